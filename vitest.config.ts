@@ -1,0 +1,41 @@
+import { playwright } from '@vitest/browser-playwright';
+import { defineConfig } from 'vitest/config';
+import { findChromium } from './test/support/tools.ts';
+
+const executablePath = await findChromium();
+const launchOptions = {
+  ...(executablePath ? { executablePath } : {}),
+  args: ['--no-sandbox', '--disable-gpu', '--disable-background-networking', '--disable-component-update'],
+};
+
+export default defineConfig({
+  test: {
+    projects: [
+      { test: { name: 'architecture', include: ['test/*.test.ts'] } },
+      { test: { name: 'sandbox', include: ['test/sandbox/**/*.test.ts'] } },
+      { test: { name: 'gateway', include: ['test/gateway/**/*.test.ts'] } },
+      {
+        test: {
+          name: 'widget',
+          include: ['test/widget/**/*.test.ts'],
+          browser: {
+            enabled: true,
+            headless: true,
+            screenshotFailures: false,
+            provider: playwright({ launchOptions }),
+            instances: [{ browser: 'chromium' }],
+          },
+        },
+      },
+      {
+        test: {
+          name: 'e2e',
+          include: ['test/e2e/**/*.test.ts'],
+          testTimeout: 60_000,
+          hookTimeout: 60_000,
+          fileParallelism: false,
+        },
+      },
+    ],
+  },
+});
