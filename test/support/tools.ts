@@ -5,7 +5,7 @@ import process from 'node:process';
 
 /** The first executable of these names on the PATH, or null. */
 function findOnPath(names: readonly string[]): string | null {
-  for (const folder of (process.env['PATH'] ?? '').split(delimiter)) {
+  for (const folder of (process.env.PATH ?? '').split(delimiter)) {
     for (const name of names) {
       const candidate = join(folder, name);
       if (isExecutable(candidate)) return candidate;
@@ -25,7 +25,7 @@ function isExecutable(path: string): boolean {
 
 /** Chromium from CHROMIUM, the PATH, or what playwright has downloaded; null when there is none. */
 export async function findChromium(): Promise<string | null> {
-  const named = process.env['CHROMIUM'];
+  const named = process.env.CHROMIUM;
   if (named) return named;
   const onPath = findOnPath(['chromium', 'chromium-browser', 'google-chrome']);
   if (onPath) return onPath;
@@ -35,7 +35,7 @@ export async function findChromium(): Promise<string | null> {
 }
 
 function findRedisServer(): string | null {
-  return process.env['REDIS_SERVER'] ?? findOnPath(['redis-server']);
+  return process.env.REDIS_SERVER ?? findOnPath(['redis-server']);
 }
 
 function isDebianRoot(): boolean {
