@@ -1,0 +1,2 @@
+/** The built module `portal-widget.js`: everything in one file, defined at once. */
+import './define.ts';

@@ -1,0 +1,29 @@
+import { PortalGateway } from './portal-gateway.ts';
+import { PortalLaunch } from './portal-launch.ts';
+import { PortalOrderStatus } from './portal-order-status.ts';
+
+/** The gateway comes first: the others look for it when they are upgraded. */
+const ELEMENTS: readonly (readonly [string, CustomElementConstructor])[] = [
+  ['portal-gateway', PortalGateway],
+  ['portal-launch', PortalLaunch],
+  ['portal-order-status', PortalOrderStatus],
+];
+
+/**
+ * Registers the elements once per page; where there is no DOM it does nothing. The first copy on a page wins,
+ * another one warns and stays silent.
+ */
+function define(): void {
+  if (typeof customElements === 'undefined') return;
+  const free = ELEMENTS.filter(([name]) => !customElements.get(name));
+  // All or none: elements of two copies would not share a connection.
+  if (free.length < ELEMENTS.length) {
+    const isSame = ELEMENTS.every(([name, element]) => customElements.get(name) === element);
+    // biome-ignore lint/suspicious/noConsole: a double load is for the host's developer, who looks there
+    if (!isSame) console.warn('Labgraph widget: already defined on this page; this copy is not used.');
+    return;
+  }
+  for (const [name, element] of free) customElements.define(name, element);
+}
+
+define();

@@ -1,0 +1,75 @@
+import { isFields, type PortalOrder, readOrder, readText } from './order.ts';
+
+/** How an update came about: the kinds of the gateway, and READ for an order read over HTTP. */
+export type UpdateKind = 'SNAPSHOT' | 'CHANGED' | 'RECONCILED' | 'RESYNC' | 'READ';
+
+/** One update of one order. `cursor` is null where there is none to resume from. */
+export interface OrderUpdate {
+  readonly kind: UpdateKind;
+  readonly order: PortalOrder;
+  readonly eventId: string | null;
+  readonly cursor: string | null;
+}
+
+/** What is shown of an order, and where to resume. Held in memory only. */
+export interface OrderStream {
+  readonly order: PortalOrder | null;
+  readonly cursor: string | null;
+  /** Number of the newest order event shown: nothing older is shown after it. */
+  readonly highWater: bigint | null;
+  /** True until the first item of a subscription: only that one may replace what is shown. */
+  readonly opening: boolean;
+}
+
+/** A stream that has shown nothing yet. */
+export const emptyStream: OrderStream = { order: null, cursor: null, highWater: null, opening: true };
+
+/** To be called whenever a subscription starts: its first SNAPSHOT or RESYNC is the truth. */
+export function beginSubscription(stream: OrderStream): OrderStream {
+  return { ...stream, opening: true };
+}
+
+/** Forgets the cursor after BAD_CURSOR: the next subscription starts with a SNAPSHOT. */
+export function forgetCursor(stream: OrderStream): OrderStream {
+  return { ...stream, cursor: null };
+}
+
+/**
+ * The stream after an update. The same object comes back when the update is older than what is shown: its
+ * cursor is not taken either, because resuming too early only repeats, resuming too late would lose.
+ */
+export function applyUpdate(stream: OrderStream, update: OrderUpdate): OrderStream {
+  const number = readEventNumber(update);
+  const replaces = stream.opening && (update.kind === 'SNAPSHOT' || update.kind === 'RESYNC');
+  if (!replaces && isOlder(number, stream.highWater)) return stream;
+  return {
+    order: update.order,
+    cursor: update.cursor ?? stream.cursor,
+    highWater: number ?? (replaces ? null : stream.highWater),
+    opening: update.kind === 'READ' && stream.opening,
+  };
+}
+
+/** An update out of untrusted JSON; null when it names no order. An unknown kind counts as CHANGED: forward only. */
+export function readUpdate(value: unknown): OrderUpdate | null {
+  if (!isFields(value)) return null;
+  const order = readOrder(value.order);
+  if (!order) return null;
+  const kind =
+    value.kind === 'SNAPSHOT' || value.kind === 'RESYNC' || value.kind === 'RECONCILED'
+      ? value.kind
+      : 'CHANGED';
+  const eventId = isFields(value.event) ? readText(value.event.id) : null;
+  return { kind, order, eventId, cursor: readText(value.cursor) };
+}
+
+/** The order rendered decides; the event's own id only where the order lists none. */
+function readEventNumber(update: OrderUpdate): bigint | null {
+  const id = update.order.events.at(-1)?.id ?? update.eventId;
+  return id && /^\d+$/.test(id) ? BigInt(id) : null;
+}
+
+function isOlder(number: bigint | null, highWater: bigint | null): boolean {
+  if (highWater === null) return false;
+  return number === null || number < highWater;
+}

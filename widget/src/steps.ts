@@ -1,0 +1,48 @@
+import type { OrderStage, PortalOrder } from './order.ts';
+
+/** `reached`: begun at some time, but the order is not there now, or ended there. Never shown as done. */
+export type StepState = 'done' | 'current' | 'reached' | 'ahead';
+
+/** One stage of an order's way. At most one step of a list is `current`. */
+export interface Step {
+  readonly stage: OrderStage;
+  readonly state: StepState;
+}
+
+const WAY: readonly OrderStage[] = ['RECEIVED', 'COLLECTING_SAMPLE', 'SAMPLE_WITH_LAB', 'COMPLETED'];
+
+/**
+ * The steps a patient sees. Stages are not monotonic: a test kit that has to be registered goes back to
+ * RECEIVED after it was delivered. So the current step is exactly where the order is, and a later stage the
+ * order has seen keeps a mark of its own instead of a tick.
+ */
+export function readSteps(order: PortalOrder): readonly Step[] {
+  const seen = [...order.events.map((event) => event.stage), order.status.stage];
+  // An on-site collection has no collecting stage of its own, unless the service says otherwise.
+  const way = WAY.filter(
+    (stage) => stage !== 'COLLECTING_SAMPLE' || order.method !== 'ON_SITE_COLLECTION' || seen.includes(stage),
+  );
+  const furthest = Math.max(0, ...seen.map((stage) => way.indexOf(stage)));
+  const { stage } = order.status;
+  if (stage === 'CANCELLED' || stage === 'FAILED') return endedSteps(way.slice(0, furthest + 1), stage);
+
+  const known = seen.findLast((candidate) => way.includes(candidate));
+  const current = known ? way.indexOf(known) : -1;
+  return way.map((step, index) => ({ stage: step, state: readState(index, current, furthest) }));
+}
+
+/** What was reached, then the end. The stage an order ended in was begun, not done; being placed is done. */
+function endedSteps(reached: readonly OrderStage[], end: OrderStage): readonly Step[] {
+  const steps = reached.map((stage, index): Step => {
+    const isDone = index === 0 || index < reached.length - 1;
+    return { stage, state: isDone ? 'done' : 'reached' };
+  });
+  return [...steps, { stage: end, state: 'current' }];
+}
+
+function readState(index: number, current: number, furthest: number): StepState {
+  if (index === current) return 'current';
+  if (index < current) return 'done';
+  if (index > furthest) return 'ahead';
+  return current < 0 ? 'done' : 'reached';
+}

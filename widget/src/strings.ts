@@ -1,0 +1,87 @@
+import type { PortalErrorCode } from './errors.ts';
+import type { CollectionMethod, OrderStage } from './order.ts';
+
+/** Every text the widget shows. `{time}` and `{status}` are replaced. */
+export interface Strings {
+  readonly open: string;
+  readonly opening: string;
+  readonly openLink: string;
+  readonly blocked: string;
+  readonly newTab: string;
+  readonly retry: string;
+  readonly loading: string;
+  readonly empty: string;
+  readonly attention: string;
+  readonly steps: string;
+  readonly changed: string;
+  readonly freshness: Readonly<Record<'live' | 'waiting' | 'asOf' | 'stale' | 'polling' | 'offline', string>>;
+  readonly stepStates: Readonly<Record<'done' | 'reached' | 'ahead', string>>;
+  readonly stages: Readonly<Record<OrderStage, string>>;
+  /** Stage names of one collection method, where the general name says less. */
+  readonly stagesByMethod: Readonly<
+    Partial<Record<CollectionMethod, Readonly<Partial<Record<OrderStage, string>>>>>
+  >;
+  readonly errors: Readonly<Partial<Record<PortalErrorCode, string>> & { readonly other: string }>;
+}
+
+/** English, the language everything else falls back to. */
+export const english: Strings = {
+  open: 'Open patient portal',
+  opening: 'Opening…',
+  openLink: 'Open in a new tab',
+  blocked: 'Your browser held the new tab back. Use the link to open the portal.',
+  newTab: '(opens in a new tab)',
+  retry: 'Try again',
+  loading: 'Loading the status of your order',
+  empty: 'No order to show yet.',
+  attention: 'Needs attention',
+  steps: 'Progress of your order',
+  changed: 'Order status: {status}',
+  freshness: {
+    live: 'Up to date',
+    waiting: 'Connecting…',
+    asOf: 'As of {time}',
+    stale: 'Reconnecting… as of {time}',
+    polling: 'Checked {time}',
+    offline: 'Offline, as of {time}',
+  },
+  stepStates: { done: 'done', reached: 'begun', ahead: 'not begun' },
+  stages: {
+    RECEIVED: 'Order placed',
+    COLLECTING_SAMPLE: 'Sample collection',
+    SAMPLE_WITH_LAB: 'At the lab',
+    COMPLETED: 'Results ready',
+    CANCELLED: 'Cancelled',
+    FAILED: 'Could not be completed',
+    UNKNOWN: 'In progress',
+  },
+  stagesByMethod: {
+    TESTKIT: { COLLECTING_SAMPLE: 'Your test kit' },
+    WALK_IN_TEST: { COLLECTING_SAMPLE: 'Visit to a centre' },
+    AT_HOME_PHLEBOTOMY: { COLLECTING_SAMPLE: 'Visit at home' },
+  },
+  errors: {
+    DEMOGRAPHICS_MISSING: 'A few personal details are still missing before the portal can open.',
+    FEATURE_NOT_ENABLED: 'The patient portal is not available here.',
+    NOT_FOUND: 'This order could not be found.',
+    NETWORK: 'There is no connection right now. Please try again.',
+    TIMEOUT: 'This is taking longer than usual. Please try again.',
+    other: 'Something went wrong. Please try again in a moment.',
+  },
+};
+
+/** English with a host's own texts over it, group by group. */
+export function mergeStrings(own: PartialStrings | null): Strings {
+  if (!own) return english;
+  const groups = Object.entries(english).map(([key, text]) => {
+    const given = own[key as keyof Strings];
+    const merged = typeof text === 'object' && given ? { ...text, ...(given as object) } : (given ?? text);
+    return [key, merged];
+  });
+  return Object.fromEntries(groups) as Strings;
+}
+
+/** The texts a host may replace: any of them, alone. */
+export type PartialStrings = {
+  readonly [Key in keyof Strings]?: Strings[Key] extends string ? string : Partial<Strings[Key]>;
+};
