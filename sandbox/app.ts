@@ -1,0 +1,77 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
+import { Hono, type MiddlewareHandler } from 'hono';
+import type { FaultRules } from './faults.ts';
+import { misbehave } from './http/misbehave.ts';
+import { Refusal, refuse } from './http/refusal.ts';
+import { catalogueRoutes } from './routes/catalogue.ts';
+import { controlRoutes } from './routes/controls.ts';
+import { orderListRoutes } from './routes/order-list.ts';
+import { orderRoutes } from './routes/orders.ts';
+import type { PortalVisit } from './routes/portal-pages.ts';
+import { portalPageRoutes } from './routes/portal-pages.ts';
+import { portalUrlRoutes } from './routes/portal-urls.ts';
+import { simulationRoutes } from './routes/simulation.ts';
+import { userRoutes } from './routes/users.ts';
+import type { SandboxEnv, Service } from './service.ts';
+import type { WebhookSender } from './webhooks/sender.ts';
+
+/** What the HTTP interface is made of. */
+interface AppParts {
+  readonly service: Service;
+  readonly sender: WebhookSender;
+  readonly faults: FaultRules;
+  readonly apiKey: string;
+  /** Grows by one line for each request to the service's interface. */
+  readonly calls: string[];
+}
+
+function hash(text: string): Buffer {
+  return createHash('sha256').update(text).digest();
+}
+
+/** The team key in `x-service-api-key` (specification: Authentication). */
+function requireKey(apiKey: string): MiddlewareHandler<SandboxEnv> {
+  return async (c, next) => {
+    const given = hash(c.req.header('x-service-api-key') ?? '');
+    if (!timingSafeEqual(given, hash(apiKey))) throw refuse(401, 'invalid token');
+    await next();
+  };
+}
+
+function record(calls: string[]): MiddlewareHandler<SandboxEnv> {
+  return async (c, next) => {
+    const { pathname, search } = new URL(c.req.url);
+    calls.push(`${c.req.method} ${pathname}${search}`);
+    await next();
+  };
+}
+
+function serviceRoutes({ service, faults, apiKey, calls }: AppParts): Hono<SandboxEnv> {
+  const routes = new Hono<SandboxEnv>();
+  routes.use(record(calls), requireKey(apiKey), misbehave(faults, service.closing));
+  routes.route('/', userRoutes(service));
+  routes.route('/', portalUrlRoutes(service));
+  routes.route('/', catalogueRoutes(service));
+  routes.route('/', orderListRoutes(service));
+  routes.route('/', orderRoutes(service));
+  routes.route('/', simulationRoutes(service));
+  return routes;
+}
+
+/** The whole HTTP interface: portal pages and controls first, then the service, which takes every other path. */
+export function createApp(parts: AppParts): Hono<SandboxEnv> {
+  const visits: PortalVisit[] = [];
+  const app = new Hono<SandboxEnv>();
+  app.route('/', portalPageRoutes(parts.service, visits));
+  app.use('/sandbox/*', requireKey(parts.apiKey));
+  app.use('/portal-visits', requireKey(parts.apiKey));
+  app.route('/', controlRoutes({ ...parts, visits }));
+  app.route('/', serviceRoutes(parts));
+  app.notFound((c) => c.json({ detail: 'Not Found' }, 404));
+  app.onError((error, c) => {
+    if (error instanceof Refusal) return c.json(error.body, error.status);
+    process.stderr.write(`${error.stack ?? error.message}\n`);
+    return c.json({ detail: 'The sandbox has a fault.' }, 500);
+  });
+  return app;
+}

@@ -1,0 +1,108 @@
+import { once } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Context, MiddlewareHandler } from 'hono';
+import type { FaultEffect, FaultRules } from '../faults.ts';
+import type { SandboxEnv } from '../service.ts';
+
+/** The answer of an effect that does no work; undefined for an effect that spoils a finished answer. */
+function answerInstead(effect: FaultEffect): Response | undefined {
+  switch (effect.kind) {
+    case 'tooManyRequests':
+      return Response.json(
+        { detail: 'Too many requests' },
+        { status: 429, headers: { 'retry-after': String(effect.retryAfterSeconds ?? 1) } },
+      );
+    case 'serverError':
+      return new Response('Internal Server Error', {
+        status: 500,
+        headers: { 'content-type': 'text/plain' },
+      });
+    case 'featureNotEnabled':
+      return Response.json({ detail: 'This feature is not enabled for your team.' }, { status: 403 });
+    case 'answer':
+      return new Response(effect.body, {
+        status: effect.status,
+        headers: { 'content-type': 'application/json', ...effect.headers },
+      });
+    default:
+      return undefined;
+  }
+}
+
+async function hang(c: Context<SandboxEnv>, closing: AbortSignal): Promise<Response> {
+  const signal = AbortSignal.any([closing, c.req.raw.signal]);
+  if (!signal.aborted) await once(signal, 'abort');
+  return Response.json({ detail: 'The sandbox is closing.' }, { status: 503 });
+}
+
+/** Breaks the connection where there is one; a plain `fetch` gets a body that fails when it is read. */
+function loseAnswer(c: Context<SandboxEnv>): Response {
+  const socket = c.env?.incoming?.socket;
+  if (socket) {
+    socket.destroy();
+    return new Response(null);
+  }
+  const broken = new ReadableStream({
+    start(controller) {
+      controller.error(new Error('The connection was lost.'));
+    },
+  });
+  return new Response(broken, { headers: { 'content-type': 'application/json' } });
+}
+
+/** Replaces the last status of each order in an answer. */
+function withUnknownStatus(value: unknown, status: string): unknown {
+  if (Array.isArray(value)) return value.map((each) => withUnknownStatus(each, status));
+  if (typeof value !== 'object' || value === null) return value;
+  const entries = Object.entries(value).map(([key, each]) => [key, withUnknownStatus(each, status)]);
+  const copy: Record<string, unknown> = Object.fromEntries(entries);
+  if (!Array.isArray(copy.events)) return copy;
+  const last = { ...copy.events.at(-1), status };
+  return {
+    ...copy,
+    status: status.split('.')[0],
+    events: [...copy.events.slice(0, -1), last],
+    last_event: last,
+  };
+}
+
+async function spoil(answer: Response, effect: FaultEffect): Promise<Response> {
+  const { status } = answer;
+  const headers = { 'content-type': 'application/json' };
+  const text = await answer.text();
+  switch (effect.kind) {
+    case 'truncatedBody':
+      return new Response(text.slice(0, Math.floor(text.length / 2)), { status, headers });
+    case 'unknownStatus':
+      return Response.json(
+        withUnknownStatus(JSON.parse(text), effect.status ?? 'resting.testkit.on_the_moon'),
+        {
+          status,
+        },
+      );
+    case 'bigBody':
+      return Response.json({ ...JSON.parse(text), padding: 'x'.repeat(effect.bytes) }, { status });
+    default:
+      return new Response(text, { status, headers });
+  }
+}
+
+/** Applies the fault rule that matches the request, if there is one. */
+export function misbehave(faults: FaultRules, closing: AbortSignal): MiddlewareHandler<SandboxEnv> {
+  return async (c, next) => {
+    const url = new URL(c.req.url);
+    const rule = faults.take(c.req.method, url.pathname + url.search);
+    if (!rule) return next();
+    if (rule.delayMs) await sleep(rule.delayMs, undefined, { signal: closing }).catch(() => undefined);
+    const { effect } = rule;
+    if (!effect) return next();
+    if (effect.kind === 'hang') return hang(c, closing);
+    const instead = answerInstead(effect);
+    if (instead) return instead;
+    await next();
+    const answer = effect.kind === 'lostAnswer' ? loseAnswer(c) : await spoil(c.res, effect);
+    // Hono would merge the headers of the old answer into the new one.
+    c.res = undefined;
+    c.res = answer;
+  };
+}

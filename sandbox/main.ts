@@ -1,0 +1,48 @@
+import { randomBytes } from 'node:crypto';
+import process from 'node:process';
+import { createSandbox, type SandboxOptions } from './sandbox.ts';
+
+// The only reader of the environment in this folder; an empty variable counts as left out.
+function read(name: string): string | undefined {
+  return process.env[name] || undefined;
+}
+
+function readNumber(name: string, usual: number): number {
+  const text = read(name);
+  const value = text === undefined ? usual : Number(text);
+  if (Number.isFinite(value) && value >= 0) return value;
+  throw new Error(`${name} must be a number, not "${text}".`);
+}
+
+async function main(): Promise<void> {
+  const stateFile = read('SANDBOX_STATE_FILE');
+  const options: SandboxOptions = {
+    apiKey: read('SANDBOX_API_KEY') ?? `sk_sandbox_${randomBytes(18).toString('base64url')}`,
+    webhookSecret: read('SANDBOX_WEBHOOK_SECRET') ?? `whsec_${randomBytes(32).toString('base64')}`,
+    speed: readNumber('SANDBOX_SPEED', 1) || 1,
+    ...(stateFile === undefined ? {} : { stateFile }),
+  };
+  const sandbox = createSandbox(options);
+  for (const url of (read('SANDBOX_WEBHOOK_URL') ?? '').split(',')) {
+    if (url.trim()) sandbox.webhooks.register(url.trim());
+  }
+  const { url } = await sandbox.listen({
+    host: read('SANDBOX_HOST') ?? '127.0.0.1',
+    port: readNumber('SANDBOX_PORT', 4010),
+  });
+  process.stdout.write(
+    `Sandbox listening on ${url}\n` +
+      `SERVICE_URL=${url}\nSERVICE_API_KEY=${options.apiKey}\nWEBHOOK_SECRETS=${options.webhookSecret}\n`,
+  );
+
+  const stop = () => void sandbox.close().then(() => process.exit(0));
+  process.once('SIGTERM', stop);
+  process.once('SIGINT', stop);
+}
+
+try {
+  await main();
+} catch (error) {
+  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+  process.exitCode = 1;
+}

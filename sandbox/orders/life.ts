@@ -1,0 +1,159 @@
+import { formatTimestamp } from '../world/clock.ts';
+import { seededNumber, seededUuid } from '../world/ids.ts';
+import type { Address } from '../world/people.ts';
+import { findUser, type World } from '../world/world.ts';
+import type { Order } from './order.ts';
+import { type CollectionMethod, partsOf } from './states.ts';
+
+const firstEventId = 728_001;
+
+/** What an order starts from. */
+export interface NewOrder {
+  readonly userId: string;
+  readonly labTestId: string;
+  readonly method: CollectionMethod;
+  readonly registrable: boolean;
+  readonly createdAt: number;
+  readonly shippingDetails?: Address;
+  readonly passthrough?: string | null;
+  readonly notes?: string;
+  readonly clinicalNotes?: string;
+  /** The order this one repeats with a new sample. */
+  readonly redrawOf?: Order;
+}
+
+/** An order without events; the caller puts it into the world and appends the first event. */
+export function startOrder(world: World, from: NewOrder): Order {
+  const { seed, counters } = world.state;
+  const ordinal = counters.orders;
+  counters.orders += 1;
+  const order: Order = {
+    id: seededUuid(seed, 'order', ordinal),
+    ordinal,
+    userId: from.userId,
+    labTestId: from.labTestId,
+    method: from.method,
+    registrable: from.registrable,
+    origin: from.redrawOf ? 'redraw' : 'initial',
+    transactionId: from.redrawOf?.transactionId ?? seededUuid(seed, 'transaction', ordinal),
+    parentId: from.redrawOf?.id ?? null,
+    detailsId: seededUuid(seed, 'details', ordinal),
+    createdAt: from.createdAt,
+    updatedAt: from.createdAt,
+    events: [],
+    patientDetails: null,
+    patientAddress: null,
+    shippingDetails: from.shippingDetails ?? null,
+    shipment: null,
+    sampleId: from.method === 'testkit' ? sampleIdOf(seed, ordinal) : null,
+    requisitionFormUrl: null,
+    interpretation: null,
+    passthrough: from.passthrough ?? null,
+    notes: from.notes ?? null,
+    clinicalNotes: from.clinicalNotes ?? null,
+  };
+  if (!from.registrable) setPatient(world, order);
+  return order;
+}
+
+function sampleIdOf(seed: number, ordinal: number): string {
+  return `SMP${String(seededNumber(seed, 'sample', ordinal)).padStart(10, '0')}`;
+}
+
+/** Patient and address come from the demographics; without them, the receiver of the parcel is the patient. */
+function setPatient(world: World, order: Order): void {
+  const known = findUser(world, order.userId)?.demographics;
+  const [first = 'Patient', ...rest] = (order.shippingDetails?.receiver_name ?? 'Patient Unknown').split(' ');
+  order.patientDetails = {
+    first_name: known?.first_name ?? first,
+    last_name: known?.last_name ?? (rest.join(' ') || 'Unknown'),
+    dob: `${known?.dob ?? '1990-01-01'}T00:00:00+00:00`,
+    gender: known?.gender ?? 'unknown',
+    phone_number: known?.phone_number ?? order.shippingDetails?.phone_number ?? null,
+    email: known?.email ?? null,
+  };
+  const { first_name, last_name, phone_number } = order.patientDetails;
+  const receiver = { receiver_name: `${first_name} ${last_name}`, phone_number: phone_number ?? '' };
+  const address = known?.address ?? order.shippingDetails;
+  order.patientAddress = address ? { ...receiver, ...address, country: 'United States' } : null;
+}
+
+function trackingOf(seed: number, direction: string, ordinal: number) {
+  const number = `EX${String(seededNumber(seed, direction, ordinal)).padStart(10, '0')}`;
+  return { number, url: `https://tracking.example.com/${number}` };
+}
+
+function sendParcel(world: World, order: Order, at: string): void {
+  const { number, url } = trackingOf(world.state.seed, 'outbound', order.ordinal);
+  order.shipment = {
+    id: seededUuid(world.state.seed, 'shipment', order.ordinal),
+    created_at: at,
+    updated_at: at,
+    outbound_courier: 'Example Express',
+    outbound_tracking_number: number,
+    outbound_tracking_url: url,
+    inbound_courier: null,
+    inbound_tracking_number: null,
+    inbound_tracking_url: null,
+    notes: null,
+  };
+}
+
+function returnParcel(world: World, order: Order, at: string): void {
+  if (!order.shipment) sendParcel(world, order, at);
+  const { number, url } = trackingOf(world.state.seed, 'inbound', order.ordinal);
+  if (!order.shipment) return;
+  order.shipment.updated_at = at;
+  order.shipment.inbound_courier = 'Example Express';
+  order.shipment.inbound_tracking_number = number;
+  order.shipment.inbound_tracking_url = url;
+}
+
+function writeRequisition(world: World, order: Order): void {
+  if (!order.patientDetails) setPatient(world, order);
+  order.sampleId ??= sampleIdOf(world.state.seed, order.ordinal);
+  order.requisitionFormUrl = `https://files.example.com/requisitions/${order.id}.pdf`;
+}
+
+/** What else changes in an order when it reaches a step. */
+function applyStep(world: World, order: Order, event: EventToAppend): void {
+  const at = formatTimestamp(event.at);
+  switch (partsOf(event.status).step) {
+    case 'transit_customer':
+      sendParcel(world, order, at);
+      break;
+    case 'transit_lab':
+      returnParcel(world, order, at);
+      break;
+    case 'registered':
+      setPatient(world, order);
+      break;
+    case 'requisition_created':
+      writeRequisition(world, order);
+      break;
+    case 'completed':
+      order.interpretation = event.interpretation ?? 'normal';
+  }
+}
+
+/** One step to take. */
+export interface EventToAppend {
+  readonly status: string;
+  readonly at: number;
+  readonly statusDetail?: string | undefined;
+  readonly interpretation?: string | undefined;
+}
+
+/** Appends an event to the order, with all that goes with it: parcels, registration, requisition, result. */
+export function appendEvent(world: World, order: Order, event: EventToAppend): void {
+  const { counters } = world.state;
+  order.events.push({
+    id: firstEventId + counters.events,
+    createdAt: event.at,
+    status: event.status,
+    statusDetail: event.statusDetail ?? null,
+  });
+  counters.events += 1;
+  order.updatedAt = event.at;
+  applyStep(world, order, event);
+}

@@ -1,0 +1,67 @@
+import type { Address } from '../world/people.ts';
+import type { CollectionMethod } from './states.ts';
+
+/** One step of an order's life; ids grow over the whole service (public service). */
+export interface OrderEvent {
+  readonly id: number;
+  readonly createdAt: number;
+  readonly status: string;
+  readonly statusDetail: string | null;
+}
+
+/** The person tested, in the spelling of the service. */
+export interface PatientDetails {
+  readonly first_name: string;
+  readonly last_name: string;
+  readonly dob: string;
+  readonly gender: string;
+  readonly phone_number: string | null;
+  readonly email: string | null;
+}
+
+/** Parcels of a kit, in the spelling of the service (specification: shipment). */
+export interface Shipment {
+  readonly id: string;
+  readonly created_at: string;
+  updated_at: string;
+  readonly outbound_courier: string;
+  readonly outbound_tracking_number: string;
+  readonly outbound_tracking_url: string;
+  inbound_courier: string | null;
+  inbound_tracking_number: string | null;
+  inbound_tracking_url: string | null;
+  readonly notes: string | null;
+}
+
+/** One order as the sandbox keeps it; `present.ts` turns it into the service's shape. */
+export interface Order {
+  readonly id: string;
+  readonly ordinal: number;
+  readonly userId: string;
+  readonly labTestId: string;
+  readonly method: CollectionMethod;
+  /** A kit sent out before anyone is registered for it (specification: unregistered testkit order). */
+  readonly registrable: boolean;
+  readonly origin: 'initial' | 'redraw';
+  readonly transactionId: string;
+  readonly parentId: string | null;
+  readonly detailsId: string;
+  readonly createdAt: number;
+  updatedAt: number;
+  readonly events: OrderEvent[];
+  patientDetails: PatientDetails | null;
+  patientAddress: Address | null;
+  readonly shippingDetails: Address | null;
+  shipment: Shipment | null;
+  sampleId: string | null;
+  requisitionFormUrl: string | null;
+  interpretation: string | null;
+  readonly passthrough: string | null;
+  readonly notes: string | null;
+  readonly clinicalNotes: string | null;
+}
+
+/** The status of the last event; every order has at least one event. */
+export function currentStatus(order: Order): string {
+  return order.events.at(-1)?.status ?? '';
+}

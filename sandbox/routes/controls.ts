@@ -1,0 +1,83 @@
+import { Hono } from 'hono';
+import { z } from 'zod';
+import type { FaultRule, Faults } from '../faults.ts';
+import { readBody } from '../http/validation.ts';
+import type { SandboxEnv } from '../service.ts';
+import type { WebhookSender } from '../webhooks/sender.ts';
+import type { PortalVisit } from './portal-pages.ts';
+
+const effect = z.discriminatedUnion('kind', [
+  z.object({ kind: z.literal('tooManyRequests'), retryAfterSeconds: z.number().exactOptional() }),
+  z.object({ kind: z.literal('serverError') }),
+  z.object({ kind: z.literal('featureNotEnabled') }),
+  z.object({
+    kind: z.literal('answer'),
+    status: z.number().int().min(200).max(599),
+    body: z.string(),
+    headers: z.record(z.string(), z.string()).exactOptional(),
+  }),
+  z.object({ kind: z.literal('truncatedBody') }),
+  z.object({ kind: z.literal('hang') }),
+  z.object({ kind: z.literal('lostAnswer') }),
+  z.object({ kind: z.literal('unknownStatus'), status: z.string().exactOptional() }),
+  z.object({ kind: z.literal('bigBody'), bytes: z.number().int().min(0).max(100_000_000) }),
+]);
+
+const faultBody = z.object({
+  method: z.string().exactOptional(),
+  path: z.string(),
+  /** Whether `path` is the text of a regular expression. */
+  isPattern: z.boolean().default(false),
+  times: z.number().int().min(1).exactOptional(),
+  delayMs: z.number().min(0).exactOptional(),
+  effect: effect.exactOptional(),
+});
+
+const knobBody = z.object({
+  duplicate: z.boolean().exactOptional(),
+  reorder: z.boolean().exactOptional(),
+  drop: z.number().int().min(0).exactOptional(),
+  wrongSignature: z.boolean().exactOptional(),
+});
+
+/** What the controls turn and show. */
+interface ControlParts {
+  readonly faults: Faults;
+  readonly sender: WebhookSender;
+  readonly calls: readonly string[];
+  readonly visits: readonly PortalVisit[];
+}
+
+/** The sandbox's own controls, for a sandbox that runs alone; in the same process the value has them all. */
+export function controlRoutes({ faults, sender, calls, visits }: ControlParts): Hono<SandboxEnv> {
+  const routes = new Hono<SandboxEnv>();
+
+  routes.post('/sandbox/faults', async (c) => {
+    const { isPattern, path, ...rest } = await readBody(c, faultBody);
+    const rule: FaultRule = { ...rest, path: isPattern ? new RegExp(path) : path };
+    faults.add(rule);
+    return c.json({ success: true });
+  });
+
+  routes.delete('/sandbox/faults', (c) => {
+    faults.clear();
+    return c.json({ success: true });
+  });
+
+  routes.post('/sandbox/webhooks', async (c) => {
+    const { url } = await readBody(c, z.object({ url: z.url() }));
+    sender.register(url);
+    return c.json({ success: true });
+  });
+
+  routes.post('/sandbox/webhook-knobs', async (c) => {
+    Object.assign(sender.knobs, await readBody(c, knobBody));
+    return c.json(sender.knobs);
+  });
+
+  routes.get('/sandbox/calls', (c) => c.json(calls));
+  routes.get('/sandbox/deliveries', (c) => c.json(sender.sent));
+  routes.get('/portal-visits', (c) => c.json(visits));
+
+  return routes;
+}

@@ -1,0 +1,100 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Hono } from 'hono';
+import { z } from 'zod';
+import { refuse } from '../http/refusal.ts';
+import { readBody, readQuery, readUuid } from '../http/validation.ts';
+import { appendEvent } from '../orders/life.ts';
+import { currentStatus, type Order } from '../orders/order.ts';
+import { allStatuses, isStatusOfMethod, partsOf, remainingPath, successPathOf } from '../orders/states.ts';
+import type { SandboxEnv, Service } from '../service.ts';
+import { requireOrder } from './orders.ts';
+
+const simulationQuery = z.object({
+  final_status: z.enum(allStatuses).optional(),
+  /** Seconds between the steps; with it they happen after the answer. */
+  delay: z.coerce.number().min(0).default(0),
+});
+
+const simulationBody = z
+  .object({
+    interpretation: z.enum(['normal', 'abnormal', 'critical', 'unknown']).optional(),
+    /** Detail of the last step; the sandbox's own addition. */
+    status_detail: z.string().optional(),
+  })
+  .nullish();
+
+type Flags = z.output<typeof simulationBody>;
+
+/** The details that go with two statuses when the caller names none. */
+const usualDetails: Readonly<Record<string, string>> = {
+  sample_error: 'sample_quantity_not_sufficient',
+  lab_processing_blocked: 'date_of_collection_unspecified',
+};
+
+/** The statuses from here to the wanted one; one step along the success path when none is wanted. */
+function planSteps(order: Order, finalStatus: string | undefined): readonly string[] {
+  const current = currentStatus(order);
+  const remaining = remainingPath(order, current);
+  if (finalStatus === undefined) {
+    if (remaining.length === 0) throw refuse(400, `The order ends at ${current}.`);
+    return remaining.slice(0, 1);
+  }
+  if (!isStatusOfMethod(order.method, finalStatus)) {
+    throw refuse(400, `An order of method ${order.method} never has the status ${finalStatus}.`);
+  }
+  const position = remaining.indexOf(finalStatus);
+  if (position >= 0) return remaining.slice(0, position + 1);
+  const isCorrection = partsOf(finalStatus).step === 'corrected' && partsOf(current).step === 'completed';
+  const isBeside = remaining.length > 0 && !successPathOf(order).includes(finalStatus);
+  if (!isBeside && !isCorrection) throw refuse(400, `The order is at ${current}, beyond ${finalStatus}.`);
+  return [finalStatus];
+}
+
+/** Simulated progress of an order (public service: simulate order, sandbox only). */
+export function simulationRoutes(service: Service): Hono<SandboxEnv> {
+  const { world, clock, announcer, save, speed, closing, track } = service;
+  const routes = new Hono<SandboxEnv>();
+
+  function take(order: Order, status: string, flags: Flags): void {
+    const { step } = partsOf(status);
+    appendEvent(world, order, {
+      status,
+      at: clock.now(),
+      statusDetail: flags?.status_detail ?? usualDetails[step],
+      interpretation: flags?.interpretation,
+    });
+    announcer.announce(order);
+  }
+
+  /** Stops early when something else, such as a cancellation, has moved the order meanwhile. */
+  async function takeSlowly(order: Order, steps: readonly string[], options: Slow): Promise<void> {
+    for (const status of steps) {
+      const before = currentStatus(order);
+      await sleep(options.delayMs, undefined, { signal: closing, ref: false }).catch(() => undefined);
+      if (closing.aborted || currentStatus(order) !== before) return;
+      take(order, status, options.flags);
+      await save();
+    }
+  }
+
+  routes.post('/v3/order/:order_id/test', async (c) => {
+    const order = requireOrder(world, readUuid(c, 'order_id'));
+    const { final_status, delay } = readQuery(c, simulationQuery);
+    const flags = await readBody(c, simulationBody);
+    const steps = planSteps(order, final_status);
+    if (delay > 0) {
+      track(takeSlowly(order, steps, { delayMs: (delay * 1000) / speed, flags }));
+    } else {
+      for (const status of steps) take(order, status, flags);
+      await save();
+    }
+    return c.json('Success');
+  });
+
+  return routes;
+}
+
+interface Slow {
+  readonly delayMs: number;
+  readonly flags: Flags;
+}

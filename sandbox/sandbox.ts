@@ -1,0 +1,132 @@
+import { Webhook } from 'standardwebhooks';
+import { createApp } from './app.ts';
+import { createFaults, type Faults } from './faults.ts';
+import { type ListenAddress, type Listening, startServer, stopServer } from './server.ts';
+import { createSave, readState, type Save } from './state-file.ts';
+import { type LabTestView, type OrderView, type UserView, viewsOf } from './views.ts';
+import { createAnnouncer, type EventSubject, forgetMessage } from './webhooks/announcer.ts';
+import type { WebhookKnobs } from './webhooks/knobs.ts';
+import { type SentMessage, WebhookSender } from './webhooks/sender.ts';
+import { createClock } from './world/clock.ts';
+import { createState, createWorld, latestTime } from './world/world.ts';
+
+/** How a sandbox is set up. */
+export interface SandboxOptions {
+  /** Expected in the header `x-service-api-key`. */
+  readonly apiKey: string;
+  /** Signs webhooks; `whsec_` and base64. */
+  readonly webhookSecret: string;
+  /** When given, the world and undelivered webhooks survive a restart and kill -9. */
+  readonly stateFile?: string;
+  /** How many times faster than real time retries and simulated delays run; 1 by default. */
+  readonly speed?: number;
+  /** Equal seeds make equal ids, names and times; 1 by default. A state file keeps the seed it began with. */
+  readonly seed?: number;
+}
+
+/** The outgoing side: who hears, what goes wrong, what was sent. */
+export interface Webhooks {
+  /** Adds an address; adding it again changes nothing. */
+  readonly register: (url: string) => void;
+  /** To be set at any time; they hold for messages and attempts from then on. */
+  readonly knobs: WebhookKnobs;
+  /** Resolves when no message, retry or delayed simulation is under way. */
+  readonly settled: () => Promise<void>;
+  /** One entry a message, in the order the messages came to be. */
+  readonly sent: readonly SentMessage[];
+  /** Sends an event of any type and tells its message id. */
+  readonly send: (eventType: string, payload: unknown, subject: EventSubject) => string;
+}
+
+/** The lab-testing service in small, as a value. */
+export interface Sandbox {
+  readonly fetch: (request: Request) => Response | Promise<Response>;
+  /** Serves over HTTP; portal URLs then have this origin. Rejects when the address is taken. */
+  readonly listen: (at: ListenAddress) => Promise<{ readonly url: string }>;
+  /** `GET /orders?user_id=...` for each request to the service's interface, in order. */
+  readonly calls: readonly string[];
+  readonly clearCalls: () => void;
+  /** Oldest first, as are orders; lab tests in the order of the catalogue. */
+  readonly users: () => readonly UserView[];
+  readonly orders: () => readonly OrderView[];
+  readonly labTests: () => readonly LabTestView[];
+  readonly teamId: string;
+  readonly faults: Faults;
+  readonly webhooks: Webhooks;
+  /** Stops timers and server; what is not delivered is kept in the state file. */
+  readonly close: () => Promise<void>;
+}
+
+const keepNothing: Save = () => Promise.resolve();
+
+/**
+ * A sandbox of the service with its invented world.
+ * @throws when the webhook secret is malformed or the state file is damaged.
+ */
+export function createSandbox(options: SandboxOptions): Sandbox {
+  const { apiKey, webhookSecret, stateFile, speed = 1, seed = 1 } = options;
+  // Fails now rather than at the first message.
+  new Webhook(webhookSecret);
+  const state = (stateFile === undefined ? null : readState(stateFile)) ?? createState(seed);
+  const world = createWorld(state);
+  const save = stateFile === undefined ? keepNothing : createSave(stateFile, state);
+  const closing = new AbortController();
+  const sender = new WebhookSender({
+    secret: webhookSecret,
+    speed,
+    onDone: (message) => {
+      forgetMessage(world, message);
+      // Only bookkeeping: if it is not kept, the message goes out once more, under its old id.
+      save().catch(() => undefined);
+    },
+  });
+  sender.resume(state.outbox);
+  const announcer = createAnnouncer({ world, sender, save });
+  const faults = createFaults();
+  const calls: string[] = [];
+  let listening: Listening | null = null;
+  const app = createApp({
+    service: {
+      world,
+      clock: createClock(latestTime(state)),
+      announcer,
+      save,
+      speed,
+      closing: closing.signal,
+      track: (work) => sender.track(work),
+      originOf: (request) => listening?.url ?? new URL(request.url).origin,
+    },
+    sender,
+    faults,
+    apiKey,
+    calls,
+  });
+
+  return {
+    fetch: (request) => app.fetch(request),
+    listen: async (at) => {
+      listening = await startServer(app, at);
+      return { url: listening.url };
+    },
+    calls,
+    clearCalls: () => {
+      calls.length = 0;
+    },
+    ...viewsOf(world),
+    teamId: world.teamId,
+    faults,
+    webhooks: {
+      register: (url) => sender.register(url),
+      knobs: sender.knobs,
+      settled: () => sender.settled(),
+      sent: sender.sent,
+      send: announcer.send,
+    },
+    close: async () => {
+      closing.abort();
+      await sender.close();
+      if (listening) await stopServer(listening.server);
+      await save();
+    },
+  };
+}

@@ -1,0 +1,27 @@
+import type { IncomingMessage } from 'node:http';
+import type { Save } from './state-file.ts';
+import type { Announcer } from './webhooks/announcer.ts';
+import type { Clock } from './world/clock.ts';
+import type { World } from './world/world.ts';
+
+/** What the routes work with. */
+export interface Service {
+  readonly world: World;
+  readonly clock: Clock;
+  readonly announcer: Announcer;
+  /** Settles when all changes so far would survive kill -9; a change is answered only after it. */
+  readonly save: Save;
+  /** How many times faster than real time retries and simulated delays run. */
+  readonly speed: number;
+  /** Aborted when the sandbox closes. */
+  readonly closing: AbortSignal;
+  /** Work that goes on after its answer. */
+  readonly track: (work: Promise<unknown>) => void;
+  /** Where portal pages are found by a browser. */
+  readonly originOf: (request: Request) => string;
+}
+
+/** What Hono hands to a route: the socket's message where the sandbox listens, nothing with plain `fetch`. */
+export interface SandboxEnv {
+  readonly Bindings: { readonly incoming?: IncomingMessage };
+}

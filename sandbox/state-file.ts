@@ -1,0 +1,65 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { mkdir, rename, writeFile } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
+import { z } from 'zod';
+import type { WorldState } from './world/world.ts';
+
+// The file is our own: the shape of its top is enough to tell it from a damaged or a foreign one.
+const stateShape = z.looseObject({
+  version: z.literal(1),
+  seed: z.number(),
+  users: z.array(z.looseObject({ id: z.string() })),
+  orders: z.array(z.looseObject({ id: z.string(), events: z.array(z.looseObject({})).min(1) })),
+  portalLinks: z.array(z.looseObject({ path: z.string() })),
+  outbox: z.array(z.looseObject({ messageId: z.string(), body: z.string() })),
+  counters: z.object({ events: z.number(), orders: z.number(), messages: z.number() }),
+});
+
+/**
+ * The state kept in the file, or null where there is no file yet.
+ * @throws an error that names the file when it is damaged.
+ */
+export function readState(path: string): WorldState | null {
+  if (!existsSync(path)) return null;
+  try {
+    const state: unknown = JSON.parse(readFileSync(path, 'utf8'));
+    stateShape.parse(state);
+    return state as WorldState;
+  } catch (cause) {
+    throw new Error(`The sandbox's state file ${path} is damaged. Delete it to start with a new world.`, {
+      cause,
+    });
+  }
+}
+
+/** Asks for the state to be kept; settles when a write that began after the call is done. */
+export type Save = () => Promise<void>;
+
+/**
+ * Keeps the state in a file that is replaced as a whole, so that a reader after kill -9 finds the old or the
+ * new state, never a half. Changes of one tick share one write.
+ */
+export function createSave(path: string, state: WorldState): Save {
+  let next: Promise<void> | null = null;
+  let last: Promise<unknown> = mkdir(dirname(path), { recursive: true });
+
+  async function write(): Promise<void> {
+    const draft = `${path}.${process.pid}.tmp`;
+    await writeFile(draft, JSON.stringify(state), { mode: 0o600 });
+    await rename(draft, path);
+  }
+
+  return () => {
+    if (next) return next;
+    const mine = last
+      .then(() => setImmediate())
+      .then(() => {
+        next = null;
+        return write();
+      });
+    next = mine;
+    last = mine.catch(() => undefined);
+    return mine;
+  };
+}

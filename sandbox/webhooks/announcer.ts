@@ -1,0 +1,84 @@
+import type { Order } from '../orders/order.ts';
+import { currentStatus } from '../orders/order.ts';
+import { presentOrder } from '../orders/present.ts';
+import { partsOf } from '../orders/states.ts';
+import type { Save } from '../state-file.ts';
+import { formatTimestamp } from '../world/clock.ts';
+import { findUser, type OutgoingMessage, type World } from '../world/world.ts';
+import type { WebhookSender } from './sender.ts';
+
+/** Whom an event is about. */
+export interface EventSubject {
+  readonly userId: string;
+  readonly orderId?: string;
+}
+
+/** Turns what happened into webhook messages. */
+export interface Announcer {
+  /** Sends an event of any type, known or unknown, and tells its message id. */
+  readonly send: (eventType: string, payload: unknown, subject: EventSubject) => string;
+  /** Sends what belongs to the order's last event. */
+  readonly announce: (order: Order) => void;
+}
+
+interface AnnouncerParts {
+  readonly world: World;
+  readonly sender: WebhookSender;
+  readonly save: Save;
+}
+
+/** Messages carry the envelope of every event (specification: Events) and leave once they are saved. */
+export function createAnnouncer({ world, sender, save }: AnnouncerParts): Announcer {
+  function send(eventType: string, payload: unknown, subject: EventSubject): string {
+    const { counters, outbox } = world.state;
+    counters.messages += 1;
+    const message: OutgoingMessage = {
+      messageId: `msg_${world.state.seed}_${String(counters.messages).padStart(8, '0')}`,
+      eventType,
+      orderId: subject.orderId ?? null,
+      body: JSON.stringify({
+        event_type: eventType,
+        data: payload,
+        team_id: world.teamId,
+        user_id: subject.userId,
+        client_user_id: findUser(world, subject.userId)?.clientUserId ?? null,
+      }),
+    };
+    outbox.push(message);
+    sender.send(message, save());
+    return message.messageId;
+  }
+
+  function announce(order: Order): void {
+    const { stage, step } = partsOf(currentStatus(order));
+    const subject = { userId: order.userId, orderId: order.id };
+    const eventType = step === 'ordered' ? 'labtest.order.created' : 'labtest.order.updated';
+    send(eventType, presentOrder(world, order), subject);
+    if (stage === 'completed' && order.interpretation === 'critical') {
+      send('labtest.result.critical', criticalResultOf(world, order), subject);
+    }
+  }
+
+  return { send, announce };
+}
+
+/** No values: the receiver reads the result itself (public service: labtest.result.critical). */
+function criticalResultOf(world: World, order: Order) {
+  return {
+    order_id: order.id,
+    sample_id: order.sampleId,
+    status: 'final',
+    interpretation: order.interpretation,
+    team_id: world.teamId,
+    user_id: order.userId,
+    created_at: formatTimestamp(order.createdAt),
+    updated_at: formatTimestamp(order.updatedAt),
+  };
+}
+
+/** Takes a message that will not be tried again out of the outbox. */
+export function forgetMessage(world: World, message: OutgoingMessage): void {
+  const { outbox } = world.state;
+  const position = outbox.findIndex((each) => each.messageId === message.messageId);
+  if (position >= 0) outbox.splice(position, 1);
+}

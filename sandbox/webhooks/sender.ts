@@ -1,0 +1,166 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { OutgoingMessage } from '../world/world.ts';
+import { postSigned } from './attempt.ts';
+import { createKnobs, takeDrop, type WebhookKnobs } from './knobs.ts';
+
+/** Waits before the second to the eighth attempt, in seconds (public service: about 27.6 hours in all). */
+const retryWaitsSeconds = [5, 5 * 60, 30 * 60, 2 * 3600, 5 * 3600, 10 * 3600, 10 * 3600];
+
+// Valid in form, known to nobody: receivers must refuse what it signs.
+const wrongSecret = `whsec_${Buffer.from('a secret that no receiver knows!').toString('base64')}`;
+
+/** What became of one message; `unaddressed` when nobody was registered to hear it. */
+export interface SentMessage {
+  readonly messageId: string;
+  readonly eventType: string;
+  readonly orderId: string | null;
+  /** Posts over all addresses, first tries, retries and duplicates alike. */
+  readonly attempts: number;
+  readonly outcome: 'pending' | 'delivered' | 'given_up' | 'dropped' | 'unaddressed';
+}
+
+/** How the sender works and whom it tells. */
+interface SenderOptions {
+  readonly secret: string;
+  readonly speed: number;
+  /** Called once for each message that will never be tried again. */
+  readonly onDone: (message: OutgoingMessage) => void;
+}
+
+type Entry = { -readonly [Key in keyof SentMessage]: SentMessage[Key] };
+
+interface Job {
+  readonly message: OutgoingMessage;
+  readonly entry: Entry;
+  readonly ready: Promise<unknown>;
+}
+
+/**
+ * Brings messages to every registered address: those of one order in their order (first attempts only),
+ * those of different orders side by side, with the retries of the public service.
+ */
+export class WebhookSender {
+  readonly knobs: WebhookKnobs = createKnobs();
+  readonly sent: Entry[] = [];
+  readonly #options: SenderOptions;
+  readonly #addresses = new Set<string>();
+  readonly #closing = new AbortController();
+  readonly #open = new Set<Promise<unknown>>();
+  readonly #lastOfQueue = new Map<string, Promise<unknown>>();
+  #waiting: OutgoingMessage[] = [];
+  #held: Job | null = null;
+
+  constructor(options: SenderOptions) {
+    this.#options = options;
+  }
+
+  register(url: string): void {
+    this.#addresses.add(new URL(url).href);
+    const waiting = this.#waiting;
+    this.#waiting = [];
+    for (const message of waiting) this.send(message, Promise.resolve());
+  }
+
+  /** Messages left over from an earlier run; they go out as soon as there is an address. */
+  resume(messages: readonly OutgoingMessage[]): void {
+    this.#waiting.push(...messages);
+  }
+
+  /** Sends the message once `ready` (its state is saved) has settled. */
+  send(message: OutgoingMessage, ready: Promise<unknown>): void {
+    const { messageId, eventType, orderId } = message;
+    const entry: Entry = { messageId, eventType, orderId, attempts: 0, outcome: 'pending' };
+    this.sent.push(entry);
+    const job = { message, entry, ready };
+    if (takeDrop(this.knobs, message)) this.#finish(job, 'dropped');
+    else if (this.#addresses.size === 0) this.#finish(job, 'unaddressed');
+    else if (this.knobs.reorder && !this.#held) this.#held = job;
+    else this.#releaseHeld(this.#dispatch(job));
+  }
+
+  /** Keeps `settled()` waiting for work that will send messages later. */
+  track(work: Promise<unknown>): void {
+    this.#open.add(work);
+    const forget = () => this.#open.delete(work);
+    work.then(forget, forget);
+  }
+
+  /** Resolves when nothing is under way any more; a message held back for its successor goes out now. */
+  async settled(): Promise<void> {
+    this.#releaseHeld(Promise.resolve());
+    while (this.#open.size > 0) {
+      await Promise.allSettled([...this.#open]);
+      this.#releaseHeld(Promise.resolve());
+    }
+  }
+
+  /** Stops retries and attempts under way; what is not delivered stays pending. */
+  async close(): Promise<void> {
+    this.#closing.abort();
+    await Promise.allSettled([...this.#open]);
+  }
+
+  #releaseHeld(after: Promise<unknown>): void {
+    const held = this.#held;
+    if (!held) return;
+    this.#held = null;
+    this.#dispatch({ ...held, ready: Promise.allSettled([held.ready, after]) });
+  }
+
+  /** Starts delivery to all addresses; the promise settles after the first attempts. */
+  #dispatch(job: Job): Promise<unknown> {
+    const firsts: Promise<boolean>[] = [];
+    const deliveries = [...this.#addresses].map((url) => {
+      const first = this.#queue(url, job);
+      firsts.push(first);
+      return this.#insist(url, job, first);
+    });
+    const done = Promise.all(deliveries).then((delivered) => {
+      if (this.#closing.signal.aborted) return;
+      this.#finish(job, delivered.every(Boolean) ? 'delivered' : 'given_up');
+    });
+    this.track(done);
+    return Promise.allSettled(firsts);
+  }
+
+  #queue(url: string, job: Job): Promise<boolean> {
+    const key = `${url} ${job.message.orderId ?? job.message.messageId}`;
+    const before = this.#lastOfQueue.get(key) ?? Promise.resolve();
+    const first = Promise.allSettled([before, job.ready]).then(() => this.#try(url, job));
+    this.#lastOfQueue.set(key, first);
+    first.finally(() => {
+      if (this.#lastOfQueue.get(key) === first) this.#lastOfQueue.delete(key);
+    });
+    return first;
+  }
+
+  /** True once an attempt has succeeded, false when all have failed or the sender closes. */
+  async #insist(url: string, job: Job, first: Promise<boolean>): Promise<boolean> {
+    if (await first) return true;
+    const { signal } = this.#closing;
+    for (const seconds of retryWaitsSeconds) {
+      const waitMs = (seconds * 1000) / this.#options.speed;
+      await sleep(waitMs, undefined, { signal, ref: false }).catch(() => undefined);
+      if (signal.aborted) return false;
+      if (await this.#try(url, job)) return true;
+    }
+    return false;
+  }
+
+  async #try(url: string, job: Job): Promise<boolean> {
+    const posts = this.knobs.duplicate ? 2 : 1;
+    let delivered = false;
+    for (let post = 0; post < posts && !this.#closing.signal.aborted; post += 1) {
+      job.entry.attempts += 1;
+      const secret = this.knobs.wrongSignature ? wrongSecret : this.#options.secret;
+      const ok = await postSigned(job.message, { url, secret, signal: this.#closing.signal });
+      delivered ||= ok;
+    }
+    return delivered;
+  }
+
+  #finish(job: Job, outcome: Entry['outcome']): void {
+    job.entry.outcome = outcome;
+    this.#options.onDone(job.message);
+  }
+}

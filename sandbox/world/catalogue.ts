@@ -1,0 +1,146 @@
+import type { CollectionMethod } from '../orders/states.ts';
+import { biomarkers } from './biomarkers.ts';
+import { seededUuid } from './ids.ts';
+import { labs, labTestPlans, panelPlans } from './lab-tests.ts';
+
+/** What a marker is expected to bring back (specification: expected result). */
+interface ExpectedResult {
+  readonly id: number;
+  readonly name: string;
+  readonly slug: string;
+  readonly lab_id: number;
+  readonly provider_id: string;
+  readonly required: boolean;
+  readonly loinc: {
+    readonly id: number;
+    readonly name: string;
+    readonly slug: string;
+    readonly code: string;
+    readonly unit: string | null;
+  };
+}
+
+/** One orderable marker as the service shows it (specification: marker). */
+export interface Marker {
+  readonly id: number;
+  readonly name: string;
+  readonly slug: string;
+  readonly description: string;
+  readonly lab_id: number;
+  readonly provider_id: string;
+  readonly type: 'biomarker' | 'panel';
+  readonly unit: string | null;
+  readonly price: string;
+  readonly aoe: null;
+  readonly a_la_carte_enabled: boolean;
+  readonly common_tat_days: number;
+  readonly worst_case_tat_days: number;
+  readonly is_orderable: boolean;
+  readonly expected_results: readonly ExpectedResult[];
+}
+
+/** One lab test of the catalogue, with the ids of its markers. */
+export interface LabTest {
+  readonly id: string;
+  readonly slug: string;
+  readonly name: string;
+  readonly description: string;
+  readonly method: CollectionMethod;
+  readonly sampleType: string;
+  readonly price: number;
+  readonly fasting: boolean;
+  readonly labId: number;
+  readonly markerIds: readonly number[];
+}
+
+/** Labs, markers and lab tests; fixed for one seed, never changed by a request. */
+export interface Catalogue {
+  readonly markers: readonly Marker[];
+  readonly labTests: readonly LabTest[];
+}
+
+/** Lower-case words joined by hyphens. */
+function slugOf(name: string): string {
+  return name
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, '-')
+    .replace(/^-|-$/g, '');
+}
+
+function expectedResultOf(biomarkerIndex: number, labId: number): ExpectedResult {
+  const [name, code, unit] = biomarkers[biomarkerIndex] ?? ['Unknown', '0-0', null];
+  return {
+    id: labId * 1000 + 500 + biomarkerIndex,
+    name,
+    slug: slugOf(name),
+    lab_id: labId,
+    provider_id: providerIdOf(biomarkerIndex, labId),
+    required: true,
+    loinc: { id: 9000 + biomarkerIndex, name, slug: slugOf(name), code, unit },
+  };
+}
+
+/** Test codes of the lab: text, with leading zeros that matter (public service). */
+function providerIdOf(ordinal: number, labId: number): string {
+  return labId === 27 ? String(300 + ordinal * 7).padStart(6, '0') : `SP-${1000 + ordinal}`;
+}
+
+/** Every fourth marker has no price of its own (specification: a placeholder text may be returned). */
+function priceOf(ordinal: number): string {
+  return ordinal % 4 === 3 ? 'N/A' : (6 + (ordinal % 13) * 1.5).toFixed(2);
+}
+
+function biomarkerAt(biomarkerIndex: number, labId: number): Marker {
+  const expected = expectedResultOf(biomarkerIndex, labId);
+  const { name, slug, provider_id } = expected;
+  return {
+    id: labId * 1000 + biomarkerIndex,
+    name,
+    slug,
+    description: `${name} in serum, plasma or blood.`,
+    lab_id: labId,
+    provider_id,
+    type: 'biomarker',
+    unit: expected.loinc.unit,
+    price: priceOf(biomarkerIndex),
+    aoe: null,
+    a_la_carte_enabled: biomarkerIndex % 5 !== 4,
+    common_tat_days: 2,
+    worst_case_tat_days: 5,
+    is_orderable: true,
+    expected_results: [expected],
+  };
+}
+
+function panelAt(plan: (typeof panelPlans)[number], ordinal: number): Marker {
+  return {
+    ...biomarkerAt(ordinal, plan.labId),
+    id: plan.labId * 1000 + 900 + ordinal,
+    name: plan.name,
+    slug: slugOf(plan.name),
+    description: `${plan.name}: ${plan.biomarkers.length} results from one sample.`,
+    provider_id: providerIdOf(900 + ordinal, plan.labId),
+    type: 'panel',
+    unit: null,
+    expected_results: plan.biomarkers.map((index) => expectedResultOf(index, plan.labId)),
+  };
+}
+
+/** The catalogue of one seed: the ids of lab tests depend on it, markers are the same for every seed. */
+export function createCatalogue(seed: number): Catalogue {
+  const markers = labs.flatMap((lab) => lab.biomarkers.map((index) => biomarkerAt(index, lab.id)));
+  const panels = panelPlans.map(panelAt);
+  const labTests = labTestPlans.map((plan, ordinal) => ({
+    id: seededUuid(seed, 'lab-test', ordinal),
+    slug: slugOf(plan.name),
+    name: plan.name,
+    description: plan.description,
+    method: plan.method,
+    sampleType: plan.sampleType,
+    price: plan.price,
+    fasting: plan.fasting,
+    labId: plan.labId,
+    markerIds: plan.biomarkers.map((index) => plan.labId * 1000 + index),
+  }));
+  return { markers: [...markers, ...panels].sort((a, b) => a.id - b.id), labTests };
+}

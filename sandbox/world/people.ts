@@ -1,0 +1,98 @@
+/** A postal address in the spelling of the service (specification: address object). */
+export interface Address {
+  readonly receiver_name?: string;
+  readonly first_line: string;
+  readonly second_line: string | null;
+  readonly city: string;
+  readonly state: string;
+  readonly zip: string;
+  readonly country: string;
+  readonly phone_number?: string;
+  readonly access_notes?: string | null;
+}
+
+/** What the service knows of a person (public service: UserInfo). */
+export interface Demographics {
+  readonly first_name: string;
+  readonly last_name: string;
+  readonly email: string;
+  readonly phone_number: string;
+  readonly gender: string;
+  readonly dob: string;
+  readonly address: Address;
+}
+
+interface Person {
+  readonly name: string;
+  readonly gender: string;
+  readonly dob: string;
+  readonly city: readonly [city: string, state: string, zip: string, areaCode: string];
+  /** Without it the person has an account, but no demographics. */
+  readonly known: boolean;
+  readonly sources: readonly string[];
+  readonly timeZone?: string;
+  readonly birthDate?: string;
+}
+
+const phoenix = ['Phoenix', 'AZ', '85004', '602'] as const;
+const austin = ['Austin', 'TX', '78701', '512'] as const;
+const denver = ['Denver', 'CO', '80202', '303'] as const;
+const boston = ['Boston', 'MA', '02108', '617'] as const;
+
+function person(
+  [name, gender, dob]: readonly [string, string, string],
+  city: Person['city'],
+  more: Partial<Person> = {},
+): Person {
+  return { name, gender, dob, city, known: true, sources: [], ...more };
+}
+
+/** Fourteen obviously invented people, oldest account first. */
+export const people: readonly Person[] = [
+  person(['Avery Sample', 'female', '1988-04-12'], phoenix, {
+    sources: ['oura', 'withings'],
+    timeZone: 'America/Phoenix',
+    birthDate: '1988-04-12',
+  }),
+  person(['Blake Example', 'male', '1975-11-30'], austin, {
+    sources: ['fitbit'],
+    timeZone: 'America/Chicago',
+  }),
+  person(['Casey Specimen', 'other', '1992-07-03'], denver, { sources: ['garmin', 'dexcom_v3'] }),
+  person(['Devon Placeholder', 'male', '1969-01-25'], boston, { birthDate: '1969-01-25' }),
+  person(['Emery Testcase', 'female', '2001-09-17'], phoenix, { sources: ['oura'] }),
+  person(['Finley Mock', 'unknown', '1983-02-08'], austin, { timeZone: 'America/New_York' }),
+  person(['Gray Fixture', 'male', '1959-06-21'], denver),
+  person(['Harper Demo', 'female', '1996-12-05'], boston),
+  person(['Indigo Pretend', 'female', '1979-03-14'], phoenix),
+  person(['Jules Invented', 'male', '1990-10-10'], austin, { known: false }),
+  person(['Kai Fictional', 'male', '1986-05-29'], denver),
+  person(['Logan Dummy', 'female', '1998-08-08'], boston, { known: false }),
+  person(['Morgan Trial', 'female', '1972-02-19'], phoenix),
+  person(['Noel Madeup', 'other', '2000-01-31'], austin, { known: false }),
+];
+
+/** Demographics of the person at this place of {@link people}; null where none are set. */
+export function demographicsOf(index: number): Demographics | null {
+  const found = people[index];
+  if (!found?.known) return null;
+  const [first = '', last = ''] = found.name.split(' ');
+  const [city, state, zip, areaCode] = found.city;
+  return {
+    first_name: first,
+    last_name: last,
+    email: `${first}.${last}@example.com`.toLowerCase(),
+    phone_number: `+1${areaCode}555${String(100 + index).padStart(4, '0')}`,
+    gender: found.gender,
+    dob: found.dob,
+    address: {
+      first_line: `${100 + index} Example Street`,
+      second_line: index % 3 === 0 ? `Unit ${index + 1}` : null,
+      country: 'US',
+      zip,
+      city,
+      state,
+      access_notes: index % 5 === 0 ? 'Ring twice.' : null,
+    },
+  };
+}

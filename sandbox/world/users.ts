@@ -1,0 +1,69 @@
+import { formatTimestamp } from './clock.ts';
+import { seededUuid } from './ids.ts';
+import { type Demographics, demographicsOf, people } from './people.ts';
+
+/** One person's account (specification: user). */
+export interface User {
+  readonly id: string;
+  readonly clientUserId: string;
+  readonly createdAt: number;
+  readonly sources: readonly string[];
+  readonly timeZone: string | null;
+  readonly birthDate: string | null;
+  readonly demographics: Demographics | null;
+}
+
+const firstAccountMs = Date.parse('2025-01-06T09:00:00Z');
+const weekMs = 7 * 24 * 60 * 60 * 1000;
+
+/** The seeded accounts, oldest first, one a week. */
+export function createUsers(seed: number): User[] {
+  return people.map((person, index) => ({
+    id: seededUuid(seed, 'user', index),
+    clientUserId: `member-${String(index + 1).padStart(4, '0')}`,
+    createdAt: firstAccountMs + index * weekMs,
+    sources: person.sources,
+    timeZone: person.timeZone ?? null,
+    birthDate: person.birthDate ?? null,
+    demographics: demographicsOf(index),
+  }));
+}
+
+const sourceNames: Readonly<Record<string, string>> = {
+  oura: 'Oura',
+  withings: 'Withings',
+  fitbit: 'Fitbit',
+  garmin: 'Garmin',
+  dexcom_v3: 'Dexcom (G6 and older)',
+};
+
+function presentSource(slug: string) {
+  return { name: sourceNames[slug] ?? slug, slug, logo: `https://logos.example.com/${slug}.png` };
+}
+
+/**
+ * The account as the service shows it. `source` is the specification's name of a connected source, `provider`
+ * the same thing in the newer public service.
+ */
+export function presentUser(user: User, teamId: string) {
+  const created = formatTimestamp(user.createdAt);
+  return {
+    user_id: user.id,
+    team_id: teamId,
+    client_user_id: user.clientUserId,
+    created_on: created,
+    connected_sources: user.sources.map((slug) => ({
+      created_on: created,
+      source: presentSource(slug),
+      provider: presentSource(slug),
+    })),
+    fallback_time_zone: user.timeZone && { id: user.timeZone, source_slug: 'manual', updated_at: created },
+    fallback_birth_date: user.birthDate && {
+      value: user.birthDate,
+      source_slug: 'manual',
+      updated_at: created,
+    },
+    ingestion_start: null,
+    ingestion_end: null,
+  };
+}

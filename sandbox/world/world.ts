@@ -1,0 +1,71 @@
+import type { Order } from '../orders/order.ts';
+import { createOrders } from '../orders/seeded-orders.ts';
+import { type Catalogue, createCatalogue } from './catalogue.ts';
+import { seededUuid } from './ids.ts';
+import { createUsers, type User } from './users.ts';
+
+/** A pre-authorized link into the portal (specification: portal URL). */
+export interface PortalLink {
+  readonly path: string;
+  readonly orderId: string | null;
+  readonly expiresAt: number;
+}
+
+/** A webhook message that is not delivered yet; its body is fixed, so that a retry sends the same bytes. */
+export interface OutgoingMessage {
+  readonly messageId: string;
+  readonly eventType: string;
+  readonly orderId: string | null;
+  readonly body: string;
+}
+
+/** Everything that changes and is kept in the state file. */
+export interface WorldState {
+  readonly version: 1;
+  readonly seed: number;
+  readonly users: User[];
+  readonly orders: Order[];
+  readonly portalLinks: PortalLink[];
+  readonly outbox: OutgoingMessage[];
+  /** How many there have been; the next one takes the next ordinal. */
+  readonly counters: { events: number; orders: number; messages: number };
+}
+
+/** The service's whole state, and the catalogue that follows from its seed. */
+export interface World {
+  readonly state: WorldState;
+  readonly catalogue: Catalogue;
+  readonly teamId: string;
+}
+
+/** The invented people, orders and lab tests of one seed: equal seeds make equal worlds. */
+export function createState(seed: number): WorldState {
+  const counters = { events: 0, orders: 0, messages: 0 };
+  const users = createUsers(seed);
+  const state = { version: 1 as const, seed, users, orders: [], portalLinks: [], outbox: [], counters };
+  state satisfies WorldState;
+  const world = createWorld(state);
+  world.state.orders.push(...createOrders(world));
+  return state;
+}
+
+/** Completes a state, new or read from a file, with what follows from its seed. */
+export function createWorld(state: WorldState): World {
+  return { state, catalogue: createCatalogue(state.seed), teamId: seededUuid(state.seed, 'team', 0) };
+}
+
+/** The latest time anything in the state happened, in epoch milliseconds. */
+export function latestTime(state: WorldState): number {
+  const times = state.orders.map((order) => order.updatedAt);
+  return Math.max(...times, ...state.users.map((user) => user.createdAt));
+}
+
+/** The user with this id, if there is one. */
+export function findUser(world: World, userId: string): User | undefined {
+  return world.state.users.find((user) => user.id === userId.toLowerCase());
+}
+
+/** The order with this id, if there is one. */
+export function findOrder(world: World, orderId: string): Order | undefined {
+  return world.state.orders.find((order) => order.id === orderId.toLowerCase());
+}
