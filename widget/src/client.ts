@@ -97,6 +97,7 @@ function toRequestError(cause: unknown, signal: AbortSignal): PortalError {
 
 /** The token is part of the time a person waits. */
 function within<Value>(signal: AbortSignal, promise: Promise<Value>): Promise<Value> {
+  if (signal.aborted) return Promise.reject(new PortalError('TIMEOUT'));
   const timeout = new Promise<never>((_, reject) => {
     signal.addEventListener('abort', () => reject(new PortalError('TIMEOUT')), { once: true });
   });

@@ -131,6 +131,7 @@ export const styles = css`
 
   .bone { display: block; inline-size: 6rem; block-size: .75em; margin-block: .325em; border-radius: .375em }
   .bone { background: color-mix(in srgb, currentColor 11%, transparent); animation: breathe 1.2s ease-in-out infinite alternate }
+  .bone:not(.long, .mark) { font-size: .875em }
   .bone.long { inline-size: 9rem }
   .bone.mark { inline-size: var(--_mark); block-size: var(--_mark); margin-block-end: 0; border-radius: 50% }
   .skeleton { display: grid; gap: 1.125rem }

@@ -1,0 +1,26 @@
+/** Records the tabs the page opens; `refuse` makes the browser hold every new tab back. */
+export class OpenedTabs implements Disposable {
+  readonly tabs: Window[] = [];
+  refuse = false;
+  readonly #open = window.open;
+
+  constructor() {
+    window.open = (...args) => {
+      if (this.refuse) return null;
+      const tab = this.#open.apply(window, args);
+      if (tab) this.tabs.push(tab);
+      return tab;
+    };
+  }
+
+  get newest(): Window {
+    const tab = this.tabs.at(-1);
+    if (!tab) throw new Error('No tab was opened.');
+    return tab;
+  }
+
+  [Symbol.dispose](): void {
+    window.open = this.#open;
+    for (const tab of this.tabs) tab.close();
+  }
+}
