@@ -1,6 +1,7 @@
 import { Hono } from 'hono';
 import { z } from 'zod';
 import type { FaultRule, Faults } from '../faults.ts';
+import { refuse } from '../http/refusal.ts';
 import { readBody } from '../http/validation.ts';
 import type { SandboxEnv } from '../service.ts';
 import type { WebhookSender } from '../webhooks/sender.ts';
@@ -40,6 +41,15 @@ const knobBody = z.object({
   wrongSignature: z.boolean().exactOptional(),
 });
 
+function ruleOf({ isPattern, path, ...rest }: z.output<typeof faultBody>): FaultRule {
+  if (!isPattern) return { ...rest, path };
+  try {
+    return { ...rest, path: new RegExp(path) };
+  } catch {
+    throw refuse(422, 'The path is not a regular expression.');
+  }
+}
+
 /** What the controls turn and show. */
 interface ControlParts {
   readonly faults: Faults;
@@ -53,9 +63,7 @@ export function controlRoutes({ faults, sender, calls, visits }: ControlParts): 
   const routes = new Hono<SandboxEnv>();
 
   routes.post('/sandbox/faults', async (c) => {
-    const { isPattern, path, ...rest } = await readBody(c, faultBody);
-    const rule: FaultRule = { ...rest, path: isPattern ? new RegExp(path) : path };
-    faults.add(rule);
+    faults.add(ruleOf(await readBody(c, faultBody)));
     return c.json({ success: true });
   });
 
