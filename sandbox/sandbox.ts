@@ -25,7 +25,7 @@ export interface SandboxOptions {
 }
 
 /** The outgoing side: who hears, what goes wrong, what was sent. */
-export interface Webhooks {
+interface Webhooks {
   /** Adds an address; adding it again changes nothing. */
   readonly register: (url: string) => void;
   /** To be set at any time; they hold for messages and attempts from then on. */

@@ -8,7 +8,7 @@ import { type CollectionMethod, partsOf } from './states.ts';
 const firstEventId = 728_001;
 
 /** What an order starts from. */
-export interface NewOrder {
+interface NewOrder {
   readonly userId: string;
   readonly labTestId: string;
   readonly method: CollectionMethod;
@@ -137,7 +137,7 @@ function applyStep(world: World, order: Order, event: EventToAppend): void {
 }
 
 /** One step to take. */
-export interface EventToAppend {
+interface EventToAppend {
   readonly status: string;
   readonly at: number;
   readonly statusDetail?: string | undefined;

@@ -10,7 +10,7 @@ export interface OrderEvent {
 }
 
 /** The person tested, in the spelling of the service. */
-export interface PatientDetails {
+interface PatientDetails {
   readonly first_name: string;
   readonly last_name: string;
   readonly dob: string;
@@ -20,7 +20,7 @@ export interface PatientDetails {
 }
 
 /** Parcels of a kit, in the spelling of the service (specification: shipment). */
-export interface Shipment {
+interface Shipment {
   readonly id: string;
   readonly created_at: string;
   updated_at: string;

@@ -24,8 +24,3 @@ export function formatTimestamp(timeMs: number): string {
 export function formatMicroseconds(timeMs: number): string {
   return new Date(timeMs).toISOString().replace('Z', '000Z');
 }
-
-/** `2025-03-02`. */
-export function formatDate(timeMs: number): string {
-  return new Date(timeMs).toISOString().slice(0, 10);
-}

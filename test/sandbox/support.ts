@@ -6,13 +6,13 @@ import { createSandbox, type Sandbox, type SandboxOptions } from '../../sandbox/
 export const apiKey = 'sk_sandbox_of_the_tests';
 export const webhookSecret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
 
-export interface Answer<Body> {
+interface Answer<Body> {
   readonly status: number;
   readonly body: Body;
 }
 
 /** Asks the service; the caller names the shape it is about to check. */
-export type Ask = <Body = unknown>(method: string, path: string, body?: unknown) => Promise<Answer<Body>>;
+type Ask = <Body = unknown>(method: string, path: string, body?: unknown) => Promise<Answer<Body>>;
 
 export interface OpenSandbox extends AsyncDisposable {
   readonly sandbox: Sandbox;

@@ -1,0 +1,109 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import process from 'node:process';
+import { createInterface } from 'node:readline';
+import { expect, test } from 'vitest';
+import { apiKey, openReceiver, requestTo, shippingDetails, webhookSecret } from './support.ts';
+
+const main = new URL('../../sandbox/main.ts', import.meta.url).pathname;
+
+/** The sandbox as its own process; resolves when it has told its address. */
+async function startAlone(env: Readonly<Record<string, string>>) {
+  const child = spawn(process.execPath, [main], {
+    env: { PATH: process.env.PATH, SANDBOX_PORT: '0', ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const lines: string[] = [];
+  for await (const line of createInterface({ input: child.stdout })) {
+    lines.push(line);
+    if (lines.length === 4) break;
+  }
+  const url = (lines[1] ?? '').replace('SERVICE_URL=', '');
+  return {
+    lines,
+    url,
+    stop: async (signal: NodeJS.Signals) => {
+      const exit = once(child, 'exit');
+      child.kill(signal);
+      return exit;
+    },
+    async [Symbol.asyncDispose]() {
+      if (child.exitCode === null && child.signalCode === null) await this.stop('SIGKILL');
+    },
+  };
+}
+
+test('Alone, the sandbox tells what a gateway needs to know, and ends on SIGTERM', async () => {
+  await using alone = await startAlone({});
+  expect(alone.lines).toEqual([
+    `Sandbox listening on ${alone.url}`,
+    expect.stringMatching(/^SERVICE_URL=http:\/\/127\.0\.0\.1:\d+$/),
+    expect.stringMatching(/^SERVICE_API_KEY=sk_sandbox_[\w-]{24}$/),
+    expect.stringMatching(/^WEBHOOK_SECRETS=whsec_[\w+/]{43}=$/),
+  ]);
+  expect(await alone.stop('SIGTERM')).toEqual([0, null]);
+});
+
+test('After kill -9 the world goes on where its last answer left it', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'sandbox-'));
+  const env = {
+    SANDBOX_API_KEY: apiKey,
+    SANDBOX_WEBHOOK_SECRET: webhookSecret,
+    SANDBOX_STATE_FILE: join(folder, 'state.json'),
+  };
+  const first = await startAlone(env);
+  type Users = { users: { user_id: string }[] };
+  const users = (await (await fetch(requestTo(first.url, 'GET', '/v2/user/'))).json()) as Users;
+  const labTests = await fetch(requestTo(first.url, 'GET', '/v3/lab_test?collection_method=testkit'));
+  const created = await fetch(
+    requestTo(first.url, 'POST', '/v3/order/testkit', {
+      user_id: users.users[0]?.user_id,
+      lab_test_id: ((await labTests.json()) as { data: { id: string }[] }).data[0]?.id,
+      shipping_details: shippingDetails,
+    }),
+  );
+  const { order } = (await created.json()) as { order: { id: string } };
+  await first.stop('SIGKILL');
+
+  await using second = await startAlone(env);
+  const found = await fetch(requestTo(second.url, 'GET', `/v3/order/${order.id}`));
+  expect(await found.json()).toEqual(order);
+  await rm(folder, { recursive: true });
+});
+
+test('Alone, the sandbox is controlled over HTTP', async () => {
+  await using receiver = await openReceiver();
+  await using alone = await startAlone({ SANDBOX_API_KEY: apiKey, SANDBOX_WEBHOOK_SECRET: webhookSecret });
+  const ask = async (method: string, path: string, body?: unknown) => {
+    const answer = await fetch(requestTo(alone.url, method, path, body));
+    return [answer.status, await answer.json()];
+  };
+  await ask('POST', '/sandbox/webhooks', { url: receiver.url });
+  expect(await ask('POST', '/sandbox/webhook-knobs', { drop: 1 })).toEqual([
+    200,
+    { duplicate: false, reorder: false, drop: 1, wrongSignature: false },
+  ]);
+  await ask('POST', '/sandbox/faults', {
+    path: '^/orders',
+    isPattern: true,
+    effect: { kind: 'tooManyRequests', retryAfterSeconds: 3 },
+  });
+  expect(await ask('GET', '/orders')).toEqual([429, { detail: 'Too many requests' }]);
+  await ask('DELETE', '/sandbox/faults');
+  const [, list] = await ask('GET', '/orders?status=awaiting_registration');
+  const [order] = (list as { orders: { id: string }[] }).orders;
+  await ask('POST', `/v3/order/${order?.id}/cancel`);
+  expect(await ask('GET', '/sandbox/calls')).toEqual([
+    200,
+    ['GET /orders', 'GET /orders?status=awaiting_registration', `POST /v3/order/${order?.id}/cancel`],
+  ]);
+  expect(await ask('GET', '/sandbox/deliveries')).toMatchObject([
+    200,
+    [{ orderId: order?.id, attempts: 0, outcome: 'dropped' }],
+  ]);
+  expect((await ask('POST', '/sandbox/faults', { path: '(', isPattern: true }))[0]).toBe(422);
+  expect((await ask('POST', '/sandbox/webhooks', { url: 'no address' }))[0]).toBe(422);
+});

@@ -1,0 +1,92 @@
+import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { at, openReceiver, openSandbox, statusesOf } from './support.ts';
+
+async function temporaryFolder() {
+  const path = await mkdtemp(join(tmpdir(), 'sandbox-'));
+  return {
+    file: join(path, 'deep', 'state.json'),
+    [Symbol.asyncDispose]: () => rm(path, { recursive: true }),
+  };
+}
+
+const everything = ['/v2/user/', '/orders?size=100', '/v3/lab_tests/markers?size=100', '/v3/lab_test'];
+
+test('Equal seeds make equal worlds, other seeds make others', async () => {
+  await using one = openSandbox({ seed: 5 });
+  await using two = openSandbox({ seed: 5 });
+  await using other = openSandbox({ seed: 6 });
+  for (const path of everything) {
+    expect(await one.ask('GET', path)).toEqual(await two.ask('GET', path));
+  }
+  const idsOf = ({ sandbox }: typeof one) => sandbox.orders().map((order) => order.orderId);
+  expect(idsOf(other).some((id) => idsOf(one).includes(id))).toBe(false);
+});
+
+test('A change that was answered is there after a restart, with nothing closed properly', async () => {
+  await using folder = await temporaryFolder();
+  await using before = openSandbox({ stateFile: folder.file });
+  const { orderId } = at(before.sandbox.orders(), 37);
+  await before.ask('POST', `/v3/order/${orderId}/test`);
+  const portal = await before.ask<{ url: string }>(
+    'POST',
+    `/v2/user/${at(before.sandbox.users(), 0).userId}/create_portal_url`,
+    { context: 'communications' },
+  );
+  const seen = await before.ask('GET', `/v3/order/${orderId}`);
+
+  await using after = openSandbox({ stateFile: folder.file, seed: 99 });
+  expect(await after.ask('GET', `/v3/order/${orderId}`)).toEqual(seen);
+  expect((await after.sandbox.fetch(new Request(portal.body.url))).status).toBe(200);
+  await after.ask('POST', `/v3/order/${orderId}/test`);
+  const { body } = await after.ask<{ events: { id: number }[] }>('GET', `/v3/order/${orderId}`);
+  const [last = 0, previous = 0] = body.events.map((event) => event.id).toReversed();
+  expect(last).toBe(previous + 1);
+});
+
+test('Only the owner may read the file', async () => {
+  await using folder = await temporaryFolder();
+  await using service = openSandbox({ stateFile: folder.file });
+  await service.ask('POST', `/v3/order/${at(service.sandbox.orders(), 37).orderId}/test`);
+  expect((await stat(folder.file)).mode & 0o777).toBe(0o600);
+});
+
+test('A message that nobody took yet goes out after a restart, under its old id', async () => {
+  await using folder = await temporaryFolder();
+  await using refusing = await openReceiver();
+  await using receiver = await openReceiver();
+  refusing.answers.push(500, 500);
+  const before = openSandbox({ stateFile: folder.file, speed: 1 });
+  before.sandbox.webhooks.register(refusing.url);
+  await before.ask('POST', `/v3/order/${at(before.sandbox.orders(), 37).orderId}/test`);
+  await expect.poll(() => refusing.received).toHaveLength(1);
+  await before.sandbox.close();
+
+  await using after = openSandbox({ stateFile: folder.file });
+  after.sandbox.webhooks.register(receiver.url);
+  await after.sandbox.webhooks.settled();
+  expect(statusesOf(receiver.received)).toEqual(['received.walk_in_test.requisition_created']);
+  expect(receiver.received[0]?.id).toBe(refusing.received[0]?.id);
+  expect(receiver.received[0]?.text).toBe(refusing.received[0]?.text);
+  await after.sandbox.close();
+
+  await using third = openSandbox({ stateFile: folder.file });
+  third.sandbox.webhooks.register(receiver.url);
+  await third.sandbox.webhooks.settled();
+  expect(receiver.received).toHaveLength(1);
+});
+
+test.each(['', '{"version":1', '{"version":2}', '[]'])('A file with the text %j is damaged', async (text) => {
+  await using folder = await temporaryFolder();
+  const file = join(folder.file, '..', '..', 'state.json');
+  await writeFile(file, text);
+  expect(() => openSandbox({ stateFile: file })).toThrow(
+    `The sandbox's state file ${file} is damaged. Delete it to start with a new world.`,
+  );
+});
+
+test('A malformed webhook secret is refused at once', () => {
+  expect(() => openSandbox({ webhookSecret: 'whsec_%%%' })).toThrow();
+});
