@@ -3,8 +3,9 @@ import { Hono, type MiddlewareHandler } from 'hono';
 import type { FaultRules } from './faults.ts';
 import { misbehave } from './http/misbehave.ts';
 import { Refusal, refuse } from './http/refusal.ts';
-import { catalogueRoutes } from './routes/catalogue.ts';
 import { controlRoutes } from './routes/controls.ts';
+import { labTestRoutes } from './routes/lab-tests.ts';
+import { markerRoutes } from './routes/markers.ts';
 import { orderListRoutes } from './routes/order-list.ts';
 import { orderRoutes } from './routes/orders.ts';
 import type { PortalVisit } from './routes/portal-pages.ts';
@@ -51,7 +52,9 @@ function serviceRoutes({ service, faults, apiKey, calls }: AppParts): Hono<Sandb
   routes.use(record(calls), requireKey(apiKey), misbehave(faults, service.closing));
   routes.route('/', userRoutes(service));
   routes.route('/', portalUrlRoutes(service));
-  routes.route('/', catalogueRoutes(service));
+  // Before the lab tests, whose path takes any last part.
+  routes.route('/', markerRoutes(service));
+  routes.route('/', labTestRoutes(service));
   routes.route('/', orderListRoutes(service));
   routes.route('/', orderRoutes(service));
   routes.route('/', simulationRoutes(service));

@@ -23,6 +23,10 @@ async function main(): Promise<void> {
     ...(stateFile === undefined ? {} : { stateFile }),
   };
   const sandbox = createSandbox(options);
+  // Before the address is told, so that who reads it may end the process at once.
+  const stop = () => void sandbox.close().then(() => process.exit(0));
+  process.once('SIGTERM', stop);
+  process.once('SIGINT', stop);
   for (const url of (read('SANDBOX_WEBHOOK_URL') ?? '').split(',')) {
     if (url.trim()) sandbox.webhooks.register(url.trim());
   }
@@ -34,10 +38,6 @@ async function main(): Promise<void> {
     `Sandbox listening on ${url}\n` +
       `SERVICE_URL=${url}\nSERVICE_API_KEY=${options.apiKey}\nWEBHOOK_SECRETS=${options.webhookSecret}\n`,
   );
-
-  const stop = () => void sandbox.close().then(() => process.exit(0));
-  process.once('SIGTERM', stop);
-  process.once('SIGINT', stop);
 }
 
 try {

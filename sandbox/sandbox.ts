@@ -1,10 +1,10 @@
-import { Webhook } from 'standardwebhooks';
 import { createApp } from './app.ts';
 import { createFaults, type Faults } from './faults.ts';
 import { type ListenAddress, type Listening, startServer, stopServer } from './server.ts';
+import type { Service } from './service.ts';
 import { createSave, readState, type Save } from './state-file.ts';
 import { type LabTestView, type OrderView, type UserView, viewsOf } from './views.ts';
-import { createAnnouncer, type EventSubject, forgetMessage } from './webhooks/announcer.ts';
+import { type Announcer, createAnnouncer, type EventSubject, forgetMessage } from './webhooks/announcer.ts';
 import type { WebhookKnobs } from './webhooks/knobs.ts';
 import { type SentMessage, WebhookSender } from './webhooks/sender.ts';
 import { createClock } from './world/clock.ts';
@@ -59,18 +59,11 @@ export interface Sandbox {
 
 const keepNothing: Save = () => Promise.resolve();
 
-/**
- * A sandbox of the service with its invented world.
- * @throws when the webhook secret is malformed or the state file is damaged.
- */
-export function createSandbox(options: SandboxOptions): Sandbox {
-  const { apiKey, webhookSecret, stateFile, speed = 1, seed = 1 } = options;
-  // Fails now rather than at the first message.
-  new Webhook(webhookSecret);
+/** The parts of a sandbox, wired to one another. */
+function assemble({ webhookSecret, stateFile, speed = 1, seed = 1 }: SandboxOptions) {
   const state = (stateFile === undefined ? null : readState(stateFile)) ?? createState(seed);
   const world = createWorld(state);
   const save = stateFile === undefined ? keepNothing : createSave(stateFile, state);
-  const closing = new AbortController();
   const sender = new WebhookSender({
     secret: webhookSecret,
     speed,
@@ -82,25 +75,29 @@ export function createSandbox(options: SandboxOptions): Sandbox {
   });
   sender.resume(state.outbox);
   const announcer = createAnnouncer({ world, sender, save });
+  return { world, save, sender, announcer, speed, clock: createClock(latestTime(state)) };
+}
+
+/**
+ * A sandbox of the service with its invented world.
+ * @throws when the webhook secret is malformed or the state file is damaged.
+ */
+export function createSandbox(options: SandboxOptions): Sandbox {
+  const { world, sender, announcer, save, ...rest } = assemble(options);
   const faults = createFaults();
+  const closing = new AbortController();
   const calls: string[] = [];
   let listening: Listening | null = null;
-  const app = createApp({
-    service: {
-      world,
-      clock: createClock(latestTime(state)),
-      announcer,
-      save,
-      speed,
-      closing: closing.signal,
-      track: (work) => sender.track(work),
-      originOf: (request) => listening?.url ?? new URL(request.url).origin,
-    },
-    sender,
-    faults,
-    apiKey,
-    calls,
-  });
+  const service: Service = {
+    ...rest,
+    world,
+    announcer,
+    save,
+    closing: closing.signal,
+    track: (work) => sender.track(work),
+    originOf: (request) => listening?.url ?? new URL(request.url).origin,
+  };
+  const app = createApp({ service, sender, faults, apiKey: options.apiKey, calls });
 
   return {
     fetch: (request) => app.fetch(request),
@@ -109,24 +106,26 @@ export function createSandbox(options: SandboxOptions): Sandbox {
       return { url: listening.url };
     },
     calls,
-    clearCalls: () => {
-      calls.length = 0;
-    },
+    clearCalls: () => calls.splice(0),
     ...viewsOf(world),
     teamId: world.teamId,
     faults,
-    webhooks: {
-      register: (url) => sender.register(url),
-      knobs: sender.knobs,
-      settled: () => sender.settled(),
-      sent: sender.sent,
-      send: announcer.send,
-    },
+    webhooks: webhooksOf(sender, announcer),
     close: async () => {
       closing.abort();
       await sender.close();
       if (listening) await stopServer(listening.server);
       await save();
     },
+  };
+}
+
+function webhooksOf(sender: WebhookSender, announcer: Announcer): Webhooks {
+  return {
+    register: (url) => sender.register(url),
+    knobs: sender.knobs,
+    settled: () => sender.settled(),
+    sent: sender.sent,
+    send: announcer.send,
   };
 }

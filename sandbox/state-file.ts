@@ -42,7 +42,8 @@ export type Save = () => Promise<void>;
  */
 export function createSave(path: string, state: WorldState): Save {
   let next: Promise<void> | null = null;
-  let last: Promise<unknown> = mkdir(dirname(path), { recursive: true });
+  // A folder that cannot be made is reported by the first write into it.
+  let last: Promise<unknown> = mkdir(dirname(path), { recursive: true }).catch(() => undefined);
 
   async function write(): Promise<void> {
     const draft = `${path}.${process.pid}.tmp`;

@@ -111,6 +111,12 @@ export const pageQuery = {
   size: z.coerce.number().int().min(1).max(100).default(50),
 };
 
+/** Which page is asked for. */
+export interface Page {
+  readonly page: number;
+  readonly size: number;
+}
+
 /** A repeated query key: one value or many. */
 export function repeated<Item extends z.ZodType>(item: Item) {
   return z.preprocess(
@@ -122,4 +128,9 @@ export function repeated<Item extends z.ZodType>(item: Item) {
 /** The items of one page, counted from 1. */
 export function pageOf<Item>(items: readonly Item[], page: number, size: number): readonly Item[] {
   return items.slice((page - 1) * size, page * size);
+}
+
+/** Whether the part stands in the text, in whatever case. */
+export function includesText(text: string, part: string): boolean {
+  return text.toLowerCase().includes(part.toLowerCase());
 }

@@ -1,7 +1,7 @@
 import { Hono } from 'hono';
 import { z } from 'zod';
 import { refuse } from '../http/refusal.ts';
-import { pageOf, pageQuery, readQuery, repeated } from '../http/validation.ts';
+import { includesText, pageOf, pageQuery, readQuery, repeated } from '../http/validation.ts';
 import { currentStatus, type Order } from '../orders/order.ts';
 import { presentOrder } from '../orders/present.ts';
 import { partsOf } from '../orders/states.ts';
@@ -53,7 +53,7 @@ function isWithin(time: number, from: number | undefined, to: number | undefined
 function isFound(order: Order, search: string | undefined): boolean {
   if (search === undefined) return true;
   const texts = [nameOf(order), order.id, order.sampleId ?? '', order.shippingDetails?.receiver_name ?? ''];
-  return texts.some((text) => text.toLowerCase().includes(search.toLowerCase()));
+  return texts.some((text) => includesText(text, search));
 }
 
 function isWanted(order: Order, query: ListQuery): boolean {

@@ -23,8 +23,6 @@ const simulationBody = z
   })
   .nullish();
 
-type Flags = z.output<typeof simulationBody>;
-
 /** The details that go with two statuses when the caller names none. */
 const usualDetails: Readonly<Record<string, string>> = {
   sample_error: 'sample_quantity_not_sufficient',
@@ -50,51 +48,55 @@ function planSteps(order: Order, finalStatus: string | undefined): readonly stri
   return [finalStatus];
 }
 
+interface Step {
+  readonly status: string;
+  readonly flags: z.output<typeof simulationBody>;
+}
+
+interface Pace {
+  readonly steps: readonly Step[];
+  readonly delayMs: number;
+}
+
+function take({ world, clock, announcer }: Service, order: Order, step: Step): void {
+  appendEvent(world, order, {
+    status: step.status,
+    at: clock.now(),
+    statusDetail: step.flags?.status_detail ?? usualDetails[partsOf(step.status).step],
+    interpretation: step.flags?.interpretation,
+  });
+  announcer.announce(order);
+}
+
+/** Stops early when something else, such as a cancellation, has moved the order meanwhile. */
+async function takeSlowly(service: Service, order: Order, { steps, delayMs }: Pace): Promise<void> {
+  const { closing, save } = service;
+  for (const step of steps) {
+    const before = currentStatus(order);
+    await sleep(delayMs, undefined, { signal: closing, ref: false }).catch(() => undefined);
+    if (closing.aborted || currentStatus(order) !== before) return;
+    take(service, order, step);
+    await save();
+  }
+}
+
 /** Simulated progress of an order (public service: simulate order, sandbox only). */
 export function simulationRoutes(service: Service): Hono<SandboxEnv> {
-  const { world, clock, announcer, save, speed, closing, track } = service;
   const routes = new Hono<SandboxEnv>();
 
-  function take(order: Order, status: string, flags: Flags): void {
-    const { step } = partsOf(status);
-    appendEvent(world, order, {
-      status,
-      at: clock.now(),
-      statusDetail: flags?.status_detail ?? usualDetails[step],
-      interpretation: flags?.interpretation,
-    });
-    announcer.announce(order);
-  }
-
-  /** Stops early when something else, such as a cancellation, has moved the order meanwhile. */
-  async function takeSlowly(order: Order, steps: readonly string[], options: Slow): Promise<void> {
-    for (const status of steps) {
-      const before = currentStatus(order);
-      await sleep(options.delayMs, undefined, { signal: closing, ref: false }).catch(() => undefined);
-      if (closing.aborted || currentStatus(order) !== before) return;
-      take(order, status, options.flags);
-      await save();
-    }
-  }
-
   routes.post('/v3/order/:order_id/test', async (c) => {
-    const order = requireOrder(world, readUuid(c, 'order_id'));
+    const order = requireOrder(service.world, readUuid(c, 'order_id'));
     const { final_status, delay } = readQuery(c, simulationQuery);
     const flags = await readBody(c, simulationBody);
-    const steps = planSteps(order, final_status);
+    const steps = planSteps(order, final_status).map((status) => ({ status, flags }));
     if (delay > 0) {
-      track(takeSlowly(order, steps, { delayMs: (delay * 1000) / speed, flags }));
+      service.track(takeSlowly(service, order, { steps, delayMs: (delay * 1000) / service.speed }));
     } else {
-      for (const status of steps) take(order, status, flags);
-      await save();
+      for (const step of steps) take(service, order, step);
+      await service.save();
     }
     return c.json('Success');
   });
 
   return routes;
-}
-
-interface Slow {
-  readonly delayMs: number;
-  readonly flags: Flags;
 }

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { Webhook } from 'standardwebhooks';
 import type { OutgoingMessage } from '../world/world.ts';
 import { postSigned } from './attempt.ts';
 import { createKnobs, takeDrop, type WebhookKnobs } from './knobs.ts';
@@ -51,6 +52,8 @@ export class WebhookSender {
   #held: Job | null = null;
 
   constructor(options: SenderOptions) {
+    // A malformed secret fails now rather than at the first message.
+    new Webhook(options.secret);
     this.#options = options;
   }
 

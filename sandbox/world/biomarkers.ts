@@ -16,7 +16,7 @@ export const biomarkers: readonly Biomarker[] = [
   ['Thyroid Stimulating Hormone', '3016-3', 'm[IU]/L'],
   ['Free T4', '3024-7', 'ng/dL'],
   ['Free T3', '3051-0', 'pg/mL'],
-  ['Vitamin D, 25-Hydroxy', '1989-3', 'ng/mL'],
+  ['Vitamin D3, 25-Hydroxy', '1989-3', 'ng/mL'],
   ['Vitamin B12', '2132-9', 'pg/mL'],
   ['Folate', '2284-8', 'ng/mL'],
   ['Ferritin', '2276-4', 'ng/mL'],

@@ -15,6 +15,11 @@ function presentLab(lab: (typeof labs)[number]) {
   };
 }
 
+/** The id of the lab with this slug, if there is one. */
+export function labIdOf(slug: string): number | undefined {
+  return labs.find((lab) => lab.slug === slug)?.id;
+}
+
 /** The laboratories as the service shows them (public service: ClientFacingLab). */
 export function presentLabs() {
   return labs.map(presentLab);

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { biomarkers } from '../../sandbox/world/biomarkers.ts';
 import { at, openSandbox } from './support.ts';
 
 interface Marker {
@@ -105,6 +106,22 @@ test('Sixty biomarkers have sixty different LOINC codes, some of them at both la
   expect(codesOf(6).every((code) => codesOf(27).includes(code))).toBe(true);
   expect(codesOf(6)).toHaveLength(16);
   expect(body.markers.filter((marker) => marker.price === 'N/A')).not.toHaveLength(0);
+});
+
+/** The check digit of a LOINC code (mod 10, as on payment cards). */
+function checkDigitOf(digits: string): number {
+  const sum = [...digits].toReversed().reduce((total, digit, position) => {
+    const value = Number(digit) * (position % 2 === 0 ? 2 : 1);
+    return total + (value > 9 ? value - 9 : value);
+  }, 0);
+  return (10 - (sum % 10)) % 10;
+}
+
+test('Each LOINC code ends in its right check digit', () => {
+  for (const [name, code] of biomarkers) {
+    const [digits = '', digit] = code.split('-');
+    expect([name, checkDigitOf(digits)]).toEqual([name, Number(digit)]);
+  }
 });
 
 test('Markers are filtered by lab and by name or test code', async () => {

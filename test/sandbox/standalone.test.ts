@@ -54,7 +54,7 @@ test('After kill -9 the world goes on where its last answer left it', async () =
     SANDBOX_WEBHOOK_SECRET: webhookSecret,
     SANDBOX_STATE_FILE: join(folder, 'state.json'),
   };
-  const first = await startAlone(env);
+  await using first = await startAlone(env);
   type Users = { users: { user_id: string }[] };
   const users = (await (await fetch(requestTo(first.url, 'GET', '/v2/user/'))).json()) as Users;
   const labTests = await fetch(requestTo(first.url, 'GET', '/v3/lab_test?collection_method=testkit'));
