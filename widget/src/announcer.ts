@@ -4,16 +4,17 @@ const COALESCE_MS = 1000;
 type AriaNotifier = Element & { ariaNotify?: (text: string) => void };
 
 let region: HTMLElement | null = null;
-let pending: string[] = [];
+/** The last word of each speaker: who says two things within a second is heard with the second. */
+const pending = new Map<object, string>();
 
 /** Says a text to people who use a screen reader. One voice per page; what comes within a second is said at once. */
-export function announce(text: string): void {
-  if (pending.length === 0) {
+export function announce(speaker: object, text: string): void {
+  if (pending.size === 0) {
     // The region has to stand in the page before its text changes, or nothing is said.
     if (!canNotify()) region = ensureRegion(region);
     setTimeout(speak, COALESCE_MS);
   }
-  pending = [...pending.filter((other) => other !== text), text];
+  pending.set(speaker, text);
 }
 
 function canNotify(): boolean {
@@ -21,8 +22,8 @@ function canNotify(): boolean {
 }
 
 function speak(): void {
-  const text = pending.join(' ');
-  pending = [];
+  const text = [...new Set(pending.values())].join(' ');
+  pending.clear();
   if (region) region.textContent = text;
   else (document.documentElement as AriaNotifier).ariaNotify?.(text);
 }

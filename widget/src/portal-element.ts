@@ -164,7 +164,7 @@ export abstract class PortalElement extends LitElement {
     this.shownError = { error: report, about };
     // An order that is on screen stays there: its age says enough.
     const isHidden = about === 'status' && this.order !== null;
-    if (!isRepeated && !isHidden) announce(this.texts.errors[report.code] ?? this.texts.errors.other);
+    if (!isRepeated && !isHidden) announce(this, this.texts.errors[report.code] ?? this.texts.errors.other);
     this.requestUpdate();
   }
 
@@ -224,7 +224,7 @@ export abstract class PortalElement extends LitElement {
     emit(this, 'portal-status', change);
     const label = this.readLabel(order.status);
     if (previous && label !== this.readLabel(previous.status)) {
-      announce(this.texts.changed.replace('{status}', label));
+      announce(this, this.texts.changed.replace('{status}', label));
     }
   }
 

@@ -77,7 +77,7 @@ export class PortalLaunch extends PortalElement {
     this.#dropLink();
     this.clearError();
     this.#setPhase('opening');
-    announce(this.texts.opening);
+    announce(this, this.texts.opening);
     try {
       const url = await this.#createPortalUrl(orderId);
       if (launch !== this.#launches) return tab?.close();
@@ -203,7 +203,7 @@ export class PortalLaunch extends PortalElement {
     }
     this.#linkUrl = url;
     this.#setPhase('link');
-    announce(this.texts.blocked);
+    announce(this, this.texts.blocked);
     this.#linkEnd = setTimeout(() => this.#dropLink(), LINK_LIFE_MS);
   }
 

@@ -25,7 +25,7 @@ type Look = 'done' | 'current' | 'reached' | 'ahead' | 'attention' | 'bad';
 const MARKS: Readonly<Record<Look, TemplateResult | typeof nothing>> = {
   done: svg`<path d="m5.5 10.5 3 3 6-7" />`,
   current: svg`<circle cx="10" cy="10" r="3" />`,
-  reached: svg`<path d="M6.5 10h7" />`,
+  reached: nothing,
   ahead: nothing,
   attention: svg`<path d="M10 5.5v5.5M10 14.2v.1" />`,
   bad: svg`<path d="m7 7 6 6M13 7l-6 6" />`,

@@ -110,7 +110,9 @@ export const styles = css`
   .mark.bad { --_tone: var(--_bad) }
   .mark.current circle:not(.disc) { fill: var(--_tone) }
   .mark.current .disc, .mark.attention .disc, .mark.bad .disc { fill: color-mix(in srgb, var(--_tone) 12%, transparent) }
-  .mark.reached .disc { stroke-dasharray: 2.5 3.2 }
+  .mark.done .disc { fill: var(--_tone) }
+  .mark.done path { stroke: var(--portal-on-good, light-dark(#fff, #0c2418)) }
+  .mark.reached .disc { stroke-dasharray: 2.4 3.25 }
 
   .steps { list-style: none; display: grid; inline-size: 100% }
   .step { position: relative; padding-block-end: 1.125rem; min-block-size: 3rem }

@@ -1,0 +1,183 @@
+import axe from 'axe-core';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { page, userEvent } from 'vitest/browser';
+import { FakeGateway } from './support/fake-gateway.ts';
+import { kitAfter, ORDER_ID, type WireOrder, wireOrder, wireStatus } from './support/orders.ts';
+import { find, mount, nextEvent, untilLabel } from './support/page.ts';
+import { OpenedTabs } from './support/tabs.ts';
+
+beforeEach(() => {
+  document.documentElement.lang = 'en';
+  document.title = 'A page';
+});
+
+afterEach(() => {
+  document.documentElement.removeAttribute('style');
+  document.documentElement.dir = '';
+});
+
+/** What axe finds wrong, and what it could not decide. */
+async function audit(element: Element) {
+  const { violations, incomplete } = await axe.run(element, { rules: { region: { enabled: false } } });
+  const names = (results: typeof violations) =>
+    results.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`);
+  return { violations: names(violations), incomplete: names(incomplete) };
+}
+
+const CLEAN = { violations: [], incomplete: [] };
+
+const ORDERS: readonly (readonly [string, WireOrder])[] = [
+  ['on its way', kitAfter(3)],
+  ['gone back to be registered', kitAfter(5)],
+  ['complete', kitAfter(8)],
+  [
+    'cancelled',
+    wireOrder(
+      [
+        ['RECEIVED', 'ordered'],
+        ['CANCELLED', 'cancelled'],
+      ],
+      { method: 'WALK_IN_TEST' },
+    ),
+  ],
+  [
+    'in need of attention',
+    { ...kitAfter(6), status: wireStatus('COLLECTING_SAMPLE', 'lost', { needsAttention: true }) },
+  ],
+];
+
+describe.each(['light', 'dark'])('in a %s page, axe finds nothing', (scheme) => {
+  beforeEach(() => {
+    document.documentElement.style.colorScheme = scheme;
+    document.documentElement.style.background = scheme === 'dark' ? '#14181c' : '#fff';
+    document.documentElement.style.color = scheme === 'dark' ? '#e8ecef' : '#1d2429';
+  });
+
+  test.each(
+    ORDERS.flatMap(([name, order]) =>
+      (['text', 'steps'] as const).map((status) => [name, status, order] as const),
+    ),
+  )('with an order %s, as %s', async (_, status, order) => {
+    using gateway = new FakeGateway();
+    gateway.order = order;
+    const element = mount('portal-order-status', {
+      endpoint: gateway.endpoint,
+      orderId: ORDER_ID,
+      status,
+      tokenProvider: () => 'token',
+    });
+    await untilLabel(element, String(order.status.label));
+
+    expect(await audit(element)).toEqual(CLEAN);
+  });
+
+  test('in the button, right to left too', async () => {
+    using gateway = new FakeGateway();
+    document.documentElement.dir = 'rtl';
+    const element = mount('portal-launch', { endpoint: gateway.endpoint });
+    await element.updateComplete;
+
+    expect(await audit(element)).toEqual(CLEAN);
+  });
+
+  test('while it loads and while nothing is to be shown', async () => {
+    using gateway = new FakeGateway();
+    const loading = mount('portal-order-status', {
+      endpoint: gateway.endpoint,
+      orderId: ORDER_ID,
+      tokenProvider: () => new Promise(() => {}),
+    });
+    const empty = mount('portal-order-status', {});
+    await Promise.all([loading.updateComplete, empty.updateComplete]);
+
+    expect([await audit(loading), await audit(empty)]).toEqual([CLEAN, CLEAN]);
+  });
+
+  test('while the portal opens, after an error, and with the link of a blocked tab', async () => {
+    using gateway = new FakeGateway();
+    using opened = new OpenedTabs();
+    const element = mount('portal-launch', { endpoint: gateway.endpoint, tokenProvider: () => 'token' });
+    await element.updateComplete;
+    const launch = element.launch();
+    await element.updateComplete;
+    const opening = await audit(element);
+    gateway.portalResult = { __typename: 'NotFound' };
+    await launch;
+    await element.launch();
+    await element.updateComplete;
+    const failed = await audit(element);
+    opened.refuse = true;
+    gateway.portalResult = { __typename: 'PortalUrl', url: 'https://portal.test/' };
+    await element.launch();
+    await element.updateComplete;
+
+    expect([opening, failed, await audit(element)]).toEqual([CLEAN, CLEAN, CLEAN]);
+  });
+});
+
+describe('to a screen reader', () => {
+  test('the steps are a list with one current step', async () => {
+    using gateway = new FakeGateway();
+    gateway.order = kitAfter(5);
+    const element = mount('portal-order-status', {
+      endpoint: gateway.endpoint,
+      orderId: ORDER_ID,
+      status: 'steps',
+      tokenProvider: () => 'token',
+    });
+    await untilLabel(element, 'Registered');
+
+    const list = page.getByRole('list', { name: 'Progress of your order' });
+    const items = [...find(element, 'ol').children].map((item) => [
+      item.ariaCurrent,
+      item.querySelector('.name')?.textContent,
+    ]);
+
+    await expect.element(list).toBeVisible();
+    expect(items).toEqual([
+      ['step', 'Order placed'],
+      [null, 'Your test kit, begun'],
+      [null, 'At the lab, not begun'],
+      [null, 'Results ready, not begun'],
+    ]);
+  });
+
+  test('the button has its label as its name, and the error as its description', async () => {
+    using gateway = new FakeGateway();
+    using _opened = new OpenedTabs();
+    gateway.portalResult = { __typename: 'FeatureNotEnabled' };
+    const element = mount('portal-launch', { endpoint: gateway.endpoint, tokenProvider: () => 'token' });
+    element.textContent = 'See my results';
+    await element.launch();
+    await element.updateComplete;
+
+    const button = page.getByRole('button', { name: 'See my results' });
+    await expect.element(button).toHaveAccessibleDescription('The patient portal is not available here.');
+  });
+
+  test('the targets are at least 44 pixels high', async () => {
+    using gateway = new FakeGateway();
+    const launch = mount('portal-launch', { endpoint: gateway.endpoint });
+    const failed = mount('portal-order-status', { endpoint: gateway.endpoint, orderId: ORDER_ID });
+    await nextEvent(failed, 'portal-error');
+    await failed.updateComplete;
+
+    const heights = [find(launch, 'button').offsetHeight, find(failed, 'button').offsetHeight];
+
+    expect(heights.every((height) => height >= 44)).toBe(true);
+  });
+
+  test('a busy button can still be reached by keyboard', async () => {
+    using gateway = new FakeGateway();
+    using _opened = new OpenedTabs();
+    gateway.portalGate = new Promise(() => {});
+    const element = mount('portal-launch', { endpoint: gateway.endpoint, tokenProvider: () => 'token' });
+    await element.updateComplete;
+    void element.launch();
+    await element.updateComplete;
+
+    await userEvent.tab();
+
+    expect(document.activeElement).toBe(element);
+  });
+});
