@@ -2,7 +2,7 @@ import { formatTimestamp } from '../world/clock.ts';
 import { seededNumber, seededUuid } from '../world/ids.ts';
 import type { Address } from '../world/people.ts';
 import { findUser, type World } from '../world/world.ts';
-import type { Order } from './order.ts';
+import type { Order, OrderExtras } from './order.ts';
 import { type CollectionMethod, partsOf } from './states.ts';
 
 const firstEventId = 728_001;
@@ -16,8 +16,7 @@ interface NewOrder {
   readonly createdAt: number;
   readonly shippingDetails?: Address;
   readonly passthrough?: string | null;
-  readonly notes?: string;
-  readonly clinicalNotes?: string;
+  readonly extras?: OrderExtras;
   /** The order this one repeats with a new sample. */
   readonly redrawOf?: Order;
 }
@@ -49,8 +48,7 @@ export function startOrder(world: World, from: NewOrder): Order {
     requisitionFormUrl: null,
     interpretation: null,
     passthrough: from.passthrough ?? null,
-    notes: from.notes ?? null,
-    clinicalNotes: from.clinicalNotes ?? null,
+    extras: from.extras ?? {},
   };
   if (!from.registrable) setPatient(world, order);
   return order;

@@ -33,6 +33,16 @@ interface Shipment {
   readonly notes: string | null;
 }
 
+/** What only some orders have. */
+export interface OrderExtras {
+  readonly notes?: string;
+  readonly clinicalNotes?: string;
+  readonly healthInsuranceId?: string;
+  readonly hasAbn?: boolean;
+  /** A date. */
+  readonly activateBy?: string;
+}
+
 /** One order as the sandbox keeps it; `present.ts` turns it into the service's shape. */
 export interface Order {
   readonly id: string;
@@ -57,8 +67,7 @@ export interface Order {
   requisitionFormUrl: string | null;
   interpretation: string | null;
   readonly passthrough: string | null;
-  readonly notes: string | null;
-  readonly clinicalNotes: string | null;
+  readonly extras: OrderExtras;
 }
 
 /** The status of the last event; every order has at least one event. */

@@ -69,6 +69,7 @@ function presentPatient(order: Order) {
 
 /** The order as the service shows it, in answers and in webhooks (specification: order object). */
 export function presentOrder(world: World, order: Order) {
+  const { extras } = order;
   const events = order.events.map(presentEvent);
   const labTest = world.catalogue.labTests.find((each) => each.id === order.labTestId);
   return {
@@ -81,22 +82,22 @@ export function presentOrder(world: World, order: Order) {
     lab_test: labTest ? { ...presentLabTest(labTest), markers: null } : null,
     details: presentDetails(order),
     sample_id: order.sampleId,
-    notes: order.notes,
-    clinical_notes: order.clinicalNotes,
+    notes: extras.notes ?? null,
+    clinical_notes: extras.clinicalNotes ?? null,
     created_at: formatTimestamp(order.createdAt),
     updated_at: formatTimestamp(order.updatedAt),
     events,
     status: partsOf(currentStatus(order)).stage,
     last_event: events.at(-1),
     physician: null,
-    health_insurance_id: null,
+    health_insurance_id: extras.healthInsuranceId ?? null,
     requisition_form_url: order.requisitionFormUrl,
     priority: false,
-    activate_by: null,
+    activate_by: extras.activateBy ?? null,
     passthrough: order.passthrough,
     billing_type: 'client_bill',
     icd_codes: null,
-    has_abn: false,
+    has_abn: extras.hasAbn ?? false,
     interpretation: order.interpretation,
     has_missing_results: null,
     expected_result_by_date: null,

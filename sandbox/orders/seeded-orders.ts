@@ -1,7 +1,7 @@
 import type { Demographics } from '../world/people.ts';
 import type { World } from '../world/world.ts';
 import { appendEvent, startOrder } from './life.ts';
-import type { Order } from './order.ts';
+import type { Order, OrderExtras } from './order.ts';
 import { statusOf, successPathOf } from './states.ts';
 
 interface SeededOrder {
@@ -15,24 +15,25 @@ interface SeededOrder {
   readonly interpretation?: string;
   readonly registrable?: true;
   readonly redrawOfPrevious?: true;
-  readonly clinicalNotes?: string;
+  readonly extras?: OrderExtras;
 }
 
 type Row = readonly [user: number, labTest: number, ends: string, more?: Partial<SeededOrder>];
 
 const delivered = { after: 'sample_with_lab.delivered_to_lab' };
+const insured = { healthInsuranceId: '5b1c3a52-2f0e-4a7d-9c55-0d6a1f3e8b21' };
 const kit = { registrable: true } as const;
 
 /** Forty orders: every method, every stage. User 0 has ten; users 12 and 13 have none. */
 const rows: readonly Row[] = [
   [0, 0, 'completed.completed', { interpretation: 'abnormal' }],
-  [0, 2, 'completed.completed', { clinicalNotes: 'Fasting since the evening before.' }],
+  [0, 2, 'completed.completed', { extras: { clinicalNotes: 'Fasting since the evening before.' } }],
   [0, 4, 'completed.corrected', { after: 'completed.completed' }],
-  [0, 6, 'completed.completed', { interpretation: 'critical' }],
+  [0, 6, 'completed.completed', { interpretation: 'critical', extras: { notes: 'Drawn at the clinic.' } }],
   [0, 1, 'failed.sample_error', { ...delivered, statusDetail: 'sample_hemolyzed' }],
   [0, 0, 'cancelled.cancelled', { after: 'received.ordered' }],
   [0, 1, 'collecting_sample.with_customer', kit],
-  [0, 3, 'collecting_sample.appointment_scheduled'],
+  [0, 3, 'collecting_sample.appointment_scheduled', { extras: { hasAbn: true } }],
   [0, 0, 'collecting_sample.transit_lab', kit],
   [0, 5, 'received.requisition_created'],
   [1, 2, 'collecting_sample.redraw_available', { after: 'sample_with_lab.partial_results' }],
@@ -50,8 +51,8 @@ const rows: readonly Row[] = [
     'sample_with_lab.lab_processing_blocked',
     { ...delivered, statusDetail: 'date_of_collection_unspecified' },
   ],
-  [3, 6, 'received.ordered'],
-  [3, 3, 'completed.completed', { interpretation: 'abnormal' }],
+  [3, 6, 'received.ordered', { extras: { activateBy: '2025-12-01' } }],
+  [3, 3, 'completed.completed', { interpretation: 'abnormal', extras: insured }],
   [4, 5, 'collecting_sample.draw_completed'],
   [4, 1, 'failed.failure_to_deliver_to_customer', { after: 'collecting_sample.out_for_delivery' }],
   [4, 2, 'sample_with_lab.partial_results'],
@@ -110,7 +111,7 @@ function createSeededOrder(world: World, row: SeededOrder, previous: Order | und
     registrable: row.registrable ?? false,
     createdAt,
     ...(labTest.method === 'testkit' ? { shippingDetails: shippingOf(user.demographics) } : {}),
-    ...(row.clinicalNotes ? { clinicalNotes: row.clinicalNotes } : {}),
+    ...(row.extras ? { extras: row.extras } : {}),
     ...(row.redrawOfPrevious && previous ? { redrawOf: previous } : {}),
   });
   const statuses = statusesOf(row, order);

@@ -1,3 +1,6 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { expect, test } from 'vitest';
 import { at, isSigned, type OpenSandbox, openReceiver, openSandbox, statusesOf } from './support.ts';
 
@@ -142,6 +145,27 @@ test('A failed message is overtaken by the next one of its order', async () => {
   await service.sandbox.webhooks.settled();
   const [first, second] = walkInSteps;
   expect(statusesOf(receiver.received)).toEqual([first, second, first]);
+});
+
+test('Messages of different orders do not wait for each other', async () => {
+  const arrivals: (() => void)[] = [];
+  // Answers the first request only when the second is there; one after the other, both would be stuck.
+  const server = createServer((_, response) => {
+    arrivals.push(() => response.writeHead(204).end());
+    if (arrivals.length === 2) for (const answer of arrivals) answer();
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  await using service = openSandbox();
+  const { webhooks, orders } = service.sandbox;
+  webhooks.register(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`);
+  await walkIn(service).step();
+  await service.ask('POST', `/v3/order/${at(orders(), 20).orderId}/test`);
+  await webhooks.settled();
+  expect(webhooks.sent.map(({ attempts, outcome }) => [attempts, outcome])).toEqual([
+    [1, 'delivered'],
+    [1, 'delivered'],
+  ]);
+  server.close();
 });
 
 test('With the knob duplicate each message comes twice under one id', async () => {
