@@ -1,10 +1,14 @@
-import { expect, test } from 'vitest';
+import { afterEach, expect, test, vi } from 'vitest';
 import { at, openSandbox, requestTo } from './support.ts';
 
 interface PortalUrl {
   readonly url: string;
   readonly expires_in: number;
 }
+
+afterEach(() => {
+  vi.useRealTimers();
+});
 
 test.each([
   ['launch', /^http:\/\/sandbox\.test\/portal\/[\w-]{43}$/, 600],
@@ -59,6 +63,18 @@ test('A link that was never given out leads to a 404 page', async () => {
     expect(page.status).toBe(404);
     expect(await page.text()).toContain('This link is not valid any more');
   }
+});
+
+test.each(['launch', 'communications'])('A %s link ends with its lifetime', async (context) => {
+  vi.useFakeTimers({ toFake: ['Date'] });
+  await using service = openSandbox();
+  const path = `/v2/user/${at(service.sandbox.users(), 0).userId}/create_portal_url`;
+  const { body } = await service.ask<PortalUrl>('POST', path, { context });
+  const open = async () => (await service.sandbox.fetch(new Request(body.url))).status;
+  vi.setSystemTime(Date.now() + (body.expires_in - 1) * 1000);
+  expect(await open()).toBe(200);
+  vi.setSystemTime(Date.now() + 2000);
+  expect(await open()).toBe(404);
 });
 
 test('Visits tell whether a browser said where it came from, and are no calls of the service', async () => {
