@@ -63,6 +63,7 @@ describe.each(['light', 'dark'])('in a %s page, axe finds nothing', (scheme) => 
     const element = mount('portal-order-status', {
       endpoint: gateway.endpoint,
       orderId: ORDER_ID,
+      live: 'always',
       status,
       tokenProvider: () => 'token',
     });
@@ -85,6 +86,7 @@ describe.each(['light', 'dark'])('in a %s page, axe finds nothing', (scheme) => 
     const loading = mount('portal-order-status', {
       endpoint: gateway.endpoint,
       orderId: ORDER_ID,
+      live: 'always',
       tokenProvider: () => new Promise(() => {}),
     });
     const empty = mount('portal-order-status', {});
@@ -122,6 +124,7 @@ describe('to a screen reader', () => {
     const element = mount('portal-order-status', {
       endpoint: gateway.endpoint,
       orderId: ORDER_ID,
+      live: 'always',
       status: 'steps',
       tokenProvider: () => 'token',
     });
@@ -158,7 +161,11 @@ describe('to a screen reader', () => {
   test('the targets are at least 44 pixels high', async () => {
     using gateway = new FakeGateway();
     const launch = mount('portal-launch', { endpoint: gateway.endpoint });
-    const failed = mount('portal-order-status', { endpoint: gateway.endpoint, orderId: ORDER_ID });
+    const failed = mount('portal-order-status', {
+      endpoint: gateway.endpoint,
+      orderId: ORDER_ID,
+      live: 'always',
+    });
     await nextEvent(failed, 'portal-error');
     await failed.updateComplete;
 

@@ -43,6 +43,7 @@ describe('the announcer', () => {
     const element = mount('portal-order-status', {
       endpoint,
       orderId: ORDER_ID,
+      live: 'always',
       tokenProvider: () => 'token',
     });
     await untilLabel(element, 'Transit customer');

@@ -16,8 +16,8 @@ describe('<portal-gateway>', () => {
       },
     });
     const shadow = around.appendChild(document.createElement('div')).attachShadow({ mode: 'open' });
-    const outer = mount('portal-order-status', { orderId: ORDER_ID }, around);
-    const inner = mount('portal-launch', { orderId: ORDER_ID });
+    const outer = mount('portal-order-status', { orderId: ORDER_ID, live: 'always' }, around);
+    const inner = mount('portal-launch', { orderId: ORDER_ID, live: 'always' });
     shadow.append(inner);
 
     await Promise.all([untilLabel(outer, 'Transit customer'), untilLabel(inner, 'Transit customer')]);
@@ -32,7 +32,7 @@ describe('<portal-gateway>', () => {
   test('takes an endpoint that comes later', async () => {
     using gateway = new FakeGateway();
     const around = mount('portal-gateway', { tokenProvider: () => 'token' });
-    const element = mount('portal-order-status', { orderId: ORDER_ID }, around);
+    const element = mount('portal-order-status', { orderId: ORDER_ID, live: 'always' }, around);
     await element.updateComplete;
 
     around.endpoint = gateway.endpoint;
@@ -49,7 +49,7 @@ describe('<portal-gateway>', () => {
       askers.push([event.target === around, event.request.reason, 'token' in event]);
       event.respondWith(Promise.resolve({ token: 'by-event', expiresAt: new Date(Date.now() + 600_000) }));
     });
-    const element = mount('portal-order-status', { orderId: ORDER_ID }, around);
+    const element = mount('portal-order-status', { orderId: ORDER_ID, live: 'always' }, around);
 
     await untilLabel(element, 'Transit customer');
 
@@ -62,7 +62,11 @@ describe('<portal-gateway>', () => {
     const note = (event: Event) => seen.push(event instanceof PortalTokenRequestEvent);
     document.body.addEventListener('portal-token-request', note, { once: true });
 
-    const element = mount('portal-order-status', { endpoint: gateway.endpoint, orderId: ORDER_ID });
+    const element = mount('portal-order-status', {
+      endpoint: gateway.endpoint,
+      orderId: ORDER_ID,
+      live: 'always',
+    });
     const { detail } = await nextEvent(element, 'portal-error');
 
     expect([seen, detail.code]).toEqual([[true], 'TOKEN_UNAVAILABLE']);

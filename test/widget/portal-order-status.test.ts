@@ -13,6 +13,7 @@ function mountStatus(
     endpoint,
     orderId: ORDER_ID,
     tokenProvider: async () => 'token',
+    live: 'always',
     ...properties,
   });
 }
@@ -97,7 +98,7 @@ describe('<portal-order-status>', () => {
     using gateway = new FakeGateway();
     const element = mountStatus(gateway);
     await untilLabel(element, 'Transit customer');
-    gateway.cursorRefusal = 'BAD_CURSOR';
+    gateway.cursorRefusals.push('BAD_CURSOR');
 
     (await gateway.socket()).fall(1012);
     window.dispatchEvent(new Event('online'));
@@ -204,7 +205,7 @@ describe('<portal-order-status>', () => {
     const spacer = document.createElement('div');
     spacer.style.blockSize = '300vh';
     document.body.append(spacer);
-    const element = mountStatus(gateway);
+    const element = mountStatus(gateway, { live: 'visible' });
     await element.updateComplete;
     const before = gateway.sockets.length;
 
@@ -223,6 +224,56 @@ describe('<portal-order-status>', () => {
     await Promise.all([untilLabel(first, 'Transit customer'), untilLabel(second, 'Transit customer')]);
 
     expect([gateway.sockets.length, gateway.subscriptions.length]).toEqual([1, 1]);
+  });
+
+  test('shows nothing of an order any more that moved to another user', async () => {
+    using gateway = new FakeGateway();
+    const element = mountStatus(gateway);
+    await untilLabel(element, 'Transit customer');
+    gateway.order = null;
+
+    (await gateway.socket()).fall(1012);
+    window.dispatchEvent(new Event('online'));
+    await nextEvent(element, 'portal-error');
+    await element.updateComplete;
+
+    expect([element.order, readScreen(element)]).toEqual([null, 'This order could not be found.']);
+  });
+
+  test('does not claim to be live while the gateway refuses the subscription', async () => {
+    using gateway = new FakeGateway();
+    const element = mountStatus(gateway);
+    await untilLabel(element, 'Transit customer');
+    gateway.cursorRefusals.push('EVENT_LOG_UNAVAILABLE');
+
+    (await gateway.socket()).fall(1012);
+    window.dispatchEvent(new Event('online'));
+    const { detail } = await nextEvent(element, 'portal-error');
+
+    expect([detail.code, element.connection, element.order?.status.label]).toEqual([
+      'GATEWAY_ERROR',
+      'stale',
+      'Transit customer',
+    ]);
+  });
+
+  test('gets a new token when one operation is refused for it', async () => {
+    using gateway = new FakeGateway();
+    let count = 0;
+    const tokenProvider = () => {
+      count += 1;
+      return `token-${count}`;
+    };
+    const element = mountStatus(gateway, { tokenProvider });
+    await untilLabel(element, 'Transit customer');
+    gateway.cursorRefusals.push('UNAUTHENTICATED');
+    (await gateway.socket()).fall(1012);
+    window.dispatchEvent(new Event('online'));
+
+    await gateway.socket(2);
+    await gateway.socket(3);
+
+    expect([gateway.socketTokens, element.lastError]).toEqual([['token-1', 'token-1', 'token-2'], null]);
   });
 
   test('says in words that the order cannot be found', async () => {

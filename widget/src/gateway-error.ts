@@ -6,6 +6,7 @@ const CODES: Readonly<Record<string, PortalErrorCode>> = {
   UNAUTHENTICATED: 'UNAUTHENTICATED',
   // A token too narrow for the question: a new one, asked for with its scope and order, may do.
   FORBIDDEN: 'UNAUTHENTICATED',
+  NOT_FOUND: 'NOT_FOUND',
   BAD_USER_INPUT: 'INPUT_REJECTED',
   UPSTREAM_TIMEOUT: 'TIMEOUT',
   PORTAL_URL_REFUSED: 'URL_REJECTED',

@@ -1,7 +1,7 @@
 /** A tab opened in the task of the click, waiting for its address. */
 export interface LaunchWindow {
-  /** Sends the tab to the address, with neither opener nor Referer. */
-  navigate(url: string): void;
+  /** Sends the tab to the address, with neither opener nor Referer; false when the person has closed it. */
+  navigate(url: string): boolean;
   close(): void;
 }
 
@@ -15,9 +15,10 @@ export function openLaunchWindow(text: string): LaunchWindow | null {
   writeWaitingText(tab.document, text);
   return {
     navigate(url) {
-      if (tab.closed) return;
+      if (tab.closed) return false;
       tab.opener = null;
       clickAnchor(tab.document, url);
+      return true;
     },
     close: () => tab.close(),
   };

@@ -38,6 +38,7 @@ export class LiveSocket {
   /** The running operation of each, or null while it is on no socket. */
   readonly #subscriptions = new Map<LiveSubscription, (() => void) | null>();
   #client: Client | null = null;
+  #token = '';
   #isOpening = false;
   #openedAt: number | null = null;
   #wasOpen = false;
@@ -78,6 +79,11 @@ export class LiveSocket {
     void this.#open();
   }
 
+  /** The gateway refused an operation for its token: get another one and start over. */
+  refuseToken(): void {
+    if (this.#client) this.#closed(true);
+  }
+
   /** Ends the wait for the next opening. */
   kick(): void {
     if (this.#wait === undefined) return;
@@ -89,12 +95,15 @@ export class LiveSocket {
     this.#subscriptions.get(subscription)?.();
     this.#subscriptions.delete(subscription);
     if (this.#subscriptions.size > 0) return;
-    this.#drop();
+    // graphql-ws closes an open socket by itself, in good order, when its last operation ends.
+    if (this.#openedAt === null) this.#drop();
+    this.#forget();
     this.#stopWaiting();
     this.#unlisten?.abort();
     this.#unlisten = null;
     this.#wasOpen = false;
     this.#failures = 0;
+    this.#refusals = 0;
   }
 
   async #open(): Promise<void> {
@@ -106,6 +115,7 @@ export class LiveSocket {
       const token = await this.#getToken({ scope: 'status', orderId: first.orderId });
       this.#isOpening = false;
       if (!token || this.#isSuspended || this.#subscriptions.size === 0) return;
+      this.#token = token;
       this.#client = this.#createClient(token);
     }
     for (const [subscription, stop] of this.#subscriptions) {
@@ -132,7 +142,7 @@ export class LiveSocket {
       keepAlive: PING_EVERY_MS,
       on: {
         connected: () => this.#isCurrent(client) && this.#opened(),
-        closed: (event) => this.#isCurrent(client) && this.#closed(event, token),
+        closed: (event) => this.#isCurrent(client) && this.#closed(isTokenRefused(event)),
         ping: (received) => !received && this.#setDeadline(PONG_LIMIT_MS),
         pong: (received) => received && clearTimeout(this.#deadline),
       },
@@ -164,25 +174,23 @@ export class LiveSocket {
     clearTimeout(this.#deadline);
     this.#openedAt = performance.now();
     this.#wasOpen = true;
-    this.#refusals = 0;
     this.#tellConnection();
   }
 
-  #closed(event: unknown, token: string): void {
+  #closed(isTokenRefusal: boolean): void {
     const wasSteady = this.#openedAt !== null && performance.now() - this.#openedAt > STEADY_MS;
-    const wasOpen = this.#openedAt !== null;
     this.#drop();
     this.#failures = wasSteady ? 0 : this.#failures + 1;
-    if (!isTokenRefused(event)) {
-      this.#openLater();
-      return;
-    }
+    if (wasSteady) this.#refusals = 0;
+    if (isTokenRefusal) this.#renewToken();
+    else this.#openLater();
+  }
 
-    this.#tokens.reject(token);
+  /** A token that ended is no fault: the next socket opens at once, and nobody is told. The second time, all are. */
+  #renewToken(): void {
+    this.#tokens.reject(this.#token);
     this.#refusals += 1;
-    // A token that ended is no fault: the next socket opens at once, and nobody is told.
-    if (wasOpen || this.#refusals === 1) {
-      this.#failures = wasOpen ? 0 : this.#failures;
+    if (this.#refusals === 1) {
       void this.#open();
       return;
     }
@@ -190,14 +198,19 @@ export class LiveSocket {
     this.#openLater();
   }
 
-  /** Forgets the socket; whatever it still says is not heard. */
+  /** Hangs up. */
   #drop(): void {
     const client = this.#client;
+    this.#forget();
+    client?.terminate();
+  }
+
+  /** Whatever the socket still says is not heard. */
+  #forget(): void {
     this.#client = null;
     this.#openedAt = null;
     clearTimeout(this.#deadline);
     for (const subscription of this.#subscriptions.keys()) this.#subscriptions.set(subscription, null);
-    client?.terminate();
   }
 
   #openLater(): void {

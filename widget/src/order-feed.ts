@@ -41,6 +41,8 @@ export class OrderFeed implements LiveSubscription {
   #poll: ReturnType<typeof setInterval> | undefined;
   #retry: ReturnType<typeof setTimeout> | undefined;
   #hadBadCursor = false;
+  /** The gateway refused the subscription: a live socket does not make the order live then. */
+  #isRefused = false;
 
   constructor(client: PortalClient, options: { orderId: string; full: boolean }) {
     this.#client = client;
@@ -71,11 +73,12 @@ export class OrderFeed implements LiveSubscription {
       this.#stop?.();
       this.#stop = null;
       clearTimeout(this.#retry);
+      this.#isRefused = false;
       this.connectionChanged('idle');
     };
   }
 
-  /** Reads the order once over HTTP; never rejects, a failure goes to the listeners and the caller's own. */
+  /** Reads the order once over HTTP. Never rejects: a failure goes to everyone who listens, and to `listener`. */
   refresh(listener?: OrderListener): Promise<void> {
     this.#reading ??= this.#read(listener).finally(() => {
       this.#reading = null;
@@ -92,6 +95,8 @@ export class OrderFeed implements LiveSubscription {
 
   variables(): Record<string, unknown> {
     this.#stream = beginSubscription(this.#stream);
+    this.#isRefused = false;
+    this.connectionChanged(this.#client.socket.connection);
     return { orderId: this.orderId, after: this.#stream.cursor, full: this.#full };
   }
 
@@ -109,14 +114,21 @@ export class OrderFeed implements LiveSubscription {
       this.#client.socket.restart(this);
       return;
     }
+    this.#isRefused = true;
+    this.connectionChanged(this.#client.socket.connection);
     // The gateway ended the stream without a word: go on from the cursor.
     const error = errors ? toGatewayError(errors) : null;
+    if (error?.code === 'UNAUTHENTICATED') {
+      this.#client.socket.refuseToken();
+      return;
+    }
     if (error) this.failed(error);
     if (!error || error.report().retryable) this.#retryLater();
   }
 
-  connectionChanged(connection: ConnectionState): void {
+  connectionChanged(socketConnection: ConnectionState): void {
     const previous = this.#connection;
+    const connection = this.#isRefused && socketConnection === 'live' ? 'stale' : socketConnection;
     if (previous === connection) return;
     if (previous === 'live') this.#confirmedAt = Date.now();
     this.#connection = connection;
@@ -125,7 +137,13 @@ export class OrderFeed implements LiveSubscription {
   }
 
   failed(error: PortalError): void {
-    for (const listener of this.#listeners) listener.orderFailed(error);
+    this.#fail(error, this.#listeners);
+  }
+
+  #fail(error: PortalError, audience: ReadonlySet<OrderListener>): void {
+    // An order can move to another user. Then nothing of it may stay on screen.
+    if (error.code === 'NOT_FOUND') this.#stream = emptyStream;
+    for (const listener of audience) listener.orderFailed(error);
   }
 
   async #read(listener?: OrderListener): Promise<void> {
@@ -133,8 +151,7 @@ export class OrderFeed implements LiveSubscription {
       const order = await this.#client.readOrder(this.orderId, this.#full);
       this.#apply({ kind: 'READ', order, eventId: null, cursor: null }, 'read', listener);
     } catch (cause) {
-      const error = toPortalError(cause, 'NETWORK');
-      for (const each of this.#audience(listener)) each.orderFailed(error);
+      this.#fail(toPortalError(cause, 'NETWORK'), this.#audience(listener));
     }
   }
 

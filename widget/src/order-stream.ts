@@ -1,7 +1,7 @@
 import { isFields, type PortalOrder, readOrder, readText } from './order.ts';
 
 /** How an update came about: the kinds of the gateway, and READ for an order read over HTTP. */
-export type UpdateKind = 'SNAPSHOT' | 'CHANGED' | 'RECONCILED' | 'RESYNC' | 'READ';
+type UpdateKind = 'SNAPSHOT' | 'CHANGED' | 'RECONCILED' | 'RESYNC' | 'READ';
 
 /** One update of one order. `cursor` is null where there is none to resume from. */
 export interface OrderUpdate {

@@ -106,6 +106,7 @@ export class OrderWatch implements ReactiveController, OrderListener {
   }
 
   orderFailed(error: PortalError): void {
+    if (error.code === 'NOT_FOUND') this.order = null;
     this.#listener.orderFailed(error);
   }
 

@@ -53,6 +53,7 @@ export abstract class PortalElement extends LitElement {
   protected readonly watch: OrderWatch = new OrderWatch(this, {
     orderChanged: (change) => this.#orderChanged(change),
     connectionChanged: (connection, previous) => {
+      if (connection === 'live') this.#failing = null;
       this.requestUpdate();
       emit(this, 'portal-connection', { connection, previous });
     },
@@ -64,6 +65,7 @@ export abstract class PortalElement extends LitElement {
   #lastError: PortalErrorReport | null = null;
   #leaveGateway: (() => void) | null = null;
   #isPaused = false;
+  #failing: PortalErrorReport['code'] | null = null;
   #reportedEndpoint: string | null = null;
 
   constructor() {
@@ -157,19 +159,22 @@ export abstract class PortalElement extends LitElement {
   /** Makes an error known: event, `lastError`, screen readers, and on screen unless the host cancelled it. */
   protected fail(error: PortalError, about: 'status' | 'launch' | 'none'): void {
     const report = error.report();
-    const isRepeated = about === 'status' && this.shownError?.error.code === report.code;
+    // What fails again and again in the background is told once, until it works again.
+    if (about === 'status' && this.#failing === report.code) return;
+    if (about === 'status') this.#failing = report.code;
     this.#lastError = report;
     const isOurs = emit(this, 'portal-error', report);
     if (!isOurs || about === 'none') return;
     this.shownError = { error: report, about };
     // An order that is on screen stays there: its age says enough.
     const isHidden = about === 'status' && this.order !== null;
-    if (!isRepeated && !isHidden) announce(this, this.texts.errors[report.code] ?? this.texts.errors.other);
+    if (!isHidden) announce(this, this.texts.errors[report.code] ?? this.texts.errors.other);
     this.requestUpdate();
   }
 
   protected clearError(): void {
     this.shownError = null;
+    this.#failing = null;
     this.requestUpdate();
   }
 
@@ -218,6 +223,7 @@ export abstract class PortalElement extends LitElement {
 
   #orderChanged(change: OrderChange): void {
     if (this.shownError?.about === 'status') this.shownError = null;
+    this.#failing = null;
     const { order, previous } = change;
     this.requestUpdate();
     if (order === previous) return;

@@ -100,7 +100,7 @@ export class PortalLaunch extends PortalElement {
     const { signal } = this.#page;
     document.addEventListener('visibilitychange', () => document.hidden || this.#returned(), { signal });
     window.addEventListener('focus', () => this.#returned(), { signal });
-    window.addEventListener('pageshow', (event) => event.persisted && this.#reset(), { signal });
+    window.addEventListener('pageshow', (event) => event.persisted && this.#restored(), { signal });
   }
 
   override disconnectedCallback(): void {
@@ -196,9 +196,8 @@ export class PortalLaunch extends PortalElement {
 
   #send(url: string, tab: LaunchWindow | null): void {
     if (tab) {
-      tab.navigate(url);
       this.#setPhase('idle');
-      this.#launched();
+      if (tab.navigate(url)) this.#launched();
       return;
     }
     this.#linkUrl = url;
@@ -232,6 +231,11 @@ export class PortalLaunch extends PortalElement {
     clearTimeout(this.#linkEnd);
     this.#linkUrl = null;
     if (this.#phase === 'link') this.#setPhase('idle');
+  }
+
+  #restored(): void {
+    this.#reset();
+    this.#returned();
   }
 
   /** What was under way when the page was left belongs to nobody now. */

@@ -114,10 +114,12 @@ function renderTestName(order: PortalOrder): TemplateResult | typeof nothing {
 
 /** Says how old what stands there is. Not in a live region: it changes too often to be read out. */
 function renderFreshness(view: StatusView): TemplateResult {
-  const { freshness } = view.texts;
-  const time = readTime(view.confirmedAt, view.language);
-  const text = view.connection in freshness ? freshness[view.connection as 'live'] : freshness.asOf;
-  return html`<p class="freshness ${view.connection}" part="freshness"><slot name=${view.connection === 'offline' ? 'offline' : 'freshness'}>${text.replace('{time}', time)}</slot></p>`;
+  const { connection, texts } = view;
+  const pattern =
+    connection in texts.freshness ? texts.freshness[connection as 'live'] : texts.freshness.asOf;
+  const text = pattern.replace('{time}', readTime(view.confirmedAt, view.language));
+  const shown = connection === 'offline' ? html`<slot name="offline">${text}</slot>` : text;
+  return html`<p class="freshness ${connection}" part="freshness">${shown}</p>`;
 }
 
 function renderSkeleton(view: StatusView): TemplateResult {

@@ -1,7 +1,7 @@
 import type { OrderStage, PortalOrder } from './order.ts';
 
 /** `reached`: begun at some time, but the order is not there now, or ended there. Never shown as done. */
-export type StepState = 'done' | 'current' | 'reached' | 'ahead';
+type StepState = 'done' | 'current' | 'reached' | 'ahead';
 
 /** One stage of an order's way. At most one step of a list is `current`. */
 export interface Step {

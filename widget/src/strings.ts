@@ -7,14 +7,13 @@ export interface Strings {
   readonly opening: string;
   readonly openLink: string;
   readonly blocked: string;
-  readonly newTab: string;
   readonly retry: string;
   readonly loading: string;
   readonly empty: string;
   readonly attention: string;
   readonly steps: string;
   readonly changed: string;
-  readonly freshness: Readonly<Record<'live' | 'waiting' | 'asOf' | 'stale' | 'polling' | 'offline', string>>;
+  readonly freshness: Readonly<Record<'live' | 'asOf' | 'stale' | 'polling' | 'offline', string>>;
   readonly stepStates: Readonly<Record<'done' | 'reached' | 'ahead', string>>;
   readonly stages: Readonly<Record<OrderStage, string>>;
   /** Stage names of one collection method, where the general name says less. */
@@ -25,12 +24,11 @@ export interface Strings {
 }
 
 /** English, the language everything else falls back to. */
-export const english: Strings = {
+const english: Strings = {
   open: 'Open patient portal',
   opening: 'Opening…',
   openLink: 'Open in a new tab',
   blocked: 'Your browser held the new tab back. Use the link to open the portal.',
-  newTab: '(opens in a new tab)',
   retry: 'Try again',
   loading: 'Loading the status of your order',
   empty: 'No order to show yet.',
@@ -39,7 +37,6 @@ export const english: Strings = {
   changed: 'Order status: {status}',
   freshness: {
     live: 'Up to date',
-    waiting: 'Connecting…',
     asOf: 'As of {time}',
     stale: 'Reconnecting… as of {time}',
     polling: 'Checked {time}',

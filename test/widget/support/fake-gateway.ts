@@ -32,8 +32,8 @@ export class FakeGateway implements SocketServer, Disposable {
   acceptsSockets = true;
   /** Tokens that are refused, on both ways. */
   readonly refusedTokens = new Set<string>();
-  /** The code a subscription with a cursor is refused with. */
-  cursorRefusal: string | null = null;
+  /** The codes the next subscriptions with a cursor are refused with, one each. */
+  readonly cursorRefusals: string[] = [];
   /** Held back until the test lets it go. */
   portalGate: Promise<void> = Promise.resolve();
   #cursor = 0;
@@ -98,12 +98,12 @@ export class FakeGateway implements SocketServer, Disposable {
     this.subscriptions.push(subscription);
     const { id, socket, variables } = subscription;
     if (!this.order) this.#refuse(subscription, 'NOT_FOUND');
-    else if (variables.after && this.cursorRefusal) this.#refuse(subscription, this.cursorRefusal);
-    else if (!variables.after) this.#send(socket, id, 'SNAPSHOT');
+    else if (variables.after) this.#refuse(subscription, this.cursorRefusals.shift());
+    else this.#send(socket, id, 'SNAPSHOT');
   }
 
-  #refuse({ id, socket }: SeenSubscription, code: string): void {
-    socket.say({ type: 'error', id, payload: [{ message: 'Refused.', extensions: { code } }] });
+  #refuse({ id, socket }: SeenSubscription, code: string | undefined): void {
+    if (code) socket.say({ type: 'error', id, payload: [{ message: 'Refused.', extensions: { code } }] });
   }
 
   #send(socket: FakeSocket, id: string, kind: string): void {
