@@ -145,6 +145,30 @@ describe('to a screen reader', () => {
     ]);
   });
 
+  test('a launch with an order reads as one button and its status', async () => {
+    using gateway = new FakeGateway();
+    const element = mount('portal-launch', {
+      endpoint: gateway.endpoint,
+      orderId: ORDER_ID,
+      live: 'always',
+      status: 'steps',
+      tokenProvider: () => 'token',
+    });
+    await untilLabel(element, 'Transit customer');
+
+    await expect.element(page.elementLocator(element)).toMatchAriaInlineSnapshot(`
+      - button "Open patient portal"
+      - list "Progress of your order":
+        - listitem: Order placed , done
+        - listitem:
+          - text: Your test kit Transit customer
+          - time: /2026/
+        - listitem: At the lab , not begun
+        - listitem: Results ready , not begun
+      - paragraph: Up to date
+    `);
+  });
+
   test('the button has its label as its name, and the error as its description', async () => {
     using gateway = new FakeGateway();
     using _opened = new OpenedTabs();

@@ -71,6 +71,14 @@ describe('the built module on a page with a strict policy', () => {
     expect([violations, readButton(page)?.startsWith('Open patient portal')]).toEqual([[], true]);
   });
 
+  test('shares the page with another Lit that has its own policy', async () => {
+    const otherLit = new URL('../../node_modules/lit-html/lit-html.js', import.meta.url).href;
+
+    const { page, violations } = await openPage('portal-widget lit-html', { scripts: [otherLit, moduleUrl] });
+
+    expect([violations, readButton(page)?.startsWith('Open patient portal')]).toEqual([[], true]);
+  });
+
   test('falls back to the policy name of Lit where a page allows only that', async () => {
     const { page } = await openPage('lit-html');
 

@@ -19,7 +19,7 @@ export class PortalGateway extends LitElement {
     // Observed only to be removed.
     token: { noAccessor: true },
   };
-  static override styles = css`:host { display: contents }`;
+  static override styles = css`:host { display: contents } :host([hidden]) { display: none }`;
 
   declare endpoint: string | null;
   declare portalOrigins: string | null;

@@ -51,7 +51,7 @@ export function renderError(
   const slot = `error-${error.code.toLowerCase().replaceAll('_', '-')}`;
   return html`
     <div class="text error" part="error">
-      ${renderMark('bad')}
+      ${renderMark('attention')}
       <div class="words">
         <span><slot name=${slot}><slot name="error">${texts.errors[error.code] ?? texts.errors.other}</slot></slot></span>
         ${retry && error.retryable ? html`<button type="button" class="retry" part="retry" @click=${retry}>${texts.retry}</button>` : nothing}

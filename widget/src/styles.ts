@@ -15,7 +15,6 @@ export const styles = css`
     --_line: var(--portal-line, color-mix(in srgb, currentColor 22%, transparent));
     --_mark: 1.5rem;
     display: inline-block;
-    min-inline-size: min(100%, 13rem);
     max-inline-size: 100%;
     vertical-align: top;
     font: inherit;
@@ -75,6 +74,7 @@ export const styles = css`
   }
   .retry:hover { background: color-mix(in srgb, currentColor 7%, transparent) }
 
+  .text, .steps, .skeleton { min-inline-size: min(100%, 13rem) }
   .text, .step { display: grid; grid-template-columns: var(--_mark) 1fr; column-gap: .75rem; align-items: start }
   .words { display: grid; justify-items: start; align-content: start; min-inline-size: 0; overflow-wrap: anywhere }
   .headline, .test { font-weight: 600 }
@@ -146,7 +146,9 @@ export const styles = css`
     .button { border-color: ButtonText }
     .mark, .mark.current circle:not(.disc) { stroke: CanvasText }
     .mark.current circle:not(.disc) { fill: CanvasText }
-    .step:not(:last-child)::before { background: CanvasText }
-    .bone { background: GrayText }
+    .step:not(:last-child)::before, .step:not(:last-child).done::before { background: CanvasText }
+    .mark.done .disc { fill: CanvasText }
+    .mark.done path { stroke: Canvas }
+    .bone { background: CanvasText; opacity: .2; animation: none }
   }
 `;
