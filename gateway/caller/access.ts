@@ -1,0 +1,19 @@
+import type { Rights } from '../upstream/service.ts';
+import type { Caller } from './caller.ts';
+
+/** What a caller may see and do, in the form that reads and streams ask for it. Denies by default. */
+export function createRights(caller: Caller): Rights {
+  if (caller.kind === 'TEAM') {
+    return { key: 'team', allows: () => true, owns: () => true, userId: null, orderIds: null };
+  }
+  const { userId, orderIds, scopes } = caller;
+  return {
+    key: `user:${userId}:${orderIds === null ? '*' : orderIds.toSorted().join(',')}`,
+    userId,
+    orderIds,
+    allows: (scope) => scopes.includes(scope),
+    owns: (subject) =>
+      subject.userId?.toLowerCase() === userId &&
+      (orderIds === null || !subject.orderId || orderIds.includes(subject.orderId.toLowerCase())),
+  };
+}

@@ -1,0 +1,39 @@
+import { GatewayError } from '../errors.ts';
+import type { Caller } from './caller.ts';
+import type { ViewerTokens } from './viewer-tokens.ts';
+
+export interface Credentials {
+  /** The `Authorization` value, or `connectionParams.authorization` of a socket. */
+  readonly authorization: string | null;
+  /** The browser's `Origin`, null for callers that send none. */
+  readonly origin: string | null;
+}
+
+export type Authenticate = (credentials: Credentials) => Promise<Caller>;
+
+export interface AuthenticateOptions {
+  readonly isGatewayKey: (key: string) => boolean;
+  readonly viewerTokens: ViewerTokens;
+}
+
+/**
+ * Tells who is asking: `Bearer <gateway key>` is a server of the team, `Bearer <viewer token>` one user.
+ * The function it makes throws GatewayError UNAUTHENTICATED for anything else.
+ */
+export function createAuthenticate(options: AuthenticateOptions): Authenticate {
+  return async ({ authorization, origin }) => {
+    const credential = /^Bearer +(\S+)$/i.exec(authorization ?? '')?.[1];
+    if (credential === undefined) {
+      throw new GatewayError(
+        'UNAUTHENTICATED',
+        'Send "Authorization: Bearer <gateway key or viewer token>" (over WebSocket: connectionParams.authorization).',
+      );
+    }
+    if (options.isGatewayKey(credential)) return { kind: 'TEAM' };
+    const caller = await options.viewerTokens.verify(credential);
+    if (caller.origins !== null && origin !== null && !caller.origins.includes(origin)) {
+      throw new GatewayError('UNAUTHENTICATED', 'The viewer token is not valid from this origin.');
+    }
+    return caller;
+  };
+}

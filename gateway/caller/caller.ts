@@ -1,0 +1,19 @@
+/** Who is asking: a server of the team, or one user's browser. */
+export type Caller = TeamCaller | UserCaller;
+
+/** A server-side caller with a gateway key: sees everything the team sees. */
+export interface TeamCaller {
+  readonly kind: 'TEAM';
+}
+
+/** A browser with a viewer token: sees one user, or only some of that user's orders. */
+export interface UserCaller {
+  readonly kind: 'USER';
+  readonly userId: string;
+  /** When set, only these orders of the user. */
+  readonly orderIds: readonly string[] | null;
+  readonly scopes: readonly string[];
+  readonly expiresAt: Date;
+  /** When set, the token works only from these browser origins. */
+  readonly origins: readonly string[] | null;
+}

@@ -1,0 +1,267 @@
+import { readFileSync } from 'node:fs';
+import { z } from 'zod';
+import { GatewayError } from './errors.ts';
+
+/** Where the service is: inside this process (the sandbox), or at an address. */
+export type ServiceConfig =
+  | { readonly kind: 'embedded'; readonly apiKey: string }
+  | { readonly kind: 'remote'; readonly url: string; readonly apiKey: string };
+
+/** What the gateway needs to know, read once and never changed. Every secret in it is in clear: never log it. */
+export interface Config {
+  readonly port: number;
+  readonly host: string;
+  readonly service: ServiceConfig;
+  readonly apiKeyHeader: string;
+  readonly ordersPath: string;
+  /** The team whose events are delivered; null until the service's first answer names it. */
+  readonly teamId: string | null;
+  readonly webhookSecrets: readonly string[];
+  /** Keys of server-side callers, as text or `sha256:<hex>`. */
+  readonly gatewayApiKeys: readonly string[];
+  readonly viewerTokenSecret: string;
+  readonly allowedOrigins: readonly string[];
+  readonly portalOrigins: readonly string[];
+  readonly eventLog: EventLogConfig;
+  readonly eventLogKeys: readonly Buffer[];
+  readonly eventRetentionDays: number;
+  readonly logLevel: string;
+  readonly production: boolean;
+  /** Names of variables that were generated because none was given. */
+  readonly generated: readonly string[];
+}
+
+export type EventLogConfig = { readonly kind: 'memory' } | { readonly kind: 'sqlite'; readonly path: string };
+
+/** Secrets made once for a gateway that was given none; see `kept-secrets.ts`. */
+export interface KeptSecrets {
+  readonly serviceApiKey: string;
+  readonly webhookSecret: string;
+  readonly gatewayApiKey: string;
+  readonly viewerTokenSecret: string;
+}
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+const deployments = ['production-us', 'production-eu', 'sandbox-us', 'sandbox-eu'] as const;
+const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
+
+/**
+ * Reads the configuration from the environment: the only place that does.
+ * @param keepSecrets called when secrets must be generated (never with NODE_ENV=production)
+ * @throws GatewayError CONFIG_INVALID that names every fault at once, one per line
+ */
+export function readConfig(env: Environment, keepSecrets: () => KeptSecrets): Config {
+  const reading = new Reading(env, keepSecrets);
+  const config: Config = {
+    port: reading.integer('PORT', 4000, { min: 0, max: 65_535 }),
+    host: reading.text('HOST') ?? '127.0.0.1',
+    service: readService(reading),
+    apiKeyHeader: (reading.text('SERVICE_API_KEY_HEADER') ?? 'x-service-api-key').toLowerCase(),
+    ordersPath: readOrdersPath(reading),
+    teamId: reading.uuid('SERVICE_TEAM_ID'),
+    webhookSecrets: readWebhookSecrets(reading),
+    gatewayApiKeys: readGatewayKeys(reading),
+    viewerTokenSecret: readViewerSecret(reading),
+    allowedOrigins: reading.origins('ALLOWED_ORIGINS'),
+    portalOrigins: reading.origins('PORTAL_ORIGINS'),
+    eventLog: readEventLog(reading),
+    eventLogKeys: readEventLogKeys(reading),
+    eventRetentionDays: reading.integer('EVENT_RETENTION_DAYS', 7, { min: 1, max: 365 }),
+    logLevel: reading.oneOf('LOG_LEVEL', logLevels) ?? 'info',
+    production: reading.production,
+    generated: reading.generated,
+  };
+  reading.throwFaults();
+  return Object.freeze(config);
+}
+
+/** Collects values and faults, so that one start names everything that is wrong. */
+class Reading {
+  readonly production: boolean;
+  readonly generated: string[] = [];
+  readonly #env: Environment;
+  readonly #keepSecrets: () => KeptSecrets;
+  readonly #faults: string[] = [];
+  #kept: KeptSecrets | null = null;
+
+  constructor(env: Environment, keepSecrets: () => KeptSecrets) {
+    this.#env = env;
+    this.#keepSecrets = keepSecrets;
+    this.production = env.NODE_ENV === 'production';
+  }
+
+  fault(sentence: string): void {
+    this.#faults.push(sentence);
+  }
+
+  throwFaults(): void {
+    if (this.#faults.length === 0) return;
+    throw new GatewayError('CONFIG_INVALID', this.#faults.map((fault) => `- ${fault}`).join('\n'));
+  }
+
+  /** A variable's text; empty counts as absent. */
+  text(name: string): string | null {
+    const value = this.#env[name]?.trim();
+    return value ? value : null;
+  }
+
+  /** A secret from NAME, or from the file that NAME_FILE names. */
+  secret(name: string): string | null {
+    const path = this.text(`${name}_FILE`);
+    if (path === null) return this.text(name);
+    try {
+      return readFileSync(path, 'utf8').trim() || null;
+    } catch {
+      this.fault(`${name}_FILE names a file that cannot be read.`);
+      return null;
+    }
+  }
+
+  list(value: string | null): readonly string[] {
+    return (value ?? '')
+      .split(',')
+      .map((item) => item.trim())
+      .filter((item) => item !== '');
+  }
+
+  integer(name: string, fallback: number, range: { readonly min: number; readonly max: number }): number {
+    const text = this.text(name);
+    if (text === null) return fallback;
+    const parsed = z.coerce.number().int().min(range.min).max(range.max).safeParse(text);
+    if (parsed.success) return parsed.data;
+    this.fault(`${name} must be a whole number from ${range.min} to ${range.max}.`);
+    return fallback;
+  }
+
+  uuid(name: string): string | null {
+    const text = this.text(name);
+    if (text === null || z.guid().safeParse(text).success) return text?.toLowerCase() ?? null;
+    this.fault(`${name} must be a uuid.`);
+    return null;
+  }
+
+  oneOf<T extends string>(name: string, allowed: readonly T[]): T | null {
+    const text = this.text(name);
+    if (text === null) return null;
+    const found = allowed.find((item) => item === text);
+    if (found === undefined) this.fault(`${name} must be one of ${allowed.join(', ')}.`);
+    return found ?? null;
+  }
+
+  origins(name: string): readonly string[] {
+    const origins = this.list(this.text(name));
+    for (const origin of origins) {
+      if (!isOrigin(origin)) {
+        this.fault(
+          `${name} must list exact origins such as https://app.example.com, without path or wildcard.`,
+        );
+      }
+    }
+    return origins;
+  }
+
+  /** The generated stand-in of a missing secret; with NODE_ENV=production a fault instead. */
+  generate(name: string, pick: (kept: KeptSecrets) => string): string | null {
+    if (this.production) {
+      this.fault(`${name} is missing: with NODE_ENV=production nothing is generated.`);
+      return null;
+    }
+    this.#kept ??= this.#keepSecrets();
+    this.generated.push(name);
+    return pick(this.#kept);
+  }
+}
+
+function isOrigin(text: string): boolean {
+  return URL.canParse(text) && new URL(text).origin === text;
+}
+
+function readService(reading: Reading): ServiceConfig {
+  const url = readServiceUrl(reading);
+  if (url === null) {
+    if (reading.production)
+      reading.fault('SERVICE_URL is missing: the embedded sandbox is not for production.');
+    const apiKey =
+      reading.secret('SERVICE_API_KEY') ?? reading.generate('SERVICE_API_KEY', (kept) => kept.serviceApiKey);
+    return { kind: 'embedded', apiKey: apiKey ?? '' };
+  }
+  const apiKey = reading.secret('SERVICE_API_KEY');
+  if (apiKey === null)
+    reading.fault('SERVICE_API_KEY is missing: it is the team key of the service at SERVICE_URL.');
+  return { kind: 'remote', url, apiKey: apiKey ?? '' };
+}
+
+function readServiceUrl(reading: Reading): string | null {
+  const deployment = reading.oneOf('SERVICE_DEPLOYMENT', deployments);
+  const name =
+    deployment === null ? 'SERVICE_URL' : `SERVICE_URL_${deployment.toUpperCase().replace('-', '_')}`;
+  const text = reading.text(name);
+  if (text === null) {
+    if (deployment !== null) reading.fault(`SERVICE_DEPLOYMENT=${deployment} needs ${name}.`);
+    return null;
+  }
+  if (URL.canParse(text) && /^https?:$/.test(new URL(text).protocol)) return text.replace(/\/+$/, '');
+  reading.fault(`${name} must be an http or https address.`);
+  return null;
+}
+
+function readOrdersPath(reading: Reading): string {
+  const path = reading.text('SERVICE_ORDERS_PATH') ?? '/orders';
+  if (!path.startsWith('/'))
+    reading.fault('SERVICE_ORDERS_PATH must start with a slash, such as /v3/orders.');
+  return path;
+}
+
+function readWebhookSecrets(reading: Reading): readonly string[] {
+  const secrets = reading.list(reading.secret('WEBHOOK_SECRETS'));
+  for (const secret of secrets) {
+    if (!/^whsec_[A-Za-z0-9+/]{16,}={0,2}$/.test(secret)) {
+      reading.fault('WEBHOOK_SECRETS must list secrets of the form whsec_ followed by base64.');
+    }
+  }
+  if (secrets.length > 0) return secrets;
+  const generated = reading.generate('WEBHOOK_SECRETS', (kept) => kept.webhookSecret);
+  return generated === null ? [] : [generated];
+}
+
+function readGatewayKeys(reading: Reading): readonly string[] {
+  const keys = reading.list(reading.secret('GATEWAY_API_KEYS'));
+  for (const key of keys) {
+    if (key.startsWith('sha256:') && !/^sha256:[0-9a-f]{64}$/i.test(key)) {
+      reading.fault('GATEWAY_API_KEYS has a sha256: entry that is not 64 hexadecimal digits.');
+    }
+  }
+  if (keys.length > 0) return keys;
+  const generated = reading.generate('GATEWAY_API_KEYS', (kept) => kept.gatewayApiKey);
+  return generated === null ? [] : [generated];
+}
+
+function readViewerSecret(reading: Reading): string {
+  const secret = reading.secret('VIEWER_TOKEN_SECRET');
+  if (secret !== null) {
+    if (secret.length < 32) reading.fault('VIEWER_TOKEN_SECRET must be at least 32 characters long.');
+    return secret;
+  }
+  return reading.generate('VIEWER_TOKEN_SECRET', (kept) => kept.viewerTokenSecret) ?? '';
+}
+
+function readEventLog(reading: Reading): EventLogConfig {
+  const text = reading.text('EVENT_LOG') ?? 'sqlite:./data/events.db';
+  if (text === 'memory:') return { kind: 'memory' };
+  if (text.startsWith('sqlite:') && text.length > 'sqlite:'.length) {
+    return { kind: 'sqlite', path: text.slice('sqlite:'.length) };
+  }
+  reading.fault('EVENT_LOG must be sqlite:<path> or memory: (Redis is not supported yet).');
+  return { kind: 'memory' };
+}
+
+function readEventLogKeys(reading: Reading): readonly Buffer[] {
+  const keys = reading.list(reading.secret('EVENT_LOG_KEY')).map((key) => Buffer.from(key, 'base64'));
+  if (keys.some((key) => key.length !== 32))
+    reading.fault('EVENT_LOG_KEY must be base64 of exactly 32 bytes.');
+  if (keys.length === 0 && reading.production) {
+    reading.fault('EVENT_LOG_KEY is missing: event bodies are health data and are encrypted in production.');
+  }
+  return keys;
+}

@@ -1,0 +1,136 @@
+import { readUuid } from '../../graph/arguments.ts';
+import { builder } from '../../graph/builder.ts';
+import { connectionArgs, connectionCost, connectionType } from '../../graph/connection.ts';
+import { cursorConnection } from '../../graph/cursor-connection.ts';
+import { openEnum } from '../../graph/open-enum.ts';
+import { loadOrderSetMarkers, markerConnectionRef } from '../marker/graph.ts';
+import { getLabTest, type Lab, type LabTest, listLabs, listLabTests } from './rest.ts';
+
+export const collectionMethod = openEnum('CollectionMethod', 'How the sample of an order is taken.', {
+  TESTKIT: 'A kit is sent to the patient, who sends a sample back.',
+  WALK_IN_TEST: 'The patient goes to a patient service center.',
+  AT_HOME_PHLEBOTOMY: 'A phlebotomist visits the patient.',
+  ON_SITE_COLLECTION: 'The sample is taken on site by the team.',
+});
+
+const labTestStatus = openEnum('LabTestStatus', 'Whether a lab test can be ordered.', {
+  ACTIVE: 'It can be ordered.',
+  PENDING_APPROVAL: 'It waits for approval.',
+  INACTIVE: 'It can no longer be ordered.',
+});
+
+const labRef = builder.objectRef<Lab>('Lab').implement({
+  description: 'A laboratory.',
+  fields: (t) => ({
+    id: t.exposeID('id', { nullable: false, description: "The service's id of the lab (integer)." }),
+    slug: t.exposeString('slug', { description: 'Its stable identifier.' }),
+    name: t.exposeString('name', { description: 'Its name.' }),
+    firstLine: t.exposeString('firstLine', { description: 'Street and number.' }),
+    city: t.exposeString('city', { description: 'City.' }),
+    zip: t.exposeString('zip', { description: 'Postal code.' }),
+    collectionMethods: t.field({
+      type: [collectionMethod.ref],
+      nullable: false,
+      description: 'How it takes samples, as far as known.',
+      resolve: (lab) =>
+        lab.collectionMethods.map((raw) => collectionMethod.known(raw)).filter((known) => known !== null),
+    }),
+    logoUrl: t.expose('logoUrl', { type: 'URL', description: 'Address of its logo.' }),
+  }),
+});
+
+export const labTestRef = builder.objectRef<LabTest>('LabTest');
+labTestRef.implement({
+  description: 'A test that can be ordered from a lab.',
+  fields: (t) => ({
+    id: t.exposeID('id', {
+      description:
+        "The service's id of the lab test (uuid); null where an order names its test only by name.",
+    }),
+    slug: t.exposeString('slug', { description: 'Its stable identifier.' }),
+    name: t.exposeString('name', { description: 'Its name.' }),
+    description: t.exposeString('description', { description: 'What it is for.' }),
+    method: t.field({
+      type: collectionMethod.ref,
+      description: 'How its sample is taken; null when the method is not one of these.',
+      resolve: (labTest) => collectionMethod.known(labTest.method),
+    }),
+    methodRaw: t.string({
+      description: 'The method as the service sent it.',
+      resolve: (labTest) => labTest.method,
+    }),
+    sampleTypeRaw: t.string({
+      description: 'What is sampled, as the service sent it, such as serum.',
+      resolve: (labTest) => labTest.sampleType,
+    }),
+    status: t.field({
+      type: labTestStatus.ref,
+      description: 'Whether it can be ordered; null when the status is not one of these.',
+      resolve: (labTest) => labTestStatus.known(labTest.status),
+    }),
+    statusRaw: t.string({
+      description: 'The status as the service sent it.',
+      resolve: (labTest) => labTest.status,
+    }),
+    price: t.exposeFloat('price', { description: 'Its price as the service sent it.' }),
+    fasting: t.exposeBoolean('fasting', { description: 'Whether the patient must fast.' }),
+    lab: t.expose('lab', { type: labRef, description: 'The lab that does it.' }),
+    markers: t.field({
+      type: markerConnectionRef,
+      complexity: connectionCost,
+      description: 'What it measures.',
+      args: connectionArgs('markers'),
+      resolve: (labTest, args, context) =>
+        labTest.id === null
+          ? null
+          : loadOrderSetMarkers(context, { labTestIds: [labTest.id], addOnProviderIds: [] }, args),
+    }),
+  }),
+});
+
+const labTestConnectionRef = connectionType('LabTest', labTestRef, 'lab tests');
+
+const labTestFilter = builder.inputType('LabTestFilter', {
+  description: 'Which lab tests; all given parts must match.',
+  fields: (t) => ({
+    labSlug: t.string({ description: 'Only tests of the lab with this slug.' }),
+    method: t.field({
+      type: collectionMethod.ref,
+      description: 'Only tests whose sample is taken this way.',
+    }),
+    name: t.string({ description: 'Only tests whose name has this text.' }),
+  }),
+});
+
+builder.queryFields((t) => ({
+  labTest: t.field({
+    type: labTestRef,
+    description: 'One lab test by id; null when there is none.',
+    args: { id: t.arg.id({ required: true, description: "The lab test's id (uuid)." }) },
+    resolve: (_root, args, { service }) => getLabTest(service, readUuid('id', args.id)),
+  }),
+  labTests: t.field({
+    type: labTestConnectionRef,
+    nullable: false,
+    complexity: connectionCost,
+    description: 'The lab tests the team can order.',
+    args: {
+      ...connectionArgs('lab tests'),
+      filter: t.arg({ type: labTestFilter, description: 'Which lab tests; all of them when left out.' }),
+    },
+    resolve: (_root, { filter, ...args }, { service }) => {
+      const asked = {
+        labSlug: filter?.labSlug ?? null,
+        method: filter?.method?.toLowerCase() ?? null,
+        name: filter?.name ?? null,
+      };
+      return cursorConnection(args, ['labTests', asked], (request) => listLabTests(service, asked, request));
+    },
+  }),
+  labs: t.field({
+    type: [labRef],
+    nullable: false,
+    description: 'The labs the team can order from.',
+    resolve: (_root, _args, { service }) => listLabs(service),
+  }),
+}));

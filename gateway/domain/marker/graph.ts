@@ -1,0 +1,149 @@
+import { readUuids } from '../../graph/arguments.ts';
+import { builder } from '../../graph/builder.ts';
+import {
+  type Connection,
+  type ConnectionArguments,
+  connectionArgs,
+  connectionCost,
+  connectionType,
+  pagedConnection,
+} from '../../graph/connection.ts';
+import { type GraphContext, type LoaderKind, loadEach } from '../../graph/context.ts';
+import { openEnum } from '../../graph/open-enum.ts';
+import type { Page } from '../../upstream/service.ts';
+import {
+  type ExpectedResult,
+  type Loinc,
+  listMarkers,
+  listOrderSetMarkers,
+  type Marker,
+  type OrderSet,
+  type PageRequest,
+} from './rest.ts';
+
+const markerType = openEnum('MarkerType', 'What kind of thing a marker is.', {
+  BIOMARKER: 'One measured quantity.',
+  PANEL: 'Several quantities measured together.',
+});
+
+const loincRef = builder.objectRef<Loinc>('Loinc').implement({
+  description: 'A standard name of a measured quantity (LOINC).',
+  fields: (t) => ({
+    id: t.exposeID('id', { nullable: false, description: "The service's id of the LOINC entry." }),
+    name: t.exposeString('name', { description: 'Its name.' }),
+    slug: t.exposeString('slug', { description: 'Its stable identifier.' }),
+    code: t.exposeString('code', { description: 'The LOINC code, such as 2345-7.' }),
+    unit: t.exposeString('unit', { description: 'The unit results come in.' }),
+  }),
+});
+
+const expectedResultRef = builder.objectRef<ExpectedResult>('ExpectedResult').implement({
+  description: 'One result that a marker is expected to give.',
+  fields: (t) => ({
+    id: t.exposeID('id', { nullable: false, description: "The service's id of the expected result." }),
+    name: t.exposeString('name', { description: 'Its name.' }),
+    slug: t.exposeString('slug', { description: 'Its stable identifier.' }),
+    labId: t.exposeInt('labId', { description: 'Id of the lab that measures it.' }),
+    providerId: t.exposeString('providerId', { description: "The lab's own code for it." }),
+    loinc: t.expose('loinc', {
+      type: loincRef,
+      description: 'Its standard name; null where the service has none.',
+    }),
+  }),
+});
+
+export const markerRef = builder.objectRef<Marker>('Marker');
+markerRef.implement({
+  description: 'Something a lab measures (a biomarker) or a group of such things (a panel).',
+  fields: (t) => ({
+    id: t.exposeID('id', { nullable: false, description: "The service's id of the marker (integer)." }),
+    name: t.exposeString('name', { description: 'Its name.' }),
+    slug: t.exposeString('slug', { description: 'Its stable identifier.' }),
+    description: t.exposeString('description', { description: 'What it tells.' }),
+    labId: t.exposeInt('labId', { description: 'Id of the lab that measures it.' }),
+    providerId: t.exposeString('providerId', {
+      description: "The lab's own code for it; leading zeros matter.",
+    }),
+    type: t.field({
+      type: markerType.ref,
+      description: 'What kind of thing it is; null when the kind is not one of these.',
+      resolve: (marker) => markerType.known(marker.type),
+    }),
+    typeRaw: t.string({ description: 'The kind as the service sent it.', resolve: (marker) => marker.type }),
+    unit: t.exposeString('unit', { description: 'The unit it is measured in.' }),
+    price: t.exposeString('price', {
+      description: 'Its price as the service sent it; placeholder text is possible.',
+    }),
+    expectedResults: t.field({
+      type: [expectedResultRef],
+      nullable: false,
+      description: 'The results it is expected to give.',
+      resolve: (marker) => marker.expectedResults,
+    }),
+  }),
+});
+
+export const markerConnectionRef = connectionType('Marker', markerRef, 'markers');
+
+interface OrderSetPage {
+  readonly set: OrderSet;
+  readonly request: PageRequest;
+}
+
+/** Pages of order sets: orders of the same lab test share one call per operation. */
+const orderSetPages: LoaderKind<OrderSetPage, Page<Marker>> = {
+  keyOf: (key) => JSON.stringify(key),
+  batch: (service, keys) => loadEach(keys, ({ set, request }) => listOrderSetMarkers(service, set, request)),
+};
+
+/** What a set measures, as a connection; equal pages are read once per operation. */
+export function loadOrderSetMarkers(
+  context: GraphContext,
+  set: OrderSet,
+  args: ConnectionArguments,
+): Promise<Connection<Marker>> {
+  return pagedConnection(args, ['orderSetMarkers', set], (request) =>
+    context.loaders.of(orderSetPages).load({ set, request }),
+  );
+}
+
+builder.queryFields((t) => ({
+  markers: t.field({
+    type: markerConnectionRef,
+    nullable: false,
+    complexity: connectionCost,
+    description: 'The markers that can be ordered.',
+    args: {
+      ...connectionArgs('markers'),
+      labSlug: t.arg.string({ description: 'Only markers of the lab with this slug.' }),
+      name: t.arg.string({ description: 'Only markers whose name or test code has this text.' }),
+    },
+    resolve: (_root, { labSlug = null, name = null, ...args }, { service }) =>
+      pagedConnection(args, ['markers', labSlug, name], (page) =>
+        listMarkers(service, { labSlug, name }, page),
+      ),
+  }),
+  orderSetMarkers: t.field({
+    type: markerConnectionRef,
+    nullable: false,
+    complexity: connectionCost,
+    description: 'What a set of lab tests and add-ons measures together.',
+    args: {
+      ...connectionArgs('markers'),
+      labTestIds: t.arg.idList({ description: 'Ids of the lab tests in the set (uuid).' }),
+      addOnProviderIds: t.arg.stringList({ description: "The lab's own codes of single markers to add." }),
+    },
+    resolve: (_root, args, context) => loadOrderSetMarkers(context, readOrderSet(args), args),
+  }),
+}));
+
+/** @throws GatewayError BAD_USER_INPUT */
+function readOrderSet(args: {
+  readonly labTestIds?: readonly string[] | null | undefined;
+  readonly addOnProviderIds?: readonly string[] | null | undefined;
+}): OrderSet {
+  return {
+    labTestIds: readUuids('labTestIds', args.labTestIds) ?? [],
+    addOnProviderIds: args.addOnProviderIds ?? [],
+  };
+}

@@ -1,0 +1,74 @@
+import { isGatewayError } from '../../errors.ts';
+import type { GraphContext } from '../../graph/context.ts';
+import {
+  type FeatureNotEnabled,
+  featureNotEnabled,
+  type InputRejected,
+  inputRejected,
+  type NotFound,
+  notFound,
+  toInputIssues,
+} from '../../graph/user-error.ts';
+import { getOrder, type Order } from './rest.ts';
+import { readOrderStatus } from './status.ts';
+import { cancelOrder, type Simulation, simulateOrder } from './write.ts';
+
+export interface OrderCancelled {
+  readonly kind: 'OrderCancelled';
+  readonly order: Order;
+}
+
+export interface CancelRefused {
+  readonly kind: 'CancelRefused';
+  readonly code: string;
+  readonly message: string;
+  readonly order: Order;
+}
+
+export interface OrderSimulated {
+  readonly kind: 'OrderSimulated';
+  readonly order: Order;
+}
+
+/** Cancels an order that the caller may see. @throws GatewayError FORBIDDEN, UPSTREAM_* */
+export async function requestCancel(
+  { service }: GraphContext,
+  orderId: string,
+): Promise<OrderCancelled | CancelRefused | NotFound> {
+  service.require('write:orders');
+  const order = await getOrder(service, orderId);
+  if (order === null) return notFound('order');
+  try {
+    const answer = await cancelOrder(service, order);
+    return answer === null ? notFound('order') : { kind: 'OrderCancelled', order: answer.order };
+  } catch (error) {
+    if (!isGatewayError(error, 'UPSTREAM_REJECTED')) throw error;
+    const current = (await getOrder(service, orderId)) ?? order;
+    return {
+      kind: 'CancelRefused',
+      code: 'CANCEL_REFUSED',
+      message: `An order with the status "${readOrderStatus(current.status).label}" can no longer be cancelled.`,
+      order: current,
+    };
+  }
+}
+
+/** Moves an order along its life. @throws GatewayError FORBIDDEN, UPSTREAM_* */
+export async function requestSimulation(
+  { service }: GraphContext,
+  orderId: string,
+  simulation: Simulation,
+): Promise<OrderSimulated | InputRejected | NotFound | FeatureNotEnabled> {
+  service.require('simulate:orders');
+  const order = await getOrder(service, orderId);
+  if (order === null) return notFound('order');
+  try {
+    const isDone = await simulateOrder(service, order, simulation);
+    const current = isDone === null ? null : await getOrder(service, orderId);
+    return current === null ? notFound('order') : { kind: 'OrderSimulated', order: current };
+  } catch (error) {
+    if (isGatewayError(error, 'UPSTREAM_FORBIDDEN')) return featureNotEnabled();
+    if (isGatewayError(error, 'UPSTREAM_REJECTED')) return inputRejected(toInputIssues(error.issues));
+    throw error;
+  }
+}

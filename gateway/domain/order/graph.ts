@@ -1,0 +1,259 @@
+import { readUuid, readUuids } from '../../graph/arguments.ts';
+import { builder } from '../../graph/builder.ts';
+import {
+  type ConnectionArguments,
+  connectionArgs,
+  connectionCost,
+  connectionType,
+  pagedConnection,
+} from '../../graph/connection.ts';
+import type { GraphContext, LoaderKind } from '../../graph/context.ts';
+import { openEnum } from '../../graph/open-enum.ts';
+import { addressRef } from '../address/graph.ts';
+import { collectionMethod, labTestRef } from '../lab-test/graph.ts';
+import { loadOrderSetMarkers, markerConnectionRef } from '../marker/graph.ts';
+import { loadUser, userRef } from '../user/graph.ts';
+import { shipmentRef, transactionRef } from './parts-graph.ts';
+import { patientDetailsRef } from './patient-graph.ts';
+import { getOrders, listOrders, type Order, type OrderEvent, type OrderFilter } from './rest.ts';
+import { readOrderStatus } from './status.ts';
+import { orderStatusRef } from './status-graph.ts';
+
+const interpretation = openEnum('Interpretation', 'What the results of an order mean as a whole.', {
+  NORMAL: 'Within the expected ranges.',
+  ABNORMAL: 'Outside an expected range.',
+  CRITICAL: 'Needs attention at once.',
+});
+
+const orderOrigin = openEnum('OrderOrigin', 'Why an order exists.', {
+  INITIAL: 'It was placed.',
+  REDRAW: 'An earlier sample could not be used.',
+  RECREATION: 'It replaces an order that was made wrongly.',
+});
+
+/** Orders by id: all that one operation asks for at once are one call. */
+const ordersById: LoaderKind<string, Order | null> = {
+  keyOf: (id) => id,
+  batch: getOrders,
+};
+
+/** The order with this id as the caller may see it, or null. */
+export function loadOrder(context: GraphContext, id: string): Promise<Order | null> {
+  return context.loaders.of(ordersById).load(id);
+}
+
+/** An event together with the order it belongs to. */
+export interface EventOfOrder extends OrderEvent {
+  readonly order: Order;
+}
+
+export function eventsOf(order: Order): readonly EventOfOrder[] {
+  return order.events.map((event) => ({ ...event, order }));
+}
+
+function markersOf(order: Order, args: ConnectionArguments, context: GraphContext) {
+  const labTestId = order.labTest?.id ?? null;
+  return labTestId === null
+    ? null
+    : loadOrderSetMarkers(context, { labTestIds: [labTestId], addOnProviderIds: [] }, args);
+}
+
+export const orderRef = builder.objectRef<Order>('Order');
+
+export const orderEventRef = builder.objectRef<EventOfOrder>('OrderEvent').implement({
+  description: 'Something that happened to an order.',
+  fields: (t) => ({
+    id: t.exposeID('id', {
+      nullable: false,
+      description: "The service's id of the event: an integer that grows with time.",
+    }),
+    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it happened.' }),
+    status: t.field({
+      type: orderStatusRef,
+      nullable: false,
+      description: 'The status it brought the order into.',
+      resolve: (event) => readOrderStatus(event.status),
+    }),
+    statusDetail: t.exposeString('statusDetail', {
+      description: 'A finer reason, as the service sent it; new ones appear.',
+    }),
+    order: t.field({
+      type: orderRef,
+      description: 'The order it happened to.',
+      resolve: (event) => event.order,
+    }),
+    markers: t.field({
+      type: markerConnectionRef,
+      complexity: connectionCost,
+      description: "The markers of the event's order.",
+      args: connectionArgs('markers'),
+      resolve: (event, args, context) => markersOf(event.order, args, context),
+    }),
+  }),
+});
+
+orderRef.implement({
+  description: 'An order of a lab test for a user.',
+  fields: (t) => ({
+    id: t.exposeID('id', { nullable: false, description: "The service's id of the order (uuid)." }),
+    teamId: t.exposeID('teamId', { description: 'Id of the team that placed it.' }),
+    userId: t.exposeID('userId', {
+      nullable: false,
+      description: 'Id of the user it is for; may change when a kit is registered.',
+    }),
+    user: t.field({
+      type: userRef,
+      description: 'The user it is for.',
+      resolve: (order, _args, context) => loadUser(context, order.userId),
+    }),
+    status: t.field({
+      type: orderStatusRef,
+      nullable: false,
+      description: 'Where it is now: the status of its last event.',
+      resolve: (order) => readOrderStatus(order.status),
+    }),
+    events: t.field({
+      type: [orderEventRef],
+      nullable: false,
+      description: 'What happened to it, oldest first.',
+      resolve: eventsOf,
+    }),
+    lastEvent: t.field({
+      type: orderEventRef,
+      description: 'What happened to it last.',
+      resolve: (order) => eventsOf(order).at(-1) ?? null,
+    }),
+    labTest: t.expose('labTest', { type: labTestRef, description: 'The lab test that was ordered.' }),
+    markers: t.field({
+      type: markerConnectionRef,
+      complexity: connectionCost,
+      description: 'What its lab test measures.',
+      args: connectionArgs('markers'),
+      resolve: markersOf,
+    }),
+    method: t.field({
+      type: collectionMethod.ref,
+      description: 'How the sample is taken; null when the method is not one of these.',
+      resolve: (order) => collectionMethod.known(order.method),
+    }),
+    methodRaw: t.string({
+      description: 'The method as the service sent it.',
+      resolve: (order) => order.method,
+    }),
+    patient: t.expose('patient', { type: patientDetailsRef, description: 'The patient, once known.' }),
+    patientAddress: t.expose('patientAddress', {
+      type: addressRef,
+      description: "The patient's address, once known.",
+    }),
+    shippingAddress: t.expose('shippingAddress', { type: addressRef, description: 'Where a kit is sent.' }),
+    shipment: t.expose('shipment', {
+      type: shipmentRef,
+      description: 'How a kit travels; null for other methods.',
+    }),
+    transaction: t.expose('transaction', {
+      type: transactionRef,
+      description: 'The order together with its redraws and recreations.',
+    }),
+    interpretation: t.field({
+      type: interpretation.ref,
+      description:
+        'What its results mean as a whole; null before results or when the value is not one of these.',
+      resolve: (order) => interpretation.known(order.interpretation),
+    }),
+    interpretationRaw: t.string({
+      description: 'The interpretation as the service sent it.',
+      resolve: (order) => order.interpretation,
+    }),
+    origin: t.field({
+      type: orderOrigin.ref,
+      description: 'Why it exists; null when the reason is not one of these.',
+      resolve: (order) => orderOrigin.known(order.origin),
+    }),
+    originRaw: t.string({
+      description: 'The origin as the service sent it.',
+      resolve: (order) => order.origin,
+    }),
+    sampleId: t.exposeString('sampleId', { description: 'The number on the sample or kit.' }),
+    notes: t.exposeString('notes', { description: 'Notes on the order.' }),
+    clinicalNotes: t.exposeString('clinicalNotes', { description: 'Comments for the lab.' }),
+    activateBy: t.expose('activateBy', {
+      type: 'Date',
+      description: 'The day a scheduled order becomes active.',
+    }),
+    hasAbn: t.exposeBoolean('hasAbn', { description: 'Whether an advance beneficiary notice exists.' }),
+    healthInsuranceId: t.exposeID('healthInsuranceId', {
+      description: 'Id of the insurance that pays for it.',
+    }),
+    requisitionFormUrl: t.expose('requisitionFormUrl', {
+      type: 'URL',
+      description: 'Address of the requisition form.',
+    }),
+    passthrough: t.exposeString('passthrough', {
+      description: 'Your own text, as given when the order was placed.',
+    }),
+    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was placed.' }),
+    updatedAt: t.expose('updatedAt', { type: 'DateTime', description: 'When it last changed.' }),
+  }),
+});
+
+const orderConnectionRef = connectionType('Order', orderRef, 'orders');
+
+const orderFilter = builder.inputType('OrderFilter', {
+  description: 'Which orders; all given parts must match.',
+  fields: (t) => ({
+    orderIds: t.idList({ description: 'Only orders with these ids (uuid), 100 at most.' }),
+    interpretation: t.field({
+      type: interpretation.ref,
+      description: 'Only orders whose results mean this.',
+    }),
+    updatedAfter: t.field({ type: 'DateTime', description: 'Only orders changed since then.' }),
+  }),
+});
+
+function listConnection(context: GraphContext, args: ListArguments, userId: string | null) {
+  const filter: OrderFilter = {
+    userId,
+    orderIds: readUuids('filter.orderIds', args.filter?.orderIds),
+    interpretation: args.filter?.interpretation?.toLowerCase(),
+    updatedAfter: args.filter?.updatedAfter,
+  };
+  return pagedConnection(args, ['orders', filter], (page) => listOrders(context.service, filter, page));
+}
+
+interface ListArguments extends ConnectionArguments {
+  readonly filter?: typeof orderFilter.$inferInput | null | undefined;
+}
+
+builder.objectField(userRef, 'orders', (t) =>
+  t.field({
+    type: orderConnectionRef,
+    nullable: false,
+    complexity: connectionCost,
+    description: "The user's orders, newest first.",
+    args: {
+      ...connectionArgs('orders'),
+      filter: t.arg({ type: orderFilter, description: 'Which orders; all of them when left out.' }),
+    },
+    resolve: (user, args, context) => listConnection(context, args, user.id),
+  }),
+);
+
+builder.queryFields((t) => ({
+  order: t.field({
+    type: orderRef,
+    description: 'One order by id; null when there is none that the caller may see.',
+    args: { id: t.arg.id({ required: true, description: "The order's id (uuid)." }) },
+    resolve: (_root, args, context) => loadOrder(context, readUuid('id', args.id)),
+  }),
+  orders: t.field({
+    type: orderConnectionRef,
+    nullable: false,
+    complexity: connectionCost,
+    description: 'The orders the caller may see, newest first.',
+    args: {
+      ...connectionArgs('orders'),
+      filter: t.arg({ type: orderFilter, description: 'Which orders; all of them when left out.' }),
+    },
+    resolve: (_root, args, context) => listConnection(context, args, null),
+  }),
+}));

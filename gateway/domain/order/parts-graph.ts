@@ -1,0 +1,67 @@
+import { builder } from '../../graph/builder.ts';
+import type { OrderTransaction, Shipment } from './rest.ts';
+import { findStep } from './status.ts';
+import { orderStepRef } from './status-graph.ts';
+
+const parcelRef = builder.objectRef<Shipment['outbound']>('Parcel').implement({
+  description: 'One way of a shipment.',
+  fields: (t) => ({
+    courier: t.exposeString('courier', { description: 'Who carries it.' }),
+    trackingNumber: t.exposeString('trackingNumber', { description: "The courier's number for it." }),
+    trackingUrl: t.expose('trackingUrl', { type: 'URL', description: "The courier's page about it." }),
+  }),
+});
+
+export const shipmentRef = builder.objectRef<Shipment>('Shipment').implement({
+  description: 'How a testkit travels to the patient and back.',
+  fields: (t) => ({
+    outbound: t.expose('outbound', { type: parcelRef, description: 'The way to the patient.' }),
+    inbound: t.expose('inbound', { type: parcelRef, description: 'The way to the lab.' }),
+    notes: t.exposeString('notes', { description: 'Notes on the shipment.' }),
+    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When the shipment was made.' }),
+    updatedAt: t.expose('updatedAt', { type: 'DateTime', description: 'When the shipment last changed.' }),
+  }),
+});
+
+const orderInTransactionRef = builder
+  .objectRef<OrderTransaction['orders'][number]>('OrderInTransaction')
+  .implement({
+    description: 'One order of a transaction, in short.',
+    fields: (t) => ({
+      id: t.exposeID('id', { nullable: false, description: "The order's id (uuid)." }),
+      originRaw: t.string({
+        description: 'Why it exists, as the service sent it.',
+        resolve: (order) => order.origin,
+      }),
+      parentId: t.exposeID('parentId', { description: 'Id of the order it follows (uuid).' }),
+      step: t.field({
+        type: orderStepRef,
+        description: 'Its last step; null when not known.',
+        resolve: (order) => findStep(order.step?.toUpperCase()),
+      }),
+      stepRaw: t.string({
+        description: 'Its last step as the service sent it.',
+        resolve: (order) => order.step,
+      }),
+      stepAt: t.expose('stepAt', { type: 'DateTime', description: 'When it came to that step.' }),
+      createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was placed.' }),
+      updatedAt: t.expose('updatedAt', { type: 'DateTime', description: 'When it last changed.' }),
+    }),
+  });
+
+export const transactionRef = builder.objectRef<OrderTransaction>('OrderTransaction').implement({
+  description: 'An order together with the orders that follow from it.',
+  fields: (t) => ({
+    id: t.exposeID('id', { nullable: false, description: "The service's id of the transaction (uuid)." }),
+    statusRaw: t.string({
+      description: 'Its status as the service sent it, such as active.',
+      resolve: (transaction) => transaction.status,
+    }),
+    orders: t.field({
+      type: [orderInTransactionRef],
+      nullable: false,
+      description: 'Its orders, as the service lists them.',
+      resolve: (transaction) => transaction.orders,
+    }),
+  }),
+});

@@ -1,0 +1,186 @@
+import { GatewayError } from '../../errors.ts';
+import type { Place } from '../../events/cursor.ts';
+import { createStream, follow } from '../../events/follow.ts';
+import type { Scope } from '../../events/log.ts';
+import type { GraphContext } from '../../graph/context.ts';
+import { cursorScope } from '../../graph/cursor-scope.ts';
+import { getOrder, listOrders, maxOrderPage, type Order, type OrderEvent, readOrder } from './rest.ts';
+
+export type OrderUpdateKind = 'SNAPSHOT' | 'CHANGED' | 'RECONCILED' | 'RESYNC';
+
+/** One item of a stream of order updates. */
+export interface OrderUpdate {
+  readonly cursor: string;
+  readonly kind: OrderUpdateKind;
+  readonly order: Order;
+  readonly event: OrderEvent | null;
+  readonly receivedAt: Date | null;
+}
+
+/** What is followed: one order, or all orders of a user. Ids in lower case. */
+export type Followed = { readonly orderId: string } | { readonly userId: string };
+
+interface Start {
+  readonly place: Place;
+  /** What to send first; empty when the stream goes on where a cursor ended. */
+  readonly orders: readonly Order[];
+  readonly kind: 'SNAPSHOT' | 'RESYNC';
+}
+
+/**
+ * The updates of one order or of all orders of a user. Without `after` the stream begins with the orders as
+ * they are (SNAPSHOT) and continues with strictly newer changes; with it, it goes on where the cursor ended.
+ * Resolves once the stream is known to be allowed; then pulls from the log for as long as the client stays.
+ * @throws GatewayError BAD_CURSOR, NOT_FOUND (missing and forbidden look the same), FORBIDDEN
+ */
+export async function followOrders(
+  context: GraphContext,
+  followed: Followed,
+  after: string | null,
+): Promise<AsyncGenerator<OrderUpdate>> {
+  context.service.require('read:orders');
+  const start = await begin(context, followed, after);
+  return createStream(context.signal, (signal) => generate(context, followed, { start, signal }));
+}
+
+async function begin(context: GraphContext, followed: Followed, after: string | null): Promise<Start> {
+  if (after === null) return await takeSnapshot(context, followed, 'SNAPSHOT');
+  const place = context.cursors.read(scopeOf(context, followed), after);
+  if (place === 'other-epoch') return await takeSnapshot(context, followed, 'RESYNC');
+  return { place, orders: [], kind: 'RESYNC' };
+}
+
+/** The position comes first and the read second, so that no change falls between them. */
+async function takeSnapshot(context: GraphContext, followed: Followed, kind: Start['kind']): Promise<Start> {
+  const position = await context.events.position();
+  const orders = await readOrders(context, followed);
+  return { place: { position, shown: await findShown(context, orders) }, orders, kind };
+}
+
+async function readOrders(context: GraphContext, followed: Followed): Promise<readonly Order[]> {
+  if ('orderId' in followed) {
+    const order = await getOrder(context.service, followed.orderId);
+    if (order === null) throw new GatewayError('NOT_FOUND', 'There is no such order.');
+    return [order];
+  }
+  if (!context.service.rights.owns({ userId: followed.userId })) {
+    throw new GatewayError('NOT_FOUND', 'There is no such user.');
+  }
+  const page = await listOrders(
+    context.service,
+    { userId: followed.userId },
+    { page: 1, size: maxOrderPage },
+  );
+  return page.rows.filter((order) => order !== null).toSorted((a, b) => changedAt(b) - changedAt(a));
+}
+
+function changedAt(order: Order): number {
+  return order.updatedAt?.getTime() ?? order.createdAt?.getTime() ?? 0;
+}
+
+/** Versions the service already shows and the log has not heard of: their webhooks are still on the way. */
+async function findShown(context: GraphContext, orders: readonly Order[]): Promise<Place['shown']> {
+  const shown: Record<string, number> = {};
+  for (const order of orders) {
+    const version = Number(order.lastEvent?.id);
+    const latest = await context.events.latest(order.id.toLowerCase());
+    if (Number.isSafeInteger(version) && version > (latest?.version ?? 0))
+      shown[order.id.toLowerCase()] = version;
+  }
+  return shown;
+}
+
+interface Generation {
+  readonly start: Start;
+  readonly signal: AbortSignal;
+}
+
+async function* generate(
+  context: GraphContext,
+  followed: Followed,
+  { start, signal }: Generation,
+): AsyncGenerator<OrderUpdate> {
+  let next: Start | null = start;
+  while (next !== null && !signal.aborted) {
+    yield* showOrders(context, followed, next);
+    const isGap: boolean = yield* showChanges(context, followed, { start: next, signal });
+    next = isGap ? await takeSnapshot(context, followed, 'RESYNC') : null;
+  }
+}
+
+function* showOrders(
+  context: GraphContext,
+  followed: Followed,
+  { place, orders, kind }: Start,
+): Generator<OrderUpdate> {
+  const cursor = context.cursors.issue(scopeOf(context, followed), place);
+  for (const order of orders) {
+    context.loaders.clear();
+    yield { cursor, kind, order, event: null, receivedAt: null };
+  }
+}
+
+/** @returns true when the log's history ended in a gap, false when the stream is over */
+async function* showChanges(
+  context: GraphContext,
+  followed: Followed,
+  { start, signal }: Generation,
+): AsyncGenerator<OrderUpdate, boolean> {
+  const cursorOf = (place: Place) => context.cursors.issue(scopeOf(context, followed), place);
+  let shown = start.place.shown;
+  const items = follow(context.events, logScopeOf(followed), { after: start.place.position, signal });
+  for await (const item of items) {
+    if (item.kind === 'gap') return true;
+    const { event, payload } = item;
+    const order = readOrder(payload);
+    if (order === null || event.subject === null) continue;
+    // A kit that was registered to somebody else: the order is no longer the caller's to see.
+    if (!context.service.rights.owns({ userId: event.userId, orderId: order.id })) {
+      if ('orderId' in followed) return false;
+      continue;
+    }
+    const { id, version } = event.subject;
+    if (version <= (shown[id] ?? 0)) continue;
+    shown = without(shown, id);
+    context.loaders.clear();
+    yield {
+      cursor: cursorOf({ position: event.position, shown }),
+      kind: event.origin === 'reconciled' ? 'RECONCILED' : 'CHANGED',
+      order,
+      event: order.lastEvent,
+      receivedAt: event.receivedAt,
+    };
+  }
+  return false;
+}
+
+function without(shown: Place['shown'], id: string): Place['shown'] {
+  if (shown[id] === undefined) return shown;
+  const { [id]: _heardOf, ...rest } = shown;
+  return rest;
+}
+
+/** The newest change of each order only: what came late is history, not a change. */
+function logScopeOf(followed: Followed): Scope {
+  return 'orderId' in followed
+    ? { subject: followed.orderId, changesOnly: true }
+    : { userId: followed.userId, changesOnly: true };
+}
+
+function scopeOf(context: GraphContext, followed: Followed): string {
+  return 'orderId' in followed
+    ? cursorScope(context, 'order', followed.orderId)
+    : cursorScope(context, 'user-orders', followed.userId);
+}
+
+/**
+ * The cursor of an order's own stream from which every change after this state of it is seen.
+ * @param position a position of the log from before the order was read
+ */
+export async function cursorAfter(context: GraphContext, order: Order, position: number): Promise<string> {
+  const orderId = order.id.toLowerCase();
+  return context.cursors.issue(scopeOf(context, { orderId }), {
+    position,
+    shown: await findShown(context, [order]),
+  });
+}

@@ -1,0 +1,83 @@
+import { isGatewayError } from '../../errors.ts';
+import type { GraphContext } from '../../graph/context.ts';
+import {
+  type FeatureNotEnabled,
+  featureNotEnabled,
+  type InputIssue,
+  type NotFound,
+  notFound,
+  toInputIssues,
+} from '../../graph/user-error.ts';
+import { loadOrder } from '../order/graph.ts';
+import { getDemographics } from '../user/rest.ts';
+import { createPortalUrl, type PortalUrl, type PortalUrlRequest } from './rest.ts';
+
+export interface PortalUrlCreated extends PortalUrl {
+  readonly kind: 'PortalUrl';
+}
+
+export interface PortalUrlRejected {
+  readonly kind: 'PortalUrlRejected';
+  readonly code: string;
+  readonly message: string;
+  /** True when a read shows none, false when it shows some, null when it could not be read. */
+  readonly demographicsMissing: boolean | null;
+  readonly issues: readonly InputIssue[];
+}
+
+export type CreatePortalUrlResult = PortalUrlCreated | PortalUrlRejected | FeatureNotEnabled | NotFound;
+
+/** Asks the service for a portal link. @throws GatewayError FORBIDDEN, PORTAL_URL_REFUSED, UPSTREAM_* */
+export async function requestPortalUrl(
+  context: GraphContext,
+  request: PortalUrlRequest,
+): Promise<CreatePortalUrlResult> {
+  const { service } = context;
+  service.require('launch:portal');
+  if (!(await mayLaunch(context, request))) return notFound('user or order');
+  try {
+    const portalUrl = await createPortalUrl(service, request, context.portalOrigins);
+    return portalUrl === null ? notFound('user or order') : { kind: 'PortalUrl', ...portalUrl };
+  } catch (error) {
+    if (isGatewayError(error, 'UPSTREAM_FORBIDDEN')) return featureNotEnabled();
+    if (isGatewayError(error, 'UPSTREAM_REJECTED')) {
+      return describeRejection(
+        toInputIssues(error.issues),
+        await findMissingDemographics(context, request.userId),
+      );
+    }
+    throw error;
+  }
+}
+
+/** A browser may launch only into its own user and that user's orders; the service decides for the team. */
+async function mayLaunch(context: GraphContext, { userId, orderId }: PortalUrlRequest): Promise<boolean> {
+  const { rights } = context.service;
+  if (rights.userId === null) return true;
+  if (!rights.owns({ userId, orderId })) return false;
+  return orderId === null || (await loadOrder(context, orderId))?.userId.toLowerCase() === userId;
+}
+
+/** The service does not say in a fixed shape why it refused, so the demographics are looked at. */
+async function findMissingDemographics({ service }: GraphContext, userId: string): Promise<boolean | null> {
+  try {
+    return (await getDemographics(service, userId, 'launch:portal')) === null;
+  } catch {
+    return null;
+  }
+}
+
+function describeRejection(
+  issues: readonly InputIssue[],
+  demographicsMissing: boolean | null,
+): PortalUrlRejected {
+  return {
+    kind: 'PortalUrlRejected',
+    code: demographicsMissing ? 'DEMOGRAPHICS_MISSING' : 'PORTAL_URL_REJECTED',
+    message: demographicsMissing
+      ? 'The portal needs demographics for this user, and none are set.'
+      : 'The service refused to create a portal link.',
+    demographicsMissing,
+    issues,
+  };
+}

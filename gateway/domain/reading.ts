@@ -1,0 +1,81 @@
+import { z } from 'zod';
+import type { Page } from '../upstream/service.ts';
+
+/**
+ * Readers of untrusted JSON that bend and do not break: a field of the wrong type becomes null, a row without
+ * a readable id is left out of its list, an unknown enum value stays text. New fields and values are normal
+ * (specification, Versioning 3).
+ */
+
+/** Text, or null. */
+export const text = z.string().nullable().catch(null);
+
+/** A whole number, or null. */
+export const integer = z.number().int().nullable().catch(null);
+
+export const flag = z.boolean().nullable().catch(null);
+
+/** An id: uuid text or integer, always handed on as text. The only field whose absence makes a row unreadable. */
+export const id = z.union([z.string().min(1), z.number().int().transform(String)]);
+
+export const optionalId = id.nullable().catch(null);
+
+/** ISO 8601 instant; one without an offset is UTC (public service, data rules). */
+export const timestamp = z
+  .string()
+  .transform(
+    (value) => new Date(/(Z|[+-]\d{2}:?\d{2})$/i.test(value) || !value.includes('T') ? value : `${value}Z`),
+  )
+  .refine((date) => !Number.isNaN(date.getTime()))
+  .nullable()
+  .catch(null);
+
+/** A calendar day as `YYYY-MM-DD`; a timestamp in its place is cut to its day. */
+export const day = z
+  .string()
+  .regex(/^\d{4}-\d{2}-\d{2}/)
+  .transform((value) => value.slice(0, 10))
+  .refine((value) => !Number.isNaN(Date.parse(value)))
+  .nullable()
+  .catch(null);
+
+/** An http(s) address without credentials; anything else, `javascript:` included, is null. */
+export const link = z.string().refine(isWebAddress).nullable().catch(null);
+
+function isWebAddress(value: string): boolean {
+  if (!URL.canParse(value)) return false;
+  const url = new URL(value);
+  return /^https?:$/.test(url.protocol) && url.username === '' && url.password === '';
+}
+
+/** A list whose unreadable rows are left out; anything that is no list is an empty one. */
+export function list<Row>(row: z.ZodType<Row>): z.ZodType<readonly Row[]> {
+  return z.unknown().transform((value) => {
+    if (!Array.isArray(value)) return [];
+    return value.flatMap((item) => {
+      const parsed = row.safeParse(item);
+      return parsed.success ? [parsed.data] : [];
+    });
+  });
+}
+
+/** Makes a reader of one page: its rows under `key`, with the totals of whichever paging style. */
+export function pageReader<Row>(key: string, row: z.ZodType<Row>): (json: unknown) => Page<Row> {
+  const shape = z
+    .looseObject({ [key]: z.unknown(), total: integer, pages: integer, next_cursor: text })
+    .catch({ total: null, pages: null, next_cursor: null });
+  const rows = z.array(row.nullable().catch(null)).catch([]);
+  return (json) => {
+    const page = shape.parse(json);
+    return {
+      rows: rows.parse(page[key]),
+      total: readNumber(page.total),
+      pages: readNumber(page.pages),
+      nextCursor: typeof page.next_cursor === 'string' ? page.next_cursor : null,
+    };
+  };
+}
+
+function readNumber(value: unknown): number | null {
+  return typeof value === 'number' ? value : null;
+}

@@ -1,0 +1,95 @@
+import { readOptionalUuid } from '../../graph/arguments.ts';
+import { builder } from '../../graph/builder.ts';
+import type { GraphContext } from '../../graph/context.ts';
+import { requireTeam } from '../viewer/graph.ts';
+import { followServiceEvents, type ServiceEvent, type ServiceEventArguments } from './stream.ts';
+
+/** A concept's claim on event types: which GraphQL type shows them. */
+interface Claim {
+  readonly typename: string;
+  readonly claims: (event: ServiceEvent) => boolean;
+}
+
+const registered: Claim[] = [];
+
+/** Shows the events that `claims` accepts as the object type `typename`; the others stay UnknownEvent. */
+export function claimServiceEvents(typename: string, claims: Claim['claims']): void {
+  registered.push({ typename, claims });
+}
+
+function typenameOf(event: ServiceEvent): string {
+  if (event.kind === 'reset') return 'StreamReset';
+  return registered.find(({ claims }) => claims(event))?.typename ?? 'UnknownEvent';
+}
+
+export const serviceEventRef = builder.interfaceRef<ServiceEvent>('ServiceEvent').implement({
+  description: 'Something the service reported by webhook.',
+  resolveType: typenameOf,
+  fields: (t) => ({
+    cursor: t.expose('cursor', {
+      type: 'EventCursor',
+      nullable: false,
+      description: 'Give it as `after` to go on from here, missing and repeating nothing.',
+    }),
+    type: t.exposeString('type', {
+      nullable: false,
+      description: 'The event type as sent, such as labtest.order.updated.',
+    }),
+    userId: t.exposeID('userId', { description: 'Id of the user it is about.' }),
+    clientUserId: t.exposeString('clientUserId', { description: "The team's own reference of that user." }),
+    teamId: t.exposeID('teamId', { description: 'Id of the team.' }),
+    receivedAt: t.expose('receivedAt', {
+      type: 'DateTime',
+      nullable: false,
+      description: 'When the gateway received it.',
+    }),
+  }),
+});
+
+builder.objectRef<ServiceEvent>('UnknownEvent').implement({
+  description: 'An event of a type this gateway has no shape for yet.',
+  interfaces: [serviceEventRef],
+  fields: (t) => ({
+    payload: t.field({
+      type: 'JSON',
+      description: "The event's data as sent.",
+      resolve: (event) => event.payload,
+    }),
+  }),
+});
+
+builder.objectRef<ServiceEvent>('StreamReset').implement({
+  description: 'The history since `after` is gone; the stream goes on with what comes from now on.',
+  interfaces: [serviceEventRef],
+  fields: (t) => ({
+    reason: t.exposeString('reason', { description: 'Why: pruned, beyond-end or other-epoch.' }),
+  }),
+});
+
+builder.subscriptionField('events', (t) =>
+  t.field({
+    type: serviceEventRef,
+    nullable: false,
+    description: 'Everything the service reports, as it comes. Only for gateway keys.',
+    args: {
+      userId: t.arg.id({ description: 'Only events about this user (uuid).' }),
+      types: t.arg.stringList({ description: 'Only these event types, exactly as sent.' }),
+      after: t.arg({
+        type: 'EventCursor',
+        description: 'The last cursor you saw of this stream; from now on when left out.',
+      }),
+    },
+    subscribe: (_root, args, context) =>
+      subscribe(context, {
+        userId: readOptionalUuid('userId', args.userId),
+        types: args.types ?? null,
+        after: args.after ?? null,
+      }),
+    resolve: (event) => event,
+  }),
+);
+
+async function subscribe(context: GraphContext, args: ServiceEventArguments) {
+  requireTeam(context);
+  return await followServiceEvents(context, args);
+}

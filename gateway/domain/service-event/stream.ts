@@ -1,0 +1,95 @@
+import type { Place } from '../../events/cursor.ts';
+import { createStream, follow } from '../../events/follow.ts';
+import type { GapReason, Scope } from '../../events/log.ts';
+import type { GraphContext } from '../../graph/context.ts';
+import { cursorScope } from '../../graph/cursor-scope.ts';
+
+/** One item of the team's stream: an event, or word that history was lost. */
+export interface ServiceEvent {
+  readonly kind: 'event' | 'reset';
+  readonly cursor: string;
+  readonly type: string;
+  readonly userId: string | null;
+  readonly clientUserId: string | null;
+  readonly teamId: string | null;
+  readonly receivedAt: Date;
+  readonly payload: unknown;
+  readonly reason: GapReason | null;
+}
+
+export interface ServiceEventArguments {
+  readonly userId: string | null;
+  readonly types: readonly string[] | null;
+  readonly after: string | null;
+}
+
+/**
+ * The events of the log, each once and in log order. Without `after` from now on.
+ * @throws GatewayError BAD_CURSOR
+ */
+export async function followServiceEvents(
+  context: GraphContext,
+  args: ServiceEventArguments,
+): Promise<AsyncGenerator<ServiceEvent>> {
+  const cursors = createCursorsOf(context, args);
+  const place = args.after === null ? null : cursors.read(args.after);
+  const isLost = place === 'other-epoch';
+  const position = place === null || isLost ? await context.events.position() : place.position;
+  return createStream(context.signal, (signal) =>
+    generate(context, { args, position, signal, lost: isLost ? 'other-epoch' : null }),
+  );
+}
+
+interface Generation {
+  readonly args: ServiceEventArguments;
+  readonly position: number;
+  readonly signal: AbortSignal;
+  readonly lost: GapReason | null;
+}
+
+async function* generate(context: GraphContext, start: Generation): AsyncGenerator<ServiceEvent> {
+  const { args, signal } = start;
+  const cursors = createCursorsOf(context, args);
+  let { position, lost } = start;
+  while (!signal.aborted) {
+    if (lost !== null) yield resetEvent(cursors.issue(position), lost);
+    lost = null;
+    for await (const item of follow(context.events, logScopeOf(args), { after: position, signal })) {
+      if (item.kind === 'gap') {
+        lost = item.reason;
+        break;
+      }
+      const { event, payload } = item;
+      context.loaders.clear();
+      yield { ...event, kind: 'event', cursor: cursors.issue(event.position), payload, reason: null };
+    }
+    if (lost === null) return;
+    position = await context.events.position();
+  }
+}
+
+function resetEvent(cursor: string, reason: GapReason): ServiceEvent {
+  return {
+    kind: 'reset',
+    cursor,
+    type: 'stream.reset',
+    userId: null,
+    clientUserId: null,
+    teamId: null,
+    receivedAt: new Date(),
+    payload: null,
+    reason,
+  };
+}
+
+function logScopeOf({ userId, types }: ServiceEventArguments): Scope {
+  return { ...(userId === null ? {} : { userId }), ...(types === null ? {} : { types }) };
+}
+
+function createCursorsOf(context: GraphContext, { userId, types }: ServiceEventArguments) {
+  const scope = cursorScope(context, 'events', JSON.stringify([userId, types]));
+  return {
+    issue: (position: number) => context.cursors.issue(scope, { position, shown: {} }),
+    read: (cursor: string): Place | 'other-epoch' => context.cursors.read(scope, cursor),
+  };
+}

@@ -1,0 +1,135 @@
+import { readUuid } from '../../graph/arguments.ts';
+import { builder } from '../../graph/builder.ts';
+import { connectionArgs, connectionCost, connectionType, offsetConnection } from '../../graph/connection.ts';
+import { type GraphContext, type LoaderKind, loadEach } from '../../graph/context.ts';
+import { addressRef } from '../address/graph.ts';
+import {
+  type ConnectedSource,
+  type Demographics,
+  getDemographics,
+  getUser,
+  getUserByClientUserId,
+  listUsers,
+  type User,
+} from './rest.ts';
+
+/** Users by id; the service has no call for several, so each is one call, made once per operation. */
+const usersById: LoaderKind<string, User | null> = {
+  keyOf: (id) => id.toLowerCase(),
+  batch: (service, ids) => loadEach(ids, (id) => getUser(service, id)),
+};
+
+/** The user with this id as the caller may see it, or null. */
+export function loadUser(context: GraphContext, id: string): Promise<User | null> {
+  return context.loaders.of(usersById).load(id);
+}
+
+const sourceRef = builder.objectRef<NonNullable<ConnectedSource['source']>>('Source').implement({
+  description: 'A provider of wearable or device data.',
+  fields: (t) => ({
+    name: t.exposeString('name', { description: 'Its name for people.' }),
+    slug: t.exposeString('slug', { description: 'Its stable identifier.' }),
+    logo: t.expose('logo', { type: 'URL', description: 'Address of its icon.' }),
+  }),
+});
+
+const connectedSourceRef = builder.objectRef<ConnectedSource>('ConnectedSource').implement({
+  description: 'A data source that the user has connected.',
+  fields: (t) => ({
+    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was connected.' }),
+    source: t.expose('source', { type: sourceRef, description: 'The provider of the data.' }),
+  }),
+});
+
+const fallbackBirthDateRef = builder
+  .objectRef<NonNullable<User['fallbackBirthDate']>>('FallbackBirthDate')
+  .implement({
+    description: 'The birth date used where demographics give none.',
+    fields: (t) => ({
+      value: t.expose('value', { type: 'Date', description: 'The day.' }),
+      sourceSlug: t.exposeString('sourceSlug', { description: 'Identifier of the source that gave it.' }),
+      updatedAt: t.expose('updatedAt', { type: 'DateTime', description: 'When it was last set.' }),
+    }),
+  });
+
+const fallbackTimeZoneRef = builder
+  .objectRef<NonNullable<User['fallbackTimeZone']>>('FallbackTimeZone')
+  .implement({
+    description: 'The time zone used where a source gives none.',
+    fields: (t) => ({
+      id: t.exposeString('id', { description: 'Name of the time zone, such as America/New_York.' }),
+      sourceSlug: t.exposeString('sourceSlug', { description: 'Identifier of the source that gave it.' }),
+      updatedAt: t.expose('updatedAt', { type: 'DateTime', description: 'When it was last set.' }),
+    }),
+  });
+
+const demographicsRef = builder.objectRef<Demographics>('Demographics').implement({
+  description: 'Who a user is, as the portal and the labs need to know it.',
+  fields: (t) => ({
+    firstName: t.exposeString('firstName', { description: 'First name.' }),
+    lastName: t.exposeString('lastName', { description: 'Last name.' }),
+    email: t.exposeString('email', { description: 'E-mail address.' }),
+    phoneNumber: t.exposeString('phoneNumber', { description: 'Phone number in international format.' }),
+    gender: t.exposeString('gender', { description: 'Gender, as the service has it.' }),
+    dob: t.expose('dob', { type: 'Date', description: 'Date of birth.' }),
+    address: t.expose('address', { type: addressRef, description: 'Home address.' }),
+  }),
+});
+
+export const userRef = builder.objectRef<User>('User');
+userRef.implement({
+  description: 'A person whose tests and data the team manages.',
+  fields: (t) => ({
+    id: t.exposeID('id', { nullable: false, description: "The service's id of the user (uuid)." }),
+    teamId: t.exposeID('teamId', { description: 'Id of the team the user belongs to.' }),
+    clientUserId: t.exposeString('clientUserId', { description: "The team's own reference of the user." }),
+    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When the user was created.' }),
+    connectedSources: t.field({
+      type: [connectedSourceRef],
+      nullable: false,
+      description: 'The data sources the user has connected.',
+      resolve: (user) => user.connectedSources,
+    }),
+    fallbackBirthDate: t.expose('fallbackBirthDate', {
+      type: fallbackBirthDateRef,
+      description: 'The birth date used where demographics give none.',
+    }),
+    fallbackTimeZone: t.expose('fallbackTimeZone', {
+      type: fallbackTimeZoneRef,
+      description: 'The time zone used where a source gives none.',
+    }),
+    demographics: t.field({
+      type: demographicsRef,
+      description: 'Who the user is; null where none are set. Needs the scope read:profile.',
+      resolve: (user, _args, context) => getDemographics(context.service, user.id),
+    }),
+  }),
+});
+
+const userConnectionRef = connectionType('User', userRef, 'users');
+
+builder.queryFields((t) => ({
+  user: t.field({
+    type: userRef,
+    description: 'One user by id; null when there is none that the caller may see.',
+    args: { id: t.arg.id({ required: true, description: "The user's id (uuid)." }) },
+    resolve: (_root, args, context) => loadUser(context, readUuid('id', args.id)),
+  }),
+  userByClientUserId: t.field({
+    type: userRef,
+    description: "One user by the team's own reference; null when there is none that the caller may see.",
+    args: {
+      clientUserId: t.arg.string({ required: true, description: "The team's own reference of the user." }),
+    },
+    resolve: (_root, args, context) => getUserByClientUserId(context.service, args.clientUserId),
+  }),
+  users: t.field({
+    type: userConnectionRef,
+    nullable: false,
+    complexity: connectionCost,
+    description: 'The users the caller may see, oldest first.',
+    args: connectionArgs('users'),
+    resolve: (_root, args, { service }) =>
+      offsetConnection(args, ['users'], (range) => listUsers(service, range)),
+  }),
+}));

@@ -1,0 +1,164 @@
+import { z } from 'zod';
+import type { Page, Service, Subject } from '../../upstream/service.ts';
+import { day, id, link, list, optionalId, pageReader, text, timestamp } from '../reading.ts';
+
+/** One of the team's users, as the specification's User describes it. */
+export type User = z.infer<typeof userShape>;
+export type ConnectedSource = User['connectedSources'][number];
+export type Demographics = z.infer<typeof demographicsShape>;
+
+/** Upper bound of `limit` on the user list (public service; beyond it the service fails). */
+export const maxUserPage = 500;
+
+const sourceShape = z.object({ name: text, slug: text, logo: link }).nullable().catch(null);
+
+const connectedSourceShape = z
+  .object({ created_on: timestamp, source: sourceShape, provider: sourceShape })
+  .transform((raw) => ({ createdAt: raw.created_on, source: raw.source ?? raw.provider }));
+
+const userShape = z
+  .object({
+    user_id: id,
+    team_id: optionalId,
+    client_user_id: text,
+    created_on: timestamp,
+    connected_sources: list(connectedSourceShape),
+    fallback_birth_date: z
+      .object({ value: day, source_slug: text, updated_at: timestamp })
+      .nullable()
+      .catch(null),
+    fallback_time_zone: z
+      .object({ id: text, source_slug: text, updated_at: timestamp })
+      .nullable()
+      .catch(null),
+  })
+  .transform((raw) => ({
+    id: raw.user_id,
+    teamId: raw.team_id,
+    clientUserId: raw.client_user_id,
+    createdAt: raw.created_on,
+    connectedSources: raw.connected_sources,
+    fallbackBirthDate: raw.fallback_birth_date && {
+      value: raw.fallback_birth_date.value,
+      sourceSlug: raw.fallback_birth_date.source_slug,
+      updatedAt: raw.fallback_birth_date.updated_at,
+    },
+    fallbackTimeZone: raw.fallback_time_zone && {
+      id: raw.fallback_time_zone.id,
+      sourceSlug: raw.fallback_time_zone.source_slug,
+      updatedAt: raw.fallback_time_zone.updated_at,
+    },
+  }));
+
+const demographicsShape = z
+  .object({
+    first_name: text,
+    last_name: text,
+    email: text,
+    phone_number: text,
+    gender: text,
+    dob: day,
+    address: z
+      .object({
+        first_line: text,
+        second_line: text,
+        city: text,
+        state: text,
+        zip: text,
+        country: text,
+        access_notes: text,
+      })
+      .nullable()
+      .catch(null),
+  })
+  .transform((raw) => ({
+    firstName: raw.first_name,
+    lastName: raw.last_name,
+    email: raw.email,
+    phoneNumber: raw.phone_number,
+    gender: raw.gender,
+    dob: raw.dob,
+    address: raw.address && {
+      receiverName: null,
+      firstLine: raw.address.first_line,
+      secondLine: raw.address.second_line,
+      city: raw.address.city,
+      state: raw.address.state,
+      zip: raw.address.zip,
+      country: raw.address.country,
+      phoneNumber: null,
+      accessNotes: raw.address.access_notes,
+    },
+  }));
+
+const readUserPage = pageReader('users', userShape);
+const ownerOf = (user: User): Subject => ({ userId: user.id, teamId: user.teamId });
+
+/**
+ * A stretch of the team's users, oldest first (`GET /v2/user/`, offset and limit). For a caller that is one
+ * user the list is that user alone.
+ */
+export async function listUsers(
+  service: Service,
+  { offset, limit }: { readonly offset: number; readonly limit: number },
+): Promise<Page<User>> {
+  const self = service.rights.userId;
+  if (self !== null) {
+    const user = await getUser(service, self);
+    return { rows: [user].slice(offset, offset + limit), total: 1, pages: null, nextCursor: null };
+  }
+  return await service.readPage({
+    operation: 'user.list',
+    method: 'GET',
+    path: '/v2/user/',
+    query: { offset, limit },
+    reader: readUserPage,
+    scope: 'read:orders',
+    owner: ownerOf,
+  });
+}
+
+/** One user, or null (`GET /v2/user/{user_id}`). */
+export function getUser(service: Service, userId: string): Promise<User | null> {
+  return service.readOne({
+    operation: 'user.get',
+    method: 'GET',
+    path: `/v2/user/${encodeURIComponent(userId)}`,
+    reader: (json) => userShape.parse(json),
+    scope: 'read:orders',
+    owner: ownerOf,
+    about: { userId },
+  });
+}
+
+/** The user with the team's own reference, or null (`GET /v2/user/resolve/{client_user_id}`). */
+export function getUserByClientUserId(service: Service, clientUserId: string): Promise<User | null> {
+  return service.readOne({
+    operation: 'user.resolve',
+    method: 'GET',
+    path: `/v2/user/resolve/${encodeURIComponent(clientUserId)}`,
+    reader: (json) => userShape.parse(json),
+    scope: 'read:orders',
+    owner: ownerOf,
+  });
+}
+
+/**
+ * The user's demographics, or null where none are set (`GET /v2/user/{user_id}/info/latest`).
+ * @param scope what they are read for: to show them, or only to tell why a portal launch was refused
+ */
+export function getDemographics(
+  service: Service,
+  userId: string,
+  scope: 'read:profile' | 'launch:portal' = 'read:profile',
+): Promise<Demographics | null> {
+  return service.readOne({
+    operation: 'user.demographics',
+    method: 'GET',
+    path: `/v2/user/${encodeURIComponent(userId)}/info/latest`,
+    reader: (json) => demographicsShape.parse(json),
+    scope,
+    owner: () => ({ userId }),
+    about: { userId },
+  });
+}

@@ -1,0 +1,124 @@
+import { GatewayError } from '../../errors.ts';
+import { readUuid, readUuids } from '../../graph/arguments.ts';
+import { builder } from '../../graph/builder.ts';
+import type { GraphContext } from '../../graph/context.ts';
+import { type Scope, scopes } from '../../upstream/service.ts';
+
+/** What a token may do when nothing is said: what the widget needs, status and launch. */
+const defaultScopes: readonly Scope[] = ['read:orders', 'launch:portal'];
+const maxTtlSeconds = 900;
+
+const viewerKind = builder.enumType('ViewerKind', {
+  description: 'What kind of caller asks.',
+  values: {
+    TEAM: { description: 'A server of the team, with a gateway key.' },
+    USER: { description: "One user's browser, with a viewer token." },
+  } as const,
+});
+
+const viewerRef = builder.objectRef<GraphContext['caller']>('Viewer').implement({
+  description: 'Who the caller is and what it may do.',
+  fields: (t) => ({
+    kind: t.field({
+      type: viewerKind,
+      nullable: false,
+      description: 'What kind of caller it is.',
+      resolve: (caller) => caller.kind,
+    }),
+    userId: t.id({
+      description: 'Id of the user whose data it sees; null for servers of the team.',
+      resolve: (caller) => (caller.kind === 'USER' ? caller.userId : null),
+    }),
+    teamId: t.id({
+      description: 'Id of the team, once the service has named it.',
+      resolve: (_caller, _args, context) => context.teamId(),
+    }),
+    scopes: t.stringList({
+      nullable: false,
+      description: 'What it may do, such as read:orders.',
+      resolve: (caller) => (caller.kind === 'USER' ? [...caller.scopes] : [...scopes]),
+    }),
+    expiresAt: t.field({
+      type: 'DateTime',
+      description: 'When its token ends; null for servers of the team.',
+      resolve: (caller) => (caller.kind === 'USER' ? caller.expiresAt : null),
+    }),
+  }),
+});
+
+const viewerTokenRef = builder
+  .objectRef<{ readonly token: string; readonly expiresAt: Date }>('ViewerToken')
+  .implement({
+    description: "A short-lived token for one user's browser.",
+    fields: (t) => ({
+      token: t.exposeString('token', {
+        nullable: false,
+        description: 'Send it as `Authorization: Bearer <token>`.',
+      }),
+      expiresAt: t.expose('expiresAt', { type: 'DateTime', nullable: false, description: 'When it ends.' }),
+    }),
+  });
+
+const createViewerTokenInput = builder.inputType('CreateViewerTokenInput', {
+  description: 'What a viewer token is to allow.',
+  fields: (t) => ({
+    userId: t.id({ required: true, description: 'Id of the user whose browser gets it (uuid).' }),
+    orderIds: t.idList({ description: 'Only these orders of the user (uuid); all when left out.' }),
+    scopes: t.stringList({
+      description: `What it may do: any of ${scopes.join(', ')}. Left out: ${defaultScopes.join(' and ')}.`,
+    }),
+    ttlSeconds: t.int({
+      defaultValue: 600,
+      description: `How long it lives: 1 to ${maxTtlSeconds} seconds.`,
+    }),
+    origins: t.stringList({ description: 'The only browser origins it works from; any when left out.' }),
+  }),
+});
+
+builder.queryField('viewer', (t) =>
+  t.field({
+    type: viewerRef,
+    nullable: false,
+    description: 'Who asks, with which rights, until when.',
+    resolve: (_root, _args, context) => context.caller,
+  }),
+);
+
+builder.mutationField('createViewerToken', (t) =>
+  t.field({
+    type: viewerTokenRef,
+    nullable: false,
+    description: "Makes a token for one user's browser. Only for gateway keys.",
+    args: {
+      input: t.arg({ type: createViewerTokenInput, required: true, description: 'What it is to allow.' }),
+    },
+    resolve: (_root, { input }, context) => {
+      requireTeam(context);
+      return context.mintViewerToken({
+        userId: readUuid('input.userId', input.userId),
+        orderIds: readUuids('input.orderIds', input.orderIds),
+        scopes: readScopes(input.scopes),
+        ttlSeconds: readTtl(input.ttlSeconds),
+        origins: input.origins ?? null,
+      });
+    },
+  }),
+);
+
+/** @throws GatewayError FORBIDDEN for viewer tokens: nobody widens a right with a token. */
+export function requireTeam({ caller }: GraphContext): void {
+  if (caller.kind !== 'TEAM') throw new GatewayError('FORBIDDEN', 'This needs a gateway key.');
+}
+
+function readScopes(given: readonly string[] | null | undefined): readonly string[] {
+  if (given === null || given === undefined) return defaultScopes;
+  const isKnown = given.every((scope) => scopes.some((known) => known === scope));
+  if (!isKnown) throw new GatewayError('BAD_USER_INPUT', `input.scopes must be of ${scopes.join(', ')}.`);
+  return given;
+}
+
+function readTtl(given: number | null | undefined): number {
+  const seconds = given ?? 600;
+  if (seconds >= 1 && seconds <= maxTtlSeconds) return seconds;
+  throw new GatewayError('BAD_USER_INPUT', `input.ttlSeconds must be from 1 to ${maxTtlSeconds}.`);
+}

@@ -1,0 +1,76 @@
+import { readFileSync } from 'node:fs';
+import type { Hono } from 'hono';
+import { z } from 'zod';
+import type { NewViewerToken } from '../caller/viewer-tokens.ts';
+import type { GraphiQL } from './graphql.ts';
+
+/** What the demo page shows; only there with the embedded sandbox. */
+export interface Demo {
+  readonly graphiql: GraphiQL;
+  /** The sandbox's people and orders, for the two pickers. Invented, so nothing here is anybody's data. */
+  readonly listPeople: () => readonly DemoPerson[];
+}
+
+export interface DemoPerson {
+  readonly userId: string;
+  readonly name: string;
+  readonly canLaunch: boolean;
+  readonly orders: readonly { readonly orderId: string; readonly method: string; readonly status: string }[];
+}
+
+export interface DemoOptions {
+  readonly mint: (token: NewViewerToken) => Promise<{ readonly token: string; readonly expiresAt: Date }>;
+}
+
+const tokenRequest = z.object({ userId: z.guid(), orderId: z.guid().optional() });
+const demoScopes = ['read:orders', 'launch:portal', 'simulate:orders'];
+const demoTtlSeconds = 900;
+
+/** Adds the demo page with its files, and `POST /demo/token`, which any page of this machine may ask. */
+export function addDemo(app: Hono, demo: Demo, { mint }: DemoOptions): void {
+  const read = (file: string) => readFileSync(new URL(`./demo/${file}`, import.meta.url), 'utf8');
+  const files = { page: read('index.html'), style: read('demo.css'), script: read('demo.js') };
+
+  app.get('/', (context) => {
+    context.header('content-security-policy', pagePolicy);
+    context.header('referrer-policy', 'no-referrer');
+    context.header('x-content-type-options', 'nosniff');
+    return context.html(files.page);
+  });
+  app.get('/demo/demo.css', (context) =>
+    context.body(files.style, 200, { 'content-type': 'text/css; charset=utf-8' }),
+  );
+  app.get('/demo/demo.js', (context) =>
+    context.body(files.script, 200, { 'content-type': 'text/javascript; charset=utf-8' }),
+  );
+  app.get('/demo/people', (context) => context.json({ people: demo.listPeople() }));
+  app.post('/demo/token', async (context) => {
+    const request = tokenRequest.safeParse(await context.req.json().catch(() => null));
+    if (!request.success) {
+      const message = 'Send {"userId": "<uuid>", "orderId": "<uuid>"}; orderId may be left out.';
+      return context.json({ error: { code: 'BAD_USER_INPUT', message } }, 400);
+    }
+    const { userId, orderId } = request.data;
+    const { token, expiresAt } = await mint({
+      userId: userId.toLowerCase(),
+      orderIds: orderId === undefined ? null : [orderId],
+      scopes: demoScopes,
+      ttlSeconds: demoTtlSeconds,
+      origins: null,
+    });
+    return context.json({ token, expiresAt }, 200, { 'cache-control': 'no-store' });
+  });
+}
+
+/** The page lives under the strict policy that the widget promises to run under. */
+const pagePolicy = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self' data:",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "require-trusted-types-for 'script'",
+  'trusted-types portal-widget',
+].join('; ');

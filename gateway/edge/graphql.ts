@@ -1,0 +1,91 @@
+import { renderGraphiQL } from '@graphql-yoga/render-graphiql';
+import { createYoga, type Plugin, type YogaServerInstance } from 'graphql-yoga';
+import type { Caller } from '../caller/caller.ts';
+import type { GraphContext } from '../graph/context.ts';
+import { schema } from '../graph/schema.ts';
+import type { Log } from '../log.ts';
+import type { Metrics } from '../metrics.ts';
+import { useGuards } from './guards.ts';
+import { createMask } from './mask.ts';
+
+/** What is known of an operation before it is read: who asks, and when the asking is over. */
+export interface Asking {
+  readonly caller: Caller;
+  readonly signal: AbortSignal;
+}
+
+export type CreateContext = (asking: Asking) => GraphContext;
+
+export interface GraphQLServerOptions {
+  readonly createContext: CreateContext;
+  readonly log: Log;
+  readonly metrics: Metrics;
+  /** GraphiQL with this key and these queries filled in; null = no GraphiQL. */
+  readonly graphiql: GraphiQL | null;
+}
+
+export interface GraphiQL {
+  readonly gatewayKey: string;
+  readonly queries: readonly string[];
+}
+
+export type GraphQLServer = YogaServerInstance<Asking, GraphContext>;
+
+/**
+ * GraphQL over HTTP and SSE, and the enveloped functions that the sockets use: one list of plugins for all.
+ * CORS, authentication and body limits stand in front of it (routes.ts).
+ */
+export function createGraphQLServer(options: GraphQLServerOptions): GraphQLServer {
+  const maskError = createMask(options.log);
+  return createYoga<Asking, GraphContext>({
+    schema,
+    context: ({ caller, signal }) => options.createContext({ caller, signal }),
+    plugins: [useGuards(), useCounts(options.metrics)],
+    maskedErrors: { maskError: (error) => maskError(error) },
+    logging: false,
+    cors: false,
+    batching: false,
+    multipart: false,
+    landingPage: false,
+    maxRequestBodySize: 100_000,
+    ...describeGraphiQL(options.graphiql),
+  });
+}
+
+function describeGraphiQL(graphiql: GraphiQL | null) {
+  if (graphiql === null) return { graphiql: false } as const;
+  const headers = JSON.stringify({ authorization: `Bearer ${graphiql.gatewayKey}` }, null, 2);
+  return {
+    renderGraphiQL,
+    graphiql: {
+      title: 'Labgraph GraphiQL',
+      headers,
+      defaultHeaders: headers,
+      shouldPersistHeaders: false,
+      subscriptionsProtocol: 'SSE' as const,
+      defaultTabs: graphiql.queries.map((query) => ({ query, headers })),
+    },
+  };
+}
+
+/** Counts operations by outcome: `ok`, or the code of the first error. */
+function useCounts(metrics: Metrics): Plugin {
+  const count = (result: unknown) => metrics.operations.inc({ outcome: outcomeOf(result) });
+  return {
+    onExecute: () => ({ onExecuteDone: ({ result }) => count(result) }),
+    onSubscribe: () => {
+      metrics.subscriptions.inc();
+      return {
+        onSubscribeResult: () => ({ onEnd: () => metrics.subscriptions.dec() }),
+        onSubscribeError: () => metrics.subscriptions.dec(),
+      };
+    },
+  };
+}
+
+function outcomeOf(result: unknown): string {
+  if (typeof result !== 'object' || result === null || !('errors' in result)) return 'ok';
+  const [first] = Array.isArray(result.errors) ? result.errors : [];
+  const code: unknown = first?.extensions?.code;
+  return typeof code === 'string' ? code : 'INTERNAL';
+}

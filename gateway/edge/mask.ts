@@ -1,0 +1,97 @@
+import { randomUUID } from 'node:crypto';
+import { GraphQLError } from 'graphql';
+import { type ErrorCode, GatewayError } from '../errors.ts';
+import type { Log } from '../log.ts';
+
+/** HTTP status of an error that ends a whole request before execution; field errors stay 200. */
+const statusOfCode: Partial<Record<ErrorCode, number>> = {
+  BAD_REQUEST: 400,
+  GRAPHQL_PARSE_FAILED: 400,
+  GRAPHQL_VALIDATION_FAILED: 400,
+  QUERY_TOO_COSTLY: 400,
+  UNAUTHENTICATED: 401,
+};
+
+/**
+ * Turns any error into what a client may read: a GatewayError keeps its code and sentence, GraphQL's own
+ * errors get a code of ours, everything else is masked as INTERNAL and logged once under the same requestId.
+ */
+export function createMask(log: Log): (error: unknown) => GraphQLError {
+  const maskOne = (error: GraphQLError): GraphQLError => {
+    const cause = rootCause(error);
+    if (cause instanceof GatewayError) return describeGatewayError(cause, error);
+    if (cause === undefined) return describeGraphQLError(error);
+    const requestId = randomUUID();
+    log.error('graphql.failed', { requestId, error: cause });
+    return rebuild(error, 'The gateway failed.', { code: 'INTERNAL', requestId });
+  };
+  return (error) =>
+    maskOne(error instanceof GraphQLError ? error : new GraphQLError('', { originalError: toError(error) }));
+}
+
+function toError(error: unknown): Error {
+  return error instanceof Error ? error : new Error('A value that is no error was thrown.');
+}
+
+/** The error a resolver threw, under however many GraphQL errors; undefined for GraphQL's own. */
+function rootCause(error: GraphQLError): Error | undefined {
+  let cause = error.originalError;
+  while (cause instanceof GraphQLError) cause = cause.originalError;
+  return cause ?? undefined;
+}
+
+/** The answer to an error of ours, inside or outside a GraphQL operation. */
+export function describeGatewayError(error: GatewayError, at?: GraphQLError): GraphQLError {
+  const seconds = error.retryAfterMs === undefined ? undefined : Math.ceil(error.retryAfterMs / 1000);
+  return rebuild(at, error.message, {
+    code: error.code,
+    ...(seconds === undefined ? {} : { retryAfterSeconds: seconds }),
+  });
+}
+
+/** GraphQL's own errors keep their sentence; what they carry besides (a malformed body, say) is dropped. */
+function describeGraphQLError(error: GraphQLError): GraphQLError {
+  return rebuild(error, error.message, { code: readCode(error) }, readHttp(error));
+}
+
+function readCode(error: GraphQLError): ErrorCode {
+  const code = error.extensions.code;
+  if (code === 'GRAPHQL_PARSE_FAILED' || code === 'GRAPHQL_VALIDATION_FAILED' || code === 'QUERY_TOO_COSTLY')
+    return code;
+  if (readHttp(error)?.status !== undefined) return 'BAD_REQUEST';
+  // Variables that do not fit, and arguments a scalar refuses: errors of GraphQL itself without a code.
+  return 'BAD_USER_INPUT';
+}
+
+interface HttpExtension {
+  readonly status?: number;
+  readonly headers?: Record<string, string>;
+}
+
+function readHttp(error: GraphQLError): HttpExtension | undefined {
+  const { http } = error.extensions;
+  if (typeof http !== 'object' || http === null) return undefined;
+  return {
+    ...('status' in http && typeof http.status === 'number' ? { status: http.status } : {}),
+    ...('headers' in http && typeof http.headers === 'object' ? { headers: { ...http.headers } } : {}),
+  };
+}
+
+type Extensions = Readonly<Record<string, unknown>> & { readonly code: ErrorCode };
+
+function rebuild(
+  at: GraphQLError | undefined,
+  message: string,
+  extensions: Extensions,
+  http?: HttpExtension,
+): GraphQLError {
+  const status = statusOfCode[extensions.code];
+  const answered = http ?? (status === undefined || at?.path ? undefined : { status });
+  return new GraphQLError(message, {
+    nodes: at?.nodes ?? null,
+    source: at?.source ?? null,
+    positions: at?.positions ?? null,
+    path: at?.path ?? null,
+    extensions: { ...extensions, ...(answered === undefined ? {} : { http: answered }) },
+  });
+}

@@ -1,0 +1,140 @@
+import { readFile } from 'node:fs/promises';
+import { Hono } from 'hono';
+import { cors } from 'hono/cors';
+import type { Authenticate } from '../caller/authenticate.ts';
+import { type GatewayError, isGatewayError } from '../errors.ts';
+import type { Log } from '../log.ts';
+import type { Metrics } from '../metrics.ts';
+import type { GraphQLServer } from './graphql.ts';
+import { describeGatewayError } from './mask.ts';
+
+export interface RoutesOptions {
+  readonly graphql: GraphQLServer;
+  readonly authenticate: Authenticate;
+  readonly isAllowedOrigin: (origin: string) => boolean;
+  readonly receiveWebhook: (request: Request) => Promise<Response>;
+  /** Marks an operation, for the sharing of reads; the function it returns marks its end. */
+  readonly beginOperation: () => () => void;
+  readonly checkReady: () => Promise<Readiness>;
+  /** Aborts when the gateway stops. */
+  readonly stopping: AbortSignal;
+  readonly metrics: Metrics;
+  readonly log: Log;
+  readonly widgetFolder: URL;
+  readonly hasGraphiQL: boolean;
+}
+
+/** Whether the gateway can do its work: each part by name. */
+export interface Readiness {
+  readonly eventLog: boolean;
+  readonly service: boolean;
+}
+
+/** Every HTTP route of the gateway. The demo adds its own, where there is one. */
+export function createRoutes(options: RoutesOptions): Hono {
+  const app = new Hono();
+  const allowOrigin = cors({
+    origin: (origin) => (options.isAllowedOrigin(origin) ? origin : null),
+    allowMethods: ['GET', 'POST', 'OPTIONS'],
+    allowHeaders: ['authorization', 'content-type', 'accept', 'last-event-id', 'x-requested-with'],
+    exposeHeaders: ['x-request-id', 'retry-after'],
+    maxAge: 600,
+  });
+
+  app.use('/graphql', allowOrigin);
+  app.all('/graphql', (context) => answerGraphQL(options, context.req.raw));
+  app.post('/webhooks', (context) => options.receiveWebhook(context.req.raw));
+  app.get('/health', (context) => context.json({ status: 'ok' }));
+  app.get('/ready', async (context) => {
+    const readiness = await options.checkReady();
+    const isReady = Object.values(readiness).every(Boolean) && !options.stopping.aborted;
+    return context.json({ status: isReady ? 'ready' : 'not ready', ...readiness }, isReady ? 200 : 503);
+  });
+  app.get('/metrics', async (context) =>
+    context.body(await options.metrics.text(), 200, { 'content-type': options.metrics.contentType }),
+  );
+  app.get('/widget/:file{[a-z0-9.-]+\\.(js|css|json|map)}', (context) =>
+    answerWidgetFile(options.widgetFolder, context.req.param('file')),
+  );
+  app.notFound((context) =>
+    context.json({ error: { code: 'NOT_FOUND', message: 'There is nothing here.' } }, 404),
+  );
+  app.onError((error, context) => {
+    options.log.error('request.failed', { route: context.req.path, error });
+    return context.json({ error: { code: 'INTERNAL', message: 'The gateway failed.' } }, 500);
+  });
+  return app;
+}
+
+async function answerGraphQL(options: RoutesOptions, request: Request): Promise<Response> {
+  if (options.hasGraphiQL && asksForGraphiQL(request)) {
+    return await options.graphql.fetch(request, { caller: { kind: 'TEAM' }, signal: options.stopping });
+  }
+  try {
+    const caller = await options.authenticate({
+      authorization: request.headers.get('authorization'),
+      origin: request.headers.get('origin'),
+    });
+    const signal = AbortSignal.any([request.signal, options.stopping, ...untilExpiry(caller)]);
+    const end = options.beginOperation();
+    try {
+      const response = await options.graphql.fetch(request, { caller, signal });
+      response.headers.set('cache-control', 'no-store');
+      return response;
+    } finally {
+      end();
+    }
+  } catch (error) {
+    if (isGatewayError(error, 'UNAUTHENTICATED')) return refuseUnauthenticated(error);
+    throw error;
+  }
+}
+
+/** A page that a person opens, not a query: GraphiQL sends none. */
+function asksForGraphiQL(request: Request): boolean {
+  const isPage = request.method === 'GET' && (request.headers.get('accept') ?? '').includes('text/html');
+  return isPage && !request.headers.has('authorization');
+}
+
+function untilExpiry(caller: { readonly kind: string; readonly expiresAt?: Date }): readonly AbortSignal[] {
+  if (caller.expiresAt === undefined) return [];
+  return [AbortSignal.timeout(Math.max(1, caller.expiresAt.getTime() - Date.now()))];
+}
+
+function refuseUnauthenticated(error: GatewayError): Response {
+  return Response.json(
+    {
+      errors: [describeGatewayError(error).toJSON()].map(({ message, extensions }) => ({
+        message,
+        extensions: { code: extensions?.code },
+      })),
+    },
+    { status: 401, headers: { 'www-authenticate': 'Bearer', 'cache-control': 'no-store' } },
+  );
+}
+
+const contentTypes: Readonly<Record<string, string>> = {
+  js: 'text/javascript; charset=utf-8',
+  css: 'text/css; charset=utf-8',
+  json: 'application/json; charset=utf-8',
+  map: 'application/json; charset=utf-8',
+};
+
+/** Built widget files, for pages of any origin: they are public and hold no data. */
+async function answerWidgetFile(folder: URL, file: string): Promise<Response> {
+  const extension = file.slice(file.lastIndexOf('.') + 1);
+  try {
+    return new Response(await readFile(new URL(file, folder)), {
+      headers: {
+        'content-type': contentTypes[extension] ?? 'application/octet-stream',
+        'access-control-allow-origin': '*',
+        'cross-origin-resource-policy': 'cross-origin',
+        'cache-control': 'public, max-age=300',
+        'x-content-type-options': 'nosniff',
+      },
+    });
+  } catch {
+    const message = 'There is no such widget file. Build the widget with: npm run build';
+    return Response.json({ error: { code: 'NOT_FOUND', message } }, { status: 404 });
+  }
+}

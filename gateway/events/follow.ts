@@ -1,0 +1,72 @@
+import type { EventLog, GapReason, Scope, StoredEvent } from './log.ts';
+
+const batchSize = 100;
+
+export type Followed =
+  /** `payload` is the envelope's `data`. */
+  | { readonly kind: 'event'; readonly event: StoredEvent; readonly payload: unknown }
+  /** History after the given position is gone; the stream goes no further. */
+  | { readonly kind: 'gap'; readonly reason: GapReason };
+
+export interface FollowOptions {
+  readonly after: number;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * The events of a scope after a position, then every further one as it comes, each once and in log order.
+ * The reader pulls: nothing is queued for it, so one that stalls costs nothing and holds nobody up. Ends when
+ * the signal aborts or after a gap.
+ */
+export async function* follow(log: EventLog, scope: Scope, options: FollowOptions): AsyncGenerator<Followed> {
+  const { signal } = options;
+  let after = options.after;
+  while (!signal.aborted) {
+    const batch = await log.read(scope, after, batchSize);
+    if (batch.kind === 'gap') {
+      yield batch;
+      return;
+    }
+    for (const event of batch.events) {
+      if (signal.aborted) return;
+      yield { kind: 'event', event, payload: readPayload(event.body) };
+    }
+    after = batch.through;
+    // Looks at the log's end once more after registering, so an append in between is not slept through.
+    if (batch.events.length < batchSize) await log.wake(scope, after, signal);
+  }
+}
+
+function readPayload(body: Buffer): unknown {
+  const envelope: unknown = JSON.parse(body.toString('utf8'));
+  return typeof envelope === 'object' && envelope !== null && 'data' in envelope ? envelope.data : null;
+}
+
+/**
+ * A stream that can be left at any moment. A plain async generator that waits cannot: its `return` stands in
+ * line behind the wait. Here `return` first aborts what the generator waits for.
+ * @param parent ends the stream too
+ */
+export function createStream<Item>(
+  parent: AbortSignal,
+  generate: (signal: AbortSignal) => AsyncGenerator<Item>,
+): AsyncGenerator<Item> {
+  const left = new AbortController();
+  const items = generate(AbortSignal.any([parent, left.signal]));
+  const stream: AsyncGenerator<Item> = {
+    next: () => items.next(),
+    return: (value) => {
+      left.abort();
+      return items.return(value);
+    },
+    throw: (error) => {
+      left.abort();
+      return items.throw(error);
+    },
+    [Symbol.asyncIterator]: () => stream,
+    [Symbol.asyncDispose]: async () => {
+      await stream.return(undefined);
+    },
+  };
+  return stream;
+}

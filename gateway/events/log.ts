@@ -1,0 +1,110 @@
+/**
+ * The contract of the durable event log. Three stores stand behind it (memory, SQLite, Redis) and one suite
+ * runs on each of them.
+ *
+ * The log knows no concept of the service. A `subject` is whatever a message is a new version of (an order),
+ * `version` the number that grows with it (the order's last event id).
+ */
+export interface EventLog {
+  /** Differs for every log ever made: a cursor of another epoch points into another history. */
+  readonly epoch: string;
+  /**
+   * Keeps a message, once per message id. Resolves only when it is durable.
+   * @throws GatewayError EVENT_LOG_UNAVAILABLE when it could not be made durable
+   */
+  readonly append: (message: NewMessage) => Promise<Appended>;
+  /**
+   * Up to `limit` events of the scope after `after`, oldest first. `through` is how far the log was looked
+   * at: the place to go on from even when nothing matched. `gap` says that history after `after` is gone, or
+   * that `after` lies beyond the end of this log.
+   */
+  readonly read: (scope: Scope, after: number, limit: number) => Promise<Batch | Gap>;
+  /** The position of the newest message, 0 in an empty log. */
+  readonly position: () => Promise<number>;
+  /** Resolves when there may be something of the scope after `after`, or when the signal aborts. Never rejects. */
+  readonly wake: (scope: Scope, after: number, signal: AbortSignal) => Promise<void>;
+  /** The highest version of a subject that the log has seen. */
+  readonly latest: (subject: string) => Promise<Latest | null>;
+  /** Drops bodies received before this time; message ids are remembered longer (30 days). */
+  readonly prune: (before: Date) => Promise<number>;
+  /** Whether a write would succeed now. */
+  readonly isWritable: () => Promise<boolean>;
+  readonly close: () => Promise<void>;
+}
+
+/** A message on its way into the log. */
+export interface NewMessage {
+  /** The sender's id of the message: the same over all its retries. */
+  readonly messageId: string;
+  readonly receivedAt: Date;
+  readonly type: string;
+  readonly userId: string | null;
+  readonly clientUserId: string | null;
+  readonly teamId: string | null;
+  /** What this is a new version of; null for messages that stand alone. */
+  readonly subject: { readonly id: string; readonly version: number } | null;
+  readonly origin: Origin;
+  /** Why nobody is to be told: a dead letter, kept for people to look at. */
+  readonly deadReason: DeadReason | null;
+  /** The raw bytes, as they were signed. */
+  readonly body: Buffer;
+}
+
+/** `webhook` came signed from the service; `reconciled` was found by comparing with it. */
+export type Origin = 'webhook' | 'reconciled';
+export type DeadReason = 'unreadable' | 'other-team';
+
+export interface Appended {
+  readonly position: number;
+  /** The message id was known: nothing was stored. */
+  readonly duplicate: boolean;
+  /** The message id was known with another body: the first one stands. */
+  readonly altered: boolean;
+}
+
+/** Which events a reader wants. All given parts must match; dead letters match nothing. */
+export interface Scope {
+  readonly userId?: string;
+  readonly subject?: string;
+  readonly types?: readonly string[];
+  /**
+   * Only messages that took a subject to a higher version than any before them: a late, older message and
+   * a repeated one are history, not changes.
+   */
+  readonly changesOnly?: boolean;
+}
+
+export interface StoredEvent {
+  readonly position: number;
+  readonly messageId: string;
+  readonly receivedAt: Date;
+  readonly type: string;
+  readonly userId: string | null;
+  readonly clientUserId: string | null;
+  readonly teamId: string | null;
+  readonly subject: { readonly id: string; readonly version: number } | null;
+  readonly origin: Origin;
+  readonly body: Buffer;
+}
+
+export interface Batch {
+  readonly kind: 'events';
+  readonly events: readonly StoredEvent[];
+  readonly through: number;
+}
+
+export interface Gap {
+  readonly kind: 'gap';
+  readonly reason: GapReason;
+}
+
+export type GapReason = 'pruned' | 'beyond-end' | 'other-epoch';
+
+export interface Latest {
+  readonly version: number;
+  readonly position: number;
+  readonly userId: string | null;
+}
+
+/** For how long a message id is remembered, in days (the sender retries for about 28 hours). */
+export const messageIdDays = 30;

@@ -1,0 +1,34 @@
+import { randomBytes } from 'node:crypto';
+import { type Cursors, createCursors, keepCursorKey } from './cursor.ts';
+import type { EventLog } from './log.ts';
+import { createMemoryLog, createMemoryReplies } from './memory.ts';
+import type { Replies } from './replies.ts';
+import { createSeal, deriveCursorKey } from './seal.ts';
+import { openSqliteStore } from './sqlite.ts';
+
+/** Everything the gateway keeps: the log, the replies beside it, and the cursors into it. */
+export interface EventStore {
+  readonly log: EventLog;
+  readonly replies: Replies;
+  readonly cursors: Cursors;
+}
+
+export type EventStoreLocation =
+  | { readonly kind: 'memory' }
+  | { readonly kind: 'sqlite'; readonly path: string };
+
+/**
+ * Opens the event log at its place.
+ * @param keys 32 bytes each; the first seals, all open. None: bodies in clear (development)
+ * @throws GatewayError EVENT_LOG_LOCKED, EVENT_LOG_DAMAGED or EVENT_LOG_UNAVAILABLE
+ */
+export function openEventStore(location: EventStoreLocation, keys: readonly Buffer[]): EventStore {
+  if (location.kind === 'memory') {
+    const log = createMemoryLog();
+    return { log, replies: createMemoryReplies(), cursors: createCursors(log.epoch, randomBytes(32)) };
+  }
+  const { log, replies } = openSqliteStore(location.path, createSeal(keys));
+  const [key] = keys;
+  const cursorKey = key === undefined ? keepCursorKey(`${location.path}.cursor-key`) : deriveCursorKey(key);
+  return { log, replies, cursors: createCursors(log.epoch, cursorKey) };
+}

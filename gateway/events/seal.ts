@@ -1,0 +1,57 @@
+import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
+import { GatewayError } from '../errors.ts';
+
+/** Closes and opens what is kept at rest: bodies are health data. */
+export interface Seal {
+  readonly close: (plain: Buffer) => Buffer;
+  /** @throws GatewayError EVENT_LOG_UNAVAILABLE when no active key opens it */
+  readonly open: (kept: Buffer) => Buffer;
+}
+
+const plainMark = 0;
+const sealedMark = 1;
+const nonceBytes = 12;
+const tagBytes = 16;
+
+/**
+ * AES-256-GCM with a fresh 96-bit nonce per body. Layout: mark, nonce, tag, ciphertext. The first key closes,
+ * every key opens (rotation). Without keys bodies are kept in clear, so that a development log can be read.
+ * @param keys 32 bytes each
+ */
+export function createSeal(keys: readonly Buffer[]): Seal {
+  const [closing] = keys;
+  return {
+    close: (plain) => {
+      if (closing === undefined) return Buffer.concat([Buffer.of(plainMark), plain]);
+      const nonce = randomBytes(nonceBytes);
+      const cipher = createCipheriv('aes-256-gcm', closing, nonce);
+      const sealed = Buffer.concat([cipher.update(plain), cipher.final()]);
+      return Buffer.concat([Buffer.of(sealedMark), nonce, cipher.getAuthTag(), sealed]);
+    },
+    open: (kept) => {
+      if (kept[0] === plainMark) return kept.subarray(1);
+      for (const key of keys) {
+        const plain = tryOpen(kept, key);
+        if (plain !== null) return plain;
+      }
+      throw new GatewayError('EVENT_LOG_UNAVAILABLE', 'No key in EVENT_LOG_KEY opens a stored event.');
+    },
+  };
+}
+
+function tryOpen(kept: Buffer, key: Buffer): Buffer | null {
+  const nonce = kept.subarray(1, 1 + nonceBytes);
+  const tag = kept.subarray(1 + nonceBytes, 1 + nonceBytes + tagBytes);
+  try {
+    const decipher = createDecipheriv('aes-256-gcm', key, nonce, { authTagLength: tagBytes });
+    decipher.setAuthTag(tag);
+    return Buffer.concat([decipher.update(kept.subarray(1 + nonceBytes + tagBytes)), decipher.final()]);
+  } catch {
+    return null;
+  }
+}
+
+/** The key of cursor MACs, derived from the log's own key so that both are rotated in one place. */
+export function deriveCursorKey(key: Buffer): Buffer {
+  return Buffer.from(hkdfSync('sha256', key, Buffer.alloc(0), 'labgraph cursor', 32));
+}

@@ -1,0 +1,23 @@
+import SchemaBuilder from '@pothos/core';
+import ComplexityPlugin from '@pothos/plugin-complexity';
+import type { GraphContext } from './context.ts';
+
+/** The types that scalars have in resolvers. */
+type ScalarTypes = {
+  ID: { Input: string; Output: string };
+  DateTime: { Input: Date; Output: Date };
+  Date: { Input: Date; Output: string };
+  URL: { Input: URL; Output: string };
+  JSON: { Input: unknown; Output: unknown };
+  EventCursor: { Input: string; Output: string };
+};
+
+/** The schema under construction. Fields are nullable unless they say otherwise: see the rules in README. */
+export const builder = new SchemaBuilder<{ Context: GraphContext; Scalars: ScalarTypes }>({
+  plugins: [ComplexityPlugin],
+  complexity: { defaultComplexity: 1, defaultListMultiplier: 1 },
+});
+
+builder.queryType({ description: 'Everything that can be read.' });
+builder.mutationType({ description: 'Everything that can be changed.' });
+builder.subscriptionType({ description: 'Everything that can be followed live.' });

@@ -1,0 +1,74 @@
+import DataLoader from 'dataloader';
+import type { Caller } from '../caller/caller.ts';
+import type { NewViewerToken } from '../caller/viewer-tokens.ts';
+import type { Attempts } from '../events/attempts.ts';
+import type { Cursors } from '../events/cursor.ts';
+import type { EventLog } from '../events/log.ts';
+import type { Service } from '../upstream/service.ts';
+
+/** What a resolver can reach. One per operation; a subscription has one for its whole life. */
+export interface GraphContext {
+  readonly caller: Caller;
+  /** The service as this caller may use it: every answer has passed the owner check. */
+  readonly service: Service;
+  readonly events: EventLog;
+  readonly cursors: Cursors;
+  readonly attempts: Attempts;
+  readonly mintViewerToken: (
+    token: NewViewerToken,
+  ) => Promise<{ readonly token: string; readonly expiresAt: Date }>;
+  readonly portalOrigins: readonly string[];
+  readonly teamId: () => string | null;
+  /** Aborts when the client has left, the token has ended or the gateway stops. */
+  readonly signal: AbortSignal;
+  readonly loaders: Loaders;
+}
+
+/** Makes the batch function of a loader for one service. */
+export type Batch<Key, Value> = (
+  service: Service,
+  keys: readonly Key[],
+) => Promise<readonly (Value | Error)[]>;
+
+/** A kind of loader: how to batch and how to tell keys apart. Defined once, used per operation. */
+export interface LoaderKind<Key, Value> {
+  readonly batch: Batch<Key, Value>;
+  readonly keyOf: (key: Key) => string;
+}
+
+/** The loaders of one operation. */
+export interface Loaders {
+  readonly of: <Key, Value>(kind: LoaderKind<Key, Value>) => DataLoader<Key, Value, string>;
+  /** Forgets everything loaded: a subscription calls it before each event, or it would show old things. */
+  readonly clear: () => void;
+}
+
+/** Loaders that batch and remember for one operation. */
+export function createLoaders(service: Service): Loaders {
+  const made = new Map<unknown, unknown>();
+  return {
+    of: <Key, Value>(kind: LoaderKind<Key, Value>) => {
+      const existing = made.get(kind);
+      // The map is keyed by the kind itself, so what stands under it has the kind's own types.
+      if (existing !== undefined) return existing as DataLoader<Key, Value, string>;
+      const loader = new DataLoader<Key, Value, string>((keys) => kind.batch(service, keys), {
+        cacheKeyFn: kind.keyOf,
+      });
+      made.set(kind, loader);
+      return loader;
+    },
+    clear: () => made.clear(),
+  };
+}
+
+/** Loads each key on its own, a failed one as its Error: for things the service has no batch call for. */
+export function loadEach<Key, Value>(
+  keys: readonly Key[],
+  load: (key: Key) => Promise<Value>,
+): Promise<readonly (Value | Error)[]> {
+  return Promise.all(
+    keys.map((key) =>
+      load(key).catch((error: unknown) => (error instanceof Error ? error : new Error('The load failed.'))),
+    ),
+  );
+}

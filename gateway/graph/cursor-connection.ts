@@ -1,0 +1,75 @@
+import { createHash } from 'node:crypto';
+import { z } from 'zod';
+import { GatewayError } from '../errors.ts';
+import type { Page } from '../upstream/service.ts';
+import { type Connection, type ConnectionArguments, type ListIdentity, readFirst } from './connection.ts';
+
+/** Where a stretch starts: the service's own cursor of a page (null = the first) and rows of it to skip. */
+interface Start {
+  readonly cursor: string | null;
+  readonly skip: number;
+}
+
+const maxLimit = 100;
+const startShape = z.tuple([z.string(), z.string().nullable(), z.number().int().min(0).max(maxLimit)]);
+
+/**
+ * A connection over a list that the service pages by an opaque cursor, which it gives only at the end of each
+ * page: a place inside a page is that page's start and how many rows to skip.
+ * @throws GatewayError BAD_USER_INPUT for `first` out of 1..100, BAD_CURSOR for a cursor of another list
+ */
+export async function cursorConnection<Node>(
+  args: ConnectionArguments,
+  identityParts: ListIdentity,
+  fetch: (request: { readonly cursor: string | null; readonly limit: number }) => Promise<Page<Node>>,
+): Promise<Connection<Node>> {
+  const first = readFirst(args);
+  const identity = createHash('sha256')
+    .update(JSON.stringify(identityParts))
+    .digest('base64url')
+    .slice(0, 12);
+  const start = readStart(args.after, identity);
+  const page = await fetch({ cursor: start.cursor, limit: Math.min(maxLimit, start.skip + first) });
+  const stretch = page.rows.slice(start.skip, start.skip + first);
+  const cursorAt = (index: number) => toCursor(identity, placeAfter(start, index, page));
+  const edges = stretch.flatMap((node, index) => (node === null ? [] : [{ cursor: cursorAt(index), node }]));
+  const isWholeList = args.after == null && page.nextCursor === null;
+  return {
+    edges,
+    totalCount: isWholeList ? page.rows.length : null,
+    pageInfo: {
+      hasNextPage: page.nextCursor !== null || page.rows.length > start.skip + stretch.length,
+      hasPreviousPage: args.after != null,
+      startCursor: edges[0]?.cursor ?? null,
+      endCursor: stretch.length === 0 ? null : cursorAt(stretch.length - 1),
+    },
+  };
+}
+
+function placeAfter(start: Start, index: number, page: Page<unknown>): Start {
+  const skip = start.skip + index + 1;
+  const isEndOfPage = skip >= page.rows.length;
+  return isEndOfPage && page.nextCursor !== null
+    ? { cursor: page.nextCursor, skip: 0 }
+    : { cursor: start.cursor, skip };
+}
+
+function toCursor(identity: string, place: Start): string {
+  return Buffer.from(JSON.stringify([identity, place.cursor, place.skip])).toString('base64url');
+}
+
+function readStart(after: string | null | undefined, identity: string): Start {
+  if (after === null || after === undefined) return { cursor: null, skip: 0 };
+  try {
+    const [cursorIdentity, cursor, skip] = startShape.parse(
+      JSON.parse(Buffer.from(after, 'base64url').toString('utf8')),
+    );
+    if (cursorIdentity === identity) return { cursor, skip };
+  } catch {
+    // Not one of ours: answered like one of another list.
+  }
+  throw new GatewayError(
+    'BAD_CURSOR',
+    'This cursor belongs to another list or filter. Read the list from its start.',
+  );
+}

@@ -1,0 +1,18 @@
+import { DateResolver, DateTimeResolver, JSONResolver, URLResolver } from 'graphql-scalars';
+import { builder } from './builder.ts';
+
+builder.addScalarType('DateTime', DateTimeResolver, {
+  description: 'An instant as an RFC 3339 timestamp in UTC, such as 2026-03-01T09:30:00.000Z.',
+});
+builder.addScalarType('Date', DateResolver, { description: 'A calendar day, such as 2026-03-01.' });
+builder.addScalarType('URL', URLResolver, { description: 'An absolute http or https address.' });
+builder.addScalarType('JSON', JSONResolver, { description: 'Any JSON value, as the service sent it.' });
+builder.scalarType('EventCursor', {
+  description:
+    'A place in a stream of changes. Opaque: keep the newest one and give it back as `after` to miss and repeat nothing.',
+  serialize: (cursor) => cursor,
+  parseValue: (value) => {
+    if (typeof value === 'string') return value;
+    throw new TypeError('An EventCursor is text.');
+  },
+});

@@ -1,0 +1,16 @@
+import type { GraphQLSchema } from 'graphql';
+import './scalars.ts';
+import '../domain/viewer/graph.ts';
+import '../domain/user/graph.ts';
+import '../domain/marker/graph.ts';
+import '../domain/lab-test/graph.ts';
+import '../domain/service-event/graph.ts';
+import '../domain/order/graph.ts';
+import '../domain/order/mutations.ts';
+import '../domain/order/subscriptions.ts';
+import '../domain/order/service-events.ts';
+import '../domain/portal/graph.ts';
+import { builder } from './builder.ts';
+
+/** The whole graph. One line above per concept: taking it away takes the concept out of the schema. */
+export const schema: GraphQLSchema = builder.toSchema();

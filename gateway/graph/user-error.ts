@@ -1,0 +1,137 @@
+import { builder } from './builder.ts';
+
+/** A refusal that is data: part of a mutation's result, never of `errors`. */
+export interface UserError {
+  readonly kind: string;
+  readonly code: string;
+  readonly message: string;
+}
+
+/** One fault of an input. */
+export interface InputIssue {
+  /** Where, in the names of this schema: `['shippingDetails', 'zip']`. */
+  readonly path: readonly string[];
+  readonly message: string;
+}
+
+export interface InputRejected extends UserError {
+  readonly kind: 'InputRejected';
+  readonly issues: readonly InputIssue[];
+}
+
+export interface NotFound extends UserError {
+  readonly kind: 'NotFound';
+}
+
+export interface FeatureNotEnabled extends UserError {
+  readonly kind: 'FeatureNotEnabled';
+}
+
+export interface IdempotencyConflict extends UserError {
+  readonly kind: 'IdempotencyConflict';
+}
+
+export const userErrorRef = builder.interfaceRef<UserError>('UserError').implement({
+  description: 'A refusal that a program can branch on and a person can read.',
+  fields: (t) => ({
+    code: t.exposeString('code', {
+      nullable: false,
+      description: 'A stable code in capitals, such as NOT_FOUND.',
+    }),
+    message: t.exposeString('message', {
+      nullable: false,
+      description: 'A sentence for a person, in English.',
+    }),
+  }),
+  resolveType: (error) => error.kind,
+});
+
+export const inputIssueRef = builder.objectRef<InputIssue>('InputIssue').implement({
+  description: 'One thing that is wrong with an input. Never repeats the value itself.',
+  fields: (t) => ({
+    path: t.stringList({
+      nullable: false,
+      description: 'Where in the input, in the names of this schema.',
+      resolve: (issue) => [...issue.path],
+    }),
+    message: t.exposeString('message', { nullable: false, description: 'What is wrong there.' }),
+  }),
+});
+
+export const inputRejectedRef = builder.objectRef<InputRejected>('InputRejected').implement({
+  description: 'The input was refused, by the gateway or by the service; nothing was done.',
+  interfaces: [userErrorRef],
+  fields: (t) => ({
+    issues: t.field({
+      type: [inputIssueRef],
+      nullable: false,
+      description: 'What is wrong, as far as it was said.',
+      resolve: (error) => error.issues,
+    }),
+  }),
+});
+
+export const notFoundRef = builder.objectRef<NotFound>('NotFound').implement({
+  description: 'What the input names does not exist, or the caller may not see it: the two look the same.',
+  interfaces: [userErrorRef],
+});
+
+export const featureNotEnabledRef = builder.objectRef<FeatureNotEnabled>('FeatureNotEnabled').implement({
+  description: 'The service has not enabled this feature for the team.',
+  interfaces: [userErrorRef],
+});
+
+export const idempotencyConflictRef = builder
+  .objectRef<IdempotencyConflict>('IdempotencyConflict')
+  .implement({
+    description: 'The idempotency key was used before with another input; nothing was done.',
+    interfaces: [userErrorRef],
+  });
+
+export function notFound(what: string): NotFound {
+  return { kind: 'NotFound', code: 'NOT_FOUND', message: `There is no such ${what}.` };
+}
+
+export function featureNotEnabled(): FeatureNotEnabled {
+  return {
+    kind: 'FeatureNotEnabled',
+    code: 'FEATURE_NOT_ENABLED',
+    message: 'The service has not enabled this feature for your team. Ask your account contact.',
+  };
+}
+
+export function inputRejected(issues: readonly InputIssue[]): InputRejected {
+  return {
+    kind: 'InputRejected',
+    code: 'INPUT_REJECTED',
+    message: 'The input was refused; see issues for what is wrong.',
+    issues,
+  };
+}
+
+export function idempotencyConflict(): IdempotencyConflict {
+  return {
+    kind: 'IdempotencyConflict',
+    code: 'IDEMPOTENCY_CONFLICT',
+    message: 'This idempotencyKey was used before with another input. Use a new key for a new order.',
+  };
+}
+
+/**
+ * The service's issues in the names of this schema: `['body', 'shipping_details', 'zip']` becomes
+ * `['shippingDetails', 'zip']`.
+ */
+export function toInputIssues(
+  issues: readonly { readonly location: readonly string[]; readonly message: string }[],
+): readonly InputIssue[] {
+  return issues.map(({ location, message }) => ({
+    path: location
+      .filter((part, index) => index > 0 || !/^(body|query|path|header)$/.test(part))
+      .map(toCamelCase),
+    message,
+  }));
+}
+
+function toCamelCase(name: string): string {
+  return name.replaceAll(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
+}

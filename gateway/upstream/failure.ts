@@ -1,0 +1,114 @@
+import { GatewayError, type GatewayErrorOptions, type UpstreamIssue } from '../errors.ts';
+
+/** An answer of the service as it came: status, the headers that matter, the body as text. */
+export interface Answer {
+  readonly status: number;
+  readonly retryAfter: string | null;
+  readonly body: string;
+}
+
+/**
+ * The JSON of a successful answer.
+ * @throws GatewayError for any other status, and UPSTREAM_UNREADABLE for a body that is not JSON
+ */
+export function readAnswer(answer: Answer): unknown {
+  if (answer.status < 200 || answer.status > 299) throw describeFailure(answer);
+  if (answer.body === '') return null;
+  try {
+    return JSON.parse(answer.body);
+  } catch {
+    // The parser's own error quotes the body, so it is not kept as cause.
+    throw new GatewayError('UPSTREAM_UNREADABLE', 'The service answered with text that is not JSON.', {
+      status: answer.status,
+    });
+  }
+}
+
+function describeFailure(answer: Answer): GatewayError {
+  const { status } = answer;
+  if (status === 401) {
+    return new GatewayError('UPSTREAM_UNAUTHORIZED', "The service refused the gateway's key.", { status });
+  }
+  if (status === 403) {
+    return new GatewayError('UPSTREAM_FORBIDDEN', 'The service does not allow this team to do that.', {
+      status,
+    });
+  }
+  if (status === 429) {
+    return new GatewayError(
+      'UPSTREAM_RATE_LIMITED',
+      'The service asks to be called less often.',
+      withRetry(answer),
+    );
+  }
+  if (status >= 500) {
+    return new GatewayError('UPSTREAM_UNAVAILABLE', 'The service failed to answer.', withRetry(answer));
+  }
+  if (status >= 400) {
+    return new GatewayError('UPSTREAM_REJECTED', 'The service refused the request.', {
+      status,
+      issues: readIssues(answer.body),
+    });
+  }
+  return new GatewayError(
+    'UPSTREAM_UNREADABLE',
+    'The service answered with a redirect, which is not followed.',
+    {
+      status,
+    },
+  );
+}
+
+function withRetry(answer: Answer): GatewayErrorOptions {
+  const retryAfterMs = readRetryAfter(answer.retryAfter);
+  return { status: answer.status, ...(retryAfterMs === null ? {} : { retryAfterMs }) };
+}
+
+/** `Retry-After` in milliseconds: seconds or an HTTP date. */
+export function readRetryAfter(value: string | null): number | null {
+  if (value === null) return null;
+  if (/^\d+$/.test(value.trim())) return Number(value) * 1000;
+  const date = Date.parse(value);
+  return Number.isNaN(date) ? null : Math.max(0, date - Date.now());
+}
+
+/**
+ * What a 422 says was wrong: only `loc` and `msg` of each detail. `input` echoes what was sent, which is
+ * patient data, so it is never kept; a message that quotes it is replaced by the detail's type.
+ */
+function readIssues(body: string): readonly UpstreamIssue[] {
+  const detail = readDetail(body);
+  if (!Array.isArray(detail)) return [];
+  return detail.slice(0, 50).flatMap((item: unknown) => {
+    if (!isRecord(item)) return [];
+    const location = Array.isArray(item.loc) ? item.loc.map(String) : [];
+    return [{ location, message: readMessage(item) }];
+  });
+}
+
+function readDetail(body: string): unknown {
+  try {
+    const parsed: unknown = JSON.parse(body);
+    return isRecord(parsed) ? parsed.detail : null;
+  } catch {
+    return null;
+  }
+}
+
+function readMessage(item: Readonly<Record<string, unknown>>): string {
+  const message = typeof item.msg === 'string' ? item.msg : '';
+  const quoted = collectTexts(item.input).some((text) => message.includes(text));
+  if (message !== '' && message.length <= 200 && !quoted) return message;
+  return typeof item.type === 'string' ? item.type : 'Not accepted.';
+}
+
+function collectTexts(value: unknown): readonly string[] {
+  if (typeof value === 'string') return value.length > 1 ? [value] : [];
+  if (typeof value === 'number') return [String(value)];
+  if (Array.isArray(value)) return value.flatMap(collectTexts);
+  return isRecord(value) ? Object.values(value).flatMap(collectTexts) : [];
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,166 @@
+import { GatewayError, isGatewayError } from '../errors.ts';
+import type { Upstream, UpstreamCall } from './client.ts';
+
+/** Whose data an answer is: what the owner check compares with the caller. */
+export interface Subject {
+  readonly userId: string | null;
+  readonly orderId?: string | null;
+  readonly teamId?: string | null;
+}
+
+/** What a caller may do and see. Made by caller/access.ts; this is all that a read asks of it. */
+export interface Rights {
+  /** Callers with equal keys may see exactly the same. */
+  readonly key: string;
+  readonly allows: (scope: Scope) => boolean;
+  readonly owns: (subject: Subject) => boolean;
+  /** The one user whose things the caller may see; null for callers of the whole team. */
+  readonly userId: string | null;
+  /** The only orders the caller may see; null for all orders of that user. */
+  readonly orderIds: readonly string[] | null;
+}
+
+/** What a viewer token can be allowed to do; server-side callers may do everything. */
+export const scopes = [
+  'read:orders',
+  'read:profile',
+  'read:catalogue',
+  'launch:portal',
+  'write:orders',
+  'simulate:orders',
+] as const;
+export type Scope = (typeof scopes)[number];
+
+/** One page of a list, as any of the service's paging styles gives it. */
+export interface Page<Row> {
+  /** In the service's order. Null stands for a row that is unreadable or not the caller's, so places stay right. */
+  readonly rows: readonly (Row | null)[];
+  readonly total: number | null;
+  readonly pages: number | null;
+  readonly nextCursor: string | null;
+}
+
+interface Guarded extends UpstreamCall {
+  /** The scope a viewer token needs for this call. */
+  readonly scope: Scope;
+}
+
+/** A read of one thing. `owner` is required: what is nobody's says so with `'anyone'`. */
+export interface ReadOne<T> extends Guarded {
+  readonly reader: (json: unknown) => T;
+  readonly owner: 'anyone' | ((thing: T) => Subject);
+  /** Whose thing is asked for, when that is known beforehand: another's is never asked for. */
+  readonly about?: Subject;
+}
+
+/** A read of one page of a list; rows that are not the caller's are left out. */
+export interface ReadPage<Row> extends Guarded {
+  readonly reader: (json: unknown) => Page<Row>;
+  readonly owner: 'anyone' | ((row: Row) => Subject);
+  readonly about?: Subject;
+}
+
+/** A write about somebody's things. */
+export interface Write<T> extends Guarded {
+  readonly reader: (json: unknown) => T;
+  readonly about: Subject;
+}
+
+/** The service as one caller may use it. */
+export interface Service {
+  /** The thing, or null when it does not exist or is not the caller's: the two are told apart nowhere. */
+  readonly readOne: <T>(read: ReadOne<T>) => Promise<T | null>;
+  readonly readPage: <Row>(read: ReadPage<Row>) => Promise<Page<Row>>;
+  /** The answer, or null when what it is about does not exist or is not the caller's. */
+  readonly write: <T>(write: Write<T>) => Promise<T | null>;
+  readonly rights: Rights;
+  /** @throws GatewayError FORBIDDEN when the caller's token lacks the scope */
+  readonly require: (scope: Scope) => void;
+  /** Where the service lists orders: `/orders` in the specification, `/v3/orders` in the public service. */
+  readonly ordersPath: string;
+}
+
+export interface ServiceOptions {
+  readonly rights: Rights;
+  readonly ordersPath: string;
+  readonly signal?: AbortSignal | undefined;
+  /** Told the team that an answer names. */
+  readonly onTeam?: (teamId: string) => void;
+}
+
+export const emptyPage: Page<never> = { rows: [], total: 0, pages: 0, nextCursor: null };
+
+/**
+ * Binds the service to one caller. This is the one place where what the service returned is compared with
+ * who asks: the team key can read every user, so nothing leaves here unchecked, and a read cannot be written
+ * down without saying who owns its answer.
+ */
+export function bindService(upstream: Upstream, options: ServiceOptions): Service {
+  const { rights, signal, onTeam, ordersPath } = options;
+
+  const require = (scope: Scope) => {
+    if (!rights.allows(scope))
+      throw new GatewayError('FORBIDDEN', `This needs a token with the scope ${scope}.`);
+  };
+  const mayAsk = (call: { readonly scope: Scope; readonly about?: Subject }) => {
+    require(call.scope);
+    return call.about === undefined || rights.owns(call.about);
+  };
+  const isOwn = <T>(owner: 'anyone' | ((thing: T) => Subject), thing: T) => {
+    if (owner === 'anyone') return true;
+    const subject = owner(thing);
+    if (subject.teamId) onTeam?.(subject.teamId);
+    return rights.owns(subject);
+  };
+
+  return {
+    require,
+    ordersPath,
+    rights,
+    readOne: async (read) => {
+      if (!mayAsk(read)) return null;
+      const json = await orNull(upstream.read(read, { rights: rights.key, signal }));
+      if (json === null) return null;
+      const thing = readWith(read.reader, json);
+      return isOwn(read.owner, thing) ? thing : null;
+    },
+    readPage: async (read) => {
+      if (!mayAsk(read)) return emptyPage;
+      const json = await orNull(upstream.read(read, { rights: rights.key, signal }));
+      if (json === null) return emptyPage;
+      const page = readWith(read.reader, json);
+      return keepRows(page, (row) => isOwn(read.owner, row));
+    },
+    write: async (write) => {
+      if (!mayAsk(write)) return null;
+      const json = await orNull(upstream.write(write));
+      return json === null ? null : readWith(write.reader, json);
+    },
+  };
+}
+
+/** Empties the places of rows that do not belong; a total that counted them would tell of them, so it goes too. */
+export function keepRows<Row>(page: Page<Row>, belongs: (row: Row) => boolean): Page<Row> {
+  if (page.rows.every((row) => row === null || belongs(row))) return page;
+  return { ...page, rows: page.rows.map((row) => (row !== null && belongs(row) ? row : null)), total: null };
+}
+
+/** The reader's own error can quote what it could not read, so it is not kept as cause. */
+function readWith<T>(reader: (json: unknown) => T, json: unknown): T {
+  try {
+    return reader(json);
+  } catch (error) {
+    if (error instanceof GatewayError) throw error;
+    throw new GatewayError('UPSTREAM_UNREADABLE', 'The service answered in a shape that cannot be read.');
+  }
+}
+
+/** 404 is not a fault but the answer "there is none". */
+async function orNull(answer: Promise<unknown>): Promise<unknown> {
+  try {
+    return await answer;
+  } catch (error) {
+    if (isGatewayError(error, 'UPSTREAM_REJECTED') && error.status === 404) return null;
+    throw error;
+  }
+}

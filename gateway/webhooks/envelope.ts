@@ -1,0 +1,92 @@
+import { z } from 'zod';
+import type { DeadReason, NewMessage } from '../events/log.ts';
+
+/** Names what an event is a new version of; null when it stands alone. Given by the concepts, which know. */
+export type SubjectOf = (eventType: string, payload: unknown) => Versioned | null;
+
+export interface Versioned {
+  readonly id: string;
+  readonly version: number;
+  /** Whose it is now, where the payload says so more exactly than the envelope does. */
+  readonly userId: string | null;
+}
+
+const text = z.string().nullable().catch(null);
+
+/** Specification, Events: the top-level structure of every event. */
+const envelopeShape = z.object({
+  event_type: z.string().min(1).max(200),
+  data: z.unknown(),
+  team_id: text,
+  user_id: text,
+  client_user_id: text,
+});
+
+export interface EnvelopeReading {
+  readonly messageId: string;
+  readonly receivedAt: Date;
+  readonly body: Buffer;
+}
+
+export interface EnvelopeOptions {
+  readonly subjectOf: SubjectOf;
+  /** The team whose events are delivered, null while nobody has named it. */
+  readonly teamId: string | null;
+}
+
+/**
+ * Turns verified bytes into a message for the log. Never throws: what is signed but unreadable, or of another
+ * team, is kept as a dead letter, because a retry cannot mend it.
+ */
+export function readEnvelope(reading: EnvelopeReading, options: EnvelopeOptions): NewMessage {
+  const envelope = envelopeShape.safeParse(parseJson(reading.body)).data;
+  if (envelope === undefined) return { ...emptyMessage(reading), deadReason: 'unreadable' };
+
+  const teamId = lower(envelope.team_id);
+  const versioned = options.subjectOf(envelope.event_type, envelope.data);
+  return {
+    ...emptyMessage(reading),
+    type: envelope.event_type,
+    userId: lower(versioned?.userId ?? envelope.user_id ?? readDataUserId(envelope.data)),
+    clientUserId: envelope.client_user_id,
+    teamId,
+    subject: versioned === null ? null : { id: versioned.id, version: versioned.version },
+    deadReason: deadReasonOf(teamId, options.teamId),
+  };
+}
+
+function emptyMessage({ messageId, receivedAt, body }: EnvelopeReading): NewMessage {
+  return {
+    messageId,
+    receivedAt,
+    body,
+    type: 'unreadable',
+    userId: null,
+    clientUserId: null,
+    teamId: null,
+    subject: null,
+    origin: 'webhook',
+    deadReason: null,
+  };
+}
+
+function deadReasonOf(teamId: string | null, ownTeamId: string | null): DeadReason | null {
+  return teamId !== null && ownTeamId !== null && teamId !== ownTeamId ? 'other-team' : null;
+}
+
+/** Wearable events also carry the user inside `data` (specification, Wearable data events). */
+function readDataUserId(payload: unknown): string | null {
+  return z.object({ user_id: text }).safeParse(payload).data?.user_id ?? null;
+}
+
+function lower(value: string | null): string | null {
+  return value === null ? null : value.toLowerCase();
+}
+
+function parseJson(body: Buffer): unknown {
+  try {
+    return JSON.parse(body.toString('utf8'));
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,108 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type Config, readConfig } from '../../gateway/config.ts';
+import { createGateway, type Gateway } from '../../gateway/gateway.ts';
+import { createLog } from '../../gateway/log.ts';
+import { createSandbox, type Sandbox } from '../../sandbox/sandbox.ts';
+
+export const gatewayKey = 'test-gateway-key';
+export const serviceKey = 'canary-service-key-4f1d9a';
+export const webhookSecret = `whsec_${Buffer.from('a webhook secret of thirty-two b').toString('base64')}`;
+
+/** A gateway over a sandbox, both in this process and on real ports, with a real SQLite log. */
+export interface Lab {
+  readonly gateway: Gateway;
+  readonly sandbox: Sandbox;
+  readonly url: string;
+  readonly serviceUrl: string;
+  /** Every line the gateway has logged. */
+  readonly logged: readonly string[];
+  /** Runs an operation as a server of the team, unless a token is given. */
+  readonly query: (query: string, options?: QueryOptions) => Promise<GraphQLAnswer>;
+  /** A viewer token for a user, with the widget's scopes unless others are given. */
+  readonly tokenFor: (userId: string, more?: Readonly<Record<string, unknown>>) => Promise<string>;
+  readonly [Symbol.asyncDispose]: () => Promise<void>;
+}
+
+export interface QueryOptions {
+  readonly variables?: Readonly<Record<string, unknown>>;
+  readonly token?: string;
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: answers are read like a client reads them, field by field.
+export type GraphQLAnswer = { data?: any; errors?: any[]; status: number };
+
+export interface LabOptions {
+  /** Environment variables on top of the test's own. */
+  readonly env?: Readonly<Record<string, string>>;
+  /** How many times faster than real time the sandbox retries webhooks. */
+  readonly speed?: number;
+}
+
+export async function startLab(options: LabOptions = {}): Promise<Lab> {
+  const folder = mkdtempSync(join(tmpdir(), 'labgraph-'));
+  const sandbox = createSandbox({ apiKey: serviceKey, webhookSecret, speed: options.speed ?? 1000 });
+  const { url: serviceUrl } = await sandbox.listen({ host: '127.0.0.1', port: 0 });
+  const logged: string[] = [];
+  const config = readTestConfig({
+    SERVICE_URL: serviceUrl,
+    EVENT_LOG: `sqlite:${join(folder, 'events.db')}`,
+    PORTAL_ORIGINS: serviceUrl,
+    ...options.env,
+  });
+  const log = createLog({ level: 'info', destination: { write: (line) => void logged.push(line) } });
+  const gateway = createGateway({ config, log, serviceUrl });
+  const { url } = await gateway.listen();
+  sandbox.webhooks.register(`${url}/webhooks`);
+
+  const query: Lab['query'] = async (text, { variables, token = gatewayKey } = {}) => {
+    const response = await gateway.fetch(graphqlRequest(url, { query: text, variables }, token));
+    return { ...(await response.json()), status: response.status };
+  };
+  return {
+    gateway,
+    sandbox,
+    url,
+    serviceUrl,
+    logged,
+    query,
+    tokenFor: async (userId, more = {}) => {
+      const answer = await query(
+        'mutation ($input: CreateViewerTokenInput!) { createViewerToken(input: $input) { token } }',
+        { variables: { input: { userId, ...more } } },
+      );
+      return answer.data.createViewerToken.token;
+    },
+    [Symbol.asyncDispose]: async () => {
+      await gateway.close();
+      await sandbox.close();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** A configuration with every secret given, so that nothing is generated. */
+export function readTestConfig(env: Readonly<Record<string, string>>): Config {
+  return readConfig(
+    {
+      PORT: '0',
+      SERVICE_API_KEY: serviceKey,
+      WEBHOOK_SECRETS: webhookSecret,
+      GATEWAY_API_KEYS: gatewayKey,
+      VIEWER_TOKEN_SECRET: 'a viewer token secret of more than 32 characters',
+      ...env,
+    },
+    () => {
+      throw new Error('A test gives every secret.');
+    },
+  );
+}
+
+export function graphqlRequest(url: string, body: unknown, token: string): Request {
+  return new Request(`${url}/graphql`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', authorization: `Bearer ${token}` },
+    body: JSON.stringify(body),
+  });
+}
