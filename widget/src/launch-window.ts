@@ -11,7 +11,8 @@ export interface LaunchWindow {
  */
 export function openLaunchWindow(text: string): LaunchWindow | null {
   const tab = window.open('about:blank', '_blank');
-  if (!tab) return null;
+  // Some blockers hand out a window that is closed at once.
+  if (!tab || tab.closed) return null;
   writeWaitingText(tab.document, text);
   return {
     navigate(url) {

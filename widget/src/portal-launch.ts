@@ -49,6 +49,7 @@ export class PortalLaunch extends PortalElement {
   #linkEnd: ReturnType<typeof setTimeout> | undefined;
   #launches = 0;
   #isAway = false;
+  #hadFocus = false;
   #page: AbortController | null = null;
 
   constructor() {
@@ -135,8 +136,6 @@ export class PortalLaunch extends PortalElement {
         <slot name="footer"></slot>
       </div>`;
   }
-
-  #hadFocus = false;
 
   get #control(): HTMLElement | null {
     return this.renderRoot?.querySelector<HTMLElement>('[part~="button"]') ?? null;
