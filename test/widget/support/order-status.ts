@@ -1,0 +1,19 @@
+import type { FakeGateway } from './fake-gateway.ts';
+import { ORDER_ID } from './orders.ts';
+import { mount } from './page.ts';
+
+/** The status of an order at this gateway, live whether or not it can be seen. */
+export function mountStatus(
+  gateway: FakeGateway,
+  properties: Partial<HTMLElementTagNameMap['portal-order-status']> = {},
+) {
+  const { endpoint } = gateway;
+  const tokenProvider = async () => 'token';
+  return mount('portal-order-status', {
+    endpoint,
+    orderId: ORDER_ID,
+    tokenProvider,
+    live: 'always',
+    ...properties,
+  });
+}
