@@ -39,6 +39,9 @@ export function createGraphQLServer(options: GraphQLServerOptions): GraphQLServe
   const maskError = createMask(options.log);
   return createYoga<Asking, GraphContext>({
     schema,
+    // The runtime's own classes. Yoga's ponyfills make a Response over a foreign stream, and when a client leaves
+    // such a stream, closing it throws out of band and would end the process (seen with Node 26.10).
+    fetchAPI: { Request, Response, Headers, ReadableStream, TextEncoder, TextDecoder, URL },
     context: ({ caller, signal }) => options.createContext({ caller, signal }),
     plugins: [useGuards(), useCounts(options.metrics)],
     maskedErrors: { maskError: (error) => maskError(error) },

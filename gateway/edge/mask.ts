@@ -33,11 +33,22 @@ function toError(error: unknown): Error {
   return error instanceof Error ? error : new Error('A value that is no error was thrown.');
 }
 
-/** The error a resolver threw, under however many GraphQL errors; undefined for GraphQL's own. */
+/**
+ * The error a resolver threw, under however many layers; undefined for GraphQL's own. The executor wraps in
+ * errors that are not always of GraphQL's class, so every layer is looked at.
+ */
 function rootCause(error: GraphQLError): Error | undefined {
-  let cause = error.originalError;
-  while (cause instanceof GraphQLError) cause = cause.originalError;
-  return cause ?? undefined;
+  let root: Error | undefined;
+  for (let layer = innerError(error); layer !== undefined; layer = innerError(layer)) {
+    if (layer instanceof GatewayError) return layer;
+    if (!(layer instanceof GraphQLError)) root = layer;
+  }
+  return root;
+}
+
+function innerError(error: Error): Error | undefined {
+  const inner = 'originalError' in error ? (error.originalError ?? error.cause) : error.cause;
+  return inner instanceof Error ? inner : undefined;
 }
 
 /** The answer to an error of ours, inside or outside a GraphQL operation. */

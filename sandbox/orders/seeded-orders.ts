@@ -24,7 +24,7 @@ const delivered = { after: 'sample_with_lab.delivered_to_lab' };
 const insured = { healthInsuranceId: '5b1c3a52-2f0e-4a7d-9c55-0d6a1f3e8b21' };
 const kit = { registrable: true } as const;
 
-/** Forty orders: every method, every stage. User 0 has ten; users 12 and 13 have none. */
+/** Forty-eight orders: every method, every stage. User 0 has ten; users 12 and 13 have none. */
 const rows: readonly Row[] = [
   [0, 0, 'completed.completed', { interpretation: 'abnormal' }],
   [0, 2, 'completed.completed', { extras: { clinicalNotes: 'Fasting since the evening before.' } }],
@@ -71,6 +71,14 @@ const rows: readonly Row[] = [
   [10, 3, 'received.ordered'],
   [10, 0, 'completed.completed', { ...kit, interpretation: 'abnormal' }],
   [11, 0, 'collecting_sample.out_for_delivery', kit],
+  [14, 2, 'received.requisition_created'],
+  [14, 1, 'sample_with_lab.delivered_to_lab', kit],
+  [15, 4, 'collecting_sample.appointment_scheduled'],
+  [16, 6, 'completed.completed'],
+  [17, 3, 'collecting_sample.appointment_pending'],
+  [17, 0, 'received.awaiting_registration', kit],
+  [18, 5, 'received.ordered'],
+  [19, 7, 'sample_with_lab.draw_completed'],
 ];
 
 // Four days apart, so that each seeded order has ended its seeded history before the next one begins.

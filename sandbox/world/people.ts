@@ -47,7 +47,7 @@ function person(
   return { name, gender, dob, city, known: true, sources: [], ...more };
 }
 
-/** Fourteen obviously invented people, oldest account first. */
+/** Twenty obviously invented people, oldest account first. */
 export const people: readonly Person[] = [
   person(['Avery Sample', 'female', '1988-04-12'], phoenix, {
     sources: ['oura', 'withings'],
@@ -70,6 +70,12 @@ export const people: readonly Person[] = [
   person(['Logan Dummy', 'female', '1998-08-08'], boston, { known: false }),
   person(['Morgan Trial', 'female', '1972-02-19'], phoenix),
   person(['Noel Madeup', 'other', '2000-01-31'], austin, { known: false }),
+  person(['Oakley Stand-In', 'female', '1981-07-19'], denver, { sources: ['polar'] }),
+  person(['Parker Pattern', 'male', '1994-03-27'], boston),
+  person(['Quinn Draft', 'female', '1967-11-08'], phoenix),
+  person(['Reese Model', 'other', '1989-01-16'], austin, { timeZone: 'America/Chicago' }),
+  person(['Sage Outline', 'male', '1977-09-02'], denver),
+  person(['Tatum Sketch', 'female', '1999-05-23'], boston),
 ];
 
 /** Demographics of the person at this place of {@link people}; null where none are set. */

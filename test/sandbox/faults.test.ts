@@ -60,14 +60,14 @@ test('A big body is the answer and padding', async () => {
   await using service = openSandbox();
   service.sandbox.faults.add({ path: '/orders', effect: { kind: 'bigBody', bytes: 3_000_000 } });
   const { body } = await service.ask<{ padding: string; total: number }>('GET', '/orders?size=1');
-  expect([body.total, body.padding.length]).toEqual([40, 3_000_000]);
+  expect([body.total, body.padding.length]).toEqual([48, 3_000_000]);
 });
 
 test('An unknown status stands in the order, in its last event and in its history', async () => {
   await using service = openSandbox();
   service.sandbox.faults.add({ path: '/orders', effect: { kind: 'unknownStatus', status: 'a.b.c' } });
   const { body } = await service.ask<{ orders: { events: unknown[] }[] }>('GET', '/orders?size=1');
-  expect(body).toMatchObject({ orders: [{ status: 'a', last_event: { status: 'a.b.c' } }], total: 40 });
+  expect(body).toMatchObject({ orders: [{ status: 'a', last_event: { status: 'a.b.c' } }], total: 48 });
   expect(at(at(body.orders, 0).events, -1)).toMatchObject({ status: 'a.b.c' });
 });
 
@@ -116,7 +116,7 @@ test.each(['over a socket', 'in the same process'])(
     const send = way === 'over a socket' ? fetch : sandbox.fetch;
     const read = async () => (await send(request)).text();
     await expect(read()).rejects.toThrow();
-    expect(sandbox.orders()).toHaveLength(41);
+    expect(sandbox.orders()).toHaveLength(49);
   },
 );
 

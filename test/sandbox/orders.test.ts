@@ -111,7 +111,7 @@ test('A testkit order names a known user and a lab test done with a testkit', as
   const walkIn = testkitOf(service, { lab_test_id: at(service.sandbox.labTests(), 2).labTestId });
   const wrongMethod = await service.ask('POST', '/v3/order/testkit', walkIn);
   expect([noUser.status, noTest.status, wrongMethod.status]).toEqual([404, 404, 400]);
-  expect(service.sandbox.orders()).toHaveLength(40);
+  expect(service.sandbox.orders()).toHaveLength(48);
 });
 
 test('A body that is not JSON is 422, as is none at all', async () => {
@@ -146,7 +146,7 @@ test('The seeded orders cover all methods and all stages, and their event ids gr
   await using service = openSandbox();
   const { body } = await service.ask<{ orders: Order[] }>('GET', '/orders?size=100&order_direction=asc');
   const orders = service.sandbox.orders();
-  expect(body.orders).toHaveLength(40);
+  expect(body.orders).toHaveLength(48);
   expect(new Set(orders.map((order) => order.method)).size).toBe(4);
   expect(new Set(body.orders.map((order) => order.status))).toEqual(
     new Set(['received', 'collecting_sample', 'sample_with_lab', 'completed', 'failed', 'cancelled']),
