@@ -74,7 +74,7 @@ export function readRetryAfter(value: string | null): number | null {
 
 /**
  * What a 422 says was wrong: only `loc` and `msg` of each detail. `input` echoes what was sent, which is
- * patient data, so it is never kept; a message that quotes it is replaced by the detail's type.
+ * patient data, so it is never kept; a message with a word of it is replaced by the detail's type.
  */
 function readIssues(body: string): readonly UpstreamIssue[] {
   const detail = readDetail(body);
@@ -97,13 +97,21 @@ function readDetail(body: string): unknown {
 
 function readMessage(item: Readonly<Record<string, unknown>>): string {
   const message = typeof item.msg === 'string' ? item.msg : '';
-  const quoted = collectTexts(item.input).some((text) => message.includes(text));
+  const said = new Set(wordsOf(message));
+  const quoted = collectTexts(item.input).some(
+    (text) => (text.length > 3 && message.includes(text)) || wordsOf(text).some((word) => said.has(word)),
+  );
   if (message !== '' && message.length <= 200 && !quoted) return message;
   return typeof item.type === 'string' ? item.type : 'Not accepted.';
 }
 
+/** Case and punctuation aside, because a message may quote in its own way. */
+function wordsOf(text: string): readonly string[] {
+  return text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
+}
+
 function collectTexts(value: unknown): readonly string[] {
-  if (typeof value === 'string') return value.length > 1 ? [value] : [];
+  if (typeof value === 'string') return [value];
   if (typeof value === 'number') return [String(value)];
   if (Array.isArray(value)) return value.flatMap(collectTexts);
   return isRecord(value) ? Object.values(value).flatMap(collectTexts) : [];

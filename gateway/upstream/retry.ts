@@ -31,13 +31,9 @@ export function withRetries<T>(options: RetryOptions, attempt: () => Promise<T>)
 }
 
 function isWorthRetrying(error: unknown): error is GatewayError {
-  return isGatewayError(
-    error,
-    'UPSTREAM_UNAVAILABLE',
-    'UPSTREAM_TIMEOUT',
-    'UPSTREAM_RATE_LIMITED',
-    'UPSTREAM_UNREADABLE',
-  );
+  // A broken body of a 2xx may come whole the next time; a redirect or an answer that is too long comes again.
+  if (isGatewayError(error, 'UPSTREAM_UNREADABLE')) return error.status !== undefined && error.status < 300;
+  return isGatewayError(error, 'UPSTREAM_UNAVAILABLE', 'UPSTREAM_TIMEOUT', 'UPSTREAM_RATE_LIMITED');
 }
 
 function fitsDeadline(error: GatewayError, options: RetryOptions): boolean {
