@@ -8,7 +8,11 @@ const launchOptions = {
   args: ['--no-sandbox', '--disable-gpu', '--disable-background-networking', '--disable-component-update'],
 };
 
+/** As Node itself resolves: with Vite's `development` condition graphql would be loaded twice. */
+const resolve = { conditions: ['node', 'import', 'module-sync', 'default'] };
+
 export default defineConfig({
+  ssr: { resolve },
   test: {
     projects: [
       { test: { name: 'architecture', include: ['test/*.test.ts'] } },

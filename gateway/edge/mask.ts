@@ -1,15 +1,18 @@
 import { randomUUID } from 'node:crypto';
-import { GraphQLError } from 'graphql';
+import { GraphQLError, type GraphQLFormattedError } from 'graphql';
 import { type ErrorCode, GatewayError } from '../errors.ts';
 import type { Log } from '../log.ts';
 
-/** HTTP status of an error that ends a whole request before execution; field errors stay 200. */
-const statusOfCode: Partial<Record<ErrorCode, number>> = {
-  BAD_REQUEST: 400,
-  GRAPHQL_PARSE_FAILED: 400,
-  GRAPHQL_VALIDATION_FAILED: 400,
-  QUERY_TOO_COSTLY: 400,
-  UNAUTHENTICATED: 401,
+/**
+ * HTTP status of an error that ends a whole request before execution; field errors stay 200. `spec` keeps 200
+ * for clients that accept only application/json, as GraphQL over HTTP asks.
+ */
+const httpOfCode: Partial<Record<ErrorCode, HttpExtension>> = {
+  BAD_REQUEST: { status: 400 },
+  GRAPHQL_PARSE_FAILED: { status: 400, spec: true },
+  GRAPHQL_VALIDATION_FAILED: { status: 400, spec: true },
+  QUERY_TOO_COSTLY: { status: 400, spec: true },
+  UNAUTHENTICATED: { status: 401 },
 };
 
 /**
@@ -76,6 +79,7 @@ function readCode(error: GraphQLError): ErrorCode {
 
 interface HttpExtension {
   readonly status?: number;
+  readonly spec?: boolean;
   readonly headers?: Record<string, string>;
 }
 
@@ -96,8 +100,9 @@ function rebuild(
   extensions: Extensions,
   http?: HttpExtension,
 ): GraphQLError {
-  const status = statusOfCode[extensions.code];
-  const answered = http ?? (status === undefined || at?.path ? undefined : { status });
+  const usual = httpOfCode[extensions.code];
+  // Yoga calls its own faults `spec` as well; only parsing and validation are, so those go by the table alone.
+  const answered = usual?.spec ? usual : (http ?? usual);
   return new GraphQLError(message, {
     nodes: at?.nodes ?? null,
     source: at?.source ?? null,
@@ -105,4 +110,10 @@ function rebuild(
     path: at?.path ?? null,
     extensions: { ...extensions, ...(answered === undefined ? {} : { http: answered }) },
   });
+}
+
+/** The same error as a socket sends it: HTTP's status means nothing there. */
+export function formatForSocket(error: GraphQLFormattedError): GraphQLFormattedError {
+  const { http: _http, ...extensions } = error.extensions ?? {};
+  return { ...error, extensions };
 }

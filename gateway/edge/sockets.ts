@@ -8,7 +8,7 @@ import type { Caller } from '../caller/caller.ts';
 import { GatewayError } from '../errors.ts';
 import type { Log } from '../log.ts';
 import type { Asking, GraphQLServer } from './graphql.ts';
-import { createMask } from './mask.ts';
+import { createMask, formatForSocket } from './mask.ts';
 
 const path = '/graphql';
 const maxPayloadBytes = 100_000;
@@ -104,6 +104,14 @@ function createProtocol({ graphql, authenticate, log }: SocketsOptions) {
       if (extra.caller === null) return [new GraphQLError('Not authenticated.')];
       const prepared = await prepare(graphql, { caller: extra.caller, signal: extra.left.signal }, payload);
       return 'errors' in prepared ? prepared.errors.map(mask) : prepared.args;
+    },
+    onError: (_context, _id, _payload, errors) => errors.map(formatForSocket),
+    onNext: (_context, _id, _payload, _args, result) => {
+      if (result.errors === undefined) return undefined;
+      return {
+        data: result.data ?? null,
+        errors: result.errors.map((error) => formatForSocket(error.toJSON())),
+      };
     },
     // The enveloped functions of this operation travel as its root value.
     execute: (args) => readEnveloped(args).execute(args),

@@ -213,6 +213,8 @@ function countAll(
   plan: PagePlan & { readonly readThrough: number },
 ): number | null {
   if (page === undefined) return null;
+  // Rows of others were left out and the total with them: counting places would bring it back.
+  if (page.total === null && page.rows.includes(null)) return null;
   const lastRead = plan.pages.at(-1) ?? plan.firstPage;
   const isLastPage = page.pages === null ? page.rows.length < plan.size : lastRead >= page.pages;
   if (isLastPage && page.rows.length > 0) return plan.readThrough;

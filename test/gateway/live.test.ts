@@ -40,7 +40,12 @@ describe.each(transports)('a subscriber over %s', (_name, subscribe) => {
   test('sees the order as it is, then every step in order', async () => {
     await using lab = await startLab();
     const { orderId } = freshOrder(lab);
-    const updates = await subscribe({ url: lab.url, token: gatewayKey, query: orderUpdates, variables: { orderId } });
+    const updates = await subscribe({
+      url: lab.url,
+      token: gatewayKey,
+      query: orderUpdates,
+      variables: { orderId },
+    });
 
     const snapshot = await nextUpdate(updates);
     expect(snapshot).toMatchObject({ kind: 'SNAPSHOT', event: null, order: { id: orderId } });
@@ -63,7 +68,12 @@ describe.each(transports)('a subscriber over %s', (_name, subscribe) => {
   test('goes on after its cursor, missing and repeating nothing', async () => {
     await using lab = await startLab();
     const { orderId } = freshOrder(lab);
-    const first = await subscribe({ url: lab.url, token: gatewayKey, query: orderUpdates, variables: { orderId } });
+    const first = await subscribe({
+      url: lab.url,
+      token: gatewayKey,
+      query: orderUpdates,
+      variables: { orderId },
+    });
     await nextUpdate(first);
     await step(lab, orderId);
     const { cursor: after, event } = await nextUpdate(first);
@@ -89,14 +99,21 @@ describe.each(transports)('a subscriber over %s', (_name, subscribe) => {
     const { orderId } = freshOrder(lab);
     lab.sandbox.webhooks.knobs.reorder = true;
     await lab.query(simulate, { variables: { id: orderId } });
-    const updates = await subscribe({ url: lab.url, token: gatewayKey, query: orderUpdates, variables: { orderId } });
+    const updates = await subscribe({
+      url: lab.url,
+      token: gatewayKey,
+      query: orderUpdates,
+      variables: { orderId },
+    });
     const snapshot = await nextUpdate(updates);
     expect(snapshot.order.status.raw).toBe('received.walk_in_test.requisition_created');
 
     lab.sandbox.webhooks.knobs.reorder = false;
     await lab.sandbox.webhooks.settled();
     await step(lab, orderId);
-    expect((await nextUpdate(updates)).event?.status.raw).toBe('collecting_sample.walk_in_test.appointment_pending');
+    expect((await nextUpdate(updates)).event?.status.raw).toBe(
+      'collecting_sample.walk_in_test.appointment_pending',
+    );
     await updates.close();
 
     const resumed = await subscribe({
@@ -105,7 +122,9 @@ describe.each(transports)('a subscriber over %s', (_name, subscribe) => {
       query: orderUpdates,
       variables: { orderId, after: snapshot.cursor },
     });
-    expect((await nextUpdate(resumed)).event?.status.raw).toBe('collecting_sample.walk_in_test.appointment_pending');
+    expect((await nextUpdate(resumed)).event?.status.raw).toBe(
+      'collecting_sample.walk_in_test.appointment_pending',
+    );
     await resumed.close();
   });
 
@@ -113,7 +132,12 @@ describe.each(transports)('a subscriber over %s', (_name, subscribe) => {
     await using lab = await startLab();
     const { orderId } = freshOrder(lab);
     lab.sandbox.webhooks.knobs.duplicate = true;
-    const updates = await subscribe({ url: lab.url, token: gatewayKey, query: orderUpdates, variables: { orderId } });
+    const updates = await subscribe({
+      url: lab.url,
+      token: gatewayKey,
+      query: orderUpdates,
+      variables: { orderId },
+    });
     await nextUpdate(updates);
     await step(lab, orderId);
     await step(lab, orderId);
@@ -133,7 +157,9 @@ describe.each(transports)('a subscriber over %s', (_name, subscribe) => {
     const updates = await subscribe({ url: lab.url, token, query: userOrderUpdates, variables: { userId } });
     const snapshots = [];
     for (const _ of own) snapshots.push(await nextUpdate(updates));
-    expect(new Set(snapshots.map(({ order }) => order.id))).toEqual(new Set(own.map((order) => order.orderId)));
+    expect(new Set(snapshots.map(({ order }) => order.id))).toEqual(
+      new Set(own.map((order) => order.orderId)),
+    );
     expect(new Set(snapshots.map(({ kind }) => kind))).toEqual(new Set(['SNAPSHOT']));
     expect(new Set(snapshots.map(({ cursor }) => cursor)).size).toBe(1);
 
@@ -149,7 +175,12 @@ describe.each(transports)('a subscriber over %s', (_name, subscribe) => {
     const token = await lab.tokenFor(other?.userId ?? '');
     const answers = [];
     for (const id of [orderId, crypto.randomUUID()]) {
-      const updates = await subscribe({ url: lab.url, token, query: orderUpdates, variables: { orderId: id } });
+      const updates = await subscribe({
+        url: lab.url,
+        token,
+        query: orderUpdates,
+        variables: { orderId: id },
+      });
       answers.push(await updates.next().catch((error: unknown) => error));
       await updates.close();
     }

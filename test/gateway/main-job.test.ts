@@ -25,7 +25,9 @@ test('20 users with their orders, events and markers cost 1 + 20 + one call per 
 
   expect(answer.errors).toBeUndefined();
   expect(answer.data.users.nodes).toHaveLength(20);
-  const orders = answer.data.users.nodes.flatMap((user: { orders: { nodes: unknown[] } }) => user.orders.nodes);
+  const orders = answer.data.users.nodes.flatMap(
+    (user: { orders: { nodes: unknown[] } }) => user.orders.nodes,
+  );
   expect(orders).toHaveLength(lab.sandbox.orders().length);
   for (const order of orders) {
     expect(order.events[0].status.stage).toBe('RECEIVED');

@@ -20,7 +20,7 @@ export const addressRef = builder.objectRef<Address>('Address').implement({
     receiverName: t.exposeString('receiverName', { description: 'Who receives what is sent there.' }),
     firstLine: t.exposeString('firstLine', { description: 'Street and number.' }),
     secondLine: t.exposeString('secondLine', { description: 'Flat, floor or the like.' }),
-    city: t.exposeString('city', { description: 'City.' }),
+    city: t.exposeString('city', { description: 'Name of the city.' }),
     state: t.exposeString('state', { description: 'Region code, such as AZ.' }),
     zip: t.exposeString('zip', { description: 'Postal code.' }),
     country: t.string({

@@ -26,7 +26,7 @@ const labRef = builder.objectRef<Lab>('Lab').implement({
     slug: t.exposeString('slug', { description: 'Its stable identifier.' }),
     name: t.exposeString('name', { description: 'Its name.' }),
     firstLine: t.exposeString('firstLine', { description: 'Street and number.' }),
-    city: t.exposeString('city', { description: 'City.' }),
+    city: t.exposeString('city', { description: 'Name of the city.' }),
     zip: t.exposeString('zip', { description: 'Postal code.' }),
     collectionMethods: t.field({
       type: [collectionMethod.ref],

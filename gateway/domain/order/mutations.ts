@@ -25,7 +25,7 @@ const shippingAddressInput = builder.inputType('ShippingAddressInput', {
     receiverName: t.string({ required: true, description: 'Who receives the kit.' }),
     firstLine: t.string({ required: true, description: 'Street and number.' }),
     secondLine: t.string({ description: 'Flat, floor or the like.' }),
-    city: t.string({ required: true, description: 'City.' }),
+    city: t.string({ required: true, description: 'Name of the city.' }),
     state: t.string({ required: true, description: 'Region code, such as AZ.' }),
     zip: t.string({ required: true, description: 'Postal code.' }),
     country: t.string({ required: true, description: 'Two-letter country code, such as US.' }),

@@ -1,0 +1,205 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
+import { parseSync } from 'oxc-parser';
+import { expect, test } from 'vitest';
+
+const root = new URL('..', import.meta.url).pathname;
+
+/** A set of files, and everything they may import: other files of ours by path, packages by name. */
+interface Room {
+  readonly files: RegExp;
+  readonly may: readonly RegExp[];
+}
+
+const errors = /^gateway\/errors\.ts$/;
+const log = /^gateway\/log\.ts$/;
+const node = /^node:/;
+
+/** The concepts in their order: each may import those to its left. */
+const concepts = ['address', 'viewer', 'user', 'marker', 'lab-test', 'service-event', 'order', 'portal'];
+
+function leftOf(concept: string): string {
+  return concepts.slice(0, concepts.indexOf(concept)).join('|') || 'none';
+}
+
+/** Rest files say what the service says: no GraphQL, no stream, no edge. The first pattern that fits decides. */
+const conceptRooms: readonly Room[] = concepts.flatMap((concept) => {
+  const pure = 'rest|write|status|passthrough|country';
+  return [
+    {
+      files: new RegExp(`^gateway/domain/${concept}/(${pure})\\.ts$`),
+      may: [
+        errors,
+        /^zod$/,
+        /^node:crypto$/,
+        /^gateway\/upstream\/service\.ts$/,
+        /^gateway\/domain\/reading\.ts$/,
+        new RegExp(`^gateway/domain/${concept}/(${pure})\\.ts$`),
+        new RegExp(`^gateway/domain/(${leftOf(concept)})/(${pure})\\.ts$`),
+      ],
+    },
+    {
+      files: new RegExp(`^gateway/domain/${concept}/`),
+      may: [
+        errors,
+        /^zod$/,
+        /^node:crypto$/,
+        /^gateway\/upstream\/service\.ts$/,
+        /^gateway\/events\/(follow|cursor|log)\.ts$/,
+        /^gateway\/graph\/(?!schema|print)/,
+        new RegExp(`^gateway/domain/(${concept}|${leftOf(concept)})/`),
+      ],
+    },
+  ];
+});
+
+const rooms: readonly Room[] = [
+  { files: errors, may: [] },
+  { files: log, may: [errors, /^pino$/] },
+  { files: /^gateway\/config\.ts$/, may: [errors, /^zod$/, /^node:fs$/] },
+  { files: /^gateway\/kept-secrets\.ts$/, may: [errors, /^gateway\/config\.ts$/, /^zod$/, node] },
+  { files: /^gateway\/metrics\.ts$/, may: [/^prom-client$/] },
+  { files: /^gateway\/start-text\.ts$/, may: [/^gateway\/config\.ts$/] },
+  { files: /^gateway\/upstream\//, may: [errors, log, /^gateway\/upstream\//, /^(undici|cockatiel)$/] },
+  {
+    files: /^gateway\/webhooks\//,
+    may: [errors, log, /^gateway\/webhooks\//, /^gateway\/events\/log\.ts$/, /^(standardwebhooks|zod)$/],
+  },
+  { files: /^gateway\/events\//, may: [errors, log, /^gateway\/events\//, /^(zod|redis)$/, node] },
+  {
+    files: /^gateway\/caller\//,
+    may: [
+      errors,
+      /^gateway\/config\.ts$/,
+      /^gateway\/caller\//,
+      /^gateway\/upstream\/service\.ts$/,
+      /^jose$/,
+      node,
+    ],
+  },
+  { files: /^gateway\/domain\/reading\.ts$/, may: [/^zod$/, /^gateway\/upstream\/service\.ts$/] },
+  ...conceptRooms,
+  { files: /^gateway\/graph\/schema\.ts$/, may: [/^graphql$/, /^gateway\/(graph|domain)\//] },
+  {
+    files: /^gateway\/graph\//,
+    may: [
+      errors,
+      /^gateway\/graph\//,
+      /^gateway\/(caller\/(caller|viewer-tokens)|upstream\/service|events\/(cursor|log|attempts))\.ts$/,
+      /^(@pothos\/.*|dataloader|graphql|graphql-scalars|zod)$/,
+      node,
+    ],
+  },
+  {
+    files: /^gateway\/edge\//,
+    may: [
+      errors,
+      log,
+      /^gateway\/(metrics|edge\/.*|graph\/.*|caller\/.*|webhooks\/.*)\.ts$/,
+      /^(graphql|graphql-yoga|@graphql-yoga\/.*|graphql-ws|ws|hono|hono\/.*|zod|@pothos\/plugin-complexity)$/,
+      node,
+    ],
+  },
+  {
+    files: /^gateway\/gateway\.ts$/,
+    may: [/^gateway\/(?!main|demo-of-sandbox|kept-secrets|start-text)/, /^@hono\/node-server$/, node],
+  },
+  { files: /^gateway\/demo-of-sandbox\.ts$/, may: [/^sandbox\/sandbox\.ts$/, /^gateway\/edge\/demo\.ts$/] },
+  {
+    files: /^gateway\/main\.ts$/,
+    may: [
+      errors,
+      log,
+      /^gateway\/(config|gateway|kept-secrets|start-text|demo-of-sandbox)\.ts$/,
+      /^sandbox\/sandbox\.ts$/,
+      /^close-with-grace$/,
+      node,
+    ],
+  },
+  {
+    files: /^sandbox\//,
+    may: [/^sandbox\//, /^(hono|hono\/.*|@hono\/node-server|zod|standardwebhooks)$/, node],
+  },
+  { files: /^widget\/src\//, may: [/^widget\/src\//, /^(lit|lit\/.*|graphql-ws|graphql-ws\/client)$/] },
+];
+
+/** Libraries that live in one place only, whoever else might be allowed to import packages. */
+const homes: Readonly<Record<string, RegExp>> = {
+  undici: /^gateway\/upstream\//,
+  'node:sqlite': /^gateway\/events\//,
+  redis: /^gateway\/events\//,
+  jose: /^gateway\/caller\//,
+  'graphql-yoga': /^gateway\/edge\//,
+  ws: /^gateway\/edge\//,
+  hono: /^(gateway\/edge|sandbox)\//,
+  standardwebhooks: /^(gateway\/webhooks|sandbox)\//,
+  lit: /^widget\//,
+};
+
+interface Edge {
+  readonly from: string;
+  readonly to: string;
+}
+
+function listFiles(folder: string): readonly string[] {
+  return readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.ts'))
+    .map((name) => join(folder, name));
+}
+
+function readEdges(file: string): readonly Edge[] {
+  const { module } = parseSync(file, readFileSync(join(root, file), 'utf8'));
+  const requests = [
+    ...module.staticImports.map((item) => item.moduleRequest.value),
+    ...module.staticExports.flatMap((item) => item.entries.map((entry) => entry.moduleRequest?.value)),
+    ...module.dynamicImports.map((item) => readText(file, item.moduleRequest)),
+  ];
+  return requests
+    .filter((request) => request !== undefined)
+    .map((request) => ({ from: file, to: resolve(file, request) }));
+}
+
+function readText(file: string, span: { readonly start: number; readonly end: number }): string {
+  return readFileSync(join(root, file), 'utf8').slice(span.start + 1, span.end - 1);
+}
+
+function resolve(file: string, request: string): string {
+  return request.startsWith('.') ? relative(root, join(root, dirname(file), request)) : request;
+}
+
+function isAllowed({ from, to }: Edge): boolean {
+  const room = rooms.find(({ files }) => files.test(from));
+  return room?.may.some((pattern) => pattern.test(to)) ?? false;
+}
+
+const files = ['gateway', 'sandbox', 'widget/src'].flatMap(listFiles);
+const edges = files.flatMap(readEdges);
+
+test('every import of the house is on its allow-list', () => {
+  expect(edges.length).toBeGreaterThan(400);
+  expect(edges.filter((edge) => !isAllowed(edge))).toEqual([]);
+});
+
+test('every room of the list has files, so no rule stands for nothing', () => {
+  const empty = rooms.filter(
+    (room) => !files.some((file) => rooms.find((first) => first.files.test(file)) === room),
+  );
+  expect(empty.map((room) => String(room.files)).filter((name) => !name.includes('domain'))).toEqual([]);
+});
+
+test('each library has one home', () => {
+  const strays = edges.filter(({ from, to }) => homes[to] !== undefined && !homes[to].test(from));
+  expect(strays).toEqual([]);
+});
+
+test('the list refuses what it should refuse', () => {
+  const forbidden: readonly Edge[] = [
+    { from: 'gateway/domain/order/rest.ts', to: 'graphql' },
+    { from: 'gateway/domain/user/graph.ts', to: 'gateway/domain/order/graph.ts' },
+    { from: 'gateway/upstream/client.ts', to: 'gateway/domain/order/rest.ts' },
+    { from: 'gateway/events/log.ts', to: 'gateway/graph/context.ts' },
+    { from: 'sandbox/sandbox.ts', to: 'gateway/config.ts' },
+    { from: 'widget/src/client.ts', to: 'gateway/errors.ts' },
+  ];
+  expect(forbidden.filter(isAllowed)).toEqual([]);
+});

@@ -1,0 +1,31 @@
+import { serverAudits } from 'graphql-http';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { gatewayKey, type Lab, startLab } from '../support/lab.ts';
+
+let lab: Lab;
+
+beforeAll(async () => {
+  lab = await startLab();
+});
+
+afterAll(async () => {
+  await lab[Symbol.asyncDispose]();
+});
+
+const audits = serverAudits({
+  url: () => `${lab.url}/graphql`,
+  fetchFn: (url: string, init: RequestInit = {}) => {
+    const headers = new Headers(init.headers);
+    headers.set('authorization', `Bearer ${gatewayKey}`);
+    return fetch(url, { ...init, headers });
+  },
+});
+
+test('there are 61 audits of GraphQL over HTTP', () => {
+  expect(audits).toHaveLength(61);
+});
+
+test.each(audits.map((audit) => [audit.name, audit] as const))('%s', async (_name, audit) => {
+  const result = await audit.fn();
+  expect(result.status === 'ok' ? 'ok' : `${result.status}: ${result.reason}`).toBe('ok');
+});

@@ -1,0 +1,144 @@
+import { expect, test } from 'vitest';
+import { type Lab, startLab } from '../support/lab.ts';
+
+/** Every field that takes an id, asked with the id of another user's thing and with one of nobody's. */
+const paths: readonly (readonly [string, string, 'userId' | 'orderId'])[] = [
+  ['order', '{ order(id: "ID") { id status { raw } } }', 'orderId'],
+  ['orders by id', '{ orders(filter: { orderIds: ["ID"] }) { totalCount nodes { id } } }', 'orderId'],
+  ['user', '{ user(id: "ID") { id clientUserId } }', 'userId'],
+  ['orders of a user', '{ user(id: "ID") { orders { totalCount nodes { id } } } }', 'userId'],
+  ['demographics', '{ user(id: "ID") { demographics { firstName } } }', 'userId'],
+  [
+    'cancelOrder',
+    'mutation { cancelOrder(id: "ID") { __typename ... on UserError { code message } } }',
+    'orderId',
+  ],
+  [
+    'simulateOrder',
+    'mutation { simulateOrder(id: "ID") { __typename ... on UserError { code message } } }',
+    'orderId',
+  ],
+];
+const scopes = [
+  'read:orders',
+  'read:profile',
+  'read:catalogue',
+  'launch:portal',
+  'write:orders',
+  'simulate:orders',
+];
+
+function pickTwo(lab: Lab) {
+  const [mine, theirs] = lab.sandbox
+    .users()
+    .filter(({ userId }) => lab.sandbox.orders().some((order) => order.userId === userId));
+  const order = lab.sandbox.orders().find(({ userId }) => userId === theirs?.userId);
+  if (!mine || !theirs || !order) throw new Error('The world has too few people with orders.');
+  return { mine, theirs: { userId: theirs.userId, orderId: order.orderId } };
+}
+
+test.each(paths)("%s: another's thing and a random id get the same answer", async (_name, query, kind) => {
+  await using lab = await startLab();
+  const { mine, theirs } = pickTwo(lab);
+  const token = await lab.tokenFor(mine.userId, { scopes });
+  const foreign = await lab.query(query.replace('ID', theirs[kind]), { token });
+  const random = await lab.query(query.replace('ID', crypto.randomUUID()), { token });
+  expect(foreign).toEqual(random);
+  expect(JSON.stringify(foreign)).not.toContain(theirs[kind]);
+});
+
+test('a viewer sees in its lists only what is its own', async () => {
+  await using lab = await startLab();
+  const { mine } = pickTwo(lab);
+  const token = await lab.tokenFor(mine.userId);
+  const own = lab.sandbox.orders().filter(({ userId }) => userId === mine.userId);
+  const answer = await lab.query(
+    '{ viewer { kind userId scopes } users { totalCount nodes { id } } orders(first: 100) { totalCount nodes { id userId user { id } } } }',
+    { token },
+  );
+  expect(answer.data.viewer).toEqual({
+    kind: 'USER',
+    userId: mine.userId,
+    scopes: ['read:orders', 'launch:portal'],
+  });
+  expect(answer.data.users).toEqual({ totalCount: 1, nodes: [{ id: mine.userId }] });
+  expect(answer.data.orders.totalCount).toBe(own.length);
+  expect(new Set(answer.data.orders.nodes.map((order: { id: string }) => order.id))).toEqual(
+    new Set(own.map(({ orderId }) => orderId)),
+  );
+});
+
+test('a token limited to one order sees no other order of the same user', async () => {
+  await using lab = await startLab();
+  const [one, two] = lab.sandbox.orders();
+  const token = await lab.tokenFor(one?.userId ?? '', { orderIds: [one?.orderId] });
+  const answer = await lab.query(
+    `{ a: order(id: "${one?.orderId}") { id } b: order(id: "${two?.orderId}") { id } orders { totalCount nodes { id } } }`,
+    { token },
+  );
+  expect(two?.userId).toBe(one?.userId);
+  expect(answer.data).toEqual({
+    a: { id: one?.orderId },
+    b: null,
+    orders: { totalCount: 1, nodes: [{ id: one?.orderId }] },
+  });
+});
+
+test('a service that ignores the filter by user leaks nothing, not even a count', async () => {
+  await using lab = await startLab();
+  const { mine, theirs } = pickTwo(lab);
+  const token = await lab.tokenFor(mine.userId);
+  const team = await lab.query(`{ order(id: "${theirs.orderId}") { id } }`);
+  expect(team.data.order.id).toBe(theirs.orderId);
+  const everything = await (
+    await fetch(`${lab.serviceUrl}/orders?size=100`, {
+      headers: { 'x-service-api-key': 'canary-service-key-4f1d9a' },
+    })
+  ).json();
+  lab.sandbox.faults.add({
+    path: '/orders',
+    effect: { kind: 'answer', status: 200, body: JSON.stringify(everything) },
+  });
+  const answer = await lab.query('{ orders(first: 100) { totalCount nodes { userId } } }', { token });
+  const owners = new Set(answer.data.orders.nodes.map((order: { userId: string }) => order.userId));
+  expect(owners).toEqual(new Set([mine.userId]));
+  expect(answer.data.orders.totalCount).toBeNull();
+});
+
+test('a token without a scope is told which one it needs', async () => {
+  await using lab = await startLab();
+  const { mine } = pickTwo(lab);
+  const token = await lab.tokenFor(mine.userId);
+  const answer = await lab.query(`{ user(id: "${mine.userId}") { id demographics { firstName } } }`, {
+    token,
+  });
+  expect(answer.data).toEqual({ user: { id: mine.userId, demographics: null } });
+  expect(answer.errors?.[0]).toMatchObject({ extensions: { code: 'FORBIDDEN' } });
+  expect(answer.errors?.[0]?.message).toContain('read:profile');
+});
+
+test('nobody without a key or token gets anything but 401', async () => {
+  await using lab = await startLab();
+  const answers = [];
+  for (const token of ['', 'wrong', 'eyJhbGciOiJub25lIn0.eyJzdWIiOiJ4In0.']) {
+    answers.push(await lab.query('{ users { nodes { id } } }', { token }));
+  }
+  for (const answer of answers) {
+    expect(answer.status).toBe(401);
+    expect(answer.data).toBeUndefined();
+    expect(answer.errors?.[0]?.extensions).toEqual({ code: 'UNAUTHENTICATED' });
+  }
+  expect(lab.sandbox.calls).toEqual([]);
+});
+
+test('a browser cannot make tokens', async () => {
+  await using lab = await startLab();
+  const { mine } = pickTwo(lab);
+  const token = await lab.tokenFor(mine.userId, { scopes });
+  const answer = await lab.query(
+    `mutation { createViewerToken(input: { userId: "${mine.userId}" }) { token } }`,
+    { token },
+  );
+  expect(answer.data).toBeNull();
+  expect(answer.errors?.[0]?.extensions).toEqual({ code: 'FORBIDDEN' });
+});
