@@ -13,7 +13,8 @@ import { createWakers } from './wakers.ts';
 
 const dayMs = 86_400_000;
 
-interface KeptMessage extends StoredEvent {
+interface KeptMessage {
+  readonly event: StoredEvent;
   readonly isDead: boolean;
   readonly advances: boolean;
 }
@@ -50,7 +51,8 @@ export function createMemoryLog(): EventLog {
         userId: message.userId,
       });
     }
-    messages.push({ ...message, position: head, isDead, advances });
+    const { deadReason: _, ...event } = message;
+    messages.push({ event: { ...event, position: head }, isDead, advances });
     if (!isDead) wakers.wake(message);
     return { position: head, duplicate: false, altered: false };
   };
@@ -62,8 +64,9 @@ export function createMemoryLog(): EventLog {
       if (after > head) return { kind: 'gap', reason: 'beyond-end' };
       if (after < prunedThrough) return { kind: 'gap', reason: 'pruned' };
       const events = messages
-        .filter((event) => event.position > after && matches(event, scope))
-        .slice(0, limit);
+        .filter((message) => message.event.position > after && matches(message, scope))
+        .slice(0, limit)
+        .map(({ event }) => event);
       return {
         kind: 'events',
         events,
@@ -76,9 +79,9 @@ export function createMemoryLog(): EventLog {
     },
     latest: async (subject) => latest.get(subject) ?? null,
     prune: async (before) => {
-      const keep = messages.findIndex((message) => message.receivedAt >= before);
+      const keep = messages.findIndex(({ event }) => event.receivedAt >= before);
       const dropped = messages.splice(0, keep === -1 ? messages.length : keep);
-      prunedThrough = dropped.at(-1)?.position ?? prunedThrough;
+      prunedThrough = dropped.at(-1)?.event.position ?? prunedThrough;
       for (const [id, { receivedAt }] of known) {
         if (receivedAt.getTime() < before.getTime() - messageIdDays * dayMs) known.delete(id);
       }
@@ -94,13 +97,13 @@ function isNewer(message: NewMessage, latest: ReadonlyMap<string, Latest>): bool
   return message.subject.version > (latest.get(message.subject.id)?.version ?? Number.NEGATIVE_INFINITY);
 }
 
-function matches(event: KeptMessage, scope: Scope): boolean {
+function matches({ event, isDead, advances }: KeptMessage, scope: Scope): boolean {
   return (
-    !event.isDead &&
+    !isDead &&
     (scope.userId === undefined || event.userId === scope.userId) &&
     (scope.subject === undefined || event.subject?.id === scope.subject) &&
     (scope.types === undefined || scope.types.includes(event.type)) &&
-    (!scope.changesOnly || event.advances)
+    (!scope.changesOnly || advances)
   );
 }
 
