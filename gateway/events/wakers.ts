@@ -23,7 +23,9 @@ export function createWakers(): Wakers {
       const { promise, resolve } = Promise.withResolvers<void>();
       const done = () => {
         signal.removeEventListener('abort', done);
-        waiting.get(key)?.delete(done);
+        resolvers.delete(done);
+        // The last one to leave takes the key along, or every order ever followed would stay in the map.
+        if (resolvers.size === 0 && waiting.get(key) === resolvers) waiting.delete(key);
         resolve();
       };
       const resolvers = waiting.get(key) ?? new Set();
