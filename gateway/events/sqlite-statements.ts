@@ -17,7 +17,6 @@ CREATE TABLE IF NOT EXISTS events (
 ) STRICT;
 CREATE INDEX IF NOT EXISTS events_of_user ON events (user_id, position);
 CREATE INDEX IF NOT EXISTS events_of_subject ON events (subject, position);
-CREATE INDEX IF NOT EXISTS events_by_age ON events (received_at);
 CREATE TABLE IF NOT EXISTS subjects (
   subject TEXT PRIMARY KEY, version INTEGER NOT NULL, position INTEGER NOT NULL, user_id TEXT
 ) STRICT, WITHOUT ROWID;
@@ -73,6 +72,9 @@ export function createStatements(database: DatabaseSync): Statements {
   const selectHead = prepare(
     "SELECT coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'events'), 0) AS head",
   );
+  const selectFirstSince = prepare(
+    'SELECT position AS first FROM events WHERE received_at >= ? ORDER BY position LIMIT 1',
+  );
   const selectMessage = prepare('SELECT position, body_hash FROM messages WHERE message_id = ?');
   const insertMessage = prepare('INSERT INTO messages VALUES (?, ?, ?, ?)');
   const insertEvent = prepare(
@@ -88,9 +90,15 @@ export function createStatements(database: DatabaseSync): Statements {
   const metaText = (name: string) =>
     z.object({ value: z.string() }).safeParse(getMeta.get(name)).data?.value ?? null;
   let prunedThrough = Number(metaText('pruned_through') ?? 0);
+  const head = () => z.object({ head: z.number() }).parse(selectHead.get()).head;
+  // The log is cut at one place: what stands behind a younger message stays, even if the clock was set back.
+  const lastBefore = (bound: number) => {
+    const row = z.object({ first: z.number() }).safeParse(selectFirstSince.get(bound)).data;
+    return Math.max(prunedThrough, row === undefined ? head() : row.first - 1);
+  };
 
   return {
-    head: () => z.object({ head: z.number() }).parse(selectHead.get()).head,
+    head,
     prunedThrough: () => prunedThrough,
     readOrSetMeta: (name, value) => {
       const existing = metaText(name);
@@ -127,15 +135,14 @@ export function createStatements(database: DatabaseSync): Statements {
     },
     prune: (before) => {
       const bound = before.getTime();
-      const oldIds = bound - (messageIdDays - 1) * dayMs;
-      const last = prepare('SELECT max(position) AS last FROM events WHERE received_at < ?').get(bound);
-      const through = z.object({ last: z.number() }).safeParse(last).data?.last ?? prunedThrough;
-      database.exec('BEGIN IMMEDIATE');
-      const { changes } = prepare('DELETE FROM events WHERE position <= ?').run(through);
-      prepare('DELETE FROM messages WHERE received_at < ?').run(oldIds);
-      prepare('DELETE FROM replies WHERE since < ?').run(oldIds);
-      setMeta.run('pruned_through', String(through));
-      database.exec('COMMIT');
+      const oldIds = bound - messageIdDays * dayMs;
+      const through = lastBefore(bound);
+      const changes = inTransaction(database, () => {
+        prepare('DELETE FROM messages WHERE received_at < ?').run(oldIds);
+        prepare('DELETE FROM replies WHERE since < ?').run(oldIds);
+        setMeta.run('pruned_through', String(through));
+        return prepare('DELETE FROM events WHERE position <= ?').run(through).changes;
+      });
       prunedThrough = through;
       return Number(changes);
     },
@@ -148,6 +155,19 @@ export function createStatements(database: DatabaseSync): Statements {
       }
     },
   };
+}
+
+/** Runs the work in one transaction, durable when this returns; nothing of it stays when it throws. */
+export function inTransaction<T>(database: DatabaseSync, work: () => T): T {
+  database.exec('BEGIN IMMEDIATE');
+  try {
+    const result = work();
+    database.exec('COMMIT');
+    return result;
+  } catch (error) {
+    if (database.isTransaction) database.exec('ROLLBACK');
+    throw error;
+  }
 }
 
 function toConditions(scope: Scope): { readonly where: string; readonly values: readonly SQLInputValue[] } {

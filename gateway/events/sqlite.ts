@@ -7,7 +7,7 @@ import type { Appended, EventLog, NewMessage, StoredEvent } from './log.ts';
 import type { Replies } from './replies.ts';
 import type { Seal } from './seal.ts';
 import { createSqliteReplies } from './sqlite-replies.ts';
-import { createStatements, type EventRow, type Statements } from './sqlite-statements.ts';
+import { createStatements, type EventRow, inTransaction, type Statements } from './sqlite-statements.ts';
 import { createWakers } from './wakers.ts';
 
 interface Pending {
@@ -39,7 +39,9 @@ export function openSqliteStore(path: string, seal: Seal): SqliteStore {
     const batch = pending;
     pending = [];
     try {
-      const appended = writeBatch(database, statements, seal, batch);
+      const appended = inTransaction(database, () =>
+        batch.map(({ message }) => appendOne(statements, seal, message)),
+      );
       head = statements.head();
       for (const [index, { message, resolve }] of batch.entries()) {
         const result = appended[index];
@@ -82,27 +84,10 @@ export function openSqliteStore(path: string, seal: Seal): SqliteStore {
     close: async () => {
       if (pending.length > 0) commit();
       wakers.wakeAll();
-      database.close();
+      if (database.isOpen) database.close();
     },
   };
   return { log, replies: createSqliteReplies(database, seal) };
-}
-
-function writeBatch(
-  database: DatabaseSync,
-  statements: Statements,
-  seal: Seal,
-  batch: readonly Pending[],
-): readonly Appended[] {
-  database.exec('BEGIN IMMEDIATE');
-  try {
-    const appended = batch.map(({ message }) => appendOne(statements, seal, message));
-    database.exec('COMMIT');
-    return appended;
-  } catch (error) {
-    if (database.isTransaction) database.exec('ROLLBACK');
-    throw error;
-  }
 }
 
 function appendOne(statements: Statements, seal: Seal, message: NewMessage): Appended {
@@ -136,8 +121,9 @@ function toEvent(row: EventRow, seal: Seal): StoredEvent {
 function openDatabase(path: string): DatabaseSync {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   const isNew = !existsSync(path);
+  let database: DatabaseSync | undefined;
   try {
-    const database = new DatabaseSync(path, { timeout: 0 });
+    database = new DatabaseSync(path, { timeout: 0 });
     chmodSync(path, 0o600);
     // Exclusive mode takes the file lock with the first access and keeps it until the process ends.
     database.exec('PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL');
@@ -145,6 +131,7 @@ function openDatabase(path: string): DatabaseSync {
     if (!isNew) checkIntegrity(database, path);
     return database;
   } catch (cause) {
+    database?.close();
     throw describeOpenFailure(cause, path);
   }
 }
@@ -160,7 +147,7 @@ function checkIntegrity(database: DatabaseSync, path: string): void {
 
 function describeOpenFailure(cause: unknown, path: string): GatewayError {
   if (cause instanceof GatewayError) return cause;
-  const code = cause instanceof Error && 'errcode' in cause ? cause.errcode : undefined;
+  const code = resultCodeOf(cause);
   if (code === 5) {
     return new GatewayError(
       'EVENT_LOG_LOCKED',
@@ -176,4 +163,10 @@ function describeOpenFailure(cause: unknown, path: string): GatewayError {
     );
   }
   return new GatewayError('EVENT_LOG_UNAVAILABLE', `The event log ${path} cannot be opened.`, { cause });
+}
+
+/** SQLite's primary result code: the low byte of the extended ones that its errors carry. */
+function resultCodeOf(cause: unknown): number | undefined {
+  const code = cause instanceof Error && 'errcode' in cause ? cause.errcode : undefined;
+  return typeof code === 'number' ? code & 0xff : undefined;
 }
