@@ -1,0 +1,300 @@
+import { getEventListeners } from 'node:events';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import type { EventLog, NewMessage, Scope } from '../../../gateway/events/log.ts';
+import { newMessage, storedEvent } from '../../support/messages.ts';
+import { stores } from './stores.ts';
+
+const order = (version: number, id = 'order-1') => ({ id, version });
+const forever = () => new AbortController().signal;
+const dayMs = 86_400_000;
+
+async function appendAll(log: EventLog, messages: readonly NewMessage[]) {
+  return await Promise.all(messages.map((message) => log.append(message)));
+}
+
+/** The ids of the events of a scope, oldest first. */
+async function idsOf(log: EventLog, scope: Scope, after = 0): Promise<readonly string[]> {
+  const batch = await log.read(scope, after, 100);
+  return batch.kind === 'gap' ? [batch.reason] : batch.events.map(({ messageId }) => messageId);
+}
+
+describe.each(stores)('the event log in $name', ({ open }) => {
+  describe('append', () => {
+    test('gives growing positions, and reads give back what was kept', async () => {
+      await using store = await open();
+      const messages = [
+        newMessage('a', { subject: order(Number.MAX_SAFE_INTEGER), origin: 'reconciled' }),
+        newMessage('b', { userId: null, clientUserId: null, teamId: null }),
+        newMessage('c', {
+          clientUserId: "Zoë 👩‍🔬 '; DROP TABLE events",
+          body: Buffer.from([0xff, 0, 0x27]),
+        }),
+        newMessage('d', { body: Buffer.alloc(0), type: 'a\u0000b' }),
+      ];
+
+      const appended = await appendAll(store.log, messages);
+
+      expect(appended.map(({ duplicate, altered }) => [duplicate, altered])).toEqual(
+        Array(4).fill([false, false]),
+      );
+      const positions = appended.map(({ position }) => position);
+      expect(positions).toEqual(positions.toSorted((one, two) => one - two));
+      expect(new Set(positions).size).toBe(4);
+      expect(await store.log.read({}, 0, 100)).toEqual({
+        kind: 'events',
+        events: messages.map((message, index) => storedEvent(message, positions[index] ?? -1)),
+        through: await store.log.position(),
+      });
+    });
+
+    test('keeps a message once, whether it is repeated at once or later', async () => {
+      await using store = await open();
+      const [first, second] = await appendAll(store.log, [newMessage('a'), newMessage('a')]);
+      const third = await store.log.append(newMessage('a'));
+      const repeated = { position: first?.position, duplicate: true, altered: false };
+      expect([second, third]).toEqual([repeated, repeated]);
+      expect(await idsOf(store.log, {})).toEqual(['a']);
+      expect(await store.log.position()).toBe(first?.position);
+    });
+
+    test('lets the first body stand when the same id comes with another', async () => {
+      await using store = await open();
+      const original = newMessage('a', { body: Buffer.from('first') });
+      const { position } = await store.log.append(original);
+      const altered = newMessage('a', { body: Buffer.from('other'), userId: 'user-2', subject: order(9) });
+
+      expect(await store.log.append(altered)).toEqual({ position, duplicate: true, altered: true });
+
+      expect(await store.log.read({}, 0, 10)).toMatchObject({ events: [storedEvent(original, position)] });
+      expect(await store.log.latest('order-1')).toBeNull();
+    });
+  });
+
+  describe('read', () => {
+    const messages = [
+      newMessage('1', { userId: 'user-1', subject: order(1), type: 'created' }),
+      newMessage('2', { userId: 'user-2', subject: order(1, 'order-2'), type: 'created' }),
+      newMessage('3', { userId: 'user-1', type: 'note' }),
+      newMessage('4', { userId: 'user-1', subject: order(2), deadReason: 'other-team', type: 'updated' }),
+      newMessage('5', { userId: 'user-1', subject: order(3), type: 'updated' }),
+      newMessage('6', { userId: 'user-1', subject: order(2), type: 'updated' }),
+      newMessage('7', { userId: 'user-1', subject: order(3), type: 'updated' }),
+      newMessage('8', { userId: 'user-2', subject: order(4), type: 'updated' }),
+      newMessage('9', { userId: null, deadReason: 'unreadable', type: 'unreadable' }),
+    ];
+
+    test.each<readonly [string, Scope, readonly string[]]>([
+      ['everything but dead letters', {}, ['1', '2', '3', '5', '6', '7', '8']],
+      ['one user', { userId: 'user-1' }, ['1', '3', '5', '6', '7']],
+      ['nobody', { userId: 'user-3' }, []],
+      ['one subject', { subject: 'order-1' }, ['1', '5', '6', '7', '8']],
+      ['a subject of a user', { userId: 'user-2', subject: 'order-1' }, ['8']],
+      ['a type', { types: ['created'] }, ['1', '2']],
+      ['types', { types: ['created', 'note'] }, ['1', '2', '3']],
+      ['no types', { types: [] }, []],
+      ['a type of a user', { userId: 'user-1', types: ['updated', 'none'] }, ['5', '6', '7']],
+      ['changes, not late or repeated versions', { changesOnly: true }, ['1', '2', '5', '8']],
+      ['changes of a subject', { subject: 'order-1', changesOnly: true }, ['1', '5', '8']],
+      ['changes of a user', { userId: 'user-1', changesOnly: true }, ['1', '5']],
+      ['changes of a type', { types: ['created'], changesOnly: true }, ['1', '2']],
+      [
+        'all parts at once',
+        { userId: 'user-1', subject: 'order-1', types: ['updated'], changesOnly: true },
+        ['5'],
+      ],
+    ])('of %s', async (_name, scope, ids) => {
+      await using store = await open();
+      await appendAll(store.log, messages);
+      expect(await idsOf(store.log, scope)).toEqual(ids);
+    });
+
+    test('goes on from `through`, and sees each event once whatever the limit', async () => {
+      await using store = await open();
+      await appendAll(store.log, messages);
+      const head = await store.log.position();
+      await fc.assert(
+        fc.asyncProperty(fc.integer({ min: 1, max: 9 }), async (limit) => {
+          const seen: string[] = [];
+          let after = 0;
+          while (after < head) {
+            const batch = await store.log.read({ userId: 'user-1' }, after, limit);
+            if (batch.kind === 'gap') throw new Error(batch.reason);
+            expect(batch.events.length).toBeLessThanOrEqual(limit);
+            expect(batch.through).toBeGreaterThan(after);
+            seen.push(...batch.events.map(({ messageId }) => messageId));
+            after = batch.through;
+          }
+          expect(seen).toEqual(['1', '3', '5', '6', '7']);
+          expect(after).toBe(head);
+        }),
+      );
+    });
+
+    test('says how far it looked even when nothing matched', async () => {
+      await using store = await open();
+      await appendAll(store.log, messages);
+      const through = await store.log.position();
+      const nothing = { kind: 'events', events: [], through };
+      expect(await store.log.read({ userId: 'user-3' }, 0, 10)).toEqual(nothing);
+      expect(await store.log.read({}, through, 10)).toEqual(nothing);
+    });
+
+    test('of an empty log is empty, and its position 0', async () => {
+      await using store = await open();
+      expect(await store.log.position()).toBe(0);
+      expect(await store.log.read({}, 0, 10)).toEqual({ kind: 'events', events: [], through: 0 });
+    });
+
+    test('after a place beyond the end is a gap', async () => {
+      await using store = await open();
+      const { position } = await store.log.append(newMessage('a'));
+      expect(await store.log.read({}, position + 1, 10)).toEqual({ kind: 'gap', reason: 'beyond-end' });
+    });
+  });
+
+  describe('latest', () => {
+    test('is the highest version seen, its place and its user', async () => {
+      await using store = await open();
+      const [, , third] = await appendAll(store.log, [
+        newMessage('1', { subject: order(1) }),
+        newMessage('2', { subject: order(9), deadReason: 'other-team' }),
+        newMessage('3', { subject: order(3), userId: 'user-2' }),
+        newMessage('4', { subject: order(2) }),
+        newMessage('5', { subject: order(3), userId: 'user-3' }),
+      ]);
+      expect(await store.log.latest('order-1')).toEqual({
+        version: 3,
+        position: third?.position,
+        userId: 'user-2',
+      });
+      expect(await store.log.latest('order-2')).toBeNull();
+    });
+  });
+
+  describe('wake', () => {
+    const scopes: readonly (readonly [string, Scope])[] = [
+      ['everything', {}],
+      ['the user', { userId: 'user-1' }],
+      ['the subject', { subject: 'order-1', changesOnly: true }],
+      ['the subject of the user', { userId: 'user-1', subject: 'order-1' }],
+      ['the type', { types: ['labtest.order.updated'] }],
+    ];
+
+    test.each(scopes)('resolves for one who waits for %s', async (_name, scope) => {
+      await using store = await open();
+      const { signal } = new AbortController();
+      const woken = store.log.wake(scope, 0, signal);
+      await store.log.append(newMessage('a', { subject: order(1) }));
+      await woken;
+      expect(await idsOf(store.log, scope)).toEqual(['a']);
+      expect(getEventListeners(signal, 'abort')).toEqual([]);
+    });
+
+    test('is not lost between a read and the wait', async () => {
+      await using store = await open();
+      const batch = await store.log.read({}, 0, 10);
+      await store.log.append(newMessage('a'));
+      await store.log.wake({}, batch.kind === 'gap' ? -1 : batch.through, forever());
+      expect(await idsOf(store.log, {})).toEqual(['a']);
+    });
+
+    test('wakes all who wait', async () => {
+      await using store = await open();
+      const waiting = Array.from({ length: 50 }, () => store.log.wake({ userId: 'user-1' }, 0, forever()));
+      await store.log.append(newMessage('a'));
+      expect(await Promise.all(waiting)).toHaveLength(50);
+    });
+
+    test('resolves when the signal aborts, before or during the wait, and leaves no listener', async () => {
+      await using store = await open();
+      await store.log.wake({}, 0, AbortSignal.abort());
+      const leaving = new AbortController();
+      const woken = store.log.wake({ userId: 'user-1' }, 0, leaving.signal);
+      leaving.abort();
+      await woken;
+      expect(getEventListeners(leaving.signal, 'abort')).toEqual([]);
+    });
+
+    test('resolves when the log closes', async () => {
+      await using store = await open();
+      const woken = store.log.wake({}, 0, forever());
+      await store.log.close();
+      await woken;
+      expect(await store.log.close()).toBeUndefined();
+    });
+  });
+
+  describe('prune', () => {
+    const at = (day: number) => new Date(Date.UTC(2026, 0, 1) + day * dayMs);
+
+    test('drops what is older, and a place before it is a gap from then on', async () => {
+      await using store = await open();
+      const [first, second, third] = await appendAll(store.log, [
+        newMessage('1', { receivedAt: at(0), subject: order(1) }),
+        newMessage('2', { receivedAt: at(1) }),
+        newMessage('3', { receivedAt: at(2) }),
+      ]);
+      if (!first || !second || !third) throw new Error('Three were appended.');
+
+      expect(await store.log.prune(at(2))).toBe(2);
+
+      expect(await store.log.read({}, first.position, 10)).toEqual({ kind: 'gap', reason: 'pruned' });
+      expect(await idsOf(store.log, {}, second.position)).toEqual(['3']);
+      expect(await store.log.position()).toBe(third.position);
+      expect(await store.log.latest('order-1')).toMatchObject({ version: 1 });
+      expect(await store.log.prune(at(2))).toBe(0);
+      expect(await store.log.read({}, first.position, 10)).toEqual({ kind: 'gap', reason: 'pruned' });
+    });
+
+    test('of everything keeps the position: what comes next has a greater one', async () => {
+      await using store = await open();
+      const { position } = await store.log.append(newMessage('1', { receivedAt: at(0) }));
+      expect(await store.log.prune(at(5))).toBe(1);
+      expect(await store.log.position()).toBe(position);
+      expect(await idsOf(store.log, {}, position)).toEqual([]);
+      const next = await store.log.append(newMessage('2', { receivedAt: at(5) }));
+      expect(next.position).toBeGreaterThan(position);
+    });
+
+    test('with nothing to drop makes no gap', async () => {
+      await using store = await open();
+      await store.log.append(newMessage('1', { receivedAt: at(1) }));
+      expect(await store.log.prune(at(1))).toBe(0);
+      expect(await idsOf(store.log, {}, 0)).toEqual(['1']);
+    });
+
+    test('drops nothing younger, even where the clock was set back in between', async () => {
+      await using store = await open();
+      await store.log.append(newMessage('1', { receivedAt: at(5) }));
+      await store.log.append(newMessage('2', { receivedAt: at(1) }));
+      await store.log.prune(at(3));
+      expect(await idsOf(store.log, {}, 0)).toEqual(['1', '2']);
+    });
+
+    test('remembers the ids of what it dropped for 30 days more', async () => {
+      await using store = await open();
+      await store.log.append(newMessage('1', { receivedAt: at(0) }));
+      await store.log.prune(at(30));
+      expect(await store.log.append(newMessage('1', { receivedAt: at(30) }))).toMatchObject({
+        duplicate: true,
+      });
+      await store.log.prune(new Date(at(30).getTime() + 1));
+      expect(await store.log.append(newMessage('1', { receivedAt: at(30) }))).toMatchObject({
+        duplicate: false,
+      });
+    });
+  });
+
+  test('an epoch differs from log to log', async () => {
+    await using one = await open();
+    await using two = await open();
+    expect(one.log.epoch).not.toBe(two.log.epoch);
+    expect(one.log.epoch.length).toBeGreaterThan(16);
+  });
+
+  test('a working log is writable', async () => {
+    await using store = await open();
+    expect(await store.log.isWritable()).toBe(true);
+  });
+});
