@@ -113,7 +113,8 @@ function rebuild(
 }
 
 /** The same error as a socket sends it: HTTP's status means nothing there. */
-export function formatForSocket(error: GraphQLFormattedError): GraphQLFormattedError {
-  const { http: _http, ...extensions } = error.extensions ?? {};
-  return { ...error, extensions };
+export function formatForSocket(error: GraphQLError | GraphQLFormattedError): GraphQLFormattedError {
+  const formatted = error instanceof GraphQLError ? error.toJSON() : error;
+  const { http: _http, ...extensions } = formatted.extensions ?? {};
+  return { ...formatted, extensions };
 }

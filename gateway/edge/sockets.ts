@@ -110,7 +110,7 @@ function createProtocol({ graphql, authenticate, log }: SocketsOptions) {
       if (result.errors === undefined) return undefined;
       return {
         data: result.data ?? null,
-        errors: result.errors.map((error) => formatForSocket(error.toJSON())),
+        errors: result.errors.map(formatForSocket),
       };
     },
     // The enveloped functions of this operation travel as its root value.

@@ -24,7 +24,10 @@ function partsOf(type: GraphQLNamedType): readonly (readonly [string, string | n
   return Object.values(type.getFields()).flatMap((field) => [
     [`${type.name}.${field.name}`, field.description] as const,
     ...('args' in field
-      ? field.args.map((arg) => [`${type.name}.${field.name}(${arg.name})`, arg.description] as const)
+      ? field.args.map(
+          (arg: { readonly name: string; readonly description?: string | null | undefined }) =>
+            [`${type.name}.${field.name}(${arg.name})`, arg.description] as const,
+        )
       : []),
   ]);
 }

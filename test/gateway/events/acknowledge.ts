@@ -1,0 +1,16 @@
+import process from 'node:process';
+import { createSeal } from '../../../gateway/events/seal.ts';
+import { openSqliteStore } from '../../../gateway/events/sqlite.ts';
+import { newMessage } from '../../support/messages.ts';
+
+/** A process that appends without end and names every message on its output once it is acknowledged. */
+const { log } = openSqliteStore(process.argv[2] ?? '', createSeal([]));
+for (let round = 0; ; round += 1) {
+  const ids = Array.from({ length: 5 }, (_, index) => `message-${round}-${index}`);
+  await Promise.all(
+    ids.map(async (id) => {
+      await log.append(newMessage(id));
+      process.stdout.write(`${id}\n`);
+    }),
+  );
+}

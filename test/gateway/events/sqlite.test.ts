@@ -1,0 +1,234 @@
+import { spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { readdirSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import process from 'node:process';
+import { createInterface } from 'node:readline';
+import { describe, expect, test } from 'vitest';
+import { createSeal } from '../../../gateway/events/seal.ts';
+import { openSqliteStore } from '../../../gateway/events/sqlite.ts';
+import { makeFolder } from '../../support/folder.ts';
+import { fillDisk } from '../../support/full-disk.ts';
+import { newMessage, storedEvent } from '../../support/messages.ts';
+
+const clear = createSeal([]);
+const order = (version: number) => ({ id: 'order-1', version });
+
+function openLog(path: string, seal = clear) {
+  const { log, replies } = openSqliteStore(path, seal);
+  return { ...log, replies, [Symbol.asyncDispose]: log.close };
+}
+
+test('A reopened log has everything it had: epoch, events, positions, ids, versions, replies', async () => {
+  using folder = makeFolder();
+  const path = folder.file('events.db');
+  const first = openLog(path);
+  const { epoch } = first;
+  await first.append(newMessage('old', { receivedAt: new Date(0) }));
+  const { position } = await first.append(newMessage('a', { subject: order(2) }));
+  await first.prune(new Date(1));
+  await first.replies.begin('key', 'print');
+  await first.replies.finish('key', { id: 1 });
+  await first.close();
+
+  await using log = openLog(path);
+
+  expect(log.epoch).toBe(epoch);
+  expect(await log.position()).toBe(position);
+  expect(await log.read({}, 0, 10)).toEqual({ kind: 'gap', reason: 'pruned' });
+  expect(await log.read({}, position - 1, 10)).toMatchObject({
+    events: [storedEvent(newMessage('a', { subject: order(2) }), position)],
+  });
+  expect(await log.append(newMessage('a'))).toEqual({ position, duplicate: true, altered: false });
+  expect(await log.append(newMessage('b', { subject: order(1) }))).toMatchObject({ position: position + 1 });
+  expect(await log.latest('order-1')).toMatchObject({ version: 2, position });
+  expect(await log.replies.begin('key', 'print')).toEqual({ kind: 'finished', answer: { id: 1 } });
+});
+
+test('What was appended when the log closes is kept', async () => {
+  using folder = makeFolder();
+  const path = folder.file('events.db');
+  const first = openLog(path);
+  const appended = first.append(newMessage('a'));
+  await first.close();
+  const { position } = await appended;
+  await using log = openLog(path);
+  expect(await log.position()).toBe(position);
+});
+
+test('An append to a closed log is refused', async () => {
+  using folder = makeFolder();
+  const log = openLog(folder.file('events.db'));
+  await log.close();
+  await expect(log.append(newMessage('a'))).rejects.toMatchObject({ code: 'EVENT_LOG_UNAVAILABLE' });
+});
+
+test('A second opener is refused for as long as the first is there', async () => {
+  using folder = makeFolder();
+  const path = folder.file('events.db');
+  const first = openLog(path);
+  expect(() => openLog(path)).toThrow(expect.objectContaining({ code: 'EVENT_LOG_LOCKED' }));
+  await first.append(newMessage('a'));
+  expect(() => openLog(path)).toThrow(expect.objectContaining({ code: 'EVENT_LOG_LOCKED' }));
+  await first.close();
+  await using second = openLog(path);
+  expect(await second.position()).toBe(1);
+});
+
+describe('a damaged file is refused and left as it is:', () => {
+  async function filledLog(path: string): Promise<void> {
+    await using log = openLog(path);
+    await Promise.all(
+      Array.from({ length: 200 }, (_, index) =>
+        log.append(newMessage(`m-${index}`, { body: randomBytes(2000) })),
+      ),
+    );
+  }
+
+  test.each<readonly [string, (path: string) => void]>([
+    [
+      'no database at all',
+      (path) => writeFileSync(path, 'Not a database, but long enough to look at.'.repeat(50)),
+    ],
+    ['cut in the middle', (path) => truncateSync(path, Math.floor(statSync(path).size / 8192) * 4096)],
+    [
+      'overwritten in the middle',
+      (path) => {
+        const bytes = readFileSync(path);
+        writeFileSync(path, bytes.fill(0xaa, 8192, 5 * 4096));
+      },
+    ],
+  ])('%s', async (_name, damage) => {
+    using folder = makeFolder();
+    const path = folder.file('events.db');
+    await filledLog(path);
+    damage(path);
+    const before = readFileSync(path);
+
+    expect(() => openLog(path)).toThrow(expect.objectContaining({ code: 'EVENT_LOG_DAMAGED' }));
+
+    expect(readFileSync(path).equals(before)).toBe(true);
+    expect(() => openLog(path)).toThrow(expect.objectContaining({ code: 'EVENT_LOG_DAMAGED' }));
+  });
+});
+
+test('A place that cannot be written is named as such', () => {
+  expect(() => openLog('/proc/no-such-folder/events.db')).toThrow();
+  using folder = makeFolder();
+  expect(() => openLog(folder.path)).toThrow(expect.objectContaining({ code: 'EVENT_LOG_UNAVAILABLE' }));
+});
+
+describe('at rest', () => {
+  const secret = 'Jane Doe, positive';
+  const sealed = newMessage('a', { body: Buffer.from(JSON.stringify({ data: secret })) });
+  const filesOf = (folder: string) => readdirSync(folder).map((name) => `${folder}/${name}`);
+
+  test('every file is for its owner only', async () => {
+    using folder = makeFolder();
+    await using log = openLog(folder.file('inner/events.db'));
+    await log.append(sealed);
+    const files = filesOf(folder.file('inner'));
+    expect(files.length).toBeGreaterThanOrEqual(2);
+    expect(files.map((file) => (statSync(file).mode & 0o777).toString(8))).toEqual(files.map(() => '600'));
+    expect((statSync(folder.file('inner')).mode & 0o777).toString(8)).toBe('700');
+  });
+
+  test.each([
+    ['can be read without a key', [], true],
+    ['cannot be read with a key', [randomBytes(32)], false],
+  ])('bodies and kept answers %s', async (_name, keys, isReadable) => {
+    using folder = makeFolder();
+    await using log = openLog(folder.file('events.db'), createSeal(keys));
+    await log.append(sealed);
+    await log.replies.begin('key', 'print');
+    await log.replies.finish('key', { note: 'Jane Doe again' });
+
+    const text = filesOf(folder.path)
+      .map((file) => readFileSync(file, 'latin1'))
+      .join('');
+
+    expect([text.includes(secret), text.includes('Jane Doe again')]).toEqual([isReadable, isReadable]);
+    expect(await log.read({}, 0, 10)).toMatchObject({ events: [storedEvent(sealed, 1)] });
+  });
+
+  test('a new first key closes, and old keys still open', async () => {
+    using folder = makeFolder();
+    const path = folder.file('events.db');
+    const [oldKey, newKey] = [randomBytes(32), randomBytes(32)];
+    const append = async (id: string, keys: readonly Buffer[]) => {
+      await using log = openLog(path, createSeal(keys));
+      await log.append(newMessage(id));
+    };
+    await append('clear', []);
+    await append('old', [oldKey]);
+    await append('new', [newKey, oldKey]);
+
+    await using log = openLog(path, createSeal([newKey, oldKey]));
+    const batch = await log.read({}, 0, 10);
+    expect(batch).toMatchObject({
+      events: ['clear', 'old', 'new'].map((id, index) => storedEvent(newMessage(id), index + 1)),
+    });
+    await log.close();
+
+    await using withoutOld = openLog(path, createSeal([newKey]));
+    expect(await withoutOld.read({}, 2, 10)).toMatchObject({ events: [{ messageId: 'new' }] });
+    await expect(withoutOld.read({}, 1, 10)).rejects.toMatchObject({ code: 'EVENT_LOG_UNAVAILABLE' });
+  });
+
+  test('a body that was changed in the file is not opened', () => {
+    const seal = createSeal([randomBytes(32)]);
+    const kept = seal.close(Buffer.from(secret));
+    kept[kept.length - 1] = (kept.at(-1) ?? 0) ^ 1;
+    expect(() => seal.open(kept)).toThrow(expect.objectContaining({ code: 'EVENT_LOG_UNAVAILABLE' }));
+    expect(() => seal.open(Buffer.of(1, 2, 3))).toThrow(
+      expect.objectContaining({ code: 'EVENT_LOG_UNAVAILABLE' }),
+    );
+    expect(() => seal.open(Buffer.alloc(0))).toThrow(
+      expect.objectContaining({ code: 'EVENT_LOG_UNAVAILABLE' }),
+    );
+  });
+});
+
+test('A full disk refuses appends, lets reads go on, and needs no restart', async () => {
+  using folder = makeFolder();
+  await using log = openLog(folder.file('events.db'));
+  const { position } = await log.append(newMessage('a', { receivedAt: new Date(0) }));
+  {
+    using _ = fillDisk();
+    const refused = await Promise.allSettled([log.append(newMessage('b')), log.append(newMessage('c'))]);
+    expect(refused).toMatchObject(Array(2).fill({ reason: { code: 'EVENT_LOG_UNAVAILABLE' } }));
+    expect(await log.isWritable()).toBe(false);
+    await expect(log.prune(new Date(1))).rejects.toThrow();
+    expect(await log.read({}, 0, 10)).toMatchObject({ events: [{ messageId: 'a' }] });
+    expect(await log.position()).toBe(position);
+  }
+  expect(await log.isWritable()).toBe(true);
+  expect(await log.append(newMessage('b'))).toEqual({ position: 2, duplicate: false, altered: false });
+  expect(await log.prune(new Date(1))).toBe(1);
+});
+
+test('kill -9 loses nothing that was acknowledged', async () => {
+  using folder = makeFolder();
+  const path = folder.file('events.db');
+  const script = new URL('./acknowledge.ts', import.meta.url).pathname;
+  const child = spawn(process.execPath, [script, path], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const acknowledged: string[] = [];
+  for await (const line of createInterface(child.stdout)) {
+    acknowledged.push(line);
+    if (acknowledged.length === 500) child.kill('SIGKILL');
+  }
+  if (child.signalCode === null) await once(child, 'exit');
+
+  await using log = openLog(path);
+  const kept = new Set<string>();
+  for (let after = 0; after < (await log.position()); ) {
+    const batch = await log.read({}, after, 1000);
+    if (batch.kind === 'gap') throw new Error(batch.reason);
+    for (const event of batch.events) kept.add(event.messageId);
+    after = batch.through;
+  }
+
+  expect(child.signalCode).toBe('SIGKILL');
+  expect(acknowledged.length).toBeGreaterThanOrEqual(500);
+  expect(acknowledged.filter((id) => !kept.has(id))).toEqual([]);
+});

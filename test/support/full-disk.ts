@@ -1,0 +1,15 @@
+import { execFileSync } from 'node:child_process';
+import process from 'node:process';
+
+/**
+ * Until it is disposed of, no file that this process writes can grow: every write that needs room fails in the
+ * kernel, as on a full disk (here with EFBIG). Only for what this process does itself.
+ */
+export function fillDisk(): Disposable {
+  limitFileSize('0');
+  return { [Symbol.dispose]: () => limitFileSize('unlimited') };
+}
+
+function limitFileSize(soft: string): void {
+  execFileSync('prlimit', ['--pid', String(process.pid), `--fsize=${soft}:unlimited`]);
+}

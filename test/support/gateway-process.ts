@@ -1,0 +1,52 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+
+/** A gateway in a process of its own, so that it can be killed like one. */
+export interface GatewayProcess {
+  readonly url: string;
+  /** What it has printed and logged. */
+  readonly output: readonly string[];
+  /** Ends it and resolves with its exit code, or null when a signal ended it. */
+  readonly end: (signal: 'SIGTERM' | 'SIGKILL') => Promise<number | null>;
+}
+
+const main = new URL('../../gateway/main.ts', import.meta.url).pathname;
+
+/** Starts `gateway/main.ts` in a folder and resolves once it prints its address. */
+export async function startGatewayProcess(
+  folder: string,
+  env: Readonly<Record<string, string>>,
+): Promise<GatewayProcess> {
+  const child = spawn(process.execPath, [main], {
+    cwd: folder,
+    env: { PATH: process.env.PATH, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const output: string[] = [];
+  const url = await readAddress(child, output);
+  return {
+    url,
+    output,
+    end: async (signal) => {
+      const exit = once(child, 'exit');
+      child.kill(signal);
+      const [code] = await exit;
+      return code;
+    },
+  };
+}
+
+async function readAddress(child: ChildProcess, output: string[]): Promise<string> {
+  const { promise, resolve, reject } = Promise.withResolvers<string>();
+  for (const stream of [child.stdout, child.stderr]) {
+    if (stream === null) throw new Error('The process has no output.');
+    createInterface({ input: stream }).on('line', (line) => {
+      output.push(line);
+      const address = /^Labgraph is listening on (http:\S+)$/.exec(line)?.[1];
+      if (address !== undefined) resolve(address);
+    });
+  }
+  child.once('exit', (code) => reject(new Error(`The gateway ended with ${code}:\n${output.join('\n')}`)));
+  return await promise;
+}
