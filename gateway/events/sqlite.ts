@@ -119,10 +119,10 @@ function toEvent(row: EventRow, seal: Seal): StoredEvent {
 }
 
 function openDatabase(path: string): DatabaseSync {
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   const isNew = !existsSync(path);
   let database: DatabaseSync | undefined;
   try {
+    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
     database = new DatabaseSync(path, { timeout: 0 });
     chmodSync(path, 0o600);
     // Exclusive mode takes the file lock with the first access and keeps it until the process ends.
