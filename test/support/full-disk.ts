@@ -1,6 +1,9 @@
 import { execFileSync } from 'node:child_process';
 import process from 'node:process';
 
+// Of util-linux, which every Linux has.
+const prlimit = '/usr/bin/prlimit';
+
 /**
  * Until it is disposed of, no file that this process writes can grow: every write that needs room fails in the
  * kernel, as on a full disk (here with EFBIG). Only for what this process does itself.
@@ -11,5 +14,5 @@ export function fillDisk(): Disposable {
 }
 
 function limitFileSize(soft: string): void {
-  execFileSync('prlimit', ['--pid', String(process.pid), `--fsize=${soft}:unlimited`]);
+  execFileSync(prlimit, ['--pid', String(process.pid), `--fsize=${soft}:unlimited`]);
 }
