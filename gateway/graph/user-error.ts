@@ -1,9 +1,22 @@
 import { builder } from './builder.ts';
 
+/** The closed set of refusals, and what each one means. Every code stands in docs/errors.md (tested). */
+export const refusalCodes = {
+  NOT_FOUND: 'What the input names does not exist, or the caller may not see it.',
+  INPUT_REJECTED: 'The input was refused; `issues` says what is wrong.',
+  IDEMPOTENCY_CONFLICT: 'The idempotency key was used before with another input.',
+  FEATURE_NOT_ENABLED: 'The service has not enabled this feature for the team.',
+  DEMOGRAPHICS_MISSING: 'The portal needs demographics for the user, and none are set.',
+  PORTAL_URL_REJECTED: 'The service refused to create a portal link for another reason.',
+  CANCEL_REFUSED: 'The order can no longer be cancelled.',
+} as const;
+
+export type RefusalCode = keyof typeof refusalCodes;
+
 /** A refusal that is data: part of a mutation's result, never of `errors`. */
 export interface UserError {
   readonly kind: string;
-  readonly code: string;
+  readonly code: RefusalCode;
   readonly message: string;
 }
 

@@ -47,7 +47,7 @@ async function useEverything(lab: Lab): Promise<readonly string[]> {
   for (const effect of [
     { kind: 'serverError' },
     { kind: 'truncatedBody' },
-    { kind: 'tooManyRequests' },
+    { kind: 'tooManyRequests', retryAfterSeconds: 0 },
   ] as const) {
     lab.sandbox.faults.clear();
     lab.sandbox.faults.add({ path: '/', effect });

@@ -8,6 +8,7 @@ import {
   type NotFound,
   notFound,
   toInputIssues,
+  type UserError,
 } from '../../graph/user-error.ts';
 import { getOrder, type Order } from './rest.ts';
 import { readOrderStatus } from './status.ts';
@@ -18,10 +19,8 @@ export interface OrderCancelled {
   readonly order: Order;
 }
 
-export interface CancelRefused {
+export interface CancelRefused extends UserError {
   readonly kind: 'CancelRefused';
-  readonly code: string;
-  readonly message: string;
   readonly order: Order;
 }
 

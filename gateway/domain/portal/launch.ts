@@ -7,6 +7,7 @@ import {
   type NotFound,
   notFound,
   toInputIssues,
+  type UserError,
 } from '../../graph/user-error.ts';
 import { loadOrder } from '../order/graph.ts';
 import { getDemographics } from '../user/rest.ts';
@@ -16,10 +17,8 @@ export interface PortalUrlCreated extends PortalUrl {
   readonly kind: 'PortalUrl';
 }
 
-export interface PortalUrlRejected {
+export interface PortalUrlRejected extends UserError {
   readonly kind: 'PortalUrlRejected';
-  readonly code: string;
-  readonly message: string;
   /** True when a read shows none, false when it shows some, null when it could not be read. */
   readonly demographicsMissing: boolean | null;
   readonly issues: readonly InputIssue[];
