@@ -25,24 +25,28 @@ export interface Cursors {
 
 const payloadShape = z.tuple([z.string(), z.number().int().min(0), z.record(z.string(), z.number())]);
 const macBytes = 16;
+const keyBytes = 32;
 
 /**
  * Cursor = base64url(payload . MAC): epoch, position, versions already shown; the MAC also covers the scope
  * (which stream, for whom), so a cursor works only where it was issued.
+ * @param keys the first issues, every key reads (rotation)
  */
-export function createCursors(epoch: string, key: Buffer): Cursors {
-  const macOf = (scope: string, payload: Buffer) =>
+export function createCursors(epoch: string, keys: readonly [Buffer, ...Buffer[]]): Cursors {
+  const macOf = (key: Buffer, scope: string, payload: Buffer) =>
     createHmac('sha256', key).update(scope).update('\0').update(payload).digest().subarray(0, macBytes);
 
   return {
     issue: (scope, { position, shown }) => {
       const payload = Buffer.from(JSON.stringify([epoch, position, shown]));
-      return Buffer.concat([macOf(scope, payload), payload]).toString('base64url');
+      return Buffer.concat([macOf(keys[0], scope, payload), payload]).toString('base64url');
     },
     read: (scope, cursor) => {
       const bytes = Buffer.from(cursor, 'base64url');
       const [mac, payload] = [bytes.subarray(0, macBytes), bytes.subarray(macBytes)];
-      if (mac.length < macBytes || !timingSafeEqual(mac, macOf(scope, payload))) throw badCursor();
+      const isOurs =
+        mac.length === macBytes && keys.some((key) => timingSafeEqual(mac, macOf(key, scope, payload)));
+      if (!isOurs) throw badCursor();
       const [cursorEpoch, position, shown] = payloadShape.parse(JSON.parse(payload.toString('utf8')));
       return cursorEpoch === epoch ? { position, shown } : 'other-epoch';
     },
@@ -58,12 +62,12 @@ function badCursor(): GatewayError {
 
 /**
  * The cursor key in a file of its own (0600) beside the log, so that it outlives a lost log: old cursors then
- * end in RESYNC, not in BAD_CURSOR.
+ * end in RESYNC, not in BAD_CURSOR. A file that was cut short is made anew: an empty key would let anyone forge.
  */
 export function keepCursorKey(path: string): Buffer {
-  if (!existsSync(path)) {
-    writeFileSync(path, randomBytes(32).toString('base64'), { mode: 0o600, flag: 'wx' });
-  }
+  const kept = existsSync(path) ? Buffer.from(readFileSync(path, 'utf8'), 'base64') : null;
+  const key = kept?.length === keyBytes ? kept : randomBytes(keyBytes);
+  if (key !== kept) writeFileSync(path, key.toString('base64'), { mode: 0o600 });
   chmodSync(path, 0o600);
-  return Buffer.from(readFileSync(path, 'utf8'), 'base64');
+  return key;
 }

@@ -25,10 +25,10 @@ export type EventStoreLocation =
 export function openEventStore(location: EventStoreLocation, keys: readonly Buffer[]): EventStore {
   if (location.kind === 'memory') {
     const log = createMemoryLog();
-    return { log, replies: createMemoryReplies(), cursors: createCursors(log.epoch, randomBytes(32)) };
+    return { log, replies: createMemoryReplies(), cursors: createCursors(log.epoch, [randomBytes(32)]) };
   }
   const { log, replies } = openSqliteStore(location.path, createSeal(keys));
-  const [key] = keys;
-  const cursorKey = key === undefined ? keepCursorKey(`${location.path}.cursor-key`) : deriveCursorKey(key);
-  return { log, replies, cursors: createCursors(log.epoch, cursorKey) };
+  const [first, ...older] = keys.map(deriveCursorKey);
+  const cursorKey = first ?? keepCursorKey(`${location.path}.cursor-key`);
+  return { log, replies, cursors: createCursors(log.epoch, [cursorKey, ...older]) };
 }
