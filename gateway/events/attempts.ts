@@ -59,6 +59,9 @@ async function settle(replies: Replies, attempt: Attempt): Promise<Outcome> {
     if (found !== null) return await finish(replies, attempt.key, found);
     const remainingMs = earlier.since.getTime() + settleMs - Date.now();
     if (remainingMs > 0) throw unsettled(remainingMs);
+    // Claimed anew, so that an answer lost once more is waited for from now on and not from the first try.
+    await replies.release(attempt.key);
+    return await settle(replies, attempt);
   }
   return await perform(replies, attempt);
 }
@@ -83,9 +86,13 @@ async function afterFailure(replies: Replies, attempt: Attempt, error: unknown):
   const found = await attempt.recover().catch(() => undefined);
   if (found !== null && found !== undefined) return await finish(replies, attempt.key, found);
   // The service did answer, and shows nothing done: the key is free. Otherwise it may still be working.
-  const isOver = isGatewayError(error) && error.status !== undefined && found === null;
-  if (isOver) await replies.release(attempt.key);
+  if (found === null && isOwnAnswer(error)) await replies.release(attempt.key);
   throw error;
+}
+
+/** 502 and 504 are a proxy's words for "no answer": they say nothing of the service behind it. */
+function isOwnAnswer(error: unknown): boolean {
+  return isGatewayError(error) && error.status !== undefined && error.status !== 502 && error.status !== 504;
 }
 
 function isRefusal(error: unknown): boolean {

@@ -1,0 +1,189 @@
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { GatewayError } from '../../../gateway/errors.ts';
+import { type Attempt, createAttempts } from '../../../gateway/events/attempts.ts';
+import { stores } from './stores.ts';
+
+const lost = new GatewayError('UPSTREAM_TIMEOUT', 'No answer.');
+
+/** An attempt that counts what it does; by default it succeeds, and there is nothing to recover. */
+function newAttempt(more: Partial<Attempt> = {}) {
+  const perform = vi.fn(more.perform ?? (async () => ({ id: 'kit-1' })));
+  const recover = vi.fn(more.recover ?? (async () => null));
+  return { key: 'key', fingerprint: 'print', ...more, perform, recover };
+}
+
+async function fail(error: unknown): Promise<never> {
+  throw error;
+}
+
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ['Date'] });
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+describe.each(stores)('attempts kept in $name', ({ open }) => {
+  test('perform a write once: a repeated one gets the first answer, in another process too', async () => {
+    await using store = await open();
+    const first = newAttempt();
+    const repeated = newAttempt();
+
+    const answers = [
+      await createAttempts(store.replies).run(first),
+      await createAttempts(store.replies).run(repeated),
+    ];
+
+    expect(answers).toEqual(Array(2).fill({ kind: 'answer', answer: { id: 'kit-1' } }));
+    expect(first.perform).toHaveBeenCalledOnce();
+    expect(repeated.perform).not.toHaveBeenCalled();
+  });
+
+  test('perform different keys each', async () => {
+    await using store = await open();
+    const attempts = createAttempts(store.replies);
+    const all = ['one', 'two'].map((key) => newAttempt({ key, perform: async () => key }));
+    expect(await Promise.all(all.map(attempts.run))).toEqual([
+      { kind: 'answer', answer: 'one' },
+      { kind: 'answer', answer: 'two' },
+    ]);
+  });
+
+  test('refuse a key that was used with another input, during the first and after it', async () => {
+    await using store = await open();
+    const attempts = createAttempts(store.replies);
+    const other = newAttempt({ fingerprint: 'another' });
+
+    const running = attempts.run(newAttempt());
+    expect(await attempts.run(other)).toEqual({ kind: 'conflict' });
+    await running;
+    expect(await attempts.run(other)).toEqual({ kind: 'conflict' });
+
+    expect(other.perform).not.toHaveBeenCalled();
+  });
+
+  test('let one that comes during the first join it', async () => {
+    await using store = await open();
+    const attempts = createAttempts(store.replies);
+    const answer = Promise.withResolvers<unknown>();
+    const [first, second] = [newAttempt({ perform: () => answer.promise }), newAttempt()];
+
+    const outcomes = [attempts.run(first), attempts.run(second)];
+    answer.resolve({ id: 'kit-1' });
+
+    expect(await Promise.all(outcomes)).toEqual(Array(2).fill({ kind: 'answer', answer: { id: 'kit-1' } }));
+    expect(second.perform).not.toHaveBeenCalled();
+  });
+
+  test('free the key when there was nothing to do it to', async () => {
+    await using store = await open();
+    const attempts = createAttempts(store.replies);
+    expect(await attempts.run(newAttempt({ perform: async () => null }))).toEqual({ kind: 'nothing' });
+    expect(await attempts.run(newAttempt({ fingerprint: 'another' }))).toMatchObject({ kind: 'answer' });
+  });
+
+  test.each([
+    ['a refusal', new GatewayError('UPSTREAM_REJECTED', 'No.', { status: 422 })],
+    ['a missing permission', new GatewayError('UPSTREAM_FORBIDDEN', 'No.', { status: 403 })],
+    ['a wrong key', new GatewayError('UPSTREAM_UNAUTHORIZED', 'No.', { status: 401 })],
+    ['a limit', new GatewayError('UPSTREAM_RATE_LIMITED', 'Later.', { status: 429 })],
+    ['a call that never left', new GatewayError('UPSTREAM_UNAVAILABLE', 'Gone.', { notSent: true })],
+  ])('free the key after %s, without looking for what was done', async (_name, error) => {
+    await using store = await open();
+    const attempts = createAttempts(store.replies);
+    const refused = newAttempt({ perform: () => fail(error) });
+
+    await expect(attempts.run(refused)).rejects.toBe(error);
+
+    expect(refused.recover).not.toHaveBeenCalled();
+    expect(await attempts.run(newAttempt({ fingerprint: 'another' }))).toMatchObject({ kind: 'answer' });
+  });
+
+  test('find what a lost answer had done, at once', async () => {
+    await using store = await open();
+    const attempts = createAttempts(store.replies);
+    const attempt = newAttempt({ perform: () => fail(lost), recover: async () => ({ id: 'kit-7' }) });
+    const found = { kind: 'answer', answer: { id: 'kit-7' } };
+    const repeated = newAttempt();
+
+    expect(await attempts.run(attempt)).toEqual(found);
+    expect(await attempts.run(repeated)).toEqual(found);
+
+    expect(repeated.perform).not.toHaveBeenCalled();
+  });
+
+  test('free the key when the service failed and shows nothing done', async () => {
+    await using store = await open();
+    const attempts = createAttempts(store.replies);
+    const failed = new GatewayError('UPSTREAM_UNAVAILABLE', 'Failed.', { status: 500 });
+
+    await expect(attempts.run(newAttempt({ perform: () => fail(failed) }))).rejects.toBe(failed);
+
+    expect(await attempts.run(newAttempt())).toMatchObject({ kind: 'answer' });
+  });
+
+  test.each([
+    ['no answer', lost],
+    [
+      'an answer of a proxy, not of the service',
+      new GatewayError('UPSTREAM_UNAVAILABLE', '', { status: 504 }),
+    ],
+    ['another of a proxy', new GatewayError('UPSTREAM_UNAVAILABLE', '', { status: 502 })],
+    ['a fault of our own', new TypeError('bug')],
+  ])('are unsettled for a minute after %s: nobody repeats what may still be done', async (_name, error) => {
+    await using store = await open();
+    const attempts = createAttempts(store.replies);
+    const early = newAttempt();
+    await expect(attempts.run(newAttempt({ perform: () => fail(error) }))).rejects.toBe(error);
+
+    vi.setSystemTime(Date.now() + 59_000);
+    await expect(attempts.run(early)).rejects.toMatchObject({ code: 'IDEMPOTENCY_UNSETTLED' });
+    expect(early.perform).not.toHaveBeenCalled();
+
+    vi.setSystemTime(Date.now() + 1000);
+    expect(await attempts.run(newAttempt())).toMatchObject({ kind: 'answer' });
+  });
+
+  test('say how long they stay unsettled', async () => {
+    await using store = await open();
+    const attempts = createAttempts(store.replies);
+    await attempts.run(newAttempt({ perform: () => fail(lost) })).catch(() => {});
+    vi.setSystemTime(Date.now() + 20_000);
+    await expect(attempts.run(newAttempt())).rejects.toMatchObject({ retryAfterMs: 40_000 });
+  });
+
+  test('are settled by what turns up later', async () => {
+    await using store = await open();
+    const attempts = createAttempts(store.replies);
+    await attempts.run(newAttempt({ perform: () => fail(lost) })).catch(() => {});
+    const later = newAttempt({ recover: async () => ({ id: 'kit-7' }) });
+    expect(await attempts.run(later)).toEqual({ kind: 'answer', answer: { id: 'kit-7' } });
+    expect(later.perform).not.toHaveBeenCalled();
+  });
+
+  test('are unsettled for a minute again when a second try is lost as well', async () => {
+    await using store = await open();
+    const attempts = createAttempts(store.replies);
+    const lose = () => attempts.run(newAttempt({ perform: () => fail(lost) }));
+    await expect(lose()).rejects.toBe(lost);
+    vi.setSystemTime(Date.now() + 61_000);
+    await expect(lose()).rejects.toBe(lost);
+
+    const third = newAttempt();
+    await expect(attempts.run(third)).rejects.toMatchObject({ code: 'IDEMPOTENCY_UNSETTLED' });
+
+    expect(third.perform).not.toHaveBeenCalled();
+  });
+
+  test('stay unsettled when the service cannot be asked what was done', async () => {
+    await using store = await open();
+    const attempts = createAttempts(store.replies);
+    const failed = new GatewayError('UPSTREAM_UNAVAILABLE', 'Failed.', { status: 500 });
+    const blind = newAttempt({ perform: () => fail(failed), recover: () => fail(lost) });
+
+    await expect(attempts.run(blind)).rejects.toBe(failed);
+
+    await expect(attempts.run(newAttempt())).rejects.toMatchObject({ code: 'IDEMPOTENCY_UNSETTLED' });
+    await expect(attempts.run(newAttempt({ recover: () => fail(lost) }))).rejects.toBe(lost);
+  });
+});
