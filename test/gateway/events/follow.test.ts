@@ -1,0 +1,149 @@
+import { getEventListeners } from 'node:events';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { createStream, follow } from '../../../gateway/events/follow.ts';
+import type { EventLog, Scope } from '../../../gateway/events/log.ts';
+import { newMessage } from '../../support/messages.ts';
+import { stores } from './stores.ts';
+
+const mine: Scope = { userId: 'user-1' };
+
+function openStream(log: EventLog, scope: Scope, after = 0) {
+  const leaving = new AbortController();
+  const stream = createStream(leaving.signal, (signal) => follow(log, scope, { after, signal }));
+  return Object.assign(stream, { leave: () => leaving.abort(), signal: leaving.signal });
+}
+
+/** The next events, and where a reader of them stands. */
+async function take(stream: ReturnType<typeof openStream>, count: number) {
+  const ids: string[] = [];
+  let position = 0;
+  for (let index = 0; index < count; index += 1) {
+    const { value } = await stream.next();
+    if (value?.kind !== 'event') throw new Error(`The stream ended with ${value?.reason ?? 'nothing'}.`);
+    ids.push(value.event.messageId);
+    position = value.event.position;
+  }
+  return { ids, position };
+}
+
+describe.each(stores)('follow on $name', ({ open }) => {
+  test('gives what is there, then what comes, with the payload of each', async () => {
+    await using store = await open();
+    await store.log.append(newMessage('a', { body: Buffer.from('{"data":{"is":"here"}}') }));
+    await store.log.append(newMessage('other', { userId: 'user-2' }));
+    await using stream = openStream(store.log, mine);
+
+    const first = await stream.next();
+    const second = stream.next();
+    await store.log.append(newMessage('b', { body: Buffer.from('{"no":"data"}') }));
+
+    expect(first.value).toMatchObject({ event: { messageId: 'a' }, payload: { is: 'here' } });
+    expect((await second).value).toMatchObject({ event: { messageId: 'b' }, payload: null });
+  });
+
+  test('reads on through more than one batch', async () => {
+    await using store = await open();
+    const ids = Array.from({ length: 250 }, (_, index) => `m-${index}`);
+    await Promise.all(ids.map((id) => store.log.append(newMessage(id))));
+    await using stream = openStream(store.log, mine);
+    expect((await take(stream, 250)).ids).toEqual(ids);
+  });
+
+  test('goes on behind messages of others and dead letters', async () => {
+    await using store = await open();
+    await using stream = openStream(store.log, mine);
+    const next = stream.next();
+    await store.log.append(newMessage('other', { userId: 'user-2' }));
+    await store.log.append(newMessage('dead', { deadReason: 'unreadable', body: Buffer.from('not JSON') }));
+    await store.log.append(newMessage('a'));
+    expect((await next).value).toMatchObject({ event: { messageId: 'a' } });
+  });
+
+  test.each([
+    ['beyond-end', 99, 'beyond-end'],
+    ['pruned', 0, 'pruned'],
+  ])('ends with a gap when history is lost (%s)', async (_name, after, reason) => {
+    await using store = await open();
+    await store.log.append(newMessage('a', { receivedAt: new Date(0) }));
+    await store.log.prune(new Date(1));
+    await using stream = openStream(store.log, mine, after);
+    expect((await stream.next()).value).toEqual({ kind: 'gap', reason });
+    expect(await stream.next()).toEqual({ value: undefined, done: true });
+  });
+
+  test('ends while it waits when its signal aborts, and leaves no listener', async () => {
+    await using store = await open();
+    const stream = openStream(store.log, mine);
+    const next = stream.next();
+    stream.leave();
+    expect(await next).toEqual({ value: undefined, done: true });
+    expect(getEventListeners(stream.signal, 'abort')).toEqual([]);
+  });
+
+  test('ends while it waits when its reader returns or throws', async () => {
+    await using store = await open();
+    const [returned, thrown] = [openStream(store.log, mine), openStream(store.log, mine)];
+    const waiting = [returned.next(), thrown.next()];
+    expect(await returned.return(undefined)).toEqual({ value: undefined, done: true });
+    await expect(thrown.throw(new Error('stop'))).rejects.toThrow('stop');
+    expect(await Promise.all(waiting)).toEqual(Array(2).fill({ value: undefined, done: true }));
+  });
+
+  test('gives each event exactly once and in order, whatever is appended when and wherever it is cut', async () => {
+    const step = fc.oneof(
+      fc.record({
+        kind: fc.constant('append' as const),
+        mine: fc.boolean(),
+        times: fc.integer({ min: 1, max: 5 }),
+      }),
+      fc.record({ kind: fc.constant('repeat' as const), of: fc.nat(20) }),
+      fc.record({ kind: fc.constant('take' as const), count: fc.integer({ min: 1, max: 4 }) }),
+      fc.record({ kind: fc.constant('cut' as const) }),
+    );
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { maxLength: 25 }), async (steps) => {
+        await using store = await open();
+        const [all, expected, seen]: [string[], string[], string[]] = [[], [], []];
+        let stream = openStream(store.log, mine);
+        let position = 0;
+        const takeUpTo = async (count: number) => {
+          const taken = await take(stream, Math.min(count, expected.length - seen.length));
+          seen.push(...taken.ids);
+          if (taken.ids.length > 0) position = taken.position;
+        };
+        for (const event of steps) {
+          if (event.kind === 'append') {
+            const ids = Array.from({ length: event.times }, (_, index) => `m-${all.length + index}`);
+            all.push(...ids);
+            if (event.mine) expected.push(...ids);
+            const userId = event.mine ? 'user-1' : 'user-2';
+            await Promise.all(ids.map((id) => store.log.append(newMessage(id, { userId }))));
+          } else if (event.kind === 'repeat') {
+            const id = all[event.of];
+            if (id !== undefined) await store.log.append(newMessage(id));
+          } else if (event.kind === 'take') await takeUpTo(event.count);
+          else {
+            await stream.return(undefined);
+            stream = openStream(store.log, mine, position);
+          }
+        }
+        await takeUpTo(Number.POSITIVE_INFINITY);
+        await stream.return(undefined);
+        expect(seen).toEqual(expected);
+      }),
+      { numRuns: 40 },
+    );
+  });
+
+  test('gives a waiting reader each event once while many are appended at once', async () => {
+    await using store = await open();
+    await using stream = openStream(store.log, mine);
+    const taking = take(stream, 300);
+    const ids = Array.from({ length: 300 }, (_, index) => `m-${index}`);
+    for (let index = 0; index < 300; index += 7) {
+      await Promise.all(ids.slice(index, index + 7).map((id) => store.log.append(newMessage(id))));
+    }
+    expect((await taking).ids).toEqual(ids);
+  });
+});
