@@ -7,7 +7,7 @@ const issuer = 'labgraph';
 const audience = 'labgraph:viewer';
 const algorithm = 'HS256';
 /** No viewer token lives longer, whoever asks: a browser can lose it. */
-export const maxTtlSeconds = 900;
+const maxTtlSeconds = 900;
 
 export interface NewViewerToken {
   readonly userId: string;

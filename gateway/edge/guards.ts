@@ -3,7 +3,7 @@ import { type DocumentNode, GraphQLError, type GraphQLSchema, Kind, parse, visit
 import type { Plugin } from 'graphql-yoga';
 
 /** What one operation may be. Generous for people, out of reach for floods. */
-export const limits = {
+const limits = {
   /** Lexical tokens of the document. */
   tokens: 1000,
   /** Fields inside fields. Introspection needs 13. */

@@ -5,7 +5,7 @@ import { flag, id, link, list, optionalId, pageReader, text } from '../reading.t
 export type LabTest = z.infer<typeof labTestShape>;
 export type Lab = z.infer<typeof labShape>;
 
-export const labShape = z
+const labShape = z
   .object({
     id,
     slug: text,

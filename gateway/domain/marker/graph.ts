@@ -52,7 +52,7 @@ const expectedResultRef = builder.objectRef<ExpectedResult>('ExpectedResult').im
   }),
 });
 
-export const markerRef = builder.objectRef<Marker>('Marker');
+const markerRef = builder.objectRef<Marker>('Marker');
 markerRef.implement({
   description: 'Something a lab measures (a biomarker) or a group of such things (a panel).',
   fields: (t) => ({

@@ -7,7 +7,6 @@ import { readPassthrough } from './passthrough.ts';
 
 export type Order = z.infer<typeof orderShape>;
 export type OrderEvent = z.infer<typeof orderEventShape>;
-export type Address = NonNullable<z.infer<typeof addressShape>>;
 export type Shipment = NonNullable<Order['shipment']>;
 export type OrderTransaction = NonNullable<Order['transaction']>;
 
@@ -40,7 +39,7 @@ const addressShape = z
   .nullable()
   .catch(null);
 
-export const orderEventShape = z
+const orderEventShape = z
   .object({ id, created_at: timestamp, status: z.string(), status_detail: text })
   .transform((raw) => ({
     id: raw.id,

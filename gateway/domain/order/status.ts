@@ -1,5 +1,5 @@
 /** The stages an order passes: the specification's top-level statuses, and UNKNOWN for any other. */
-export const orderStages = [
+const orderStages = [
   'RECEIVED',
   'COLLECTING_SAMPLE',
   'SAMPLE_WITH_LAB',
@@ -8,14 +8,7 @@ export const orderStages = [
   'FAILED',
   'UNKNOWN',
 ] as const;
-export type OrderStage = (typeof orderStages)[number];
-
-export const collectionMethods = [
-  'TESTKIT',
-  'WALK_IN_TEST',
-  'AT_HOME_PHLEBOTOMY',
-  'ON_SITE_COLLECTION',
-] as const;
+type OrderStage = (typeof orderStages)[number];
 
 /** Every low-level status of the public service, with the words a person reads. */
 export const orderSteps = {

@@ -7,9 +7,6 @@ export type User = z.infer<typeof userShape>;
 export type ConnectedSource = User['connectedSources'][number];
 export type Demographics = z.infer<typeof demographicsShape>;
 
-/** Upper bound of `limit` on the user list (public service; beyond it the service fails). */
-export const maxUserPage = 500;
-
 const sourceShape = z.object({ name: text, slug: text, logo: link }).nullable().catch(null);
 
 const connectedSourceShape = z
