@@ -24,25 +24,28 @@ export interface DemoOptions {
 
 const tokenRequest = z.object({ userId: z.guid(), orderId: z.guid().optional() });
 const demoScopes = ['read:orders', 'launch:portal', 'simulate:orders'];
+const demoFiles = ['demo.css', 'demo.js', 'ask.js', 'draw.js'];
 const demoTtlSeconds = 900;
 
 /** Adds the demo page with its files, and `POST /demo/token`, which any page of this machine may ask. */
 export function addDemo(app: Hono, demo: Demo, { mint }: DemoOptions): void {
   const read = (file: string) => readFileSync(new URL(`./demo/${file}`, import.meta.url), 'utf8');
-  const files = { page: read('index.html'), style: read('demo.css'), script: read('demo.js') };
+  const page = read('index.html');
+  const files = new Map(demoFiles.map((file) => [file, read(file)]));
 
   app.get('/', (context) => {
     context.header('content-security-policy', pagePolicy);
     context.header('referrer-policy', 'no-referrer');
     context.header('x-content-type-options', 'nosniff');
-    return context.html(files.page);
+    return context.html(page);
   });
-  app.get('/demo/demo.css', (context) =>
-    context.body(files.style, 200, { 'content-type': 'text/css; charset=utf-8' }),
-  );
-  app.get('/demo/demo.js', (context) =>
-    context.body(files.script, 200, { 'content-type': 'text/javascript; charset=utf-8' }),
-  );
+  app.get('/demo/:file{[a-z]+\\.(js|css)}', (context) => {
+    const file = context.req.param('file');
+    const text = files.get(file);
+    if (text === undefined) return context.notFound();
+    const type = file.endsWith('.css') ? 'text/css' : 'text/javascript';
+    return context.body(text, 200, { 'content-type': `${type}; charset=utf-8` });
+  });
   app.get('/demo/people', (context) => context.json({ people: demo.listPeople() }));
   app.post('/demo/token', async (context) => {
     const request = tokenRequest.safeParse(await context.req.json().catch(() => null));
