@@ -1,0 +1,139 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createGateway, type Gateway } from '../../../gateway/gateway.ts';
+import { createLog } from '../../../gateway/log.ts';
+import { createSandbox, type Sandbox } from '../../../sandbox/sandbox.ts';
+import { gatewayKey, graphqlRequest, readTestConfig, serviceKey, webhookSecret } from '../../support/lab.ts';
+import { type Host, type HostPage, startHost, type ViewerToken } from './host.ts';
+
+type Order = ReturnType<Sandbox['orders']>[number];
+
+/** One opening of a portal page, as the service saw it. */
+export interface PortalVisit {
+  readonly path: string;
+  readonly referer: string | null;
+  readonly secFetchSite: string | null;
+}
+
+/** The service, the gateway and a host page's server: three origins, all real. */
+export interface Embedding {
+  readonly sandbox: Sandbox;
+  readonly serviceUrl: string;
+  readonly gatewayUrl: string;
+  readonly host: Host;
+  readonly mintToken: (userId: string, more?: { readonly ttlSeconds?: number }) => Promise<ViewerToken>;
+  /** The first order with this status. */
+  readonly findOrder: (status: string) => Order;
+  /** Moves an order one step on and waits until the gateway has heard of it. */
+  readonly advance: (orderId: string) => Promise<void>;
+  /** Moves an order one step on; who hears of it, and when, is left open. */
+  readonly advanceUnheard: (orderId: string) => Promise<void>;
+  readonly readPortalVisits: () => Promise<readonly PortalVisit[]>;
+  readonly stopGateway: () => Promise<void>;
+  /** Starts the gateway again: same port, same event log. */
+  readonly startGateway: () => Promise<void>;
+  readonly [Symbol.asyncDispose]: () => Promise<void>;
+}
+
+export async function startEmbedding(): Promise<Embedding> {
+  const folder = mkdtempSync(join(tmpdir(), 'labgraph-e2e-'));
+  const sandbox = createSandbox({ apiKey: serviceKey, webhookSecret, speed: 1000 });
+  const { url: serviceUrl } = await sandbox.listen({ host: '127.0.0.1', port: 0 });
+  let gatewayUrl = '';
+  let gateway: Gateway | null = null;
+  const host = await startHost(() => gatewayUrl);
+
+  async function startGateway(): Promise<void> {
+    const config = readTestConfig({
+      PORT: gatewayUrl ? new URL(gatewayUrl).port : '0',
+      SERVICE_URL: serviceUrl,
+      EVENT_LOG: `sqlite:${join(folder, 'events.db')}`,
+      PORTAL_ORIGINS: serviceUrl,
+      ALLOWED_ORIGINS: host.origin,
+    });
+    const log = createLog({ level: 'silent', destination: { write: () => {} } });
+    gateway = createGateway({ config, log, serviceUrl });
+    gatewayUrl = (await gateway.listen()).url;
+  }
+  async function stopGateway(): Promise<void> {
+    await gateway?.close();
+    gateway = null;
+  }
+
+  await startGateway();
+  sandbox.webhooks.register(`${gatewayUrl}/webhooks`);
+
+  const askService = async (path: string, init: RequestInit = {}): Promise<Response> => {
+    const response = await fetch(serviceUrl + path, {
+      ...init,
+      headers: { 'x-service-api-key': serviceKey },
+    });
+    if (!response.ok) throw new Error(`The sandbox answered ${response.status} to ${path}.`);
+    return response;
+  };
+  const advanceUnheard = async (orderId: string): Promise<void> => {
+    await askService(`/v3/order/${orderId}/test`, { method: 'POST' });
+  };
+  return {
+    sandbox,
+    serviceUrl,
+    gatewayUrl,
+    host,
+    mintToken: (userId, more = {}) => mintToken(gatewayUrl, { userId, ...more }),
+    findOrder: (status) => {
+      const found = sandbox.orders().find((order) => order.status === status);
+      if (!found) throw new Error(`The world has no order with the status ${status}.`);
+      return found;
+    },
+    advanceUnheard,
+    advance: async (orderId) => {
+      await advanceUnheard(orderId);
+      await sandbox.webhooks.settled();
+    },
+    readPortalVisits: async () => (await askService('/portal-visits')).json(),
+    startGateway,
+    stopGateway,
+    [Symbol.asyncDispose]: async () => {
+      await host.close();
+      await stopGateway();
+      await sandbox.close();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+async function mintToken(gatewayUrl: string, input: Readonly<Record<string, unknown>>): Promise<ViewerToken> {
+  const query = `mutation ($input: CreateViewerTokenInput!) {
+    createViewerToken(input: $input) { token expiresAt } }`;
+  const response = await fetch(graphqlRequest(gatewayUrl, { query, variables: { input } }, gatewayKey));
+  return (await response.json()).data.createViewerToken;
+}
+
+/** A page with one launch button for an order, its user signed in; `more` changes what is said of it. */
+export function launchPage(
+  embedding: Embedding,
+  order: { readonly orderId: string; readonly userId: string },
+  more: Partial<HostPage> & {
+    readonly status?: string;
+    /** Further attributes of the element. */
+    readonly attributes?: string;
+    readonly inside?: string;
+    readonly ttlSeconds?: number;
+  } = {},
+): HostPage {
+  const { status = 'text', attributes = '', inside = '', ttlSeconds = 600, ...rest } = more;
+  return {
+    body: inGateway(
+      embedding,
+      `<portal-launch order-id="${order.orderId}" status="${status}" ${attributes}>${inside}</portal-launch>`,
+    ),
+    mintToken: () => embedding.mintToken(order.userId, { ttlSeconds }),
+    ...rest,
+  };
+}
+
+/** Markup inside the element that gives endpoint, portal and token to everything in it. */
+export function inGateway({ gatewayUrl, serviceUrl }: Embedding, markup: string): string {
+  return `<portal-gateway endpoint="${gatewayUrl}/graphql" portal-origins="${serviceUrl}">${markup}</portal-gateway>`;
+}

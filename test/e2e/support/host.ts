@@ -1,0 +1,109 @@
+import { readFile } from 'node:fs/promises';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { setTimeout as wait } from 'node:timers/promises';
+
+/** What the token endpoint of a host answers. */
+export interface ViewerToken {
+  readonly token: string;
+  readonly expiresAt: string;
+}
+
+/** One page of the host. */
+export interface HostPage {
+  readonly body: string;
+  /**
+   * Where the module comes from. `gateway`: from the gateway, and tokens from an endpoint of the host.
+   * `self`: from the host itself, with the first token printed into the page, so that the policy is exactly
+   * the strictest one the widget promises to run under: not even the host's own server may be asked.
+   */
+  readonly policy?: 'gateway' | 'self';
+  /** Mints a token as the host's server does: the team's key stays there. */
+  readonly mintToken: () => Promise<ViewerToken>;
+  readonly tokenDelayMs?: number;
+  /** Whether the page tells the element when a token ends. */
+  readonly tellsExpiry?: boolean;
+  /** Launches without a click. */
+  readonly launchesAtLoad?: boolean;
+}
+
+/** The server of a team that embeds the widget, on an origin of its own. */
+export interface Host {
+  /** Known to the gateway. The name differs from the gateway's, so that the two are different sites too. */
+  readonly origin: string;
+  /** The same server under a name the gateway does not know. */
+  readonly strangeOrigin: string;
+  /** Puts a page up and gives its path. */
+  readonly serve: (page: HostPage) => string;
+  readonly close: () => Promise<void>;
+}
+
+const appFile = new URL('./host-app.js', import.meta.url);
+const widgetFile = new URL('../../../widget/dist/portal-widget.js', import.meta.url);
+
+/** @param gatewayUrl asked for at every page, because the gateway starts after its hosts are known */
+export async function startHost(gatewayUrl: () => string): Promise<Host> {
+  const pages: HostPage[] = [];
+  const server = createServer((request, response) => {
+    answer(request, response).catch((error: unknown) => response.writeHead(500).end(String(error)));
+  });
+
+  async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const path = request.url ?? '/';
+    if (path === '/app.js') return sendScript(response, appFile);
+    if (path === '/portal-widget.js') return sendScript(response, widgetFile);
+    const [, kind, number] = path.split('/');
+    const page = pages[Number(number)];
+    if (page && kind === 'page') return sendPage(response, page, `/token/${number}`);
+    if (page && kind === 'token' && request.method === 'POST') return sendToken(response, page);
+    response.writeHead(404).end('There is nothing here.');
+  }
+
+  async function sendPage(response: ServerResponse, page: HostPage, tokenPath: string): Promise<void> {
+    const token = page.policy === 'self' ? (await page.mintToken()).token : null;
+    const { launchesAtLoad = false, tellsExpiry = true } = page;
+    const settings = JSON.stringify({ tokenPath, token, launchesAtLoad, tellsExpiry });
+    const widget = page.policy === 'self' ? '/portal-widget.js' : `${gatewayUrl()}/widget/portal-widget.js`;
+    response.setHeader('content-security-policy', policyOf(page.policy ?? 'gateway', gatewayUrl()));
+    response.setHeader('content-type', 'text/html; charset=utf-8');
+    response.end(`<!doctype html><html lang="en"><title>Your test</title>
+<script id="settings" type="application/json">${settings}</script>
+<script type="module" src="/app.js"></script><script type="module" src="${widget}"></script>
+<body><main><h1>Your test</h1>${page.body}</main></body></html>`);
+  }
+
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  return {
+    origin: `http://localhost:${port}`,
+    strangeOrigin: `http://127.0.0.1:${port}`,
+    serve: (page) => `/page/${pages.push(page) - 1}`,
+    close: async () => {
+      const closed = new Promise((resolve) => server.close(resolve));
+      server.closeAllConnections();
+      await closed;
+    },
+  };
+}
+
+function policyOf(policy: 'gateway' | 'self', gatewayUrl: string): string {
+  const gateway = `${gatewayUrl} ${gatewayUrl.replace('http', 'ws')}`;
+  return [
+    "default-src 'none'",
+    policy === 'self' ? "script-src 'self'" : `script-src 'self' ${gatewayUrl}`,
+    policy === 'self' ? `connect-src ${gateway}` : `connect-src 'self' ${gateway}`,
+    "require-trusted-types-for 'script'",
+    'trusted-types portal-widget',
+  ].join('; ');
+}
+
+async function sendScript(response: ServerResponse, file: URL): Promise<void> {
+  response.setHeader('content-type', 'text/javascript; charset=utf-8');
+  response.end(await readFile(file));
+}
+
+async function sendToken(response: ServerResponse, page: HostPage): Promise<void> {
+  await wait(page.tokenDelayMs ?? 0);
+  response.setHeader('content-type', 'application/json');
+  response.end(JSON.stringify(await page.mintToken()));
+}
