@@ -12,6 +12,7 @@ import { addDemo, type Demo } from './edge/demo.ts';
 import { type CreateContext, createGraphQLServer } from './edge/graphql.ts';
 import { createRoutes } from './edge/routes.ts';
 import { createSockets } from './edge/sockets.ts';
+import { GatewayError } from './errors.ts';
 import { createAttempts } from './events/attempts.ts';
 import { type EventStore, openEventStore } from './events/open.ts';
 import { createLoaders } from './graph/context.ts';
@@ -45,6 +46,8 @@ export interface Gateway {
 
 const pruneEveryMs = 3_600_000;
 const dayMs = 86_400_000;
+/** A readiness probe wants its answer soon, whatever the service does. */
+const readyCheckMs = 2000;
 
 /**
  * Puts the parts together.
@@ -92,7 +95,7 @@ export function createGateway(parts: GatewayParts): Gateway {
     beginOperation: upstream.begin,
     checkReady: async () => ({
       eventLog: await store.log.isWritable(),
-      service: await isServiceReachable(createContext, stopping.signal),
+      service: await isServiceReachable(createContext),
     }),
     stopping: stopping.signal,
     metrics,
@@ -102,7 +105,9 @@ export function createGateway(parts: GatewayParts): Gateway {
   });
   if (parts.demo !== undefined) addDemo(app, parts.demo, { mint: viewerTokens.mint });
 
-  const server = createServer(getRequestListener((request) => app.fetch(request)));
+  const server = createServer(
+    getRequestListener((request) => app.fetch(request), { overrideGlobalObjects: false }),
+  );
   sockets.attach(server);
   const pruning = setInterval(() => {
     store.log
@@ -198,9 +203,12 @@ function createContexts({
   };
 }
 
-async function isServiceReachable(createContext: CreateContext, signal: AbortSignal): Promise<boolean> {
+async function isServiceReachable(createContext: CreateContext): Promise<boolean> {
   try {
-    const { service } = createContext({ caller: { kind: 'TEAM' }, signal });
+    const { service } = createContext({
+      caller: { kind: 'TEAM' },
+      signal: AbortSignal.timeout(readyCheckMs),
+    });
     await listUsers(service, { offset: 0, limit: 1 });
     return true;
   } catch {
@@ -210,9 +218,9 @@ async function isServiceReachable(createContext: CreateContext, signal: AbortSig
 
 async function listen(server: Server, { host, port }: Config): Promise<string> {
   await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
+    server.once('error', (cause) => reject(describeListenFailure(cause, { host, port })));
     server.listen(port, host, () => {
-      server.removeListener('error', reject);
+      server.removeAllListeners('error');
       resolve();
     });
   });
@@ -220,6 +228,17 @@ async function listen(server: Server, { host, port }: Config): Promise<string> {
   const address = server.address() as AddressInfo;
   const name = address.family === 'IPv6' ? `[${address.address}]` : address.address;
   return `http://${name}:${address.port}`;
+}
+
+function describeListenFailure(
+  cause: Error,
+  { host, port }: { readonly host: string; readonly port: number },
+): Error {
+  const isTaken = 'code' in cause && cause.code === 'EADDRINUSE';
+  const fault = isTaken
+    ? `PORT ${port} is taken on ${host}. Stop what uses it, or give another PORT.`
+    : `HOST ${host} with PORT ${port} cannot be listened on.`;
+  return new GatewayError('CONFIG_INVALID', `- ${fault}`, { cause });
 }
 
 function localOrigins(url: string): readonly string[] {

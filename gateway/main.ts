@@ -67,5 +67,5 @@ try {
 } catch (error) {
   if (!isGatewayError(error)) throw error;
   process.stderr.write(`Labgraph cannot start (${error.code}):\n${error.message}\n`);
-  process.exitCode = 1;
+  process.exit(1);
 }

@@ -54,7 +54,7 @@ export async function submitTestkitOrder(
   if (issues.length > 0) return inputRejected(issues);
   if (!service.rights.owns({ userId: order.userId })) return notFound('user or lab test');
 
-  const reference = referenceOf(service.rights.key, idempotencyKey);
+  const reference = referenceOf(`${service.rights.key} testkit`, idempotencyKey);
   const position = await context.events.position();
   try {
     const outcome = await context.attempts.run({
