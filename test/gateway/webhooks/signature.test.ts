@@ -1,0 +1,158 @@
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import {
+  type Delivery,
+  nowSeconds,
+  openEndpoint,
+  orderEvent,
+  secretOf,
+  signatureOf,
+  signedHeaders,
+} from './support.ts';
+
+const body = orderEvent();
+
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ['Date'] });
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+async function statusOf(delivery: Delivery, secrets?: readonly string[]) {
+  await using endpoint = openEndpoint(secrets === undefined ? {} : { secrets });
+  const status = await endpoint.deliver(body, delivery);
+  return { status, outcomes: endpoint.outcomes, position: await endpoint.events.position() };
+}
+
+const accepted = { status: 202, outcomes: ['accepted'], position: 1 };
+const refused = { status: 401, outcomes: ['refused'], position: 0 };
+
+describe('a webhook is accepted', () => {
+  test.each<readonly [string, Delivery]>([
+    ['under webhook-* headers', {}],
+    ['under svix-* headers', { prefix: 'svix' }],
+    ['300 s old', { age: 300 }],
+    ['300 s ahead', { age: -300 }],
+    ['with an id of 255 characters', { id: 'm'.repeat(255) }],
+  ])('%s', async (_name, delivery) => {
+    expect(await statusOf(delivery)).toEqual(accepted);
+  });
+
+  test.each([secretOf('a'), secretOf('b')])('under either secret during a rotation', async (signedBy) => {
+    expect(await statusOf({ secret: signedBy }, [secretOf('a'), secretOf('b')])).toEqual(accepted);
+  });
+
+  test('when any of several signatures fits', async () => {
+    const timestamp = String(nowSeconds());
+    const [wrong, right] = [secretOf('x'), secretOf('a')].map((by) =>
+      signatureOf(body, 'msg_1', timestamp, by),
+    );
+    const headers = { 'webhook-signature': `v1,short ${wrong} v2,${right?.slice(3)} ${right}` };
+    expect(await statusOf({ headers })).toEqual(accepted);
+  });
+});
+
+describe('a webhook is refused, and nothing of it kept,', () => {
+  const timestamp = () => String(nowSeconds());
+  const headersOf = (id: string, at: string, signature = signatureOf(body, id, at)) => ({
+    'webhook-id': id,
+    'webhook-timestamp': at,
+    'webhook-signature': signature,
+  });
+
+  test.each<readonly [string, () => Delivery]>([
+    ['301 s old', () => ({ age: 301 })],
+    ['301 s ahead', () => ({ age: -301 })],
+    ['signed with another secret', () => ({ secret: secretOf('x') })],
+    ['without an id', () => ({ headers: { 'webhook-id': null } })],
+    ['without a timestamp', () => ({ headers: { 'webhook-timestamp': null } })],
+    ['without a signature', () => ({ headers: { 'webhook-signature': null } })],
+    ['with an empty signature', () => ({ headers: { 'webhook-signature': '' } })],
+    ['with another id than was signed', () => ({ headers: { 'webhook-id': 'msg_2' } })],
+    [
+      'with another timestamp than was signed',
+      () => ({ headers: { 'webhook-timestamp': String(nowSeconds() + 1) } }),
+    ],
+    ['with an id that has a dot', () => ({ headers: headersOf('msg.1', timestamp()) })],
+    ['with an id that has a blank', () => ({ headers: headersOf('msg 1', timestamp()) })],
+    ['with an id of 256 characters', () => ({ id: 'm'.repeat(256) })],
+    ['with a fraction of a second', () => ({ headers: headersOf('msg_1', `${timestamp()}.5`) })],
+    ['with a timestamp and more', () => ({ headers: headersOf('msg_1', `${timestamp()}abc`) })],
+    ['with a signed timestamp that is no number', () => ({ headers: headersOf('msg_1', 'NaN') })],
+    ['with a timestamp in milliseconds', () => ({ headers: headersOf('msg_1', String(Date.now())) })],
+    ['with a negative timestamp', () => ({ headers: headersOf('msg_1', '-1') })],
+    [
+      'with a signature of another version',
+      () => ({
+        headers: headersOf(
+          'msg_1',
+          timestamp(),
+          signatureOf(body, 'msg_1', timestamp()).replace('v1,', 'v2,'),
+        ),
+      }),
+    ],
+    [
+      'with half a signature',
+      () => ({
+        headers: headersOf('msg_1', timestamp(), signatureOf(body, 'msg_1', timestamp()).slice(0, 20)),
+      }),
+    ],
+    ['with a bare version', () => ({ headers: headersOf('msg_1', timestamp(), 'v1,') })],
+    [
+      'with signatures without end',
+      () => ({
+        headers: headersOf(
+          'msg_1',
+          timestamp(),
+          `${'v1,AAAA '.repeat(600)}${signatureOf(body, 'msg_1', timestamp())}`,
+        ),
+      }),
+    ],
+  ])('%s', async (_name, delivery) => {
+    expect(await statusOf(delivery())).toEqual(refused);
+  });
+
+  test('with an altered body', async () => {
+    await using endpoint = openEndpoint();
+    const response = await endpoint.post(body.replace('received', 'finished'), signedHeaders(body));
+    expect(response.status).toBe(401);
+    expect(await response.json()).toEqual({
+      error: {
+        code: 'WEBHOOK_UNVERIFIED',
+        message: 'The signature headers are missing, wrong or more than 300 seconds off.',
+      },
+    });
+    expect(await endpoint.events.position()).toBe(0);
+  });
+
+  test('with bytes that are not UTF-8, however they were signed', async () => {
+    await using endpoint = openEndpoint();
+    const bytes = Buffer.concat([Buffer.from(body), Buffer.from([0xff, 0xfe])]);
+    // Once over the bytes, and once over the text that a careless receiver would make of them.
+    expect(await endpoint.deliver(bytes)).toBe(401);
+    const replaced = signedHeaders(bytes.toString('utf8'));
+    expect((await endpoint.post(new Uint8Array(bytes), replaced)).status).toBe(401);
+    expect(await endpoint.events.position()).toBe(0);
+  });
+
+  test('with text that a decoder would quietly change', async () => {
+    await using endpoint = openEndpoint();
+    const withMark = Buffer.concat([Buffer.from([0xef, 0xbb, 0xbf]), Buffer.from(body)]);
+    const withoutMark = signedHeaders(body);
+    expect((await endpoint.post(new Uint8Array(withMark), withoutMark)).status).toBe(401);
+    expect(await endpoint.events.position()).toBe(0);
+  });
+
+  test('and the log says so without a word of it', async () => {
+    await using endpoint = openEndpoint();
+    await endpoint.deliver(body, { secret: secretOf('x') });
+    const [line, ...more] = endpoint.logged.map((text) => JSON.parse(text));
+    expect(more).toEqual([]);
+    expect(line).toEqual({
+      level: 40,
+      time: expect.any(String),
+      event: 'webhook.refused',
+      code: 'WEBHOOK_UNVERIFIED',
+    });
+  });
+});

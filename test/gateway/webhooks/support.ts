@@ -1,0 +1,112 @@
+import { createHmac } from 'node:crypto';
+import { versionOfOrder } from '../../../gateway/domain/order/rest.ts';
+import type { StoredEvent } from '../../../gateway/events/log.ts';
+import { openEventStore } from '../../../gateway/events/open.ts';
+import { createLog } from '../../../gateway/log.ts';
+import { createWebhookEndpoint, type WebhookEndpointOptions } from '../../../gateway/webhooks/endpoint.ts';
+import { makeFolder } from '../../support/folder.ts';
+
+export const secretOf = (letter: string) => `whsec_${Buffer.alloc(32, letter).toString('base64')}`;
+export const secret = secretOf('a');
+export const teamId = '6353bcab-3526-4838-8c92-063fa760fb6b';
+export const userId = '0f2c8f5e-0000-4000-8000-000000000001';
+export const orderId = '0f2c8f5e-0000-4000-8000-00000000000a';
+
+/** An order event as the service sends it. */
+export function orderEvent(more: Readonly<Record<string, unknown>> = {}): string {
+  return JSON.stringify({
+    event_type: 'labtest.order.updated',
+    data: {
+      id: orderId,
+      user_id: userId,
+      team_id: teamId,
+      status: 'received',
+      events: [{ id: 7, status: 's' }],
+    },
+    team_id: teamId,
+    user_id: userId,
+    client_user_id: 'member-1',
+    ...more,
+  });
+}
+
+export interface Signing {
+  readonly id?: string;
+  readonly secret?: string;
+  /** Seconds from now. */
+  readonly age?: number;
+  readonly prefix?: 'webhook' | 'svix';
+}
+
+export const nowSeconds = () => Math.floor(Date.now() / 1000);
+
+/** The signature scheme in its own words: HMAC-SHA256 of `id.timestamp.body` under the decoded secret. */
+export function signatureOf(body: string | Buffer, id: string, timestamp: string, by = secret): string {
+  const key = Buffer.from(by.slice('whsec_'.length), 'base64');
+  return `v1,${createHmac('sha256', key).update(`${id}.${timestamp}.`).update(body).digest('base64')}`;
+}
+
+export function signedHeaders(body: string | Buffer, signing: Signing = {}): Record<string, string> {
+  const { id = 'msg_1', prefix = 'webhook', age = 0 } = signing;
+  const timestamp = String(nowSeconds() - age);
+  return {
+    [`${prefix}-id`]: id,
+    [`${prefix}-timestamp`]: timestamp,
+    [`${prefix}-signature`]: signatureOf(body, id, timestamp, signing.secret),
+  };
+}
+
+export interface Delivery extends Signing {
+  /** On top of the signed ones; null takes one away. */
+  readonly headers?: Readonly<Record<string, string | null>>;
+}
+
+/** A webhook endpoint over a real SQLite log. */
+export function openEndpoint(more: Partial<WebhookEndpointOptions> = {}) {
+  const folder = makeFolder();
+  const { log: events } = openEventStore({ kind: 'sqlite', path: folder.file('events.db') }, []);
+  const outcomes: string[] = [];
+  const logged: string[] = [];
+  const receive = createWebhookEndpoint({
+    secrets: [secret],
+    events,
+    log: createLog({ level: 'info', destination: { write: (line) => void logged.push(line) } }),
+    subjectOf: versionOfOrder,
+    teamId: () => teamId,
+    onOutcome: (outcome) => outcomes.push(outcome),
+    ...more,
+  });
+  const post = (body: BodyInit, headers: Readonly<Record<string, string | null>>) => {
+    const present = Object.entries(headers).flatMap(([name, value]) =>
+      value === null ? [] : [[name, value]],
+    );
+    return receive(
+      new Request('http://gateway.test/webhooks', {
+        method: 'POST',
+        headers: Object.fromEntries(present),
+        body,
+        ...(body instanceof ReadableStream ? { duplex: 'half' } : {}),
+      }),
+    );
+  };
+  return {
+    events,
+    outcomes,
+    logged,
+    post,
+    /** Sends a body, signed unless told otherwise, and gives the status of the answer. */
+    deliver: async (body: string | Buffer, { headers = {}, ...signing }: Delivery = {}) => {
+      const bytes = typeof body === 'string' ? body : new Uint8Array(body);
+      return (await post(bytes, { ...signedHeaders(body, signing), ...headers })).status;
+    },
+    /** What subscribers of everything would be given. */
+    delivered: async (): Promise<readonly StoredEvent[]> => {
+      const batch = await events.read({}, 0, 100);
+      return batch.kind === 'gap' ? [] : batch.events;
+    },
+    [Symbol.asyncDispose]: async () => {
+      await events.close();
+      folder[Symbol.dispose]();
+    },
+  };
+}
