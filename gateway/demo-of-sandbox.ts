@@ -1,12 +1,14 @@
 import type { Sandbox } from '../sandbox/sandbox.ts';
 import type { Demo } from './edge/demo.ts';
 
-/** The demo over an embedded sandbox: its invented people, and GraphiQL with the printed key filled in. */
-export function createDemo(sandbox: Sandbox, gatewayKeys: readonly string[]): Demo {
-  const [gatewayKey = ''] = gatewayKeys;
+/**
+ * The demo over an embedded sandbox: its invented people, and GraphiQL with ready queries.
+ * @param gatewayKey filled into GraphiQL; null for a configured key, which is shown to nobody
+ */
+export function createDemo(sandbox: Sandbox, gatewayKey: string | null): Demo {
   const [person] = sandbox.users();
   const kit = sandbox.labTests().find((labTest) => labTest.method === 'testkit');
-  const order = sandbox.orders().find(({ userId }) => userId === person?.userId);
+  const order = sandbox.orders().findLast(({ userId }) => userId === person?.userId);
   return {
     graphiql: {
       gatewayKey,

@@ -6,7 +6,7 @@ import { isGatewayError } from './errors.ts';
 import { createGateway, type Gateway } from './gateway.ts';
 import { keepSecrets } from './kept-secrets.ts';
 import { createLog, type Log } from './log.ts';
-import { describeStart } from './start-text.ts';
+import { describeStart, generatedGatewayKey } from './start-text.ts';
 
 const dataFolder = './data';
 const drainMs = 10_000;
@@ -36,7 +36,7 @@ async function startWithSandbox(config: Config, log: Log): Promise<Started> {
     log,
     serviceUrl: service.url,
     portalOrigins: [service.url],
-    demo: createDemo(sandbox, config.gatewayApiKeys),
+    demo: createDemo(sandbox, generatedGatewayKey(config)),
   });
   const { url } = await gateway.listen();
   sandbox.webhooks.register(`http://127.0.0.1:${new URL(url).port}/webhooks`);

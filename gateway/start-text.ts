@@ -10,8 +10,8 @@ const firstQuery =
 export function describeStart(config: Config, url: string): string {
   const lines = [`Labgraph is listening on ${url}`, '', `  GraphQL   ${url}/graphql`];
   if (config.service.kind === 'embedded') lines.push(`  Demo      ${url}/`);
-  const key = config.generated.includes('GATEWAY_API_KEYS') ? config.gatewayApiKeys[0] : undefined;
-  if (key !== undefined) {
+  const key = generatedGatewayKey(config);
+  if (key !== null) {
     lines.push(`  Key       ${key}`, '', '  Try it:', `  ${describeCurl(url, key)}`);
   }
   const unset = config.generated.filter(
@@ -19,6 +19,11 @@ export function describeStart(config: Config, url: string): string {
   );
   if (unset.length > 0) lines.push('', `  Generated, because not set: ${unset.join(', ')}`);
   return `${lines.join('\n')}\n\n`;
+}
+
+/** The gateway key that was generated for want of a configured one, or null. */
+export function generatedGatewayKey(config: Config): string | null {
+  return config.generated.includes('GATEWAY_API_KEYS') ? (config.gatewayApiKeys[0] ?? null) : null;
 }
 
 function describeCurl(url: string, key: string): string {

@@ -20,12 +20,13 @@ export interface GraphQLServerOptions {
   readonly createContext: CreateContext;
   readonly log: Log;
   readonly metrics: Metrics;
-  /** GraphiQL with this key and these queries filled in; null = no GraphiQL. */
+  /** GraphiQL with these queries filled in; null = no GraphiQL. */
   readonly graphiql: GraphiQL | null;
 }
 
 export interface GraphiQL {
-  readonly gatewayKey: string;
+  /** Filled in as well; null = the reader fills in their own. */
+  readonly gatewayKey: string | null;
   readonly queries: readonly string[];
 }
 
@@ -57,7 +58,8 @@ export function createGraphQLServer(options: GraphQLServerOptions): GraphQLServe
 
 function describeGraphiQL(graphiql: GraphiQL | null) {
   if (graphiql === null) return { graphiql: false } as const;
-  const headers = JSON.stringify({ authorization: `Bearer ${graphiql.gatewayKey}` }, null, 2);
+  const key = graphiql.gatewayKey ?? '<your gateway key>';
+  const headers = JSON.stringify({ authorization: `Bearer ${key}` }, null, 2);
   return {
     renderGraphiQL,
     graphiql: {

@@ -117,7 +117,10 @@ export function inputRejected(issues: readonly InputIssue[]): InputRejected {
   return {
     kind: 'InputRejected',
     code: 'INPUT_REJECTED',
-    message: 'The input was refused; see issues for what is wrong.',
+    message:
+      issues.length > 0
+        ? 'The input was refused; see issues for what is wrong.'
+        : 'The service refused the input without saying what is wrong.',
     issues,
   };
 }

@@ -3,6 +3,7 @@ import type { GraphContext } from '../../graph/context.ts';
 import {
   type FeatureNotEnabled,
   featureNotEnabled,
+  type InputIssue,
   type InputRejected,
   inputRejected,
   type NotFound,
@@ -67,7 +68,16 @@ export async function requestSimulation(
     return current === null ? notFound('order') : { kind: 'OrderSimulated', order: current };
   } catch (error) {
     if (isGatewayError(error, 'UPSTREAM_FORBIDDEN')) return featureNotEnabled();
-    if (isGatewayError(error, 'UPSTREAM_REJECTED')) return inputRejected(toInputIssues(error.issues));
+    if (isGatewayError(error, 'UPSTREAM_REJECTED')) {
+      return inputRejected(
+        error.issues.length > 0 ? toInputIssues(error.issues) : [describeStandstill(order)],
+      );
+    }
     throw error;
   }
+}
+
+function describeStandstill(order: Order): InputIssue {
+  const { label } = readOrderStatus(order.status);
+  return { path: ['finalStatus'], message: `An order with the status "${label}" cannot go there.` };
 }
