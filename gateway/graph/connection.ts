@@ -133,9 +133,10 @@ export async function offsetConnection<Node>(
 ): Promise<Connection<Node>> {
   const list = readList(args, identity);
   const page = await fetch({ offset: list.start, limit: list.first });
-  const end = list.start + page.rows.length;
+  const rows = page.rows.slice(0, list.first);
+  const end = list.start + rows.length;
   return toConnection(list, {
-    rows: page.rows.slice(0, list.first),
+    rows,
     hasNextPage: page.total === null ? page.rows.length >= list.first : end < page.total,
     totalCount: page.total,
   });
@@ -156,7 +157,7 @@ export async function pagedConnection<Node>(
   const pages = await Promise.all(plan.pages.map((page) => fetch({ page, size: plan.size })));
   const rows = pages.flatMap((page) => page.rows);
   const readThrough = (plan.firstPage - 1) * plan.size + rows.length;
-  const totalCount = countAll(pages.at(-1), { ...plan, readThrough });
+  const totalCount = pages.some(hidesRows) ? null : countAll(pages.at(-1), { ...plan, readThrough });
   const stretch = rows.slice(plan.skip, plan.skip + list.first);
   const hasMoreRows = rows.length > plan.skip + stretch.length;
   return toConnection(list, {
@@ -213,15 +214,18 @@ function countAll(
   plan: PagePlan & { readonly readThrough: number },
 ): number | null {
   if (page === undefined) return null;
-  // Rows of others were left out and the total with them: counting places would bring it back.
-  if (page.total === null && page.rows.includes(null)) return null;
   const lastRead = plan.pages.at(-1) ?? plan.firstPage;
   const isLastPage = page.pages === null ? page.rows.length < plan.size : lastRead >= page.pages;
   if (isLastPage && page.rows.length > 0) return plan.readThrough;
   if (page.total === null) return null;
-  const isWhole =
-    page.pages === null ? page.total >= plan.readThrough : Math.ceil(page.total / plan.size) === page.pages;
-  return isWhole ? page.total : null;
+  const agrees = page.pages === null || Math.ceil(page.total / plan.size) === page.pages;
+  // Fewer than the rows before: also what an answer "there is no such page" would say.
+  return agrees && page.total >= plan.readThrough ? page.total : null;
+}
+
+/** Rows of others were left out and the total with them: counting places would bring it back. */
+function hidesRows(page: Page<unknown>): boolean {
+  return page.total === null && page.rows.includes(null);
 }
 
 interface ListRequest {
@@ -249,8 +253,8 @@ export function readFirst(args: ConnectionArguments): number {
 
 function readStart(after: string | null | undefined, identity: string): number {
   if (after === null || after === undefined) return 0;
-  const [cursorIdentity, index = ''] = Buffer.from(after, 'base64url').toString('utf8').split('.');
-  if (cursorIdentity === identity && /^\d{1,9}$/.test(index)) return Number(index) + 1;
+  const [cursorIdentity, index = '', ...more] = Buffer.from(after, 'base64url').toString('utf8').split('.');
+  if (cursorIdentity === identity && more.length === 0 && /^\d{1,9}$/.test(index)) return Number(index) + 1;
   throw new GatewayError(
     'BAD_CURSOR',
     'This cursor belongs to another list or filter. Read the list from its start.',

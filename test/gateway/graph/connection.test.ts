@@ -1,0 +1,263 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import {
+  type ConnectionArguments,
+  connectionCost,
+  offsetConnection,
+  type PageRange,
+  pagedConnection,
+  planPages,
+} from '../../../gateway/graph/connection.ts';
+import type { Page } from '../../../gateway/upstream/service.ts';
+import { nodesOf, rowsOf, walk } from './lists.ts';
+
+const page = (rows: Page<number>['rows'], more: Partial<Page<number>> = {}): Page<number> => ({
+  rows,
+  total: null,
+  pages: null,
+  nextCursor: null,
+  ...more,
+});
+
+const identity = ['orders', { userId: 'u1' }];
+const firsts = fc.integer({ min: 1, max: 100 });
+const lists = fc
+  .record({ count: fc.nat(130), holes: fc.array(fc.nat(130), { maxLength: 8 }) })
+  .map(({ count, holes }) => ({ count, rows: rowsOf(count, holes), holes }));
+const wanted = (rows: Page<number>['rows']) => rows.filter((row) => row !== null);
+
+type Totals = (counted: {
+  readonly all: number;
+  readonly here: number;
+  readonly size: number;
+}) => Partial<Page<number>>;
+
+/** What services say of a whole list. */
+const totals: readonly (readonly [string, Totals])[] = [
+  ['an honest total and pages', ({ all, size }) => ({ total: all, pages: Math.ceil(all / size) })],
+  ['an honest total', ({ all }) => ({ total: all })],
+  ['pages only', ({ all, size }) => ({ pages: Math.ceil(all / size) })],
+  [
+    'a total of the page only, and pages',
+    ({ all, here, size }) => ({ total: here, pages: Math.ceil(all / size) }),
+  ],
+  ['nothing', () => ({})],
+];
+
+/** A list that is paged by number, of which every request is noted. */
+function openPages(rows: Page<number>['rows'], count: Totals) {
+  const requests: PageRange[] = [];
+  const read = (args: ConnectionArguments, list: readonly unknown[] = identity) =>
+    pagedConnection(args, list, async (request) => {
+      requests.push(request);
+      const here = rows.slice((request.page - 1) * request.size, request.page * request.size);
+      return page(here, count({ all: rows.length, here: here.length, size: request.size }));
+    });
+  return { read, requests };
+}
+
+describe('planPages', () => {
+  test('covers exactly the stretch with at most two neighbouring pages of 1 to 100 rows', () => {
+    fc.assert(
+      fc.property(fc.nat(100_000), firsts, (start, count) => {
+        const { size, firstPage, pages, skip } = planPages(start, count);
+        expect(size).toBeGreaterThanOrEqual(1);
+        expect(size).toBeLessThanOrEqual(100);
+        expect([[firstPage], [firstPage, firstPage + 1]]).toContainEqual(pages);
+        expect((firstPage - 1) * size + skip).toBe(start);
+        expect(skip).toBeGreaterThanOrEqual(0);
+        expect(skip + count).toBeLessThanOrEqual(size * pages.length);
+        expect(size * pages.length).toBeLessThanOrEqual(Math.max(2 * count, 1));
+      }),
+    );
+  });
+
+  test.each([
+    [0, 20, { size: 20, firstPage: 1, pages: [1], skip: 0 }],
+    [20, 20, { size: 20, firstPage: 2, pages: [2], skip: 0 }],
+    [30, 60, { size: 90, firstPage: 1, pages: [1], skip: 30 }],
+    [50, 100, { size: 100, firstPage: 1, pages: [1, 2], skip: 50 }],
+  ])('of %i and %i', (start, count, plan) => {
+    expect(planPages(start, count)).toEqual(plan);
+  });
+});
+
+describe.each(totals)('a list in numbered pages whose service says %s', (name, count) => {
+  test('is walked with each row once, whatever `first` is', async () => {
+    await fc.assert(
+      fc.asyncProperty(lists, firsts, async ({ rows }, first) => {
+        const { read, requests } = openPages(rows, count);
+        const stretches = await walk(first, (args) => read(args));
+        expect(nodesOf(stretches)).toEqual(wanted(rows));
+        expect(requests.every(({ size }) => size >= 1 && size <= 100)).toBe(true);
+        expect(stretches.map(({ pageInfo }) => pageInfo.hasPreviousPage)).toEqual(
+          stretches.map((_, index) => index > 0),
+        );
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  test('is never counted wrongly', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.nat(130), firsts, async (all, first) => {
+        const { read } = openPages(rowsOf(all), count);
+        for (const { totalCount } of await walk(first, (args) => read(args))) {
+          if (totalCount !== null || name.includes('honest')) expect(totalCount).toBe(all);
+        }
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  test('may change `first` from stretch to stretch', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(firsts, { minLength: 3, maxLength: 3 }),
+        async ([one = 1, two = 1, three = 1]) => {
+          const { read } = openPages(rowsOf(400), count);
+          const a = await read({ first: one });
+          const b = await read({ first: two, after: a.pageInfo.endCursor });
+          const c = await read({ first: three, after: b.pageInfo.endCursor });
+          expect(nodesOf([a, b, c])).toEqual(rowsOf(one + two + three));
+        },
+      ),
+      { numRuns: 30 },
+    );
+  });
+});
+
+describe('a list in numbered pages', () => {
+  test("counts no rows that are not the caller's", async () => {
+    const rows = rowsOf(5, [1, 3]);
+    // As the owner check leaves it: holes, and no total.
+    const { read } = openPages(rows, ({ all, size }) => ({ total: null, pages: Math.ceil(all / size) }));
+    expect(await read({ first: 20 })).toMatchObject({ totalCount: null, pageInfo: { hasNextPage: false } });
+  });
+
+  test('counts nothing either when they stand on the first of two pages that are read', async () => {
+    const rows = rowsOf(150, [60]);
+    const { read } = openPages(rows, () => ({}));
+    const { pageInfo } = await read({ first: 50 });
+    const [start, count] = [50, 100];
+    expect(planPages(start, count).pages).toEqual([1, 2]);
+    const fetch = async ({ page: number, size }: PageRange) => {
+      const here = rows.slice((number - 1) * size, number * size);
+      return page(here, { total: here.includes(null) ? null : 150, pages: Math.ceil(150 / size) });
+    };
+    const stretch = await pagedConnection({ first: count, after: pageInfo.endCursor }, identity, fetch);
+    expect(nodesOf([stretch])).toEqual(wanted(rows.slice(start, start + count)));
+    expect(stretch.totalCount).toBeNull();
+  });
+
+  test('ends at a page that the service does not know, without a wrong count', async () => {
+    const unknown = page([], { total: 0, pages: 0 });
+    const known = page(rowsOf(100), { total: 100, pages: 1 });
+    const fetch = async (request: PageRange) => (request.page === 1 ? known : unknown);
+    const first = await pagedConnection({ first: 50 }, identity, async () => page(rowsOf(50), { pages: 2 }));
+    const second = await pagedConnection({ first: 100, after: first.pageInfo.endCursor }, identity, fetch);
+    expect(nodesOf([second])).toEqual(rowsOf(100).slice(50));
+    expect(second).toMatchObject({ totalCount: null, pageInfo: { hasNextPage: false } });
+  });
+
+  test('gives edges whose cursors each lead to the next row', async () => {
+    const { read } = openPages(rowsOf(30), () => ({}));
+    const { edges } = await read({ first: 30 });
+    for (const { cursor, node } of edges.slice(0, -1)) {
+      expect(nodesOf([await read({ first: 1, after: cursor })])).toEqual([node + 1]);
+    }
+  });
+
+  test('that is empty has no cursors', async () => {
+    const { read } = openPages([], ({ all }) => ({ total: all, pages: 0 }));
+    expect(await read({})).toEqual({
+      edges: [],
+      totalCount: 0,
+      pageInfo: { hasNextPage: false, hasPreviousPage: false, startCursor: null, endCursor: null },
+    });
+  });
+
+  test('reads on behind a stretch of nothing but holes', async () => {
+    const { read } = openPages(rowsOf(6, [0, 1, 2]), () => ({}));
+    const holes = await read({ first: 3 });
+    expect(holes).toMatchObject({ edges: [], pageInfo: { hasNextPage: true, startCursor: null } });
+    expect(nodesOf([await read({ first: 3, after: holes.pageInfo.endCursor })])).toEqual([3, 4, 5]);
+  });
+});
+
+/** A list that is paged by offset. */
+function openOffsets(rows: Page<number>['rows'], count: (all: number) => Partial<Page<number>>, most = 500) {
+  return (args: ConnectionArguments, list: readonly unknown[] = identity) =>
+    offsetConnection(args, list, async ({ offset, limit }) =>
+      page(rows.slice(offset, offset + Math.max(limit, most === 500 ? 0 : most)), count(rows.length)),
+    );
+}
+
+describe('a list by offset', () => {
+  test.each<readonly [string, (all: number) => Partial<Page<number>>, number]>([
+    ['with an honest total', (all) => ({ total: all }), 500],
+    ['without a total', () => ({}), 500],
+    ['that gives more rows than it is asked for', (all) => ({ total: all }), 70],
+    ['that gives more than asked for, without a total', () => ({}), 70],
+  ])('%s is walked with each row once', async (_name, count, most) => {
+    await fc.assert(
+      fc.asyncProperty(lists, firsts, async ({ rows }, first) => {
+        const read = openOffsets(rows, count, most);
+        expect(nodesOf(await walk(first, (args) => read(args)))).toEqual(wanted(rows));
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  test('says whether it goes on, exactly where it ends', async () => {
+    const read = openOffsets(rowsOf(40), (all) => ({ total: all }));
+    const first = await read({ first: 20 });
+    const second = await read({ first: 20, after: first.pageInfo.endCursor });
+    expect([first, second].map(({ pageInfo }) => pageInfo.hasNextPage)).toEqual([true, false]);
+    expect([first, second].map(({ totalCount }) => totalCount)).toEqual([40, 40]);
+  });
+});
+
+describe.each([
+  ['numbered pages', openPages(rowsOf(50), () => ({})).read],
+  ['offset', openOffsets(rowsOf(50), () => ({}))],
+])('the arguments of a list by %s', (_name, read) => {
+  test.each([0, 101, -1, 2 ** 31 - 1, Number.NaN])('first: %d is BAD_USER_INPUT', async (first) => {
+    await expect(read({ first })).rejects.toMatchObject({
+      code: 'BAD_USER_INPUT',
+      message: 'first must be from 1 to 100.',
+    });
+  });
+
+  test.each([undefined, null])('first: %s is 20', async (first) => {
+    expect((await read({ first })).edges).toHaveLength(20);
+  });
+
+  test('a cursor of another list or filter is BAD_CURSOR', async () => {
+    const { pageInfo } = await read({ first: 1 }, ['orders', { userId: 'u2' }]);
+    await expect(read({ after: pageInfo.endCursor })).rejects.toMatchObject({ code: 'BAD_CURSOR' });
+  });
+
+  test('any other text is BAD_CURSOR', async () => {
+    const { pageInfo } = await read({ first: 1 });
+    const own = Buffer.from(pageInfo.endCursor ?? '', 'base64url').toString();
+    const edited = ['-1', '1.5', '1e3', ' 1', '9'.repeat(10), ''].map((index) =>
+      Buffer.from(own.replace(/\d+$/, index)).toString('base64url'),
+    );
+    const anything = fc.oneof(fc.string({ unit: 'binary' }), fc.base64String(), fc.constantFrom(...edited));
+    await fc.assert(
+      fc.asyncProperty(anything, async (after) => {
+        await expect(read({ after })).rejects.toMatchObject({ code: 'BAD_CURSOR' });
+      }),
+    );
+  });
+});
+
+test.each([
+  [{}, 20],
+  [{ first: 7 }, 7],
+  [{ first: -5 }, 1],
+  [{ first: 1e9 }, 100],
+])('The cost of %o is that of %i rows', (args, multiplier) => {
+  expect(connectionCost(args)).toEqual({ field: 1, multiplier });
+});
