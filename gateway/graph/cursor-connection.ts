@@ -32,6 +32,8 @@ export async function cursorConnection<Node>(
   const page = await fetch({ cursor: start.cursor, limit: Math.min(maxLimit, start.skip + first) });
   const stretch = page.rows.slice(start.skip, start.skip + first);
   const cursorAt = (index: number) => toCursor(identity, placeAfter(start, index, page));
+  // Behind nothing at all stands the next page, if there is one: a service may give an empty page on the way.
+  const isAtEnd = stretch.length === 0 && page.nextCursor === null;
   const edges = stretch.flatMap((node, index) => (node === null ? [] : [{ cursor: cursorAt(index), node }]));
   const isWholeList = args.after == null && page.nextCursor === null;
   return {
@@ -41,7 +43,7 @@ export async function cursorConnection<Node>(
       hasNextPage: page.nextCursor !== null || page.rows.length > start.skip + stretch.length,
       hasPreviousPage: args.after != null,
       startCursor: edges[0]?.cursor ?? null,
-      endCursor: stretch.length === 0 ? null : cursorAt(stretch.length - 1),
+      endCursor: isAtEnd ? null : cursorAt(stretch.length - 1),
     },
   };
 }

@@ -1,0 +1,121 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import type { ConnectionArguments } from '../../../gateway/graph/connection.ts';
+import { cursorConnection } from '../../../gateway/graph/cursor-connection.ts';
+import type { Page } from '../../../gateway/upstream/service.ts';
+import { nodesOf, rowsOf, walk } from './lists.ts';
+
+interface ListOptions {
+  /** The most rows the service gives at once, whatever it is asked for. */
+  readonly most?: number;
+  /** Whether the service names a next page that turns out to be empty. */
+  readonly endsEmpty?: boolean;
+  /** Whether there is an empty page behind each page with rows. */
+  readonly pauses?: boolean;
+}
+
+/** A list that is paged by a cursor which the service gives at the end of each page only. */
+function openList(
+  rows: Page<number>['rows'],
+  { most = 100, endsEmpty = false, pauses = false }: ListOptions = {},
+) {
+  const limits: number[] = [];
+  const read = (args: ConnectionArguments, identity: readonly unknown[] = ['labTests', null]) =>
+    cursorConnection(args, identity, async ({ cursor, limit }) => {
+      limits.push(limit);
+      if (cursor?.startsWith('p'))
+        return { rows: [], total: null, pages: null, nextCursor: `c${cursor.slice(1)}` };
+      const start = cursor === null ? 0 : Number(cursor.slice(1));
+      const here = rows.slice(start, start + Math.min(limit, most));
+      const end = start + here.length;
+      const goesOn = end < rows.length || (endsEmpty && here.length > 0);
+      return {
+        rows: here,
+        total: null,
+        pages: null,
+        nextCursor: goesOn ? `${pauses ? 'p' : 'c'}${end}` : null,
+      };
+    });
+  return { read, limits };
+}
+
+const lists = fc
+  .record({ count: fc.nat(130), holes: fc.array(fc.nat(130), { maxLength: 8 }) })
+  .map(({ count, holes }) => rowsOf(count, holes));
+const firsts = fc.integer({ min: 1, max: 100 });
+
+test('A list is walked with each row once, whatever `first` is and however the service cuts it', async () => {
+  const services = fc.record({
+    most: fc.integer({ min: 1, max: 100 }),
+    endsEmpty: fc.boolean(),
+    pauses: fc.boolean(),
+  });
+  await fc.assert(
+    fc.asyncProperty(lists, firsts, services, async (rows, first, service) => {
+      const { read, limits } = openList(rows, service);
+      expect(nodesOf(await walk(first, (args) => read(args)))).toEqual(rows.filter((row) => row !== null));
+      expect(limits.every((limit) => limit >= 1 && limit <= 100)).toBe(true);
+    }),
+    { numRuns: 150 },
+  );
+});
+
+test('Every edge of a stretch leads to the row behind it', async () => {
+  const { read } = openList(rowsOf(130));
+  const { edges } = await read({ first: 100 });
+  for (const { cursor, node } of edges) {
+    expect(nodesOf([await read({ first: 2, after: cursor })])).toContain(node + 1);
+  }
+});
+
+test('A stretch says where it stands, and the count only when it is the whole list', async () => {
+  const { read } = openList(rowsOf(5));
+  const whole = await read({ first: 5 });
+  expect(whole).toMatchObject({
+    totalCount: 5,
+    pageInfo: { hasNextPage: false, hasPreviousPage: false, startCursor: whole.edges[0]?.cursor },
+  });
+  const part = await read({ first: 3 });
+  expect(part).toMatchObject({ totalCount: null, pageInfo: { hasNextPage: true, hasPreviousPage: false } });
+  const rest = await read({ first: 3, after: part.pageInfo.endCursor });
+  expect(rest).toMatchObject({ totalCount: null, pageInfo: { hasNextPage: false, hasPreviousPage: true } });
+});
+
+test('An empty list has no cursors', async () => {
+  expect(await openList([]).read({})).toEqual({
+    edges: [],
+    totalCount: 0,
+    pageInfo: { hasNextPage: false, hasPreviousPage: false, startCursor: null, endCursor: null },
+  });
+});
+
+describe('the arguments', () => {
+  const { read } = openList(rowsOf(50));
+
+  test.each([0, 101, -1])('first: %d is BAD_USER_INPUT', async (first) => {
+    await expect(read({ first })).rejects.toMatchObject({ code: 'BAD_USER_INPUT' });
+  });
+
+  test('a cursor of another list or filter is BAD_CURSOR', async () => {
+    const { pageInfo } = await read({ first: 1 }, ['labTests', 'blood']);
+    await expect(read({ after: pageInfo.endCursor })).rejects.toMatchObject({ code: 'BAD_CURSOR' });
+  });
+
+  test('any other text is BAD_CURSOR', async () => {
+    const { pageInfo } = await read({ first: 1 });
+    const [identity] = JSON.parse(Buffer.from(pageInfo.endCursor ?? '', 'base64url').toString());
+    const edited = [
+      [identity, null, -1],
+      [identity, null, 101],
+      [identity, 5, 0],
+      [identity, null],
+      [identity],
+    ].map((place) => Buffer.from(JSON.stringify(place)).toString('base64url'));
+    const anything = fc.oneof(fc.string({ unit: 'binary' }), fc.base64String(), fc.constantFrom(...edited));
+    await fc.assert(
+      fc.asyncProperty(anything, async (after) => {
+        await expect(read({ after })).rejects.toMatchObject({ code: 'BAD_CURSOR' });
+      }),
+    );
+  });
+});
