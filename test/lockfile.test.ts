@@ -1,0 +1,46 @@
+import { readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+
+interface Locked {
+  readonly version?: string;
+  readonly optionalDependencies?: Readonly<Record<string, string>>;
+}
+
+const lock: { readonly packages: Readonly<Record<string, Locked>> } = JSON.parse(
+  readFileSync(new URL('../package-lock.json', import.meta.url), 'utf8'),
+);
+
+/** Where npm would look for a package that one at this path asks for, nearest first. */
+function placesOf(path: string, name: string): readonly string[] {
+  const nested = path === '' ? [] : [`${path}/node_modules/${name}`];
+  const above = path.lastIndexOf('/node_modules/');
+  return [
+    ...nested,
+    ...(path === '' ? [`node_modules/${name}`] : placesOf(above === -1 ? '' : path.slice(0, above), name)),
+  ];
+}
+
+// A registry that lacks some platforms makes `npm install` leave them out, and `npm ci` then refuses the file on
+// every machine (decision 0006). Entries with version, os and cpu are enough.
+test('the lockfile names the packages of every platform, so that npm ci accepts it everywhere', () => {
+  const wanted = Object.entries(lock.packages).flatMap(([path, { optionalDependencies = {} }]) =>
+    Object.keys(optionalDependencies).map((name) => ({ path, name })),
+  );
+  expect(wanted.length).toBeGreaterThan(20);
+  const missing = wanted.filter(
+    ({ path, name }) => !placesOf(path, name).some((place) => lock.packages[place]?.version),
+  );
+  expect(missing).toEqual([]);
+});
+
+test('every dependency is pinned to an exact version', () => {
+  for (const file of ['../package.json', '../widget/package.json']) {
+    const { dependencies, devDependencies = {} } = JSON.parse(
+      readFileSync(new URL(file, import.meta.url), 'utf8'),
+    );
+    const loose = Object.entries<string>({ ...dependencies, ...devDependencies }).filter(
+      ([, version]) => !/^\d+\.\d+\.\d+$/.test(version),
+    );
+    expect(loose).toEqual([]);
+  }
+});
