@@ -57,7 +57,7 @@ export function readConfig(env: Environment, keepSecrets: () => KeptSecrets): Co
     port: reading.integer('PORT', 4000, { min: 0, max: 65_535 }),
     host: reading.text('HOST') ?? '127.0.0.1',
     service: readService(reading),
-    apiKeyHeader: (reading.text('SERVICE_API_KEY_HEADER') ?? 'x-service-api-key').toLowerCase(),
+    apiKeyHeader: readApiKeyHeader(reading),
     ordersPath: readOrdersPath(reading),
     teamId: reading.uuid('SERVICE_TEAM_ID'),
     webhookSecrets: readWebhookSecrets(reading),
@@ -111,7 +111,9 @@ class Reading {
     const path = this.text(`${name}_FILE`);
     if (path === null) return this.text(name);
     try {
-      return readFileSync(path, 'utf8').trim() || null;
+      const secret = readFileSync(path, 'utf8').trim();
+      if (secret === '') this.fault(`${name}_FILE names an empty file.`);
+      return secret || null;
     } catch {
       this.fault(`${name}_FILE names a file that cannot be read.`);
       return null;
@@ -174,7 +176,7 @@ class Reading {
 }
 
 function isOrigin(text: string): boolean {
-  return URL.canParse(text) && new URL(text).origin === text;
+  return URL.canParse(text) && /^https?:[^*]+$/.test(text) && new URL(text).origin === text;
 }
 
 function readService(reading: Reading): ServiceConfig {
@@ -192,18 +194,27 @@ function readService(reading: Reading): ServiceConfig {
   return { kind: 'remote', url, apiKey: apiKey ?? '' };
 }
 
+/** The address, null when none is given. A faulty one counts as given: its fault is named, once. */
 function readServiceUrl(reading: Reading): string | null {
   const deployment = reading.oneOf('SERVICE_DEPLOYMENT', deployments);
   const name =
     deployment === null ? 'SERVICE_URL' : `SERVICE_URL_${deployment.toUpperCase().replace('-', '_')}`;
   const text = reading.text(name);
   if (text === null) {
-    if (deployment !== null) reading.fault(`SERVICE_DEPLOYMENT=${deployment} needs ${name}.`);
-    return null;
+    if (deployment === null) return null;
+    reading.fault(`SERVICE_DEPLOYMENT=${deployment} needs ${name}.`);
+    return '';
   }
-  if (URL.canParse(text) && /^https?:$/.test(new URL(text).protocol)) return text.replace(/\/+$/, '');
-  reading.fault(`${name} must be an http or https address.`);
-  return null;
+  const isAddress = URL.canParse(text) && /^https?:$/.test(new URL(text).protocol);
+  if (!isAddress) reading.fault(`${name} must be an http or https address.`);
+  return text.replace(/\/+$/, '');
+}
+
+function readApiKeyHeader(reading: Reading): string {
+  const name = reading.text('SERVICE_API_KEY_HEADER') ?? 'x-service-api-key';
+  if (!/^[\w!#$%&'*+.^`|~-]+$/.test(name))
+    reading.fault('SERVICE_API_KEY_HEADER must be the name of a header.');
+  return name.toLowerCase();
 }
 
 function readOrdersPath(reading: Reading): string {
@@ -213,10 +224,13 @@ function readOrdersPath(reading: Reading): string {
   return path;
 }
 
+/** Whole base64, padding included, of 12 bytes or more: the signature library throws at anything else. */
+const webhookSecretForm = /^whsec_(?:[A-Za-z0-9+/]{4}){4,}(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
+
 function readWebhookSecrets(reading: Reading): readonly string[] {
   const secrets = reading.list(reading.secret('WEBHOOK_SECRETS'));
   for (const secret of secrets) {
-    if (!/^whsec_[A-Za-z0-9+/]{16,}={0,2}$/.test(secret)) {
+    if (!webhookSecretForm.test(secret)) {
       reading.fault('WEBHOOK_SECRETS must list secrets of the form whsec_ followed by base64.');
     }
   }

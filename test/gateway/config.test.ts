@@ -1,0 +1,331 @@
+import { readFileSync, statSync, writeFileSync } from 'node:fs';
+import { describe, expect, test, vi } from 'vitest';
+import { readConfig } from '../../gateway/config.ts';
+import { GatewayError } from '../../gateway/errors.ts';
+import { keepSecrets } from '../../gateway/kept-secrets.ts';
+import { makeFolder } from '../support/folder.ts';
+
+const kept = {
+  serviceApiKey: 'kept-service-key',
+  webhookSecret: `whsec_${'k'.repeat(32)}`,
+  gatewayApiKey: 'kept-gateway-key',
+  viewerTokenSecret: 'kept viewer secret of more than 32 characters',
+};
+
+const key = Buffer.alloc(32, 3);
+/** All that a gateway in production needs. */
+const complete = {
+  NODE_ENV: 'production',
+  SERVICE_URL: 'https://service.example.com',
+  SERVICE_API_KEY: 'service-key',
+  WEBHOOK_SECRETS: `whsec_${'a'.repeat(32)}`,
+  GATEWAY_API_KEYS: 'gateway-key',
+  VIEWER_TOKEN_SECRET: 'viewer secret of more than 32 characters',
+  EVENT_LOG_KEY: key.toString('base64'),
+};
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+function read(more: Environment = {}, base: Environment = complete) {
+  return readConfig({ ...base, ...more }, () => kept);
+}
+
+/** Every fault that is named, one per line. */
+function faultsOf(more: Environment, base: Environment = complete): readonly string[] {
+  try {
+    read(more, base);
+    return [];
+  } catch (error) {
+    if (!(error instanceof GatewayError) || error.code !== 'CONFIG_INVALID') throw error;
+    return error.message.split('\n').map((line) => line.replace(/^- /, ''));
+  }
+}
+
+describe('the configuration', () => {
+  test('has its documented defaults', () => {
+    const { webhookSecrets, gatewayApiKeys, viewerTokenSecret, service, ...defaults } = read();
+    expect(defaults).toEqual({
+      port: 4000,
+      host: '127.0.0.1',
+      apiKeyHeader: 'x-service-api-key',
+      ordersPath: '/orders',
+      teamId: null,
+      allowedOrigins: [],
+      portalOrigins: [],
+      eventLog: { kind: 'sqlite', path: './data/events.db' },
+      eventLogKeys: [key],
+      eventRetentionDays: 7,
+      logLevel: 'info',
+      production: true,
+      generated: [],
+    });
+    expect(service).toEqual({ kind: 'remote', url: 'https://service.example.com', apiKey: 'service-key' });
+    expect([webhookSecrets, gatewayApiKeys, viewerTokenSecret]).toEqual([
+      [complete.WEBHOOK_SECRETS],
+      ['gateway-key'],
+      complete.VIEWER_TOKEN_SECRET,
+    ]);
+  });
+
+  test.each<readonly [string, Environment, object]>([
+    ['PORT', { PORT: '0' }, { port: 0 }],
+    ['PORT with blanks', { PORT: ' 8080 ' }, { port: 8080 }],
+    ['HOST', { HOST: '0.0.0.0' }, { host: '0.0.0.0' }],
+    ['an empty variable as absent', { HOST: '', PORT: ' ' }, { host: '127.0.0.1', port: 4000 }],
+    [
+      'SERVICE_URL without its last slash',
+      { SERVICE_URL: 'http://s/base/' },
+      { service: { url: 'http://s/base' } },
+    ],
+    [
+      'SERVICE_DEPLOYMENT',
+      { SERVICE_DEPLOYMENT: 'sandbox-eu', SERVICE_URL_SANDBOX_EU: 'https://eu.example.com' },
+      { service: { url: 'https://eu.example.com' } },
+    ],
+    ['SERVICE_API_KEY_HEADER', { SERVICE_API_KEY_HEADER: 'X-Key' }, { apiKeyHeader: 'x-key' }],
+    ['SERVICE_ORDERS_PATH', { SERVICE_ORDERS_PATH: '/v3/orders' }, { ordersPath: '/v3/orders' }],
+    [
+      'SERVICE_TEAM_ID',
+      { SERVICE_TEAM_ID: '6353BCAB-3526-4838-8C92-063FA760FB6B' },
+      { teamId: '6353bcab-3526-4838-8c92-063fa760fb6b' },
+    ],
+    [
+      'WEBHOOK_SECRETS',
+      { WEBHOOK_SECRETS: `whsec_${'a'.repeat(24)}, whsec_${'b'.repeat(43)}=` },
+      { webhookSecrets: [`whsec_${'a'.repeat(24)}`, `whsec_${'b'.repeat(43)}=`] },
+    ],
+    [
+      'GATEWAY_API_KEYS',
+      { GATEWAY_API_KEYS: `one,sha256:${'0a'.repeat(32)},` },
+      { gatewayApiKeys: ['one', `sha256:${'0a'.repeat(32)}`] },
+    ],
+    [
+      'ALLOWED_ORIGINS',
+      { ALLOWED_ORIGINS: 'https://a.example.com,http://localhost:3000' },
+      { allowedOrigins: ['https://a.example.com', 'http://localhost:3000'] },
+    ],
+    [
+      'PORTAL_ORIGINS',
+      { PORTAL_ORIGINS: 'https://p.example.com' },
+      { portalOrigins: ['https://p.example.com'] },
+    ],
+    ['EVENT_LOG in memory', { EVENT_LOG: 'memory:' }, { eventLog: { kind: 'memory' } }],
+    [
+      'EVENT_LOG in a file',
+      { EVENT_LOG: 'sqlite:/var/e.db' },
+      { eventLog: { kind: 'sqlite', path: '/var/e.db' } },
+    ],
+    [
+      'EVENT_LOG_KEY for a rotation',
+      { EVENT_LOG_KEY: `${Buffer.alloc(32, 9).toString('base64')},${key.toString('base64')}` },
+      { eventLogKeys: [Buffer.alloc(32, 9), key] },
+    ],
+    ['EVENT_RETENTION_DAYS', { EVENT_RETENTION_DAYS: '30' }, { eventRetentionDays: 30 }],
+    ['LOG_LEVEL', { LOG_LEVEL: 'silent' }, { logLevel: 'silent' }],
+    ['NODE_ENV', { NODE_ENV: 'test' }, { production: false, generated: [] }],
+  ])('takes %s', (_name, env, expected) => {
+    expect(read(env)).toMatchObject(expected);
+  });
+
+  test('cannot be changed', () => {
+    expect(Object.isFrozen(read())).toBe(true);
+  });
+});
+
+describe('a fault', () => {
+  const wholeNumber = (name: string, from: number, to: number) =>
+    `${name} must be a whole number from ${from} to ${to}.`;
+  const origins = 'must list exact origins such as https://app.example.com, without path or wildcard.';
+
+  const faults: readonly (readonly [Environment, string])[] = [
+    [{ PORT: '65536' }, wholeNumber('PORT', 0, 65_535)],
+    [{ PORT: '80.5' }, wholeNumber('PORT', 0, 65_535)],
+    [{ PORT: 'http' }, wholeNumber('PORT', 0, 65_535)],
+    [{ EVENT_RETENTION_DAYS: '0' }, wholeNumber('EVENT_RETENTION_DAYS', 1, 365)],
+    [{ SERVICE_URL: 'service.example.com' }, 'SERVICE_URL must be an http or https address.'],
+    [{ SERVICE_URL: 'file:///etc' }, 'SERVICE_URL must be an http or https address.'],
+    [
+      { SERVICE_DEPLOYMENT: 'production-us', SERVICE_URL_PRODUCTION_US: 'ftp://x' },
+      'SERVICE_URL_PRODUCTION_US must be an http or https address.',
+    ],
+    [{ SERVICE_API_KEY_HEADER: 'x key' }, 'SERVICE_API_KEY_HEADER must be the name of a header.'],
+    [{ SERVICE_ORDERS_PATH: 'orders' }, 'SERVICE_ORDERS_PATH must start with a slash, such as /v3/orders.'],
+    [{ SERVICE_TEAM_ID: 'team' }, 'SERVICE_TEAM_ID must be a uuid.'],
+    ...['whsec_short', 'a'.repeat(32), `whsec_${'!'.repeat(32)}`, `whsec_${'a'.repeat(33)}`].map(
+      (secret): [Environment, string] => [
+        { WEBHOOK_SECRETS: secret },
+        'WEBHOOK_SECRETS must list secrets of the form whsec_ followed by base64.',
+      ],
+    ),
+    [
+      { GATEWAY_API_KEYS: 'sha256:0a' },
+      'GATEWAY_API_KEYS has a sha256: entry that is not 64 hexadecimal digits.',
+    ],
+    [{ VIEWER_TOKEN_SECRET: 'short' }, 'VIEWER_TOKEN_SECRET must be at least 32 characters long.'],
+    ...[
+      '*',
+      'https://*.example.com',
+      'https://a.example.com/',
+      'https://a.example.com/x',
+      'a.example.com',
+      'null',
+      'ftp://a',
+    ].map((origin): [Environment, string] => [{ ALLOWED_ORIGINS: origin }, `ALLOWED_ORIGINS ${origins}`]),
+    [{ PORTAL_ORIGINS: 'https://*.example.com' }, `PORTAL_ORIGINS ${origins}`],
+    [
+      { EVENT_LOG: 'postgres://x' },
+      'EVENT_LOG must be sqlite:<path> or memory: (Redis is not supported yet).',
+    ],
+    [{ EVENT_LOG: 'sqlite:' }, 'EVENT_LOG must be sqlite:<path> or memory: (Redis is not supported yet).'],
+    [{ EVENT_LOG_KEY: key.toString('hex') }, 'EVENT_LOG_KEY must be base64 of exactly 32 bytes.'],
+    [
+      { EVENT_LOG_KEY: `${key.toString('base64')},AAAA` },
+      'EVENT_LOG_KEY must be base64 of exactly 32 bytes.',
+    ],
+    [{ LOG_LEVEL: 'loud' }, 'LOG_LEVEL must be one of fatal, error, warn, info, debug, trace, silent.'],
+  ];
+
+  test.each(faults.map(([env, fault]) => ({ given: JSON.stringify(env), env, fault })))(
+    'in $given is named',
+    ({ env, fault }) => {
+      expect(faultsOf(env)).toEqual([fault]);
+    },
+  );
+
+  test('never keeps another from being named', () => {
+    expect(
+      faultsOf({
+        PORT: 'x',
+        SERVICE_URL: undefined,
+        SERVICE_DEPLOYMENT: 'sandbox-us',
+        SERVICE_ORDERS_PATH: 'orders',
+        VIEWER_TOKEN_SECRET: 'short',
+        LOG_LEVEL: 'loud',
+      }),
+    ).toEqual([
+      'PORT must be a whole number from 0 to 65535.',
+      'SERVICE_DEPLOYMENT=sandbox-us needs SERVICE_URL_SANDBOX_US.',
+      'SERVICE_ORDERS_PATH must start with a slash, such as /v3/orders.',
+      'VIEWER_TOKEN_SECRET must be at least 32 characters long.',
+      'LOG_LEVEL must be one of fatal, error, warn, info, debug, trace, silent.',
+    ]);
+  });
+
+  test('is named without the value that is at fault', () => {
+    const faults = faultsOf({
+      WEBHOOK_SECRETS: 'canary-1',
+      VIEWER_TOKEN_SECRET: 'canary-2',
+      EVENT_LOG_KEY: 'canary-3',
+      GATEWAY_API_KEYS: 'sha256:canary-4',
+    });
+    expect(faults).toHaveLength(4);
+    expect(faults.join()).not.toContain('canary');
+  });
+});
+
+describe('a secret in a file', () => {
+  test.each<readonly [string, string, (config: ReturnType<typeof read>) => unknown]>([
+    ['SERVICE_API_KEY', 'from-file', ({ service }) => service.apiKey],
+    ['WEBHOOK_SECRETS', `whsec_${'f'.repeat(32)}`, ({ webhookSecrets }) => webhookSecrets[0]],
+    ['GATEWAY_API_KEYS', 'from-file', ({ gatewayApiKeys }) => gatewayApiKeys[0]],
+    [
+      'VIEWER_TOKEN_SECRET',
+      'a secret from a file of 32 and more',
+      ({ viewerTokenSecret }) => viewerTokenSecret,
+    ],
+    ['EVENT_LOG_KEY', key.toString('base64'), ({ eventLogKeys }) => eventLogKeys[0]?.toString('base64')],
+  ])('%s_FILE takes the place of the variable', (name, secret, pick) => {
+    using folder = makeFolder();
+    writeFileSync(folder.file('secret'), `${secret}\n`);
+    const env = { [name]: undefined, [`${name}_FILE`]: folder.file('secret') };
+    expect(pick(read(env))).toBe(secret);
+    expect(faultsOf({ [name]: undefined, [`${name}_FILE`]: folder.file('missing') })[0]).toBe(
+      `${name}_FILE names a file that cannot be read.`,
+    );
+  });
+
+  test('that is empty is a fault, and nothing is generated in its place', () => {
+    using folder = makeFolder();
+    writeFileSync(folder.file('empty'), '\n');
+    const env = {
+      NODE_ENV: undefined,
+      GATEWAY_API_KEYS: undefined,
+      GATEWAY_API_KEYS_FILE: folder.file('empty'),
+    };
+    expect(faultsOf(env)).toEqual(['GATEWAY_API_KEYS_FILE names an empty file.']);
+  });
+});
+
+describe('what is missing', () => {
+  const nothing = { NODE_ENV: undefined };
+
+  test('is generated for the embedded sandbox, once, and named', () => {
+    const keep = vi.fn(() => kept);
+    const config = readConfig(nothing, keep);
+    expect(keep).toHaveBeenCalledOnce();
+    expect(config).toMatchObject({
+      service: { kind: 'embedded', apiKey: kept.serviceApiKey },
+      webhookSecrets: [kept.webhookSecret],
+      gatewayApiKeys: [kept.gatewayApiKey],
+      viewerTokenSecret: kept.viewerTokenSecret,
+      eventLogKeys: [],
+      generated: ['SERVICE_API_KEY', 'WEBHOOK_SECRETS', 'GATEWAY_API_KEYS', 'VIEWER_TOKEN_SECRET'],
+    });
+  });
+
+  test('is a fault in production, each by its name, and nothing is made', () => {
+    const keep = vi.fn(() => kept);
+    expect(() => readConfig({ NODE_ENV: 'production' }, keep)).toThrow(GatewayError);
+    expect(keep).not.toHaveBeenCalled();
+    expect(faultsOf({}, { NODE_ENV: 'production' })).toEqual([
+      'SERVICE_URL is missing: the embedded sandbox is not for production.',
+      'SERVICE_API_KEY is missing: with NODE_ENV=production nothing is generated.',
+      'WEBHOOK_SECRETS is missing: with NODE_ENV=production nothing is generated.',
+      'GATEWAY_API_KEYS is missing: with NODE_ENV=production nothing is generated.',
+      'VIEWER_TOKEN_SECRET is missing: with NODE_ENV=production nothing is generated.',
+      'EVENT_LOG_KEY is missing: event bodies are health data and are encrypted in production.',
+    ]);
+  });
+
+  test('is never generated for a service of somebody else: its key', () => {
+    expect(faultsOf({ SERVICE_API_KEY: undefined, NODE_ENV: undefined })).toEqual([
+      'SERVICE_API_KEY is missing: it is the team key of the service at SERVICE_URL.',
+    ]);
+  });
+});
+
+describe('generated secrets', () => {
+  test('are kept in a file for its owner only, the same after a restart', () => {
+    using folder = makeFolder();
+    const first = keepSecrets(folder.file('inner'));
+    const path = folder.file('inner/secrets.json');
+
+    expect(keepSecrets(folder.file('inner'))).toEqual(first);
+    expect(statSync(path).mode & 0o777).toBe(0o600);
+    expect(statSync(folder.file('inner')).mode & 0o777).toBe(0o700);
+    expect(JSON.parse(readFileSync(path, 'utf8'))).toEqual(first);
+    expect(faultsOf({ ...nothingBut(first) }, {})).toEqual([]);
+  });
+
+  test('differ from gateway to gateway and from each other', () => {
+    using folder = makeFolder();
+    const all = ['a', 'b'].flatMap((name) => Object.values(keepSecrets(folder.file(name))));
+    expect(new Set(all).size).toBe(8);
+  });
+
+  test('in a file that cannot be read are a fault, and the file stays', () => {
+    using folder = makeFolder();
+    writeFileSync(folder.file('secrets.json'), '{"serviceApiKey": "x"}');
+    expect(() => keepSecrets(folder.path)).toThrow(expect.objectContaining({ code: 'CONFIG_INVALID' }));
+    expect(readFileSync(folder.file('secrets.json'), 'utf8')).toBe('{"serviceApiKey": "x"}');
+  });
+});
+
+function nothingBut(secrets: typeof kept): Environment {
+  return {
+    SERVICE_API_KEY: secrets.serviceApiKey,
+    WEBHOOK_SECRETS: secrets.webhookSecret,
+    GATEWAY_API_KEYS: secrets.gatewayApiKey,
+    VIEWER_TOKEN_SECRET: secrets.viewerTokenSecret,
+  };
+}
