@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { jwtVerify, SignJWT } from 'jose';
-import { GatewayError } from '../errors.ts';
+import { GatewayError, isGatewayError } from '../errors.ts';
 import type { UserCaller } from './caller.ts';
 
 const issuer = 'labgraph';
@@ -8,6 +8,8 @@ const audience = 'labgraph:viewer';
 const algorithm = 'HS256';
 /** No viewer token lives longer, whoever asks: a browser can lose it. */
 const maxTtlSeconds = 900;
+/** How far ahead the clock of another minter may be. */
+const clockSkewSeconds = 60;
 
 export interface NewViewerToken {
   readonly userId: string;
@@ -48,7 +50,9 @@ export function createViewerTokens(secret: string): ViewerTokens {
     },
     verify: async (token) => {
       const payload = await verifySignature(token, key);
-      if (payload.exp - payload.iat > maxTtlSeconds) throw refused();
+      // From now as well: a token that begins far ahead would live until then.
+      const beganAt = Math.min(payload.iat, Math.floor(Date.now() / 1000) + clockSkewSeconds);
+      if (payload.exp - beganAt > maxTtlSeconds) throw refused();
       return {
         kind: 'USER',
         userId: payload.sub.toLowerCase(),
@@ -72,10 +76,12 @@ async function verifySignature(
       algorithms: [algorithm],
       requiredClaims: ['sub', 'exp', 'iat'],
     });
-    const { sub = '', exp = 0, iat = 0 } = payload;
+    const { sub, exp = 0, iat = 0 } = payload;
+    // The library checks that `sub` is there, not what it is.
+    if (typeof sub !== 'string' || sub === '') throw refused();
     return { ...payload, sub, exp, iat };
   } catch (cause) {
-    throw refused(cause);
+    throw isGatewayError(cause) ? cause : refused(cause);
   }
 }
 
