@@ -3,14 +3,17 @@ import { Hono, type MiddlewareHandler } from 'hono';
 import type { FaultRules } from './faults.ts';
 import { misbehave } from './http/misbehave.ts';
 import { Refusal, refuse } from './http/refusal.ts';
+import { areaRoutes } from './routes/area.ts';
 import { controlRoutes } from './routes/controls.ts';
 import { labTestRoutes } from './routes/lab-tests.ts';
 import { markerRoutes } from './routes/markers.ts';
 import { orderListRoutes } from './routes/order-list.ts';
 import { orderRoutes } from './routes/orders.ts';
+import { phlebotomyRoutes } from './routes/phlebotomy.ts';
 import type { PortalVisit } from './routes/portal-pages.ts';
 import { portalPageRoutes } from './routes/portal-pages.ts';
 import { portalUrlRoutes } from './routes/portal-urls.ts';
+import { serviceCenterRoutes } from './routes/service-centers.ts';
 import { simulationRoutes } from './routes/simulation.ts';
 import { userRoutes } from './routes/users.ts';
 import type { SandboxEnv, Service } from './service.ts';
@@ -56,6 +59,10 @@ function serviceRoutes({ service, faults, apiKey, calls }: AppParts): Hono<Sandb
   routes.route('/', markerRoutes(service));
   routes.route('/', labTestRoutes(service));
   routes.route('/', orderListRoutes(service));
+  // Before the orders, whose path takes any last part.
+  routes.route('/', areaRoutes());
+  routes.route('/', phlebotomyRoutes(service));
+  routes.route('/', serviceCenterRoutes(service));
   routes.route('/', orderRoutes(service));
   routes.route('/', simulationRoutes(service));
   return routes;

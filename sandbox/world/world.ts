@@ -1,3 +1,4 @@
+import { type AppointmentState, emptyAppointments } from '../appointments/appointment.ts';
 import type { Order } from '../orders/order.ts';
 import { createOrders } from '../orders/seeded-orders.ts';
 import { type Catalogue, createCatalogue } from './catalogue.ts';
@@ -20,7 +21,7 @@ export interface OutgoingMessage {
 }
 
 /** Everything that changes and is kept in the state file. */
-export interface WorldState {
+export interface WorldState extends AppointmentState {
   readonly version: 1;
   readonly seed: number;
   readonly users: User[];
@@ -42,7 +43,8 @@ export interface World {
 export function createState(seed: number): WorldState {
   const counters = { events: 0, orders: 0, messages: 0 };
   const users = createUsers(seed);
-  const state = { version: 1 as const, seed, users, orders: [], portalLinks: [], outbox: [], counters };
+  const empty = { orders: [], portalLinks: [], outbox: [], ...emptyAppointments() };
+  const state = { version: 1 as const, seed, users, ...empty, counters };
   state satisfies WorldState;
   const world = createWorld(state);
   world.state.orders.push(...createOrders(world));
