@@ -48,15 +48,17 @@ function isWebAddress(value: string): boolean {
   return /^https?:$/.test(url.protocol) && url.username === '' && url.password === '';
 }
 
-/** A list whose unreadable rows are left out; anything that is no list is an empty one. */
+/** A list whose unreadable rows are left out; anything that is no list, a missing one included, is empty. */
 export function list<Row>(row: z.ZodType<Row>): z.ZodType<readonly Row[]> {
-  return z.unknown().transform((value) => {
-    if (!Array.isArray(value)) return [];
-    return value.flatMap((item) => {
-      const parsed = row.safeParse(item);
-      return parsed.success ? [parsed.data] : [];
-    });
-  });
+  return z
+    .array(z.unknown())
+    .catch([])
+    .transform((items) =>
+      items.flatMap((item) => {
+        const parsed = row.safeParse(item);
+        return parsed.success ? [parsed.data] : [];
+      }),
+    );
 }
 
 /** Makes a reader of one page: its rows under `key`, with the totals of whichever paging style. */
