@@ -16,7 +16,17 @@ const log = /^gateway\/log\.ts$/;
 const node = /^node:/;
 
 /** The concepts in their order: each may import those to its left. */
-const concepts = ['address', 'viewer', 'user', 'marker', 'lab-test', 'service-event', 'order', 'portal'];
+const concepts = [
+  'address',
+  'viewer',
+  'user',
+  'marker',
+  'lab-test',
+  'service-event',
+  'order',
+  'appointment',
+  'portal',
+];
 
 function leftOf(concept: string): string {
   return concepts.slice(0, concepts.indexOf(concept)).join('|') || 'none';
@@ -24,7 +34,7 @@ function leftOf(concept: string): string {
 
 /** Rest files say what the service says: no GraphQL, no stream, no edge. The first pattern that fits decides. */
 const conceptRooms: readonly Room[] = concepts.flatMap((concept) => {
-  const pure = 'rest|write|status|passthrough|country';
+  const pure = 'rest|write|status|passthrough|country|availability|places';
   return [
     {
       files: new RegExp(`^gateway/domain/${concept}/(${pure})\\.ts$`),

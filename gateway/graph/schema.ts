@@ -9,6 +9,11 @@ import '../domain/order/graph.ts';
 import '../domain/order/mutations.ts';
 import '../domain/order/subscriptions.ts';
 import '../domain/order/service-events.ts';
+import '../domain/appointment/graph.ts';
+import '../domain/appointment/places-graph.ts';
+import '../domain/appointment/availability-graph.ts';
+import '../domain/appointment/mutations.ts';
+import '../domain/appointment/service-events.ts';
 import '../domain/portal/graph.ts';
 import { builder } from './builder.ts';
 

@@ -27,6 +27,7 @@ export const scopes = [
   'read:catalogue',
   'launch:portal',
   'write:orders',
+  'write:appointments',
   'simulate:orders',
 ] as const;
 export type Scope = (typeof scopes)[number];
