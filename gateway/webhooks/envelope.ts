@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { DeadReason, NewMessage } from '../events/log.ts';
+import type { DeadReason, NewFact, NewMessage } from '../events/log.ts';
 
 /** Names what an event is a new version of; null when it stands alone. Given by the concepts, which know. */
 export type SubjectOf = (eventType: string, payload: unknown) => Versioned | null;
@@ -9,6 +9,18 @@ export interface Versioned {
   readonly version: number;
   /** Whose it is now, where the payload says so more exactly than the envelope does. */
   readonly userId: string | null;
+}
+
+/** Reads what an event states of its user's things. Given by the concepts, which know; must not throw. */
+export type FactsOf = (eventType: string, payload: unknown) => readonly Stated[];
+
+export interface Stated {
+  readonly kind: string;
+  readonly key: string;
+  /** Null where the payload gives no time: then that of the receipt. */
+  readonly at: Date | null;
+  /** A JSON value. */
+  readonly value: unknown;
 }
 
 const text = z.string().nullable().catch(null);
@@ -30,6 +42,7 @@ export interface EnvelopeReading {
 
 export interface EnvelopeOptions {
   readonly subjectOf: SubjectOf;
+  readonly factsOf?: FactsOf | undefined;
   /** The team whose events are delivered, null while nobody has named it. */
   readonly teamId: string | null;
 }
@@ -51,8 +64,15 @@ export function readEnvelope(reading: EnvelopeReading, options: EnvelopeOptions)
     clientUserId: envelope.client_user_id,
     teamId,
     subject: versioned === null ? null : { id: versioned.id, version: versioned.version },
+    facts: (options.factsOf?.(envelope.event_type, envelope.data) ?? []).map((stated) =>
+      toFact(stated, reading.receivedAt),
+    ),
     deadReason: deadReasonOf(teamId, options.teamId),
   };
+}
+
+function toFact({ kind, key, at, value }: Stated, receivedAt: Date): NewFact {
+  return { kind, key, at: at ?? receivedAt, value: Buffer.from(JSON.stringify(value)) };
 }
 
 function emptyMessage({ messageId, receivedAt, body }: EnvelopeReading): NewMessage {
