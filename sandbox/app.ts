@@ -16,6 +16,7 @@ import { portalUrlRoutes } from './routes/portal-urls.ts';
 import { serviceCenterRoutes } from './routes/service-centers.ts';
 import { simulationRoutes } from './routes/simulation.ts';
 import { userRoutes } from './routes/users.ts';
+import { wearableControls, workoutRoutes } from './routes/wearables.ts';
 import type { SandboxEnv, Service } from './service.ts';
 import type { WebhookSender } from './webhooks/sender.ts';
 
@@ -65,6 +66,7 @@ function serviceRoutes({ service, faults, apiKey, calls }: AppParts): Hono<Sandb
   routes.route('/', serviceCenterRoutes(service));
   routes.route('/', orderRoutes(service));
   routes.route('/', simulationRoutes(service));
+  routes.route('/', workoutRoutes(service));
   return routes;
 }
 
@@ -76,6 +78,7 @@ export function createApp(parts: AppParts): Hono<SandboxEnv> {
   app.use('/sandbox/*', requireKey(parts.apiKey));
   app.use('/portal-visits', requireKey(parts.apiKey));
   app.route('/', controlRoutes({ ...parts, visits }));
+  app.route('/', wearableControls(parts.service));
   app.route('/', serviceRoutes(parts));
   app.notFound((c) => c.json({ detail: 'Not Found' }, 404));
   app.onError((error, c) => {
