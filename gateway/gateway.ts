@@ -6,6 +6,7 @@ import { createAuthenticate } from './caller/authenticate.ts';
 import { createGatewayKeys } from './caller/gateway-keys.ts';
 import { createViewerTokens } from './caller/viewer-tokens.ts';
 import type { Config } from './config.ts';
+import { healthFactsOf } from './domain/health-data/facts.ts';
 import { versionOfOrder } from './domain/order/rest.ts';
 import { listUsers } from './domain/user/rest.ts';
 import { addDemo, type Demo } from './edge/demo.ts';
@@ -85,6 +86,7 @@ export function createGateway(parts: GatewayParts): Gateway {
       events: store.log,
       log,
       subjectOf: versionOfOrder,
+      factsOf: healthFactsOf,
       teamId: team.id,
       onAppended: upstream.forget,
       onOutcome: (outcome, seconds) => {

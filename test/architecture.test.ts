@@ -26,6 +26,7 @@ const concepts = [
   'order',
   'appointment',
   'portal',
+  'health-data',
 ];
 
 function leftOf(concept: string): string {
@@ -34,7 +35,7 @@ function leftOf(concept: string): string {
 
 /** Rest files say what the service says: no GraphQL, no stream, no edge. The first pattern that fits decides. */
 const conceptRooms: readonly Room[] = concepts.flatMap((concept) => {
-  const pure = 'rest|write|status|passthrough|country|availability|places';
+  const pure = 'rest|write|status|passthrough|country|availability|places|facts';
   return [
     {
       files: new RegExp(`^gateway/domain/${concept}/(${pure})\\.ts$`),

@@ -15,6 +15,8 @@ import '../domain/appointment/availability-graph.ts';
 import '../domain/appointment/mutations.ts';
 import '../domain/appointment/service-events.ts';
 import '../domain/portal/graph.ts';
+import '../domain/health-data/graph.ts';
+import '../domain/health-data/service-events.ts';
 import { builder } from './builder.ts';
 
 /** The whole graph. One line above per concept: taking it away takes the concept out of the schema. */

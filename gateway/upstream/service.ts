@@ -24,6 +24,7 @@ export interface Rights {
 export const scopes = [
   'read:orders',
   'read:profile',
+  'read:health',
   'read:catalogue',
   'launch:portal',
   'write:orders',

@@ -1,0 +1,52 @@
+import { readSample, readSummary, readWorkoutNews, resourceOf, splitBatch } from './rest.ts';
+
+/** What an event states of its user's health data, in the form that the event log keeps. */
+export interface HealthFact {
+  readonly kind: string;
+  readonly key: string;
+  readonly at: Date | null;
+  readonly value: unknown;
+}
+
+export function summaryKind(resource: string): string {
+  return `summary:${resource}`;
+}
+
+export function sampleKind(resource: string): string {
+  return `sample:${resource}`;
+}
+
+/** Which workouts of a user have a stream: how the owner of a stream is known. */
+export const workoutKind = 'workout-stream';
+
+/**
+ * The specification's identity rules: a summary is its resource and id, a sample its resource, source provider,
+ * source type and timestamp; the latest received replaces what was there, which is the log's own order. An event
+ * of another family, or one that cannot be read, states nothing. Never throws.
+ */
+export function healthFactsOf(eventType: string, payload: unknown): readonly HealthFact[] {
+  const resource = resourceOf(eventType);
+  if (resource === null) return [];
+  if (resource === 'workout_stream') return workoutFacts(eventType, payload);
+  const batch = splitBatch(payload);
+  if (batch !== null) return batch.flatMap((one) => sampleFact(resource, one));
+  const summary = readSummary(resource, payload);
+  if (summary === null) return [];
+  const at = summary.calendarDate === null ? summary.date : new Date(summary.calendarDate);
+  return [{ kind: summaryKind(resource), key: summary.id, at, value: payload }];
+}
+
+/** Two spellings of one instant are one timestamp. Without one there is no identity, so nothing is stated. */
+function sampleFact(resource: string, one: unknown): readonly HealthFact[] {
+  const sample = readSample(resource, one);
+  if (sample === null || sample.timestamp === null) return [];
+  const { source, timestamp } = sample;
+  const key = JSON.stringify([source?.provider ?? null, source?.type ?? null, timestamp.getTime()]);
+  return [{ kind: sampleKind(resource), key, at: timestamp, value: one }];
+}
+
+function workoutFacts(eventType: string, payload: unknown): readonly HealthFact[] {
+  const workout = readWorkoutNews(eventType, payload);
+  if (workout === null) return [];
+  return [{ kind: workoutKind, key: workout.workoutId.toLowerCase(), at: null, value: {} }];
+}
