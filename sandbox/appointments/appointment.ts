@@ -43,10 +43,12 @@ export interface Appointment {
 export interface AppointmentState {
   readonly appointments: Appointment[];
   readonly bookingKeys: { minted: number; readonly used: string[] };
+  /** First answers to bookings under an idempotency key. */
+  readonly bookingReplies: Record<string, unknown>;
 }
 
 export function emptyAppointments(): AppointmentState {
-  return { appointments: [], bookingKeys: { minted: 0, used: [] } };
+  return { appointments: [], bookingKeys: { minted: 0, used: [] }, bookingReplies: {} };
 }
 
 const types: Partial<Readonly<Record<CollectionMethod, AppointmentType>>> = {

@@ -1,6 +1,6 @@
 import { type Context, Hono } from 'hono';
 import { z } from 'zod';
-import { presentAppointment } from '../appointments/appointment.ts';
+import { presentAppointment, visitAddressOf } from '../appointments/appointment.ts';
 import { book, cancel, reschedule, type Visit } from '../appointments/life.ts';
 import { type Center, canBook, centerLabs, centerOfCode, centersNear } from '../appointments/places.ts';
 import { reasonsOf } from '../appointments/reasons.ts';
@@ -27,6 +27,15 @@ const availabilityQuery = z.object({
   site_codes: repeated(z.string()),
   zip_code: zipCode.optional(),
   radius,
+  // Nothing is ever stale here.
+  allow_stale: z.enum(['true', 'false']).optional(),
+});
+
+const centerBookingBody = bookingBody.extend({
+  // The sandbox's lab confirms at once.
+  async_confirmation: z.boolean().optional(),
+  sync_confirmation_timeout_millisecond: z.number().int().min(1000).max(10_000).nullish(),
+  async_confirmation_timeout_millisecond: z.number().int().min(60_000).max(172_800_000).nullish(),
 });
 
 // The one body of the service in camelCase (public service: PscCancelBody).
@@ -97,6 +106,15 @@ export function serviceCenterRoutes(service: Service): Hono<SandboxEnv> {
 
   routes.get('/v3/order/psc/info', (c) => c.json(search(readQuery(c, searchQuery))));
 
+  routes.get('/v3/order/:order_id/psc/info', (c) => {
+    const order = requireOrder(world, readUuid(c, 'order_id'));
+    const query = readQuery(c, searchQuery.pick({ radius: true, capabilities: true }));
+    if (order.method !== 'walk_in_test') throw refuse(404, 'No patient service centers for this order');
+    const labTest = world.catalogue.labTests.find(({ id }) => id === order.labTestId);
+    const zip_code = visitAddressOf(order).zip_code;
+    return c.json(search({ ...query, zip_code, lab_id: labTest?.labId ?? 0 }));
+  });
+
   routes.post('/v3/order/psc/appointment/availability', (c) => {
     const query = readQuery(c, availabilityQuery);
     const now = clock.now();
@@ -116,10 +134,16 @@ export function serviceCenterRoutes(service: Service): Hono<SandboxEnv> {
 
   routes.post(`${base}/book`, async (c) => {
     const visit = visitOf(c);
-    const { booking_key, appointment_notes } = await readBody(c, bookingBody);
+    const { booking_key, appointment_notes } = await readBody(c, centerBookingBody);
+    const { bookingReplies } = world.state;
+    const idempotencyKey = c.req.header('x-idempotency-key');
+    const kept = idempotencyKey === undefined ? undefined : bookingReplies[idempotencyKey];
+    if (kept !== undefined) return c.json(kept);
     const booked = book(service, visit, { bookingKey: booking_key, notes: appointment_notes ?? null });
+    const answer = presentAppointment(world, booked);
+    if (idempotencyKey !== undefined) bookingReplies[idempotencyKey] = answer;
     await save();
-    return c.json(presentAppointment(world, booked));
+    return c.json(answer);
   });
 
   routes.patch(`${base}/reschedule`, async (c) => {

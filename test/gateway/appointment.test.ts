@@ -39,7 +39,8 @@ async function slotsOf(lab: Lab, kind: Kind): Promise<readonly Slot[]> {
 
 async function change(lab: Lab, field: string, input: unknown, token?: string) {
   const type = /^(book|reschedule|cancel|request)/.exec(field)?.[0] ?? '';
-  const inputType = `${type[0]?.toUpperCase()}${type.slice(1)}AppointmentInput!`;
+  const place = field.startsWith('bookServiceCenter') ? 'ServiceCenter' : '';
+  const inputType = `${type[0]?.toUpperCase()}${type.slice(1)}${place}AppointmentInput!`;
   const answer = await lab.query(
     `mutation ($input: ${inputType}) { changed: ${field}(input: $input) ${result} }`,
     {
@@ -624,4 +625,49 @@ test('the team hears of appointments, with the order they are for', async () => 
     payload: { status: 'lost' },
   });
   await events.close();
+});
+
+test('a booking at a center that is repeated under its idempotency key gets the first answer again', async () => {
+  await using lab = await startLab();
+  const { orderId } = await readyOrder(lab, atCenter);
+  const [slot] = await slotsOf(lab, atCenter);
+  const input = { orderId, bookingKey: slot?.bookingKey, idempotencyKey: 'visit-1', asyncConfirmation: true };
+  const first = await change(lab, 'bookServiceCenterAppointment', input);
+  expect(first.__typename).toBe('AppointmentAccepted');
+  expect(await change(lab, 'bookServiceCenterAppointment', input)).toEqual(first);
+  const other = { ...input, idempotencyKey: 'visit-2' };
+  expect(await change(lab, 'bookServiceCenterAppointment', other)).toMatchObject({
+    code: 'APPOINTMENT_REFUSED',
+  });
+  const blank = { ...input, idempotencyKey: ' ' };
+  expect(await change(lab, 'bookServiceCenterAppointment', blank)).toMatchObject({
+    code: 'INPUT_REJECTED',
+    issues: [{ path: ['idempotencyKey'] }],
+  });
+});
+
+test('an order names the service centers around its patient, where its method has any', async () => {
+  await using lab = await startLab();
+  const walkIn = lab.sandbox.orders().find(({ method }) => method === 'walk_in_test');
+  const kit = lab.sandbox.orders().find(({ method }) => method === 'testkit');
+  const answer = await lab.query(`{
+    walkIn: order(id: "${walkIn?.orderId}") { serviceCenters(radius: 10) { siteCode distance } }
+    kit: order(id: "${kit?.orderId}") { serviceCenters { siteCode } }
+  }`);
+  expect(answer.data.walkIn.serviceCenters.map(({ distance }: { distance: number }) => distance)).toEqual([
+    2, 8,
+  ]);
+  expect(answer.data.kit).toEqual({ serviceCenters: null });
+});
+
+test('slots of up to 15 minutes ago are asked for only on request', async () => {
+  await using lab = await startLab();
+  await lab.query(
+    '{ serviceCenterAvailability(input: { lab: QUEST, zipCode: "85004", allowStale: true }) { date } }',
+  );
+  await slotsOf(lab, atCenter);
+  expect(lab.sandbox.calls).toEqual([
+    'POST /v3/order/psc/appointment/availability?lab=quest&zip_code=85004&radius=25&allow_stale=true',
+    'POST /v3/order/psc/appointment/availability?lab=quest&zip_code=85004&radius=25',
+  ]);
 });

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { at, openReceiver, openSandbox } from './support.ts';
+import { apiKey, at, openReceiver, openSandbox } from './support.ts';
 
 type Open = ReturnType<typeof openSandbox>;
 
@@ -350,4 +350,39 @@ test('An area says who comes and which centers there are', async () => {
   const bare = await service.ask('GET', '/v3/order/area/info?zip_code=99999');
   expect(bare.body).toMatchObject({ phlebotomy: { is_served: false, providers: [] } });
   expect((await service.ask('GET', '/v3/order/area/info')).status).toBe(422);
+});
+
+test('A booking at a center under an idempotency key is answered again as it was, and a refusal is not kept', async () => {
+  await using service = openSandbox();
+  const { orderId } = await readyOrder(service, 'psc');
+  const book = async (booking_key: string, idempotencyKey: string) => {
+    const answer = await service.sandbox.fetch(
+      new Request(`http://sandbox.test${pathOf('psc', orderId, '/book')}`, {
+        method: 'POST',
+        headers: { 'x-service-api-key': apiKey, 'x-idempotency-key': idempotencyKey },
+        body: JSON.stringify({ booking_key, async_confirmation: true }),
+      }),
+    );
+    return { status: answer.status, body: await answer.json() };
+  };
+  const slots = await slotsOf(service, 'psc');
+  const refused = await book('made.up', 'k-1');
+  const first = await book(at(slots, 0).booking_key, 'k-1');
+  expect([refused.status, first.status]).toEqual([400, 200]);
+  expect(await book(at(slots, 0).booking_key, 'k-1')).toEqual(first);
+  expect((await book(at(slots, 1).booking_key, 'k-2')).status).toBe(400);
+});
+
+test('An order names the centers around its patient', async () => {
+  await using service = openSandbox();
+  const orders = service.sandbox.orders();
+  const walkIn = orders.findIndex(({ method }) => method === 'walk_in_test');
+  const path = `/v3/order/${at(orders, walkIn).orderId}/psc/info`;
+  const { body } = await service.ask<{ patient_service_centers: { distance: number }[] }>(
+    'GET',
+    `${path}?radius=10`,
+  );
+  expect(body.patient_service_centers.map(({ distance }) => distance)).toEqual([2, 8]);
+  const kit = orders.find(({ method }) => method === 'testkit')?.orderId;
+  expect((await service.ask('GET', `/v3/order/${kit}/psc/info`)).status).toBe(404);
 });

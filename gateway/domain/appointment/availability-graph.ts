@@ -89,6 +89,9 @@ const centerInput = builder.inputType('ServiceCenterAvailabilityInput', {
       description: 'How far around the zip code, in miles: 10, 20, 25, 50 or 100.',
     }),
     startDate: t.field({ type: 'Date', description: 'The first of the 14 days; today when left out.' }),
+    allowStale: t.boolean({
+      description: 'Whether slots of up to 15 minutes ago will do, where the service has enabled that.',
+    }),
   }),
 });
 
@@ -112,6 +115,7 @@ function toCenterSearch(input: typeof centerInput.$inferInput): CenterSearch {
     zipCode: zipCode === null ? null : requireZipCode('input.zipCode', zipCode),
     radius: requireRadius('input.radius', input.radius),
     startDate: toDay(input.startDate),
+    allowStale: input.allowStale ?? null,
   };
 }
 

@@ -93,6 +93,8 @@ export interface CenterSearch {
   readonly zipCode: string | null;
   readonly radius: number;
   readonly startDate: string | null;
+  /** The service may answer from a cache; an opt-in of the service. */
+  readonly allowStale: boolean | null;
 }
 
 /**
@@ -113,6 +115,7 @@ export async function listCenterAvailability(
       site_codes: search.siteCodes,
       zip_code: search.zipCode,
       radius: search.zipCode === null ? null : search.radius,
+      allow_stale: search.allowStale,
     },
     reader: (json) => availabilityShape.parse(json),
     scope: 'read:orders',

@@ -11,6 +11,7 @@ import { type AddressInput, appointmentAddressInput, toVisitAddress } from './pl
 import {
   submitBooking,
   submitCancellation,
+  submitCenterBooking,
   submitRequest,
   submitReschedule,
   type Target,
@@ -78,6 +79,25 @@ const bookInput = builder.inputType('BookAppointmentInput', {
   }),
 });
 
+const bookCenterInput = builder.inputType('BookServiceCenterAppointmentInput', {
+  description: 'A slot to book at a service center.',
+  fields: (t) => ({
+    orderId: t.id({ required: true, description: 'Id of the order (uuid).' }),
+    bookingKey: t.string({
+      required: true,
+      description: "The slot's `bookingKey`; works once, so repeating a call never books twice.",
+    }),
+    appointmentNotes: t.string({ description: appointmentNotes }),
+    asyncConfirmation: t.boolean({
+      description: 'Whether the lab may confirm later; the appointment stays PENDING meanwhile.',
+    }),
+    idempotencyKey: t.string({
+      description:
+        'Your own key, where the service has enabled these: a repeated call gets the first answer again for 14 days.',
+    }),
+  }),
+});
+
 const rescheduleInput = builder.inputType('RescheduleAppointmentInput', {
   description: 'A slot to move an appointment to.',
   fields: (t) => ({
@@ -118,7 +138,7 @@ function toTarget(kind: AppointmentKind, input: { readonly orderId: string }): T
   return { kind, orderId: readUuid('input.orderId', input.orderId) };
 }
 
-function toBooking(input: typeof bookInput.$inferInput): Booking {
+function toBooking(input: typeof rescheduleInput.$inferInput): Booking {
   return { bookingKey: input.bookingKey, appointmentNotes: input.appointmentNotes ?? null };
 }
 
@@ -138,17 +158,8 @@ function toCancellation(input: typeof cancelInput.$inferInput): Cancellation {
 
 const needsScope = 'Viewer tokens need the scopes read:orders and write:appointments.';
 
-/** The mutations that both kinds of appointment have. */
+/** The mutations that are alike for both kinds of appointment. */
 function defineMutations(place: string, kind: AppointmentKind, where: string): void {
-  builder.mutationField(`book${place}Appointment`, (t) =>
-    t.field({
-      type: appointmentResult,
-      nullable: false,
-      description: `Books an appointment ${where}. ${needsScope}`,
-      args: { input: t.arg({ type: bookInput, required: true, description: 'The slot.' }) },
-      resolve: (_root, { input }, context) => submitBooking(context, toTarget(kind, input), toBooking(input)),
-    }),
-  );
   builder.mutationField(`reschedule${place}Appointment`, (t) =>
     t.field({
       type: appointmentResult,
@@ -170,6 +181,29 @@ function defineMutations(place: string, kind: AppointmentKind, where: string): v
     }),
   );
 }
+
+builder.mutationFields((t) => ({
+  bookPhlebotomyAppointment: t.field({
+    type: appointmentResult,
+    nullable: false,
+    description: `Books an appointment at home. ${needsScope}`,
+    args: { input: t.arg({ type: bookInput, required: true, description: 'The slot.' }) },
+    resolve: (_root, { input }, context) =>
+      submitBooking(context, readUuid('input.orderId', input.orderId), toBooking(input)),
+  }),
+  bookServiceCenterAppointment: t.field({
+    type: appointmentResult,
+    nullable: false,
+    description: `Books an appointment at a service center. ${needsScope}`,
+    args: { input: t.arg({ type: bookCenterInput, required: true, description: 'The slot.' }) },
+    resolve: (_root, { input }, context) =>
+      submitCenterBooking(context, readUuid('input.orderId', input.orderId), {
+        ...toBooking(input),
+        asyncConfirmation: input.asyncConfirmation ?? null,
+        idempotencyKey: input.idempotencyKey ?? null,
+      }),
+  }),
+}));
 
 defineMutations('Phlebotomy', 'phlebotomy', 'at home');
 defineMutations('ServiceCenter', 'patient_service_center', 'at a service center');

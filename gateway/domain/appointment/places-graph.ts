@@ -1,11 +1,13 @@
 import { builder } from '../../graph/builder.ts';
 import { openEnum } from '../../graph/open-enum.ts';
 import { addressRef } from '../address/graph.ts';
+import { orderRef } from '../order/graph.ts';
 import { appointmentProvider, coordinatesRef } from './graph.ts';
 import {
   type AreaInfo,
   type AreaLab,
   getAreaInfo,
+  listCentersOfOrder,
   listServiceCenters,
   type PhlebotomyArea,
   type PhlebotomyProvider,
@@ -172,6 +174,21 @@ const serviceCenterRef = builder.objectRef<ServiceCenter>('ServiceCenter').imple
     }),
   }),
 });
+
+builder.objectField(orderRef, 'serviceCenters', (t) =>
+  t.field({
+    type: [serviceCenterRef],
+    description: "The service centers around the patient's address; null where it has none.",
+    args: {
+      radius: t.arg.int({
+        defaultValue: 25,
+        description: 'How far around, in miles: 10, 20, 25, 50 or 100.',
+      }),
+    },
+    resolve: (order, args, { service }) =>
+      listCentersOfOrder(service, order, requireRadius('radius', args.radius)),
+  }),
+);
 
 const radius = 'How far around, in miles: 10, 20, 25, 50 or 100.';
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Service } from '../../upstream/service.ts';
 import { flag, integer, link, list, text } from '../reading.ts';
-import { coordinatesShape, visitAddressShape } from './rest.ts';
+import { coordinatesShape, type VisitedOrder, visitAddressShape } from './rest.ts';
 
 export type AreaInfo = z.infer<typeof areaShape>;
 export type PhlebotomyArea = NonNullable<AreaInfo['phlebotomy']>;
@@ -139,4 +139,22 @@ export async function listServiceCenters(
     owner: 'anyone',
   });
   return centers ?? [];
+}
+
+/** The service centers that can serve an order (`GET /v3/order/{order_id}/psc/info`), or null. */
+export function listCentersOfOrder(
+  service: Service,
+  order: VisitedOrder,
+  radius: number,
+): Promise<readonly ServiceCenter[] | null> {
+  return service.readOne({
+    operation: 'service-center.of-order',
+    method: 'GET',
+    path: `/v3/order/${encodeURIComponent(order.id)}/psc/info`,
+    query: { radius },
+    reader: (json) => centerList.parse(json),
+    scope: 'read:orders',
+    owner: () => ({ userId: order.userId, orderId: order.id }),
+    about: { userId: order.userId, orderId: order.id },
+  });
 }

@@ -1,12 +1,14 @@
 import { GatewayError } from '../../errors.ts';
 import type { GraphContext } from '../../graph/context.ts';
 import { type InputIssue, inputRejected } from '../../graph/user-error.ts';
-import { type AppointmentResult, changeAppointment } from './change.ts';
+import { referenceOf } from '../order/passthrough.ts';
+import { type AppointmentChange, type AppointmentResult, changeAppointment } from './change.ts';
 import { type AppointmentKind, isActive, listCancellationReasons } from './rest.ts';
 import {
   type AppointmentRequest,
   type Booking,
   bookAppointment,
+  bookCenterAppointment,
   type Cancellation,
   cancelAppointment,
   requestAppointment,
@@ -31,18 +33,58 @@ const bookable: ReadonlySet<string> = new Set([
   'APPOINTMENT_CANCELLED',
 ]);
 
-/** Books a slot. @throws GatewayError FORBIDDEN, UPSTREAM_* */
-export async function submitBooking(
+/** Books a slot for a visit at home. @throws GatewayError FORBIDDEN, UPSTREAM_* */
+export function submitBooking(
   context: GraphContext,
-  { kind, orderId }: Target,
+  orderId: string,
   booking: Booking,
+): Promise<AppointmentResult> {
+  return submitAnyBooking(context, booking, {
+    kind: 'phlebotomy',
+    orderId,
+    send: (visit) => bookAppointment(context.service, visit, booking),
+  });
+}
+
+/** What a caller gives to book at a service center. */
+export interface CenterBookingRequest extends Booking {
+  readonly asyncConfirmation: boolean | null;
+  readonly idempotencyKey: string | null;
+}
+
+/** Books a slot at a service center. @throws GatewayError FORBIDDEN, UPSTREAM_* */
+export function submitCenterBooking(
+  context: GraphContext,
+  orderId: string,
+  { idempotencyKey, ...booking }: CenterBookingRequest,
+): Promise<AppointmentResult> {
+  if (idempotencyKey !== null && !/^.{1,255}$/s.test(idempotencyKey.trim())) {
+    const issue = { path: ['idempotencyKey'], message: 'Give 1 to 255 characters, or leave it out.' };
+    return Promise.resolve(inputRejected([issue]));
+  }
+  const { service } = context;
+  const reference =
+    idempotencyKey === null
+      ? null
+      : referenceOf(`${service.rights.key} appointment ${orderId}`, idempotencyKey);
+  return submitAnyBooking(context, booking, {
+    kind: 'patient_service_center',
+    orderId,
+    send: (visit) => bookCenterAppointment(service, visit, { ...booking, reference }),
+  });
+}
+
+async function submitAnyBooking(
+  context: GraphContext,
+  booking: Booking,
+  { kind, orderId, send }: Target & Pick<AppointmentChange, 'send'>,
 ): Promise<AppointmentResult> {
   const issues = findBookingIssues(booking);
   if (issues.length > 0) return inputRejected(issues);
   return await changeAppointment(context, {
     kind,
     orderId,
-    send: (visit) => bookAppointment(context.service, visit, booking),
+    send,
     needsAppointment: false,
     isDone: (before, after) => after !== null && isActive(after) && !(before && isActive(before)),
     isSlotAtFault: (step, appointment) =>

@@ -23,6 +23,14 @@ export interface Booking {
   readonly appointmentNotes: string | null;
 }
 
+/** What only bookings at service centers take; each is an opt-in of the service. */
+export interface CenterBooking extends Booking {
+  /** The lab may confirm later: the appointment stays pending meanwhile. */
+  readonly asyncConfirmation: boolean | null;
+  /** Names the attempt: the service answers a repeated one with its first answer for 14 days. */
+  readonly reference: string | null;
+}
+
 export interface AppointmentRequest {
   readonly address: VisitAddress;
   readonly provider: string;
@@ -64,24 +72,43 @@ interface Change {
   readonly name: string;
   readonly method: 'POST' | 'PATCH';
   readonly body: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
 }
 
 /** Sent once; null when the service knows no such order or appointment (or, when booking, no such slot). */
-function change(service: Service, { kind, order }: Visit, { name, method, body }: Change) {
+function change(service: Service, { kind, order }: Visit, { name, method, body, headers }: Change) {
   return service.write<Appointment>({
     operation: `appointment.${name}`,
     method,
     path: appointmentPath(kind, order.id, `/${name}`),
     body,
+    ...(headers === undefined ? {} : { headers }),
     reader: parseAppointment,
     scope: 'write:appointments',
     about: { userId: order.userId, orderId: order.id },
   });
 }
 
-/** Books a slot (`POST /v3/order/{order_id}/phlebotomy/appointment/book`, `.../psc/...`). */
+/** Books a slot for a visit at home (`POST /v3/order/{order_id}/phlebotomy/appointment/book`). */
 export function bookAppointment(service: Service, visit: Visit, booking: Booking) {
   return change(service, visit, { name: 'book', method: 'POST', body: toBody(booking) });
+}
+
+/** Books a slot at a service center (`POST /v3/order/{order_id}/psc/appointment/book`). */
+export function bookCenterAppointment(service: Service, visit: Visit, booking: CenterBooking) {
+  const { asyncConfirmation, reference } = booking;
+  const body = {
+    ...toBody(booking),
+    ...(asyncConfirmation === null ? {} : { async_confirmation: asyncConfirmation }),
+  };
+  // Only successes are kept: a stored refusal would be given back for days.
+  const headers = { 'x-idempotency-key': reference ?? '', 'x-idempotency-error': 'no-cache' };
+  return change(service, visit, {
+    name: 'book',
+    method: 'POST',
+    body,
+    ...(reference === null ? {} : { headers }),
+  });
 }
 
 /** Asks a provider that names the time itself (`POST .../phlebotomy/appointment/request`). */
