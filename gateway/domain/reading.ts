@@ -10,8 +10,8 @@ import type { Page } from '../upstream/service.ts';
 /** Text, or null. */
 export const text = z.string().nullable().catch(null);
 
-/** A whole number, or null. */
-export const integer = z.number().int().nullable().catch(null);
+/** A whole number of 32 bits, which is all the graph can show, or null. */
+export const integer = z.int32().nullable().catch(null);
 
 export const flag = z.boolean().nullable().catch(null);
 
@@ -35,9 +35,15 @@ export const day = z
   .string()
   .regex(/^\d{4}-\d{2}-\d{2}/)
   .transform((value) => value.slice(0, 10))
-  .refine((value) => !Number.isNaN(Date.parse(value)))
+  .refine(isDay)
   .nullable()
   .catch(null);
+
+/** 2026-02-30 can be parsed and is no day. */
+function isDay(value: string): boolean {
+  const time = Date.parse(value);
+  return !Number.isNaN(time) && new Date(time).toISOString().startsWith(value);
+}
 
 /** An http(s) address without credentials; anything else, `javascript:` included, is null. */
 export const link = z.string().refine(isWebAddress).nullable().catch(null);

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { z } from 'zod';
-import { list } from '../../gateway/domain/reading.ts';
+import { day, integer, list } from '../../gateway/domain/reading.ts';
 import { startLab } from '../support/lab.ts';
 
 const shape = z.object({ rows: list(z.object({ id: z.string() })) });
@@ -30,4 +30,23 @@ test('an order without its lists is still shown', async () => {
   );
   expect(answer.errors).toBeUndefined();
   expect(answer.data.order).toEqual({ events: [], status: { stage: 'UNKNOWN' }, transaction: { id: 't-1' } });
+});
+
+test.each([
+  ['2026-02-28', '2026-02-28'],
+  ['2026-02-28T23:59:59Z', '2026-02-28'],
+  ['2026-02-30', null],
+  ['2026-13-01', null],
+  ['tomorrow', null],
+])('the day %s is read as %s', (given, expected) => {
+  expect(day.parse(given)).toBe(expected);
+});
+
+test.each([
+  [7, 7],
+  [2 ** 31, null],
+  [1.5, null],
+  ['7', null],
+])('the whole number %s is read as %s', (given, expected) => {
+  expect(integer.parse(given)).toBe(expected);
 });

@@ -1,4 +1,12 @@
-import { readSample, readSummary, readWorkoutNews, resourceOf, splitBatch } from './rest.ts';
+import {
+  readSampleTime,
+  readSourceKey,
+  readSummary,
+  readWorkoutNews,
+  resourceOf,
+  type SampleOfBatch,
+  splitBatch,
+} from './rest.ts';
 
 /** What an event states of its user's health data, in the form that the event log keeps. */
 export interface HealthFact {
@@ -29,7 +37,7 @@ export function healthFactsOf(eventType: string, payload: unknown): readonly Hea
   if (resource === null) return [];
   if (resource === 'workout_stream') return workoutFacts(eventType, payload);
   const batch = splitBatch(payload);
-  if (batch !== null) return batch.flatMap((one) => sampleFact(resource, one));
+  if (batch !== null) return sampleFacts(resource, batch);
   const summary = readSummary(resource, payload);
   if (summary === null) return [];
   const at = summary.calendarDate === null ? summary.date : new Date(summary.calendarDate);
@@ -37,12 +45,16 @@ export function healthFactsOf(eventType: string, payload: unknown): readonly Hea
 }
 
 /** Two spellings of one instant are one timestamp. Without one there is no identity, so nothing is stated. */
-function sampleFact(resource: string, one: unknown): readonly HealthFact[] {
-  const sample = readSample(resource, one);
-  if (sample === null || sample.timestamp === null) return [];
-  const { source, timestamp } = sample;
-  const key = JSON.stringify([source?.provider ?? null, source?.type ?? null, timestamp.getTime()]);
-  return [{ kind: sampleKind(resource), key, at: timestamp, value: one }];
+function sampleFacts(resource: string, batch: readonly SampleOfBatch[]): readonly HealthFact[] {
+  // The samples of a batch share one source: read once, because a batch can have ten thousand of them.
+  const sourceKey = readSourceKey(batch[0]?.source);
+  return batch.flatMap((one) => {
+    const at = readSampleTime(one.sample);
+    if (at === null) return [];
+    return [
+      { kind: sampleKind(resource), key: JSON.stringify([...sourceKey, at.getTime()]), at, value: one },
+    ];
+  });
 }
 
 function workoutFacts(eventType: string, payload: unknown): readonly HealthFact[] {

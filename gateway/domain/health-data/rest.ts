@@ -30,7 +30,7 @@ const sourceShape = sourceObject.nullable().catch(null);
 
 /** The resource of `daily.data.<resource>.<created|updated>`; null for every other event type. */
 export function resourceOf(eventType: string): string | null {
-  return /^daily\.data\.([a-z0-9_]+)\.(?:created|updated)$/.exec(eventType)?.[1] ?? null;
+  return /^daily\.data\.([^.]+)\.(?:created|updated)$/.exec(eventType)?.[1] ?? null;
 }
 
 /** Whether a daily event brings a new version of something that was there. */
@@ -130,6 +130,19 @@ export function splitBatch(payload: unknown): readonly SampleOfBatch[] | null {
   return batch.data.map((sample) => ({ source, source_id, sample }));
 }
 
+/** Who measured, as far as it is part of a sample's identity: the source's provider and type. */
+export function readSourceKey(source: unknown): readonly (string | null)[] {
+  const { provider = null, type = null } = sourceShape.parse(source) ?? {};
+  return [provider, type];
+}
+
+const dated = z.object({ timestamp });
+
+/** When a sample was measured; null when it does not say. */
+export function readSampleTime(sample: unknown): Date | null {
+  return dated.safeParse(sample).data?.timestamp ?? null;
+}
+
 const keptSample = z.object({ source: sourceShape, source_id: optionalId, sample: sampleShape });
 
 /** A sample, or null when it is none. */
@@ -203,7 +216,7 @@ const pullShape = z
 
 /** The resource of `historical.data.<resource>.created`; null for every other event type. */
 export function pulledResourceOf(eventType: string): string | null {
-  return /^historical\.data\.([a-z0-9_]+)\.created$/.exec(eventType)?.[1] ?? null;
+  return /^historical\.data\.([^.]+)\.created$/.exec(eventType)?.[1] ?? null;
 }
 
 /** The end of a historical pull; null for every other event. */

@@ -12,6 +12,7 @@ import {
   readSummary,
   readWorkoutNews,
   resourceOf,
+  type SampleOfBatch,
   type Sport,
   splitBatch,
 } from './rest.ts';
@@ -23,20 +24,21 @@ function summaryOf({ type, payload, receivedAt }: ServiceEvent): HealthSummary |
   return summary && { ...summary, receivedAt };
 }
 
-/** Null when the event is no batch; samples that cannot be read are left out. */
-function samplesOf({ type, payload, receivedAt }: ServiceEvent): readonly HealthSample[] | null {
+function batchOf({ type, payload }: ServiceEvent): readonly SampleOfBatch[] | null {
   const resource = resourceOf(type);
-  if (resource === null || resource === 'workout_stream') return null;
-  const batch = splitBatch(payload);
-  return (
-    batch?.flatMap((one) => {
-      const sample = readSample(resource, one);
-      return sample === null ? [] : [{ ...sample, receivedAt }];
-    }) ?? null
-  );
+  return resource === null || resource === 'workout_stream' ? null : splitBatch(payload);
 }
 
-claimServiceEvents('HealthSamplesReceived', (event) => samplesOf(event) !== null);
+/** Samples that cannot be read are left out. */
+function samplesOf(event: ServiceEvent): readonly HealthSample[] {
+  const resource = resourceOf(event.type) ?? '';
+  return (batchOf(event) ?? []).flatMap((one) => {
+    const sample = readSample(resource, one);
+    return sample === null ? [] : [{ ...sample, receivedAt: event.receivedAt }];
+  });
+}
+
+claimServiceEvents('HealthSamplesReceived', (event) => batchOf(event) !== null);
 claimServiceEvents('HealthSummaryReceived', (event) => summaryOf(event) !== null);
 claimServiceEvents('WorkoutStreamReady', ({ type, payload }) => readWorkoutNews(type, payload) !== null);
 claimServiceEvents('ConnectionChanged', ({ type, payload }) => readConnectionNews(type, payload) !== null);
@@ -80,7 +82,7 @@ builder.objectRef<ServiceEvent>('HealthSamplesReceived').implement({
       type: [healthSampleRef],
       nullable: false,
       description: 'The values as this event brought them.',
-      resolve: (event) => samplesOf(event) ?? [],
+      resolve: samplesOf,
     }),
   }),
 });
