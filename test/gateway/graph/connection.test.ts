@@ -244,7 +244,7 @@ describe.each([
     const edited = ['-1', '1.5', '1e3', ' 1', '9'.repeat(10), ''].map((index) =>
       Buffer.from(own.replace(/\d+$/, index)).toString('base64url'),
     );
-    const anything = fc.oneof(fc.string({ unit: 'binary' }), fc.base64String(), fc.constantFrom(...edited));
+    const anything = fc.oneof(fc.string(), fc.base64String(), fc.constantFrom(...edited));
     await fc.assert(
       fc.asyncProperty(anything, async (after) => {
         await expect(read({ after })).rejects.toMatchObject({ code: 'BAD_CURSOR' });
