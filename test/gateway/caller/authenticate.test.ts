@@ -130,6 +130,12 @@ describe('rights', () => {
     ['an order of the token', narrowed, { userId, orderId: 'ORDER-1' }, true],
     ['another order of theirs', narrowed, { userId, orderId: 'order-3' }, false],
     ["an order of the token that is another's now", narrowed, { userId: 'other', orderId: 'order-1' }, false],
+    [
+      'an order when the token names none',
+      { ...caller, orderIds: [] },
+      { userId, orderId: 'order-1' },
+      false,
+    ],
     ['what is no order', narrowed, { userId, orderId: null }, true],
   ])('of a user to %s', (_name, user, subject, isOwn) => {
     expect(createRights(user).owns(subject)).toBe(isOwn);

@@ -224,6 +224,7 @@ test('kill -9 loses nothing that was acknowledged', async () => {
   const path = folder.file('events.db');
   const script = new URL('./acknowledge.ts', import.meta.url).pathname;
   const child = spawn(process.execPath, [script, path], { stdio: ['ignore', 'pipe', 'inherit'] });
+  using _ = { [Symbol.dispose]: () => child.kill('SIGKILL') };
   const acknowledged: string[] = [];
   for await (const line of createInterface(child.stdout)) {
     acknowledged.push(line);
