@@ -160,7 +160,7 @@ describe('a write reaches the service exactly once', () => {
   ];
 
   test.each(faults)('after %s', async (_name, fault, code) => {
-    await using open = await openUpstream([fault, json({ order: {} })], { deadlineMs: 150 });
+    await using open = await openUpstream([fault, json({ order: {} })], { deadlineMs: 400 });
 
     await expect(open.upstream.write(create)).rejects.toMatchObject({ code, notSent: false });
 
@@ -196,7 +196,7 @@ describe('the deadline', () => {
   });
 
   test('leaves room for a second attempt after one that hung', async () => {
-    await using open = await openUpstream([silence, json({ orders: [] })], { attemptMs: 80 });
+    await using open = await openUpstream([silence, json({ orders: [] })], { attemptMs: 250 });
 
     expect(await open.upstream.read(list, rights)).toEqual({ orders: [] });
   });
