@@ -15,6 +15,9 @@ export interface UpstreamCall {
   readonly body?: unknown;
 }
 
+/** The process has 10 s to end, and the event log closes after the pool. */
+const closeMs = 5000;
+
 type QueryValue = string | number | boolean | null | undefined | readonly (string | number)[];
 
 export interface Upstream {
@@ -119,8 +122,15 @@ export function createUpstream(options: UpstreamOptions): Upstream {
     },
     begin: coalescer.begin,
     forget: coalescer.forget,
-    close: () => pool.close(),
+    close: () => closeWithin(pool, closeMs),
   };
+}
+
+/** Lets calls under way end; those that take longer are cut, so that the process can end in time. */
+async function closeWithin(pool: Pool, ms: number): Promise<void> {
+  const cut = setTimeout(() => void pool.destroy(), ms);
+  await pool.close().catch(() => undefined);
+  clearTimeout(cut);
 }
 
 function toKey(call: UpstreamCall, rights: string): string {
