@@ -19,8 +19,16 @@ const keptSecretsShape = z.object({
  */
 export function keepSecrets(folder: string): KeptSecrets {
   const path = join(folder, 'secrets.json');
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
-  if (!existsSync(path)) createFile(path, `${JSON.stringify(generateSecrets(), null, 2)}\n`);
+  try {
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    if (!existsSync(path)) createFile(path, `${JSON.stringify(generateSecrets(), null, 2)}\n`);
+  } catch (cause) {
+    throw new GatewayError(
+      'CONFIG_INVALID',
+      `- ${folder} cannot be written, and secrets must be kept there.`,
+      { cause },
+    );
+  }
   return readSecrets(path);
 }
 

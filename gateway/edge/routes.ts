@@ -68,17 +68,20 @@ export function createRoutes(options: RoutesOptions): Hono {
 
 async function answerGraphQL(options: RoutesOptions, request: Request): Promise<Response> {
   if (options.hasGraphiQL && asksForGraphiQL(request)) {
-    return await options.graphql.fetch(request, { caller: { kind: 'TEAM' }, signal: options.stopping });
+    const over = options.stopping;
+    return await options.graphql.fetch(request, { caller: { kind: 'TEAM' }, left: over, over });
   }
   try {
     const caller = await options.authenticate({
       authorization: request.headers.get('authorization'),
       origin: request.headers.get('origin'),
     });
-    const signal = AbortSignal.any([request.signal, options.stopping, ...untilExpiry(caller)]);
+    const malformed = findMalformedParameter(request);
+    if (malformed !== null) return refuseMalformed(malformed);
+    const over = AbortSignal.any([request.signal, options.stopping, ...untilExpiry(caller)]);
     const end = options.beginOperation();
     try {
-      const response = await options.graphql.fetch(request, { caller, signal });
+      const response = await options.graphql.fetch(request, { caller, left: request.signal, over });
       response.headers.set('cache-control', 'no-store');
       return response;
     } finally {
@@ -88,6 +91,27 @@ async function answerGraphQL(options: RoutesOptions, request: Request): Promise<
     if (isGatewayError(error, 'UNAUTHENTICATED')) return refuseUnauthenticated(error);
     throw error;
   }
+}
+
+/** Yoga's own parser throws over these, which would look like a fault of ours. */
+function findMalformedParameter(request: Request): string | null {
+  if (request.method !== 'GET') return null;
+  const { searchParams } = new URL(request.url);
+  return ['variables', 'extensions'].find((name) => !isJson(searchParams.get(name) ?? 'null')) ?? null;
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function refuseMalformed(name: string): Response {
+  const message = `The parameter ${name} is not JSON.`;
+  return Response.json({ errors: [{ message, extensions: { code: 'BAD_REQUEST' } }] }, { status: 400 });
 }
 
 /** A page that a person opens, not a query: GraphiQL sends none. */

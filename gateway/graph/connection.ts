@@ -137,7 +137,8 @@ export async function offsetConnection<Node>(
   const end = list.start + rows.length;
   return toConnection(list, {
     rows,
-    hasNextPage: page.total === null ? page.rows.length >= list.first : end < page.total,
+    // An empty page ends the list whatever its total says: there is no cursor to go on from.
+    hasNextPage: rows.length > 0 && (page.total === null ? rows.length >= list.first : end < page.total),
     totalCount: page.total,
   });
 }

@@ -1,3 +1,4 @@
+import { GraphQLError } from 'graphql';
 import { DateResolver, DateTimeResolver, JSONResolver, URLResolver } from 'graphql-scalars';
 import { builder } from './builder.ts';
 
@@ -13,6 +14,6 @@ builder.scalarType('EventCursor', {
   serialize: (cursor) => cursor,
   parseValue: (value) => {
     if (typeof value === 'string') return value;
-    throw new TypeError('An EventCursor is text.');
+    throw new GraphQLError('An EventCursor is text.');
   },
 });

@@ -15,18 +15,18 @@ export interface UpstreamCall {
   readonly body?: unknown;
 }
 
-/** The process has 10 s to end, and the event log closes after the pool. */
-const closeMs = 5000;
+/** The process has 10 s to end: 4 for requests in hand, these for calls under way, the rest for the event log. */
+const closeMs = 3000;
 
 type QueryValue = string | number | boolean | null | undefined | readonly (string | number)[];
 
 export interface Upstream {
   /**
-   * The service's JSON answer to a call that changes nothing. Equal reads of one `rights` key share one
-   * call; passing faults are tried again until the deadline.
+   * The service's JSON answer to a call that changes nothing, or `undefined` when it says that there is none
+   * (404). Equal reads of one `rights` key share one call; passing faults are tried again until the deadline.
    */
   readonly read: (call: UpstreamCall, options: ReadOptions) => Promise<unknown>;
-  /** The service's JSON answer to a call that changes something. Sent exactly once; never aborted half-way. */
+  /** Like `read` for a call that changes something. Sent exactly once; never aborted half-way. */
   readonly write: (call: UpstreamCall) => Promise<unknown>;
   /** Marks an operation, for the sharing of reads (see coalesce.ts). */
   readonly begin: () => () => void;

@@ -64,7 +64,7 @@ describe('a viewer token', () => {
   test.each<readonly [string | null, boolean]>([
     ['https://a.example.com', true],
     ['https://b.example.com', true],
-    [null, true],
+    [null, false],
     ['https://a.example.com.evil.example', false],
     ['http://a.example.com', false],
     ['https://A.example.com', false],

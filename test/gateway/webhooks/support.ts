@@ -72,7 +72,7 @@ export function openEndpoint(more: Partial<WebhookEndpointOptions> = {}) {
     events,
     log: createLog({ level: 'info', destination: { write: (line) => void logged.push(line) } }),
     subjectOf: versionOfOrder,
-    teamId: () => teamId,
+    teamId: async () => teamId,
     onOutcome: (outcome) => outcomes.push(outcome),
     ...more,
   });
