@@ -106,6 +106,7 @@ describe('readPage', () => {
       total: null,
       pages: 1,
       nextCursor: null,
+      from: null,
     });
   });
 
