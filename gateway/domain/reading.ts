@@ -10,8 +10,8 @@ import type { Page } from '../upstream/service.ts';
 /** Text, or null. */
 export const text = z.string().nullable().catch(null);
 
-/** A whole number, or null. */
-export const integer = z.number().int().nullable().catch(null);
+/** A whole number that fits in GraphQL's Int (32 bits), or null. */
+export const integer = z.int32().nullable().catch(null);
 
 export const flag = z.boolean().nullable().catch(null);
 
@@ -54,15 +54,17 @@ function isWebAddress(value: string): boolean {
   return /^https?:$/.test(url.protocol) && url.username === '' && url.password === '';
 }
 
-/** A list whose unreadable rows are left out; anything that is no list is an empty one. */
-export function list<Row>(row: z.ZodType<Row>): z.ZodType<readonly Row[]> {
-  return z.unknown().transform((value) => {
-    if (!Array.isArray(value)) return [];
-    return value.flatMap((item) => {
-      const parsed = row.safeParse(item);
-      return parsed.success ? [parsed.data] : [];
-    });
-  });
+/** A list whose unreadable rows are left out; anything that is no list, a missing one included, is empty. */
+export function list<Row>(row: z.ZodType<Row>) {
+  return z
+    .array(z.unknown())
+    .catch([])
+    .transform((items): readonly Row[] =>
+      items.flatMap((item) => {
+        const parsed = row.safeParse(item);
+        return parsed.success ? [parsed.data] : [];
+      }),
+    );
 }
 
 /**
