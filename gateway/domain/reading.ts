@@ -48,15 +48,17 @@ function isWebAddress(value: string): boolean {
   return /^https?:$/.test(url.protocol) && url.username === '' && url.password === '';
 }
 
-/** A list whose unreadable rows are left out; anything that is no list is an empty one. */
+/** A list whose unreadable rows are left out; anything that is no list, or is not there, is an empty one. */
 export function list<Row>(row: z.ZodType<Row>): z.ZodType<readonly Row[]> {
-  return z.unknown().transform((value) => {
+  const rows = z.unknown().transform((value): readonly Row[] => {
     if (!Array.isArray(value)) return [];
     return value.flatMap((item) => {
       const parsed = row.safeParse(item);
       return parsed.success ? [parsed.data] : [];
     });
   });
+  // A key that is missing altogether would otherwise make the whole object unreadable (zod 4).
+  return rows.catch([]);
 }
 
 /** Makes a reader of one page: its rows under `key`, with the totals of whichever paging style. */
