@@ -11,6 +11,7 @@ import { orderRoutes } from './routes/orders.ts';
 import type { PortalVisit } from './routes/portal-pages.ts';
 import { portalPageRoutes } from './routes/portal-pages.ts';
 import { portalUrlRoutes } from './routes/portal-urls.ts';
+import { resultRoutes } from './routes/results.ts';
 import { simulationRoutes } from './routes/simulation.ts';
 import { userRoutes } from './routes/users.ts';
 import type { SandboxEnv, Service } from './service.ts';
@@ -57,6 +58,7 @@ function serviceRoutes({ service, faults, apiKey, calls }: AppParts): Hono<Sandb
   routes.route('/', labTestRoutes(service));
   routes.route('/', orderListRoutes(service));
   routes.route('/', orderRoutes(service));
+  routes.route('/', resultRoutes(service));
   routes.route('/', simulationRoutes(service));
   return routes;
 }
