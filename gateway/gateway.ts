@@ -3,12 +3,15 @@ import type { AddressInfo } from 'node:net';
 import { getRequestListener } from '@hono/node-server';
 import { createRights } from './caller/access.ts';
 import { createAuthenticate } from './caller/authenticate.ts';
+import { createDocumentTickets, type DocumentTickets } from './caller/document-tickets.ts';
 import { createGatewayKeys } from './caller/gateway-keys.ts';
 import { createViewerTokens } from './caller/viewer-tokens.ts';
 import type { Config } from './config.ts';
 import { versionOfOrder } from './domain/order/rest.ts';
+import { fetchDocument } from './domain/result/document.ts';
 import { listUsers } from './domain/user/rest.ts';
 import { addDemo, type Demo } from './edge/demo.ts';
+import type { DocumentsOptions } from './edge/documents.ts';
 import { type CreateContext, createGraphQLServer } from './edge/graphql.ts';
 import { createRoutes } from './edge/routes.ts';
 import { createSockets } from './edge/sockets.ts';
@@ -68,7 +71,15 @@ export function createGateway(parts: GatewayParts): Gateway {
     isGatewayKey: createGatewayKeys(config.gatewayApiKeys),
     viewerTokens,
   });
-  const createContext = createContexts({ ...parts, store, upstream, team, mint: viewerTokens.mint });
+  const documentTickets = createDocumentTickets();
+  const createContext = createContexts({
+    ...parts,
+    store,
+    upstream,
+    team,
+    documentTickets,
+    mint: viewerTokens.mint,
+  });
   const graphql = createGraphQLServer({
     createContext,
     log,
@@ -92,6 +103,7 @@ export function createGateway(parts: GatewayParts): Gateway {
         if (seconds !== undefined) metrics.appendSeconds.observe(seconds);
       },
     }),
+    openDocument: createOpenDocument(documentTickets, createContext),
     beginOperation: upstream.begin,
     checkReady: async () => ({
       eventLog: await store.log.isWritable(),
@@ -168,6 +180,7 @@ interface ContextParts extends GatewayParts {
   readonly store: EventStore;
   readonly upstream: Upstream;
   readonly team: Team;
+  readonly documentTickets: DocumentTickets;
   readonly mint: ReturnType<typeof createViewerTokens>['mint'];
 }
 
@@ -176,6 +189,7 @@ function createContexts({
   store,
   upstream,
   team,
+  documentTickets,
   mint,
   portalOrigins = [],
 }: ContextParts): CreateContext {
@@ -195,11 +209,25 @@ function createContexts({
       cursors: store.cursors,
       attempts,
       mintViewerToken: mint,
+      documentTickets,
       portalOrigins: allPortalOrigins,
       teamId: team.id,
       signal,
       loaders: createLoaders(service),
     };
+  };
+}
+
+/** Spends a ticket and opens its document with the rights of the caller it was made for. */
+function createOpenDocument(
+  tickets: DocumentTickets,
+  createContext: CreateContext,
+): DocumentsOptions['openDocument'] {
+  return async (ticket, signal) => {
+    const grant = tickets.redeem(ticket);
+    if (grant === null) return null;
+    const file = await fetchDocument(createContext({ caller: grant.caller, signal }).service, grant);
+    return file === null ? null : { ...file, kind: grant.kind };
   };
 }
 

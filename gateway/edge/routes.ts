@@ -3,12 +3,12 @@ import { Hono } from 'hono';
 import { cors } from 'hono/cors';
 import type { Authenticate } from '../caller/authenticate.ts';
 import { type GatewayError, isGatewayError } from '../errors.ts';
-import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
+import { answerDocument, type DocumentsOptions } from './documents.ts';
 import type { GraphQLServer } from './graphql.ts';
 import { describeGatewayError } from './mask.ts';
 
-export interface RoutesOptions {
+export interface RoutesOptions extends DocumentsOptions {
   readonly graphql: GraphQLServer;
   readonly authenticate: Authenticate;
   readonly isAllowedOrigin: (origin: string) => boolean;
@@ -16,10 +16,7 @@ export interface RoutesOptions {
   /** Marks an operation, for the sharing of reads; the function it returns marks its end. */
   readonly beginOperation: () => () => void;
   readonly checkReady: () => Promise<Readiness>;
-  /** Aborts when the gateway stops. */
-  readonly stopping: AbortSignal;
   readonly metrics: Metrics;
-  readonly log: Log;
   readonly widgetFolder: URL;
   readonly hasGraphiQL: boolean;
 }
@@ -43,6 +40,10 @@ export function createRoutes(options: RoutesOptions): Hono {
 
   app.use('/graphql', allowOrigin);
   app.all('/graphql', (context) => answerGraphQL(options, context.req.raw));
+  app.use('/documents/*', allowOrigin);
+  app.all('/documents/:ticket', (context) =>
+    answerDocument(context.req.raw, context.req.param('ticket'), options),
+  );
   app.post('/webhooks', (context) => options.receiveWebhook(context.req.raw));
   app.get('/health', (context) => context.json({ status: 'ok' }));
   app.get('/ready', async (context) => {

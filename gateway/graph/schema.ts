@@ -9,6 +9,9 @@ import '../domain/order/graph.ts';
 import '../domain/order/mutations.ts';
 import '../domain/order/subscriptions.ts';
 import '../domain/order/service-events.ts';
+import '../domain/result/graph.ts';
+import '../domain/result/mutations.ts';
+import '../domain/result/service-events.ts';
 import '../domain/portal/graph.ts';
 import { builder } from './builder.ts';
 

@@ -2,6 +2,7 @@ import { Pool } from 'undici';
 import { GatewayError, isGatewayError } from '../errors.ts';
 import { createCoalescer } from './coalesce.ts';
 import { type Answer, readAnswer } from './failure.ts';
+import { mediaTypeOf, notThatFile, type OpenOptions, type UpstreamFile } from './file.ts';
 import { withRetries } from './retry.ts';
 
 /** One call to the service. Knows paths and JSON, but no concept of the service. */
@@ -25,6 +26,11 @@ export interface Upstream {
   readonly read: (call: UpstreamCall, options: ReadOptions) => Promise<unknown>;
   /** The service's JSON answer to a call that changes something. Sent exactly once; never aborted half-way. */
   readonly write: (call: UpstreamCall) => Promise<unknown>;
+  /**
+   * A file, as soon as it begins to come. Tried again like a read until then; what goes wrong later breaks the
+   * stream. Never shared.
+   */
+  readonly open: (call: UpstreamCall, options: OpenOptions) => Promise<UpstreamFile>;
   /** Marks an operation, for the sharing of reads (see coalesce.ts). */
   readonly begin: () => () => void;
   /** From now on no read is answered with an older answer. */
@@ -84,7 +90,41 @@ export function createUpstream(options: UpstreamOptions): Upstream {
     }
   };
 
-  const measured = async (call: UpstreamCall, run: () => Promise<unknown>): Promise<unknown> => {
+  const attemptFile = async (
+    call: UpstreamCall,
+    { accept, signal = new AbortController().signal, headMs }: OpenOptions & { readonly headMs: number },
+  ): Promise<UpstreamFile> => {
+    // Ends with the head: a whole file may take longer than the deadline, a pause within it may not.
+    const slow = new AbortController();
+    const timer = setTimeout(() => slow.abort(new DOMException('', 'TimeoutError')), headMs);
+    const ended = AbortSignal.any([signal, slow.signal]);
+    try {
+      const { statusCode, headers, body } = await pool.request({
+        method: call.method,
+        path: toPath(base.pathname, call),
+        headers: { ...toHeaders(call, { [apiKeyHeader]: apiKey }), accept },
+        bodyTimeout: deadlineMs,
+        signal: ended,
+      });
+      if (statusCode < 200 || statusCode > 299) {
+        const retryAfter = headerText(headers['retry-after']);
+        readAnswer({ status: statusCode, retryAfter, body: await readBody(body, maxBodyBytes) });
+      }
+      // A body that is ended before anybody reads it says so as an error, which is nobody's.
+      const cancel = () => void body.on('error', () => {}).destroy();
+      if (statusCode === 200 && mediaTypeOf(headerText(headers['content-type'])) === accept) {
+        return { bytes: Number(headerText(headers['content-length'])) || null, body, cancel };
+      }
+      cancel();
+      throw notThatFile();
+    } catch (error) {
+      throw toGatewayError(error, ended);
+    } finally {
+      clearTimeout(timer);
+    }
+  };
+
+  const measured = async <Result>(call: UpstreamCall, run: () => Promise<Result>): Promise<Result> => {
     const startedAt = performance.now();
     const report = (outcome: string) =>
       options.onCall?.(call.operation, outcome, (performance.now() - startedAt) / 1000);
@@ -116,6 +156,15 @@ export function createUpstream(options: UpstreamOptions): Upstream {
     write: (call) => {
       coalescer.forget();
       return measured(call, () => attempt(call, AbortSignal.timeout(deadlineMs))).finally(coalescer.forget);
+    },
+    open: (call, options) => {
+      const deadline = performance.now() + deadlineMs;
+      return measured(call, () =>
+        withRetries({ deadline, baseDelayMs: retryDelayMs }, () => {
+          const headMs = Math.max(1, Math.min(attemptMs, deadline - performance.now()));
+          return attemptFile(call, { ...options, headMs });
+        }),
+      );
     },
     begin: coalescer.begin,
     forget: coalescer.forget,

@@ -1,5 +1,6 @@
 import { GatewayError, isGatewayError } from '../errors.ts';
 import type { Upstream, UpstreamCall } from './client.ts';
+import type { UpstreamFile } from './file.ts';
 
 /** Whose data an answer is: what the owner check compares with the caller. */
 export interface Subject {
@@ -25,6 +26,7 @@ export const scopes = [
   'read:orders',
   'read:profile',
   'read:catalogue',
+  'read:results',
   'launch:portal',
   'write:orders',
   'simulate:orders',
@@ -38,6 +40,13 @@ export interface Page<Row> {
   readonly total: number | null;
   readonly pages: number | null;
   readonly nextCursor: string | null;
+}
+
+/** A read of a file that belongs to somebody; it comes as a stream. */
+export interface ReadFile extends Guarded {
+  /** The file's media type; anything else is UPSTREAM_UNREADABLE. */
+  readonly accept: string;
+  readonly about: Subject;
 }
 
 interface Guarded extends UpstreamCall {
@@ -71,6 +80,8 @@ export interface Service {
   /** The thing, or null when it does not exist or is not the caller's: the two are told apart nowhere. */
   readonly readOne: <T>(read: ReadOne<T>) => Promise<T | null>;
   readonly readPage: <Row>(read: ReadPage<Row>) => Promise<Page<Row>>;
+  /** The file, or null when it does not exist or is not the caller's. Read it or cancel it: it holds a connection. */
+  readonly readFile: (read: ReadFile) => Promise<UpstreamFile | null>;
   /** The answer, or null when what it is about does not exist or is not the caller's. */
   readonly write: <T>(write: Write<T>) => Promise<T | null>;
   readonly rights: Rights;
@@ -131,6 +142,10 @@ export function bindService(upstream: Upstream, options: ServiceOptions): Servic
       const page = readWith(read.reader, json);
       return keepRows(page, (row) => isOwn(read.owner, row));
     },
+    readFile: async (read) => {
+      if (!mayAsk(read)) return null;
+      return await orNull(upstream.open(read, { accept: read.accept, signal }));
+    },
     write: async (write) => {
       if (!mayAsk(write)) return null;
       const json = await orNull(upstream.write(write));
@@ -156,7 +171,7 @@ function readWith<T>(reader: (json: unknown) => T, json: unknown): T {
 }
 
 /** 404 is not a fault but the answer "there is none". */
-async function orNull(answer: Promise<unknown>): Promise<unknown> {
+async function orNull<Answer>(answer: Promise<Answer>): Promise<Answer | null> {
   try {
     return await answer;
   } catch (error) {
