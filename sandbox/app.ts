@@ -4,6 +4,7 @@ import type { FaultRules } from './faults.ts';
 import { misbehave } from './http/misbehave.ts';
 import { Refusal, refuse } from './http/refusal.ts';
 import { controlRoutes } from './routes/controls.ts';
+import { labReportRoutes } from './routes/lab-reports.ts';
 import { labTestRoutes } from './routes/lab-tests.ts';
 import { markerRoutes } from './routes/markers.ts';
 import { orderListRoutes } from './routes/order-list.ts';
@@ -59,6 +60,7 @@ function serviceRoutes({ service, faults, apiKey, calls }: AppParts): Hono<Sandb
   routes.route('/', orderListRoutes(service));
   routes.route('/', orderRoutes(service));
   routes.route('/', resultRoutes(service));
+  routes.route('/', labReportRoutes(service));
   routes.route('/', simulationRoutes(service));
   return routes;
 }
