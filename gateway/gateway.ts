@@ -7,6 +7,7 @@ import { createDocumentTickets, type DocumentTickets } from './caller/document-t
 import { createGatewayKeys } from './caller/gateway-keys.ts';
 import { createViewerTokens } from './caller/viewer-tokens.ts';
 import type { Config } from './config.ts';
+import { versionOfLabReport } from './domain/lab-report/rest.ts';
 import { versionOfOrder } from './domain/order/rest.ts';
 import { fetchDocument } from './domain/result/document.ts';
 import { listUsers } from './domain/user/rest.ts';
@@ -24,6 +25,7 @@ import { createMetrics, type Metrics } from './metrics.ts';
 import { createUpstream, type Upstream } from './upstream/client.ts';
 import { bindService } from './upstream/service.ts';
 import { createWebhookEndpoint } from './webhooks/endpoint.ts';
+import { firstSubject } from './webhooks/envelope.ts';
 
 export interface GatewayParts {
   readonly config: Config;
@@ -80,22 +82,19 @@ export function createGateway(parts: GatewayParts): Gateway {
     documentTickets,
     mint: viewerTokens.mint,
   });
-  const graphql = createGraphQLServer({
-    createContext,
-    log,
-    metrics,
-    graphiql: parts.demo?.graphiql ?? null,
-  });
+  const graphqlOptions = { createContext, log, metrics, graphiql: parts.demo?.graphiql ?? null };
+  const graphql = createGraphQLServer({ ...graphqlOptions, takesFiles: false });
   const sockets = createSockets({ graphql, authenticate, isAllowedOrigin, log });
   const app = createRoutes({
     graphql,
+    uploads: createGraphQLServer({ ...graphqlOptions, takesFiles: true }),
     authenticate,
     isAllowedOrigin,
     receiveWebhook: createWebhookEndpoint({
       secrets: config.webhookSecrets,
       events: store.log,
       log,
-      subjectOf: versionOfOrder,
+      subjectOf: firstSubject([versionOfOrder, versionOfLabReport]),
       teamId: team.id,
       onAppended: upstream.forget,
       onOutcome: (outcome, seconds) => {

@@ -26,6 +26,7 @@ const concepts = [
   'order',
   'result',
   'portal',
+  'lab-report',
 ];
 
 function leftOf(concept: string): string {

@@ -7,9 +7,12 @@ import type { Metrics } from '../metrics.ts';
 import { answerDocument, type DocumentsOptions } from './documents.ts';
 import type { GraphQLServer } from './graphql.ts';
 import { describeGatewayError } from './mask.ts';
+import { createUploadGate, isUpload } from './uploads.ts';
 
 export interface RoutesOptions extends DocumentsOptions {
   readonly graphql: GraphQLServer;
+  /** The same graph for requests with files, which may be larger. */
+  readonly uploads: GraphQLServer;
   readonly authenticate: Authenticate;
   readonly isAllowedOrigin: (origin: string) => boolean;
   readonly receiveWebhook: (request: Request) => Promise<Response>;
@@ -39,7 +42,8 @@ export function createRoutes(options: RoutesOptions): Hono {
   });
 
   app.use('/graphql', allowOrigin);
-  app.all('/graphql', (context) => answerGraphQL(options, context.req.raw));
+  const beginUpload = createUploadGate();
+  app.all('/graphql', (context) => answerGraphQL({ ...options, beginUpload }, context.req.raw));
   app.use('/documents/*', allowOrigin);
   app.all('/documents/:ticket', (context) =>
     answerDocument(context.req.raw, context.req.param('ticket'), options),
@@ -67,7 +71,11 @@ export function createRoutes(options: RoutesOptions): Hono {
   return app;
 }
 
-async function answerGraphQL(options: RoutesOptions, request: Request): Promise<Response> {
+interface GraphQLRouteOptions extends RoutesOptions {
+  readonly beginUpload: ReturnType<typeof createUploadGate>;
+}
+
+async function answerGraphQL(options: GraphQLRouteOptions, request: Request): Promise<Response> {
   if (options.hasGraphiQL && asksForGraphiQL(request)) {
     return await options.graphql.fetch(request, { caller: { kind: 'TEAM' }, signal: options.stopping });
   }
@@ -77,16 +85,21 @@ async function answerGraphQL(options: RoutesOptions, request: Request): Promise<
       origin: request.headers.get('origin'),
     });
     const signal = AbortSignal.any([request.signal, options.stopping, ...untilExpiry(caller)]);
+    const hasFiles = isUpload(request);
+    const endUpload = hasFiles ? options.beginUpload(caller) : () => {};
     const end = options.beginOperation();
     try {
-      const response = await options.graphql.fetch(request, { caller, signal });
+      const server = hasFiles ? options.uploads : options.graphql;
+      const response = await server.fetch(request, { caller, signal });
       response.headers.set('cache-control', 'no-store');
       return response;
     } finally {
       end();
+      endUpload();
     }
   } catch (error) {
     if (isGatewayError(error, 'UNAUTHENTICATED')) return refuseUnauthenticated(error);
+    if (isGatewayError(error, 'FORBIDDEN', 'UPSTREAM_RATE_LIMITED')) return refuseUpload(error);
     throw error;
   }
 }
@@ -111,6 +124,16 @@ function refuseUnauthenticated(error: GatewayError): Response {
       })),
     },
     { status: 401, headers: { 'www-authenticate': 'Bearer', 'cache-control': 'no-store' } },
+  );
+}
+
+function refuseUpload(error: GatewayError): Response {
+  const { message, extensions } = describeGatewayError(error);
+  const wait =
+    error.retryAfterMs === undefined ? {} : { 'retry-after': String(extensions.retryAfterSeconds) };
+  return Response.json(
+    { errors: [{ message, extensions }] },
+    { status: error.code === 'FORBIDDEN' ? 403 : 429, headers: { 'cache-control': 'no-store', ...wait } },
   );
 }
 

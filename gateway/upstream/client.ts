@@ -3,6 +3,7 @@ import { GatewayError, isGatewayError } from '../errors.ts';
 import { createCoalescer } from './coalesce.ts';
 import { type Answer, readAnswer } from './failure.ts';
 import { mediaTypeOf, notThatFile, type OpenOptions, type UpstreamFile } from './file.ts';
+import { type Form, toFormData } from './form.ts';
 import { withRetries } from './retry.ts';
 
 /** One call to the service. Knows paths and JSON, but no concept of the service. */
@@ -14,6 +15,8 @@ export interface UpstreamCall {
   /** Lists become repeated keys; null and undefined are left out. */
   readonly query?: Readonly<Record<string, QueryValue>>;
   readonly body?: unknown;
+  /** Sent as multipart/form-data in place of `body`. */
+  readonly form?: Form;
 }
 
 type QueryValue = string | number | boolean | null | undefined | readonly (string | number)[];
@@ -76,7 +79,7 @@ export function createUpstream(options: UpstreamOptions): Upstream {
         method: call.method,
         path: toPath(base.pathname, call),
         headers: toHeaders(call, { [apiKeyHeader]: apiKey }),
-        ...(call.body === undefined ? {} : { body: JSON.stringify(call.body) }),
+        ...toBody(call),
         signal,
       });
       const answer: Answer = {
@@ -194,6 +197,11 @@ function toHeaders(call: UpstreamCall, key: Readonly<Record<string, string>>): R
     ...(call.body === undefined ? {} : { 'content-type': 'application/json' }),
     ...key,
   };
+}
+
+function toBody({ body, form }: UpstreamCall) {
+  if (form !== undefined) return { body: toFormData(form) };
+  return body === undefined ? {} : { body: JSON.stringify(body) };
 }
 
 function headerText(value: string | readonly string[] | undefined): string | null {

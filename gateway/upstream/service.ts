@@ -30,6 +30,7 @@ export const scopes = [
   'launch:portal',
   'write:orders',
   'simulate:orders',
+  'write:lab-reports',
 ] as const;
 export type Scope = (typeof scopes)[number];
 
