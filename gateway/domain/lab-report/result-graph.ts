@@ -14,12 +14,12 @@ const resultType = openEnum('LabReportResultType', 'What kind of value was read.
 });
 
 const sampleType = openEnum('LabReportSampleType', 'What a value was measured in.', {
-  URINE: 'Urine.',
-  SERUM_PLASMA_BLOOD: 'Serum, plasma or blood.',
-  CAPILLARY_BLOOD: 'Blood from a finger.',
-  STOOL: 'Stool.',
-  SALIVA: 'Saliva.',
-  OTHER: 'Something else.',
+  URINE: 'It was urine.',
+  SERUM_PLASMA_BLOOD: 'It was serum, plasma or blood.',
+  CAPILLARY_BLOOD: 'It was blood from a finger.',
+  STOOL: 'It was stool.',
+  SALIVA: 'It was saliva.',
+  OTHER: 'It was something else.',
   UNKNOWN: 'The report does not say.',
 });
 

@@ -187,13 +187,18 @@ function ownerOf(order: Pick<Order, 'id' | 'userId'>): Subject {
   return { userId: order.userId, orderId: order.id };
 }
 
+/** The results in the service's answer. @throws ZodError when it is no object at all */
+export function readOrderResults(json: unknown): OrderResults {
+  return resultsShape.parse(json);
+}
+
 /** The results of an order, or null before there are any (`GET /v3/order/{order_id}/result`). */
 export function getResults(service: Service, order: Order): Promise<OrderResults | null> {
   return service.readOne({
     operation: 'result.get',
     method: 'GET',
     path: `/v3/order/${encodeURIComponent(order.id)}/result`,
-    reader: (json) => resultsShape.parse(json),
+    reader: readOrderResults,
     scope: 'read:results',
     owner: () => ownerOf(order),
     about: ownerOf(order),
