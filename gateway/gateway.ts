@@ -117,7 +117,9 @@ export function createGateway(parts: GatewayParts): Gateway {
   if (parts.demo !== undefined) addDemo(app, parts.demo, { mint: viewerTokens.mint });
 
   const server = createServer(
-    getRequestListener((request) => app.fetch(request), { overrideGlobalObjects: false }),
+    getRequestListener((request, connection) => app.fetch(request, connection), {
+      overrideGlobalObjects: false,
+    }),
   );
   sockets.attach(server);
   const pruning = setInterval(() => {

@@ -1,3 +1,4 @@
+import { ServerResponse } from 'node:http';
 import { GatewayError, isGatewayError } from '../errors.ts';
 import type { Log } from '../log.ts';
 
@@ -35,7 +36,7 @@ const fileNames = { RESULT: 'result.pdf', REQUISITION: 'requisition.pdf' } as co
 export async function answerDocument(
   request: Request,
   ticket: string,
-  options: DocumentsOptions,
+  options: DocumentsOptions & { readonly connection?: unknown },
 ): Promise<Response> {
   if (request.method !== 'GET') {
     return new Response(null, { status: 405, headers: { allow: 'GET', 'cache-control': 'no-store' } });
@@ -44,13 +45,16 @@ export async function answerDocument(
     const signal = AbortSignal.any([request.signal, options.stopping]);
     const document = await options.openDocument(ticket, signal);
     if (document === null) return refuse(404, new GatewayError('NOT_FOUND', 'There is no such document.'));
-    return new Response(toStream(document.body), {
-      headers: {
-        ...headers,
-        'content-disposition': `attachment; filename="${fileNames[document.kind]}"`,
-        ...(document.bytes === null ? {} : { 'content-length': String(document.bytes) }),
+    return new Response(
+      toStream(document.body, (error, controller) => breakOff({ error, controller, ...options })),
+      {
+        headers: {
+          ...headers,
+          'content-disposition': `attachment; filename="${fileNames[document.kind]}"`,
+          ...(document.bytes === null ? {} : { 'content-length': String(document.bytes) }),
+        },
       },
-    });
+    );
   } catch (error) {
     if (isGatewayError(error)) return refuse(statusOf(error), error);
     // Logged here, because the path of the request is a secret.
@@ -59,14 +63,40 @@ export async function answerDocument(
   }
 }
 
+interface Break {
+  readonly error: unknown;
+  readonly controller: ReadableStreamDefaultController;
+  /** What the HTTP server hands on beside a request; nothing with plain `fetch`. */
+  readonly connection?: unknown;
+  readonly log: Log;
+}
+
+/**
+ * What began and cannot be ended must not look whole, so the connection is cut. Directly, where there is one: an error
+ * of the stream would be printed by the server library, past the log.
+ */
+function breakOff({ error, controller, connection, log }: Break): void {
+  log.warn('document.broken', { route: '/documents/:ticket', error });
+  const outgoing = isRecord(connection) ? connection.outgoing : undefined;
+  if (outgoing instanceof ServerResponse) outgoing.destroy();
+  else controller.error(new GatewayError('UPSTREAM_UNAVAILABLE', 'The document broke off.'));
+}
+
 /** Pulls only what the client takes; leaving ends the transfer behind it. */
-function toStream(bytes: AsyncIterable<Uint8Array>): ReadableStream<Uint8Array> {
+function toStream(
+  bytes: AsyncIterable<Uint8Array>,
+  onBreak: (error: unknown, controller: ReadableStreamDefaultController) => void,
+): ReadableStream<Uint8Array> {
   const iterator = bytes[Symbol.asyncIterator]();
   return new ReadableStream({
     pull: async (controller) => {
-      const { value, done } = await iterator.next();
-      if (done) controller.close();
-      else controller.enqueue(value);
+      try {
+        const { value, done } = await iterator.next();
+        if (done) controller.close();
+        else controller.enqueue(value);
+      } catch (error) {
+        onBreak(error, controller);
+      }
     },
     cancel: async () => {
       await iterator.return?.();
@@ -86,4 +116,8 @@ function refuse(status: number, { code, message, retryAfterMs }: GatewayError): 
     { error: { code, message } },
     { status, headers: { 'cache-control': 'no-store', ...wait } },
   );
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null;
 }

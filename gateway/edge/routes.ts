@@ -46,7 +46,10 @@ export function createRoutes(options: RoutesOptions): Hono {
   app.all('/graphql', (context) => answerGraphQL({ ...options, beginUpload }, context.req.raw));
   app.use('/documents/*', allowOrigin);
   app.all('/documents/:ticket', (context) =>
-    answerDocument(context.req.raw, context.req.param('ticket'), options),
+    answerDocument(context.req.raw, context.req.param('ticket'), {
+      ...options,
+      connection: context.env,
+    }),
   );
   app.post('/webhooks', (context) => options.receiveWebhook(context.req.raw));
   app.get('/health', (context) => context.json({ status: 'ok' }));
