@@ -41,12 +41,12 @@ export async function answerDocument(
   if (request.method !== 'GET') {
     return new Response(null, { status: 405, headers: { allow: 'GET', 'cache-control': 'no-store' } });
   }
+  const signal = AbortSignal.any([request.signal, options.stopping]);
   try {
-    const signal = AbortSignal.any([request.signal, options.stopping]);
     const document = await options.openDocument(ticket, signal);
     if (document === null) return refuse(404, new GatewayError('NOT_FOUND', 'There is no such document.'));
     return new Response(
-      toStream(document.body, (error, controller) => breakOff({ error, controller, ...options })),
+      toStream(document.body, (error, controller) => breakOff({ error, controller, signal, ...options })),
       {
         headers: {
           ...headers,
@@ -57,6 +57,8 @@ export async function answerDocument(
     );
   } catch (error) {
     if (isGatewayError(error)) return refuse(statusOf(error), error);
+    // Nobody is there to read it.
+    if (signal.aborted) return new Response(null, { status: 503, headers: { 'cache-control': 'no-store' } });
     // Logged here, because the path of the request is a secret.
     options.log.error('document.failed', { route: '/documents/:ticket', error });
     return refuse(500, new GatewayError('INTERNAL', 'The gateway failed.'));
@@ -69,14 +71,16 @@ interface Break {
   /** What the HTTP server hands on beside a request; nothing with plain `fetch`. */
   readonly connection?: unknown;
   readonly log: Log;
+  /** Aborted when the client has left or the gateway stops: then nothing is wrong. */
+  readonly signal: AbortSignal;
 }
 
 /**
  * What began and cannot be ended must not look whole, so the connection is cut. Directly, where there is one: an error
  * of the stream would be printed by the server library, past the log.
  */
-function breakOff({ error, controller, connection, log }: Break): void {
-  log.warn('document.broken', { route: '/documents/:ticket', error });
+function breakOff({ error, controller, connection, log, signal }: Break): void {
+  if (!signal.aborted) log.warn('document.broken', { route: '/documents/:ticket', error });
   const outgoing = isRecord(connection) ? connection.outgoing : undefined;
   if (outgoing instanceof ServerResponse) outgoing.destroy();
   else controller.error(new GatewayError('UPSTREAM_UNAVAILABLE', 'The document broke off.'));

@@ -64,6 +64,7 @@ test('a client that leaves ends the transfer from the service', async () => {
   await response[Symbol.asyncIterator]().next();
   response.destroy();
   await (await over.service.request(3)).abandoned;
+  expect(over.logged.filter((line) => line.includes('document.'))).toEqual([]);
 });
 
 test('a transfer that breaks off is broken for the client too, and never looks whole', async () => {
