@@ -112,7 +112,7 @@ const rooms: readonly Room[] = [
     ],
   },
   {
-    files: /^gateway\/gateway\.ts$/,
+    files: /^gateway\/(gateway|contexts|server)\.ts$/,
     may: [/^gateway\/(?!main|demo-of-sandbox|kept-secrets|start-text)/, /^@hono\/node-server$/, node],
   },
   { files: /^gateway\/demo-of-sandbox\.ts$/, may: [/^sandbox\/sandbox\.ts$/, /^gateway\/edge\/demo\.ts$/] },

@@ -35,9 +35,15 @@ export const day = z
   .string()
   .regex(/^\d{4}-\d{2}-\d{2}/)
   .transform((value) => value.slice(0, 10))
-  .refine((value) => !Number.isNaN(Date.parse(value)))
+  .refine(isDayOfCalendar)
   .nullable()
   .catch(null);
+
+/** `2026-02-30` is none: Date would roll it over into March. */
+function isDayOfCalendar(value: string): boolean {
+  const date = new Date(value);
+  return !Number.isNaN(date.getTime()) && date.toISOString().startsWith(value);
+}
 
 /** An http(s) address without credentials; anything else, `javascript:` included, is null. */
 export const link = z.string().refine(isWebAddress).nullable().catch(null);
@@ -61,12 +67,13 @@ export function list<Row>(row: z.ZodType<Row>): z.ZodType<readonly Row[]> {
   return rows.catch([]);
 }
 
-/** Makes a reader of one page: its rows under `key`, with the totals of whichever paging style. */
+/**
+ * Makes a reader of one page: its rows under `key`, with the totals of whichever paging style. An unreadable row
+ * leaves a hole; an answer without the list itself is unreadable as a whole.
+ */
 export function pageReader<Row>(key: string, row: z.ZodType<Row>): (json: unknown) => Page<Row> {
-  const shape = z
-    .looseObject({ [key]: z.unknown(), total: integer, pages: integer, next_cursor: text })
-    .catch({ total: null, pages: null, next_cursor: null });
-  const rows = z.array(row.nullable().catch(null)).catch([]);
+  const shape = z.looseObject({ [key]: z.unknown(), total: integer, pages: integer, next_cursor: text });
+  const rows = z.array(row.nullable().catch(null));
   return (json) => {
     const page = shape.parse(json);
     return {

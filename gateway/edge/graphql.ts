@@ -12,7 +12,10 @@ import { maxUploadBytes, useUploads } from './uploads.ts';
 /** What is known of an operation before it is read: who asks, and when the asking is over. */
 export interface Asking {
   readonly caller: Caller;
-  readonly signal: AbortSignal;
+  /** Aborts when the client has left: nobody waits for the answer any more. */
+  readonly left: AbortSignal;
+  /** Aborts when a stream must end: the client has left, its token has ended or the gateway stops. */
+  readonly over: AbortSignal;
 }
 
 export type CreateContext = (asking: Asking) => GraphContext;
@@ -46,7 +49,7 @@ export function createGraphQLServer(options: GraphQLServerOptions): GraphQLServe
     // The runtime's own classes. Yoga's ponyfills make a Response over a foreign stream, and when a client leaves
     // such a stream, closing it throws out of band and would end the process (seen with Node 26.10).
     fetchAPI: { Request, Response, Headers, ReadableStream, TextEncoder, TextDecoder, URL },
-    context: ({ caller, signal }) => options.createContext({ caller, signal }),
+    context: ({ caller, left, over }) => options.createContext({ caller, left, over }),
     plugins: [useGuards(), useCounts(options.metrics), ...(options.takesFiles ? [useUploads()] : [])],
     maskedErrors: { maskError: (error) => maskError(error) },
     logging: false,

@@ -80,20 +80,23 @@ interface GraphQLRouteOptions extends RoutesOptions {
 
 async function answerGraphQL(options: GraphQLRouteOptions, request: Request): Promise<Response> {
   if (options.hasGraphiQL && asksForGraphiQL(request)) {
-    return await options.graphql.fetch(request, { caller: { kind: 'TEAM' }, signal: options.stopping });
+    const over = options.stopping;
+    return await options.graphql.fetch(request, { caller: { kind: 'TEAM' }, left: over, over });
   }
   try {
     const caller = await options.authenticate({
       authorization: request.headers.get('authorization'),
       origin: request.headers.get('origin'),
     });
-    const signal = AbortSignal.any([request.signal, options.stopping, ...untilExpiry(caller)]);
+    const malformed = findMalformedParameter(request);
+    if (malformed !== null) return refuseMalformed(malformed);
+    const over = AbortSignal.any([request.signal, options.stopping, ...untilExpiry(caller)]);
     const hasFiles = isUpload(request);
     const endUpload = hasFiles ? options.beginUpload(caller) : () => {};
     const end = options.beginOperation();
     try {
       const server = hasFiles ? options.uploads : options.graphql;
-      const response = await server.fetch(request, { caller, signal });
+      const response = await server.fetch(request, { caller, left: request.signal, over });
       response.headers.set('cache-control', 'no-store');
       return response;
     } finally {
@@ -105,6 +108,27 @@ async function answerGraphQL(options: GraphQLRouteOptions, request: Request): Pr
     if (isGatewayError(error, 'FORBIDDEN', 'UPSTREAM_RATE_LIMITED')) return refuseUpload(error);
     throw error;
   }
+}
+
+/** Yoga's own parser throws over these, which would look like a fault of ours. */
+function findMalformedParameter(request: Request): string | null {
+  if (request.method !== 'GET') return null;
+  const { searchParams } = new URL(request.url);
+  return ['variables', 'extensions'].find((name) => !isJson(searchParams.get(name) ?? 'null')) ?? null;
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function refuseMalformed(name: string): Response {
+  const message = `The parameter ${name} is not JSON.`;
+  return Response.json({ errors: [{ message, extensions: { code: 'BAD_REQUEST' } }] }, { status: 400 });
 }
 
 /** A page that a person opens, not a query: GraphiQL sends none. */

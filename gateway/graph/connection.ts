@@ -137,14 +137,15 @@ export async function offsetConnection<Node>(
   const end = list.start + rows.length;
   return toConnection(list, {
     rows,
-    hasNextPage: page.total === null ? page.rows.length >= list.first : end < page.total,
+    // An empty page ends the list whatever its total says: there is no cursor to go on from.
+    hasNextPage: rows.length > 0 && (page.total === null ? rows.length >= list.first : end < page.total),
     totalCount: page.total,
   });
 }
 
 /**
  * A connection over a list that the service pages by page number and size (1..100). A stretch that no single
- * page covers is read as two neighbouring pages; a row beyond the stretch is never asked for.
+ * page covers is read as two neighbouring pages; nothing is asked for just to look ahead.
  * @throws GatewayError BAD_USER_INPUT for `first` out of 1..100, BAD_CURSOR for a cursor of another list
  */
 export async function pagedConnection<Node>(

@@ -21,8 +21,8 @@ export interface GraphContext {
   readonly documentTickets: DocumentTickets;
   readonly portalOrigins: readonly string[];
   readonly teamId: () => string | null;
-  /** Aborts when the client has left, the token has ended or the gateway stops. */
-  readonly signal: AbortSignal;
+  /** Aborts when a stream must end: the client has left, its token has ended or the gateway stops. */
+  readonly over: AbortSignal;
   readonly loaders: Loaders;
 }
 

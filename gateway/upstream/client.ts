@@ -19,21 +19,24 @@ export interface UpstreamCall {
   readonly form?: Form;
 }
 
+/** The process has 10 s to end: 4 for requests in hand, these for calls under way, the rest for the event log. */
+const closeMs = 3000;
+
 type QueryValue = string | number | boolean | null | undefined | readonly (string | number)[];
 
 export interface Upstream {
   /**
-   * The service's JSON answer to a call that changes nothing. Equal reads of one `rights` key share one
-   * call; passing faults are tried again until the deadline.
+   * The service's JSON answer to a call that changes nothing, or `undefined` when it says that there is none
+   * (404). Equal reads of one `rights` key share one call; passing faults are tried again until the deadline.
    */
   readonly read: (call: UpstreamCall, options: ReadOptions) => Promise<unknown>;
-  /** The service's JSON answer to a call that changes something. Sent exactly once; never aborted half-way. */
+  /** Like `read` for a call that changes something. Sent exactly once; never aborted half-way. */
   readonly write: (call: UpstreamCall) => Promise<unknown>;
   /**
-   * A file, as soon as it begins to come. Tried again like a read until then; what goes wrong later breaks the
+   * A file, as soon as it begins to come, or `undefined` when there is none (404). Tried again like a read until then; what goes wrong later breaks the
    * stream. Never shared.
    */
-  readonly open: (call: UpstreamCall, options: OpenOptions) => Promise<UpstreamFile>;
+  readonly open: (call: UpstreamCall, options: OpenOptions) => Promise<UpstreamFile | undefined>;
   /** Marks an operation, for the sharing of reads (see coalesce.ts). */
   readonly begin: () => () => void;
   /** From now on no read is answered with an older answer. */
@@ -96,7 +99,7 @@ export function createUpstream(options: UpstreamOptions): Upstream {
   const attemptFile = async (
     call: UpstreamCall,
     { accept, signal = new AbortController().signal, headMs }: OpenOptions & { readonly headMs: number },
-  ): Promise<UpstreamFile> => {
+  ): Promise<UpstreamFile | undefined> => {
     // Ends with the head: a whole file may take longer than the deadline, a pause within it may not.
     const slow = new AbortController();
     const timer = setTimeout(() => slow.abort(new DOMException('', 'TimeoutError')), headMs);
@@ -112,6 +115,7 @@ export function createUpstream(options: UpstreamOptions): Upstream {
       if (statusCode < 200 || statusCode > 299) {
         const retryAfter = headerText(headers['retry-after']);
         readAnswer({ status: statusCode, retryAfter, body: await readBody(body, maxBodyBytes) });
+        return undefined;
       }
       // A body that is ended before anybody reads it says so as an error, which is nobody's.
       const cancel = () => void body.on('error', () => {}).destroy();
@@ -171,8 +175,15 @@ export function createUpstream(options: UpstreamOptions): Upstream {
     },
     begin: coalescer.begin,
     forget: coalescer.forget,
-    close: () => pool.close(),
+    close: () => closeWithin(pool, closeMs),
   };
+}
+
+/** Lets calls under way end; those that take longer are cut, so that the process can end in time. */
+async function closeWithin(pool: Pool, ms: number): Promise<void> {
+  const cut = setTimeout(() => void pool.destroy(), ms);
+  await pool.close().catch(() => undefined);
+  clearTimeout(cut);
 }
 
 function toKey(call: UpstreamCall, rights: string): string {

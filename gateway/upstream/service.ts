@@ -1,4 +1,4 @@
-import { GatewayError, isGatewayError } from '../errors.ts';
+import { GatewayError } from '../errors.ts';
 import type { Upstream, UpstreamCall } from './client.ts';
 import type { UpstreamFile } from './file.ts';
 
@@ -51,8 +51,8 @@ export interface ReadFile extends Guarded {
 }
 
 interface Guarded extends UpstreamCall {
-  /** The scope a viewer token needs for this call. */
-  readonly scope: Scope;
+  /** The scope a viewer token needs for this call; null where whoever calls has asked for it already. */
+  readonly scope: Scope | null;
 }
 
 /** A read of one thing. `owner` is required: what is nobody's says so with `'anyone'`. */
@@ -114,8 +114,8 @@ export function bindService(upstream: Upstream, options: ServiceOptions): Servic
     if (!rights.allows(scope))
       throw new GatewayError('FORBIDDEN', `This needs a token with the scope ${scope}.`);
   };
-  const mayAsk = (call: { readonly scope: Scope; readonly about?: Subject }) => {
-    require(call.scope);
+  const mayAsk = (call: { readonly scope: Scope | null; readonly about?: Subject }) => {
+    if (call.scope !== null) require(call.scope);
     return call.about === undefined || rights.owns(call.about);
   };
   const isOwn = <T>(owner: 'anyone' | ((thing: T) => Subject), thing: T) => {
@@ -131,26 +131,26 @@ export function bindService(upstream: Upstream, options: ServiceOptions): Servic
     rights,
     readOne: async (read) => {
       if (!mayAsk(read)) return null;
-      const json = await orNull(upstream.read(read, { rights: rights.key, signal }));
-      if (json === null) return null;
+      const json = await upstream.read(read, { rights: rights.key, signal });
+      if (json === undefined) return null;
       const thing = readWith(read.reader, json);
       return isOwn(read.owner, thing) ? thing : null;
     },
     readPage: async (read) => {
       if (!mayAsk(read)) return emptyPage;
-      const json = await orNull(upstream.read(read, { rights: rights.key, signal }));
-      if (json === null) return emptyPage;
+      const json = await upstream.read(read, { rights: rights.key, signal });
+      if (json === undefined) return emptyPageOf(read);
       const page = readWith(read.reader, json);
       return keepRows(page, (row) => isOwn(read.owner, row));
     },
     readFile: async (read) => {
       if (!mayAsk(read)) return null;
-      return await orNull(upstream.open(read, { accept: read.accept, signal }));
+      return (await upstream.open(read, { accept: read.accept, signal })) ?? null;
     },
     write: async (write) => {
       if (!mayAsk(write)) return null;
-      const json = await orNull(upstream.write(write));
-      return json === null ? null : readWith(write.reader, json);
+      const json = await upstream.write(write);
+      return json === undefined ? null : readWith(write.reader, json);
     },
   };
 }
@@ -167,16 +167,20 @@ function readWith<T>(reader: (json: unknown) => T, json: unknown): T {
     return reader(json);
   } catch (error) {
     if (error instanceof GatewayError) throw error;
-    throw new GatewayError('UPSTREAM_UNREADABLE', 'The service answered in a shape that cannot be read.');
+    throw new GatewayError('UPSTREAM_UNREADABLE', 'The service answered in a shape that cannot be read.', {
+      status: 200,
+    });
   }
 }
 
-/** 404 is not a fault but the answer "there is none". */
-async function orNull<Answer>(answer: Promise<Answer>): Promise<Answer | null> {
-  try {
-    return await answer;
-  } catch (error) {
-    if (isGatewayError(error, 'UPSTREAM_REJECTED') && error.status === 404) return null;
-    throw error;
-  }
+/** A list of somebody who does not exist is empty; a list that does not exist is a fault of the configuration. */
+function emptyPageOf(read: { readonly about?: Subject }): Page<never> {
+  if (read.about !== undefined) return emptyPage;
+  throw new GatewayError(
+    'UPSTREAM_REJECTED',
+    'The service has no such list. Check SERVICE_URL and SERVICE_ORDERS_PATH.',
+    {
+      status: 404,
+    },
+  );
 }

@@ -12,7 +12,8 @@ export interface WebhookEndpointOptions {
   readonly events: EventLog;
   readonly log: Log;
   readonly subjectOf: SubjectOf;
-  readonly teamId: () => string | null;
+  /** The team whose events are delivered, null when it cannot be known now. */
+  readonly teamId: () => Promise<string | null>;
   /** Called after each durable append, before the answer: reads from now on must not be older. */
   readonly onAppended?: () => void;
   readonly onOutcome?: (outcome: WebhookOutcome, appendSeconds?: number) => void;
@@ -35,7 +36,7 @@ export function createWebhookEndpoint(
     const { messageId } = checkSignature({ headers: request.headers, body });
     const message = readEnvelope(
       { messageId, receivedAt: new Date(), body },
-      { subjectOf: options.subjectOf, teamId: options.teamId() },
+      { subjectOf: options.subjectOf, teamId: await options.teamId() },
     );
     const startedAt = performance.now();
     const { position, duplicate, altered } = await events.append(message);

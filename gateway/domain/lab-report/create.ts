@@ -67,15 +67,26 @@ export async function submitLabReport(
       fingerprint: await fingerprintOf(report),
       perform,
       recover: async () => null,
+      unreadable: null,
     });
     if (outcome.kind === 'conflict') return idempotencyConflict();
-    const labReport = outcome.kind === 'nothing' ? null : readLabReport(outcome.answer, userId);
-    return labReport === null ? notFound('user') : { kind: 'LabReportCreated', labReport };
+    if (outcome.kind === 'nothing') return notFound('user');
+    return { kind: 'LabReportCreated', labReport: readCreated(outcome.answer, userId) };
   } catch (error) {
     if (isGatewayError(error, 'UPSTREAM_FORBIDDEN')) return featureNotEnabled();
     if (isGatewayError(error, 'UPSTREAM_REJECTED')) return inputRejected(toIssues(error));
     throw error;
   }
+}
+
+/** @throws GatewayError UPSTREAM_UNREADABLE when the service said yes in a way that cannot be read */
+function readCreated(answer: unknown, userId: string): LabReport {
+  const created = readLabReport(answer, userId);
+  if (created !== null) return created;
+  throw new GatewayError(
+    'UPSTREAM_UNREADABLE',
+    'The service took the report, but in an answer that cannot be read. Its webhook will tell of it.',
+  );
 }
 
 function requireRightToUpload({ service }: GraphContext): void {

@@ -129,8 +129,10 @@ export function getUser(service: Service, userId: string): Promise<User | null> 
 }
 
 /** The user with the team's own reference, or null (`GET /v2/user/resolve/{client_user_id}`). */
-export function getUserByClientUserId(service: Service, clientUserId: string): Promise<User | null> {
-  return service.readOne({
+export async function getUserByClientUserId(service: Service, clientUserId: string): Promise<User | null> {
+  // As a segment of a path these would lead elsewhere.
+  if (['', '.', '..'].includes(clientUserId)) return null;
+  return await service.readOne({
     operation: 'user.resolve',
     method: 'GET',
     path: `/v2/user/resolve/${encodeURIComponent(clientUserId)}`,

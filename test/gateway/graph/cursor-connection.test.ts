@@ -111,7 +111,7 @@ describe('the arguments', () => {
       [identity, null],
       [identity],
     ].map((place) => Buffer.from(JSON.stringify(place)).toString('base64url'));
-    const anything = fc.oneof(fc.string({ unit: 'binary' }), fc.base64String(), fc.constantFrom(...edited));
+    const anything = fc.oneof(fc.string(), fc.base64String(), fc.constantFrom(...edited));
     await fc.assert(
       fc.asyncProperty(anything, async (after) => {
         await expect(read({ after })).rejects.toMatchObject({ code: 'BAD_CURSOR' });

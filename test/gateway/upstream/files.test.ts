@@ -2,6 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { expect, test } from 'vitest';
 import { createRights } from '../../../gateway/caller/access.ts';
 import { createLabReport } from '../../../gateway/domain/lab-report/rest.ts';
+import type { Upstream } from '../../../gateway/upstream/client.ts';
 import { bindService } from '../../../gateway/upstream/service.ts';
 import { type Answer, json, openUpstream, silence, text } from '../../support/misbehaving-service.ts';
 
@@ -19,12 +20,18 @@ function begin(): { readonly answer: Answer; readonly begun: Promise<ServerRespo
   return { answer, begun: promise };
 }
 
+async function openFile(upstream: Upstream, signal?: AbortSignal) {
+  const file = await upstream.open(call, { ...wanted, signal });
+  if (file === undefined) throw new Error('There is no file.');
+  return file;
+}
+
 const textOf = (chunk: IteratorResult<Uint8Array>) => Buffer.from(chunk.value ?? []).toString();
 
 test('the first bytes of a file are there before the last ones are sent', async () => {
   const { answer, begun } = begin();
   await using open = await openUpstream([answer]);
-  const file = await open.upstream.open(call, wanted);
+  const file = await openFile(open.upstream);
   const chunks = file.body[Symbol.asyncIterator]();
   expect(textOf(await chunks.next())).toBe('%PDF-');
   (await begun).end('rest');
@@ -38,7 +45,7 @@ test('the first bytes of a file are there before the last ones are sent', async 
 
 test('a file of known length says so', async () => {
   await using open = await openUpstream([text('%PDF-1', 200, { ...pdfHead, 'content-length': '6' })]);
-  const file = await open.upstream.open(call, wanted);
+  const file = await openFile(open.upstream);
   expect(file.bytes).toBe(6);
   file.cancel();
 });
@@ -47,7 +54,7 @@ test.each(['leaving the iteration', 'cancelling', 'the signal'])('%s ends the tr
   const { answer, begun } = begin();
   await using open = await openUpstream([answer]);
   const left = new AbortController();
-  const file = await open.upstream.open(call, { ...wanted, signal: left.signal });
+  const file = await openFile(open.upstream, left.signal);
   await begun;
   if (way === 'cancelling') file.cancel();
   if (way === 'leaving the iteration') for await (const _chunk of file.body) break;
@@ -61,7 +68,7 @@ test.each(['leaving the iteration', 'cancelling', 'the signal'])('%s ends the tr
 test('a transfer that breaks in the middle is an error to who reads it', async () => {
   const { answer, begun } = begin();
   await using open = await openUpstream([answer]);
-  const file = await open.upstream.open(call, wanted);
+  const file = await openFile(open.upstream);
   const chunks = file.body[Symbol.asyncIterator]();
   await chunks.next();
   (await begun).socket?.destroy();
@@ -70,7 +77,7 @@ test('a transfer that breaks in the middle is an error to who reads it', async (
 
 test('a passing fault before the file begins is tried again', async () => {
   await using open = await openUpstream([text('busy', 503), text('%PDF-', 200, pdfHead)]);
-  const file = await open.upstream.open(call, wanted);
+  const file = await openFile(open.upstream);
   expect(textOf(await file.body[Symbol.asyncIterator]().next())).toBe('%PDF-');
   expect(open.service.calls()).toEqual(['GET /file', 'GET /file']);
 });
@@ -80,11 +87,15 @@ test.each([
   ['another type', json({ detail: 'not yet' }), 'UPSTREAM_UNREADABLE'],
   ['no type', text('%PDF-'), 'UPSTREAM_UNREADABLE'],
   ['a redirect', text('', 302, { location: 'http://127.0.0.1/elsewhere' }), 'UPSTREAM_UNREADABLE'],
-  ['404', json({ detail: 'none' }, 404), 'UPSTREAM_REJECTED'],
   ['401', json({ detail: 'key' }, 401), 'UPSTREAM_UNAUTHORIZED'],
 ] as const)('%s in place of a file is %s', async (_name, answer, code) => {
   await using open = await openUpstream([answer], { attemptMs: 50, deadlineMs: 100 });
   await expect(open.upstream.open(call, wanted)).rejects.toMatchObject({ code });
+});
+
+test('where the service has no such file there is none', async () => {
+  await using open = await openUpstream([json({ detail: 'none' }, 404)]);
+  expect(await open.upstream.open(call, wanted)).toBeUndefined();
 });
 
 test('a form is sent as multipart with its fields and files, once', async () => {

@@ -116,7 +116,12 @@ describe('readPage', () => {
   });
 
   test.each([
-    ['of a list that does not exist', json({ detail: 'no such user' }, 404), {}, ['GET /thing']],
+    [
+      'of somebody who does not exist',
+      json({ detail: 'no such user' }, 404),
+      { about: { userId: me } },
+      ['GET /thing'],
+    ],
     ['about another user', json(pageOf(other)), { about: { userId: other } }, []],
   ])('%s is empty', async (_name, answer, about, calls) => {
     await using open = await openService(viewer, answer);
@@ -127,6 +132,12 @@ describe('readPage', () => {
       nextCursor: null,
     });
     expect(open.sent()).toEqual(calls);
+  });
+
+  test('of a list that does not exist is a fault and no empty list', async () => {
+    await using open = await openService(viewer, json({ detail: 'Not Found' }, 404));
+    const page = open.service.readPage({ ...call, reader: pageReader, owner });
+    await expect(page).rejects.toMatchObject({ code: 'UPSTREAM_REJECTED', status: 404 });
   });
 });
 
