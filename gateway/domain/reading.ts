@@ -72,7 +72,15 @@ export function list<Row>(row: z.ZodType<Row>): z.ZodType<readonly Row[]> {
  * leaves a hole; an answer without the list itself is unreadable as a whole.
  */
 export function pageReader<Row>(key: string, row: z.ZodType<Row>): (json: unknown) => Page<Row> {
-  const shape = z.looseObject({ [key]: z.unknown(), total: integer, pages: integer, next_cursor: text });
+  const shape = z.looseObject({
+    [key]: z.unknown(),
+    total: integer,
+    pages: integer,
+    next_cursor: text,
+    offset: integer,
+    page: integer,
+    size: integer,
+  });
   const rows = z.array(row.nullable().catch(null));
   return (json) => {
     const page = shape.parse(json);
@@ -81,8 +89,16 @@ export function pageReader<Row>(key: string, row: z.ZodType<Row>): (json: unknow
       total: readNumber(page.total),
       pages: readNumber(page.pages),
       nextCursor: typeof page.next_cursor === 'string' ? page.next_cursor : null,
+      from: readPlace(page),
     };
   };
+}
+
+/** `offset`, or what `page` and `size` come to. */
+function readPlace(page: Readonly<Record<string, unknown>>): number | null {
+  const [offset, number, size] = [readNumber(page.offset), readNumber(page.page), readNumber(page.size)];
+  if (offset !== null) return offset;
+  return number === null || size === null || number < 1 ? null : (number - 1) * size;
 }
 
 function readNumber(value: unknown): number | null {

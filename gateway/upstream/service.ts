@@ -41,6 +41,8 @@ export interface Page<Row> {
   readonly total: number | null;
   readonly pages: number | null;
   readonly nextCursor: string | null;
+  /** Where in the whole list the first row stands, as far as the answer says. */
+  readonly from: number | null;
 }
 
 /** A read of a file that belongs to somebody; it comes as a stream. */
@@ -100,7 +102,7 @@ export interface ServiceOptions {
   readonly onTeam?: (teamId: string) => void;
 }
 
-export const emptyPage: Page<never> = { rows: [], total: 0, pages: 0, nextCursor: null };
+export const emptyPage: Page<never> = { rows: [], total: 0, pages: 0, nextCursor: null, from: null };
 
 /**
  * Binds the service to one caller. This is the one place where what the service returned is compared with

@@ -5,10 +5,10 @@ import {
   connectionArgs,
   connectionCost,
   connectionType,
-  pagedConnection,
 } from '../../graph/connection.ts';
 import type { GraphContext, LoaderKind } from '../../graph/context.ts';
 import { openEnum } from '../../graph/open-enum.ts';
+import { pagedConnection } from '../../graph/paged-connection.ts';
 import { addressRef } from '../address/graph.ts';
 import { collectionMethod, labTestRef } from '../lab-test/graph.ts';
 import { loadOrderSetMarkers, markerConnectionRef } from '../marker/graph.ts';

@@ -193,7 +193,7 @@ function sortEvents(events: readonly OrderEvent[], last: OrderEvent | null): rea
   return [...byId.values()].sort((a, b) => Number(a.id) - Number(b.id));
 }
 
-export const ownerOfOrder = (order: Order): Subject => ({
+const ownerOfOrder = (order: Order): Subject => ({
   userId: order.userId,
   orderId: order.id,
   teamId: order.teamId,

@@ -102,7 +102,13 @@ export async function listUsers(
   const self = service.rights.userId;
   if (self !== null) {
     const user = await getUser(service, self);
-    return { rows: [user].slice(offset, offset + limit), total: 1, pages: null, nextCursor: null };
+    return {
+      rows: [user].slice(offset, offset + limit),
+      total: 1,
+      pages: null,
+      nextCursor: null,
+      from: null,
+    };
   }
   return await service.readPage({
     operation: 'user.list',

@@ -43,7 +43,7 @@ async function openService(caller: Caller, answer: Answer, more: Partial<Service
 
 function pageOf(...owners: readonly (string | null)[]): Page<Row> {
   const rows = owners.map((userId, index) => ({ id: `order-${index}`, userId }));
-  return { rows, total: rows.length, pages: 1, nextCursor: null };
+  return { rows, total: rows.length, pages: 1, nextCursor: null, from: null };
 }
 
 describe('readOne', () => {
@@ -106,6 +106,7 @@ describe('readPage', () => {
       total: null,
       pages: 1,
       nextCursor: null,
+      from: null,
     });
   });
 
@@ -130,6 +131,7 @@ describe('readPage', () => {
       total: 0,
       pages: 0,
       nextCursor: null,
+      from: null,
     });
     expect(open.sent()).toEqual(calls);
   });
