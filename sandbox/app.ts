@@ -4,6 +4,7 @@ import type { FaultRules } from './faults.ts';
 import { misbehave } from './http/misbehave.ts';
 import { Refusal, refuse } from './http/refusal.ts';
 import { controlRoutes } from './routes/controls.ts';
+import { labReportRoutes } from './routes/lab-reports.ts';
 import { labTestRoutes } from './routes/lab-tests.ts';
 import { markerRoutes } from './routes/markers.ts';
 import { orderListRoutes } from './routes/order-list.ts';
@@ -11,6 +12,7 @@ import { orderRoutes } from './routes/orders.ts';
 import type { PortalVisit } from './routes/portal-pages.ts';
 import { portalPageRoutes } from './routes/portal-pages.ts';
 import { portalUrlRoutes } from './routes/portal-urls.ts';
+import { resultRoutes } from './routes/results.ts';
 import { simulationRoutes } from './routes/simulation.ts';
 import { userRoutes } from './routes/users.ts';
 import type { SandboxEnv, Service } from './service.ts';
@@ -57,6 +59,8 @@ function serviceRoutes({ service, faults, apiKey, calls }: AppParts): Hono<Sandb
   routes.route('/', labTestRoutes(service));
   routes.route('/', orderListRoutes(service));
   routes.route('/', orderRoutes(service));
+  routes.route('/', resultRoutes(service));
+  routes.route('/', labReportRoutes(service));
   routes.route('/', simulationRoutes(service));
   return routes;
 }

@@ -16,7 +16,18 @@ const log = /^gateway\/log\.ts$/;
 const node = /^node:/;
 
 /** The concepts in their order: each may import those to its left. */
-const concepts = ['address', 'viewer', 'user', 'marker', 'lab-test', 'service-event', 'order', 'portal'];
+const concepts = [
+  'address',
+  'viewer',
+  'user',
+  'marker',
+  'lab-test',
+  'service-event',
+  'order',
+  'result',
+  'portal',
+  'lab-report',
+];
 
 function leftOf(concept: string): string {
   return concepts.slice(0, concepts.indexOf(concept)).join('|') || 'none';
@@ -85,7 +96,7 @@ const rooms: readonly Room[] = [
     may: [
       errors,
       /^gateway\/graph\//,
-      /^gateway\/(caller\/(caller|viewer-tokens)|upstream\/service|events\/(cursor|log|attempts))\.ts$/,
+      /^gateway\/(caller\/(caller|viewer-tokens|document-tickets)|upstream\/service|events\/(cursor|log|attempts))\.ts$/,
       /^(@pothos\/.*|dataloader|graphql|graphql-scalars|zod)$/,
       node,
     ],

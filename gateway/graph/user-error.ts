@@ -9,6 +9,7 @@ export const refusalCodes = {
   DEMOGRAPHICS_MISSING: 'The portal needs demographics for the user, and none are set.',
   PORTAL_URL_REJECTED: 'The service refused to create a portal link for another reason.',
   CANCEL_REFUSED: 'The order can no longer be cancelled.',
+  DOCUMENT_NOT_READY: 'The service does not have the document yet.',
 } as const;
 
 export type RefusalCode = keyof typeof refusalCodes;
