@@ -1,27 +1,27 @@
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { createServer } from 'node:http';
 import { getRequestListener } from '@hono/node-server';
-import { createRights } from './caller/access.ts';
 import { createAuthenticate } from './caller/authenticate.ts';
+import { createDocumentTickets, type DocumentTickets } from './caller/document-tickets.ts';
 import { createGatewayKeys } from './caller/gateway-keys.ts';
 import { createViewerTokens } from './caller/viewer-tokens.ts';
 import type { Config } from './config.ts';
+import { createContexts } from './contexts.ts';
 import { healthFactsOf } from './domain/health-data/facts.ts';
+import { versionOfLabReport } from './domain/lab-report/rest.ts';
 import { versionOfOrder } from './domain/order/rest.ts';
-import { listUsers } from './domain/user/rest.ts';
+import { fetchDocument } from './domain/result/document.ts';
 import { addDemo, type Demo } from './edge/demo.ts';
+import type { DocumentsOptions } from './edge/documents.ts';
 import { type CreateContext, createGraphQLServer } from './edge/graphql.ts';
 import { createRoutes } from './edge/routes.ts';
 import { createSockets } from './edge/sockets.ts';
-import { GatewayError } from './errors.ts';
-import { createAttempts } from './events/attempts.ts';
-import { type EventStore, openEventStore } from './events/open.ts';
-import { createLoaders } from './graph/context.ts';
+import { openEventStore } from './events/open.ts';
 import type { Log } from './log.ts';
 import { createMetrics, type Metrics } from './metrics.ts';
+import { closeServer, listen, localOrigins } from './server.ts';
 import { createUpstream, type Upstream } from './upstream/client.ts';
-import { bindService } from './upstream/service.ts';
 import { createWebhookEndpoint } from './webhooks/endpoint.ts';
+import { firstSubject } from './webhooks/envelope.ts';
 
 export interface GatewayParts {
   readonly config: Config;
@@ -47,8 +47,6 @@ export interface Gateway {
 
 const pruneEveryMs = 3_600_000;
 const dayMs = 86_400_000;
-/** A readiness probe wants its answer soon, whatever the service does. */
-const readyCheckMs = 2000;
 
 /**
  * Puts the parts together.
@@ -59,7 +57,6 @@ export function createGateway(parts: GatewayParts): Gateway {
   const metrics = createMetrics();
   const store = openEventStore(config.eventLog, config.eventLogKeys);
   const upstream = openUpstream(parts, metrics);
-  const team = createTeam(config.teamId);
   const stopping = new AbortController();
   const own = new Set<string>();
   const isAllowedOrigin = (origin: string) => config.allowedOrigins.includes(origin) || own.has(origin);
@@ -69,35 +66,42 @@ export function createGateway(parts: GatewayParts): Gateway {
     isGatewayKey: createGatewayKeys(config.gatewayApiKeys),
     viewerTokens,
   });
-  const createContext = createContexts({ ...parts, store, upstream, team, mint: viewerTokens.mint });
-  const graphql = createGraphQLServer({
-    createContext,
-    log,
-    metrics,
-    graphiql: parts.demo?.graphiql ?? null,
+  const documentTickets = createDocumentTickets();
+  const contexts = createContexts({
+    config,
+    store,
+    upstream,
+    documentTickets,
+    mint: viewerTokens.mint,
+    portalOrigins: parts.portalOrigins ?? [],
   });
+  const createContext = contexts.create;
+  const graphqlOptions = { createContext, log, metrics, graphiql: parts.demo?.graphiql ?? null };
+  const graphql = createGraphQLServer({ ...graphqlOptions, takesFiles: false });
   const sockets = createSockets({ graphql, authenticate, isAllowedOrigin, log });
   const app = createRoutes({
     graphql,
+    uploads: createGraphQLServer({ ...graphqlOptions, takesFiles: true }),
     authenticate,
     isAllowedOrigin,
     receiveWebhook: createWebhookEndpoint({
       secrets: config.webhookSecrets,
       events: store.log,
       log,
-      subjectOf: versionOfOrder,
+      subjectOf: firstSubject([versionOfOrder, versionOfLabReport]),
       factsOf: healthFactsOf,
-      teamId: team.id,
+      teamId: contexts.learnTeam,
       onAppended: upstream.forget,
       onOutcome: (outcome, seconds) => {
         metrics.webhooks.inc({ outcome });
         if (seconds !== undefined) metrics.appendSeconds.observe(seconds);
       },
     }),
+    openDocument: createOpenDocument(documentTickets, createContext),
     beginOperation: upstream.begin,
     checkReady: async () => ({
       eventLog: await store.log.isWritable(),
-      service: await isServiceReachable(createContext),
+      service: await contexts.isServiceReachable(),
     }),
     stopping: stopping.signal,
     metrics,
@@ -108,7 +112,9 @@ export function createGateway(parts: GatewayParts): Gateway {
   if (parts.demo !== undefined) addDemo(app, parts.demo, { mint: viewerTokens.mint });
 
   const server = createServer(
-    getRequestListener((request) => app.fetch(request), { overrideGlobalObjects: false }),
+    getRequestListener((request, connection) => app.fetch(request, connection), {
+      overrideGlobalObjects: false,
+    }),
   );
   sockets.attach(server);
   const pruning = setInterval(() => {
@@ -150,109 +156,16 @@ function openUpstream({ config, serviceUrl }: GatewayParts, metrics: Metrics): U
   });
 }
 
-interface Team {
-  readonly id: () => string | null;
-  readonly learn: (teamId: string) => void;
-}
-
-/** Which team this is: as configured, else as the service's first answer says. */
-function createTeam(configured: string | null): Team {
-  let id = configured;
-  return {
-    id: () => id,
-    learn: (teamId) => {
-      id ??= teamId.toLowerCase();
-    },
+/** Spends a ticket and opens its document with the rights of the caller it was made for. */
+function createOpenDocument(
+  tickets: DocumentTickets,
+  createContext: CreateContext,
+): DocumentsOptions['openDocument'] {
+  return async (ticket, signal) => {
+    const grant = tickets.redeem(ticket);
+    if (grant === null) return null;
+    const { service } = createContext({ caller: grant.caller, left: signal, over: signal });
+    const file = await fetchDocument(service, grant);
+    return file === null ? null : { ...file, kind: grant.kind };
   };
-}
-
-interface ContextParts extends GatewayParts {
-  readonly store: EventStore;
-  readonly upstream: Upstream;
-  readonly team: Team;
-  readonly mint: ReturnType<typeof createViewerTokens>['mint'];
-}
-
-function createContexts({
-  config,
-  store,
-  upstream,
-  team,
-  mint,
-  portalOrigins = [],
-}: ContextParts): CreateContext {
-  const attempts = createAttempts(store.replies);
-  const allPortalOrigins = [...config.portalOrigins, ...portalOrigins];
-  return ({ caller, signal }) => {
-    const service = bindService(upstream, {
-      rights: createRights(caller),
-      ordersPath: config.ordersPath,
-      signal,
-      onTeam: team.learn,
-    });
-    return {
-      caller,
-      service,
-      events: store.log,
-      cursors: store.cursors,
-      attempts,
-      mintViewerToken: mint,
-      portalOrigins: allPortalOrigins,
-      teamId: team.id,
-      signal,
-      loaders: createLoaders(service),
-    };
-  };
-}
-
-async function isServiceReachable(createContext: CreateContext): Promise<boolean> {
-  try {
-    const { service } = createContext({
-      caller: { kind: 'TEAM' },
-      signal: AbortSignal.timeout(readyCheckMs),
-    });
-    await listUsers(service, { offset: 0, limit: 1 });
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-async function listen(server: Server, { host, port }: Config): Promise<string> {
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', (cause) => reject(describeListenFailure(cause, { host, port })));
-    server.listen(port, host, () => {
-      server.removeAllListeners('error');
-      resolve();
-    });
-  });
-  // A server that listens on a TCP port has an address of this shape.
-  const address = server.address() as AddressInfo;
-  const name = address.family === 'IPv6' ? `[${address.address}]` : address.address;
-  return `http://${name}:${address.port}`;
-}
-
-function describeListenFailure(
-  cause: Error,
-  { host, port }: { readonly host: string; readonly port: number },
-): Error {
-  const isTaken = 'code' in cause && cause.code === 'EADDRINUSE';
-  const fault = isTaken
-    ? `PORT ${port} is taken on ${host}. Stop what uses it, or give another PORT.`
-    : `HOST ${host} with PORT ${port} cannot be listened on.`;
-  return new GatewayError('CONFIG_INVALID', `- ${fault}`, { cause });
-}
-
-function localOrigins(url: string): readonly string[] {
-  const { port } = new URL(url);
-  return [url, `http://127.0.0.1:${port}`, `http://localhost:${port}`, `http://[::1]:${port}`];
-}
-
-async function closeServer(server: Server): Promise<void> {
-  if (!server.listening) return;
-  const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-  server.closeIdleConnections();
-  const forced = setTimeout(() => server.closeAllConnections(), 5000);
-  await closed;
-  clearTimeout(forced);
 }

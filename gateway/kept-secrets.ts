@@ -1,5 +1,5 @@
-import { randomBytes } from 'node:crypto';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { randomBytes, randomUUID } from 'node:crypto';
+import { existsSync, linkSync, mkdirSync, readFileSync, unlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import type { KeptSecrets } from './config.ts';
@@ -19,13 +19,30 @@ const keptSecretsShape = z.object({
  */
 export function keepSecrets(folder: string): KeptSecrets {
   const path = join(folder, 'secrets.json');
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
   try {
-    writeFileSync(path, `${JSON.stringify(generateSecrets(), null, 2)}\n`, { mode: 0o600, flag: 'wx' });
-  } catch (error) {
-    if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    if (!existsSync(path)) createFile(path, `${JSON.stringify(generateSecrets(), null, 2)}\n`);
+  } catch (cause) {
+    throw new GatewayError(
+      'CONFIG_INVALID',
+      `- ${folder} cannot be written, and secrets must be kept there.`,
+      { cause },
+    );
   }
   return readSecrets(path);
+}
+
+/** Whole or not at all: a link to a finished file, so that a kill in between leaves nothing half written. */
+function createFile(path: string, text: string): void {
+  const unfinished = `${path}.${randomUUID()}`;
+  writeFileSync(unfinished, text, { mode: 0o600, flag: 'wx' });
+  try {
+    linkSync(unfinished, path);
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
+  } finally {
+    unlinkSync(unfinished);
+  }
 }
 
 function generateSecrets(): KeptSecrets {

@@ -10,6 +10,7 @@ import { describeStart, generatedGatewayKey } from './start-text.ts';
 
 const dataFolder = './data';
 const drainMs = 10_000;
+const impatientMs = 2000;
 
 /** A started gateway, with the sandbox it brought along where no service is configured. */
 interface Started {
@@ -48,16 +49,44 @@ function stateFileOf({ eventLog }: Config): { readonly stateFile?: string } {
   return eventLog.kind === 'sqlite' ? { stateFile: join(dirname(eventLog.path), 'sandbox.json') } : {};
 }
 
+/** What is left to do before the process ends; filled in as it starts. */
+let closeAll = async (): Promise<void> => {};
+
+/**
+ * Ends the process on SIGTERM and SIGINT, also while it starts. A repeated signal is the same wish (npm forwards
+ * what the process group has already got); only after two seconds it means "now".
+ */
+function endOnSignals(log: Log): void {
+  const { close } = closeWithGrace(
+    { delay: drainMs, logger: false, skip: ['SIGTERM', 'SIGINT'] },
+    async ({ err }) => {
+      if (err !== undefined) log.error('gateway.crashed', { error: err });
+      await closeAll();
+    },
+  );
+  let firstAt: number | null = null;
+  const end = (signal: string) => {
+    if (firstAt === null) {
+      firstAt = performance.now();
+      log.info('gateway.stopping', { signal });
+      void close();
+    } else if (performance.now() - firstAt > impatientMs) {
+      process.exit(1);
+    }
+  };
+  process.on('SIGTERM', end);
+  process.on('SIGINT', end);
+}
+
 async function run(): Promise<void> {
   const config = readConfig(process.env, () => keepSecrets(dataFolder));
   const log = createLog({ level: config.logLevel });
+  endOnSignals(log);
   const { gateway, url, closeSandbox } = await start(config, log);
-  closeWithGrace({ delay: drainMs, logger: false }, async ({ signal, err }) => {
-    if (err !== undefined) log.error('gateway.crashed', { error: err });
-    log.info('gateway.stopping', signal === undefined ? {} : { signal });
+  closeAll = async () => {
     await gateway.close();
     await closeSandbox();
-  });
+  };
   log.info('gateway.listening', { address: url, service: config.service.kind, store: config.eventLog.kind });
   process.stdout.write(describeStart(config, url));
 }
@@ -65,7 +94,8 @@ async function run(): Promise<void> {
 try {
   await run();
 } catch (error) {
-  if (!isGatewayError(error)) throw error;
-  process.stderr.write(`Labgraph cannot start (${error.code}):\n${error.message}\n`);
+  const code = isGatewayError(error) ? error.code : 'INTERNAL';
+  const message = error instanceof Error ? error.message : 'A value that is no error was thrown.';
+  process.stderr.write(`Labgraph cannot start (${code}):\n${message}\n`);
   process.exit(1);
 }

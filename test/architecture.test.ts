@@ -25,7 +25,9 @@ const concepts = [
   'service-event',
   'order',
   'appointment',
+  'result',
   'portal',
+  'lab-report',
   'health-data',
 ];
 
@@ -96,7 +98,7 @@ const rooms: readonly Room[] = [
     may: [
       errors,
       /^gateway\/graph\//,
-      /^gateway\/(caller\/(caller|viewer-tokens)|upstream\/service|events\/(cursor|log|attempts))\.ts$/,
+      /^gateway\/(caller\/(caller|viewer-tokens|document-tickets)|upstream\/service|events\/(cursor|log|attempts))\.ts$/,
       /^(@pothos\/.*|dataloader|graphql|graphql-scalars|zod)$/,
       node,
     ],
@@ -112,7 +114,7 @@ const rooms: readonly Room[] = [
     ],
   },
   {
-    files: /^gateway\/gateway\.ts$/,
+    files: /^gateway\/(gateway|contexts|server)\.ts$/,
     may: [/^gateway\/(?!main|demo-of-sandbox|kept-secrets|start-text)/, /^@hono\/node-server$/, node],
   },
   { files: /^gateway\/demo-of-sandbox\.ts$/, may: [/^sandbox\/sandbox\.ts$/, /^gateway\/edge\/demo\.ts$/] },

@@ -31,7 +31,7 @@ export function createAuthenticate(options: AuthenticateOptions): Authenticate {
     }
     if (options.isGatewayKey(credential)) return { kind: 'TEAM' };
     const caller = await options.viewerTokens.verify(credential);
-    if (caller.origins !== null && origin !== null && !caller.origins.includes(origin)) {
+    if (caller.origins !== null && (origin === null || !caller.origins.includes(origin))) {
       throw new GatewayError('UNAUTHENTICATED', 'The viewer token is not valid from this origin.');
     }
     return caller;

@@ -57,7 +57,8 @@ export function createViewerTokens(secret: string): ViewerTokens {
         kind: 'USER',
         userId: payload.sub.toLowerCase(),
         orderIds: readTexts(payload.order_ids)?.map((id) => id.toLowerCase()) ?? null,
-        scopes: typeof payload.scope === 'string' ? payload.scope.split(' ') : [],
+        scopes:
+          typeof payload.scope === 'string' ? payload.scope.split(' ').filter((scope) => scope !== '') : [],
         expiresAt: new Date(payload.exp * 1000),
         origins: readTexts(payload.origins),
       };

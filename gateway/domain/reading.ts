@@ -10,7 +10,7 @@ import type { Page } from '../upstream/service.ts';
 /** Text, or null. */
 export const text = z.string().nullable().catch(null);
 
-/** A whole number of 32 bits, which is all the graph can show, or null. */
+/** A whole number that fits in GraphQL's Int (32 bits), or null. */
 export const integer = z.int32().nullable().catch(null);
 
 export const flag = z.boolean().nullable().catch(null);
@@ -35,14 +35,14 @@ export const day = z
   .string()
   .regex(/^\d{4}-\d{2}-\d{2}/)
   .transform((value) => value.slice(0, 10))
-  .refine(isDay)
+  .refine(isDayOfCalendar)
   .nullable()
   .catch(null);
 
-/** 2026-02-30 can be parsed and is no day. */
-function isDay(value: string): boolean {
-  const time = Date.parse(value);
-  return !Number.isNaN(time) && new Date(time).toISOString().startsWith(value);
+/** `2026-02-30` is none: Date would roll it over into March. */
+function isDayOfCalendar(value: string): boolean {
+  const date = new Date(value);
+  return !Number.isNaN(date.getTime()) && date.toISOString().startsWith(value);
 }
 
 /** An http(s) address without credentials; anything else, `javascript:` included, is null. */
@@ -55,11 +55,11 @@ function isWebAddress(value: string): boolean {
 }
 
 /** A list whose unreadable rows are left out; anything that is no list, a missing one included, is empty. */
-export function list<Row>(row: z.ZodType<Row>): z.ZodType<readonly Row[]> {
+export function list<Row>(row: z.ZodType<Row>) {
   return z
     .array(z.unknown())
     .catch([])
-    .transform((items) =>
+    .transform((items): readonly Row[] =>
       items.flatMap((item) => {
         const parsed = row.safeParse(item);
         return parsed.success ? [parsed.data] : [];
@@ -67,12 +67,21 @@ export function list<Row>(row: z.ZodType<Row>): z.ZodType<readonly Row[]> {
     );
 }
 
-/** Makes a reader of one page: its rows under `key`, with the totals of whichever paging style. */
+/**
+ * Makes a reader of one page: its rows under `key`, with the totals of whichever paging style. An unreadable row
+ * leaves a hole; an answer without the list itself is unreadable as a whole.
+ */
 export function pageReader<Row>(key: string, row: z.ZodType<Row>): (json: unknown) => Page<Row> {
-  const shape = z
-    .looseObject({ [key]: z.unknown(), total: integer, pages: integer, next_cursor: text })
-    .catch({ total: null, pages: null, next_cursor: null });
-  const rows = z.array(row.nullable().catch(null)).catch([]);
+  const shape = z.looseObject({
+    [key]: z.unknown(),
+    total: integer,
+    pages: integer,
+    next_cursor: text,
+    offset: integer,
+    page: integer,
+    size: integer,
+  });
+  const rows = z.array(row.nullable().catch(null));
   return (json) => {
     const page = shape.parse(json);
     return {
@@ -80,8 +89,16 @@ export function pageReader<Row>(key: string, row: z.ZodType<Row>): (json: unknow
       total: readNumber(page.total),
       pages: readNumber(page.pages),
       nextCursor: typeof page.next_cursor === 'string' ? page.next_cursor : null,
+      from: readPlace(page),
     };
   };
+}
+
+/** `offset`, or what `page` and `size` come to. */
+function readPlace(page: Readonly<Record<string, unknown>>): number | null {
+  const [offset, number, size] = [readNumber(page.offset), readNumber(page.page), readNumber(page.size)];
+  if (offset !== null) return offset;
+  return number === null || size === null || number < 1 ? null : (number - 1) * size;
 }
 
 function readNumber(value: unknown): number | null {

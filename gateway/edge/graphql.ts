@@ -7,11 +7,15 @@ import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
 import { useGuards } from './guards.ts';
 import { createMask } from './mask.ts';
+import { maxUploadBytes, useUploads } from './uploads.ts';
 
 /** What is known of an operation before it is read: who asks, and when the asking is over. */
 export interface Asking {
   readonly caller: Caller;
-  readonly signal: AbortSignal;
+  /** Aborts when the client has left: nobody waits for the answer any more. */
+  readonly left: AbortSignal;
+  /** Aborts when a stream must end: the client has left, its token has ended or the gateway stops. */
+  readonly over: AbortSignal;
 }
 
 export type CreateContext = (asking: Asking) => GraphContext;
@@ -20,6 +24,8 @@ export interface GraphQLServerOptions {
   readonly createContext: CreateContext;
   readonly log: Log;
   readonly metrics: Metrics;
+  /** Takes multipart requests with files, and only those; else none. */
+  readonly takesFiles: boolean;
   /** GraphiQL with these queries filled in; null = no GraphiQL. */
   readonly graphiql: GraphiQL | null;
 }
@@ -43,15 +49,15 @@ export function createGraphQLServer(options: GraphQLServerOptions): GraphQLServe
     // The runtime's own classes. Yoga's ponyfills make a Response over a foreign stream, and when a client leaves
     // such a stream, closing it throws out of band and would end the process (seen with Node 26.10).
     fetchAPI: { Request, Response, Headers, ReadableStream, TextEncoder, TextDecoder, URL },
-    context: ({ caller, signal }) => options.createContext({ caller, signal }),
-    plugins: [useGuards(), useCounts(options.metrics)],
+    context: ({ caller, left, over }) => options.createContext({ caller, left, over }),
+    plugins: [useGuards(), useCounts(options.metrics), ...(options.takesFiles ? [useUploads()] : [])],
     maskedErrors: { maskError: (error) => maskError(error) },
     logging: false,
     cors: false,
     batching: false,
     multipart: false,
     landingPage: false,
-    maxRequestBodySize: 100_000,
+    maxRequestBodySize: options.takesFiles ? maxUploadBytes : 100_000,
     ...describeGraphiQL(options.graphiql),
   });
 }

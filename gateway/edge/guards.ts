@@ -1,5 +1,14 @@
 import { complexityFromQuery } from '@pothos/plugin-complexity';
-import { type DocumentNode, GraphQLError, type GraphQLSchema, Kind, parse, visit } from 'graphql';
+import {
+  type DocumentNode,
+  GraphQLError,
+  type GraphQLSchema,
+  Kind,
+  type ParseOptions,
+  parse,
+  type Source,
+  visit,
+} from 'graphql';
 import type { Plugin } from 'graphql-yoga';
 
 /** What one operation may be. Generous for people, out of reach for floods. */
@@ -23,7 +32,7 @@ const limits = {
 export function useGuards(): Plugin {
   return {
     onParse: ({ setParseFn }) => {
-      setParseFn((source, options) => parse(source, { ...options, maxTokens: limits.tokens }));
+      setParseFn((source, options) => parseLimited(source, options));
     },
     onExecute: ({ args, setResultAndStopExecution }) => {
       const refusal = findRefusal(args);
@@ -48,15 +57,40 @@ function findRefusal(operation: Operation): GraphQLError | null {
   if (countAliases(operation.document) > limits.aliases) return refuse(`more than ${limits.aliases} aliases`);
   if (countRootFields(operation.document) > limits.rootFields)
     return refuse(`more than ${limits.rootFields} fields at its root`);
-  const measured = measure(operation);
+  const measured = tryMeasure(operation);
+  if (measured instanceof GraphQLError) return measured;
   if (measured.depth > limits.depth) return refuse(`more than ${limits.depth} levels`);
   if (measured.complexity > limits.complexity)
     return refuse('more rows than one request may ask for; ask for fewer with `first`');
   return null;
 }
 
+/** Variables that do not fit are found while measuring; thrown from here they would close a socket. */
+function tryMeasure(operation: Operation): ReturnType<typeof measure> | GraphQLError {
+  try {
+    return measure(operation);
+  } catch (error) {
+    const message = error instanceof GraphQLError ? error.message : 'The operation cannot be carried out.';
+    return new GraphQLError(message, { extensions: { code: 'BAD_USER_INPUT' } });
+  }
+}
+
 function refuse(what: string): GraphQLError {
   return new GraphQLError(`The operation has ${what}.`, { extensions: { code: 'QUERY_TOO_COSTLY' } });
+}
+
+/** The code is set here, where parsing happens for every transport, and not in one transport's own way. */
+function parseLimited(source: string | Source, options?: ParseOptions): DocumentNode {
+  try {
+    return parse(source, { ...options, maxTokens: limits.tokens });
+  } catch (error) {
+    if (!(error instanceof GraphQLError)) throw error;
+    throw new GraphQLError(error.message, {
+      source: error.source ?? null,
+      positions: error.positions ?? null,
+      extensions: { code: 'GRAPHQL_PARSE_FAILED' },
+    });
+  }
 }
 
 function measure(operation: Operation): { readonly depth: number; readonly complexity: number } {

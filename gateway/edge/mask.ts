@@ -12,6 +12,7 @@ const httpOfCode: Partial<Record<ErrorCode, HttpExtension>> = {
   GRAPHQL_PARSE_FAILED: { status: 400, spec: true },
   GRAPHQL_VALIDATION_FAILED: { status: 400, spec: true },
   QUERY_TOO_COSTLY: { status: 400, spec: true },
+  BAD_USER_INPUT: { status: 400, spec: true },
   UNAUTHENTICATED: { status: 401 },
 };
 
@@ -100,7 +101,7 @@ function rebuild(
   extensions: Extensions,
   http?: HttpExtension,
 ): GraphQLError {
-  const usual = httpOfCode[extensions.code];
+  const usual = at?.path ? undefined : httpOfCode[extensions.code];
   // Yoga calls its own faults `spec` as well; only parsing and validation are, so those go by the table alone.
   const answered = usual?.spec ? usual : (http ?? usual);
   return new GraphQLError(message, {
@@ -116,5 +117,5 @@ function rebuild(
 export function formatForSocket(error: GraphQLError | GraphQLFormattedError): GraphQLFormattedError {
   const formatted = error instanceof GraphQLError ? error.toJSON() : error;
   const { http: _http, ...extensions } = formatted.extensions ?? {};
-  return { ...formatted, extensions };
+  return { ...formatted, extensions: { code: 'BAD_REQUEST', ...extensions } };
 }

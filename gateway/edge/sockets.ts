@@ -102,7 +102,8 @@ function createProtocol({ graphql, authenticate, log }: SocketsOptions) {
     },
     onSubscribe: async ({ extra }, _id, payload) => {
       if (extra.caller === null) return [new GraphQLError('Not authenticated.')];
-      const prepared = await prepare(graphql, { caller: extra.caller, signal: extra.left.signal }, payload);
+      const { signal } = extra.left;
+      const prepared = await prepare(graphql, { caller: extra.caller, left: signal, over: signal }, payload);
       return 'errors' in prepared ? prepared.errors.map(mask) : prepared.args;
     },
     onError: (_context, _id, _payload, errors) => errors.map(formatForSocket),
@@ -155,8 +156,8 @@ async function prepare(graphql: GraphQLServer, asking: Asking, payload: Subscrib
   const enveloped = graphql.getEnveloped(asking);
   try {
     const document = enveloped.parse(payload.query);
-    const errors: readonly unknown[] = enveloped.validate(enveloped.schema, document);
-    if (errors.length > 0) return { errors };
+    const errors = enveloped.validate(enveloped.schema, document);
+    if (errors.length > 0) return { errors: errors.map(markInvalid) };
     return {
       args: {
         schema: enveloped.schema,
@@ -170,6 +171,12 @@ async function prepare(graphql: GraphQLServer, asking: Asking, payload: Subscrib
   } catch (error) {
     return { errors: [error] };
   }
+}
+
+/** Over HTTP Yoga sets this code. */
+function markInvalid(error: GraphQLError): GraphQLError {
+  const extensions = { code: 'GRAPHQL_VALIDATION_FAILED' };
+  return new GraphQLError(error.message, { nodes: error.nodes ?? null, extensions });
 }
 
 function readEnveloped(args: ExecutionArgs): Enveloped {

@@ -11,8 +11,10 @@ export interface Attempt {
   readonly fingerprint: string;
   /** Does it; null when what it is about does not exist. */
   readonly perform: () => Promise<unknown>;
-  /** Looks for what an attempt with a lost answer may have done; null when there is nothing. */
-  readonly recover: () => Promise<unknown>;
+  /** Looks for what an attempt made at this time or later with a lost answer may have done; null = nothing. */
+  readonly recover: (since: Date) => Promise<unknown>;
+  /** What to keep when the service said that it is done, but in an answer that cannot be read or found. */
+  readonly unreadable: unknown;
 }
 
 export type Outcome =
@@ -55,7 +57,7 @@ async function settle(replies: Replies, attempt: Attempt): Promise<Outcome> {
   if (earlier.kind === 'conflict') return { kind: 'conflict' };
   if (earlier.kind === 'finished') return { kind: 'answer', answer: earlier.answer };
   if (earlier.kind === 'unsettled') {
-    const found = await attempt.recover();
+    const found = await attempt.recover(earlier.since);
     if (found !== null) return await finish(replies, attempt.key, found);
     const remainingMs = earlier.since.getTime() + settleMs - Date.now();
     if (remainingMs > 0) throw unsettled(remainingMs);
@@ -67,32 +69,46 @@ async function settle(replies: Replies, attempt: Attempt): Promise<Outcome> {
 }
 
 async function perform(replies: Replies, attempt: Attempt): Promise<Outcome> {
+  const since = new Date();
   try {
     const answer = await attempt.perform();
     if (answer !== null) return await finish(replies, attempt.key, answer);
     await replies.release(attempt.key);
     return { kind: 'nothing' };
   } catch (error) {
-    return await afterFailure(replies, attempt, error);
+    return await afterFailure(replies, attempt, { error, since });
   }
 }
 
 /** A refusal frees the key. After a fault the answer may be lost, so what was done is looked for at once. */
-async function afterFailure(replies: Replies, attempt: Attempt, error: unknown): Promise<Outcome> {
+async function afterFailure(replies: Replies, attempt: Attempt, { error, since }: Failure): Promise<Outcome> {
   if (isRefusal(error)) {
     await replies.release(attempt.key);
     throw error;
   }
-  const found = await attempt.recover().catch(() => undefined);
+  const found = await attempt.recover(since).catch(() => undefined);
   if (found !== null && found !== undefined) return await finish(replies, attempt.key, found);
-  // The service did answer, and shows nothing done: the key is free. Otherwise it may still be working.
-  if (found === null && isOwnAnswer(error)) await replies.release(attempt.key);
+  const status = isGatewayError(error) ? error.status : undefined;
+  // It said that it is done: never again under this key, even though nobody can show what was done.
+  if (found === null && isSuccess(status)) return await finish(replies, attempt.key, attempt.unreadable);
+  // It said that it failed, and shows nothing done: the key is free. Otherwise it may still be working.
+  if (found === null && isOwnFailure(status)) await replies.release(attempt.key);
   throw error;
 }
 
+interface Failure {
+  readonly error: unknown;
+  /** When the attempt began. */
+  readonly since: Date;
+}
+
+function isSuccess(status: number | undefined): boolean {
+  return status !== undefined && status >= 200 && status < 300;
+}
+
 /** 502 and 504 are a proxy's words for "no answer": they say nothing of the service behind it. */
-function isOwnAnswer(error: unknown): boolean {
-  return isGatewayError(error) && error.status !== undefined && error.status !== 502 && error.status !== 504;
+function isOwnFailure(status: number | undefined): boolean {
+  return status !== undefined && status >= 500 && status !== 502 && status !== 504;
 }
 
 function isRefusal(error: unknown): boolean {

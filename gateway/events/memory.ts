@@ -50,7 +50,7 @@ export function createMemoryLog(): EventLog {
       latest.set(message.subject.id, {
         version: message.subject.version,
         position: head,
-        userId: message.userId,
+        userId: message.userId ?? latest.get(message.subject.id)?.userId ?? null,
       });
     }
     if (!isDead) facts.keep(message, head);
@@ -82,6 +82,9 @@ export function createMemoryLog(): EventLog {
     },
     latest: async (subject) => latest.get(subject) ?? null,
     facts: async (query, limit) => facts.read(query, limit),
+    claim: async (subject, userId) => {
+      if (!latest.has(subject)) latest.set(subject, { version: 0, position: 0, userId });
+    },
     prune: async (before) => {
       const keep = messages.findIndex(({ event }) => event.receivedAt >= before);
       const dropped = messages.splice(0, keep === -1 ? messages.length : keep);

@@ -82,6 +82,13 @@ export function openSqliteStore(path: string, seal: Seal): SqliteStore {
     },
     latest: async (subject) => statements.latest(subject),
     facts: async (query, limit) => facts.read(query, limit),
+    claim: async (subject, userId) => {
+      try {
+        statements.claim(subject, userId);
+      } catch (cause) {
+        throw new GatewayError('EVENT_LOG_UNAVAILABLE', 'The owner could not be made durable.', { cause });
+      }
+    },
     prune: async (before) => statements.prune(before),
     isWritable: async () => statements.probeWrite(),
     close: async () => {

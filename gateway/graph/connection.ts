@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
 import { GatewayError } from '../errors.ts';
-import type { Page } from '../upstream/service.ts';
 import { builder } from './builder.ts';
 
 /** A Relay connection: one stretch of a list, and where it stands in the whole. */
@@ -122,119 +121,13 @@ export function connectionCost(args: ConnectionArguments): {
 /** Which list a cursor belongs to: its name and everything that filters it. */
 export type ListIdentity = readonly unknown[];
 
-/**
- * A connection over a list that the service pages by offset and limit.
- * @throws GatewayError BAD_USER_INPUT for `first` out of 1..100, BAD_CURSOR for a cursor of another list
- */
-export async function offsetConnection<Node>(
-  args: ConnectionArguments,
-  identity: ListIdentity,
-  fetch: (range: { readonly offset: number; readonly limit: number }) => Promise<Page<Node>>,
-): Promise<Connection<Node>> {
-  const list = readList(args, identity);
-  const page = await fetch({ offset: list.start, limit: list.first });
-  const rows = page.rows.slice(0, list.first);
-  const end = list.start + rows.length;
-  return toConnection(list, {
-    rows,
-    hasNextPage: page.total === null ? page.rows.length >= list.first : end < page.total,
-    totalCount: page.total,
-  });
-}
-
-/**
- * A connection over a list that the service pages by page number and size (1..100). A stretch that no single
- * page covers is read as two neighbouring pages; a row beyond the stretch is never asked for.
- * @throws GatewayError BAD_USER_INPUT for `first` out of 1..100, BAD_CURSOR for a cursor of another list
- */
-export async function pagedConnection<Node>(
-  args: ConnectionArguments,
-  identity: ListIdentity,
-  fetch: (request: PageRange) => Promise<Page<Node>>,
-): Promise<Connection<Node>> {
-  const list = readList(args, identity);
-  const plan = planPages(list.start, list.first);
-  const pages = await Promise.all(plan.pages.map((page) => fetch({ page, size: plan.size })));
-  const rows = pages.flatMap((page) => page.rows);
-  const readThrough = (plan.firstPage - 1) * plan.size + rows.length;
-  const totalCount = pages.some(hidesRows) ? null : countAll(pages.at(-1), { ...plan, readThrough });
-  const stretch = rows.slice(plan.skip, plan.skip + list.first);
-  const hasMoreRows = rows.length > plan.skip + stretch.length;
-  return toConnection(list, {
-    rows: stretch,
-    hasNextPage: hasMoreRows || (stretch.length > 0 && hasMorePages(pages.at(-1), plan, totalCount)),
-    totalCount,
-  });
-}
-
-/** A page of the service's page-number style. */
-export interface PageRange {
-  readonly page: number;
-  readonly size: number;
-}
-
-interface PagePlan {
-  readonly size: number;
-  readonly firstPage: number;
-  readonly pages: readonly number[];
-  /** Rows of the first page that stand before the stretch. */
-  readonly skip: number;
-}
-
-/**
- * The pages that cover `[start, start + count)`: one page where some size up to 100 does it with at most twice
- * the rows wanted, else two pages of size `count`.
- */
-export function planPages(start: number, count: number): PagePlan {
-  const largest = Math.min(maxFirst, count * 2);
-  for (let size = count; size <= largest; size += 1) {
-    const firstPage = Math.floor(start / size) + 1;
-    if (start + count <= firstPage * size) {
-      return { size, firstPage, pages: [firstPage], skip: start - (firstPage - 1) * size };
-    }
-  }
-  const firstPage = Math.floor(start / count) + 1;
-  return { size: count, firstPage, pages: [firstPage, firstPage + 1], skip: start - (firstPage - 1) * count };
-}
-
-function hasMorePages(page: Page<unknown> | undefined, plan: PagePlan, totalCount: number | null): boolean {
-  const lastRead = plan.pages.at(-1) ?? plan.firstPage;
-  if (page === undefined) return false;
-  if (page.pages !== null) return lastRead < page.pages;
-  if (totalCount !== null) return lastRead * plan.size < totalCount;
-  return page.rows.length >= plan.size;
-}
-
-/**
- * The size of the whole list. `total` of some lists counts the returned page only (public service), so it is
- * believed only where `pages` or what was read agrees with it.
- */
-function countAll(
-  page: Page<unknown> | undefined,
-  plan: PagePlan & { readonly readThrough: number },
-): number | null {
-  if (page === undefined) return null;
-  const lastRead = plan.pages.at(-1) ?? plan.firstPage;
-  const isLastPage = page.pages === null ? page.rows.length < plan.size : lastRead >= page.pages;
-  if (isLastPage && page.rows.length > 0) return plan.readThrough;
-  if (page.total === null) return null;
-  const agrees = page.pages === null || Math.ceil(page.total / plan.size) === page.pages;
-  // Fewer than the rows before: also what an answer "there is no such page" would say.
-  return agrees && page.total >= plan.readThrough ? page.total : null;
-}
-
-/** Rows of others were left out and the total with them: counting places would bring it back. */
-function hidesRows(page: Page<unknown>): boolean {
-  return page.total === null && page.rows.includes(null);
-}
-
-interface ListRequest {
+export interface ListRequest {
   readonly first: number;
   readonly start: number;
   readonly identity: string;
 }
 
-function readList(args: ConnectionArguments, identityParts: ListIdentity): ListRequest {
+export function readList(args: ConnectionArguments, identityParts: ListIdentity): ListRequest {
   const first = readFirst(args);
   const identity = createHash('sha256')
     .update(JSON.stringify(identityParts))
@@ -267,7 +160,7 @@ interface Stretch<Node> {
   readonly totalCount: number | null;
 }
 
-function toConnection<Node>(list: ListRequest, stretch: Stretch<Node>): Connection<Node> {
+export function toConnection<Node>(list: ListRequest, stretch: Stretch<Node>): Connection<Node> {
   const edges = stretch.rows.flatMap((node, index) => {
     if (node === null) return [];
     return [{ cursor: toCursor(list.identity, list.start + index), node }];

@@ -1,3 +1,4 @@
+import { GraphQLError } from 'graphql';
 import { DateResolver, DateTimeResolver, JSONResolver, URLResolver } from 'graphql-scalars';
 import { builder } from './builder.ts';
 
@@ -13,6 +14,16 @@ builder.scalarType('EventCursor', {
   serialize: (cursor) => cursor,
   parseValue: (value) => {
     if (typeof value === 'string') return value;
-    throw new TypeError('An EventCursor is text.');
+    throw new GraphQLError('An EventCursor is text.');
+  },
+});
+builder.scalarType('File', {
+  description: 'A file of a multipart request (GraphQL multipart request specification).',
+  serialize: () => {
+    throw new TypeError('A File is never an answer.');
+  },
+  parseValue: (value) => {
+    if (value instanceof File) return value;
+    throw new GraphQLError('A File comes as a part of a multipart/form-data request.');
   },
 });

@@ -11,6 +11,7 @@ export const refusalCodes = {
   CANCEL_REFUSED: 'The order can no longer be cancelled.',
   SLOT_UNAVAILABLE: 'The slot is gone, or its booking key was used or has expired.',
   APPOINTMENT_REFUSED: 'The order or its present appointment does not allow it.',
+  DOCUMENT_NOT_READY: 'The service does not have the document yet.',
 } as const;
 
 export type RefusalCode = keyof typeof refusalCodes;

@@ -8,10 +8,12 @@ export interface Answer {
 }
 
 /**
- * The JSON of a successful answer.
+ * The JSON of a successful answer (null for an empty one), or `undefined` for 404: "there is none" is an answer
+ * and no fault, so it is shared and remembered like one.
  * @throws GatewayError for any other status, and UPSTREAM_UNREADABLE for a body that is not JSON
  */
 export function readAnswer(answer: Answer): unknown {
+  if (answer.status === 404) return undefined;
   if (answer.status < 200 || answer.status > 299) throw describeFailure(answer);
   if (answer.body === '') return null;
   try {
@@ -34,6 +36,8 @@ function describeFailure(answer: Answer): GatewayError {
       status,
     });
   }
+  if (status === 408)
+    return new GatewayError('UPSTREAM_TIMEOUT', 'The service did not answer in time.', { status });
   if (status === 429) {
     return new GatewayError(
       'UPSTREAM_RATE_LIMITED',

@@ -1,5 +1,6 @@
-import { GatewayError, isGatewayError } from '../errors.ts';
+import { GatewayError } from '../errors.ts';
 import type { Upstream, UpstreamCall } from './client.ts';
+import type { UpstreamFile } from './file.ts';
 
 /** Whose data an answer is: what the owner check compares with the caller. */
 export interface Subject {
@@ -26,10 +27,12 @@ export const scopes = [
   'read:profile',
   'read:health',
   'read:catalogue',
+  'read:results',
   'launch:portal',
   'write:orders',
   'write:appointments',
   'simulate:orders',
+  'write:lab-reports',
 ] as const;
 export type Scope = (typeof scopes)[number];
 
@@ -40,11 +43,20 @@ export interface Page<Row> {
   readonly total: number | null;
   readonly pages: number | null;
   readonly nextCursor: string | null;
+  /** Where in the whole list the first row stands, as far as the answer says. */
+  readonly from: number | null;
+}
+
+/** A read of a file that belongs to somebody; it comes as a stream. */
+export interface ReadFile extends Guarded {
+  /** The file's media type; anything else is UPSTREAM_UNREADABLE. */
+  readonly accept: string;
+  readonly about: Subject;
 }
 
 interface Guarded extends UpstreamCall {
-  /** The scope a viewer token needs for this call. */
-  readonly scope: Scope;
+  /** The scope a viewer token needs for this call; null where whoever calls has asked for it already. */
+  readonly scope: Scope | null;
 }
 
 /** A read of one thing. `owner` is required: what is nobody's says so with `'anyone'`. */
@@ -73,6 +85,8 @@ export interface Service {
   /** The thing, or null when it does not exist or is not the caller's: the two are told apart nowhere. */
   readonly readOne: <T>(read: ReadOne<T>) => Promise<T | null>;
   readonly readPage: <Row>(read: ReadPage<Row>) => Promise<Page<Row>>;
+  /** The file, or null when it does not exist or is not the caller's. Read it or cancel it: it holds a connection. */
+  readonly readFile: (read: ReadFile) => Promise<UpstreamFile | null>;
   /** The answer, or null when what it is about does not exist or is not the caller's. */
   readonly write: <T>(write: Write<T>) => Promise<T | null>;
   readonly rights: Rights;
@@ -90,7 +104,7 @@ export interface ServiceOptions {
   readonly onTeam?: (teamId: string) => void;
 }
 
-export const emptyPage: Page<never> = { rows: [], total: 0, pages: 0, nextCursor: null };
+export const emptyPage: Page<never> = { rows: [], total: 0, pages: 0, nextCursor: null, from: null };
 
 /**
  * Binds the service to one caller. This is the one place where what the service returned is compared with
@@ -104,8 +118,8 @@ export function bindService(upstream: Upstream, options: ServiceOptions): Servic
     if (!rights.allows(scope))
       throw new GatewayError('FORBIDDEN', `This needs a token with the scope ${scope}.`);
   };
-  const mayAsk = (call: { readonly scope: Scope; readonly about?: Subject }) => {
-    require(call.scope);
+  const mayAsk = (call: { readonly scope: Scope | null; readonly about?: Subject }) => {
+    if (call.scope !== null) require(call.scope);
     return call.about === undefined || rights.owns(call.about);
   };
   const isOwn = <T>(owner: 'anyone' | ((thing: T) => Subject), thing: T) => {
@@ -121,22 +135,26 @@ export function bindService(upstream: Upstream, options: ServiceOptions): Servic
     rights,
     readOne: async (read) => {
       if (!mayAsk(read)) return null;
-      const json = await orNull(upstream.read(read, { rights: rights.key, signal }));
-      if (json === null) return null;
+      const json = await upstream.read(read, { rights: rights.key, signal });
+      if (json === undefined) return null;
       const thing = readWith(read.reader, json);
       return isOwn(read.owner, thing) ? thing : null;
     },
     readPage: async (read) => {
       if (!mayAsk(read)) return emptyPage;
-      const json = await orNull(upstream.read(read, { rights: rights.key, signal }));
-      if (json === null) return emptyPage;
+      const json = await upstream.read(read, { rights: rights.key, signal });
+      if (json === undefined) return emptyPageOf(read);
       const page = readWith(read.reader, json);
       return keepRows(page, (row) => isOwn(read.owner, row));
     },
+    readFile: async (read) => {
+      if (!mayAsk(read)) return null;
+      return (await upstream.open(read, { accept: read.accept, signal })) ?? null;
+    },
     write: async (write) => {
       if (!mayAsk(write)) return null;
-      const json = await orNull(upstream.write(write));
-      return json === null ? null : readWith(write.reader, json);
+      const json = await upstream.write(write);
+      return json === undefined ? null : readWith(write.reader, json);
     },
   };
 }
@@ -153,16 +171,20 @@ function readWith<T>(reader: (json: unknown) => T, json: unknown): T {
     return reader(json);
   } catch (error) {
     if (error instanceof GatewayError) throw error;
-    throw new GatewayError('UPSTREAM_UNREADABLE', 'The service answered in a shape that cannot be read.');
+    throw new GatewayError('UPSTREAM_UNREADABLE', 'The service answered in a shape that cannot be read.', {
+      status: 200,
+    });
   }
 }
 
-/** 404 is not a fault but the answer "there is none". */
-async function orNull(answer: Promise<unknown>): Promise<unknown> {
-  try {
-    return await answer;
-  } catch (error) {
-    if (isGatewayError(error, 'UPSTREAM_REJECTED') && error.status === 404) return null;
-    throw error;
-  }
+/** A list of somebody who does not exist is empty; a list that does not exist is a fault of the configuration. */
+function emptyPageOf(read: { readonly about?: Subject }): Page<never> {
+  if (read.about !== undefined) return emptyPage;
+  throw new GatewayError(
+    'UPSTREAM_REJECTED',
+    'The service has no such list. Check SERVICE_URL and SERVICE_ORDERS_PATH.',
+    {
+      status: 404,
+    },
+  );
 }

@@ -13,7 +13,8 @@ export interface WebhookEndpointOptions {
   readonly log: Log;
   readonly subjectOf: SubjectOf;
   readonly factsOf?: FactsOf;
-  readonly teamId: () => string | null;
+  /** The team whose events are delivered, null when it cannot be known now. */
+  readonly teamId: () => Promise<string | null>;
   /** Called after each durable append, before the answer: reads from now on must not be older. */
   readonly onAppended?: () => void;
   readonly onOutcome?: (outcome: WebhookOutcome, appendSeconds?: number) => void;
@@ -36,7 +37,7 @@ export function createWebhookEndpoint(
     const { messageId } = checkSignature({ headers: request.headers, body });
     const message = readEnvelope(
       { messageId, receivedAt: new Date(), body },
-      { subjectOf: options.subjectOf, factsOf: options.factsOf, teamId: options.teamId() },
+      { subjectOf: options.subjectOf, factsOf: options.factsOf, teamId: await options.teamId() },
     );
     const startedAt = performance.now();
     const { position, duplicate, altered } = await events.append(message);

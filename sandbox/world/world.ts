@@ -1,4 +1,5 @@
 import { type AppointmentState, emptyAppointments } from '../appointments/appointment.ts';
+import type { LabReportJob } from '../lab-reports/job.ts';
 import type { Order } from '../orders/order.ts';
 import { createOrders } from '../orders/seeded-orders.ts';
 import { type Catalogue, createCatalogue } from './catalogue.ts';
@@ -26,6 +27,7 @@ export interface WorldState extends AppointmentState {
   readonly seed: number;
   readonly users: User[];
   readonly orders: Order[];
+  readonly labReports: LabReportJob[];
   readonly portalLinks: PortalLink[];
   readonly outbox: OutgoingMessage[];
   /** How many there have been; the next one takes the next ordinal. */
@@ -43,8 +45,17 @@ export interface World {
 export function createState(seed: number): WorldState {
   const counters = { events: 0, orders: 0, messages: 0 };
   const users = createUsers(seed);
-  const empty = { orders: [], portalLinks: [], outbox: [], ...emptyAppointments() };
-  const state = { version: 1 as const, seed, users, ...empty, counters };
+  const state = {
+    version: 1 as const,
+    seed,
+    users,
+    orders: [],
+    labReports: [],
+    portalLinks: [],
+    outbox: [],
+    ...emptyAppointments(),
+    counters,
+  };
   state satisfies WorldState;
   const world = createWorld(state);
   world.state.orders.push(...createOrders(world));

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { gatewayKey, type Lab, startLab } from '../support/lab.ts';
+import { gatewayKey, type Lab, serviceKey, startLab } from '../support/lab.ts';
 import { type Subscribed, transports } from '../support/subscribe.ts';
 
 const orderUpdates = `subscription ($orderId: ID!, $after: EventCursor) {
@@ -17,6 +17,11 @@ function freshOrder(lab: Lab) {
   const order = lab.sandbox.orders().find(({ status }) => status === 'received.walk_in_test.ordered');
   if (order === undefined) throw new Error('The world has no fresh walk-in order.');
   return order;
+}
+
+async function readFromService(lab: Lab, orderId: string) {
+  const headers = { 'x-service-api-key': serviceKey };
+  return await (await fetch(`${lab.serviceUrl}/v3/order/${orderId}`, { headers })).json();
 }
 
 async function step(lab: Lab, orderId: string): Promise<void> {
@@ -186,6 +191,30 @@ describe.each(transports)('a subscriber over %s', (_name, subscribe) => {
     }
     expect(JSON.stringify(answers[0])).toContain('NOT_FOUND');
     expect(answers[0]).toEqual(answers[1]);
+  });
+
+  test('loses an order that moves to somebody else, and hears no more of it', async () => {
+    await using lab = await startLab();
+    const { orderId, userId } = freshOrder(lab);
+    const other = lab.sandbox.users().find((user) => user.userId !== userId)?.userId ?? '';
+    const token = await lab.tokenFor(userId);
+    const updates = await subscribe({ url: lab.url, token, query: orderUpdates, variables: { orderId } });
+    const snapshot = await nextUpdate(updates);
+
+    const order = await readFromService(lab, orderId);
+    const event = { ...order.last_event, id: order.last_event.id + 1, status: 'received.walk_in_test.moved' };
+    const moved = { ...order, user_id: other, events: [...order.events, event], last_event: event };
+    lab.sandbox.webhooks.send('labtest.order.updated', moved, { userId: other });
+    await lab.sandbox.webhooks.settled();
+    expect(await updates.next()).toBeNull();
+
+    const resumed = await subscribe({
+      url: lab.url,
+      token,
+      query: orderUpdates,
+      variables: { orderId, after: snapshot.cursor },
+    });
+    expect(await resumed.next()).toBeNull();
   });
 
   test('is refused a cursor of another order', async () => {

@@ -1,52 +1,58 @@
 import { expect, test } from 'vitest';
-import { z } from 'zod';
-import { day, integer, list } from '../../gateway/domain/reading.ts';
 import { startLab } from '../support/lab.ts';
 
-const shape = z.object({ rows: list(z.object({ id: z.string() })) });
-
-test.each([
-  ['missing', {}, []],
-  ['null', { rows: null }, []],
-  ['no list', { rows: 'x' }, []],
-  ['partly unreadable', { rows: [{ id: 'a' }, { id: 3 }, null] }, [{ id: 'a' }]],
-])('a list that is %s makes nothing around it unreadable', (_name, value, rows) => {
-  expect(shape.parse(value)).toEqual({ rows });
-});
-
-test('an order without its lists is still shown', async () => {
+test('a thing that lacks one of its lists is shown with an empty one', async () => {
   await using lab = await startLab();
-  const order = lab.sandbox.orders()[0];
-  lab.sandbox.faults.add({
-    path: `/v3/order/${order?.orderId}`,
-    effect: {
-      kind: 'answer',
-      status: 200,
-      body: JSON.stringify({ id: order?.orderId, user_id: order?.userId, order_transaction: { id: 't-1' } }),
+  const answers: readonly (readonly [RegExp, unknown])[] = [
+    [/^\/v2\/user\//, { users: [{ user_id: 'u' }] }],
+    [/^\/v3\/lab_tests\/markers/, { markers: [{ id: 1 }] }],
+    [/^\/v3\/lab_tests\/labs/, [{ id: 2 }]],
+  ];
+  for (const [path, body] of answers) {
+    lab.sandbox.faults.add({ path, effect: { kind: 'answer', status: 200, body: JSON.stringify(body) } });
+  }
+  const answer = await lab.query(`{
+    users { nodes { id connectedSources { createdAt } } }
+    markers { nodes { id expectedResults { id } } }
+    labs { id collectionMethods }
+  }`);
+  expect(answer).toMatchObject({
+    status: 200,
+    data: {
+      users: { nodes: [{ id: 'u', connectedSources: [] }] },
+      markers: { nodes: [{ id: '1', expectedResults: [] }] },
+      labs: [{ id: '2', collectionMethods: [] }],
     },
   });
-  const answer = await lab.query(
-    `{ order(id: "${order?.orderId}") { events { id } status { stage } transaction { id } } }`,
-  );
+});
+
+test('a number too big for an Int, a day that is none and a time that is none are null', async () => {
+  await using lab = await startLab();
+  const user = {
+    user_id: 'u',
+    created_on: 'yesterday',
+    fallback_birth_date: { value: '2020-02-30', updated_at: '2026-13-01' },
+  };
+  const answers: readonly (readonly [RegExp, unknown])[] = [
+    [/^\/v2\/user\//, { users: [user], total: 2 ** 40 }],
+    [/^\/v3\/lab_tests\/markers/, { markers: [{ id: 1, lab_id: 2 ** 40 }] }],
+  ];
+  for (const [path, body] of answers) {
+    lab.sandbox.faults.add({ path, effect: { kind: 'answer', status: 200, body: JSON.stringify(body) } });
+  }
+  const answer = await lab.query(`{
+    users { totalCount nodes { createdAt fallbackBirthDate { value updatedAt } } }
+    markers { nodes { id labId } }
+  }`);
+  expect(answer).toMatchObject({
+    status: 200,
+    data: {
+      users: {
+        totalCount: null,
+        nodes: [{ createdAt: null, fallbackBirthDate: { value: null, updatedAt: null } }],
+      },
+      markers: { nodes: [{ id: '1', labId: null }] },
+    },
+  });
   expect(answer.errors).toBeUndefined();
-  expect(answer.data.order).toEqual({ events: [], status: { stage: 'UNKNOWN' }, transaction: { id: 't-1' } });
-});
-
-test.each([
-  ['2026-02-28', '2026-02-28'],
-  ['2026-02-28T23:59:59Z', '2026-02-28'],
-  ['2026-02-30', null],
-  ['2026-13-01', null],
-  ['tomorrow', null],
-])('the day %s is read as %s', (given, expected) => {
-  expect(day.parse(given)).toBe(expected);
-});
-
-test.each([
-  [7, 7],
-  [2 ** 31, null],
-  [1.5, null],
-  ['7', null],
-])('the whole number %s is read as %s', (given, expected) => {
-  expect(integer.parse(given)).toBe(expected);
 });

@@ -3,7 +3,7 @@ import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'nod
 import { createUpstream, type Upstream, type UpstreamOptions } from '../../gateway/upstream/client.ts';
 
 /** A request as the service saw it. */
-export interface Seen {
+interface Seen {
   readonly method: string;
   readonly path: string;
   readonly headers: IncomingHttpHeaders;

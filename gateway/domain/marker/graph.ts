@@ -6,10 +6,10 @@ import {
   connectionArgs,
   connectionCost,
   connectionType,
-  pagedConnection,
 } from '../../graph/connection.ts';
 import { type GraphContext, type LoaderKind, loadEach } from '../../graph/context.ts';
 import { openEnum } from '../../graph/open-enum.ts';
+import { pagedConnection } from '../../graph/paged-connection.ts';
 import type { Page } from '../../upstream/service.ts';
 import {
   type ExpectedResult,

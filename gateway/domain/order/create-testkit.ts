@@ -35,8 +35,11 @@ export type CreateOrderResult =
   | NotFound
   | FeatureNotEnabled;
 
-/** What is kept under an idempotency key: the service's answer as sent, and the log's position before it. */
-const keptAnswer = z.object({ answer: z.unknown(), position: z.number() });
+/**
+ * What is kept under an idempotency key: the service's answer as sent (null when it said yes in a way that cannot
+ * be read), the log's position before it, and when the attempt began.
+ */
+const keptAnswer = z.object({ answer: z.unknown(), position: z.number(), since: z.coerce.date() });
 
 /**
  * Orders a testkit, at most once per idempotency key of this caller. The same key with the same input gives
@@ -55,17 +58,18 @@ export async function submitTestkitOrder(
   if (!service.rights.owns({ userId: order.userId })) return notFound('user or lab test');
 
   const reference = referenceOf(`${service.rights.key} testkit`, idempotencyKey);
-  const position = await context.events.position();
+  const before = { position: await context.events.position(), since: new Date() };
   try {
     const outcome = await context.attempts.run({
       key: reference,
       fingerprint: createHash('sha256').update(JSON.stringify(order)).digest('hex'),
-      perform: () => keep(createTestkitOrder(service, order, reference), position),
-      recover: () => keep(findOrderAnswer(service, order.userId, reference), position),
+      perform: () => keep(createTestkitOrder(service, order, reference), before),
+      recover: (since) => keep(findOrderAnswer(service, order, { reference, since }), before),
+      unreadable: { answer: null, ...before },
     });
     if (outcome.kind === 'conflict') return idempotencyConflict();
     if (outcome.kind === 'nothing') return notFound('user or lab test');
-    return await describeCreated(context, outcome.answer);
+    return await describeCreated(context, order, { kept: outcome.answer, reference });
   } catch (error) {
     if (isGatewayError(error, 'UPSTREAM_REJECTED')) return inputRejected(toInputIssues(error.issues));
     if (isGatewayError(error, 'UPSTREAM_FORBIDDEN')) return featureNotEnabled();
@@ -73,14 +77,35 @@ export async function submitTestkitOrder(
   }
 }
 
-async function keep(answer: Promise<unknown>, position: number): Promise<unknown> {
-  const json = await answer;
-  return json === null ? null : { answer: json, position };
+interface Before {
+  readonly position: number;
+  readonly since: Date;
 }
 
-async function describeCreated(context: GraphContext, kept: unknown): Promise<OrderCreated> {
-  const { answer, position } = keptAnswer.parse(kept);
-  const { order, serviceStatus, serviceMessage } = readOrderAnswer(answer);
+async function keep(answer: Promise<unknown>, before: Before): Promise<unknown> {
+  const json = await answer;
+  return json === null ? null : { answer: json, ...before };
+}
+
+interface Kept {
+  readonly kept: unknown;
+  readonly reference: string;
+}
+
+async function describeCreated(
+  context: GraphContext,
+  asked: NewTestkitOrder,
+  { kept, reference }: Kept,
+): Promise<OrderCreated> {
+  const { answer, position, since } = keptAnswer.parse(kept);
+  const readable = answer ?? (await findOrderAnswer(context.service, asked, { reference, since }));
+  if (readable === null) {
+    throw new GatewayError(
+      'UPSTREAM_UNREADABLE',
+      "The service placed the order, but in an answer that cannot be read. Look for it among the user's orders.",
+    );
+  }
+  const { order, serviceStatus, serviceMessage } = readOrderAnswer(readable);
   const cursor = await cursorAfter(context, order, position);
   return { kind: 'OrderCreated', order, serviceStatus, serviceMessage, cursor };
 }

@@ -5,10 +5,10 @@ import {
   connectionArgs,
   connectionCost,
   connectionType,
-  pagedConnection,
 } from '../../graph/connection.ts';
 import type { GraphContext, LoaderKind } from '../../graph/context.ts';
 import { openEnum } from '../../graph/open-enum.ts';
+import { pagedConnection } from '../../graph/paged-connection.ts';
 import { addressRef } from '../address/graph.ts';
 import { collectionMethod, labTestRef } from '../lab-test/graph.ts';
 import { loadOrderSetMarkers, markerConnectionRef } from '../marker/graph.ts';
@@ -19,7 +19,8 @@ import { getOrders, listOrders, type Order, type OrderEvent, type OrderFilter } 
 import { readOrderStatus } from './status.ts';
 import { orderStatusRef } from './status-graph.ts';
 
-const interpretation = openEnum('Interpretation', 'What the results of an order mean as a whole.', {
+/** Shared with the results, which use the same words. */
+export const interpretation = openEnum('Interpretation', 'What the results of an order mean as a whole.', {
   NORMAL: 'Within the expected ranges.',
   ABNORMAL: 'Outside an expected range.',
   CRITICAL: 'Needs attention at once.',

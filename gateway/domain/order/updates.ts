@@ -4,7 +4,7 @@ import { createStream, follow } from '../../events/follow.ts';
 import type { Scope } from '../../events/log.ts';
 import type { GraphContext } from '../../graph/context.ts';
 import { cursorScope } from '../../graph/cursor-scope.ts';
-import { getOrder, listOrders, maxOrderPage, type Order, type OrderEvent, readOrder } from './rest.ts';
+import { getOrder, listNewestOrders, type Order, type OrderEvent, readOrder } from './rest.ts';
 
 export type OrderUpdateKind = 'SNAPSHOT' | 'CHANGED' | 'RECONCILED' | 'RESYNC';
 
@@ -40,7 +40,7 @@ export async function followOrders(
 ): Promise<AsyncGenerator<OrderUpdate>> {
   context.service.require('read:orders');
   const start = await begin(context, followed, after);
-  return createStream(context.signal, (signal) => generate(context, followed, { start, signal }));
+  return createStream(context.over, (signal) => generate(context, followed, { start, signal }));
 }
 
 async function begin(context: GraphContext, followed: Followed, after: string | null): Promise<Start> {
@@ -66,12 +66,8 @@ async function readOrders(context: GraphContext, followed: Followed): Promise<re
   if (!context.service.rights.owns({ userId: followed.userId })) {
     throw new GatewayError('NOT_FOUND', 'There is no such user.');
   }
-  const page = await listOrders(
-    context.service,
-    { userId: followed.userId },
-    { page: 1, size: maxOrderPage },
-  );
-  return page.rows.filter((order) => order !== null).toSorted((a, b) => changedAt(b) - changedAt(a));
+  const orders = await listNewestOrders(context.service, { userId: followed.userId });
+  return orders.toSorted((a, b) => changedAt(b) - changedAt(a));
 }
 
 function changedAt(order: Order): number {

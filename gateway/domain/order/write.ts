@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Service } from '../../upstream/service.ts';
 import { text } from '../reading.ts';
 import { writePassthrough } from './passthrough.ts';
-import { listOrders, maxOrderPage, type Order, orderShape, ownerOfOrder } from './rest.ts';
+import { listOrderRows, maxOrderPage, type Order, orderShape } from './rest.ts';
 
 /** What the service answers to a write about an order. */
 export interface OrderAnswer {
@@ -68,29 +68,58 @@ export function createTestkitOrder(
       },
       passthrough: writePassthrough(reference, order.passthrough),
     },
-    reader: (json) => json,
+    reader: (json) => {
+      readOrderAnswer(json);
+      return json;
+    },
     scope: 'write:orders',
     about: { userId: order.userId },
   });
 }
 
+/** How many pages of the user's orders are looked through for a lost one: the newest come first. */
+const maxSearchPages = 5;
+/** How far the service's clock may be behind ours. */
+const clockSkewMs = 120_000;
+
+export interface LostAttempt {
+  readonly reference: string;
+  /** When it began. */
+  readonly since: Date;
+}
+
 /**
  * What the service would have answered to an attempt whose answer was lost, found by listing the user's
- * orders; null when the attempt made none.
+ * orders; null when the attempt made none. An order is the attempt's when it carries its reference; where the
+ * service does not echo one (the specification does not promise it), when it was placed since then with the
+ * same lab test and address.
  */
-export async function findOrderAnswer(service: Service, userId: string, reference: string): Promise<unknown> {
-  const { rows } = await listOrders(service, { userId }, { page: 1, size: maxOrderPage });
-  const order = rows.find((row) => row?.reference === reference);
-  if (!order) return null;
-  const found = await service.readOne({
-    operation: 'order.get',
-    method: 'GET',
-    path: `/v3/order/${encodeURIComponent(order.id)}`,
-    reader: (json) => ({ json, order: orderShape.parse(json) }),
-    scope: 'write:orders',
-    owner: (answer) => ownerOfOrder(answer.order),
-  });
-  return found === null ? null : { order: found.json, status: null, message: null };
+export async function findOrderAnswer(
+  service: Service,
+  asked: NewTestkitOrder,
+  attempt: LostAttempt,
+): Promise<unknown> {
+  for (let page = 1; page <= maxSearchPages; page += 1) {
+    const { rows } = await listOrderRows(service, { userId: asked.userId }, { page, size: maxOrderPage });
+    const found = rows.find((row) => row !== null && isOrderOf(row.order, asked, attempt));
+    if (found) return { order: found.json, status: null, message: null };
+    if (rows.length < maxOrderPage) return null;
+  }
+  return null;
+}
+
+function isOrderOf(order: Order, asked: NewTestkitOrder, { reference, since }: LostAttempt): boolean {
+  if (order.reference !== null) return order.reference === reference;
+  const placedAt = order.createdAt ?? order.events[0]?.createdAt ?? null;
+  const address = order.shippingAddress;
+  return (
+    placedAt !== null &&
+    placedAt.getTime() >= since.getTime() - clockSkewMs &&
+    (order.labTest?.id ?? asked.labTestId).toLowerCase() === asked.labTestId &&
+    address?.receiverName === asked.shipping.receiverName &&
+    address.firstLine === asked.shipping.firstLine &&
+    address.zip === asked.shipping.zip
+  );
 }
 
 /** Cancels an order (`POST /v3/order/{order_id}/cancel`); null when there is none. */

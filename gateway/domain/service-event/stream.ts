@@ -35,7 +35,7 @@ export async function followServiceEvents(
   const place = args.after === null ? null : cursors.read(args.after);
   const isLost = place === 'other-epoch';
   const position = place === null || isLost ? await context.events.position() : place.position;
-  return createStream(context.signal, (signal) =>
+  return createStream(context.over, (signal) =>
     generate(context, { args, position, signal, lost: isLost ? 'other-epoch' : null }),
   );
 }

@@ -1,7 +1,8 @@
 import { readUuid } from '../../graph/arguments.ts';
 import { builder } from '../../graph/builder.ts';
-import { connectionArgs, connectionCost, connectionType, offsetConnection } from '../../graph/connection.ts';
+import { connectionArgs, connectionCost, connectionType } from '../../graph/connection.ts';
 import { type GraphContext, type LoaderKind, loadEach } from '../../graph/context.ts';
+import { offsetConnection } from '../../graph/paged-connection.ts';
 import { addressRef } from '../address/graph.ts';
 import {
   type ConnectedSource,

@@ -102,7 +102,13 @@ export async function listUsers(
   const self = service.rights.userId;
   if (self !== null) {
     const user = await getUser(service, self);
-    return { rows: [user].slice(offset, offset + limit), total: 1, pages: null, nextCursor: null };
+    return {
+      rows: [user].slice(offset, offset + limit),
+      total: 1,
+      pages: null,
+      nextCursor: null,
+      from: null,
+    };
   }
   return await service.readPage({
     operation: 'user.list',
@@ -129,8 +135,10 @@ export function getUser(service: Service, userId: string): Promise<User | null> 
 }
 
 /** The user with the team's own reference, or null (`GET /v2/user/resolve/{client_user_id}`). */
-export function getUserByClientUserId(service: Service, clientUserId: string): Promise<User | null> {
-  return service.readOne({
+export async function getUserByClientUserId(service: Service, clientUserId: string): Promise<User | null> {
+  // As a segment of a path these would lead elsewhere.
+  if (['', '.', '..'].includes(clientUserId)) return null;
+  return await service.readOne({
     operation: 'user.resolve',
     method: 'GET',
     path: `/v2/user/resolve/${encodeURIComponent(clientUserId)}`,

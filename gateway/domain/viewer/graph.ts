@@ -99,7 +99,7 @@ builder.mutationField('createViewerToken', (t) =>
         orderIds: readUuids('input.orderIds', input.orderIds),
         scopes: readScopes(input.scopes),
         ttlSeconds: readTtl(input.ttlSeconds),
-        origins: input.origins ?? null,
+        origins: readOrigins(input.origins),
       });
     },
   }),
@@ -114,6 +114,14 @@ function readScopes(given: readonly string[] | null | undefined): readonly strin
   if (given === null || given === undefined) return defaultScopes;
   const isKnown = given.every((scope) => scopes.some((known) => known === scope));
   if (!isKnown) throw new GatewayError('BAD_USER_INPUT', `input.scopes must be of ${scopes.join(', ')}.`);
+  return given;
+}
+
+function readOrigins(given: readonly string[] | null | undefined): readonly string[] | null {
+  if (given === null || given === undefined) return null;
+  const isExact = given.every((origin) => URL.canParse(origin) && new URL(origin).origin === origin);
+  if (!isExact)
+    throw new GatewayError('BAD_USER_INPUT', 'input.origins must be exact, such as https://app.example.com.');
   return given;
 }
 

@@ -40,67 +40,76 @@ export async function startEmbedding(): Promise<Embedding> {
   const folder = mkdtempSync(join(tmpdir(), 'labgraph-e2e-'));
   const sandbox = createSandbox({ apiKey: serviceKey, webhookSecret, speed: 1000 });
   const { url: serviceUrl } = await sandbox.listen({ host: '127.0.0.1', port: 0 });
-  let gatewayUrl = '';
-  let gateway: Gateway | null = null;
-  const host = await startHost(() => gatewayUrl);
-
-  async function startGateway(): Promise<void> {
-    const config = readTestConfig({
-      PORT: gatewayUrl ? new URL(gatewayUrl).port : '0',
-      SERVICE_URL: serviceUrl,
-      EVENT_LOG: `sqlite:${join(folder, 'events.db')}`,
-      PORTAL_ORIGINS: serviceUrl,
-      ALLOWED_ORIGINS: host.origin,
-    });
-    const log = createLog({ level: 'silent', destination: { write: () => {} } });
-    gateway = createGateway({ config, log, serviceUrl });
-    gatewayUrl = (await gateway.listen()).url;
-  }
-  async function stopGateway(): Promise<void> {
-    await gateway?.close();
-    gateway = null;
-  }
-
+  const gateway = createRestartable(serviceUrl, join(folder, 'events.db'));
+  const host = await startHost(() => gateway.url);
+  const startGateway = () => gateway.start(host.origin);
   await startGateway();
-  sandbox.webhooks.register(`${gatewayUrl}/webhooks`);
+  sandbox.webhooks.register(`${gateway.url}/webhooks`);
 
-  const askService = async (path: string, init: RequestInit = {}): Promise<Response> => {
-    const response = await fetch(serviceUrl + path, {
-      ...init,
-      headers: { 'x-service-api-key': serviceKey },
-    });
-    if (!response.ok) throw new Error(`The sandbox answered ${response.status} to ${path}.`);
-    return response;
-  };
   const advanceUnheard = async (orderId: string): Promise<void> => {
-    await askService(`/v3/order/${orderId}/test`, { method: 'POST' });
+    await askService(`${serviceUrl}/v3/order/${orderId}/test`, 'POST');
   };
   return {
     sandbox,
     serviceUrl,
-    gatewayUrl,
+    gatewayUrl: gateway.url,
     host,
-    mintToken: (userId, more = {}) => mintToken(gatewayUrl, { userId, ...more }),
-    findOrder: (status) => {
-      const found = sandbox.orders().find((order) => order.status === status);
-      if (!found) throw new Error(`The world has no order with the status ${status}.`);
-      return found;
-    },
+    mintToken: (userId, more = {}) => mintToken(gateway.url, { userId, ...more }),
+    findOrder: (status) => findOrder(sandbox, status),
     advanceUnheard,
     advance: async (orderId) => {
       await advanceUnheard(orderId);
       await sandbox.webhooks.settled();
     },
-    readPortalVisits: async () => (await askService('/portal-visits')).json(),
+    readPortalVisits: async () => (await askService(`${serviceUrl}/portal-visits`, 'GET')).json(),
     startGateway,
-    stopGateway,
+    stopGateway: gateway.stop,
     [Symbol.asyncDispose]: async () => {
       await host.close();
-      await stopGateway();
+      await gateway.stop();
       await sandbox.close();
       rmSync(folder, { recursive: true, force: true });
     },
   };
+}
+
+/** A gateway that comes back at the port it had first, with the event log it left. */
+function createRestartable(serviceUrl: string, eventLogPath: string) {
+  let gateway: Gateway | null = null;
+  let url = '';
+  return {
+    get url() {
+      return url;
+    },
+    start: async (allowedOrigin: string): Promise<void> => {
+      const config = readTestConfig({
+        PORT: url ? new URL(url).port : '0',
+        SERVICE_URL: serviceUrl,
+        EVENT_LOG: `sqlite:${eventLogPath}`,
+        PORTAL_ORIGINS: serviceUrl,
+        ALLOWED_ORIGINS: allowedOrigin,
+      });
+      const log = createLog({ level: 'silent', destination: { write: () => {} } });
+      gateway = createGateway({ config, log, serviceUrl });
+      url = (await gateway.listen()).url;
+    },
+    stop: async (): Promise<void> => {
+      await gateway?.close();
+      gateway = null;
+    },
+  };
+}
+
+async function askService(url: string, method: 'GET' | 'POST'): Promise<Response> {
+  const response = await fetch(url, { method, headers: { 'x-service-api-key': serviceKey } });
+  if (!response.ok) throw new Error(`The sandbox answered ${response.status} to ${method} ${url}.`);
+  return response;
+}
+
+function findOrder(sandbox: Sandbox, status: string): Order {
+  const found = sandbox.orders().find((order) => order.status === status);
+  if (!found) throw new Error(`The world has no order with the status ${status}.`);
+  return found;
 }
 
 async function mintToken(gatewayUrl: string, input: Readonly<Record<string, unknown>>): Promise<ViewerToken> {

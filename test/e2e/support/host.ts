@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 
@@ -45,34 +45,14 @@ const widgetFile = new URL('../../../widget/dist/portal-widget.js', import.meta.
 export async function startHost(gatewayUrl: () => string): Promise<Host> {
   const pages: HostPage[] = [];
   const server = createServer((request, response) => {
-    answer(request, response).catch((error: unknown) => response.writeHead(500).end(String(error)));
-  });
-
-  async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const path = request.url ?? '/';
-    if (path === '/app.js') return sendScript(response, appFile);
-    if (path === '/portal-widget.js') return sendScript(response, widgetFile);
-    const [, kind, number] = path.split('/');
+    const [, kind, number] = request.url?.split('/') ?? [];
     const page = pages[Number(number)];
-    if (page && kind === 'page') return sendPage(response, page, `/token/${number}`);
-    if (page && kind === 'token' && request.method === 'POST') return sendToken(response, page);
-    response.writeHead(404).end('There is nothing here.');
-  }
-
-  async function sendPage(response: ServerResponse, page: HostPage, tokenPath: string): Promise<void> {
-    const token = page.policy === 'self' ? (await page.mintToken()).token : null;
-    const { launchesAtLoad = false, tellsExpiry = true } = page;
-    const settings = JSON.stringify({ tokenPath, token, launchesAtLoad, tellsExpiry });
-    const widget = page.policy === 'self' ? '/portal-widget.js' : `${gatewayUrl()}/widget/portal-widget.js`;
-    response.setHeader('content-security-policy', policyOf(page.policy ?? 'gateway', gatewayUrl()));
-    response.setHeader('content-type', 'text/html; charset=utf-8');
-    response.end(`<!doctype html><html lang="en"><title>Your test</title>
-<script id="settings" type="application/json">${settings}</script>
-<script type="module" src="/app.js"></script><script type="module" src="${widget}"></script>
-<body><main><h1>Your test</h1>${page.body}</main></body></html>`);
-  }
-
+    answer(response, { kind, page, tokenPath: `/token/${number}`, gatewayUrl: gatewayUrl() }).catch(
+      (error: unknown) => response.writeHead(500).end(String(error)),
+    );
+  });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  // A server that listens on a TCP port has an address of this shape.
   const { port } = server.address() as AddressInfo;
   return {
     origin: `http://localhost:${port}`,
@@ -84,6 +64,37 @@ export async function startHost(gatewayUrl: () => string): Promise<Host> {
       await closed;
     },
   };
+}
+
+interface Asked {
+  /** The first part of the path. */
+  readonly kind: string | undefined;
+  readonly page: HostPage | undefined;
+  readonly tokenPath: string;
+  readonly gatewayUrl: string;
+}
+
+async function answer(response: ServerResponse, asked: Asked): Promise<void> {
+  const { kind, page } = asked;
+  if (kind === 'app.js') await sendScript(response, appFile);
+  else if (kind === 'portal-widget.js') await sendScript(response, widgetFile);
+  else if (kind === 'page' && page) await sendPage(response, page, asked);
+  else if (kind === 'token' && page) await sendToken(response, page);
+  else response.writeHead(404).end('There is nothing here.');
+}
+
+async function sendPage(response: ServerResponse, page: HostPage, asked: Asked): Promise<void> {
+  const { tokenPath, gatewayUrl } = asked;
+  const { policy = 'gateway', launchesAtLoad = false, tellsExpiry = true } = page;
+  const token = policy === 'self' ? (await page.mintToken()).token : null;
+  const settings = JSON.stringify({ tokenPath, token, launchesAtLoad, tellsExpiry });
+  const widget = policy === 'self' ? '/portal-widget.js' : `${gatewayUrl}/widget/portal-widget.js`;
+  response.setHeader('content-security-policy', policyOf(policy, gatewayUrl));
+  response.setHeader('content-type', 'text/html; charset=utf-8');
+  response.end(`<!doctype html><html lang="en"><title>Your test</title>
+<script id="settings" type="application/json">${settings}</script>
+<script type="module" src="/app.js"></script><script type="module" src="${widget}"></script>
+<body><main><h1>Your test</h1>${page.body}</main></body></html>`);
 }
 
 function policyOf(policy: 'gateway' | 'self', gatewayUrl: string): string {

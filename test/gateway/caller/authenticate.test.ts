@@ -64,7 +64,7 @@ describe('a viewer token', () => {
   test.each<readonly [string | null, boolean]>([
     ['https://a.example.com', true],
     ['https://b.example.com', true],
-    [null, true],
+    [null, false],
     ['https://a.example.com.evil.example', false],
     ['http://a.example.com', false],
     ['https://A.example.com', false],
@@ -130,6 +130,12 @@ describe('rights', () => {
     ['an order of the token', narrowed, { userId, orderId: 'ORDER-1' }, true],
     ['another order of theirs', narrowed, { userId, orderId: 'order-3' }, false],
     ["an order of the token that is another's now", narrowed, { userId: 'other', orderId: 'order-1' }, false],
+    [
+      'an order when the token names none',
+      { ...caller, orderIds: [] },
+      { userId, orderId: 'order-1' },
+      false,
+    ],
     ['what is no order', narrowed, { userId, orderId: null }, true],
   ])('of a user to %s', (_name, user, subject, isOwn) => {
     expect(createRights(user).owns(subject)).toBe(isOwn);

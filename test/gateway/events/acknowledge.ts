@@ -1,4 +1,5 @@
 import process from 'node:process';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { createSeal } from '../../../gateway/events/seal.ts';
 import { openSqliteStore } from '../../../gateway/events/sqlite.ts';
 import { newMessage } from '../../support/messages.ts';
@@ -13,4 +14,5 @@ for (let round = 0; ; round += 1) {
       process.stdout.write(`${id}\n`);
     }),
   );
+  await nextTurn();
 }

@@ -9,7 +9,7 @@ const lost = new GatewayError('UPSTREAM_TIMEOUT', 'No answer.');
 function newAttempt(more: Partial<Attempt> = {}) {
   const perform = vi.fn(more.perform ?? (async () => ({ id: 'kit-1' })));
   const recover = vi.fn(more.recover ?? (async () => null));
-  return { key: 'key', fingerprint: 'print', ...more, perform, recover };
+  return { key: 'key', fingerprint: 'print', unreadable: 'nobody can read it', ...more, perform, recover };
 }
 
 async function fail(error: unknown): Promise<never> {
@@ -37,6 +37,21 @@ describe.each(stores)('attempts kept in $name', ({ open }) => {
     expect(answers).toEqual(Array(2).fill({ kind: 'answer', answer: { id: 'kit-1' } }));
     expect(first.perform).toHaveBeenCalledOnce();
     expect(repeated.perform).not.toHaveBeenCalled();
+  });
+
+  test('never perform again what the service said is done, though its answer cannot be read', async () => {
+    await using store = await open();
+    const unreadable = new GatewayError('UPSTREAM_UNREADABLE', 'Not JSON.', { status: 200 });
+    const first = newAttempt({ perform: () => fail(unreadable) });
+    const later = newAttempt();
+
+    const answers = [
+      await createAttempts(store.replies).run(first),
+      await createAttempts(store.replies).run(later),
+    ];
+
+    expect(answers).toEqual(Array(2).fill({ kind: 'answer', answer: 'nobody can read it' }));
+    expect(later.perform).not.toHaveBeenCalled();
   });
 
   test('perform different keys each', async () => {

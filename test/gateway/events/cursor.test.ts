@@ -67,7 +67,7 @@ describe('a cursor', () => {
   });
 
   test('that is any other text is refused, and never ends in another error', () => {
-    const anything = fc.oneof(fc.string({ unit: 'binary' }), fc.base64String(), fc.json());
+    const anything = fc.oneof(fc.string(), fc.base64String(), fc.json());
     fc.assert(
       fc.property(anything, (text) => {
         expect(() => cursors.read('scope', text)).toThrow(badCursor);

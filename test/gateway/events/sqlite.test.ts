@@ -209,11 +209,22 @@ test('A full disk refuses appends, lets reads go on, and needs no restart', asyn
   expect(await log.prune(new Date(1))).toBe(1);
 });
 
+test('A message that cannot be stored leaves nothing half done and stops none after it', async () => {
+  using folder = makeFolder();
+  await using log = openLog(folder.file('events.db'));
+  // The version's place in the file takes whole numbers only.
+  const impossible = newMessage('a', { subject: order(1.5) });
+  await expect(log.append(impossible)).rejects.toMatchObject({ code: 'EVENT_LOG_UNAVAILABLE' });
+  expect(await log.append(newMessage('b'))).toEqual({ position: 1, duplicate: false, altered: false });
+  expect(await log.read({}, 0, 10)).toMatchObject({ events: [{ messageId: 'b' }] });
+});
+
 test('kill -9 loses nothing that was acknowledged', async () => {
   using folder = makeFolder();
   const path = folder.file('events.db');
   const script = new URL('./acknowledge.ts', import.meta.url).pathname;
   const child = spawn(process.execPath, [script, path], { stdio: ['ignore', 'pipe', 'inherit'] });
+  using _ = { [Symbol.dispose]: () => child.kill('SIGKILL') };
   const acknowledged: string[] = [];
   for await (const line of createInterface(child.stdout)) {
     acknowledged.push(line);

@@ -24,7 +24,7 @@ function openList(
     cursorConnection(args, identity, async ({ cursor, limit }) => {
       limits.push(limit);
       if (cursor?.startsWith('p'))
-        return { rows: [], total: null, pages: null, nextCursor: `c${cursor.slice(1)}` };
+        return { rows: [], total: null, pages: null, nextCursor: `c${cursor.slice(1)}`, from: null };
       const start = cursor === null ? 0 : Number(cursor.slice(1));
       const here = rows.slice(start, start + Math.min(limit, most));
       const end = start + here.length;
@@ -34,6 +34,7 @@ function openList(
         total: null,
         pages: null,
         nextCursor: goesOn ? `${pauses ? 'p' : 'c'}${end}` : null,
+        from: null,
       };
     });
   return { read, limits };
@@ -111,7 +112,7 @@ describe('the arguments', () => {
       [identity, null],
       [identity],
     ].map((place) => Buffer.from(JSON.stringify(place)).toString('base64url'));
-    const anything = fc.oneof(fc.string({ unit: 'binary' }), fc.base64String(), fc.constantFrom(...edited));
+    const anything = fc.oneof(fc.string(), fc.base64String(), fc.constantFrom(...edited));
     await fc.assert(
       fc.asyncProperty(anything, async (after) => {
         await expect(read({ after })).rejects.toMatchObject({ code: 'BAD_CURSOR' });

@@ -138,13 +138,24 @@ describe('a read is tried again', () => {
     expect(open.service.seen).toHaveLength(1);
   });
 
-  test.each([400, 401, 403, 404, 422])('not after a refusal (%i)', async (status) => {
+  test.each([400, 401, 403, 422])('not after a refusal (%i)', async (status) => {
     await using open = await openUpstream([json({ detail: 'no' }, status)]);
 
     await expect(open.upstream.read(list, rights)).rejects.toMatchObject({ status });
 
     expect(open.service.seen).toHaveLength(1);
   });
+});
+
+test('404 is the answer that there is none, shared like any other', async () => {
+  await using open = await openUpstream([json({ detail: 'no' }, 404)]);
+  const end = open.upstream.begin();
+
+  const answers = [await open.upstream.read(list, rights), await open.upstream.read(list, rights)];
+
+  end();
+  expect(answers).toEqual([undefined, undefined]);
+  expect(open.service.seen).toHaveLength(1);
 });
 
 describe('a write reaches the service exactly once', () => {
@@ -160,7 +171,7 @@ describe('a write reaches the service exactly once', () => {
   ];
 
   test.each(faults)('after %s', async (_name, fault, code) => {
-    await using open = await openUpstream([fault, json({ order: {} })], { deadlineMs: 150 });
+    await using open = await openUpstream([fault, json({ order: {} })], { deadlineMs: 400 });
 
     await expect(open.upstream.write(create)).rejects.toMatchObject({ code, notSent: false });
 
@@ -196,7 +207,7 @@ describe('the deadline', () => {
   });
 
   test('leaves room for a second attempt after one that hung', async () => {
-    await using open = await openUpstream([silence, json({ orders: [] })], { attemptMs: 80 });
+    await using open = await openUpstream([silence, json({ orders: [] })], { attemptMs: 250 });
 
     expect(await open.upstream.read(list, rights)).toEqual({ orders: [] });
   });

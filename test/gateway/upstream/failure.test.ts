@@ -23,7 +23,7 @@ describe('the status of an answer decides its code', () => {
     [400, 'UPSTREAM_REJECTED'],
     [401, 'UPSTREAM_UNAUTHORIZED'],
     [403, 'UPSTREAM_FORBIDDEN'],
-    [404, 'UPSTREAM_REJECTED'],
+    [408, 'UPSTREAM_TIMEOUT'],
     [409, 'UPSTREAM_REJECTED'],
     [422, 'UPSTREAM_REJECTED'],
     [429, 'UPSTREAM_RATE_LIMITED'],

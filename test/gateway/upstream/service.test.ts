@@ -43,7 +43,7 @@ async function openService(caller: Caller, answer: Answer, more: Partial<Service
 
 function pageOf(...owners: readonly (string | null)[]): Page<Row> {
   const rows = owners.map((userId, index) => ({ id: `order-${index}`, userId }));
-  return { rows, total: rows.length, pages: 1, nextCursor: null };
+  return { rows, total: rows.length, pages: 1, nextCursor: null, from: null };
 }
 
 describe('readOne', () => {
@@ -106,6 +106,7 @@ describe('readPage', () => {
       total: null,
       pages: 1,
       nextCursor: null,
+      from: null,
     });
   });
 
@@ -116,7 +117,12 @@ describe('readPage', () => {
   });
 
   test.each([
-    ['of a list that does not exist', json({ detail: 'no such user' }, 404), {}, ['GET /thing']],
+    [
+      'of somebody who does not exist',
+      json({ detail: 'no such user' }, 404),
+      { about: { userId: me } },
+      ['GET /thing'],
+    ],
     ['about another user', json(pageOf(other)), { about: { userId: other } }, []],
   ])('%s is empty', async (_name, answer, about, calls) => {
     await using open = await openService(viewer, answer);
@@ -125,8 +131,15 @@ describe('readPage', () => {
       total: 0,
       pages: 0,
       nextCursor: null,
+      from: null,
     });
     expect(open.sent()).toEqual(calls);
+  });
+
+  test('of a list that does not exist is a fault and no empty list', async () => {
+    await using open = await openService(viewer, json({ detail: 'Not Found' }, 404));
+    const page = open.service.readPage({ ...call, reader: pageReader, owner });
+    await expect(page).rejects.toMatchObject({ code: 'UPSTREAM_REJECTED', status: 404 });
   });
 });
 

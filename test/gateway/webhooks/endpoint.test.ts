@@ -124,7 +124,7 @@ describe('an event', () => {
   });
 
   test('of any team is delivered while nobody has named ours', async () => {
-    await using endpoint = openEndpoint({ teamId: () => null });
+    await using endpoint = openEndpoint({ teamId: async () => null });
     await endpoint.deliver(orderEvent());
     expect(await endpoint.delivered()).toHaveLength(1);
   });

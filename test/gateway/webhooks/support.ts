@@ -7,7 +7,7 @@ import { createWebhookEndpoint, type WebhookEndpointOptions } from '../../../gat
 import { makeFolder } from '../../support/folder.ts';
 
 export const secretOf = (letter: string) => `whsec_${Buffer.alloc(32, letter).toString('base64')}`;
-export const secret = secretOf('a');
+const secret = secretOf('a');
 export const teamId = '6353bcab-3526-4838-8c92-063fa760fb6b';
 export const userId = '0f2c8f5e-0000-4000-8000-000000000001';
 export const orderId = '0f2c8f5e-0000-4000-8000-00000000000a';
@@ -72,7 +72,7 @@ export function openEndpoint(more: Partial<WebhookEndpointOptions> = {}) {
     events,
     log: createLog({ level: 'info', destination: { write: (line) => void logged.push(line) } }),
     subjectOf: versionOfOrder,
-    teamId: () => teamId,
+    teamId: async () => teamId,
     onOutcome: (outcome) => outcomes.push(outcome),
     ...more,
   });

@@ -1,0 +1,109 @@
+import { createRights } from './caller/access.ts';
+import type { DocumentTickets } from './caller/document-tickets.ts';
+import type { NewViewerToken } from './caller/viewer-tokens.ts';
+import type { Config } from './config.ts';
+import { listOrders } from './domain/order/rest.ts';
+import { listUsers } from './domain/user/rest.ts';
+import type { CreateContext } from './edge/graphql.ts';
+import { createAttempts } from './events/attempts.ts';
+import type { EventStore } from './events/open.ts';
+import { createLoaders } from './graph/context.ts';
+import type { Upstream } from './upstream/client.ts';
+import { bindService, type Service } from './upstream/service.ts';
+
+/** Probes want their answer soon, whatever the service does. */
+const probeMs = 2000;
+/** How long after a failed try to learn the team it is not tried again. */
+const teamRetryMs = 10_000;
+
+export interface ContextParts {
+  readonly config: Config;
+  readonly store: EventStore;
+  readonly upstream: Upstream;
+  readonly documentTickets: DocumentTickets;
+  readonly mint: (token: NewViewerToken) => Promise<{ readonly token: string; readonly expiresAt: Date }>;
+  /** Origins a portal link may have beyond PORTAL_ORIGINS: the embedded sandbox's own. */
+  readonly portalOrigins: readonly string[];
+}
+
+export interface Contexts {
+  /** Makes what resolvers reach, for one operation of one caller. */
+  readonly create: CreateContext;
+  /**
+   * The team whose events are delivered: as configured, else as the service's first answer named it; asks the
+   * service when nothing has yet. Null when it cannot be learned now: a signed event is then taken as ours.
+   */
+  readonly learnTeam: () => Promise<string | null>;
+  /** Whether the service answers both lists that everything starts from, within two seconds. */
+  readonly isServiceReachable: () => Promise<boolean>;
+}
+
+export function createContexts(parts: ContextParts): Contexts {
+  const { config, store, upstream, documentTickets, mint } = parts;
+  const attempts = createAttempts(store.replies);
+  const portalOrigins = [...config.portalOrigins, ...parts.portalOrigins];
+  let teamId = config.teamId;
+
+  const create: CreateContext = ({ caller, left, over }) => {
+    const service = bindService(upstream, {
+      rights: createRights(caller),
+      ordersPath: config.ordersPath,
+      signal: left,
+      onTeam: (id) => {
+        teamId ??= id.toLowerCase();
+      },
+    });
+    return {
+      caller,
+      service,
+      events: store.log,
+      cursors: store.cursors,
+      attempts,
+      mintViewerToken: mint,
+      documentTickets,
+      portalOrigins,
+      teamId: () => teamId,
+      over,
+      loaders: createLoaders(service),
+    };
+  };
+
+  const probe = async (ask: (service: Service) => Promise<unknown>): Promise<boolean> => {
+    const signal = AbortSignal.timeout(probeMs);
+    try {
+      await ask(create({ caller: { kind: 'TEAM' }, left: signal, over: signal }).service);
+      return true;
+    } catch {
+      return false;
+    }
+  };
+  const askForTeam = throttle(() => probe((service) => listUsers(service, { offset: 0, limit: 1 })));
+
+  return {
+    create,
+    learnTeam: async () => {
+      if (teamId === null) await askForTeam();
+      return teamId;
+    },
+    isServiceReachable: () =>
+      probe((service) =>
+        Promise.all([
+          listUsers(service, { offset: 0, limit: 1 }),
+          listOrders(service, {}, { page: 1, size: 1 }),
+        ]),
+      ),
+  };
+}
+
+/** Runs one at a time, and not again for a while after it has ended. */
+function throttle(run: () => Promise<unknown>): () => Promise<unknown> {
+  let running: Promise<unknown> | null = null;
+  return () => {
+    running ??= run().finally(() => {
+      setTimeout(() => {
+        running = null;
+      }, teamRetryMs).unref();
+    });
+    return running;
+  };
+}

@@ -1,0 +1,129 @@
+import { expect, test } from 'vitest';
+import { createGateway } from '../../gateway/gateway.ts';
+import { createLog } from '../../gateway/log.ts';
+import { gatewayKey, graphqlRequest, readTestConfig } from '../support/lab.ts';
+import {
+  type PlainService,
+  plainOrder,
+  startPlainService,
+  teamId,
+  userId,
+} from '../support/plain-service.ts';
+import { subscribeOverSse } from '../support/subscribe.ts';
+
+const otherUser = '2e9a7a52-2c8c-4a7e-9a55-3d1b8f0f4b22';
+const createTestkit = `mutation { createTestkitOrder(input: {
+  userId: "${userId}", labTestId: "${teamId}", idempotencyKey: "plain-1", shippingDetails: {
+    receiverName: "Avery Sample", firstLine: "100 Example Street", city: "Phoenix"
+    state: "AZ", zip: "85004", country: "US", phoneNumber: "+16025550100" }
+}) { __typename ... on OrderCreated { order { id labTest { id name } markers { totalCount } } } ... on UserError { code } } }`;
+
+async function openGateway(service: PlainService) {
+  const config = readTestConfig({ SERVICE_URL: service.url, EVENT_LOG: 'memory:' });
+  const gateway = createGateway({ config, log: createLog({ level: 'silent' }), serviceUrl: service.url });
+  const { url } = await gateway.listen();
+  const query = async (text: string) => {
+    const response = await gateway.fetch(graphqlRequest(url, { query: text }, gatewayKey));
+    return await response.json();
+  };
+  return { url, query, [Symbol.asyncDispose]: gateway.close };
+}
+
+test('a service that keeps to the specification alone is enough for a testkit order', async () => {
+  await using service = await startPlainService();
+  await using gateway = await openGateway(service);
+  const answers = [await gateway.query(createTestkit), await gateway.query(createTestkit)];
+  expect(answers[0].data.createTestkitOrder).toMatchObject({
+    __typename: 'OrderCreated',
+    order: { labTest: { id: null, name: 'Plain kit' }, markers: null },
+  });
+  expect(answers[1]).toEqual(answers[0]);
+  expect(service.posts).toHaveLength(1);
+});
+
+test.each([
+  ['an empty body', { status: 200, body: '' }],
+  ['null', { status: 200, body: 'null' }],
+  ['half a body', { status: 200, body: '{"order":{"id":"0000' }],
+  ['an order without an id', { status: 200, body: '{"order":{},"status":"success"}' }],
+  ['500', { status: 500, body: 'Internal Server Error' }],
+  ['503', { status: 503, body: '' }],
+  ['408', { status: 408, body: '' }],
+  ['a redirect', { status: 302, body: '' }],
+])(
+  'an order that was placed, yet answered with %s, is found and never placed twice',
+  async (_name, spoilt) => {
+    await using service = await startPlainService();
+    await using gateway = await openGateway(service);
+    service.spoiltAnswer = spoilt;
+    const answers = [await gateway.query(createTestkit), await gateway.query(createTestkit)];
+    expect(answers.map(({ data }) => data?.createTestkitOrder.order.id)).toEqual(
+      Array(2).fill(service.orders[0]?.id),
+    );
+    expect(service.posts).toHaveLength(1);
+  },
+);
+
+test('an order that was placed, answered unreadably and is nowhere to be found is never placed again', async () => {
+  await using service = await startPlainService();
+  await using gateway = await openGateway(service);
+  service.spoiltAnswer = { status: 200, body: '' };
+  const hidden = service.orders;
+  hidden.unshift = () => hidden.length;
+  const answers = [await gateway.query(createTestkit), await gateway.query(createTestkit)];
+  for (const answer of answers) expect(answer.errors[0].extensions.code).toBe('UPSTREAM_UNREADABLE');
+  expect(service.posts).toHaveLength(1);
+});
+
+test('filters that the service ignores are applied to what it sends', async () => {
+  await using service = await startPlainService();
+  await using gateway = await openGateway(service);
+  for (let index = 1; index <= 5; index += 1)
+    service.orders.push(plainOrder(index, index > 3 ? otherUser : userId));
+  const [first, , third] = service.orders;
+  const byId = await gateway.query(
+    `{ orders(filter: { orderIds: ["${third?.id}"] }) { totalCount nodes { id } } }`,
+  );
+  const later = await gateway.query(
+    '{ orders(filter: { updatedAfter: "2099-01-01T00:00:00Z" }) { nodes { id } } }',
+  );
+  const ofUser = await gateway.query('{ users { nodes { orders { nodes { userId } } } } }');
+  expect(byId.data.orders).toEqual({ totalCount: null, nodes: [{ id: third?.id }] });
+  expect(later.data.orders.nodes).toEqual([]);
+  expect(ofUser.data.users.nodes[0].orders.nodes).toEqual(Array(3).fill({ userId }));
+  expect(first).toBeDefined();
+});
+
+test('the snapshot of a user is found behind the orders of others', async () => {
+  await using service = await startPlainService();
+  await using gateway = await openGateway(service);
+  for (let index = 1; index <= 150; index += 1)
+    service.orders.push(plainOrder(index, index > 148 ? userId : otherUser));
+  const updates = await subscribeOverSse({
+    url: gateway.url,
+    token: gatewayKey,
+    query: `subscription { userOrderUpdates(userId: "${userId}") { kind order { userId } } }`,
+  });
+  const snapshots = [await updates.next(), await updates.next()];
+  expect(snapshots.map((item) => item?.data.userOrderUpdates)).toEqual(
+    Array(2).fill({ kind: 'SNAPSHOT', order: { userId } }),
+  );
+  await updates.close();
+});
+
+test('a service without the list of orders is not ready and says so, instead of having no orders', async () => {
+  await using service = await startPlainService();
+  const config = readTestConfig({
+    SERVICE_URL: service.url,
+    EVENT_LOG: 'memory:',
+    SERVICE_ORDERS_PATH: '/elsewhere',
+  });
+  const gateway = createGateway({ config, log: createLog({ level: 'silent' }), serviceUrl: service.url });
+  const ready = await gateway.fetch(new Request('http://gateway/ready'));
+  const answer = await gateway.fetch(
+    graphqlRequest('http://gateway', { query: '{ orders { nodes { id } } }' }, gatewayKey),
+  );
+  expect(ready.status).toBe(503);
+  expect((await answer.json()).errors[0].extensions.code).toBe('UPSTREAM_REJECTED');
+  await gateway.close();
+});

@@ -1,0 +1,123 @@
+import { createClient } from 'graphql-ws';
+import { expect, test } from 'vitest';
+import { WebSocket } from 'ws';
+import { gatewayKey, type Lab, startLab } from '../support/lab.ts';
+
+interface Result {
+  readonly data?: unknown;
+  readonly errors?: readonly { readonly message: string; readonly extensions?: { readonly code?: string } }[];
+}
+
+/** One socket, with what it was closed with. */
+function openSocket(lab: Lab, token = gatewayKey) {
+  const closed = Promise.withResolvers<number>();
+  const client = createClient({
+    url: `${lab.url.replace('http', 'ws')}/graphql`,
+    webSocketImpl: WebSocket,
+    connectionParams: { authorization: `Bearer ${token}` },
+    retryAttempts: 0,
+    lazy: false,
+    onNonLazyError: () => undefined,
+    on: { closed: (event) => closed.resolve((event as { code: number }).code) },
+  });
+  const ask = async (query: string, variables: Record<string, unknown> = {}): Promise<Result> => {
+    const results = client.iterate({ query, variables });
+    try {
+      return ((await results.next()).value ?? {}) as Result;
+    } catch (errors) {
+      return { errors: (errors as Result['errors']) ?? [] };
+    }
+  };
+  return { client, ask, closed: closed.promise };
+}
+
+test.each<readonly [string, Record<string, unknown>, string]>([
+  ['query ($id: ID!) { order(id: $id) { id } }', {}, 'BAD_USER_INPUT'],
+  ['query ($first: Int!) { users(first: $first) { nodes { id } } }', { first: 'many' }, 'BAD_USER_INPUT'],
+  ['query ($skip: Boolean!) { viewer { kind @skip(if: $skip) } }', {}, 'BAD_USER_INPUT'],
+  [
+    'mutation ($input: CreateViewerTokenInput!) { createViewerToken(input: $input) { token } }',
+    { input: {} },
+    'BAD_USER_INPUT',
+  ],
+  ['subscription ($id: ID!) { orderUpdates(orderId: $id) { cursor } }', {}, 'BAD_USER_INPUT'],
+  ['subscription ($after: EventCursor) { events(after: $after) { cursor } }', { after: 5 }, 'BAD_USER_INPUT'],
+  ['{ nowhere }', {}, 'GRAPHQL_VALIDATION_FAILED'],
+  ['{ unclosed', {}, 'GRAPHQL_PARSE_FAILED'],
+  ['query A { viewer { kind } } query B { viewer { kind } }', {}, 'BAD_REQUEST'],
+  [
+    `{ ${Array.from({ length: 60 }, (_, index) => `a${index}: viewer { kind }`).join(' ')} }`,
+    {},
+    'QUERY_TOO_COSTLY',
+  ],
+])(
+  '%s with %j ends that operation with an error and leaves the socket open',
+  async (query, variables, code) => {
+    await using lab = await startLab();
+    const socket = openSocket(lab);
+    const result = await socket.ask(query, variables);
+    expect(result.errors?.[0]?.extensions).toEqual({ code });
+    expect((await socket.ask('{ viewer { kind } }')).data).toEqual({ viewer: { kind: 'TEAM' } });
+    await socket.client.dispose();
+  },
+);
+
+test('the same fault has the same code over HTTP, whichever transport met it first', async () => {
+  await using lab = await startLab();
+  const socket = openSocket(lab);
+  await socket.ask('{ unclosed');
+  expect((await lab.query('{ unclosed')).errors?.[0]?.extensions).toEqual({ code: 'GRAPHQL_PARSE_FAILED' });
+  await socket.client.dispose();
+});
+
+test('a socket closes with 4403 when its token ends', async () => {
+  await using lab = await startLab();
+  const token = await lab.tokenFor(lab.sandbox.users()[0]?.userId ?? '', { ttlSeconds: 1 });
+  const startedAt = performance.now();
+  expect(await openSocket(lab, token).closed).toBe(4403);
+  expect(performance.now() - startedAt).toBeLessThan(2500);
+});
+
+test('a stopping gateway closes sockets with 1012 and ends streams over SSE', async () => {
+  const lab = await startLab();
+  const socket = openSocket(lab);
+  await socket.ask('{ viewer { kind } }');
+  await lab[Symbol.asyncDispose]();
+  expect(await socket.closed).toBe(1012);
+});
+
+test('variables of a GET that are no JSON are a bad request and no fault of the gateway', async () => {
+  await using lab = await startLab();
+  const response = await fetch(`${lab.url}/graphql?query=%7Bviewer%7Bkind%7D%7D&variables=%7Bx`, {
+    headers: { authorization: `Bearer ${gatewayKey}` },
+  });
+  expect(response.status).toBe(400);
+  expect((await response.json()).errors[0].extensions).toEqual({ code: 'BAD_REQUEST' });
+});
+
+test('a webhook of another team is kept apart even before anybody has asked the service anything', async () => {
+  await using lab = await startLab();
+  const events = openSocket(lab).ask('subscription { events { type teamId } }');
+  const user = lab.sandbox.users()[0]?.userId ?? '';
+  const { Webhook } = await import('standardwebhooks');
+  const { webhookSecret } = await import('../support/lab.ts');
+  const body = JSON.stringify({
+    event_type: 'foreign',
+    data: {},
+    team_id: crypto.randomUUID(),
+    user_id: user,
+  });
+  const now = new Date();
+  const answer = await fetch(`${lab.url}/webhooks`, {
+    method: 'POST',
+    body,
+    headers: {
+      'svix-id': 'msg_foreign',
+      'svix-timestamp': String(Math.floor(now.getTime() / 1000)),
+      'svix-signature': new Webhook(webhookSecret).sign('msg_foreign', now, body),
+    },
+  });
+  expect(answer.status).toBe(202);
+  lab.sandbox.webhooks.send('own.event', {}, { userId: user });
+  expect((await events).data).toEqual({ events: { type: 'own.event', teamId: lab.sandbox.teamId } });
+});

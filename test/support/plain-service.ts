@@ -1,0 +1,108 @@
+import { createServer, type IncomingMessage } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+export const teamId = '7b6fb1a1-7b0a-4a56-8d0c-7f4f7b1f0c11';
+export const userId = '1f0a7a52-2c8c-4a7e-9a55-3d1b8f0f4b10';
+
+/**
+ * A service that keeps to the specification and to nothing beyond it: orders have only its fields, `GET /orders`
+ * filters by `interpretation` alone, nothing echoes `passthrough`, and there is no order by id.
+ */
+export interface PlainService {
+  readonly url: string;
+  readonly orders: PlainOrder[];
+  readonly posts: unknown[];
+  /** What the next POST of an order answers instead of its order; the order is placed all the same. */
+  spoiltAnswer: { readonly status: number; readonly body: string } | null;
+  readonly [Symbol.asyncDispose]: () => Promise<void>;
+}
+
+export type PlainOrder = Readonly<Record<string, unknown>> & { readonly id: string };
+
+export function plainOrder(index: number, owner: string, shipping: unknown = null): PlainOrder {
+  const now = new Date().toISOString();
+  const event = {
+    id: 9000 + index,
+    created_at: now,
+    status: 'received.testkit.ordered',
+    status_detail: null,
+  };
+  return {
+    id: `00000000-0000-4000-8000-${String(index).padStart(12, '0')}`,
+    team_id: teamId,
+    user_id: owner,
+    shipping_details: shipping,
+    patient_details: null,
+    details: { type: 'testkit', data: null },
+    lab_test: { name: 'Plain kit', description: 'A kit.', method: 'testkit' },
+    status: 'received',
+    events: [event],
+    last_event: event,
+    health_insurace_id: null,
+    created_at: now,
+    updated_at: now,
+  };
+}
+
+export async function startPlainService(): Promise<PlainService> {
+  const orders: PlainOrder[] = [];
+  const posts: unknown[] = [];
+  const service = { spoiltAnswer: null as PlainService['spoiltAnswer'] };
+
+  const place = (body: { readonly user_id: string; readonly shipping_details: unknown }) => {
+    const order = plainOrder(orders.length + 1, body.user_id, body.shipping_details);
+    orders.unshift(order);
+    return { order, status: 'success', message: 'Order created.' };
+  };
+  const answer = async (request: IncomingMessage): Promise<{ status: number; body: string }> => {
+    const { pathname, searchParams } = new URL(request.url ?? '/', 'http://plain');
+    if (pathname === '/v2/user/') {
+      const user = {
+        user_id: userId,
+        team_id: teamId,
+        client_user_id: 'plain',
+        created_on: null,
+        connected_sources: [],
+      };
+      return json({ users: [user], total: 1, offset: 0, limit: 100 });
+    }
+    if (pathname === '/orders') {
+      const [page, size] = [Number(searchParams.get('page') ?? 1), Number(searchParams.get('size') ?? 50)];
+      return json({ orders: orders.slice((page - 1) * size, page * size), total: orders.length, page, size });
+    }
+    if (pathname === '/v3/order/testkit') {
+      posts.push(JSON.parse(await readText(request)));
+      const placed = json(place(posts.at(-1) as Parameters<typeof place>[0]));
+      const spoilt = service.spoiltAnswer;
+      service.spoiltAnswer = null;
+      return spoilt ?? placed;
+    }
+    return { status: 404, body: JSON.stringify({ detail: 'Not Found' }) };
+  };
+
+  const server = createServer((request, response) => {
+    void answer(request).then(({ status, body }) => {
+      response.writeHead(status, { 'content-type': 'application/json' }).end(body);
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return Object.assign(service, {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    orders,
+    posts,
+    [Symbol.asyncDispose]: async () => {
+      server.closeAllConnections();
+      server.close();
+    },
+  });
+}
+
+function json(value: unknown): { status: number; body: string } {
+  return { status: 200, body: JSON.stringify(value) };
+}
+
+async function readText(request: IncomingMessage): Promise<string> {
+  let text = '';
+  for await (const chunk of request) text += chunk;
+  return text;
+}
