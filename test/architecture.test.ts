@@ -24,9 +24,11 @@ const concepts = [
   'lab-test',
   'service-event',
   'order',
+  'appointment',
   'result',
   'portal',
   'lab-report',
+  'health-data',
 ];
 
 function leftOf(concept: string): string {
@@ -35,7 +37,7 @@ function leftOf(concept: string): string {
 
 /** Rest files say what the service says: no GraphQL, no stream, no edge. The first pattern that fits decides. */
 const conceptRooms: readonly Room[] = concepts.flatMap((concept) => {
-  const pure = 'rest|write|status|passthrough|country';
+  const pure = 'rest|write|status|passthrough|country|availability|places|facts';
   return [
     {
       files: new RegExp(`^gateway/domain/${concept}/(${pure})\\.ts$`),

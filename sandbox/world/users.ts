@@ -37,7 +37,8 @@ const sourceNames: Readonly<Record<string, string>> = {
   dexcom_v3: 'Dexcom (G6 and older)',
 };
 
-function presentSource(slug: string) {
+/** A provider as the service names it everywhere. */
+export function presentSource(slug: string) {
   return { name: sourceNames[slug] ?? slug, slug, logo: `https://logos.example.com/${slug}.png` };
 }
 
