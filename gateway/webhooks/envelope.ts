@@ -39,7 +39,8 @@ const text = z.string().nullable().catch(null);
 /** Specification, Events: the top-level structure of every event. */
 const envelopeShape = z.object({
   event_type: z.string().min(1).max(200),
-  data: z.unknown(),
+  // Optional for zod 4, which otherwise refuses an envelope without it: such an event has no payload, that is all.
+  data: z.unknown().optional(),
   team_id: text,
   user_id: text,
   client_user_id: text,
