@@ -10,6 +10,8 @@ import '../domain/order/list-graph.ts';
 import '../domain/order/transaction-graph.ts';
 import '../domain/order/billing-graph.ts';
 import '../domain/order/mutations.ts';
+import '../domain/order/placing-graph.ts';
+import '../domain/order/upkeep-graph.ts';
 import '../domain/order/subscriptions.ts';
 import '../domain/order/service-events.ts';
 import '../domain/appointment/graph.ts';

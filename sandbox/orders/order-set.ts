@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { refuse } from '../http/refusal.ts';
 import type { LabTest, Marker } from '../world/catalogue.ts';
 import { seededUuid } from '../world/ids.ts';
-import { labAccountsOf } from '../world/lab-accounts.ts';
+import { createLabAccounts } from '../world/lab-accounts.ts';
 import { labIdOf } from '../world/present-catalogue.ts';
 import type { World } from '../world/world.ts';
 import type { CollectionMethod } from './states.ts';
@@ -171,17 +171,17 @@ interface AccountRequest {
  * @throws Refusal 400 when it cannot be used, or when the client must bring a physician and brings none
  */
 export function chooseLabAccount(world: World, request: AccountRequest): string | null {
-  const accounts = labAccountsOf(world.state.seed);
+  const accounts = createLabAccounts(world.state.seed);
   const account =
     request.labAccountId === null
-      ? accounts.find((each) => labIdOf(each.labSlug) === request.labId && each.status === 'active')
+      ? accounts.find((each) => labIdOf(each.lab) === request.labId && each.status === 'active')
       : accounts.find((each) => each.id === request.labAccountId?.toLowerCase());
   if (!account && request.labAccountId === null) return null;
   const isOpen = account?.status === 'active' || (request.mayBePending && account?.status === 'pending');
   if (!account || !isOpen) throw refuse(400, 'The lab account cannot be used');
-  if (labIdOf(account.labSlug) !== request.labId) throw refuse(400, 'The lab account is of another lab');
+  if (labIdOf(account.lab) !== request.labId) throw refuse(400, 'The lab account is of another lab');
   const bringsPhysicians =
-    account.delegatedFlow === 'order_delegated' || account.delegatedFlow === 'fully_delegated';
+    account.delegated_flow === 'order_delegated' || account.delegated_flow === 'fully_delegated';
   if (bringsPhysicians && !request.hasPhysician) throw refuse(400, 'The lab account requires a physician');
-  return account.defaultClinicalNotes;
+  return account.default_clinical_notes;
 }

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { labAccountsOf } from '../../sandbox/world/lab-accounts.ts';
+import { createLabAccounts } from '../../sandbox/world/lab-accounts.ts';
 import { at, type OpenSandbox, openReceiver, openSandbox, requestTo, statusesOf } from './support.ts';
 
-const [open, delegated, pending] = labAccountsOf(1);
+const [open, delegated, pending] = createLabAccounts(1);
 const physician = { first_name: 'Robin', last_name: 'Careful', npi: '1234567890' };
 const patient = {
   patient_details: {
@@ -28,6 +28,10 @@ const testsOf = ({ sandbox }: OpenSandbox, method: string) =>
     .labTests()
     .filter((labTest) => labTest.method === method)
     .map(({ labTestId }) => labTestId);
+
+/** A test of the lab whose only account is delegated. */
+const lipidCheckOf = ({ sandbox }: OpenSandbox) =>
+  sandbox.labTests().find(({ name }) => name === 'Lipid Check')?.labTestId;
 
 function orderOf(service: OpenSandbox, more: object = {}) {
   return {
@@ -125,7 +129,7 @@ describe('an order', () => {
     ['a day that is over', { activate_by: '2020-01-01' }],
     ['an unknown lab account', { lab_account_id: '00000000-0000-4000-8000-000000000000' }],
     ['a pending lab account', { lab_account_id: pending?.id }],
-    ['a delegated lab account without a physician', { lab_account_id: delegated?.id }],
+    ['a lab account of another lab', { lab_account_id: delegated?.id, physician }],
   ])('with %s is refused with 400', async (_name, more) => {
     await using service = openSandbox();
     const { status, body } = await service.ask('POST', '/v3/order', orderOf(service, more));
@@ -136,12 +140,25 @@ describe('an order', () => {
   test('on a delegated account stands with a physician, and with the comments of the account', async () => {
     await using service = openSandbox();
     const notes = { clinical_notes: 'Fasting.' };
-    const own = orderOf(service, { lab_account_id: delegated?.id, physician, ...notes });
+    const ofLab = { order_set: { lab_test_ids: [lipidCheckOf(service)] } };
+    const own = orderOf(service, { ...ofLab, lab_account_id: delegated?.id, physician, ...notes });
     const other = orderOf(service, { lab_account_id: open?.id, ...notes });
     const first = await service.ask<Created>('POST', '/v3/order', own);
     const second = await service.ask<Created>('POST', '/v3/order', other);
-    expect(first.body.order.clinical_notes).toBe('Fasting.\nSamples of this account travel cooled.');
+    expect(first.body.order.clinical_notes).toBe('Fasting.\nCall the office with critical results.');
     expect(second.body.order.clinical_notes).toBe('Fasting.');
+  });
+
+  test('on the one account of its lab, which is delegated, needs a physician', async () => {
+    await using service = openSandbox();
+    const ofLab = { order_set: { lab_test_ids: [lipidCheckOf(service)] } };
+    const statuses = [
+      (await service.ask('POST', '/v3/order', orderOf(service, ofLab))).status,
+      (await service.ask('POST', '/v3/order', orderOf(service, { ...ofLab, lab_account_id: delegated?.id })))
+        .status,
+      (await service.ask('POST', '/v3/order', orderOf(service, { ...ofLab, physician }))).status,
+    ];
+    expect(statuses).toEqual([400, 400, 200]);
   });
 
   test('with a fault in its fields is refused with 422, field by field', async () => {
@@ -254,19 +271,8 @@ describe('an imported order', () => {
 
   test('may stand on an account that is still pending', async () => {
     await using service = openSandbox();
-    const { labTestId } = at(
-      service.sandbox.labTests().filter(({ name }) => name === 'Lipid Check'),
-      0,
-    );
-    const { status } = await service.ask(
-      'POST',
-      '/v3/order/import',
-      importOf(service, {
-        order_set: { lab_test_ids: [labTestId] },
-        collection_method: 'walk_in_test',
-        lab_account_id: pending?.id,
-      }),
-    );
+    const more = { lab_account_id: pending?.id, physician };
+    const { status } = await service.ask('POST', '/v3/order/import', importOf(service, more));
     expect(status).toBe(200);
   });
 });

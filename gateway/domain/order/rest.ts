@@ -203,6 +203,25 @@ function narrow(
   return asked.filter((orderId) => allowed.includes(orderId.toLowerCase()));
 }
 
+/**
+ * The testkit with this number on it among the orders of the filter, or null. The service searches names and
+ * ids only, so the newest 1,000 kits are looked through.
+ */
+export async function findTestkit(
+  service: Service,
+  sampleId: string,
+  filter: OrderFilter,
+): Promise<Order | null> {
+  for (let page = 1; page <= 10; page += 1) {
+    const request = { page, size: maxOrderPage };
+    const { rows } = await listOrders(service, { ...filter, methods: ['testkit'] }, request);
+    const found = rows.find((order) => order?.sampleId === sampleId);
+    if (found) return found;
+    if (rows.length < maxOrderPage) return null;
+  }
+  return null;
+}
+
 /** One order, or null (`GET /v3/order/{order_id}`). */
 export function getOrder(service: Service, orderId: string): Promise<Order | null> {
   return service.readOne({
