@@ -149,6 +149,8 @@ describe('registerTestkit', () => {
     lab.sandbox.faults.add({ path: '/v3/order/testkit/register', effect: { kind: 'serverError' } });
     const failed = await register(lab, { sampleId });
     const old = lab.sandbox.orders().find(({ status }) => status === 'received.testkit.registered');
+    // Moved just now, so that only the time of its registration tells.
+    await lab.query(`mutation { simulateOrder(id: "${old?.orderId}") { __typename } }`);
     const { data } = await lab.query(`{ order(id: "${old?.orderId}") { sampleId } }`);
     const again = await register(lab, { sampleId: data.order.sampleId, userId: old?.userId });
     for (const { errors } of [failed, again]) {
