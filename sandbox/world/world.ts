@@ -88,3 +88,8 @@ export function findOrder(world: World, orderId: string): Order | undefined {
 export function labTestsOf({ catalogue, state }: World): readonly LabTest[] {
   return [...catalogue.labTests, ...state.orders.flatMap((order) => order.generatedLabTest ?? [])];
 }
+
+/** The lab test of an order: one of the catalogue, or the one made for it. */
+export function labTestOf({ catalogue }: World, order: Order): LabTest | undefined {
+  return order.generatedLabTest ?? catalogue.labTests.find((each) => each.id === order.labTestId);
+}

@@ -110,6 +110,17 @@ describe('an order', () => {
     ]);
   });
 
+  test('made of several things gets the results of them all', async () => {
+    await using service = openSandbox();
+    const order_set = { add_on: { marker_ids: [27_001, 27_002] } };
+    const more = { order_set, collection_method: 'walk_in_test' };
+    const { body } = await service.ask<Created>('POST', '/v3/order', orderOf(service, more));
+    const final = 'completed.walk_in_test.completed';
+    await service.ask('POST', `/v3/order/${body.order.id}/test?final_status=${final}`);
+    const result = await service.ask<{ results: unknown[] }>('GET', `/v3/order/${body.order.id}/result`);
+    expect(result.body.results).toHaveLength(2);
+  });
+
   test.each([
     ['nothing to test', { order_set: {} }],
     ['an add-on without a collection method', { order_set: { add_on: { marker_ids: [27_001] } } }],
