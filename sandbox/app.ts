@@ -3,6 +3,7 @@ import { Hono, type MiddlewareHandler } from 'hono';
 import type { FaultRules } from './faults.ts';
 import { misbehave } from './http/misbehave.ts';
 import { Refusal, refuse } from './http/refusal.ts';
+import { connectionRoutes } from './routes/connections.ts';
 import { controlRoutes } from './routes/controls.ts';
 import { labTestRoutes } from './routes/lab-tests.ts';
 import { markerRoutes } from './routes/markers.ts';
@@ -12,6 +13,7 @@ import type { PortalVisit } from './routes/portal-pages.ts';
 import { portalPageRoutes } from './routes/portal-pages.ts';
 import { portalUrlRoutes } from './routes/portal-urls.ts';
 import { simulationRoutes } from './routes/simulation.ts';
+import { userChangeRoutes } from './routes/user-changes.ts';
 import { userRoutes } from './routes/users.ts';
 import type { SandboxEnv, Service } from './service.ts';
 import type { WebhookSender } from './webhooks/sender.ts';
@@ -51,6 +53,8 @@ function serviceRoutes({ service, faults, apiKey, calls }: AppParts): Hono<Sandb
   const routes = new Hono<SandboxEnv>();
   routes.use(record(calls), requireKey(apiKey), misbehave(faults, service.closing));
   routes.route('/', userRoutes(service));
+  routes.route('/', userChangeRoutes(service));
+  routes.route('/', connectionRoutes(service));
   routes.route('/', portalUrlRoutes(service));
   // Before the lab tests, whose path takes any last part.
   routes.route('/', markerRoutes(service));
