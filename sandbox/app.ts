@@ -5,6 +5,7 @@ import { misbehave } from './http/misbehave.ts';
 import { Refusal, refuse } from './http/refusal.ts';
 import { connectionRoutes } from './routes/connections.ts';
 import { controlRoutes } from './routes/controls.ts';
+import { labAccountRoutes } from './routes/lab-accounts.ts';
 import { labTestRoutes } from './routes/lab-tests.ts';
 import { markerRoutes } from './routes/markers.ts';
 import { orderListRoutes } from './routes/order-list.ts';
@@ -58,6 +59,7 @@ function serviceRoutes({ service, faults, apiKey, calls }: AppParts): Hono<Sandb
   routes.route('/', portalUrlRoutes(service));
   // Before the lab tests, whose path takes any last part.
   routes.route('/', markerRoutes(service));
+  routes.route('/', labAccountRoutes(service));
   routes.route('/', labTestRoutes(service));
   routes.route('/', orderListRoutes(service));
   routes.route('/', orderRoutes(service));
