@@ -16,7 +16,17 @@ const log = /^gateway\/log\.ts$/;
 const node = /^node:/;
 
 /** The concepts in their order: each may import those to its left. */
-const concepts = ['address', 'viewer', 'user', 'marker', 'lab-test', 'service-event', 'order', 'portal'];
+const concepts = [
+  'address',
+  'viewer',
+  'user',
+  'lab-account',
+  'marker',
+  'lab-test',
+  'service-event',
+  'order',
+  'portal',
+];
 
 function leftOf(concept: string): string {
   return concepts.slice(0, concepts.indexOf(concept)).join('|') || 'none';
