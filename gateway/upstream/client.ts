@@ -13,6 +13,8 @@ export interface UpstreamCall {
   /** Lists become repeated keys; null and undefined are left out. */
   readonly query?: Readonly<Record<string, QueryValue>>;
   readonly body?: unknown;
+  /** Statuses of refusals whose JSON says something that the caller branches on: given back, not thrown. */
+  readonly readsRefusals?: readonly number[];
 }
 
 /** The process has 10 s to end: 4 for requests in hand, these for calls under way, the rest for the event log. */
@@ -81,7 +83,7 @@ export function createUpstream(options: UpstreamOptions): Upstream {
         retryAfter: headerText(response.headers['retry-after']),
         body: await readBody(response.body, maxBodyBytes),
       };
-      return readAnswer(answer);
+      return readAnswer(answer, call.readsRefusals);
     } catch (error) {
       throw toGatewayError(error, signal);
     }
