@@ -28,6 +28,7 @@ export const scopes = [
   'launch:portal',
   'write:orders',
   'simulate:orders',
+  'write:profile',
 ] as const;
 export type Scope = (typeof scopes)[number];
 

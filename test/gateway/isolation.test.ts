@@ -26,6 +26,7 @@ const scopes = [
   'launch:portal',
   'write:orders',
   'simulate:orders',
+  'write:profile',
 ];
 
 function pickTwo(lab: Lab) {
