@@ -2,6 +2,8 @@ import type { GraphQLSchema } from 'graphql';
 import './scalars.ts';
 import '../domain/viewer/graph.ts';
 import '../domain/user/graph.ts';
+import '../domain/user/demographics-graph.ts';
+import '../domain/user/mutations.ts';
 import '../domain/lab-account/graph.ts';
 import '../domain/marker/graph.ts';
 import '../domain/marker/questions-graph.ts';

@@ -9,6 +9,8 @@ export const refusalCodes = {
   DEMOGRAPHICS_MISSING: 'The portal needs demographics for the user, and none are set.',
   PORTAL_URL_REJECTED: 'The service refused to create a portal link for another reason.',
   CANCEL_REFUSED: 'The order can no longer be cancelled.',
+  CLIENT_USER_ID_TAKEN: 'Another user of the team has this reference; the refusal names them.',
+  UNDO_REFUSED: 'The deletion of a user cannot be undone.',
 } as const;
 
 export type RefusalCode = keyof typeof refusalCodes;

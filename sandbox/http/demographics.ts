@@ -37,6 +37,8 @@ const medicalProxy = z.object({
   address,
   phone_number: phoneNumber,
   email: z.email().nullish(),
+  household_income: z.number().int().nullish(),
+  household_size: z.number().int().nullish(),
 });
 
 /** The whole record: what is left out is gone afterwards (public service: UserInfoCreateRequest, an upsert). */
