@@ -34,7 +34,7 @@ function leftOf(concept: string): string {
 
 /** Rest files say what the service says: no GraphQL, no stream, no edge. The first pattern that fits decides. */
 const conceptRooms: readonly Room[] = concepts.flatMap((concept) => {
-  const pure = 'rest|write|status|passthrough|country|demographics';
+  const pure = 'rest|write|status|passthrough|country|demographics|connections';
   return [
     {
       files: new RegExp(`^gateway/domain/${concept}/(${pure})\\.ts$`),

@@ -3,6 +3,7 @@ import './scalars.ts';
 import '../domain/viewer/graph.ts';
 import '../domain/user/graph.ts';
 import '../domain/user/demographics-graph.ts';
+import '../domain/user/connections-graph.ts';
 import '../domain/user/mutations.ts';
 import '../domain/lab-account/graph.ts';
 import '../domain/marker/graph.ts';

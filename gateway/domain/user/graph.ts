@@ -17,7 +17,7 @@ export function loadUser(context: GraphContext, id: string): Promise<User | null
 }
 
 /** A provider of data, as the specification names it. */
-const sourceRef = builder.objectRef<NonNullable<ConnectedSource['source']>>('Source').implement({
+export const sourceRef = builder.objectRef<NonNullable<ConnectedSource['source']>>('Source').implement({
   description: 'A provider of wearable or device data.',
   fields: (t) => ({
     name: t.exposeString('name', { description: 'Its name for people.' }),
