@@ -26,8 +26,8 @@ export const sexualOrientation = openEnum('SexualOrientation', 'Sexual orientati
 });
 
 export const genderIdentity = openEnum('GenderIdentity', 'Gender identity, as a lab asks for it.', {
-  MALE: 'The person is a man.',
-  FEMALE: 'The person is a woman.',
+  MALE: 'The person is male.',
+  FEMALE: 'The person is female.',
   FEMALE_TO_MALE_FTM_TRANSGENDER_MALE_TRANS_MAN: 'The person is a transgender man (female to male).',
   MALE_TO_FEMALE_MTF_TRANSGENDER_FEMALE_TRANS_WOMAN: 'The person is a transgender woman (male to female).',
   GENDERQUEER: 'The person is genderqueer.',
