@@ -1,4 +1,5 @@
 import { createRights } from './caller/access.ts';
+import type { DocumentTickets } from './caller/document-tickets.ts';
 import type { NewViewerToken } from './caller/viewer-tokens.ts';
 import type { Config } from './config.ts';
 import { listOrders } from './domain/order/rest.ts';
@@ -19,6 +20,7 @@ export interface ContextParts {
   readonly config: Config;
   readonly store: EventStore;
   readonly upstream: Upstream;
+  readonly documentTickets: DocumentTickets;
   readonly mint: (token: NewViewerToken) => Promise<{ readonly token: string; readonly expiresAt: Date }>;
   /** Origins a portal link may have beyond PORTAL_ORIGINS: the embedded sandbox's own. */
   readonly portalOrigins: readonly string[];
@@ -37,7 +39,7 @@ export interface Contexts {
 }
 
 export function createContexts(parts: ContextParts): Contexts {
-  const { config, store, upstream, mint } = parts;
+  const { config, store, upstream, documentTickets, mint } = parts;
   const attempts = createAttempts(store.replies);
   const portalOrigins = [...config.portalOrigins, ...parts.portalOrigins];
   let teamId = config.teamId;
@@ -58,6 +60,7 @@ export function createContexts(parts: ContextParts): Contexts {
       cursors: store.cursors,
       attempts,
       mintViewerToken: mint,
+      documentTickets,
       portalOrigins,
       teamId: () => teamId,
       over,

@@ -1,13 +1,17 @@
 import { createServer } from 'node:http';
 import { getRequestListener } from '@hono/node-server';
 import { createAuthenticate } from './caller/authenticate.ts';
+import { createDocumentTickets, type DocumentTickets } from './caller/document-tickets.ts';
 import { createGatewayKeys } from './caller/gateway-keys.ts';
 import { createViewerTokens } from './caller/viewer-tokens.ts';
 import type { Config } from './config.ts';
 import { createContexts } from './contexts.ts';
+import { versionOfLabReport } from './domain/lab-report/rest.ts';
 import { versionOfOrder } from './domain/order/rest.ts';
+import { fetchDocument } from './domain/result/document.ts';
 import { addDemo, type Demo } from './edge/demo.ts';
-import { createGraphQLServer } from './edge/graphql.ts';
+import type { DocumentsOptions } from './edge/documents.ts';
+import { type CreateContext, createGraphQLServer } from './edge/graphql.ts';
 import { createRoutes } from './edge/routes.ts';
 import { createSockets } from './edge/sockets.ts';
 import { openEventStore } from './events/open.ts';
@@ -16,6 +20,7 @@ import { createMetrics, type Metrics } from './metrics.ts';
 import { closeServer, listen, localOrigins } from './server.ts';
 import { createUpstream, type Upstream } from './upstream/client.ts';
 import { createWebhookEndpoint } from './webhooks/endpoint.ts';
+import { firstSubject } from './webhooks/envelope.ts';
 
 export interface GatewayParts {
   readonly config: Config;
@@ -60,29 +65,29 @@ export function createGateway(parts: GatewayParts): Gateway {
     isGatewayKey: createGatewayKeys(config.gatewayApiKeys),
     viewerTokens,
   });
+  const documentTickets = createDocumentTickets();
   const contexts = createContexts({
     config,
     store,
     upstream,
+    documentTickets,
     mint: viewerTokens.mint,
     portalOrigins: parts.portalOrigins ?? [],
   });
-  const graphql = createGraphQLServer({
-    createContext: contexts.create,
-    log,
-    metrics,
-    graphiql: parts.demo?.graphiql ?? null,
-  });
+  const createContext = contexts.create;
+  const graphqlOptions = { createContext, log, metrics, graphiql: parts.demo?.graphiql ?? null };
+  const graphql = createGraphQLServer({ ...graphqlOptions, takesFiles: false });
   const sockets = createSockets({ graphql, authenticate, isAllowedOrigin, log });
   const app = createRoutes({
     graphql,
+    uploads: createGraphQLServer({ ...graphqlOptions, takesFiles: true }),
     authenticate,
     isAllowedOrigin,
     receiveWebhook: createWebhookEndpoint({
       secrets: config.webhookSecrets,
       events: store.log,
       log,
-      subjectOf: versionOfOrder,
+      subjectOf: firstSubject([versionOfOrder, versionOfLabReport]),
       teamId: contexts.learnTeam,
       onAppended: upstream.forget,
       onOutcome: (outcome, seconds) => {
@@ -90,6 +95,7 @@ export function createGateway(parts: GatewayParts): Gateway {
         if (seconds !== undefined) metrics.appendSeconds.observe(seconds);
       },
     }),
+    openDocument: createOpenDocument(documentTickets, createContext),
     beginOperation: upstream.begin,
     checkReady: async () => ({
       eventLog: await store.log.isWritable(),
@@ -104,7 +110,9 @@ export function createGateway(parts: GatewayParts): Gateway {
   if (parts.demo !== undefined) addDemo(app, parts.demo, { mint: viewerTokens.mint });
 
   const server = createServer(
-    getRequestListener((request) => app.fetch(request), { overrideGlobalObjects: false }),
+    getRequestListener((request, connection) => app.fetch(request, connection), {
+      overrideGlobalObjects: false,
+    }),
   );
   sockets.attach(server);
   const pruning = setInterval(() => {
@@ -144,4 +152,18 @@ function openUpstream({ config, serviceUrl }: GatewayParts, metrics: Metrics): U
     },
     onShared: (operation) => metrics.upstreamShared.inc({ operation }),
   });
+}
+
+/** Spends a ticket and opens its document with the rights of the caller it was made for. */
+function createOpenDocument(
+  tickets: DocumentTickets,
+  createContext: CreateContext,
+): DocumentsOptions['openDocument'] {
+  return async (ticket, signal) => {
+    const grant = tickets.redeem(ticket);
+    if (grant === null) return null;
+    const { service } = createContext({ caller: grant.caller, left: signal, over: signal });
+    const file = await fetchDocument(service, grant);
+    return file === null ? null : { ...file, kind: grant.kind };
+  };
 }

@@ -6,6 +6,7 @@ import { Refusal, refuse } from './http/refusal.ts';
 import { connectionRoutes } from './routes/connections.ts';
 import { controlRoutes } from './routes/controls.ts';
 import { labAccountRoutes } from './routes/lab-accounts.ts';
+import { labReportRoutes } from './routes/lab-reports.ts';
 import { labTestRoutes } from './routes/lab-tests.ts';
 import { markerRoutes } from './routes/markers.ts';
 import { orderListRoutes } from './routes/order-list.ts';
@@ -13,6 +14,7 @@ import { orderRoutes } from './routes/orders.ts';
 import type { PortalVisit } from './routes/portal-pages.ts';
 import { portalPageRoutes } from './routes/portal-pages.ts';
 import { portalUrlRoutes } from './routes/portal-urls.ts';
+import { resultRoutes } from './routes/results.ts';
 import { simulationRoutes } from './routes/simulation.ts';
 import { userChangeRoutes } from './routes/user-changes.ts';
 import { userRoutes } from './routes/users.ts';
@@ -63,6 +65,8 @@ function serviceRoutes({ service, faults, apiKey, calls }: AppParts): Hono<Sandb
   routes.route('/', labTestRoutes(service));
   routes.route('/', orderListRoutes(service));
   routes.route('/', orderRoutes(service));
+  routes.route('/', resultRoutes(service));
+  routes.route('/', labReportRoutes(service));
   routes.route('/', simulationRoutes(service));
   return routes;
 }

@@ -25,7 +25,8 @@ export function readState(path: string): WorldState | null {
   try {
     const state: unknown = JSON.parse(readFileSync(path, 'utf8'));
     stateShape.parse(state);
-    return state as WorldState;
+    // Files of earlier versions know no lab reports.
+    return Object.assign({ labReports: [] }, state as WorldState);
   } catch (cause) {
     throw new Error(`The sandbox's state file ${path} is damaged. Delete it to start with a new world.`, {
       cause,

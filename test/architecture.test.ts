@@ -25,7 +25,9 @@ const concepts = [
   'lab-test',
   'service-event',
   'order',
+  'result',
   'portal',
+  'lab-report',
 ];
 
 function leftOf(concept: string): string {
@@ -95,7 +97,7 @@ const rooms: readonly Room[] = [
     may: [
       errors,
       /^gateway\/graph\//,
-      /^gateway\/(caller\/(caller|viewer-tokens)|upstream\/service|events\/(cursor|log|attempts))\.ts$/,
+      /^gateway\/(caller\/(caller|viewer-tokens|document-tickets)|upstream\/service|events\/(cursor|log|attempts))\.ts$/,
       /^(@pothos\/.*|dataloader|graphql|graphql-scalars|zod)$/,
       node,
     ],

@@ -7,6 +7,7 @@ import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
 import { useGuards } from './guards.ts';
 import { createMask } from './mask.ts';
+import { maxUploadBytes, useUploads } from './uploads.ts';
 
 /** What is known of an operation before it is read: who asks, and when the asking is over. */
 export interface Asking {
@@ -23,6 +24,8 @@ export interface GraphQLServerOptions {
   readonly createContext: CreateContext;
   readonly log: Log;
   readonly metrics: Metrics;
+  /** Takes multipart requests with files, and only those; else none. */
+  readonly takesFiles: boolean;
   /** GraphiQL with these queries filled in; null = no GraphiQL. */
   readonly graphiql: GraphiQL | null;
 }
@@ -47,14 +50,14 @@ export function createGraphQLServer(options: GraphQLServerOptions): GraphQLServe
     // such a stream, closing it throws out of band and would end the process (seen with Node 26.10).
     fetchAPI: { Request, Response, Headers, ReadableStream, TextEncoder, TextDecoder, URL },
     context: ({ caller, left, over }) => options.createContext({ caller, left, over }),
-    plugins: [useGuards(), useCounts(options.metrics)],
+    plugins: [useGuards(), useCounts(options.metrics), ...(options.takesFiles ? [useUploads()] : [])],
     maskedErrors: { maskError: (error) => maskError(error) },
     logging: false,
     cors: false,
     batching: false,
     multipart: false,
     landingPage: false,
-    maxRequestBodySize: 100_000,
+    maxRequestBodySize: options.takesFiles ? maxUploadBytes : 100_000,
     ...describeGraphiQL(options.graphiql),
   });
 }

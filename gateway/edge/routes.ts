@@ -3,23 +3,23 @@ import { Hono } from 'hono';
 import { cors } from 'hono/cors';
 import type { Authenticate } from '../caller/authenticate.ts';
 import { type GatewayError, isGatewayError } from '../errors.ts';
-import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
+import { answerDocument, type DocumentsOptions } from './documents.ts';
 import type { GraphQLServer } from './graphql.ts';
 import { describeGatewayError } from './mask.ts';
+import { createUploadGate, isUpload } from './uploads.ts';
 
-export interface RoutesOptions {
+export interface RoutesOptions extends DocumentsOptions {
   readonly graphql: GraphQLServer;
+  /** The same graph for requests with files, which may be larger. */
+  readonly uploads: GraphQLServer;
   readonly authenticate: Authenticate;
   readonly isAllowedOrigin: (origin: string) => boolean;
   readonly receiveWebhook: (request: Request) => Promise<Response>;
   /** Marks an operation, for the sharing of reads; the function it returns marks its end. */
   readonly beginOperation: () => () => void;
   readonly checkReady: () => Promise<Readiness>;
-  /** Aborts when the gateway stops. */
-  readonly stopping: AbortSignal;
   readonly metrics: Metrics;
-  readonly log: Log;
   readonly widgetFolder: URL;
   readonly hasGraphiQL: boolean;
 }
@@ -42,7 +42,15 @@ export function createRoutes(options: RoutesOptions): Hono {
   });
 
   app.use('/graphql', allowOrigin);
-  app.all('/graphql', (context) => answerGraphQL(options, context.req.raw));
+  const beginUpload = createUploadGate();
+  app.all('/graphql', (context) => answerGraphQL({ ...options, beginUpload }, context.req.raw));
+  app.use('/documents/*', allowOrigin);
+  app.all('/documents/:ticket', (context) =>
+    answerDocument(context.req.raw, context.req.param('ticket'), {
+      ...options,
+      connection: context.env,
+    }),
+  );
   app.post('/webhooks', (context) => options.receiveWebhook(context.req.raw));
   app.get('/health', (context) => context.json({ status: 'ok' }));
   app.get('/ready', async (context) => {
@@ -66,7 +74,11 @@ export function createRoutes(options: RoutesOptions): Hono {
   return app;
 }
 
-async function answerGraphQL(options: RoutesOptions, request: Request): Promise<Response> {
+interface GraphQLRouteOptions extends RoutesOptions {
+  readonly beginUpload: ReturnType<typeof createUploadGate>;
+}
+
+async function answerGraphQL(options: GraphQLRouteOptions, request: Request): Promise<Response> {
   if (options.hasGraphiQL && asksForGraphiQL(request)) {
     const over = options.stopping;
     return await options.graphql.fetch(request, { caller: { kind: 'TEAM' }, left: over, over });
@@ -79,16 +91,21 @@ async function answerGraphQL(options: RoutesOptions, request: Request): Promise<
     const malformed = findMalformedParameter(request);
     if (malformed !== null) return refuseMalformed(malformed);
     const over = AbortSignal.any([request.signal, options.stopping, ...untilExpiry(caller)]);
+    const hasFiles = isUpload(request);
+    const endUpload = hasFiles ? options.beginUpload(caller) : () => {};
     const end = options.beginOperation();
     try {
-      const response = await options.graphql.fetch(request, { caller, left: request.signal, over });
+      const server = hasFiles ? options.uploads : options.graphql;
+      const response = await server.fetch(request, { caller, left: request.signal, over });
       response.headers.set('cache-control', 'no-store');
       return response;
     } finally {
       end();
+      endUpload();
     }
   } catch (error) {
     if (isGatewayError(error, 'UNAUTHENTICATED')) return refuseUnauthenticated(error);
+    if (isGatewayError(error, 'FORBIDDEN', 'UPSTREAM_RATE_LIMITED')) return refuseUpload(error);
     throw error;
   }
 }
@@ -134,6 +151,16 @@ function refuseUnauthenticated(error: GatewayError): Response {
       })),
     },
     { status: 401, headers: { 'www-authenticate': 'Bearer', 'cache-control': 'no-store' } },
+  );
+}
+
+function refuseUpload(error: GatewayError): Response {
+  const { message, extensions } = describeGatewayError(error);
+  const wait =
+    error.retryAfterMs === undefined ? {} : { 'retry-after': String(extensions.retryAfterSeconds) };
+  return Response.json(
+    { errors: [{ message, extensions }] },
+    { status: error.code === 'FORBIDDEN' ? 403 : 429, headers: { 'cache-control': 'no-store', ...wait } },
   );
 }
 

@@ -23,8 +23,13 @@ export interface EventLog {
   readonly position: () => Promise<number>;
   /** Resolves when there may be something of the scope after `after`, or when the signal aborts. Never rejects. */
   readonly wake: (scope: Scope, after: number, signal: AbortSignal) => Promise<void>;
-  /** The highest version of a subject that the log has seen. */
+  /** The highest version of a subject that the log has seen; version 0 for one that was only claimed. */
   readonly latest: (subject: string) => Promise<Latest | null>;
+  /**
+   * Notes whose a subject is before any message of it came, durably; one that is known already stays as it is.
+   * @throws GatewayError EVENT_LOG_UNAVAILABLE
+   */
+  readonly claim: (subject: string, userId: string) => Promise<void>;
   /** Drops bodies received before this time; message ids are remembered longer (30 days). */
   readonly prune: (before: Date) => Promise<number>;
   /** Whether a write would succeed now. */

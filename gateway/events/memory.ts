@@ -48,7 +48,7 @@ export function createMemoryLog(): EventLog {
       latest.set(message.subject.id, {
         version: message.subject.version,
         position: head,
-        userId: message.userId,
+        userId: message.userId ?? latest.get(message.subject.id)?.userId ?? null,
       });
     }
     const { deadReason: _, ...event } = message;
@@ -78,6 +78,9 @@ export function createMemoryLog(): EventLog {
       if (head <= after) await wakers.wait(scope, signal);
     },
     latest: async (subject) => latest.get(subject) ?? null,
+    claim: async (subject, userId) => {
+      if (!latest.has(subject)) latest.set(subject, { version: 0, position: 0, userId });
+    },
     prune: async (before) => {
       const keep = messages.findIndex(({ event }) => event.receivedAt >= before);
       const dropped = messages.splice(0, keep === -1 ? messages.length : keep);

@@ -51,6 +51,7 @@ export interface Statements {
   readonly insert: (message: NewMessage, kept: Kept) => number;
   readonly readEvents: (scope: Scope, after: number, limit: number) => readonly EventRow[];
   readonly latest: (subject: string) => Latest | null;
+  readonly claim: (subject: string, userId: string) => void;
   readonly prune: (before: Date) => number;
   readonly probeWrite: () => boolean;
 }
@@ -83,8 +84,10 @@ export function createStatements(database: DatabaseSync): Statements {
   );
   const upsertSubject = prepare(
     `INSERT INTO subjects VALUES (?, ?, ?, ?) ON CONFLICT (subject) DO UPDATE
-      SET version = excluded.version, position = excluded.position, user_id = excluded.user_id`,
+      SET version = excluded.version, position = excluded.position,
+        user_id = coalesce(excluded.user_id, user_id)`,
   );
+  const insertClaim = prepare('INSERT INTO subjects VALUES (?, 0, 0, ?) ON CONFLICT DO NOTHING');
   const selectLatest = prepare('SELECT version, position, user_id FROM subjects WHERE subject = ?');
 
   const metaText = (name: string) =>
@@ -133,6 +136,7 @@ export function createStatements(database: DatabaseSync): Statements {
       const row = latestRow.safeParse(selectLatest.get(subject)).data;
       return row ? { version: row.version, position: row.position, userId: row.user_id } : null;
     },
+    claim: (subject, userId) => void insertClaim.run(subject, userId),
     prune: (before) => {
       const bound = before.getTime();
       const oldIds = bound - messageIdDays * dayMs;

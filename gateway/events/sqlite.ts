@@ -79,6 +79,13 @@ export function openSqliteStore(path: string, seal: Seal): SqliteStore {
       if (head <= after) await wakers.wait(scope, signal);
     },
     latest: async (subject) => statements.latest(subject),
+    claim: async (subject, userId) => {
+      try {
+        statements.claim(subject, userId);
+      } catch (cause) {
+        throw new GatewayError('EVENT_LOG_UNAVAILABLE', 'The owner could not be made durable.', { cause });
+      }
+    },
     prune: async (before) => statements.prune(before),
     isWritable: async () => statements.probeWrite(),
     close: async () => {

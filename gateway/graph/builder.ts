@@ -9,6 +9,7 @@ type ScalarTypes = {
   Date: { Input: Date; Output: string };
   URL: { Input: URL; Output: string };
   JSON: { Input: unknown; Output: unknown };
+  File: { Input: File; Output: never };
   EventCursor: { Input: string; Output: string };
 };
 

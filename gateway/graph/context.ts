@@ -1,5 +1,6 @@
 import DataLoader from 'dataloader';
 import type { Caller } from '../caller/caller.ts';
+import type { DocumentTickets } from '../caller/document-tickets.ts';
 import type { NewViewerToken } from '../caller/viewer-tokens.ts';
 import type { Attempts } from '../events/attempts.ts';
 import type { Cursors } from '../events/cursor.ts';
@@ -17,6 +18,7 @@ export interface GraphContext {
   readonly mintViewerToken: (
     token: NewViewerToken,
   ) => Promise<{ readonly token: string; readonly expiresAt: Date }>;
+  readonly documentTickets: DocumentTickets;
   readonly portalOrigins: readonly string[];
   readonly teamId: () => string | null;
   /** Aborts when a stream must end: the client has left, its token has ended or the gateway stops. */

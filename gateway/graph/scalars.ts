@@ -17,3 +17,13 @@ builder.scalarType('EventCursor', {
     throw new GraphQLError('An EventCursor is text.');
   },
 });
+builder.scalarType('File', {
+  description: 'A file of a multipart request (GraphQL multipart request specification).',
+  serialize: () => {
+    throw new TypeError('A File is never an answer.');
+  },
+  parseValue: (value) => {
+    if (value instanceof File) return value;
+    throw new GraphQLError('A File comes as a part of a multipart/form-data request.');
+  },
+});

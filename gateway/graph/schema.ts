@@ -15,7 +15,13 @@ import '../domain/order/graph.ts';
 import '../domain/order/mutations.ts';
 import '../domain/order/subscriptions.ts';
 import '../domain/order/service-events.ts';
+import '../domain/result/graph.ts';
+import '../domain/result/mutations.ts';
+import '../domain/result/service-events.ts';
 import '../domain/portal/graph.ts';
+import '../domain/lab-report/graph.ts';
+import '../domain/lab-report/mutations.ts';
+import '../domain/lab-report/service-events.ts';
 import { builder } from './builder.ts';
 
 /** The whole graph. One line above per concept: taking it away takes the concept out of the schema. */

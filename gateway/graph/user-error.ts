@@ -11,6 +11,7 @@ export const refusalCodes = {
   CANCEL_REFUSED: 'The order can no longer be cancelled.',
   CLIENT_USER_ID_TAKEN: 'Another user of the team has this reference; the refusal names them.',
   UNDO_REFUSED: 'The deletion of a user cannot be undone.',
+  DOCUMENT_NOT_READY: 'The service does not have the document yet.',
 } as const;
 
 export type RefusalCode = keyof typeof refusalCodes;

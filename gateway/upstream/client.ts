@@ -2,6 +2,8 @@ import { Pool } from 'undici';
 import { GatewayError, isGatewayError } from '../errors.ts';
 import { createCoalescer } from './coalesce.ts';
 import { type Answer, readAnswer } from './failure.ts';
+import { mediaTypeOf, notThatFile, type OpenOptions, type UpstreamFile } from './file.ts';
+import { type Form, toFormData } from './form.ts';
 import { withRetries } from './retry.ts';
 
 /** One call to the service. Knows paths and JSON, but no concept of the service. */
@@ -15,6 +17,8 @@ export interface UpstreamCall {
   readonly body?: unknown;
   /** Statuses of refusals whose JSON says something that the caller branches on: given back, not thrown. */
   readonly readsRefusals?: readonly number[];
+  /** Sent as multipart/form-data in place of `body`. */
+  readonly form?: Form;
 }
 
 /** The process has 10 s to end: 4 for requests in hand, these for calls under way, the rest for the event log. */
@@ -30,6 +34,11 @@ export interface Upstream {
   readonly read: (call: UpstreamCall, options: ReadOptions) => Promise<unknown>;
   /** Like `read` for a call that changes something. Sent exactly once; never aborted half-way. */
   readonly write: (call: UpstreamCall) => Promise<unknown>;
+  /**
+   * A file, as soon as it begins to come, or `undefined` when there is none (404). Tried again like a read until then; what goes wrong later breaks the
+   * stream. Never shared.
+   */
+  readonly open: (call: UpstreamCall, options: OpenOptions) => Promise<UpstreamFile | undefined>;
   /** Marks an operation, for the sharing of reads (see coalesce.ts). */
   readonly begin: () => () => void;
   /** From now on no read is answered with an older answer. */
@@ -75,7 +84,7 @@ export function createUpstream(options: UpstreamOptions): Upstream {
         method: call.method,
         path: toPath(base.pathname, call),
         headers: toHeaders(call, { [apiKeyHeader]: apiKey }),
-        ...(call.body === undefined ? {} : { body: JSON.stringify(call.body) }),
+        ...toBody(call),
         signal,
       });
       const answer: Answer = {
@@ -89,7 +98,42 @@ export function createUpstream(options: UpstreamOptions): Upstream {
     }
   };
 
-  const measured = async (call: UpstreamCall, run: () => Promise<unknown>): Promise<unknown> => {
+  const attemptFile = async (
+    call: UpstreamCall,
+    { accept, signal = new AbortController().signal, headMs }: OpenOptions & { readonly headMs: number },
+  ): Promise<UpstreamFile | undefined> => {
+    // Ends with the head: a whole file may take longer than the deadline, a pause within it may not.
+    const slow = new AbortController();
+    const timer = setTimeout(() => slow.abort(new DOMException('', 'TimeoutError')), headMs);
+    const ended = AbortSignal.any([signal, slow.signal]);
+    try {
+      const { statusCode, headers, body } = await pool.request({
+        method: call.method,
+        path: toPath(base.pathname, call),
+        headers: { ...toHeaders(call, { [apiKeyHeader]: apiKey }), accept },
+        bodyTimeout: deadlineMs,
+        signal: ended,
+      });
+      if (statusCode < 200 || statusCode > 299) {
+        const retryAfter = headerText(headers['retry-after']);
+        readAnswer({ status: statusCode, retryAfter, body: await readBody(body, maxBodyBytes) });
+        return undefined;
+      }
+      // A body that is ended before anybody reads it says so as an error, which is nobody's.
+      const cancel = () => void body.on('error', () => {}).destroy();
+      if (statusCode === 200 && mediaTypeOf(headerText(headers['content-type'])) === accept) {
+        return { bytes: Number(headerText(headers['content-length'])) || null, body, cancel };
+      }
+      cancel();
+      throw notThatFile();
+    } catch (error) {
+      throw toGatewayError(error, ended);
+    } finally {
+      clearTimeout(timer);
+    }
+  };
+
+  const measured = async <Result>(call: UpstreamCall, run: () => Promise<Result>): Promise<Result> => {
     const startedAt = performance.now();
     const report = (outcome: string) =>
       options.onCall?.(call.operation, outcome, (performance.now() - startedAt) / 1000);
@@ -121,6 +165,15 @@ export function createUpstream(options: UpstreamOptions): Upstream {
     write: (call) => {
       coalescer.forget();
       return measured(call, () => attempt(call, AbortSignal.timeout(deadlineMs))).finally(coalescer.forget);
+    },
+    open: (call, options) => {
+      const deadline = performance.now() + deadlineMs;
+      return measured(call, () =>
+        withRetries({ deadline, baseDelayMs: retryDelayMs }, () => {
+          const headMs = Math.max(1, Math.min(attemptMs, deadline - performance.now()));
+          return attemptFile(call, { ...options, headMs });
+        }),
+      );
     },
     begin: coalescer.begin,
     forget: coalescer.forget,
@@ -157,6 +210,11 @@ function toHeaders(call: UpstreamCall, key: Readonly<Record<string, string>>): R
     ...(call.body === undefined ? {} : { 'content-type': 'application/json' }),
     ...key,
   };
+}
+
+function toBody({ body, form }: UpstreamCall) {
+  if (form !== undefined) return { body: toFormData(form) };
+  return body === undefined ? {} : { body: JSON.stringify(body) };
 }
 
 function headerText(value: string | readonly string[] | undefined): string | null {

@@ -1,5 +1,6 @@
 import { GatewayError } from '../errors.ts';
 import type { Upstream, UpstreamCall } from './client.ts';
+import type { UpstreamFile } from './file.ts';
 
 /** Whose data an answer is: what the owner check compares with the caller. */
 export interface Subject {
@@ -25,10 +26,12 @@ export const scopes = [
   'read:orders',
   'read:profile',
   'read:catalogue',
+  'read:results',
   'launch:portal',
   'write:orders',
   'simulate:orders',
   'write:profile',
+  'write:lab-reports',
 ] as const;
 export type Scope = (typeof scopes)[number];
 
@@ -41,6 +44,13 @@ export interface Page<Row> {
   readonly nextCursor: string | null;
   /** Where in the whole list the first row stands, as far as the answer says. */
   readonly from: number | null;
+}
+
+/** A read of a file that belongs to somebody; it comes as a stream. */
+export interface ReadFile extends Guarded {
+  /** The file's media type; anything else is UPSTREAM_UNREADABLE. */
+  readonly accept: string;
+  readonly about: Subject;
 }
 
 interface Guarded extends UpstreamCall {
@@ -74,6 +84,8 @@ export interface Service {
   /** The thing, or null when it does not exist or is not the caller's: the two are told apart nowhere. */
   readonly readOne: <T>(read: ReadOne<T>) => Promise<T | null>;
   readonly readPage: <Row>(read: ReadPage<Row>) => Promise<Page<Row>>;
+  /** The file, or null when it does not exist or is not the caller's. Read it or cancel it: it holds a connection. */
+  readonly readFile: (read: ReadFile) => Promise<UpstreamFile | null>;
   /** The answer, or null when what it is about does not exist or is not the caller's. */
   readonly write: <T>(write: Write<T>) => Promise<T | null>;
   readonly rights: Rights;
@@ -133,6 +145,10 @@ export function bindService(upstream: Upstream, options: ServiceOptions): Servic
       if (json === undefined) return emptyPageOf(read);
       const page = readWith(read.reader, json);
       return keepRows(page, (row) => isOwn(read.owner, row));
+    },
+    readFile: async (read) => {
+      if (!mayAsk(read)) return null;
+      return (await upstream.open(read, { accept: read.accept, signal })) ?? null;
     },
     write: async (write) => {
       if (!mayAsk(write)) return null;

@@ -11,6 +11,17 @@ export interface Versioned {
   readonly userId: string | null;
 }
 
+/** The first of several readers that knows what an event is a new version of. */
+export function firstSubject(readers: readonly SubjectOf[]): SubjectOf {
+  return (eventType, payload) => {
+    for (const reader of readers) {
+      const versioned = reader(eventType, payload);
+      if (versioned !== null) return versioned;
+    }
+    return null;
+  };
+}
+
 const text = z.string().nullable().catch(null);
 
 /** Specification, Events: the top-level structure of every event. */

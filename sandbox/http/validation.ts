@@ -66,7 +66,11 @@ function faultOf(issue: Issue, input: unknown, place: Place): Fault {
  * The input as the schema says.
  * @throws Refusal 422 with a list of faults (public service: HTTPValidationError as it is in practice).
  */
-function validate<Schema extends z.ZodType>(schema: Schema, input: unknown, place: Place): z.output<Schema> {
+export function validate<Schema extends z.ZodType>(
+  schema: Schema,
+  input: unknown,
+  place: Place,
+): z.output<Schema> {
   const read = schema.safeParse(input);
   if (read.success) return read.data;
   throw new Refusal(422, { detail: read.error.issues.map((issue) => faultOf(issue, input, place)) });

@@ -1,3 +1,4 @@
+import type { LabReportJob } from '../lab-reports/job.ts';
 import type { Order } from '../orders/order.ts';
 import { createOrders } from '../orders/seeded-orders.ts';
 import { type Catalogue, createCatalogue } from './catalogue.ts';
@@ -25,6 +26,7 @@ export interface WorldState {
   readonly seed: number;
   readonly users: User[];
   readonly orders: Order[];
+  readonly labReports: LabReportJob[];
   readonly portalLinks: PortalLink[];
   readonly outbox: OutgoingMessage[];
   /** How many there have been; the next one takes the next ordinal. */
@@ -42,7 +44,16 @@ export interface World {
 export function createState(seed: number): WorldState {
   const counters = { events: 0, orders: 0, messages: 0 };
   const users = createUsers(seed);
-  const state = { version: 1 as const, seed, users, orders: [], portalLinks: [], outbox: [], counters };
+  const state = {
+    version: 1 as const,
+    seed,
+    users,
+    orders: [],
+    labReports: [],
+    portalLinks: [],
+    outbox: [],
+    counters,
+  };
   state satisfies WorldState;
   const world = createWorld(state);
   world.state.orders.push(...createOrders(world));

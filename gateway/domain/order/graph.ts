@@ -19,7 +19,8 @@ import { getOrders, listOrders, type Order, type OrderEvent, type OrderFilter } 
 import { readOrderStatus } from './status.ts';
 import { orderStatusRef } from './status-graph.ts';
 
-const interpretation = openEnum('Interpretation', 'What the results of an order mean as a whole.', {
+/** Shared with the results, which use the same words. */
+export const interpretation = openEnum('Interpretation', 'What the results of an order mean as a whole.', {
   NORMAL: 'Within the expected ranges.',
   ABNORMAL: 'Outside an expected range.',
   CRITICAL: 'Needs attention at once.',

@@ -172,6 +172,34 @@ describe.each(stores)('the event log in $name', ({ open }) => {
     });
   });
 
+  describe('claim', () => {
+    test('tells whose a subject is before any message of it came', async () => {
+      await using store = await open();
+      await store.log.claim('report-1', 'user-1');
+      expect(await store.log.latest('report-1')).toEqual({ version: 0, position: 0, userId: 'user-1' });
+      expect(await idsOf(store.log, {})).toEqual([]);
+    });
+
+    test('gives way to a message that names a user, and outlives one that names none', async () => {
+      await using store = await open();
+      await store.log.claim('order-1', 'user-1');
+      await store.log.append(newMessage('1', { subject: order(1), userId: null }));
+      expect(await store.log.latest('order-1')).toMatchObject({ version: 1, userId: 'user-1' });
+      await store.log.append(newMessage('2', { subject: order(2), userId: 'user-2' }));
+      expect(await store.log.latest('order-1')).toMatchObject({ version: 2, userId: 'user-2' });
+    });
+
+    test('changes nothing about a subject that is known', async () => {
+      await using store = await open();
+      await store.log.append(newMessage('1', { subject: order(1), userId: 'user-1' }));
+      await store.log.claim('order-1', 'user-2');
+      await store.log.claim('order-2', 'user-1');
+      await store.log.claim('order-2', 'user-2');
+      expect(await store.log.latest('order-1')).toMatchObject({ version: 1, userId: 'user-1' });
+      expect(await store.log.latest('order-2')).toMatchObject({ version: 0, userId: 'user-1' });
+    });
+  });
+
   describe('wake', () => {
     const scopes: readonly (readonly [string, Scope])[] = [
       ['everything', {}],

@@ -1,0 +1,129 @@
+import { readUuid } from '../../graph/arguments.ts';
+import { builder } from '../../graph/builder.ts';
+import type { GraphContext } from '../../graph/context.ts';
+import { openEnum } from '../../graph/open-enum.ts';
+import { loadUser, userRef } from '../user/graph.ts';
+import { getLabReport, type LabReport, type LabReportData } from './rest.ts';
+import { labReportResultRef } from './result-graph.ts';
+
+const status = openEnum('LabReportStatus', 'How far the reading of a lab report has come.', {
+  UPLOAD_PENDING: 'The upload is not complete.',
+  STARTED: 'It is being read.',
+  COMPLETED: 'It was read; its results are there.',
+  FAILED: 'It could not be read; the failure reason says why.',
+  PENDING_REVIEW: 'It was read and waits for a person to look at it.',
+});
+
+const failureReason = openEnum('LabReportFailureReason', 'Why a lab report could not be read.', {
+  INVALID_INPUT: 'It is no readable lab report.',
+  LOW_QUALITY: 'The image is too poor.',
+  NOT_ENGLISH: 'It is not in English.',
+  TOO_MANY_PAGES: 'It has too many pages.',
+  PROCESSING_ERROR: 'The reading itself failed.',
+});
+
+const reviewState = builder.enumType('LabReportReview', {
+  description: 'Whether a person has looked at what was read.',
+  values: {
+    NOT_REQUESTED: { description: 'Nobody was asked to.' },
+    PENDING: { description: 'A person was asked to and has not done it yet.' },
+    DONE: { description: 'A person has.' },
+  } as const,
+});
+
+/** What the service's two flags mean together; null when it sent neither. */
+function reviewOf({
+  status,
+  needsHumanReview,
+  isReviewed,
+}: LabReport): 'NOT_REQUESTED' | 'PENDING' | 'DONE' | null {
+  if (isReviewed) return 'DONE';
+  if (needsHumanReview || status === 'pending_review') return 'PENDING';
+  return needsHumanReview === null ? null : 'NOT_REQUESTED';
+}
+
+/**
+ * The report as the caller may see it, or null. The service names no owner: it is known from the upload through this
+ * gateway or from the report's webhook, and without either only the team sees it.
+ */
+async function loadLabReport({ service, events }: GraphContext, id: string): Promise<LabReport | null> {
+  const known = await events.latest(id);
+  return await getLabReport(service, id, known?.userId ?? null);
+}
+
+const metadataRef = builder.objectRef<NonNullable<LabReportData['metadata']>>('LabReportMetadata').implement({
+  description: 'What a lab report says of itself, as far as it could be read.',
+  fields: (t) => ({
+    patientFirstName: t.exposeString('patientFirstName', { description: 'First name of the patient.' }),
+    patientLastName: t.exposeString('patientLastName', { description: 'Last name of the patient.' }),
+    dob: t.expose('dob', { type: 'Date', description: 'Date of birth of the patient.' }),
+    gender: t.exposeString('gender', { description: 'Gender of the patient, as the service has it.' }),
+    labName: t.exposeString('labName', { description: 'The lab that wrote the report.' }),
+    reportedOn: t.expose('reportedOn', { type: 'Date', description: 'The day of the report.' }),
+    collectedOn: t.expose('collectedOn', { type: 'Date', description: 'The day the sample was taken.' }),
+    specimenNumber: t.exposeString('specimenNumber', { description: "The lab's number of the sample." }),
+  }),
+});
+
+export const labReportRef = builder.objectRef<LabReport>('LabReport').implement({
+  description: 'An uploaded lab report, and what was read from it.',
+  fields: (t) => ({
+    id: t.exposeID('id', { nullable: false, description: "The service's id of the report (uuid)." }),
+    userId: t.exposeID('userId', {
+      description:
+        'Id of the user it is about; null where neither the upload nor a webhook came through this gateway.',
+    }),
+    user: t.field({
+      type: userRef,
+      description: 'The user it is about, where known.',
+      resolve: (report, _args, context) => (report.userId === null ? null : loadUser(context, report.userId)),
+    }),
+    status: t.field({
+      type: status.ref,
+      description: 'How far its reading has come; null when the status is not one of these.',
+      resolve: (report) => status.known(report.status),
+    }),
+    statusRaw: t.string({
+      description: 'The status as the service sent it.',
+      resolve: (report) => report.status,
+    }),
+    failureReason: t.field({
+      type: failureReason.ref,
+      description: 'Why it could not be read; null when it was, or when the reason is not one of these.',
+      resolve: (report) => failureReason.known(report.failureReason),
+    }),
+    failureReasonRaw: t.string({
+      description: 'The failure reason as the service sent it.',
+      resolve: (report) => report.failureReason,
+    }),
+    review: t.field({
+      type: reviewState,
+      description: 'Whether a person has looked at it; null when the service does not say.',
+      resolve: reviewOf,
+    }),
+    needsHumanReview: t.exposeBoolean('needsHumanReview', {
+      description: 'Whether a person was asked to look at it.',
+    }),
+    isReviewed: t.exposeBoolean('isReviewed', { description: 'Whether a person has looked at it.' }),
+    metadata: t.field({
+      type: metadataRef,
+      description: 'What it says of itself; null until it was read.',
+      resolve: (report) => report.data?.metadata ?? null,
+    }),
+    results: t.field({
+      type: [labReportResultRef],
+      description: 'The results read from it; null until it was read.',
+      resolve: (report) => report.data?.results ?? null,
+    }),
+  }),
+});
+
+builder.queryField('labReport', (t) =>
+  t.field({
+    type: labReportRef,
+    description:
+      'One lab report by id; null when there is none that the caller may see. Viewer tokens need the scope read:results.',
+    args: { id: t.arg.id({ required: true, description: "The report's id (uuid)." }) },
+    resolve: (_root, args, context) => loadLabReport(context, readUuid('id', args.id)),
+  }),
+);

@@ -1,0 +1,142 @@
+import { builder } from '../../graph/builder.ts';
+import { openEnum } from '../../graph/open-enum.ts';
+import { interpretation } from '../order/graph.ts';
+import type { LabReportResult, LoincMatch } from './rest.ts';
+
+const resultType = openEnum('LabReportResultType', 'What kind of value was read.', {
+  NUMERIC: 'A number, as text.',
+  RANGE: 'A bound or a range.',
+  COMMENT: 'A remark.',
+  BOOLEAN: 'Yes or no.',
+  DURATION: 'A length of time.',
+  PERCENTAGE: 'A percentage.',
+  RATIO: 'A ratio.',
+});
+
+const sampleType = openEnum('LabReportSampleType', 'What a value was measured in.', {
+  URINE: 'It was urine.',
+  SERUM_PLASMA_BLOOD: 'It was serum, plasma or blood.',
+  CAPILLARY_BLOOD: 'It was blood from a finger.',
+  STOOL: 'It was stool.',
+  SALIVA: 'It was saliva.',
+  OTHER: 'It was something else.',
+  UNKNOWN: 'The report does not say.',
+});
+
+const measurementKind = openEnum('LabReportMeasurementKind', 'How a value came about.', {
+  DIRECT: 'It was measured.',
+  CALCULATED: 'It was calculated from others.',
+  RATIO: 'It is the ratio of others.',
+  UNKNOWN: 'The report does not say.',
+});
+
+const sensitivity = openEnum('LabReportSensitivity', 'Whether a test was of the sensitive kind.', {
+  SENSITIVE: 'It was.',
+  INSENSITIVE: 'It was not.',
+  UNKNOWN: 'The report does not say.',
+});
+
+const matchStatus = openEnum('LoincMatchStatus', 'How sure the match with a LOINC code is.', {
+  AUTO_MATCH: 'Sure enough to be used.',
+  NEEDS_REVIEW: 'A person should look at it.',
+  NO_MATCH: 'No code was found.',
+});
+
+const loincMatchRef = builder.objectRef<LoincMatch>('LoincMatch').implement({
+  description: 'A LOINC code that a result may stand for.',
+  fields: (t) => ({
+    code: t.exposeString('code', { description: 'The LOINC code.' }),
+    name: t.exposeString('name', { description: 'Its LOINC name.' }),
+    displayName: t.exposeString('displayName', { description: 'Its name for people.' }),
+    aliases: t.stringList({
+      nullable: false,
+      description: 'Other names of it.',
+      resolve: (match) => [...match.aliases],
+    }),
+    confidence: t.exposeFloat('confidence', {
+      description: 'How sure the match is, as the service scores it.',
+    }),
+  }),
+});
+
+export const labReportResultRef = builder.objectRef<LabReportResult>('LabReportResult').implement({
+  description: 'One value read from a lab report.',
+  fields: (t) => ({
+    name: t.exposeString('name', { description: 'Name of the test, as the report has it.' }),
+    value: t.exposeString('value', { description: 'The value as text, not always a number.' }),
+    type: t.field({
+      type: resultType.ref,
+      description: 'What kind of value it is; null when the kind is not one of these.',
+      resolve: (result) => resultType.known(result.type),
+    }),
+    typeRaw: t.string({
+      description: 'The kind of value as the service sent it.',
+      resolve: (result) => result.type,
+    }),
+    unit: t.exposeString('unit', { description: 'The unit of the value and its range.' }),
+    minRange: t.exposeFloat('minRange', {
+      description: 'The lowest expected value; null where there is none.',
+    }),
+    maxRange: t.exposeFloat('maxRange', {
+      description: 'The highest expected value; null where there is none.',
+    }),
+    isAboveRange: t.exposeBoolean('isAboveRange', {
+      description: 'Whether it is above the highest expected value.',
+    }),
+    isBelowRange: t.exposeBoolean('isBelowRange', {
+      description: 'Whether it is below the lowest expected value.',
+    }),
+    interpretation: t.field({
+      type: interpretation.ref,
+      description: 'What the value means; null when the interpretation is not one of these.',
+      resolve: (result) => interpretation.known(result.interpretation),
+    }),
+    interpretationRaw: t.string({
+      description: 'The interpretation as the service sent it.',
+      resolve: (result) => result.interpretation,
+    }),
+    sampleType: t.field({
+      type: sampleType.ref,
+      description: 'What it was measured in; null when that is not one of these.',
+      resolve: (result) => sampleType.known(result.sampleType),
+    }),
+    sampleTypeRaw: t.string({
+      description: 'What it was measured in, as the service sent it.',
+      resolve: (result) => result.sampleType,
+    }),
+    measurementKind: t.field({
+      type: measurementKind.ref,
+      description: 'How it came about; null when that is not one of these.',
+      resolve: (result) => measurementKind.known(result.measurementKind),
+    }),
+    measurementKindRaw: t.string({
+      description: 'How it came about, as the service sent it.',
+      resolve: (result) => result.measurementKind,
+    }),
+    sensitivity: t.field({
+      type: sensitivity.ref,
+      description: 'Whether the test was of the sensitive kind; null when that is not one of these.',
+      resolve: (result) => sensitivity.known(result.sensitivity),
+    }),
+    sensitivityRaw: t.string({
+      description: 'The sensitivity as the service sent it.',
+      resolve: (result) => result.sensitivity,
+    }),
+    panelName: t.exposeString('panelName', { description: 'The panel it stood under in the report.' }),
+    loincMatchStatus: t.field({
+      type: matchStatus.ref,
+      description: 'How sure its LOINC code is; null when that is not one of these.',
+      resolve: (result) => matchStatus.known(result.loincMatchStatus),
+    }),
+    loincMatchStatusRaw: t.string({
+      description: 'How sure its LOINC code is, as the service sent it.',
+      resolve: (result) => result.loincMatchStatus,
+    }),
+    loincMatches: t.field({
+      type: [loincMatchRef],
+      nullable: false,
+      description: 'The LOINC codes it may stand for, as the service lists them.',
+      resolve: (result) => result.loincMatches,
+    }),
+  }),
+});

@@ -1,0 +1,86 @@
+import { builder } from '../../graph/builder.ts';
+import { openEnum } from '../../graph/open-enum.ts';
+import { interpretation } from '../order/graph.ts';
+import type { BiomarkerResult, SourceMarker } from './rest.ts';
+
+const resultType = openEnum('ResultType', 'What kind of value a result has.', {
+  NUMERIC: 'A number, as text.',
+  RANGE: 'A bound or a range, such as <0.3.',
+  COMMENT: 'A remark of the lab.',
+  CODED_VALUE: 'A word of a fixed list, such as Negative.',
+});
+
+export const sourceMarkerRef = builder.objectRef<SourceMarker>('SourceMarker').implement({
+  description: 'An ordered marker that a result belongs to.',
+  fields: (t) => ({
+    markerId: t.exposeID('markerId', { description: "The service's id of the marker." }),
+    name: t.exposeString('name', { description: 'Its name.' }),
+    slug: t.exposeString('slug', { description: 'Its stable identifier.' }),
+    providerId: t.exposeString('providerId', { description: "The lab's own code of it." }),
+  }),
+});
+
+export const biomarkerResultRef = builder.objectRef<BiomarkerResult>('BiomarkerResult').implement({
+  description: 'One measured value.',
+  fields: (t) => ({
+    name: t.exposeString('name', { description: 'What was measured.' }),
+    slug: t.exposeString('slug', { description: 'Its stable identifier.' }),
+    value: t.exposeString('value', {
+      description: 'The value as the lab wrote it: never rounded, not always a number.',
+    }),
+    type: t.field({
+      type: resultType.ref,
+      description: 'What kind of value it is; null when the kind is not one of these.',
+      resolve: (result) => resultType.known(result.type),
+    }),
+    typeRaw: t.string({
+      description: 'The kind of value as the service sent it.',
+      resolve: (result) => result.type,
+    }),
+    unit: t.exposeString('unit', {
+      description: 'The unit of the value and its range, as the lab wrote it.',
+    }),
+    referenceRange: t.exposeString('referenceRange', {
+      description: 'The expected range as the lab wrote it.',
+    }),
+    minRange: t.exposeFloat('minRange', {
+      description: 'The lowest expected value; null where there is none.',
+    }),
+    maxRange: t.exposeFloat('maxRange', {
+      description: 'The highest expected value; null where there is none.',
+    }),
+    isAboveRange: t.exposeBoolean('isAboveRange', {
+      description: 'Whether it is above the highest expected value.',
+    }),
+    isBelowRange: t.exposeBoolean('isBelowRange', {
+      description: 'Whether it is below the lowest expected value.',
+    }),
+    interpretation: t.field({
+      type: interpretation.ref,
+      description: 'What the value means; null when the interpretation is not one of these.',
+      resolve: (result) => interpretation.known(result.interpretation),
+    }),
+    interpretationRaw: t.string({
+      description: 'The interpretation as the service sent it.',
+      resolve: (result) => result.interpretation,
+    }),
+    sourceInterpretation: t.exposeString('sourceInterpretation', {
+      description: "The lab's own mark for it, such as H for high.",
+    }),
+    loincCode: t.exposeString('loincCode', { description: 'Its LOINC code.' }),
+    loincSlug: t.exposeString('loincSlug', { description: 'Identifier of its LOINC entry.' }),
+    providerId: t.exposeString('providerId', { description: "The lab's own code of it." }),
+    sourceMarkers: t.field({
+      type: [sourceMarkerRef],
+      nullable: false,
+      description: 'The ordered markers it belongs to.',
+      resolve: (result) => result.sourceMarkers,
+    }),
+    notes: t.exposeString('notes', { description: 'What the lab noted about it.' }),
+    performingLaboratory: t.exposeString('performingLaboratory', {
+      description: 'The lab that measured it.',
+    }),
+    sampleId: t.exposeString('sampleId', { description: 'The number of the sample it was measured in.' }),
+    reportedAt: t.expose('reportedAt', { type: 'DateTime', description: 'When it was reported.' }),
+  }),
+});

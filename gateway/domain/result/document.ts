@@ -1,0 +1,77 @@
+import { isGatewayError } from '../../errors.ts';
+import type { GraphContext } from '../../graph/context.ts';
+import {
+  type FeatureNotEnabled,
+  featureNotEnabled,
+  type NotFound,
+  notFound,
+  type UserError,
+} from '../../graph/user-error.ts';
+import { getOrder } from '../order/rest.ts';
+import { type DocumentKind, openDocument, scopeOfDocument } from './rest.ts';
+
+export interface DocumentTicket {
+  readonly kind: 'DocumentTicket';
+  /** A path on this gateway. */
+  readonly url: string;
+  readonly expiresAt: Date;
+}
+
+export interface DocumentNotReady extends UserError {
+  readonly kind: 'DocumentNotReady';
+}
+
+export type CreateDocumentTicketResult = DocumentTicket | DocumentNotReady | NotFound | FeatureNotEnabled;
+
+/** What a ticket is asked for. */
+export interface DocumentRequest {
+  readonly orderId: string;
+  readonly kind: DocumentKind;
+}
+
+/**
+ * Makes a ticket for one fetch of a document of an order. The service is asked for the document first and the
+ * transfer ended at once: nothing else says truthfully that it is there (some labs give no file for partial results).
+ * @throws GatewayError FORBIDDEN, UPSTREAM_*
+ */
+export async function requestDocumentTicket(
+  { service, caller, documentTickets }: GraphContext,
+  { orderId, kind }: DocumentRequest,
+): Promise<CreateDocumentTicketResult> {
+  service.require(scopeOfDocument(kind));
+  const order = await getOrder(service, orderId);
+  if (order === null) return notFound('order');
+  try {
+    const file = await openDocument(service, order, kind);
+    if (file === null) return notReady();
+    file.cancel();
+  } catch (error) {
+    if (isGatewayError(error, 'UPSTREAM_FORBIDDEN')) return featureNotEnabled();
+    if (isGatewayError(error, 'UPSTREAM_REJECTED')) return notReady();
+    throw error;
+  }
+  const { ticket, expiresAt } = documentTickets.issue({ caller, orderId, userId: order.userId, kind });
+  return { kind: 'DocumentTicket', url: `/documents/${ticket}`, expiresAt };
+}
+
+function notReady(): DocumentNotReady {
+  return {
+    kind: 'DocumentNotReady',
+    code: 'DOCUMENT_NOT_READY',
+    message: 'The service does not have this document yet.',
+  };
+}
+
+/**
+ * The document that a ticket was made for, or null when it is gone. The order is read once more, with the rights of
+ * the ticket's caller: it may have moved to another user meanwhile.
+ * @throws GatewayError UPSTREAM_*
+ */
+export async function fetchDocument(
+  service: GraphContext['service'],
+  granted: DocumentRequest & { readonly userId: string },
+) {
+  const order = await getOrder(service, granted.orderId);
+  if (order === null || order.userId !== granted.userId) return null;
+  return await openDocument(service, order, granted.kind);
+}

@@ -1,0 +1,160 @@
+import { builder } from '../../graph/builder.ts';
+import { type GraphContext, type LoaderKind, loadEach } from '../../graph/context.ts';
+import { openEnum } from '../../graph/open-enum.ts';
+import { interpretation, orderRef } from '../order/graph.ts';
+import type { Order } from '../order/rest.ts';
+import { biomarkerResultRef, sourceMarkerRef } from './biomarker-graph.ts';
+import {
+  getResultMetadata,
+  getResults,
+  type MissingResult,
+  type OrderResults,
+  type ResultMetadata,
+  type ResultSample,
+} from './rest.ts';
+
+const missingReason = openEnum('MissingResultReason', 'Why a result is missing, as far as it is known.', {
+  QUANTITY_NOT_SUFFICIENT_FAILURE: 'There was too little of the sample.',
+  COLLECTION_PROCESS_FAILURE: 'Something went wrong when the sample was taken.',
+  DROP_OFF_FAILURE: 'Something went wrong on the way to the lab.',
+  INTERNAL_LAB_FAILURE: 'Something went wrong in the lab.',
+  ORDER_ENTRY_FAILURE: 'The order reached the lab wrongly.',
+  NON_FAILURE: 'Nothing went wrong: the result is not given.',
+  UNKNOWN_FAILURE: 'The lab does not say why.',
+  PATIENT_CONDITION_FAILURE: "The patient's condition made the sample unusable.",
+  MISSING_RESULT_CALC_FAILURE: 'It is calculated from a result that is missing.',
+  MISSING_DEMO_AOE_CALC_FAILURE:
+    'It is calculated from an answer or a detail of the patient that is missing.',
+  INSUFFICIENT_VOLUME: 'The volume of the sample was too small.',
+});
+
+/** Results by order: the service has no call for several, so each is one call, made once per operation. */
+const resultsOfOrder: LoaderKind<Order, OrderResults | null> = {
+  keyOf: (order) => order.id,
+  batch: (service, orders) => loadEach(orders, (order) => getResults(service, order)),
+};
+
+/** The results of an order, or null before there are any. */
+function loadResults(context: GraphContext, order: Order): Promise<OrderResults | null> {
+  return context.loaders.of(resultsOfOrder).load(order);
+}
+
+const metadataRef = builder.objectRef<ResultMetadata>('ResultMetadata').implement({
+  description: 'What a lab says about the results of an order as a whole.',
+  fields: (t) => ({
+    statusRaw: t.string({
+      description: 'How complete the results are, as the service sent it, such as final or partial.',
+      resolve: (metadata) => metadata.status,
+    }),
+    interpretation: t.field({
+      type: interpretation.ref,
+      description: 'What the results mean as a whole; null when the value is not one of these.',
+      resolve: (metadata) => interpretation.known(metadata.interpretation),
+    }),
+    interpretationRaw: t.string({
+      description: 'The interpretation as the service sent it.',
+      resolve: (metadata) => metadata.interpretation,
+    }),
+    patientName: t.exposeString('patientName', { description: 'Name of the patient, as the lab has it.' }),
+    age: t.exposeString('age', { description: 'Age of the patient in years, as the lab has it.' }),
+    birthDateRaw: t.string({
+      description: 'Birth date of the patient as the lab wrote it, in whatever form.',
+      resolve: (metadata) => metadata.birthDate,
+    }),
+    provider: t.exposeString('provider', { description: 'The physician who ordered the test.' }),
+    laboratory: t.exposeString('laboratory', { description: 'The lab that reported the results.' }),
+    cliaNumber: t.exposeString('cliaNumber', { description: "The lab's CLIA number." }),
+    specimenNumber: t.exposeString('specimenNumber', { description: "The lab's number of the sample." }),
+    collectedAt: t.expose('collectedAt', { type: 'DateTime', description: 'When the sample was taken.' }),
+    receivedAt: t.expose('receivedAt', { type: 'DateTime', description: 'When the lab received it.' }),
+    reportedAt: t.expose('reportedAt', { type: 'DateTime', description: 'When the lab reported.' }),
+  }),
+});
+
+const missingResultRef = builder.objectRef<MissingResult>('MissingResult').implement({
+  description: 'A result that the order should have brought and did not.',
+  fields: (t) => ({
+    name: t.exposeString('name', { description: 'What was to be measured.' }),
+    slug: t.exposeString('slug', { description: 'Its stable identifier.' }),
+    reason: t.field({
+      type: missingReason.ref,
+      description: 'Why it is missing, as the service infers it; null when the reason is not one of these.',
+      resolve: (missing) => missingReason.known(missing.reason),
+    }),
+    reasonRaw: t.string({
+      description: 'The reason as the service sent it.',
+      resolve: (missing) => missing.reason,
+    }),
+    note: t.exposeString('note', { description: 'What the lab noted about it.' }),
+    loincCode: t.exposeString('loincCode', { description: 'Its LOINC code.' }),
+    loincSlug: t.exposeString('loincSlug', { description: 'Identifier of its LOINC entry.' }),
+    providerId: t.exposeString('providerId', { description: "The lab's own code of it." }),
+    sourceMarkers: t.field({
+      type: [sourceMarkerRef],
+      nullable: false,
+      description: 'The ordered markers it belongs to.',
+      resolve: (missing) => missing.sourceMarkers,
+    }),
+  }),
+});
+
+const sampleRef = builder.objectRef<ResultSample>('ResultSample').implement({
+  description: 'A sample that results come from.',
+  fields: (t) => ({
+    sampleId: t.exposeString('sampleId', { description: 'The number on the sample.' }),
+    controlNumber: t.exposeString('controlNumber', { description: "The lab's control number." }),
+    collectedAt: t.expose('collectedAt', { type: 'DateTime', description: 'When it was taken.' }),
+    receivedAt: t.expose('receivedAt', { type: 'DateTime', description: 'When the lab received it.' }),
+    reportedAt: t.expose('reportedAt', { type: 'DateTime', description: 'When the lab reported.' }),
+    laboratories: t.stringList({
+      nullable: false,
+      description: 'Names of the laboratories that worked on it.',
+      resolve: (sample) => [...sample.laboratories],
+    }),
+    fasting: t.exposeBoolean('fasting', { description: 'Whether the patient was fasting.' }),
+    notes: t.exposeString('notes', { description: 'Clinical notes on it.' }),
+  }),
+});
+
+const orderResultsRef = builder.objectRef<OrderResults>('OrderResults').implement({
+  description: 'What an order brought: final, or the part that is there so far.',
+  fields: (t) => ({
+    metadata: t.expose('metadata', {
+      type: metadataRef,
+      description: 'What the lab says about the results as a whole.',
+    }),
+    biomarkers: t.field({
+      type: [biomarkerResultRef],
+      nullable: false,
+      description: 'The results, in the order of the lab.',
+      resolve: (results) => results.results,
+    }),
+    missing: t.field({
+      type: [missingResultRef],
+      nullable: false,
+      description: 'Results that will not come, each with its reason.',
+      resolve: (results) => results.missing,
+    }),
+    samples: t.field({
+      type: [sampleRef],
+      nullable: false,
+      description: 'The samples the results come from.',
+      resolve: (results) => results.samples,
+    }),
+  }),
+});
+
+builder.objectFields(orderRef, (t) => ({
+  results: t.field({
+    type: orderResultsRef,
+    description:
+      'Its results, also partial ones; null before there are any. Viewer tokens need the scope read:results.',
+    resolve: (order, _args, context) => loadResults(context, order),
+  }),
+  resultMetadata: t.field({
+    type: metadataRef,
+    description:
+      'The head of its results without the values; null before there are any. Viewer tokens need the scope read:results.',
+    resolve: (order, _args, { service }) => getResultMetadata(service, order),
+  }),
+}));

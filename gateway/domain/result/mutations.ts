@@ -1,0 +1,63 @@
+import { readUuid } from '../../graph/arguments.ts';
+import { builder } from '../../graph/builder.ts';
+import { featureNotEnabledRef, notFoundRef, userErrorRef } from '../../graph/user-error.ts';
+import { type DocumentNotReady, type DocumentTicket, requestDocumentTicket } from './document.ts';
+
+const documentKind = builder.enumType('DocumentKind', {
+  description: 'Which document of an order.',
+  values: {
+    RESULT: { description: 'The report of its results. Viewer tokens need the scope read:results.' },
+    REQUISITION: { description: 'The form that asks the lab for the test.' },
+  } as const,
+});
+
+const documentTicketRef = builder.objectRef<DocumentTicket>('DocumentTicket').implement({
+  description:
+    'Leave to fetch one document once, as PDF: whoever has it gets the document, so treat it as a secret.',
+  fields: (t) => ({
+    url: t.exposeString('url', {
+      nullable: false,
+      description: 'Where to GET it: a path on this gateway, to be used once and without a token.',
+    }),
+    expiresAt: t.expose('expiresAt', {
+      type: 'DateTime',
+      nullable: false,
+      description: 'When it ends, after one minute at most.',
+    }),
+  }),
+});
+
+const documentNotReadyRef = builder.objectRef<DocumentNotReady>('DocumentNotReady').implement({
+  description: 'The service does not have the document yet.',
+  interfaces: [userErrorRef],
+});
+
+const createDocumentTicketResult = builder.unionType('CreateDocumentTicketResult', {
+  description: 'What came of asking for a document.',
+  types: [documentTicketRef, documentNotReadyRef, notFoundRef, featureNotEnabledRef],
+  resolveType: (result) => result.kind,
+});
+
+const createDocumentTicketInput = builder.inputType('CreateDocumentTicketInput', {
+  description: 'Which document of which order.',
+  fields: (t) => ({
+    orderId: t.id({ required: true, description: 'Id of the order (uuid).' }),
+    kind: t.field({ type: documentKind, required: true, description: 'Which of its documents.' }),
+  }),
+});
+
+builder.mutationField('createDocumentTicket', (t) =>
+  t.field({
+    type: createDocumentTicketResult,
+    nullable: false,
+    description: "Makes a short-lived ticket for one fetch of an order's document as PDF.",
+    args: {
+      input: t.arg({ type: createDocumentTicketInput, required: true, description: 'Which document.' }),
+    },
+    resolve: (_root, { input }, context) =>
+      requestDocumentTicket(context, {
+        orderId: readUuid('input.orderId', input.orderId),
+        kind: input.kind,
+      }),
+  }),
+);

@@ -1,0 +1,104 @@
+import { GraphQLError } from 'graphql';
+import type { GraphQLParams, Plugin } from 'graphql-yoga';
+import type { Caller } from '../caller/caller.ts';
+import { GatewayError } from '../errors.ts';
+
+/** The largest request with files: the service's own bound of one upload (public service: 31,981,568 bytes). */
+export const maxUploadBytes = 31_981_568;
+/** What stands beside the files may be as large as a request without files. */
+const maxTextLength = 100_000;
+/** The service works on ten uploads at once (public service); this many wait in memory at most. */
+const maxUploadsAtOnce = 10;
+const retryAfterMs = 2000;
+
+/** Whether a request is a GraphQL multipart request, which may be larger than any other. */
+export function isUpload(request: Request): boolean {
+  const type = request.headers.get('content-type') ?? '';
+  return request.method === 'POST' && /^multipart\/form-data *;/i.test(type);
+}
+
+/**
+ * Lets in uploads, a few at a time, and only from callers that may upload at all, before a byte of them is read: they
+ * are the only requests that take much memory. The function it makes returns the function that marks the end.
+ */
+export function createUploadGate(): (caller: Caller) => () => void {
+  let uploads = 0;
+  return (caller) => {
+    if (caller.kind === 'USER' && !caller.scopes.includes('write:lab-reports')) {
+      throw new GatewayError('FORBIDDEN', 'This needs a token with the scope write:lab-reports.');
+    }
+    if (uploads >= maxUploadsAtOnce) {
+      const message = 'Too many files are being uploaded. Try again in a moment.';
+      throw new GatewayError('UPSTREAM_RATE_LIMITED', message, { retryAfterMs });
+    }
+    uploads += 1;
+    return () => {
+      uploads -= 1;
+    };
+  };
+}
+
+/** Reads GraphQL multipart requests: `operations`, `map`, and one part per file. Takes nothing else. */
+export function useUploads(): Plugin {
+  return {
+    onRequestParse: ({ request, setRequestParser }) => {
+      if (isUpload(request)) setRequestParser(readUpload);
+    },
+  };
+}
+
+async function readUpload(request: Request): Promise<GraphQLParams> {
+  const form = await readForm(request);
+  const operations = readJson(form, 'operations');
+  const map = readJson(form, 'map');
+  for (const [part, paths] of Object.entries(map)) {
+    const file = form.get(part);
+    if (!(file instanceof File) || !Array.isArray(paths)) throw malformed('map');
+    for (const path of paths) place(operations, String(path), file);
+  }
+  // Who may be asked what is checked where every other operation is: the parameters are read like those of JSON.
+  return operations;
+}
+
+async function readForm(request: Request): Promise<FormData> {
+  try {
+    return await request.formData();
+  } catch (error) {
+    if (error instanceof GraphQLError) throw error;
+    throw malformed('body');
+  }
+}
+
+function readJson(form: FormData, name: string): Record<string, unknown> {
+  const text = form.get(name);
+  if (typeof text !== 'string' || text.length > maxTextLength) throw malformed(name);
+  try {
+    const json: unknown = JSON.parse(text);
+    if (isRecord(json)) return json;
+  } catch {
+    // Not JSON: answered like any other fault of the part.
+  }
+  throw malformed(name);
+}
+
+/** Puts a file where its path says; there must be a null, as the multipart specification asks. */
+function place(operations: Record<string, unknown>, path: string, file: File): void {
+  const keys = path.split('.');
+  const last = keys.pop() ?? '';
+  let at: unknown = operations;
+  for (const key of keys) at = isRecord(at) && Object.hasOwn(at, key) ? at[key] : undefined;
+  if (keys[0] !== 'variables' || !isRecord(at) || !Object.hasOwn(at, last) || at[last] !== null) {
+    throw malformed('map');
+  }
+  at[last] = file;
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null;
+}
+
+function malformed(part: string): GraphQLError {
+  return new GraphQLError(`The multipart request has no readable ${part}.`, {
+    extensions: { code: 'BAD_REQUEST', http: { status: 400 } },
+  });
+}

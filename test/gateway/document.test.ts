@@ -1,0 +1,201 @@
+import { expect, test, vi } from 'vitest';
+import { createDocumentTickets } from '../../gateway/caller/document-tickets.ts';
+import { type Lab, startLab } from '../support/lab.ts';
+
+const createTicket = `mutation ($input: CreateDocumentTicketInput!) { createDocumentTicket(input: $input) {
+  __typename
+  ... on DocumentTicket { url expiresAt }
+  ... on UserError { code message }
+} }`;
+
+interface Asked {
+  readonly orderId?: string | undefined;
+  readonly kind?: 'RESULT' | 'REQUISITION';
+  readonly token?: string;
+}
+
+async function ask(lab: Lab, { orderId, kind = 'RESULT', token }: Asked = {}) {
+  const answer = await lab.query(createTicket, {
+    variables: { input: { orderId: orderId ?? lab.sandbox.orders()[0]?.orderId, kind } },
+    ...(token === undefined ? {} : { token }),
+  });
+  return answer.data?.createDocumentTicket ?? answer;
+}
+
+const get = (lab: Lab, path: string, init?: RequestInit) => fetch(`${lab.url}${path}`, init);
+
+test.each(['RESULT', 'REQUISITION'] as const)(
+  'a ticket fetches the PDF of kind %s, once and without a token',
+  async (kind) => {
+    await using lab = await startLab();
+    const asked = Date.now();
+    const { url, expiresAt } = await ask(lab, { kind });
+    expect(url).toMatch(/^\/documents\/[\w-]{43}$/);
+    expect(Date.parse(expiresAt)).toBeGreaterThan(asked);
+    expect(Date.parse(expiresAt)).toBeLessThanOrEqual(Date.now() + 60_000);
+
+    const answer = await get(lab, url);
+    expect(answer.status).toBe(200);
+    expect(Object.fromEntries(answer.headers)).toMatchObject({
+      'content-type': 'application/pdf',
+      'content-disposition': `attachment; filename="${kind.toLowerCase()}.pdf"`,
+      'cache-control': 'no-store',
+      'x-content-type-options': 'nosniff',
+      'referrer-policy': 'no-referrer',
+    });
+    const text = await answer.text();
+    expect(text).toMatch(/^%PDF-1\.4[\s\S]*%%EOF\n$/);
+    expect(answer.headers.get('content-length')).toBe(String(text.length));
+
+    const second = await get(lab, url);
+    expect(second.status).toBe(404);
+    expect(await second.json()).toEqual({
+      error: { code: 'NOT_FOUND', message: 'There is no such document.' },
+    });
+  },
+);
+
+test('an unknown, a malformed and a used ticket get one and the same answer', async () => {
+  await using lab = await startLab();
+  const { url } = await ask(lab);
+  await (await get(lab, url)).text();
+  const answers = await Promise.all(
+    [url, `/documents/${'A'.repeat(43)}`, '/documents/x', '/documents/%00'].map(async (path) => {
+      const answer = await get(lab, path);
+      return [answer.status, await answer.text()];
+    }),
+  );
+  expect(new Set(answers.map((answer) => JSON.stringify(answer))).size).toBe(1);
+});
+
+test('two who come with one ticket at the same time get one document', async () => {
+  await using lab = await startLab();
+  const { url } = await ask(lab);
+  const answers = await Promise.all([get(lab, url), get(lab, url), get(lab, url)]);
+  expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 404, 404]);
+});
+
+test('HEAD and POST are refused and spend no ticket', async () => {
+  await using lab = await startLab();
+  const { url } = await ask(lab);
+  for (const method of ['HEAD', 'POST']) expect((await get(lab, url, { method })).status).toBe(405);
+  expect((await get(lab, url)).status).toBe(200);
+});
+
+test('a document that the service does not have yet is told as such', async () => {
+  await using lab = await startLab();
+  const fresh = lab.sandbox.orders().find(({ status }) => status.endsWith('.ordered'));
+  for (const kind of ['RESULT', 'REQUISITION'] as const) {
+    expect(await ask(lab, { orderId: fresh?.orderId, kind })).toMatchObject({
+      __typename: 'DocumentNotReady',
+      code: 'DOCUMENT_NOT_READY',
+    });
+  }
+});
+
+test('a feature that is not enabled, a fault and an answer that is no PDF are told apart', async () => {
+  await using lab = await startLab();
+  const path = /\/result\/pdf$/;
+  lab.sandbox.faults.add({ path, times: 1, effect: { kind: 'featureNotEnabled' } });
+  expect((await ask(lab)).__typename).toBe('FeatureNotEnabled');
+  lab.sandbox.faults.add({ path, times: 1, effect: { kind: 'answer', status: 200, body: '{}' } });
+  expect((await ask(lab)).errors[0].extensions.code).toBe('UPSTREAM_UNREADABLE');
+  lab.sandbox.faults.add({ path, effect: { kind: 'serverError' } });
+  expect((await ask(lab)).errors[0].extensions.code).toBe('UPSTREAM_UNAVAILABLE');
+});
+
+test('a fault between ticket and fetch is an answer without upstream text, and a passing one is tried again', async () => {
+  await using lab = await startLab();
+  const first = await ask(lab);
+  lab.sandbox.faults.add({ path: /\/result\/pdf$/, times: 1, effect: { kind: 'serverError' } });
+  expect((await get(lab, first.url)).status).toBe(200);
+  const second = await ask(lab);
+  lab.sandbox.faults.add({ path: /\/result\/pdf$/, effect: { kind: 'serverError' } });
+  const answer = await get(lab, second.url);
+  expect(answer.status).toBe(502);
+  expect(await answer.json()).toEqual({
+    error: { code: 'UPSTREAM_UNAVAILABLE', message: 'The service failed to answer.' },
+  });
+});
+
+test("another's order and a random one get the same refusal, and the service is asked for no document", async () => {
+  await using lab = await startLab();
+  const own = lab.sandbox.orders()[0];
+  const other = lab.sandbox.orders().find(({ userId }) => userId !== own?.userId);
+  const token = await lab.tokenFor(own?.userId ?? '', { scopes: ['read:orders', 'read:results'] });
+  const foreign = await ask(lab, { orderId: other?.orderId, token });
+  expect(foreign).toEqual(await ask(lab, { orderId: crypto.randomUUID(), token }));
+  expect(foreign.__typename).toBe('NotFound');
+  expect(lab.sandbox.calls.filter((call) => call.includes('/pdf'))).toEqual([]);
+});
+
+test('a result needs the scope read:results; the requisition belongs to the order', async () => {
+  await using lab = await startLab();
+  const token = await lab.tokenFor(lab.sandbox.orders()[0]?.userId ?? '');
+  expect((await ask(lab, { token })).errors[0].extensions.code).toBe('FORBIDDEN');
+  expect((await ask(lab, { kind: 'REQUISITION', token })).__typename).toBe('DocumentTicket');
+});
+
+test('an order that moved to another user after the ticket was made is not handed out', async () => {
+  await using lab = await startLab();
+  const [order] = lab.sandbox.orders();
+  const { url } = await ask(lab);
+  const stranger = lab.sandbox.users().find(({ userId }) => userId !== order?.userId);
+  const body = JSON.stringify({ id: order?.orderId, user_id: stranger?.userId });
+  lab.sandbox.faults.add({
+    path: `/v3/order/${order?.orderId}`,
+    times: 1,
+    effect: { kind: 'answer', status: 200, body },
+  });
+  expect((await get(lab, url)).status).toBe(404);
+});
+
+test('no ticket and no order id stands in a log line', async () => {
+  await using lab = await startLab();
+  const { url } = await ask(lab);
+  await (await get(lab, url)).text();
+  const second = await ask(lab);
+  lab.sandbox.faults.add({ path: /\/result\/pdf$/, effect: { kind: 'serverError' } });
+  await get(lab, second.url);
+  const written = lab.logged.join('');
+  for (const secret of [url, second.url]) expect(written).not.toContain(secret.slice('/documents/'.length));
+});
+
+test('a client that leaves in the middle ends the transfer and nothing else', async () => {
+  await using lab = await startLab();
+  const { url } = await ask(lab);
+  const leave = new AbortController();
+  const answer = await get(lab, url, { signal: leave.signal });
+  leave.abort();
+  await expect(answer.text()).rejects.toThrow();
+  expect((await get(lab, '/health')).status).toBe(200);
+});
+
+test('a ticket ends after a minute, and with the viewer token behind it when that is sooner', () => {
+  vi.useFakeTimers({ now: 0 });
+  try {
+    const tickets = createDocumentTickets();
+    const grant = { caller: { kind: 'TEAM' }, orderId: 'o', userId: 'u', kind: 'RESULT' } as const;
+    const [early, late] = [tickets.issue(grant), tickets.issue(grant)];
+    const ending = tickets.issue({
+      ...grant,
+      caller: {
+        kind: 'USER',
+        userId: 'u',
+        orderIds: null,
+        scopes: [],
+        expiresAt: new Date(5000),
+        origins: null,
+      },
+    });
+    expect([early.expiresAt.getTime(), ending.expiresAt.getTime()]).toEqual([60_000, 5000]);
+    vi.setSystemTime(5000);
+    expect(tickets.redeem(ending.ticket)).toBeNull();
+    vi.setSystemTime(59_999);
+    expect(tickets.redeem(early.ticket)).toEqual(grant);
+    vi.setSystemTime(60_000);
+    expect(tickets.redeem(late.ticket)).toBeNull();
+  } finally {
+    vi.useRealTimers();
+  }
+});

@@ -1,0 +1,102 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { readLabReport, versionOfLabReport } from '../../gateway/domain/lab-report/rest.ts';
+import { readCriticalResult, readOrderResults } from '../../gateway/domain/result/rest.ts';
+
+const anything = fc.jsonValue({ maxDepth: 3 });
+/** An object with some of the service's keys, each with anything at all under it. */
+const withKeys = (keys: readonly string[], value: fc.Arbitrary<unknown> = anything) =>
+  fc.record(Object.fromEntries(keys.map((key) => [key, value])), { requiredKeys: [] });
+
+const result = withKeys([
+  'name',
+  'result',
+  'value',
+  'type',
+  'unit',
+  'timestamp',
+  'reference_range',
+  'source_markers',
+]);
+const results = fc.record(
+  {
+    metadata: fc.oneof(anything, withKeys(['age', 'dob', 'clia_#', 'date_collected', 'status'])),
+    results: fc.oneof(anything, fc.array(fc.oneof(anything, result))),
+    missing_results: fc.oneof(
+      anything,
+      fc.array(fc.oneof(anything, withKeys(['name', 'inferred_failure_type']))),
+    ),
+    sample_information: fc.oneof(
+      anything,
+      fc.dictionary(fc.string(), fc.oneof(anything, withKeys(['performing_laboratories', 'date_received']))),
+    ),
+  },
+  { requiredKeys: [] },
+);
+
+test('whatever stands in results, they are read, and each row that is an object is a result', () => {
+  fc.assert(
+    fc.property(results, (json) => {
+      const rows = Array.isArray(json.results) ? json.results : [];
+      const objects = rows.filter((row) => typeof row === 'object' && row !== null && !Array.isArray(row));
+      expect(readOrderResults(json).results).toHaveLength(objects.length);
+    }),
+  );
+});
+
+const row = withKeys(['test_name', 'value', 'type', 'loinc_matches', 'interpretation', 'sample_type']);
+const report = fc.record(
+  {
+    status: anything,
+    data: fc.oneof(
+      anything,
+      fc.record(
+        { metadata: anything, results: fc.oneof(anything, fc.array(fc.oneof(anything, row))) },
+        { requiredKeys: [] },
+      ),
+    ),
+    needs_human_review: anything,
+    is_reviewed: anything,
+  },
+  { requiredKeys: [] },
+);
+
+test('whatever stands in a report with an id, it is read and has a version', () => {
+  fc.assert(
+    fc.property(report, (json) => {
+      const payload = { ...json, id: 'a-report' };
+      expect(readLabReport(payload, 'a-user')).toMatchObject({ id: 'a-report', userId: 'a-user' });
+      expect(versionOfLabReport('lab_report.parsing_job.updated', payload)?.version).toBeGreaterThan(0);
+    }),
+  );
+});
+
+test('whatever a webhook carries, reading it never throws', () => {
+  fc.assert(
+    fc.property(anything, (payload) => {
+      readLabReport(payload, null);
+      readCriticalResult(payload);
+      versionOfLabReport('lab_report.parsing_job.created', payload);
+    }),
+  );
+});
+
+test.each([
+  [{ status: 'upload_pending' }, 1],
+  [{ status: 'started' }, 2],
+  [{ status: 'a new one' }, 3],
+  [{ status: 'pending_review' }, 3],
+  [{ status: 'completed', is_reviewed: false }, 4],
+  [{ status: 'failed' }, 4],
+  [{ status: 'completed', is_reviewed: true }, 8],
+])('a job that is %j stands at version %d', (payload, version) => {
+  expect(versionOfLabReport('lab_report.parsing_job.updated', { id: 'J', ...payload })).toEqual({
+    id: 'j',
+    version,
+    userId: null,
+  });
+});
+
+test('other events are no versions of a report', () => {
+  expect(versionOfLabReport('labtest.order.updated', { id: 'j', status: 'started' })).toBeNull();
+});

@@ -1,0 +1,142 @@
+import { expect, test } from 'vitest';
+import { apiKey, at, type OpenSandbox, openSandbox } from './support.ts';
+
+interface Result {
+  readonly name: string;
+  readonly result: string;
+  readonly value: number;
+  readonly unit: string | null;
+  readonly reference_range: string;
+  readonly min_range_value: number | null;
+  readonly max_range_value: number | null;
+  readonly is_above_max_range: boolean;
+  readonly is_below_min_range: boolean;
+  readonly interpretation: string;
+  readonly loinc: string;
+  readonly source_markers: readonly { readonly marker_id: number }[];
+}
+
+interface Results {
+  readonly metadata: Readonly<Record<string, unknown>>;
+  readonly results: readonly Result[];
+  readonly missing_results: readonly { readonly inferred_failure_type: string }[] | null;
+  readonly sample_information: Readonly<Record<string, unknown>>;
+}
+
+const read = (service: OpenSandbox, orderId: string) =>
+  service.ask<Results>('GET', `/v3/order/${orderId}/result`);
+
+async function readPdf({ sandbox }: OpenSandbox, path: string) {
+  const request = new Request(`http://sandbox.test${path}`, { headers: { 'x-service-api-key': apiKey } });
+  const answer = await sandbox.fetch(request);
+  return { status: answer.status, type: answer.headers.get('content-type'), text: await answer.text() };
+}
+
+test('A completed order has one result for each marker of its lab test, with unit, range and LOINC code', async () => {
+  await using service = openSandbox();
+  const { orderId } = at(service.sandbox.orders(), 0);
+  const { status, body } = await read(service, orderId);
+  expect(status).toBe(200);
+  expect(body.metadata).toMatchObject({
+    patient: 'Avery Sample',
+    dob: '1988-04-12',
+    age: '37',
+    status: 'final',
+    interpretation: 'abnormal',
+    laboratory: 'Example Diagnostics (invented)',
+  });
+  expect(body.results.map(({ name }) => name)).toEqual([
+    'Hemoglobin A1c',
+    'Cholesterol, Total',
+    'HDL Cholesterol',
+    'LDL Cholesterol, Calculated',
+    'Triglycerides',
+    'Cholesterol/HDL Ratio',
+    'VLDL Cholesterol, Calculated',
+    'C-Reactive Protein, High Sensitivity',
+  ]);
+  expect(at(body.results, 0)).toMatchObject({
+    unit: '%',
+    type: 'numeric',
+    reference_range: '<5.7',
+    min_range_value: null,
+    max_range_value: 5.6,
+    is_above_max_range: true,
+    interpretation: 'abnormal',
+    source_interpretation: 'H',
+    loinc: '4548-4',
+    source_markers: [{ marker_id: 27001, name: 'Hemoglobin A1c' }],
+  });
+  expect(body.missing_results).toEqual([]);
+});
+
+test('Every value of every order lies to its range as its interpretation says, and is the same each time', async () => {
+  await using service = openSandbox();
+  const seen = new Set<string>();
+  for (const { orderId } of service.sandbox.orders()) {
+    const answer = await read(service, orderId);
+    if (answer.status === 404) continue;
+    expect(await read(service, orderId)).toEqual(answer);
+    for (const result of answer.body.results) {
+      const { value, min_range_value: min, max_range_value: max } = result;
+      expect(Number(result.result)).toBe(value);
+      expect(value).toBeGreaterThanOrEqual(0);
+      expect(result.is_above_max_range).toBe(max !== null && value > max);
+      expect(result.is_below_min_range).toBe(min !== null && value < min);
+      const isInside = !result.is_above_max_range && !result.is_below_min_range;
+      expect([result.name, isInside]).toEqual([result.name, result.interpretation === 'normal']);
+      seen.add(result.interpretation);
+    }
+  }
+  expect(seen).toEqual(new Set(['normal', 'abnormal', 'critical']));
+});
+
+test('Some completed orders lack results and say why; partial ones say nothing yet of what is to come', async () => {
+  await using service = openSandbox();
+  const complete = await read(service, at(service.sandbox.orders(), 1).orderId);
+  expect(complete.body.results).toHaveLength(26);
+  expect(complete.body.missing_results).toMatchObject([
+    {
+      inferred_failure_type: 'quantity_not_sufficient_failure',
+      note: 'The sample was too small for this test.',
+    },
+    { inferred_failure_type: 'patient_condition_failure' },
+  ]);
+  const partial = service.sandbox
+    .orders()
+    .find(({ status }) => status.endsWith('walk_in_test.partial_results'));
+  expect((await read(service, partial?.orderId ?? '')).body).toMatchObject({
+    metadata: { status: 'partial' },
+    missing_results: null,
+  });
+});
+
+test('The metadata alone is what stands in the results', async () => {
+  await using service = openSandbox();
+  const { orderId } = at(service.sandbox.orders(), 0);
+  const { body } = await service.ask('GET', `/v3/order/${orderId}/result/metadata`);
+  expect(body).toEqual((await read(service, orderId)).body.metadata);
+});
+
+test('Results and requisition are PDF files', async () => {
+  await using service = openSandbox();
+  const { orderId } = at(service.sandbox.orders(), 0);
+  for (const path of [`/v3/order/${orderId}/result/pdf`, `/v3/order/${orderId}/requisition/pdf`]) {
+    const pdf = await readPdf(service, path);
+    expect([pdf.status, pdf.type]).toEqual([200, 'application/pdf']);
+    expect(pdf.text).toMatch(/^%PDF-1\.4\n[\s\S]*startxref\n\d+\n%%EOF\n$/);
+    const start = Number(/startxref\n(\d+)/.exec(pdf.text)?.[1]);
+    expect(pdf.text.slice(start, start + 4)).toBe('xref');
+  }
+});
+
+test.each(['/result', '/result/metadata', '/result/pdf', '/requisition/pdf'])(
+  'An order that is only placed has no %s, and an unknown one neither',
+  async (path) => {
+    await using service = openSandbox();
+    const fresh = service.sandbox.orders().find(({ status }) => status.endsWith('.ordered'));
+    expect((await service.ask('GET', `/v3/order/${fresh?.orderId}${path}`)).status).toBe(404);
+    expect((await service.ask('GET', `/v3/order/${crypto.randomUUID()}${path}`)).status).toBe(404);
+    expect((await service.ask('GET', `/v3/order/not-a-uuid${path}`)).status).toBe(422);
+  },
+);
