@@ -6,6 +6,7 @@ import { createGatewayKeys } from './caller/gateway-keys.ts';
 import { createViewerTokens } from './caller/viewer-tokens.ts';
 import type { Config } from './config.ts';
 import { createContexts } from './contexts.ts';
+import { healthFactsOf } from './domain/health-data/facts.ts';
 import { versionOfLabReport } from './domain/lab-report/rest.ts';
 import { versionOfOrder } from './domain/order/rest.ts';
 import { fetchDocument } from './domain/result/document.ts';
@@ -88,6 +89,7 @@ export function createGateway(parts: GatewayParts): Gateway {
       events: store.log,
       log,
       subjectOf: firstSubject([versionOfOrder, versionOfLabReport]),
+      factsOf: healthFactsOf,
       teamId: contexts.learnTeam,
       onAppended: upstream.forget,
       onOutcome: (outcome, seconds) => {

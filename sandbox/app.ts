@@ -3,6 +3,7 @@ import { Hono, type MiddlewareHandler } from 'hono';
 import type { FaultRules } from './faults.ts';
 import { misbehave } from './http/misbehave.ts';
 import { Refusal, refuse } from './http/refusal.ts';
+import { areaRoutes } from './routes/area.ts';
 import { connectionRoutes } from './routes/connections.ts';
 import { controlRoutes } from './routes/controls.ts';
 import { labAccountRoutes } from './routes/lab-accounts.ts';
@@ -11,13 +12,16 @@ import { labTestRoutes } from './routes/lab-tests.ts';
 import { markerRoutes } from './routes/markers.ts';
 import { orderListRoutes } from './routes/order-list.ts';
 import { orderRoutes } from './routes/orders.ts';
+import { phlebotomyRoutes } from './routes/phlebotomy.ts';
 import type { PortalVisit } from './routes/portal-pages.ts';
 import { portalPageRoutes } from './routes/portal-pages.ts';
 import { portalUrlRoutes } from './routes/portal-urls.ts';
 import { resultRoutes } from './routes/results.ts';
+import { serviceCenterRoutes } from './routes/service-centers.ts';
 import { simulationRoutes } from './routes/simulation.ts';
 import { userChangeRoutes } from './routes/user-changes.ts';
 import { userRoutes } from './routes/users.ts';
+import { wearableControls, workoutRoutes } from './routes/wearables.ts';
 import type { SandboxEnv, Service } from './service.ts';
 import type { WebhookSender } from './webhooks/sender.ts';
 
@@ -64,10 +68,15 @@ function serviceRoutes({ service, faults, apiKey, calls }: AppParts): Hono<Sandb
   routes.route('/', labAccountRoutes(service));
   routes.route('/', labTestRoutes(service));
   routes.route('/', orderListRoutes(service));
+  // Before the orders, whose path takes any last part.
+  routes.route('/', areaRoutes());
+  routes.route('/', phlebotomyRoutes(service));
+  routes.route('/', serviceCenterRoutes(service));
   routes.route('/', orderRoutes(service));
   routes.route('/', resultRoutes(service));
   routes.route('/', labReportRoutes(service));
   routes.route('/', simulationRoutes(service));
+  routes.route('/', workoutRoutes(service));
   return routes;
 }
 
@@ -79,6 +88,7 @@ export function createApp(parts: AppParts): Hono<SandboxEnv> {
   app.use('/sandbox/*', requireKey(parts.apiKey));
   app.use('/portal-visits', requireKey(parts.apiKey));
   app.route('/', controlRoutes({ ...parts, visits }));
+  app.route('/', wearableControls(parts.service));
   app.route('/', serviceRoutes(parts));
   app.notFound((c) => c.json({ detail: 'Not Found' }, 404));
   app.onError((error, c) => {

@@ -3,6 +3,7 @@ import { mkdir, rename, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { z } from 'zod';
+import { emptyAppointments } from './appointments/appointment.ts';
 import type { WorldState } from './world/world.ts';
 
 // The file is our own: the shape of its top is enough to tell it from a damaged or a foreign one.
@@ -25,8 +26,8 @@ export function readState(path: string): WorldState | null {
   try {
     const state: unknown = JSON.parse(readFileSync(path, 'utf8'));
     stateShape.parse(state);
-    // Files of earlier versions know no lab reports.
-    return Object.assign({ labReports: [] }, state as WorldState);
+    // Files of earlier versions know no lab reports and no appointments.
+    return Object.assign({ labReports: [], ...emptyAppointments() }, state as WorldState);
   } catch (cause) {
     throw new Error(`The sandbox's state file ${path} is damaged. Delete it to start with a new world.`, {
       cause,

@@ -25,9 +25,11 @@ const concepts = [
   'lab-test',
   'service-event',
   'order',
+  'appointment',
   'result',
   'portal',
   'lab-report',
+  'health-data',
 ];
 
 function leftOf(concept: string): string {
@@ -36,7 +38,7 @@ function leftOf(concept: string): string {
 
 /** Rest files say what the service says: no GraphQL, no stream, no edge. The first pattern that fits decides. */
 const conceptRooms: readonly Room[] = concepts.flatMap((concept) => {
-  const pure = 'rest|write|status|passthrough|country|demographics|connections';
+  const pure = 'rest|write|status|passthrough|country|demographics|connections|availability|places|facts';
   return [
     {
       files: new RegExp(`^gateway/domain/${concept}/(${pure})\\.ts$`),

@@ -26,11 +26,16 @@ export interface EventLog {
   /** The highest version of a subject that the log has seen; version 0 for one that was only claimed. */
   readonly latest: (subject: string) => Promise<Latest | null>;
   /**
+   * Up to `limit` facts, those of the latest time first. Of each key only the fact of the message that stands
+   * last in the log is there.
+   */
+  readonly facts: (query: FactQuery, limit: number) => Promise<readonly StoredFact[]>;
+  /**
    * Notes whose a subject is before any message of it came, durably; one that is known already stays as it is.
    * @throws GatewayError EVENT_LOG_UNAVAILABLE
    */
   readonly claim: (subject: string, userId: string) => Promise<void>;
-  /** Drops bodies received before this time; message ids are remembered longer (30 days). */
+  /** Drops bodies received before this time, and their facts; message ids are remembered longer (30 days). */
   readonly prune: (before: Date) => Promise<number>;
   /** Whether a write would succeed now. */
   readonly isWritable: () => Promise<boolean>;
@@ -51,8 +56,42 @@ export interface NewMessage {
   readonly origin: Origin;
   /** Why nobody is to be told: a dead letter, kept for people to look at. */
   readonly deadReason: DeadReason | null;
+  /** What it says of its user's things; kept with it or not at all. Dead letters state nothing. */
+  readonly facts?: readonly NewFact[];
   /** The raw bytes, as they were signed. */
   readonly body: Buffer;
+}
+
+/**
+ * Something a message states of its user: of several facts of one user, kind and key the one appended last
+ * stands, whatever their times. The log knows neither what kinds there are nor what values mean.
+ */
+export interface NewFact {
+  readonly kind: string;
+  readonly key: string;
+  /** What facts are found by, such as when it was measured. */
+  readonly at: Date;
+  /** Sealed like a body. */
+  readonly value: Buffer;
+}
+
+/** Which facts; all given parts must match. */
+export interface FactQuery {
+  readonly userId: string;
+  readonly kind: string;
+  readonly key?: string;
+  /** Included. */
+  readonly from?: Date;
+  /** Not included. */
+  readonly before?: Date;
+}
+
+export interface StoredFact {
+  readonly at: Date;
+  readonly value: Buffer;
+  /** Of the message that stated it. */
+  readonly position: number;
+  readonly receivedAt: Date;
 }
 
 /** `webhook` came signed from the service; `reconciled` was found by comparing with it. */

@@ -8,6 +8,7 @@ import {
   type Scope,
   type StoredEvent,
 } from './log.ts';
+import { createMemoryFacts } from './memory-facts.ts';
 import type { Earlier, Replies } from './replies.ts';
 import { createWakers } from './wakers.ts';
 
@@ -30,6 +31,7 @@ export function createMemoryLog(): EventLog {
   const messages: KeptMessage[] = [];
   const known = new Map<string, KnownId>();
   const latest = new Map<string, Latest>();
+  const facts = createMemoryFacts();
   const wakers = createWakers();
   let head = 0;
   let prunedThrough = 0;
@@ -51,7 +53,8 @@ export function createMemoryLog(): EventLog {
         userId: message.userId ?? latest.get(message.subject.id)?.userId ?? null,
       });
     }
-    const { deadReason: _, ...event } = message;
+    if (!isDead) facts.keep(message, head);
+    const { deadReason: _, facts: __, ...event } = message;
     messages.push({ event: { ...event, position: head }, isDead, advances });
     if (!isDead) wakers.wake(message);
     return { position: head, duplicate: false, altered: false };
@@ -78,6 +81,7 @@ export function createMemoryLog(): EventLog {
       if (head <= after) await wakers.wait(scope, signal);
     },
     latest: async (subject) => latest.get(subject) ?? null,
+    facts: async (query, limit) => facts.read(query, limit),
     claim: async (subject, userId) => {
       if (!latest.has(subject)) latest.set(subject, { version: 0, position: 0, userId });
     },
@@ -85,6 +89,7 @@ export function createMemoryLog(): EventLog {
       const keep = messages.findIndex(({ event }) => event.receivedAt >= before);
       const dropped = messages.splice(0, keep === -1 ? messages.length : keep);
       prunedThrough = dropped.at(-1)?.event.position ?? prunedThrough;
+      facts.prune(prunedThrough);
       for (const [id, { receivedAt }] of known) {
         if (receivedAt.getTime() < before.getTime() - messageIdDays * dayMs) known.delete(id);
       }

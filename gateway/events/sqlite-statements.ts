@@ -62,8 +62,11 @@ interface Kept {
   readonly sealed: Buffer;
 }
 
-/** The SQL of the event log, prepared once. */
-export function createStatements(database: DatabaseSync): Statements {
+/**
+ * The SQL of the event log, prepared once.
+ * @param pruneFacts drops what else belongs to the events up to a position, in the same transaction
+ */
+export function createStatements(database: DatabaseSync, pruneFacts: (through: number) => void): Statements {
   database.exec(tables);
   const prepare = (sql: string) => database.prepare(sql);
   const setMeta = prepare(
@@ -145,6 +148,7 @@ export function createStatements(database: DatabaseSync): Statements {
         prepare('DELETE FROM messages WHERE received_at < ?').run(oldIds);
         prepare('DELETE FROM replies WHERE since < ?').run(oldIds);
         setMeta.run('pruned_through', String(through));
+        pruneFacts(through);
         return prepare('DELETE FROM events WHERE position <= ?').run(through).changes;
       });
       prunedThrough = through;

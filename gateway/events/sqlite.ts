@@ -6,6 +6,7 @@ import { GatewayError } from '../errors.ts';
 import type { Appended, EventLog, NewMessage, StoredEvent } from './log.ts';
 import type { Replies } from './replies.ts';
 import type { Seal } from './seal.ts';
+import { createFactStatements, type FactStatements } from './sqlite-facts.ts';
 import { createSqliteReplies } from './sqlite-replies.ts';
 import { createStatements, type EventRow, inTransaction, type Statements } from './sqlite-statements.ts';
 import { createWakers } from './wakers.ts';
@@ -29,7 +30,8 @@ export interface SqliteStore {
  */
 export function openSqliteStore(path: string, seal: Seal): SqliteStore {
   const database = openDatabase(path);
-  const statements = createStatements(database);
+  const facts = createFactStatements(database, seal);
+  const statements = createStatements(database, facts.prune);
   const epoch = statements.readOrSetMeta('epoch', randomUUID());
   const wakers = createWakers();
   let pending: Pending[] = [];
@@ -40,7 +42,7 @@ export function openSqliteStore(path: string, seal: Seal): SqliteStore {
     pending = [];
     try {
       const appended = inTransaction(database, () =>
-        batch.map(({ message }) => appendOne(statements, seal, message)),
+        batch.map(({ message }) => appendOne({ statements, facts, seal }, message)),
       );
       head = statements.head();
       for (const [index, { message, resolve }] of batch.entries()) {
@@ -79,6 +81,7 @@ export function openSqliteStore(path: string, seal: Seal): SqliteStore {
       if (head <= after) await wakers.wait(scope, signal);
     },
     latest: async (subject) => statements.latest(subject),
+    facts: async (query, limit) => facts.read(query, limit),
     claim: async (subject, userId) => {
       try {
         statements.claim(subject, userId);
@@ -97,7 +100,13 @@ export function openSqliteStore(path: string, seal: Seal): SqliteStore {
   return { log, replies: createSqliteReplies(database, seal) };
 }
 
-function appendOne(statements: Statements, seal: Seal, message: NewMessage): Appended {
+interface Tables {
+  readonly statements: Statements;
+  readonly facts: FactStatements;
+  readonly seal: Seal;
+}
+
+function appendOne({ statements, facts, seal }: Tables, message: NewMessage): Appended {
   const bodyHash = createHash('sha256').update(message.body).digest();
   const earlier = statements.knownMessage(message.messageId);
   if (earlier) {
@@ -107,6 +116,7 @@ function appendOne(statements: Statements, seal: Seal, message: NewMessage): App
   const latest = message.subject === null ? null : statements.latest(message.subject.id);
   const advances = isChange && message.subject.version > (latest?.version ?? Number.NEGATIVE_INFINITY);
   const position = statements.insert(message, { advances, bodyHash, sealed: seal.close(message.body) });
+  if (message.deadReason === null) facts.keep(message, message.facts ?? [], position);
   return { position, duplicate: false, altered: false };
 }
 

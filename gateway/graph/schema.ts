@@ -15,6 +15,11 @@ import '../domain/order/graph.ts';
 import '../domain/order/mutations.ts';
 import '../domain/order/subscriptions.ts';
 import '../domain/order/service-events.ts';
+import '../domain/appointment/graph.ts';
+import '../domain/appointment/places-graph.ts';
+import '../domain/appointment/availability-graph.ts';
+import '../domain/appointment/mutations.ts';
+import '../domain/appointment/service-events.ts';
 import '../domain/result/graph.ts';
 import '../domain/result/mutations.ts';
 import '../domain/result/service-events.ts';
@@ -22,6 +27,8 @@ import '../domain/portal/graph.ts';
 import '../domain/lab-report/graph.ts';
 import '../domain/lab-report/mutations.ts';
 import '../domain/lab-report/service-events.ts';
+import '../domain/health-data/graph.ts';
+import '../domain/health-data/service-events.ts';
 import { builder } from './builder.ts';
 
 /** The whole graph. One line above per concept: taking it away takes the concept out of the schema. */

@@ -17,6 +17,8 @@ export interface UpstreamCall {
   readonly body?: unknown;
   /** Statuses of refusals whose JSON says something that the caller branches on: given back, not thrown. */
   readonly readsRefusals?: readonly number[];
+  /** More request headers, such as the service's idempotency key. The key header cannot be set here. */
+  readonly headers?: Readonly<Record<string, string>>;
   /** Sent as multipart/form-data in place of `body`. */
   readonly form?: Form;
 }
@@ -190,7 +192,8 @@ async function closeWithin(pool: Pool, ms: number): Promise<void> {
 
 function toKey(call: UpstreamCall, rights: string): string {
   const body = call.body === undefined ? '' : JSON.stringify(call.body);
-  return `${call.operation} ${rights} ${call.method} ${toPath('', call)} ${body}`;
+  const headers = call.headers === undefined ? '' : JSON.stringify(call.headers);
+  return `${call.operation} ${rights} ${call.method} ${toPath('', call)} ${headers} ${body}`;
 }
 
 function toPath(prefix: string, call: UpstreamCall): string {
@@ -205,10 +208,14 @@ function toPath(prefix: string, call: UpstreamCall): string {
 }
 
 function toHeaders(call: UpstreamCall, key: Readonly<Record<string, string>>): Record<string, string> {
+  const more = Object.entries(call.headers ?? {}).map(([name, value]) => [name.toLowerCase(), value]);
+  const own = Object.entries(key).map(([name, value]) => [name.toLowerCase(), value]);
   return {
+    ...Object.fromEntries(more),
     accept: 'application/json',
     ...(call.body === undefined ? {} : { 'content-type': 'application/json' }),
-    ...key,
+    // Last and in lower case, so that no call can replace or double it.
+    ...Object.fromEntries(own),
   };
 }
 

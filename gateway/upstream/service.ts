@@ -25,10 +25,12 @@ export interface Rights {
 export const scopes = [
   'read:orders',
   'read:profile',
+  'read:health',
   'read:catalogue',
   'read:results',
   'launch:portal',
   'write:orders',
+  'write:appointments',
   'simulate:orders',
   'write:profile',
   'write:lab-reports',

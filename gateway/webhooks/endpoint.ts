@@ -1,7 +1,7 @@
 import { type GatewayError, isGatewayError } from '../errors.ts';
 import type { EventLog } from '../events/log.ts';
 import type { Log } from '../log.ts';
-import { readEnvelope, type SubjectOf } from './envelope.ts';
+import { type FactsOf, readEnvelope, type SubjectOf } from './envelope.ts';
 import { createSignatureCheck } from './signature.ts';
 
 const maxBodyBytes = 1024 * 1024;
@@ -12,6 +12,7 @@ export interface WebhookEndpointOptions {
   readonly events: EventLog;
   readonly log: Log;
   readonly subjectOf: SubjectOf;
+  readonly factsOf?: FactsOf;
   /** The team whose events are delivered, null when it cannot be known now. */
   readonly teamId: () => Promise<string | null>;
   /** Called after each durable append, before the answer: reads from now on must not be older. */
@@ -36,7 +37,7 @@ export function createWebhookEndpoint(
     const { messageId } = checkSignature({ headers: request.headers, body });
     const message = readEnvelope(
       { messageId, receivedAt: new Date(), body },
-      { subjectOf: options.subjectOf, teamId: await options.teamId() },
+      { subjectOf: options.subjectOf, factsOf: options.factsOf, teamId: await options.teamId() },
     );
     const startedAt = performance.now();
     const { position, duplicate, altered } = await events.append(message);

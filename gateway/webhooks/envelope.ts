@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { DeadReason, NewMessage } from '../events/log.ts';
+import type { DeadReason, NewFact, NewMessage } from '../events/log.ts';
 
 /** Names what an event is a new version of; null when it stands alone. Given by the concepts, which know. */
 export type SubjectOf = (eventType: string, payload: unknown) => Versioned | null;
@@ -22,6 +22,18 @@ export function firstSubject(readers: readonly SubjectOf[]): SubjectOf {
   };
 }
 
+/** Reads what an event states of its user's things. Given by the concepts, which know; must not throw. */
+export type FactsOf = (eventType: string, payload: unknown) => readonly Stated[];
+
+export interface Stated {
+  readonly kind: string;
+  readonly key: string;
+  /** Null where the payload gives no time: then that of the receipt. */
+  readonly at: Date | null;
+  /** A JSON value. */
+  readonly value: unknown;
+}
+
 const text = z.string().nullable().catch(null);
 
 /** Specification, Events: the top-level structure of every event. */
@@ -41,6 +53,7 @@ export interface EnvelopeReading {
 
 export interface EnvelopeOptions {
   readonly subjectOf: SubjectOf;
+  readonly factsOf?: FactsOf | undefined;
   /** The team whose events are delivered, null while nobody has named it. */
   readonly teamId: string | null;
 }
@@ -62,8 +75,15 @@ export function readEnvelope(reading: EnvelopeReading, options: EnvelopeOptions)
     clientUserId: envelope.client_user_id,
     teamId,
     subject: versioned === null ? null : { id: versioned.id, version: versioned.version },
+    facts: (options.factsOf?.(envelope.event_type, envelope.data) ?? []).map((stated) =>
+      toFact(stated, reading.receivedAt),
+    ),
     deadReason: deadReasonOf(teamId, options.teamId),
   };
+}
+
+function toFact({ kind, key, at, value }: Stated, receivedAt: Date): NewFact {
+  return { kind, key, at: at ?? receivedAt, value: Buffer.from(JSON.stringify(value)) };
 }
 
 function emptyMessage({ messageId, receivedAt, body }: EnvelopeReading): NewMessage {

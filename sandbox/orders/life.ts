@@ -1,3 +1,4 @@
+import { followOrder } from '../appointments/follow-order.ts';
 import { formatTimestamp } from '../world/clock.ts';
 import { seededNumber, seededUuid } from '../world/ids.ts';
 import type { Address } from '../world/people.ts';
@@ -116,7 +117,9 @@ function writeRequisition(world: World, order: Order): void {
 /** What else changes in an order when it reaches a step. */
 function applyStep(world: World, order: Order, event: EventToAppend): void {
   const at = formatTimestamp(event.at);
-  switch (partsOf(event.status).step) {
+  const { step } = partsOf(event.status);
+  followOrder(world, order, { step, at: event.at });
+  switch (step) {
     case 'transit_customer':
       sendParcel(world, order, at);
       break;

@@ -1,3 +1,4 @@
+import { latestAppointment } from '../appointments/appointment.ts';
 import { formatMicroseconds, formatTimestamp } from '../world/clock.ts';
 import { presentLabTest } from '../world/present-catalogue.ts';
 import type { World } from '../world/world.ts';
@@ -14,7 +15,7 @@ function presentEvent(event: OrderEvent) {
   };
 }
 
-function presentDetails(order: Order) {
+function presentDetails(world: World, order: Order) {
   const shared = {
     id: order.detailsId,
     created_at: formatTimestamp(order.createdAt),
@@ -26,7 +27,10 @@ function presentDetails(order: Order) {
     case 'on_site_collection':
       return { type: order.method, data: shared };
     default:
-      return { type: order.method, data: { ...shared, appointment_id: null } };
+      return {
+        type: order.method,
+        data: { ...shared, appointment_id: latestAppointment(world, order)?.id ?? null },
+      };
   }
 }
 
@@ -80,7 +84,7 @@ export function presentOrder(world: World, order: Order) {
     patient_address: order.patientAddress,
     shipping_details: order.shippingDetails,
     lab_test: labTest ? { ...presentLabTest(labTest), markers: null } : null,
-    details: presentDetails(order),
+    details: presentDetails(world, order),
     sample_id: order.sampleId,
     notes: extras.notes ?? null,
     clinical_notes: extras.clinicalNotes ?? null,

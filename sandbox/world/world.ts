@@ -1,3 +1,4 @@
+import { type AppointmentState, emptyAppointments } from '../appointments/appointment.ts';
 import type { LabReportJob } from '../lab-reports/job.ts';
 import type { Order } from '../orders/order.ts';
 import { createOrders } from '../orders/seeded-orders.ts';
@@ -21,7 +22,7 @@ export interface OutgoingMessage {
 }
 
 /** Everything that changes and is kept in the state file. */
-export interface WorldState {
+export interface WorldState extends AppointmentState {
   readonly version: 1;
   readonly seed: number;
   readonly users: User[];
@@ -52,6 +53,7 @@ export function createState(seed: number): WorldState {
     labReports: [],
     portalLinks: [],
     outbox: [],
+    ...emptyAppointments(),
     counters,
   };
   state satisfies WorldState;

@@ -1,0 +1,146 @@
+import { GatewayError } from '../../errors.ts';
+import { builder } from '../../graph/builder.ts';
+import { openEnum } from '../../graph/open-enum.ts';
+import { addressRef } from '../address/graph.ts';
+import {
+  type AvailabilityDay,
+  type AvailabilityPlace,
+  type AvailabilitySlot,
+  type CenterSearch,
+  listCenterAvailability,
+  listPhlebotomyAvailability,
+} from './availability.ts';
+import { coordinatesRef } from './graph.ts';
+import { appointmentAddressInput, toVisitAddress } from './places-graph.ts';
+import { requireAddress, requireRadius, requireZipCode } from './requests.ts';
+
+const slotRef = builder.objectRef<AvailabilitySlot>('AvailabilitySlot').implement({
+  description: 'A time that can be booked.',
+  fields: (t) => ({
+    bookingKey: t.exposeString('bookingKey', {
+      description: 'Give it to a booking or a reschedule; works once, until `expiresAt`.',
+    }),
+    startAt: t.expose('startAt', { type: 'DateTime', description: 'When it begins.' }),
+    endAt: t.expose('endAt', { type: 'DateTime', description: 'When it ends.' }),
+    expiresAt: t.expose('expiresAt', { type: 'DateTime', description: 'When its booking key ends.' }),
+    price: t.exposeFloat('price', { description: 'What it costs, as the service sent it.' }),
+    isPriority: t.exposeBoolean('isPriority', { description: 'Whether it is a priority slot.' }),
+    availableCount: t.exposeInt('availableCount', { description: 'How many appointments fit into it.' }),
+  }),
+});
+
+const placeRef = builder.objectRef<AvailabilityPlace>('AvailabilityPlace').implement({
+  description: 'The service center whose slots are shown.',
+  fields: (t) => ({
+    siteCode: t.exposeString('siteCode', { description: "The lab's code of the center." }),
+    name: t.exposeString('name', { description: 'Its name.' }),
+    address: t.expose('address', { type: addressRef, description: 'Where it is.' }),
+    location: t.expose('location', { type: coordinatesRef, description: 'Where that is on the map.' }),
+    distance: t.exposeInt('distance', { description: 'How far it is from the zip code, in miles.' }),
+  }),
+});
+
+const dayRef = builder.objectRef<AvailabilityDay>('AvailabilityDay').implement({
+  description: 'One day of slots, at one place.',
+  fields: (t) => ({
+    date: t.expose('date', { type: 'Date', description: 'The day, at the place.' }),
+    timeZone: t.exposeString('timeZone', {
+      description: 'Time zone of the place, such as America/Phoenix.',
+    }),
+    serviceCenter: t.expose('place', {
+      type: placeRef,
+      description: 'The service center; null for visits at home.',
+    }),
+    slots: t.field({
+      type: [slotRef],
+      nullable: false,
+      description: 'What can be booked on that day; empty when nothing is free.',
+      resolve: ({ slots }) => slots,
+    }),
+  }),
+});
+
+const phlebotomyInput = builder.inputType('PhlebotomyAvailabilityInput', {
+  description: 'Where and from when on a visit is wanted.',
+  fields: (t) => ({
+    address: t.field({
+      type: appointmentAddressInput,
+      required: true,
+      description: 'Where the visit takes place.',
+    }),
+    startDate: t.field({ type: 'Date', description: 'The first of the 14 days; today when left out.' }),
+  }),
+});
+
+const centerLab = openEnum('ServiceCenterLab', 'A lab whose service centers take bookings here.', {
+  QUEST: 'Quest, in most states.',
+  SONORA_QUEST: 'Sonora Quest, in Arizona.',
+});
+
+const centerInput = builder.inputType('ServiceCenterAvailabilityInput', {
+  description: 'At which centers and from when on an appointment is wanted.',
+  fields: (t) => ({
+    lab: t.field({ type: centerLab.ref, description: 'Whose centers.' }),
+    labRaw: t.string({ description: "Whose centers, in the service's own word, for a new lab." }),
+    siteCodes: t.stringList({ description: 'Only these centers, 3 at most; else give a zip code.' }),
+    zipCode: t.string({ description: 'Centers around this zip code of five digits.' }),
+    radius: t.int({
+      defaultValue: 25,
+      description: 'How far around the zip code, in miles: 10, 20, 25, 50 or 100.',
+    }),
+    startDate: t.field({ type: 'Date', description: 'The first of the 14 days; today when left out.' }),
+    allowStale: t.boolean({
+      description: 'Whether slots of up to 15 minutes ago will do, where the service has enabled that.',
+    }),
+  }),
+});
+
+function toDay(date: Date | null | undefined): string | null {
+  return date?.toISOString().slice(0, 10) ?? null;
+}
+
+function toCenterSearch(input: typeof centerInput.$inferInput): CenterSearch {
+  const { siteCodes = null, zipCode = null } = input;
+  const lab = input.lab?.toLowerCase() ?? input.labRaw ?? '';
+  if (lab === '') throw new GatewayError('BAD_USER_INPUT', 'Give input.lab or input.labRaw.');
+  if ((siteCodes === null) === (zipCode === null)) {
+    throw new GatewayError('BAD_USER_INPUT', 'Give either input.siteCodes or input.zipCode.');
+  }
+  if (siteCodes !== null && (siteCodes.length === 0 || siteCodes.length > 3)) {
+    throw new GatewayError('BAD_USER_INPUT', 'input.siteCodes takes 1 to 3 codes.');
+  }
+  return {
+    lab,
+    siteCodes,
+    zipCode: zipCode === null ? null : requireZipCode('input.zipCode', zipCode),
+    radius: requireRadius('input.radius', input.radius),
+    startDate: toDay(input.startDate),
+    allowStale: input.allowStale ?? null,
+  };
+}
+
+builder.queryFields((t) => ({
+  phlebotomyAvailability: t.field({
+    type: [dayRef],
+    nullable: false,
+    description: 'Fourteen days of slots for a visit at home; empty where nobody comes.',
+    args: {
+      input: t.arg({ type: phlebotomyInput, required: true, description: 'Where and from when on.' }),
+    },
+    resolve: (_root, { input }, { service }) =>
+      listPhlebotomyAvailability(
+        service,
+        requireAddress(toVisitAddress(input.address)),
+        toDay(input.startDate),
+      ),
+  }),
+  serviceCenterAvailability: t.field({
+    type: [dayRef],
+    nullable: false,
+    description: 'Slots at service centers, by center and day; empty where there are none.',
+    args: {
+      input: t.arg({ type: centerInput, required: true, description: 'Which centers and from when on.' }),
+    },
+    resolve: (_root, { input }, { service }) => listCenterAvailability(service, toCenterSearch(input)),
+  }),
+}));

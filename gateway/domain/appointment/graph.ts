@@ -1,0 +1,189 @@
+import { builder } from '../../graph/builder.ts';
+import { type GraphContext, type LoaderKind, loadEach } from '../../graph/context.ts';
+import { openEnum } from '../../graph/open-enum.ts';
+import { addressRef } from '../address/graph.ts';
+import { loadOrder, orderRef } from '../order/graph.ts';
+import type { Order } from '../order/rest.ts';
+import {
+  type Appointment,
+  type AppointmentEvent,
+  appointmentKindOf,
+  type CancellationReason,
+  type Coordinates,
+  getAppointment,
+  listCancellationReasons,
+} from './rest.ts';
+
+const appointmentType = openEnum('AppointmentType', 'Where an appointment takes place.', {
+  PHLEBOTOMY: 'A phlebotomist visits the patient.',
+  PATIENT_SERVICE_CENTER: 'The patient goes to a service center.',
+});
+
+export const appointmentProvider = openEnum('AppointmentProvider', 'Who takes the sample.', {
+  GETLABS: 'Getlabs, at home; its slots are booked.',
+  PHLEBFINDERS: 'PhlebFinders, at home; it is asked for an appointment and names the time.',
+  QUEST: 'Quest, at a service center.',
+  SONORA_QUEST: 'Sonora Quest, at a service center in Arizona; patients change these by e-mail link.',
+});
+
+const appointmentStatus = openEnum('AppointmentStatus', 'Where an appointment stands.', {
+  PENDING: 'The provider has not confirmed it.',
+  RESERVED: 'It is held until the requisition exists.',
+  CONFIRMED: 'It will take place.',
+  IN_PROGRESS: 'It takes place now.',
+  COMPLETED: 'It is over.',
+  CANCELLED: 'It will not take place.',
+});
+
+const appointmentEventStatus = openEnum('AppointmentEventStatus', 'What happened to an appointment.', {
+  PENDING: 'It was asked for.',
+  RESERVED: 'It was held until the requisition exists.',
+  SCHEDULED: 'It was given a time, the first or another.',
+  IN_PROGRESS: 'It began.',
+  COMPLETED: 'It ended.',
+  CANCELLED: 'It was cancelled.',
+});
+
+export const coordinatesRef = builder.objectRef<Coordinates>('Coordinates').implement({
+  description: 'A point on the map.',
+  fields: (t) => ({
+    longitude: t.exposeFloat('longitude', { nullable: false, description: 'Degrees east, -180 to 180.' }),
+    latitude: t.exposeFloat('latitude', { nullable: false, description: 'Degrees north, -90 to 90.' }),
+  }),
+});
+
+const appointmentEventRef = builder.objectRef<AppointmentEvent>('AppointmentEvent').implement({
+  description: 'Something that happened to an appointment.',
+  fields: (t) => ({
+    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it happened.' }),
+    status: t.field({
+      type: appointmentEventStatus.ref,
+      description: 'What happened; null when it is not one of these.',
+      resolve: (event) => appointmentEventStatus.known(event.status),
+    }),
+    statusRaw: t.exposeString('status', {
+      nullable: false,
+      description: 'What happened, as the service sent it.',
+    }),
+    details: t.field({
+      type: 'JSON',
+      description: "The provider's own details, different for each provider.",
+      resolve: (event) => event.details,
+    }),
+  }),
+});
+
+export const appointmentRef = builder.objectRef<Appointment>('Appointment');
+appointmentRef.implement({
+  description: 'When and where the sample of an order is taken.',
+  fields: (t) => ({
+    id: t.exposeID('id', { nullable: false, description: "The service's id of the appointment (uuid)." }),
+    orderId: t.exposeID('orderId', { description: 'Id of the order it is for.' }),
+    userId: t.exposeID('userId', { description: 'Id of the user it is for.' }),
+    type: t.field({
+      type: appointmentType.ref,
+      description: 'Where it takes place; null when the kind is not one of these.',
+      resolve: (appointment) => appointmentType.known(appointment.type),
+    }),
+    typeRaw: t.exposeString('type', { description: 'The kind as the service sent it.' }),
+    provider: t.field({
+      type: appointmentProvider.ref,
+      description: 'Who takes the sample; null when the provider is not one of these.',
+      resolve: (appointment) => appointmentProvider.known(appointment.provider),
+    }),
+    providerRaw: t.exposeString('provider', { description: 'The provider as the service sent it.' }),
+    status: t.field({
+      type: appointmentStatus.ref,
+      description: 'Where it stands; null when the status is not one of these.',
+      resolve: (appointment) => appointmentStatus.known(appointment.status),
+    }),
+    statusRaw: t.exposeString('status', { description: 'The status as the service sent it.' }),
+    eventStatus: t.field({
+      type: appointmentEventStatus.ref,
+      description: 'What happened to it last; null when it is not one of these.',
+      resolve: (appointment) => appointmentEventStatus.known(appointment.eventStatus),
+    }),
+    eventStatusRaw: t.exposeString('eventStatus', {
+      description: 'What happened to it last, as the service sent it.',
+    }),
+    events: t.field({
+      type: [appointmentEventRef],
+      nullable: false,
+      description: 'What happened to it.',
+      resolve: (appointment) => appointment.events,
+    }),
+    startAt: t.expose('startAt', {
+      type: 'DateTime',
+      description: 'When it begins; null until a time is given.',
+    }),
+    endAt: t.expose('endAt', { type: 'DateTime', description: 'When it ends; null until a time is given.' }),
+    timeZone: t.exposeString('timeZone', {
+      description: 'Time zone of the place, such as America/Phoenix.',
+    }),
+    address: t.expose('address', { type: addressRef, description: 'Where it takes place.' }),
+    location: t.expose('location', { type: coordinatesRef, description: 'Where that is on the map.' }),
+    canReschedule: t.exposeBoolean('canReschedule', { description: 'Whether it can be moved.' }),
+    accessNotes: t.exposeString('accessNotes', {
+      description: "How the visitor gets to the door; given with the order's address.",
+    }),
+    appointmentNotes: t.exposeString('appointmentNotes', {
+      description: 'What the visitor is to know about this one appointment.',
+    }),
+    externalId: t.exposeString('externalId', { description: "The provider's own reference." }),
+    order: t.field({
+      type: orderRef,
+      description: 'The order it is for.',
+      resolve: ({ orderId }, _args, context) => (orderId === null ? null : loadOrder(context, orderId)),
+    }),
+  }),
+});
+
+/** Appointments by order; the service has no call for several orders. */
+const appointmentsByOrder: LoaderKind<Order, Appointment | null> = {
+  keyOf: (order) => order.id.toLowerCase(),
+  batch: (service, orders) =>
+    loadEach(orders, async (order) => {
+      const kind = appointmentKindOf(order.method);
+      return kind === null ? null : await getAppointment(service, order, kind);
+    }),
+};
+
+builder.objectField(orderRef, 'appointment', (t) =>
+  t.field({
+    type: appointmentRef,
+    description: 'Its appointment; null for methods without any and before there is one.',
+    resolve: (order, _args, context: GraphContext) => context.loaders.of(appointmentsByOrder).load(order),
+  }),
+);
+
+const reasonRef = builder.objectRef<CancellationReason>('AppointmentCancellationReason').implement({
+  description: 'Why an appointment may be cancelled.',
+  fields: (t) => ({
+    id: t.exposeID('id', { nullable: false, description: "The service's id of the reason (uuid)." }),
+    name: t.exposeString('name', { description: 'The reason in words.' }),
+    isRefundable: t.exposeBoolean('isRefundable', {
+      description: 'Whether the price is given back, if the appointment is more than 24 hours away.',
+    }),
+    needsNotes: t.exposeBoolean('needsNotes', {
+      nullable: false,
+      description: 'Whether notes must say more.',
+    }),
+  }),
+});
+
+builder.queryField('appointmentCancellationReasons', (t) =>
+  t.field({
+    type: [reasonRef],
+    nullable: false,
+    description: 'Why appointments of a kind are cancelled.',
+    args: {
+      type: t.arg({
+        type: appointmentType.ref,
+        required: true,
+        description: 'The kind of appointment.',
+      }),
+    },
+    resolve: (_root, args, { service }) =>
+      listCancellationReasons(service, args.type === 'PHLEBOTOMY' ? 'phlebotomy' : 'patient_service_center'),
+  }),
+);

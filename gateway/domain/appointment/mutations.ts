@@ -1,0 +1,220 @@
+import { readUuid } from '../../graph/arguments.ts';
+import { builder } from '../../graph/builder.ts';
+import { featureNotEnabledRef, inputRejectedRef, notFoundRef, userErrorRef } from '../../graph/user-error.ts';
+import { orderRef } from '../order/graph.ts';
+import { getOrder } from '../order/rest.ts';
+import { readOrderStatus } from '../order/status.ts';
+import { orderStatusRef } from '../order/status-graph.ts';
+import type { AppointmentAccepted, AppointmentRefused, SlotUnavailable } from './change.ts';
+import { appointmentProvider, appointmentRef } from './graph.ts';
+import { type AddressInput, appointmentAddressInput, toVisitAddress } from './places-graph.ts';
+import {
+  submitBooking,
+  submitCancellation,
+  submitCenterBooking,
+  submitRequest,
+  submitReschedule,
+  type Target,
+} from './requests.ts';
+import type { AppointmentKind } from './rest.ts';
+import type { AppointmentRequest, Booking, Cancellation } from './write.ts';
+
+const acceptedRef = builder.objectRef<AppointmentAccepted>('AppointmentAccepted').implement({
+  description: 'The service accepted it.',
+  fields: (t) => ({
+    appointment: t.expose('appointment', {
+      type: appointmentRef,
+      description: 'The appointment as it is now; null when the service no longer shows a cancelled one.',
+    }),
+    order: t.field({
+      type: orderRef,
+      description: 'The order as it is now.',
+      // Not from the loader: an earlier mutation of the same operation may have filled it.
+      resolve: ({ orderId }, _args, { service }) => getOrder(service, orderId),
+    }),
+  }),
+});
+
+const slotUnavailableRef = builder.objectRef<SlotUnavailable>('SlotUnavailable').implement({
+  description: 'The slot is gone, or its booking key was used or has expired; nothing was done.',
+  interfaces: [userErrorRef],
+});
+
+const refusedRef = builder.objectRef<AppointmentRefused>('AppointmentRefused').implement({
+  description: "The order's status, or an appointment that stands, does not allow it; nothing was done.",
+  interfaces: [userErrorRef],
+  fields: (t) => ({
+    status: t.field({
+      type: orderStatusRef,
+      nullable: false,
+      description: 'The status of the order.',
+      resolve: ({ order }) => readOrderStatus(order.status),
+    }),
+    order: t.expose('order', { type: orderRef, nullable: false, description: 'The order as it is.' }),
+    appointment: t.expose('appointment', {
+      type: appointmentRef,
+      description: 'The appointment as it is; null where there is none.',
+    }),
+  }),
+});
+
+const appointmentResult = builder.unionType('AppointmentResult', {
+  description: 'What came of changing an appointment.',
+  types: [acceptedRef, slotUnavailableRef, refusedRef, inputRejectedRef, notFoundRef, featureNotEnabledRef],
+  resolveType: (result) => result.kind,
+});
+
+const appointmentNotes =
+  'What the visitor is to know about this appointment: 1,000 characters at most, new with each reschedule.';
+
+const bookInput = builder.inputType('BookAppointmentInput', {
+  description: 'A slot to book.',
+  fields: (t) => ({
+    orderId: t.id({ required: true, description: 'Id of the order (uuid).' }),
+    bookingKey: t.string({
+      required: true,
+      description: "The slot's `bookingKey`; works once, so repeating a call never books twice.",
+    }),
+    appointmentNotes: t.string({ description: appointmentNotes }),
+  }),
+});
+
+const bookCenterInput = builder.inputType('BookServiceCenterAppointmentInput', {
+  description: 'A slot to book at a service center.',
+  fields: (t) => ({
+    orderId: t.id({ required: true, description: 'Id of the order (uuid).' }),
+    bookingKey: t.string({
+      required: true,
+      description: "The slot's `bookingKey`; works once, so repeating a call never books twice.",
+    }),
+    appointmentNotes: t.string({ description: appointmentNotes }),
+    asyncConfirmation: t.boolean({
+      description: 'Whether the lab may confirm later; the appointment stays PENDING meanwhile.',
+    }),
+    idempotencyKey: t.string({
+      description:
+        'Your own key, where the service has enabled these: a repeated call gets the first answer again for 14 days.',
+    }),
+  }),
+});
+
+const rescheduleInput = builder.inputType('RescheduleAppointmentInput', {
+  description: 'A slot to move an appointment to.',
+  fields: (t) => ({
+    orderId: t.id({ required: true, description: 'Id of the order (uuid).' }),
+    bookingKey: t.string({ required: true, description: "The new slot's `bookingKey`; works once." }),
+    appointmentNotes: t.string({ description: appointmentNotes }),
+  }),
+});
+
+const requestInput = builder.inputType('RequestAppointmentInput', {
+  description: 'An appointment whose time the provider names.',
+  fields: (t) => ({
+    orderId: t.id({ required: true, description: 'Id of the order (uuid).' }),
+    address: t.field({
+      type: appointmentAddressInput,
+      required: true,
+      description: 'Where the visit takes place.',
+    }),
+    provider: t.field({ type: appointmentProvider.ref, description: 'Who is asked.' }),
+    providerRaw: t.string({ description: "Who is asked, in the service's own word, for a new provider." }),
+    appointmentNotes: t.string({ description: appointmentNotes }),
+  }),
+});
+
+const cancelInput = builder.inputType('CancelAppointmentInput', {
+  description: 'An appointment to cancel, and why.',
+  fields: (t) => ({
+    orderId: t.id({ required: true, description: 'Id of the order (uuid).' }),
+    cancellationReasonId: t.id({
+      required: true,
+      description: 'Id of one of `appointmentCancellationReasons` (uuid).',
+    }),
+    notes: t.string({ description: 'More about it; needed where the reason says `needsNotes`.' }),
+  }),
+});
+
+function toTarget(kind: AppointmentKind, input: { readonly orderId: string }): Target {
+  return { kind, orderId: readUuid('input.orderId', input.orderId) };
+}
+
+function toBooking(input: typeof rescheduleInput.$inferInput): Booking {
+  return { bookingKey: input.bookingKey, appointmentNotes: input.appointmentNotes ?? null };
+}
+
+function toRequest(input: typeof requestInput.$inferInput): AppointmentRequest {
+  const address: AddressInput = input.address;
+  return {
+    address: toVisitAddress(address),
+    provider: input.provider?.toLowerCase() ?? input.providerRaw ?? '',
+    appointmentNotes: input.appointmentNotes ?? null,
+  };
+}
+
+function toCancellation(input: typeof cancelInput.$inferInput): Cancellation {
+  const cancellationReasonId = readUuid('input.cancellationReasonId', input.cancellationReasonId);
+  return { cancellationReasonId, notes: input.notes ?? null };
+}
+
+const needsScope = 'Viewer tokens need the scopes read:orders and write:appointments.';
+
+/** The mutations that are alike for both kinds of appointment. */
+function defineMutations(place: string, kind: AppointmentKind, where: string): void {
+  builder.mutationField(`reschedule${place}Appointment`, (t) =>
+    t.field({
+      type: appointmentResult,
+      nullable: false,
+      description: `Moves an appointment ${where} to another slot. ${needsScope}`,
+      args: { input: t.arg({ type: rescheduleInput, required: true, description: 'The new slot.' }) },
+      resolve: (_root, { input }, context) =>
+        submitReschedule(context, toTarget(kind, input), toBooking(input)),
+    }),
+  );
+  builder.mutationField(`cancel${place}Appointment`, (t) =>
+    t.field({
+      type: appointmentResult,
+      nullable: false,
+      description: `Cancels an appointment ${where}; the order stays. ${needsScope}`,
+      args: { input: t.arg({ type: cancelInput, required: true, description: 'Which one, and why.' }) },
+      resolve: (_root, { input }, context) =>
+        submitCancellation(context, toTarget(kind, input), toCancellation(input)),
+    }),
+  );
+}
+
+builder.mutationFields((t) => ({
+  bookPhlebotomyAppointment: t.field({
+    type: appointmentResult,
+    nullable: false,
+    description: `Books an appointment at home. ${needsScope}`,
+    args: { input: t.arg({ type: bookInput, required: true, description: 'The slot.' }) },
+    resolve: (_root, { input }, context) =>
+      submitBooking(context, readUuid('input.orderId', input.orderId), toBooking(input)),
+  }),
+  bookServiceCenterAppointment: t.field({
+    type: appointmentResult,
+    nullable: false,
+    description: `Books an appointment at a service center. ${needsScope}`,
+    args: { input: t.arg({ type: bookCenterInput, required: true, description: 'The slot.' }) },
+    resolve: (_root, { input }, context) =>
+      submitCenterBooking(context, readUuid('input.orderId', input.orderId), {
+        ...toBooking(input),
+        asyncConfirmation: input.asyncConfirmation ?? null,
+        idempotencyKey: input.idempotencyKey ?? null,
+      }),
+  }),
+}));
+
+defineMutations('Phlebotomy', 'phlebotomy', 'at home');
+defineMutations('ServiceCenter', 'patient_service_center', 'at a service center');
+
+builder.mutationField('requestPhlebotomyAppointment', (t) =>
+  t.field({
+    type: appointmentResult,
+    nullable: false,
+    description: `Asks a provider for an appointment at home; it has no time at first. ${needsScope}`,
+    args: { input: t.arg({ type: requestInput, required: true, description: 'Where, and who is asked.' }) },
+    resolve: (_root, { input }, context) =>
+      submitRequest(context, readUuid('input.orderId', input.orderId), toRequest(input)),
+  }),
+);

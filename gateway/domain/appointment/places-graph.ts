@@ -1,0 +1,230 @@
+import { builder } from '../../graph/builder.ts';
+import { openEnum } from '../../graph/open-enum.ts';
+import { addressRef } from '../address/graph.ts';
+import { orderRef } from '../order/graph.ts';
+import { appointmentProvider, coordinatesRef } from './graph.ts';
+import {
+  type AreaInfo,
+  type AreaLab,
+  getAreaInfo,
+  listCentersOfOrder,
+  listServiceCenters,
+  type PhlebotomyArea,
+  type PhlebotomyProvider,
+  type ServiceCenter,
+} from './places.ts';
+import { requireRadius, requireZipCode } from './requests.ts';
+import type { VisitAddress } from './write.ts';
+
+export const appointmentAddressInput = builder.inputType('AppointmentAddressInput', {
+  description: 'An address in the United States that is visited.',
+  fields: (t) => ({
+    firstLine: t.string({ required: true, description: 'Street and number.' }),
+    secondLine: t.string({ description: 'Flat, floor or the like.' }),
+    city: t.string({ required: true, description: 'Name of the city.' }),
+    state: t.string({ required: true, description: 'Two letters of the state, such as AZ.' }),
+    zip: t.string({ required: true, description: 'Postal code: five digits, or five, a dash and four.' }),
+    accessNotes: t.string({
+      description: 'How the visitor gets to the door: 1,000 characters at most.',
+    }),
+  }),
+});
+export type AddressInput = typeof appointmentAddressInput.$inferInput;
+
+export function toVisitAddress(input: AddressInput): VisitAddress {
+  const { firstLine, city, state, zip, secondLine = null, accessNotes = null } = input;
+  return { firstLine, secondLine, city, state, zip, accessNotes };
+}
+
+const serviceType = openEnum('AppointmentServiceType', 'How a provider is engaged.', {
+  APPOINTMENT_READY: 'Its slots are booked.',
+  APPOINTMENT_REQUEST: 'It is asked for an appointment and names the time.',
+});
+
+const capability = openEnum('ServiceCenterCapability', 'What a service center can do.', {
+  STAT: 'Urgent tests.',
+  APPOINTMENT_SCHEDULING_VIA_JUNCTION: 'Appointments that are booked here.',
+  APPOINTMENT_SCHEDULING_WITH_LAB: 'Appointments that the lab itself books.',
+});
+
+function knownCapabilities(raw: readonly string[]) {
+  return raw.flatMap((each) => capability.known(each) ?? []);
+}
+
+const providerRef = builder.objectRef<PhlebotomyProvider>('PhlebotomyProvider').implement({
+  description: 'A provider that visits patients in an area.',
+  fields: (t) => ({
+    provider: t.field({
+      type: appointmentProvider.ref,
+      description: 'Which one; null when it is not one of these.',
+      resolve: ({ provider }) => appointmentProvider.known(provider),
+    }),
+    providerRaw: t.exposeString('provider', {
+      nullable: false,
+      description: 'Which one, as the service sent it.',
+    }),
+    serviceTypes: t.field({
+      type: [serviceType.ref],
+      nullable: false,
+      description: 'How it is engaged, as far as these are known.',
+      resolve: ({ serviceTypes }) =>
+        serviceTypes.flatMap((each) => serviceType.known(each.replaceAll('-', '_')) ?? []),
+    }),
+    serviceTypesRaw: t.stringList({
+      nullable: false,
+      description: 'How it is engaged, as the service sent it.',
+      resolve: ({ serviceTypes }) => [...serviceTypes],
+    }),
+  }),
+});
+
+const phlebotomyAreaRef = builder.objectRef<PhlebotomyArea>('PhlebotomyArea').implement({
+  description: 'Who visits patients in an area.',
+  fields: (t) => ({
+    isServed: t.exposeBoolean('isServed', { description: 'Whether anybody does.' }),
+    providers: t.field({
+      type: [providerRef],
+      nullable: false,
+      description: 'Who does.',
+      resolve: ({ providers }) => providers,
+    }),
+  }),
+});
+
+const areaLabRef = builder.objectRef<AreaLab>('AreaLab').implement({
+  description: 'What a lab offers in an area.',
+  fields: (t) => ({
+    labSlug: t.exposeString('labSlug', { nullable: false, description: "The lab's stable identifier." }),
+    labId: t.exposeInt('labId', { description: "The service's id of the lab." }),
+    serviceCenterCount: t.exposeInt('centerCount', {
+      description: 'How many service centers it has within the radius.',
+    }),
+    canBookAppointments: t.exposeBoolean('canBook', {
+      description: 'Whether appointments at them are booked here.',
+    }),
+    capabilities: t.field({
+      type: [capability.ref],
+      nullable: false,
+      description: 'What its centers can do, as far as these are known.',
+      resolve: (lab) => knownCapabilities(lab.capabilities),
+    }),
+    capabilitiesRaw: t.stringList({
+      nullable: false,
+      description: 'What its centers can do, as the service sent it.',
+      resolve: (lab) => [...lab.capabilities],
+    }),
+    supportedBillTypes: t.stringList({
+      nullable: false,
+      description: 'Who can be billed, as the service sent it, such as client_bill.',
+      resolve: (lab) => [...lab.supportedBillTypes],
+    }),
+  }),
+});
+
+const areaInfoRef = builder.objectRef<AreaInfo>('AreaInfo').implement({
+  description: 'What is offered around a zip code.',
+  fields: (t) => ({
+    zipCode: t.exposeString('zipCode', { description: 'The zip code.' }),
+    phlebotomy: t.expose('phlebotomy', {
+      type: phlebotomyAreaRef,
+      description: 'Who visits patients there.',
+    }),
+    labs: t.field({
+      type: [areaLabRef],
+      nullable: false,
+      description: 'The labs with service centers there.',
+      resolve: ({ labs }) => labs,
+    }),
+  }),
+});
+
+const serviceCenterRef = builder.objectRef<ServiceCenter>('ServiceCenter').implement({
+  description: "A lab's patient service center, where samples are taken.",
+  fields: (t) => ({
+    siteCode: t.exposeString('siteCode', {
+      nullable: false,
+      description: "The lab's code of the center; give it to serviceCenterAvailability.",
+    }),
+    name: t.exposeString('name', { description: 'Its name.' }),
+    address: t.expose('address', { type: addressRef, description: 'Where it is.' }),
+    location: t.expose('location', { type: coordinatesRef, description: 'Where that is on the map.' }),
+    distance: t.exposeInt('distance', { description: 'How far it is from the zip code, in miles.' }),
+    capabilities: t.field({
+      type: [capability.ref],
+      nullable: false,
+      description: 'What it can do, as far as these are known.',
+      resolve: (center) => knownCapabilities(center.capabilities),
+    }),
+    capabilitiesRaw: t.stringList({
+      nullable: false,
+      description: 'What it can do, as the service sent it.',
+      resolve: (center) => [...center.capabilities],
+    }),
+    supportedBillTypes: t.stringList({
+      nullable: false,
+      description: 'Who can be billed, as the service sent it, such as client_bill.',
+      resolve: (center) => [...center.supportedBillTypes],
+    }),
+    faxNumber: t.exposeString('faxNumber', { description: 'Its fax number.' }),
+    website: t.expose('website', { type: 'URL', description: 'Its page on the web.' }),
+    hours: t.field({
+      type: 'JSON',
+      description: 'When it is open, as the service sent it.',
+      resolve: ({ hours }) => hours,
+    }),
+  }),
+});
+
+builder.objectField(orderRef, 'serviceCenters', (t) =>
+  t.field({
+    type: [serviceCenterRef],
+    description: "The service centers around the patient's address; null where it has none.",
+    args: {
+      radius: t.arg.int({
+        defaultValue: 25,
+        description: 'How far around, in miles: 10, 20, 25, 50 or 100.',
+      }),
+    },
+    resolve: (order, args, { service }) =>
+      listCentersOfOrder(service, order, requireRadius('radius', args.radius)),
+  }),
+);
+
+const radius = 'How far around, in miles: 10, 20, 25, 50 or 100.';
+
+builder.queryFields((t) => ({
+  areaInfo: t.field({
+    type: areaInfoRef,
+    description: 'What is offered around a zip code.',
+    args: {
+      zipCode: t.arg.string({ required: true, description: 'Five digits.' }),
+      radius: t.arg.int({ defaultValue: 25, description: radius }),
+    },
+    resolve: (_root, args, { service }) =>
+      getAreaInfo(service, {
+        zipCode: requireZipCode('zipCode', args.zipCode),
+        radius: requireRadius('radius', args.radius),
+      }),
+  }),
+  serviceCenters: t.field({
+    type: [serviceCenterRef],
+    nullable: false,
+    description: "A lab's service centers around a zip code, nearest first, 30 at most.",
+    args: {
+      zipCode: t.arg.string({ required: true, description: 'Five digits.' }),
+      labId: t.arg.int({ required: true, description: "The service's id of the lab." }),
+      radius: t.arg.int({ defaultValue: 25, description: radius }),
+      capabilities: t.arg({
+        type: [capability.ref],
+        description: 'Only centers that can do all of this.',
+      }),
+    },
+    resolve: (_root, args, { service }) =>
+      listServiceCenters(service, {
+        zipCode: requireZipCode('zipCode', args.zipCode),
+        labId: args.labId,
+        radius: requireRadius('radius', args.radius),
+        capabilities: (args.capabilities ?? []).map((each) => each.toLowerCase()),
+      }),
+  }),
+}));

@@ -1,0 +1,241 @@
+import { GatewayError } from '../../errors.ts';
+import type { GraphContext } from '../../graph/context.ts';
+import { type InputIssue, inputRejected } from '../../graph/user-error.ts';
+import { referenceOf } from '../order/passthrough.ts';
+import { type AppointmentChange, type AppointmentResult, changeAppointment } from './change.ts';
+import { type AppointmentKind, isActive, listCancellationReasons } from './rest.ts';
+import {
+  type AppointmentRequest,
+  type Booking,
+  bookAppointment,
+  bookCenterAppointment,
+  type Cancellation,
+  cancelAppointment,
+  requestAppointment,
+  rescheduleAppointment,
+  type VisitAddress,
+} from './write.ts';
+
+/** Which order's appointment, and of which kind. */
+export interface Target {
+  readonly kind: AppointmentKind;
+  readonly orderId: string;
+}
+
+/** Specification, Appointment notes; the bound is the public service's. */
+const maxNotes = 1000;
+
+/** The statuses from which a first or a new appointment is booked (public service: lifecycles). */
+const bookable: ReadonlySet<string> = new Set([
+  'REQUISITION_CREATED',
+  'REQUISITION_BYPASSED',
+  'APPOINTMENT_PENDING',
+  'APPOINTMENT_CANCELLED',
+]);
+
+/** Books a slot for a visit at home. @throws GatewayError FORBIDDEN, UPSTREAM_* */
+export function submitBooking(
+  context: GraphContext,
+  orderId: string,
+  booking: Booking,
+): Promise<AppointmentResult> {
+  return submitAnyBooking(context, booking, {
+    kind: 'phlebotomy',
+    orderId,
+    send: (visit) => bookAppointment(context.service, visit, booking),
+  });
+}
+
+/** What a caller gives to book at a service center. */
+export interface CenterBookingRequest extends Booking {
+  readonly asyncConfirmation: boolean | null;
+  readonly idempotencyKey: string | null;
+}
+
+/** Books a slot at a service center. @throws GatewayError FORBIDDEN, UPSTREAM_* */
+export function submitCenterBooking(
+  context: GraphContext,
+  orderId: string,
+  { idempotencyKey, ...booking }: CenterBookingRequest,
+): Promise<AppointmentResult> {
+  if (idempotencyKey !== null && !/^.{1,255}$/s.test(idempotencyKey.trim())) {
+    const issue = { path: ['idempotencyKey'], message: 'Give 1 to 255 characters, or leave it out.' };
+    return Promise.resolve(inputRejected([issue]));
+  }
+  const { service } = context;
+  const reference =
+    idempotencyKey === null
+      ? null
+      : referenceOf(`${service.rights.key} appointment ${orderId}`, idempotencyKey);
+  return submitAnyBooking(context, booking, {
+    kind: 'patient_service_center',
+    orderId,
+    send: (visit) => bookCenterAppointment(service, visit, { ...booking, reference }),
+  });
+}
+
+async function submitAnyBooking(
+  context: GraphContext,
+  booking: Booking,
+  { kind, orderId, send }: Target & Pick<AppointmentChange, 'send'>,
+): Promise<AppointmentResult> {
+  const issues = findBookingIssues(booking);
+  if (issues.length > 0) return inputRejected(issues);
+  return await changeAppointment(context, {
+    kind,
+    orderId,
+    send,
+    needsAppointment: false,
+    isDone: (before, after) => after !== null && isActive(after) && !(before && isActive(before)),
+    isSlotAtFault: (step, appointment) =>
+      bookable.has(step ?? '') && !(appointment !== null && isActive(appointment)),
+  });
+}
+
+/** Asks a provider for an appointment. @throws GatewayError FORBIDDEN, UPSTREAM_* */
+export async function submitRequest(
+  context: GraphContext,
+  orderId: string,
+  request: AppointmentRequest,
+): Promise<AppointmentResult> {
+  const issues = [
+    ...findAddressIssues(request.address),
+    ...(request.provider === '' ? [{ path: ['provider'], message: 'Give provider or providerRaw.' }] : []),
+    ...findNotesIssues(request.appointmentNotes),
+  ];
+  if (issues.length > 0) return inputRejected(issues);
+  return await changeAppointment(context, {
+    kind: 'phlebotomy',
+    orderId,
+    send: (visit) => requestAppointment(context.service, visit, request),
+    needsAppointment: false,
+    isDone: (before, after) => after !== null && isActive(after) && !(before && isActive(before)),
+    isSlotAtFault: () => false,
+  });
+}
+
+/** Moves an appointment to another slot. @throws GatewayError FORBIDDEN, UPSTREAM_* */
+export async function submitReschedule(
+  context: GraphContext,
+  { kind, orderId }: Target,
+  booking: Booking,
+): Promise<AppointmentResult> {
+  const issues = findBookingIssues(booking);
+  if (issues.length > 0) return inputRejected(issues);
+  return await changeAppointment(context, {
+    kind,
+    orderId,
+    send: (visit) => rescheduleAppointment(context.service, visit, booking),
+    needsAppointment: true,
+    isDone: (before, after) =>
+      after !== null &&
+      isActive(after) &&
+      (after.startAt?.getTime() !== before?.startAt?.getTime() ||
+        after.events.length > (before?.events.length ?? 0)),
+    isSlotAtFault: (_step, appointment) =>
+      appointment !== null && isActive(appointment) && appointment.canReschedule !== false,
+  });
+}
+
+/** Cancels an appointment. @throws GatewayError FORBIDDEN, UPSTREAM_* */
+export async function submitCancellation(
+  context: GraphContext,
+  { kind, orderId }: Target,
+  cancellation: Cancellation,
+): Promise<AppointmentResult> {
+  context.service.require('write:appointments');
+  const issues = await findCancellationIssues(context, kind, cancellation);
+  if (issues.length > 0) return inputRejected(issues);
+  return await changeAppointment(context, {
+    kind,
+    orderId,
+    send: (visit) => cancelAppointment(context.service, visit, cancellation),
+    needsAppointment: true,
+    isDone: (before, after) =>
+      before !== null && isActive(before) && (after === null || after.status === 'cancelled'),
+    isSlotAtFault: () => false,
+  });
+}
+
+function findBookingIssues({ bookingKey, appointmentNotes }: Booking): readonly InputIssue[] {
+  const key = { path: ['bookingKey'], message: 'Give the booking key of a slot.' };
+  return [...(bookingKey.trim() === '' ? [key] : []), ...findNotesIssues(appointmentNotes)];
+}
+
+function findNotesIssues(notes: string | null): readonly InputIssue[] {
+  if ((notes ?? '').length <= maxNotes) return [];
+  return [{ path: ['appointmentNotes'], message: `Give ${maxNotes} characters at most.` }];
+}
+
+async function findCancellationIssues(
+  { service }: GraphContext,
+  kind: AppointmentKind,
+  { cancellationReasonId, notes }: Cancellation,
+): Promise<readonly InputIssue[]> {
+  const reasons = await listCancellationReasons(service, kind);
+  const reason = reasons.find(({ id }) => id.toLowerCase() === cancellationReasonId);
+  if (reason === undefined && reasons.length > 0) {
+    const message = 'Give the id of one of appointmentCancellationReasons of this kind.';
+    return [{ path: ['cancellationReasonId'], message }];
+  }
+  if (!reason?.needsNotes || (notes ?? '').trim() !== '') return [];
+  return [{ path: ['notes'], message: 'This reason needs notes.' }];
+}
+
+/** The service's own rules for an address of a visit (public service), told before the call and all at once. */
+const addressRules: readonly {
+  readonly field: keyof VisitAddress;
+  readonly message: string;
+  readonly holds: (address: VisitAddress) => boolean;
+}[] = [
+  {
+    field: 'firstLine',
+    message: 'Give street and number.',
+    holds: ({ firstLine }) => /\d/.test(firstLine) && /\p{L}/u.test(firstLine),
+  },
+  { field: 'city', message: 'Give the city.', holds: ({ city }) => city.trim() !== '' },
+  {
+    field: 'state',
+    message: 'Give the two letters of the state, such as AZ.',
+    holds: ({ state }) => /^[A-Za-z]{2}$/.test(state),
+  },
+  {
+    field: 'zip',
+    message: 'Give five digits, or five, a dash and four.',
+    holds: ({ zip }) => /^\d{5}(-\d{4})?$/.test(zip),
+  },
+  {
+    field: 'accessNotes',
+    message: `Give ${maxNotes} characters at most.`,
+    holds: ({ accessNotes }) => (accessNotes ?? '').length <= maxNotes,
+  },
+];
+
+function findAddressIssues(address: VisitAddress): readonly InputIssue[] {
+  return addressRules
+    .filter((rule) => !rule.holds(address))
+    .map(({ field, message }) => ({ path: ['address', field], message }));
+}
+
+/** The address of a query. @throws GatewayError BAD_USER_INPUT with every fault at once */
+export function requireAddress(address: VisitAddress): VisitAddress {
+  const issues = findAddressIssues(address);
+  if (issues.length === 0) return address;
+  const faults = issues.map(({ path, message }) => `input.${path.join('.')}: ${message}`);
+  throw new GatewayError('BAD_USER_INPUT', faults.join(' '));
+}
+
+/** A zip code of five digits. @throws GatewayError BAD_USER_INPUT */
+export function requireZipCode(name: string, zipCode: string): string {
+  if (/^\d{5}$/.test(zipCode)) return zipCode;
+  throw new GatewayError('BAD_USER_INPUT', `${name} must be five digits.`);
+}
+
+const radii = [10, 20, 25, 50, 100];
+
+/** A radius in miles, 25 when left out. @throws GatewayError BAD_USER_INPUT */
+export function requireRadius(name: string, radius: number | null | undefined): number {
+  const miles = radius ?? 25;
+  if (radii.includes(miles)) return miles;
+  throw new GatewayError('BAD_USER_INPUT', `${name} must be one of ${radii.join(', ')} miles.`);
+}

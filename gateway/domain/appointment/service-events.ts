@@ -1,0 +1,33 @@
+import { builder } from '../../graph/builder.ts';
+import { loadOrder, orderRef } from '../order/graph.ts';
+import { claimServiceEvents, serviceEventRef } from '../service-event/graph.ts';
+import type { ServiceEvent } from '../service-event/stream.ts';
+import { appointmentRef } from './graph.ts';
+import { readAppointment } from './rest.ts';
+
+const typename = 'AppointmentChanged';
+
+claimServiceEvents(
+  typename,
+  (event) => event.type.startsWith('labtest.appointment.') && readAppointment(event.payload) !== null,
+);
+
+builder.objectRef<ServiceEvent>(typename).implement({
+  description: 'An appointment was made or changed.',
+  interfaces: [serviceEventRef],
+  fields: (t) => ({
+    appointment: t.field({
+      type: appointmentRef,
+      description: 'The appointment as the service reported it.',
+      resolve: (event) => readAppointment(event.payload),
+    }),
+    order: t.field({
+      type: orderRef,
+      description: 'The order it is for.',
+      resolve: (event, _args, context) => {
+        const orderId = readAppointment(event.payload)?.orderId ?? null;
+        return orderId === null ? null : loadOrder(context, orderId);
+      },
+    }),
+  }),
+});

@@ -1,0 +1,198 @@
+import { readUuid } from '../../graph/arguments.ts';
+import { builder } from '../../graph/builder.ts';
+import { userRef } from '../user/graph.ts';
+import {
+  findWorkoutStream,
+  type HealthSample,
+  type HealthSummary,
+  listSamples,
+  listSummaries,
+  type StreamOfWorkout,
+} from './history.ts';
+import type { ActivityReading, HealthSource } from './rest.ts';
+
+export const healthSourceRef = builder.objectRef<HealthSource>('HealthSource').implement({
+  description: 'Where health data comes from.',
+  fields: (t) => ({
+    name: t.exposeString('name', { description: 'Its name for people.' }),
+    slug: t.exposeString('slug', { description: 'Its stable identifier.' }),
+    logo: t.expose('logo', { type: 'URL', description: 'Address of its icon.' }),
+    provider: t.exposeString('provider', { description: 'The provider, such as oura.' }),
+    type: t.exposeString('type', { description: 'The kind of device or app, such as watch.' }),
+    appId: t.exposeString('appId', { description: 'Identifier of the app that measured.' }),
+    deviceId: t.exposeString('deviceId', { description: 'Identifier of the device that measured.' }),
+  }),
+});
+
+const activityRef = builder.objectRef<ActivityReading>('ActivitySummary').implement({
+  description: 'What a user did in a day.',
+  fields: (t) => ({
+    caloriesActive: t.exposeFloat('caloriesActive', { description: 'Energy burned by moving, in kcal.' }),
+    caloriesTotal: t.exposeFloat('caloriesTotal', { description: 'All energy burned, in kcal.' }),
+    dailyMovement: t.exposeFloat('dailyMovement', {
+      description: 'How far the movement carries, in metres.',
+    }),
+    distance: t.exposeFloat('distance', { description: 'Distance covered, in metres.' }),
+    floorsClimbed: t.exposeFloat('floorsClimbed', { description: 'How many floors were climbed.' }),
+    steps: t.exposeFloat('steps', { description: 'How many steps were made.' }),
+    high: t.exposeFloat('high', { description: 'Minutes of high activity.' }),
+    medium: t.exposeFloat('medium', { description: 'Minutes of medium activity.' }),
+    low: t.exposeFloat('low', { description: 'Minutes of low activity.' }),
+  }),
+});
+
+export const healthSummaryRef = builder.objectRef<HealthSummary>('HealthSummary').implement({
+  description: 'A summary of health data, such as a day of activity or a night of sleep.',
+  fields: (t) => ({
+    id: t.exposeID('id', {
+      nullable: false,
+      description: "The service's id of the summary: of equal ids the latest received version stands.",
+    }),
+    resource: t.exposeString('resource', {
+      nullable: false,
+      description: 'What is summed up, such as activity.',
+    }),
+    calendarDate: t.expose('calendarDate', { type: 'Date', description: "The day, at the user's place." }),
+    date: t.expose('date', { type: 'DateTime', description: 'The day as an instant.' }),
+    timezoneOffset: t.exposeInt('timezoneOffset', { description: 'Offset from UTC, in seconds.' }),
+    source: t.expose('source', { type: healthSourceRef, description: 'Where it comes from.' }),
+    activity: t.expose('activity', {
+      type: activityRef,
+      description: 'The figures of an activity summary; null for other resources.',
+    }),
+    payload: t.field({
+      type: 'JSON',
+      description: 'All of it as the service sent it, for resources without fields of their own.',
+      resolve: (summary) => summary.payload,
+    }),
+    receivedAt: t.expose('receivedAt', {
+      type: 'DateTime',
+      nullable: false,
+      description: 'When the gateway received this version.',
+    }),
+  }),
+});
+
+export const healthSampleRef = builder.objectRef<HealthSample>('HealthSample').implement({
+  description: 'One measured value.',
+  fields: (t) => ({
+    resource: t.exposeString('resource', {
+      nullable: false,
+      description: 'What was measured, such as glucose.',
+    }),
+    timestamp: t.expose('timestamp', {
+      type: 'DateTime',
+      description:
+        'When it was measured: of equal resource, provider, source type and timestamp the latest received value stands.',
+    }),
+    start: t.expose('start', { type: 'DateTime', description: 'Begin of the interval it covers.' }),
+    end: t.expose('end', { type: 'DateTime', description: 'End of the interval it covers.' }),
+    timezoneOffset: t.exposeInt('timezoneOffset', { description: 'Offset from UTC, in seconds.' }),
+    type: t.exposeString('type', { description: 'A finer kind of measurement, such as fingerprick.' }),
+    unit: t.exposeString('unit', { description: 'Unit of the value, such as mmol/L.' }),
+    value: t.exposeFloat('value', { description: 'The value.' }),
+    source: t.expose('source', { type: healthSourceRef, description: 'Where it comes from.' }),
+    sourceId: t.exposeID('sourceId', { description: "The service's number of the source." }),
+    receivedAt: t.expose('receivedAt', {
+      type: 'DateTime',
+      nullable: false,
+      description: 'When the gateway received this value.',
+    }),
+  }),
+});
+
+/** The columns of a stream, and what stands in each. */
+const columns = {
+  altitude: 'Altitude at each point, in metres.',
+  cadence: 'Turns a minute when cycling, steps a minute when running.',
+  distance: 'Distance covered up to each point, in metres.',
+  heartRate: 'Heart rate at each point, in beats a minute.',
+  latitude: 'Degrees north at each point.',
+  longitude: 'Degrees east at each point.',
+  power: 'Power at each point, in watts.',
+  resistance: 'Resistance of the bike at each point.',
+  temperature: 'Temperature at each point, in degrees Celsius.',
+  velocity: 'Speed at each point, in metres a second.',
+} as const;
+
+export const workoutStreamRef = builder.objectRef<StreamOfWorkout>('WorkoutStream');
+workoutStreamRef.implement({
+  description: 'What was measured during a workout: columns whose values of one index belong to one point.',
+  fields: (t) => {
+    const column = (name: keyof typeof columns) =>
+      t.floatList({
+        nullable: { list: false, items: true },
+        description: `${columns[name].slice(0, -1)}; empty when it was not measured.`,
+        resolve: (stream) => [...stream[name]],
+      });
+    return {
+      workoutId: t.exposeID('workoutId', { nullable: false, description: 'Id of the workout (uuid).' }),
+      time: t.field({
+        type: ['DateTime'],
+        nullable: { list: false, items: true },
+        description: 'When each point was measured.',
+        resolve: (stream) => stream.time,
+      }),
+      altitude: column('altitude'),
+      cadence: column('cadence'),
+      distance: column('distance'),
+      heartRate: column('heartRate'),
+      latitude: column('latitude'),
+      longitude: column('longitude'),
+      power: column('power'),
+      resistance: column('resistance'),
+      temperature: column('temperature'),
+      velocity: column('velocity'),
+    };
+  },
+});
+
+const defaultFirst = 100;
+const first = { defaultValue: defaultFirst, description: 'How many at most: 1 to 1000.' } as const;
+
+function costOf(args: { readonly first?: number | null | undefined }) {
+  return { field: 1, multiplier: Math.min(Math.max(args.first ?? defaultFirst, 1), 1000) };
+}
+
+builder.objectFields(userRef, (t) => ({
+  healthSummaries: t.field({
+    type: [healthSummaryRef],
+    nullable: false,
+    complexity: costOf,
+    description:
+      'Summaries that came by webhook, the latest version of each, latest day first. Needs the scope read:health.',
+    args: {
+      resource: t.arg.string({ required: true, description: 'What is summed up, such as activity.' }),
+      from: t.arg({ type: 'Date', description: 'The first day.' }),
+      to: t.arg({ type: 'Date', description: 'The last day.' }),
+      first: t.arg.int(first),
+    },
+    resolve: (user, { resource, from = null, to = null, ...args }, context) =>
+      listSummaries(context, { userId: user.id, resource, from, to, first: args.first ?? defaultFirst }),
+  }),
+  healthSamples: t.field({
+    type: [healthSampleRef],
+    nullable: false,
+    complexity: costOf,
+    description:
+      'Samples that came by webhook, the latest value of each, latest first. Needs the scope read:health.',
+    args: {
+      resource: t.arg.string({ required: true, description: 'What was measured, such as glucose.' }),
+      from: t.arg({ type: 'DateTime', description: 'Not before this instant.' }),
+      to: t.arg({ type: 'DateTime', description: 'Not after this instant.' }),
+      first: t.arg.int(first),
+    },
+    resolve: (user, { resource, from = null, to = null, ...args }, context) =>
+      listSamples(context, { userId: user.id, resource, from, to, first: args.first ?? defaultFirst }),
+  }),
+}));
+
+builder.queryField('workoutStream', (t) =>
+  t.field({
+    type: workoutStreamRef,
+    description:
+      'The stream of a workout; null when there is none, and for viewer tokens until a webhook has named it as theirs. Needs the scope read:health.',
+    args: { workoutId: t.arg.id({ required: true, description: 'Id of the workout (uuid).' }) },
+    resolve: (_root, args, context) => findWorkoutStream(context, readUuid('workoutId', args.workoutId)),
+  }),
+);

@@ -1,0 +1,105 @@
+import { GatewayError } from '../../errors.ts';
+import type { FactQuery, StoredFact } from '../../events/log.ts';
+import type { GraphContext } from '../../graph/context.ts';
+import { sampleKind, summaryKind, workoutKind } from './facts.ts';
+import {
+  getWorkoutStream,
+  readSample,
+  readSummary,
+  type SampleReading,
+  type SummaryReading,
+  type WorkoutStream,
+} from './rest.ts';
+
+export interface HealthSummary extends SummaryReading {
+  readonly receivedAt: Date;
+}
+
+export interface HealthSample extends SampleReading {
+  readonly receivedAt: Date;
+}
+
+export interface StreamOfWorkout extends WorkoutStream {
+  readonly workoutId: string;
+}
+
+const dayMs = 86_400_000;
+const maxRows = 1000;
+
+/** Which stretch of a user's health data; both ends are included. */
+export interface Stretch {
+  readonly userId: string;
+  readonly resource: string;
+  readonly from: Date | null;
+  readonly to: Date | null;
+  readonly first: number;
+}
+
+/** The newest version of each of a user's summaries, latest day first. @throws GatewayError FORBIDDEN */
+export async function listSummaries(
+  context: GraphContext,
+  stretch: Stretch,
+): Promise<readonly HealthSummary[]> {
+  const facts = await readFacts(context, stretch, { kind: summaryKind(stretch.resource), stepMs: dayMs });
+  return facts.flatMap((fact) => {
+    const summary = readSummary(stretch.resource, parseValue(fact));
+    return summary === null ? [] : [{ ...summary, receivedAt: fact.receivedAt }];
+  });
+}
+
+/** The newest value of each of a user's samples, latest first. @throws GatewayError FORBIDDEN */
+export async function listSamples(context: GraphContext, stretch: Stretch): Promise<readonly HealthSample[]> {
+  const facts = await readFacts(context, stretch, { kind: sampleKind(stretch.resource), stepMs: 1 });
+  return facts.flatMap((fact) => {
+    const sample = readSample(stretch.resource, parseValue(fact));
+    return sample === null ? [] : [{ ...sample, receivedAt: fact.receivedAt }];
+  });
+}
+
+interface Grain {
+  readonly kind: string;
+  /** How long the last unit of a stretch is: a day of days, a millisecond of instants. */
+  readonly stepMs: number;
+}
+
+async function readFacts(
+  { events, service }: GraphContext,
+  { userId, from, to, first }: Stretch,
+  { kind, stepMs }: Grain,
+): Promise<readonly StoredFact[]> {
+  service.require('read:health');
+  if (!service.rights.owns({ userId })) return [];
+  if (first < 1 || first > maxRows) {
+    throw new GatewayError('BAD_USER_INPUT', `first must be from 1 to ${maxRows}.`);
+  }
+  const query: FactQuery = {
+    userId: userId.toLowerCase(),
+    kind,
+    ...(from === null ? {} : { from }),
+    ...(to === null ? {} : { before: new Date(to.getTime() + stepMs) }),
+  };
+  return await events.facts(query, first);
+}
+
+function parseValue({ value }: StoredFact): unknown {
+  return JSON.parse(value.toString('utf8'));
+}
+
+/**
+ * The stream of a workout. The service does not say whose it is, so a viewer gets only what a webhook named as
+ * theirs; what is not known to be theirs is not asked for.
+ * @throws GatewayError FORBIDDEN, UPSTREAM_*
+ */
+export async function findWorkoutStream(
+  { events, service }: GraphContext,
+  workoutId: string,
+): Promise<StreamOfWorkout | null> {
+  service.require('read:health');
+  const { userId } = service.rights;
+  if (userId !== null) {
+    const own = await events.facts({ userId, kind: workoutKind, key: workoutId.toLowerCase() }, 1);
+    if (own.length === 0) return null;
+  }
+  const stream = await getWorkoutStream(service, workoutId, { userId });
+  return stream === null ? null : { ...stream, workoutId };
+}

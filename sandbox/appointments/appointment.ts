@@ -1,0 +1,162 @@
+import type { Order } from '../orders/order.ts';
+import type { CollectionMethod } from '../orders/states.ts';
+import { formatTimestamp } from '../world/clock.ts';
+import { seededUuid } from '../world/ids.ts';
+import type { World } from '../world/world.ts';
+import { homePlaceOf, type Place, placeOfCode } from './places.ts';
+
+export type AppointmentType = 'phlebotomy' | 'patient_service_center';
+type EventStatus = 'pending' | 'scheduled' | 'completed' | 'cancelled';
+
+/** An address in the spelling of appointments: `zip_code`, not `zip` (public service: USAddress). */
+export interface VisitAddress {
+  readonly first_line: string;
+  readonly second_line?: string | null | undefined;
+  readonly city: string;
+  readonly state: string;
+  readonly zip_code: string;
+  readonly access_notes?: string | null | undefined;
+}
+
+interface AppointmentEvent {
+  readonly createdAt: number;
+  readonly status: EventStatus;
+  readonly data: Readonly<Record<string, unknown>> | null;
+}
+
+/** One appointment as the sandbox keeps it; an order may have several over time, one of them active. */
+export interface Appointment {
+  readonly id: string;
+  readonly orderId: string;
+  readonly userId: string;
+  readonly type: AppointmentType;
+  readonly provider: string;
+  readonly address: VisitAddress;
+  placeCode: string;
+  startAt: number | null;
+  endAt: number | null;
+  notes: string | null;
+  readonly events: AppointmentEvent[];
+}
+
+/** Appointments and the keys that were spent on them; kept in the state file. */
+export interface AppointmentState {
+  readonly appointments: Appointment[];
+  readonly bookingKeys: { minted: number; readonly used: string[] };
+  /** First answers to bookings under an idempotency key. */
+  readonly bookingReplies: Record<string, unknown>;
+}
+
+export function emptyAppointments(): AppointmentState {
+  return { appointments: [], bookingKeys: { minted: 0, used: [] }, bookingReplies: {} };
+}
+
+const types: Partial<Readonly<Record<CollectionMethod, AppointmentType>>> = {
+  at_home_phlebotomy: 'phlebotomy',
+  walk_in_test: 'patient_service_center',
+};
+
+/** The kind of appointment that orders of this method have; undefined for kits and on-site collection. */
+export function appointmentTypeOf(method: CollectionMethod): AppointmentType | undefined {
+  return types[method];
+}
+
+function isActive({ events }: Appointment): boolean {
+  const status = events.at(-1)?.status;
+  return status !== 'cancelled' && status !== 'completed';
+}
+
+/** The order's newest appointment, whatever its state. */
+export function latestAppointment({ state }: World, order: Order): Appointment | undefined {
+  return state.appointments.findLast(({ orderId }) => orderId === order.id);
+}
+
+export function activeAppointment(world: World, order: Order): Appointment | undefined {
+  const latest = latestAppointment(world, order);
+  return latest && isActive(latest) ? latest : undefined;
+}
+
+/** What a new appointment is made from. */
+interface NewAppointment {
+  readonly type: AppointmentType;
+  readonly provider: string;
+  readonly place: Place;
+  readonly address: VisitAddress;
+  readonly notes: string | null;
+}
+
+/** An appointment without time and events, put into the world. */
+export function addAppointment(world: World, order: Order, from: NewAppointment): Appointment {
+  const { appointments, seed } = world.state;
+  const appointment: Appointment = {
+    id: seededUuid(seed, 'appointment', appointments.length),
+    orderId: order.id,
+    userId: order.userId,
+    type: from.type,
+    provider: from.provider,
+    address: from.address,
+    placeCode: from.place.code,
+    startAt: null,
+    endAt: null,
+    notes: from.notes,
+    events: [],
+  };
+  appointments.push(appointment);
+  return appointment;
+}
+
+/** The patient's address in the spelling of appointments, access notes included. */
+export function visitAddressOf(order: Order): VisitAddress {
+  const address = order.patientAddress;
+  return {
+    first_line: address?.first_line ?? '100 Example Street',
+    second_line: address?.second_line ?? null,
+    city: address?.city ?? 'Phoenix',
+    state: address?.state ?? 'AZ',
+    zip_code: address?.zip ?? '85004',
+    access_notes: address?.access_notes ?? null,
+  };
+}
+
+const statuses: Readonly<Record<EventStatus, string>> = {
+  pending: 'pending',
+  scheduled: 'confirmed',
+  completed: 'completed',
+  cancelled: 'cancelled',
+};
+
+/** The appointment as the service shows it (public service: ClientFacingAppointment). */
+export function presentAppointment(world: World, appointment: Appointment) {
+  const last = appointment.events.at(-1);
+  const place = placeOfCode(appointment.placeCode) ?? homePlaceOf(appointment.address.zip_code);
+  const order = world.state.orders.find(({ id }) => id === appointment.orderId);
+  return {
+    id: appointment.id,
+    user_id: appointment.userId,
+    order_id: appointment.orderId,
+    order_transaction_id: order?.transactionId ?? null,
+    address: appointment.address,
+    location: place.location,
+    start_at: formatTime(appointment.startAt),
+    end_at: formatTime(appointment.endAt),
+    iana_timezone: place.timeZone,
+    type: appointment.type,
+    provider: appointment.provider,
+    status: statuses[last?.status ?? 'pending'],
+    provider_id: `EX-${appointment.id.slice(0, 8)}`,
+    external_id: null,
+    can_reschedule: isActive(appointment) && appointment.startAt !== null,
+    appointment_notes: appointment.notes,
+    event_status: last?.status ?? 'pending',
+    event_data: last?.data ?? null,
+    events: appointment.events.map(({ createdAt, status, data }) => ({
+      created_at: formatTimestamp(createdAt),
+      status,
+      data,
+    })),
+  };
+}
+
+function formatTime(timeMs: number | null): string | null {
+  return timeMs === null ? null : formatTimestamp(timeMs);
+}

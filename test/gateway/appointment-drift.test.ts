@@ -1,0 +1,148 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { type Lab, serviceKey, startLab } from '../support/lab.ts';
+
+const junk = fc.oneof(
+  fc.constantFrom(
+    null,
+    '',
+    'unheard_of',
+    -1,
+    1e300,
+    2 ** 40,
+    true,
+    [],
+    {},
+    [null],
+    { id: 3 },
+    '2026-02-30',
+    'javascript:1',
+  ),
+  fc.jsonValue({ maxDepth: 2 }),
+);
+
+/** The value with some of its parts replaced, taken away or added to, at any depth. */
+function spoil(value: unknown): fc.Arbitrary<unknown> {
+  const inner = (): fc.Arbitrary<unknown> => {
+    if (Array.isArray(value)) return fc.tuple(...value.slice(0, 3).map(spoil), junk);
+    if (typeof value !== 'object' || value === null) return fc.constant(value);
+    const parts = Object.fromEntries(Object.entries(value).map(([key, part]) => [key, spoil(part)]));
+    return fc.record({ ...parts, brand_new: junk }, { requiredKeys: [] });
+  };
+  return fc.oneof({ weight: 8, arbitrary: inner() }, { weight: 1, arbitrary: junk });
+}
+
+const appointment = `{ id type typeRaw provider providerRaw status statusRaw eventStatus eventStatusRaw startAt endAt timeZone
+  events { createdAt status statusRaw details } address { firstLine zip accessNotes country } location { longitude latitude }
+  canReschedule accessNotes appointmentNotes externalId }`;
+const center = `{ siteCode name address { firstLine } location { longitude } distance capabilities capabilitiesRaw
+  supportedBillTypes faxNumber website hours }`;
+
+const address = { first_line: '100 Example Street', city: 'Phoenix', state: 'AZ', zip_code: '85004' };
+
+interface Reader {
+  readonly name: string;
+  readonly path: (lab: Lab) => string;
+  readonly query: (lab: Lab) => string;
+  readonly body?: unknown;
+}
+
+function scheduled(lab: Lab): string {
+  const order = lab.sandbox
+    .orders()
+    .find(({ status }) => status.endsWith('walk_in_test.appointment_scheduled'));
+  return order?.orderId ?? '';
+}
+
+const readers: readonly Reader[] = [
+  {
+    name: 'an appointment',
+    path: (lab) => `/v3/order/${scheduled(lab)}/psc/appointment`,
+    query: (lab) => `{ order(id: "${scheduled(lab)}") { appointment ${appointment} } }`,
+  },
+  {
+    name: 'cancellation reasons',
+    path: () => '/v3/order/psc/appointment/cancellation-reasons',
+    query: () =>
+      '{ appointmentCancellationReasons(type: PATIENT_SERVICE_CENTER) { id name isRefundable needsNotes } }',
+  },
+  {
+    name: 'availability',
+    path: () => '/v3/order/phlebotomy/appointment/availability?start_date=2030-01-01',
+    body: address,
+    query: () => `{ phlebotomyAvailability(input: { startDate: "2030-01-01",
+      address: { firstLine: "100 Example Street", city: "Phoenix", state: "AZ", zip: "85004" } }) {
+      date timeZone serviceCenter { siteCode name distance } slots { bookingKey startAt price isPriority availableCount } } }`,
+  },
+  {
+    name: 'service centers',
+    path: () => '/v3/order/psc/info?zip_code=85004&lab_id=6&radius=25',
+    query: () => `{ serviceCenters(zipCode: "85004", labId: 6) ${center} }`,
+  },
+  {
+    name: 'an area',
+    path: () => '/v3/order/area/info?zip_code=85004&radius=25',
+    query: () => `{ areaInfo(zipCode: "85004") { zipCode
+      phlebotomy { isServed providers { provider providerRaw serviceTypes serviceTypesRaw } }
+      labs { labSlug labId serviceCenterCount canBookAppointments capabilities supportedBillTypes } } }`,
+  },
+];
+
+test.each(readers)(
+  '$name in whatever shape is shown as far as it can be read',
+  async ({ path, query, body }) => {
+    await using lab = await startLab();
+    const answer = await fetch(lab.serviceUrl + path(lab), {
+      method: body === undefined ? 'GET' : 'POST',
+      headers: { 'x-service-api-key': serviceKey, 'content-type': 'application/json' },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+    expect(answer.status).toBe(200);
+    const faultPath = path(lab).split('?')[0] ?? '';
+    await fc.assert(
+      fc.asyncProperty(spoil(await answer.json()), async (spoiled) => {
+        lab.sandbox.faults.clear();
+        const effect = { kind: 'answer', status: 200, body: JSON.stringify(spoiled) } as const;
+        lab.sandbox.faults.add({ path: faultPath, effect });
+        const { errors = [] } = await lab.query(query(lab));
+        expect(
+          errors.map(({ extensions }) => extensions.code).filter((code) => code !== 'UPSTREAM_UNREADABLE'),
+        ).toEqual([]);
+      }),
+      { numRuns: 60 },
+    );
+  },
+);
+
+test('health data in whatever shape is shown as far as it can be read', async () => {
+  await using lab = await startLab();
+  const userId = lab.sandbox.users()[0]?.userId ?? '';
+  const source = {
+    name: 'Oura',
+    slug: 'oura',
+    logo: 'https://logos.example.com/o.png',
+    provider: 'oura',
+    type: 'ring',
+  };
+  const at = '2026-03-02T08:00:00Z';
+  const sample = { timestamp: at, start: at, end: at, timezone_offset: 0, type: 't', unit: 'u', value: 1 };
+  const summary = { id: 's', calendar_date: '2026-03-02', date: at, timezone_offset: 0, steps: 1, source };
+  await fc.assert(
+    fc.asyncProperty(
+      spoil({ data: [sample, sample], source, source_id: 1 }),
+      spoil(summary),
+      async (samples, activity) => {
+        lab.sandbox.webhooks.send('daily.data.glucose.created', samples, { userId });
+        lab.sandbox.webhooks.send('daily.data.activity.created', activity, { userId });
+        await lab.sandbox.webhooks.settled();
+        const answer = await lab.query(`{ user(id: "${userId}") {
+          healthSamples(resource: "glucose", first: 1000) { timestamp start end timezoneOffset type unit value sourceId source { slug logo provider type } receivedAt }
+          healthSummaries(resource: "activity", first: 1000) { id calendarDate date timezoneOffset activity { steps high } payload source { slug logo } receivedAt }
+        } }`);
+        expect(answer.errors).toBeUndefined();
+      },
+    ),
+    { numRuns: 60 },
+  );
+  expect(lab.sandbox.webhooks.sent.every(({ outcome }) => outcome === 'delivered')).toBe(true);
+});
