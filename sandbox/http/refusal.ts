@@ -1,6 +1,6 @@
 /** An answer other than 200, thrown where the reason is known and answered in one place. */
 export class Refusal extends Error {
-  readonly status: 400 | 401 | 403 | 404 | 413 | 422;
+  readonly status: 400 | 401 | 403 | 404 | 409 | 413 | 422;
   readonly body: unknown;
 
   constructor(status: Refusal['status'], body: unknown) {
