@@ -4,7 +4,9 @@ import type { FaultRules } from './faults.ts';
 import { misbehave } from './http/misbehave.ts';
 import { Refusal, refuse } from './http/refusal.ts';
 import { areaRoutes } from './routes/area.ts';
+import { connectionRoutes } from './routes/connections.ts';
 import { controlRoutes } from './routes/controls.ts';
+import { labAccountRoutes } from './routes/lab-accounts.ts';
 import { labReportRoutes } from './routes/lab-reports.ts';
 import { labTestRoutes } from './routes/lab-tests.ts';
 import { markerRoutes } from './routes/markers.ts';
@@ -19,6 +21,7 @@ import { portalUrlRoutes } from './routes/portal-urls.ts';
 import { resultRoutes } from './routes/results.ts';
 import { serviceCenterRoutes } from './routes/service-centers.ts';
 import { simulationRoutes } from './routes/simulation.ts';
+import { userChangeRoutes } from './routes/user-changes.ts';
 import { userRoutes } from './routes/users.ts';
 import { wearableControls, workoutRoutes } from './routes/wearables.ts';
 import type { SandboxEnv, Service } from './service.ts';
@@ -59,9 +62,12 @@ function serviceRoutes({ service, faults, apiKey, calls }: AppParts): Hono<Sandb
   const routes = new Hono<SandboxEnv>();
   routes.use(record(calls), requireKey(apiKey), misbehave(faults, service.closing));
   routes.route('/', userRoutes(service));
+  routes.route('/', userChangeRoutes(service));
+  routes.route('/', connectionRoutes(service));
   routes.route('/', portalUrlRoutes(service));
   // Before the lab tests, whose path takes any last part.
   routes.route('/', markerRoutes(service));
+  routes.route('/', labAccountRoutes(service));
   routes.route('/', labTestRoutes(service));
   routes.route('/', orderListRoutes(service));
   // Before the orders, whose path takes any last part.

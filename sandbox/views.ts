@@ -1,6 +1,6 @@
 import { currentStatus } from './orders/order.ts';
 import type { CollectionMethod } from './orders/states.ts';
-import type { World } from './world/world.ts';
+import { livingUsers, type World } from './world/world.ts';
 
 /** A user as tests and the demo need it. */
 export interface UserView {
@@ -28,7 +28,7 @@ export interface LabTestView {
 export function viewsOf({ state, catalogue }: World) {
   return {
     users: (): readonly UserView[] =>
-      state.users.map(({ id, clientUserId, demographics }) => ({
+      livingUsers({ state }).map(({ id, clientUserId, demographics }) => ({
         userId: id,
         clientUserId,
         hasDemographics: demographics !== null,

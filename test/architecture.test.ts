@@ -20,6 +20,7 @@ const concepts = [
   'address',
   'viewer',
   'user',
+  'lab-account',
   'marker',
   'lab-test',
   'service-event',
@@ -38,7 +39,7 @@ function leftOf(concept: string): string {
 /** Rest files say what the service says: no GraphQL, no stream, no edge. The first pattern that fits decides. */
 const conceptRooms: readonly Room[] = concepts.flatMap((concept) => {
   const pure =
-    'rest|write|status|passthrough|country|availability|places|facts|request|shape|filter|physician|lost';
+    'rest|write|status|passthrough|country|availability|places|facts|request|shape|filter|physician|lost|demographics|connections';
   return [
     {
       files: new RegExp(`^gateway/domain/${concept}/(${pure})\\.ts$`),

@@ -9,6 +9,8 @@ export const refusalCodes = {
   DEMOGRAPHICS_MISSING: 'The portal needs demographics for the user, and none are set.',
   PORTAL_URL_REJECTED: 'The service refused to create a portal link for another reason.',
   CANCEL_REFUSED: 'The order can no longer be cancelled.',
+  CLIENT_USER_ID_TAKEN: 'Another user of the team has this reference; the refusal names them.',
+  UNDO_REFUSED: 'The deletion of a user cannot be undone.',
   SLOT_UNAVAILABLE: 'The slot is gone, or its booking key was used or has expired.',
   APPOINTMENT_REFUSED: 'The order or its present appointment does not allow it.',
   DOCUMENT_NOT_READY: 'The service does not have the document yet.',

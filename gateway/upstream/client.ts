@@ -15,6 +15,8 @@ export interface UpstreamCall {
   /** Lists become repeated keys; null and undefined are left out. */
   readonly query?: Readonly<Record<string, QueryValue>>;
   readonly body?: unknown;
+  /** Statuses of refusals whose JSON says something that the caller branches on: given back, not thrown. */
+  readonly readsRefusals?: readonly number[];
   /** More request headers, such as the service's idempotency key. The key header cannot be set here. */
   readonly headers?: Readonly<Record<string, string>>;
   /** Sent as multipart/form-data in place of `body`. */
@@ -92,7 +94,7 @@ export function createUpstream(options: UpstreamOptions): Upstream {
         retryAfter: headerText(response.headers['retry-after']),
         body: await readBody(response.body, maxBodyBytes),
       };
-      return readAnswer(answer);
+      return readAnswer(answer, call.readsRefusals);
     } catch (error) {
       throw toGatewayError(error, signal);
     }

@@ -9,12 +9,17 @@ export interface Answer {
 
 /**
  * The JSON of a successful answer (null for an empty one), or `undefined` for 404: "there is none" is an answer
- * and no fault, so it is shared and remembered like one.
+ * and no fault, so it is shared and remembered like one. A refusal with one of the given statuses is its JSON,
+ * where that is an object.
  * @throws GatewayError for any other status, and UPSTREAM_UNREADABLE for a body that is not JSON
  */
-export function readAnswer(answer: Answer): unknown {
+export function readAnswer(answer: Answer, refusals: readonly number[] = []): unknown {
   if (answer.status === 404) return undefined;
-  if (answer.status < 200 || answer.status > 299) throw describeFailure(answer);
+  if (answer.status < 200 || answer.status > 299) {
+    const refusal = refusals.includes(answer.status) ? parse(answer.body) : null;
+    if (isRecord(refusal)) return refusal;
+    throw describeFailure(answer);
+  }
   if (answer.body === '') return null;
   try {
     return JSON.parse(answer.body);
@@ -91,9 +96,13 @@ function readIssues(body: string): readonly UpstreamIssue[] {
 }
 
 function readDetail(body: string): unknown {
+  const parsed = parse(body);
+  return isRecord(parsed) ? parsed.detail : null;
+}
+
+function parse(body: string): unknown {
   try {
-    const parsed: unknown = JSON.parse(body);
-    return isRecord(parsed) ? parsed.detail : null;
+    return JSON.parse(body);
   } catch {
     return null;
   }

@@ -32,6 +32,7 @@ export const scopes = [
   'write:orders',
   'write:appointments',
   'simulate:orders',
+  'write:profile',
   'write:lab-reports',
 ] as const;
 export type Scope = (typeof scopes)[number];

@@ -2,7 +2,6 @@ import { z } from 'zod';
 import { refuse } from '../http/refusal.ts';
 import type { LabTest, Marker } from '../world/catalogue.ts';
 import { seededUuid } from '../world/ids.ts';
-import { createLabAccounts } from '../world/lab-accounts.ts';
 import { labIdOf } from '../world/present-catalogue.ts';
 import type { World } from '../world/world.ts';
 import type { CollectionMethod } from './states.ts';
@@ -171,7 +170,7 @@ interface AccountRequest {
  * @throws Refusal 400 when it cannot be used, or when the client must bring a physician and brings none
  */
 export function chooseLabAccount(world: World, request: AccountRequest): string | null {
-  const accounts = createLabAccounts(world.state.seed);
+  const accounts = world.catalogue.labAccounts;
   const account =
     request.labAccountId === null
       ? accounts.find((each) => labIdOf(each.lab) === request.labId && each.status === 'active')

@@ -28,14 +28,15 @@ function labTestsOfQuery(catalogue: Catalogue, query: z.output<typeof labTestQue
 }
 
 /** The cursor is the position of the next row, opaque to the caller. */
-function readCursor(cursor: string | undefined): number {
+export function readCursor(cursor: string | undefined): number {
   if (cursor === undefined) return 0;
   const position = Number(Buffer.from(cursor, 'base64url').toString());
   if (!Number.isInteger(position) || position < 1) throw refuse(422, 'The cursor is not valid.');
   return position;
 }
 
-function writeCursor(position: number): string {
+/** The opaque form of a position, for `next_cursor`. */
+export function writeCursor(position: number): string {
   return Buffer.from(String(position)).toString('base64url');
 }
 

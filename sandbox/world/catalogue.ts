@@ -1,7 +1,9 @@
 import type { CollectionMethod } from '../orders/states.ts';
 import { biomarkers } from './biomarkers.ts';
 import { seededUuid } from './ids.ts';
+import { createLabAccounts, type LabAccount } from './lab-accounts.ts';
 import { labs, labTestPlans, panelPlans } from './lab-tests.ts';
+import { type Questions, questionsOf } from './questions.ts';
 
 /** What a marker is expected to bring back (specification: expected result). */
 interface ExpectedResult {
@@ -31,7 +33,7 @@ export interface Marker {
   readonly type: 'biomarker' | 'panel';
   readonly unit: string | null;
   readonly price: string;
-  readonly aoe: null;
+  readonly aoe: Questions | null;
   readonly a_la_carte_enabled: boolean;
   readonly common_tat_days: number;
   readonly worst_case_tat_days: number;
@@ -53,10 +55,11 @@ export interface LabTest {
   readonly markerIds: readonly number[];
 }
 
-/** Labs, markers and lab tests; fixed for one seed, never changed by a request. */
+/** Markers, lab tests and lab accounts; fixed for one seed, never changed by a request. */
 export interface Catalogue {
   readonly markers: readonly Marker[];
   readonly labTests: readonly LabTest[];
+  readonly labAccounts: readonly LabAccount[];
 }
 
 /** Lower-case words joined by hyphens. */
@@ -93,8 +96,9 @@ function priceOf(ordinal: number): string {
 function biomarkerAt(biomarkerIndex: number, labId: number): Marker {
   const expected = expectedResultOf(biomarkerIndex, labId);
   const { name, slug, provider_id } = expected;
+  const id = labId * 1000 + biomarkerIndex;
   return {
-    id: labId * 1000 + biomarkerIndex,
+    id,
     name,
     slug,
     description: `${name} in serum, plasma or blood.`,
@@ -103,7 +107,7 @@ function biomarkerAt(biomarkerIndex: number, labId: number): Marker {
     type: 'biomarker',
     unit: expected.loinc.unit,
     price: priceOf(biomarkerIndex),
-    aoe: null,
+    aoe: questionsOf({ id, name, labId }),
     a_la_carte_enabled: biomarkerIndex % 5 !== 4,
     common_tat_days: 2,
     worst_case_tat_days: 5,
@@ -122,6 +126,7 @@ function panelAt(plan: (typeof panelPlans)[number], ordinal: number): Marker {
     provider_id: providerIdOf(900 + ordinal, plan.labId),
     type: 'panel',
     unit: null,
+    aoe: null,
     expected_results: plan.biomarkers.map((index) => expectedResultOf(index, plan.labId)),
   };
 }
@@ -142,5 +147,9 @@ export function createCatalogue(seed: number): Catalogue {
     labId: plan.labId,
     markerIds: plan.biomarkers.map((index) => plan.labId * 1000 + index),
   }));
-  return { markers: [...markers, ...panels].sort((a, b) => a.id - b.id), labTests };
+  return {
+    markers: [...markers, ...panels].sort((a, b) => a.id - b.id),
+    labTests,
+    labAccounts: createLabAccounts(seed),
+  };
 }

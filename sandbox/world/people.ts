@@ -20,6 +20,12 @@ export interface Demographics {
   readonly gender: string;
   readonly dob: string;
   readonly address: Address;
+  /** What was sent of a legal guardian and of the person's own account of themselves. */
+  readonly medical_proxy?: unknown;
+  readonly race?: string | null;
+  readonly ethnicity?: string | null;
+  readonly sexual_orientation?: string | null;
+  readonly gender_identity?: string | null;
 }
 
 interface Person {

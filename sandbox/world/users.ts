@@ -5,14 +5,21 @@ import { type Demographics, demographicsOf, people } from './people.ts';
 /** One person's account (specification: user). */
 export interface User {
   readonly id: string;
-  readonly clientUserId: string;
+  clientUserId: string;
   readonly createdAt: number;
-  readonly sources: readonly string[];
-  readonly timeZone: string | null;
-  readonly birthDate: string | null;
-  readonly demographics: Demographics | null;
+  sources: readonly string[];
+  timeZone: string | null;
+  birthDate: string | null;
+  demographics: Demographics | null;
+  /** The days whose data is taken in; no bound where left out. */
+  ingestionStart?: string | null;
+  ingestionEnd?: string | null;
+  /** Epoch milliseconds; the account is hidden from then on. */
+  deletedAt?: number | null;
 }
 
+/** How long a deletion can be undone (specification, Limits). */
+const gracePeriodMs = 7 * 24 * 60 * 60 * 1000;
 const firstAccountMs = Date.parse('2025-01-06T09:00:00Z');
 const weekMs = 7 * 24 * 60 * 60 * 1000;
 
@@ -29,6 +36,17 @@ export function createUsers(seed: number): User[] {
   }));
 }
 
+/** Whether the account is there for everybody. */
+export function isLiving(user: User): boolean {
+  return (user.deletedAt ?? null) === null;
+}
+
+/** Whether the account is deleted, and its deletion can still be undone. */
+export function isInGrace(user: User, nowMs: number): boolean {
+  const deletedAt = user.deletedAt ?? null;
+  return deletedAt !== null && nowMs < deletedAt + gracePeriodMs;
+}
+
 const sourceNames: Readonly<Record<string, string>> = {
   oura: 'Oura',
   withings: 'Withings',
@@ -37,7 +55,7 @@ const sourceNames: Readonly<Record<string, string>> = {
   dexcom_v3: 'Dexcom (G6 and older)',
 };
 
-/** A provider as the service names it everywhere. */
+/** The provider as the service shows it (specification: source). */
 export function presentSource(slug: string) {
   return { name: sourceNames[slug] ?? slug, slug, logo: `https://logos.example.com/${slug}.png` };
 }
@@ -64,7 +82,7 @@ export function presentUser(user: User, teamId: string) {
       source_slug: 'manual',
       updated_at: created,
     },
-    ingestion_start: null,
-    ingestion_end: null,
+    ingestion_start: user.ingestionStart ?? null,
+    ingestion_end: user.ingestionEnd ?? null,
   };
 }

@@ -5,7 +5,7 @@ import type { Order } from '../orders/order.ts';
 import { createOrders } from '../orders/seeded-orders.ts';
 import { type Catalogue, createCatalogue, type LabTest } from './catalogue.ts';
 import { seededUuid } from './ids.ts';
-import { createUsers, type User } from './users.ts';
+import { createUsers, isLiving, type User } from './users.ts';
 
 /** A pre-authorized link into the portal (specification: portal URL). */
 export interface PortalLink {
@@ -74,9 +74,14 @@ export function latestTime(state: WorldState): number {
   return Math.max(...times, ...state.users.map((user) => user.createdAt));
 }
 
+/** The users that are there, oldest first: deleted ones are nowhere. */
+export function livingUsers({ state }: Pick<World, 'state'>): readonly User[] {
+  return state.users.filter(isLiving);
+}
+
 /** The user with this id, if there is one. */
 export function findUser(world: World, userId: string): User | undefined {
-  return world.state.users.find((user) => user.id === userId.toLowerCase());
+  return livingUsers(world).find((user) => user.id === userId.toLowerCase());
 }
 
 /** The order with this id, if there is one. */

@@ -8,6 +8,8 @@ const paths: readonly (readonly [string, string, 'userId' | 'orderId'])[] = [
   ['user', '{ user(id: "ID") { id clientUserId } }', 'userId'],
   ['orders of a user', '{ user(id: "ID") { orders { totalCount nodes { id } } } }', 'userId'],
   ['demographics', '{ user(id: "ID") { demographics { firstName } } }', 'userId'],
+  ['connections', '{ user(id: "ID") { connections { status } } }', 'userId'],
+  ['historicalPulls', '{ user(id: "ID") { historicalPulls { providerSlug } } }', 'userId'],
   [
     'cancelOrder',
     'mutation { cancelOrder(id: "ID") { __typename ... on UserError { code message } } }',
@@ -26,6 +28,7 @@ const scopes = [
   'launch:portal',
   'write:orders',
   'simulate:orders',
+  'write:profile',
 ];
 
 function pickTwo(lab: Lab) {

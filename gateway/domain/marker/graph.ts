@@ -26,7 +26,7 @@ const markerType = openEnum('MarkerType', 'What kind of thing a marker is.', {
   PANEL: 'Several quantities measured together.',
 });
 
-const loincRef = builder.objectRef<Loinc>('Loinc').implement({
+export const loincRef = builder.objectRef<Loinc>('Loinc').implement({
   description: 'A standard name of a measured quantity (LOINC).',
   fields: (t) => ({
     id: t.exposeID('id', { nullable: false, description: "The service's id of the LOINC entry." }),
@@ -52,7 +52,7 @@ const expectedResultRef = builder.objectRef<ExpectedResult>('ExpectedResult').im
   }),
 });
 
-const markerRef = builder.objectRef<Marker>('Marker');
+export const markerRef = builder.objectRef<Marker>('Marker');
 markerRef.implement({
   description: 'Something a lab measures (a biomarker) or a group of such things (a panel).',
   fields: (t) => ({

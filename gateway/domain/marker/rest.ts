@@ -1,9 +1,11 @@
 import { z } from 'zod';
 import type { Page, Service } from '../../upstream/service.ts';
-import { id, integer, list, pageReader, text } from '../reading.ts';
+import { flag, id, integer, list, pageReader, text } from '../reading.ts';
 
 export type Marker = z.infer<typeof markerShape>;
 export type ExpectedResult = Marker['expectedResults'][number];
+export type Question = Marker['questions'][number];
+export type Answer = Question['answers'][number];
 export type Loinc = NonNullable<ExpectedResult['loinc']>;
 
 /** Page number from 1, size 1 to 100 (specification, Limits). */
@@ -25,6 +27,33 @@ const expectedResultShape = z
   })
   .transform(({ lab_id: labId, provider_id: providerId, ...rest }) => ({ ...rest, labId, providerId }));
 
+const answerShape = z.object({ id, code: text, value: text });
+
+const questionShape = z
+  .object({
+    id,
+    required: flag,
+    code: text,
+    value: text,
+    type: text,
+    sequence: integer,
+    answers: list(answerShape),
+    constraint: text,
+    default: text,
+  })
+  .transform(({ required: isRequired, value, default: defaultAnswer, ...rest }) => ({
+    ...rest,
+    isRequired,
+    text: value,
+    defaultAnswer,
+  }));
+
+/** Questions in their sequence; what is no list of questions is none. */
+const questionsShape = z
+  .object({ questions: list(questionShape) })
+  .catch({ questions: [] })
+  .transform(({ questions }) => questions.toSorted((a, b) => (a.sequence ?? 0) - (b.sequence ?? 0)));
+
 const markerShape = z
   .object({
     id,
@@ -36,14 +65,18 @@ const markerShape = z
     type: text,
     unit: text,
     price: text,
+    aoe: questionsShape,
     expected_results: list(expectedResultShape),
   })
-  .transform(({ lab_id: labId, provider_id: providerId, expected_results: expectedResults, ...rest }) => ({
-    ...rest,
-    labId,
-    providerId,
-    expectedResults,
-  }));
+  .transform(
+    ({ lab_id: labId, provider_id: providerId, expected_results: expectedResults, aoe, ...rest }) => ({
+      ...rest,
+      labId,
+      providerId,
+      expectedResults,
+      questions: aoe,
+    }),
+  );
 
 const readMarkerPage = pageReader('markers', markerShape);
 

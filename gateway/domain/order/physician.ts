@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { Service } from '../../upstream/service.ts';
+import { isSuppliedWithOwnPhysicians } from '../lab-account/rest.ts';
 import { labTestShape } from '../lab-test/rest.ts';
 import { id, pageReader, text } from '../reading.ts';
 
@@ -36,12 +37,10 @@ export async function needsPhysician(service: Service, asked: AccountQuestion): 
         ? account.status?.toLowerCase() === 'active' && (lab === null || account.lab === lab)
         : account.id.toLowerCase() === labAccountId,
     );
-  return accounts.length > 0 && accounts.every((account) => isDelegated(account.delegated_flow));
-}
-
-/** Specification, Lab account: these two mean that the client supplies its own physicians. */
-function isDelegated(flow: string | null): boolean {
-  return /^(order|fully)_delegated$/i.test(flow ?? '');
+  return (
+    accounts.length > 0 &&
+    accounts.every((account) => isSuppliedWithOwnPhysicians(account.delegated_flow) === true)
+  );
 }
 
 /** The slug of the lab that does the test, or null where that is not known. */

@@ -10,7 +10,7 @@ import {
   type UserError,
 } from '../../graph/user-error.ts';
 import { loadOrder } from '../order/graph.ts';
-import { getDemographics } from '../user/rest.ts';
+import { getDemographics } from '../user/demographics.ts';
 import { createPortalUrl, type PortalUrl, type PortalUrlRequest } from './rest.ts';
 
 export interface PortalUrlCreated extends PortalUrl {

@@ -3,16 +3,7 @@ import { builder } from '../../graph/builder.ts';
 import { connectionArgs, connectionCost, connectionType } from '../../graph/connection.ts';
 import { type GraphContext, type LoaderKind, loadEach } from '../../graph/context.ts';
 import { offsetConnection } from '../../graph/paged-connection.ts';
-import { addressRef } from '../address/graph.ts';
-import {
-  type ConnectedSource,
-  type Demographics,
-  getDemographics,
-  getUser,
-  getUserByClientUserId,
-  listUsers,
-  type User,
-} from './rest.ts';
+import { type ConnectedSource, getUser, getUserByClientUserId, listUsers, type User } from './rest.ts';
 
 /** Users by id; the service has no call for several, so each is one call, made once per operation. */
 const usersById: LoaderKind<string, User | null> = {
@@ -25,7 +16,8 @@ export function loadUser(context: GraphContext, id: string): Promise<User | null
   return context.loaders.of(usersById).load(id);
 }
 
-const sourceRef = builder.objectRef<NonNullable<ConnectedSource['source']>>('Source').implement({
+/** A provider of data, as the specification names it. */
+export const sourceRef = builder.objectRef<NonNullable<ConnectedSource['source']>>('Source').implement({
   description: 'A provider of wearable or device data.',
   fields: (t) => ({
     name: t.exposeString('name', { description: 'Its name for people.' }),
@@ -64,19 +56,6 @@ const fallbackTimeZoneRef = builder
     }),
   });
 
-const demographicsRef = builder.objectRef<Demographics>('Demographics').implement({
-  description: 'Who a user is, as the portal and the labs need to know it.',
-  fields: (t) => ({
-    firstName: t.exposeString('firstName', { description: 'First name.' }),
-    lastName: t.exposeString('lastName', { description: 'Last name.' }),
-    email: t.exposeString('email', { description: 'E-mail address.' }),
-    phoneNumber: t.exposeString('phoneNumber', { description: 'Phone number in international format.' }),
-    gender: t.exposeString('gender', { description: 'Gender, as the service has it.' }),
-    dob: t.expose('dob', { type: 'Date', description: 'Date of birth.' }),
-    address: t.expose('address', { type: addressRef, description: 'Home address.' }),
-  }),
-});
-
 export const userRef = builder.objectRef<User>('User');
 userRef.implement({
   description: 'A person whose tests and data the team manages.',
@@ -99,10 +78,13 @@ userRef.implement({
       type: fallbackTimeZoneRef,
       description: 'The time zone used where a source gives none.',
     }),
-    demographics: t.field({
-      type: demographicsRef,
-      description: 'Who the user is; null where none are set. Needs the scope read:profile.',
-      resolve: (user, _args, context) => getDemographics(context.service, user.id),
+    ingestionStart: t.expose('ingestionStart', {
+      type: 'Date',
+      description: 'The first day whose data is taken in; null where there is no bound.',
+    }),
+    ingestionEnd: t.expose('ingestionEnd', {
+      type: 'Date',
+      description: 'The last day whose data is taken in; null where there is no bound.',
     }),
   }),
 });

@@ -5,7 +5,6 @@ import { day, id, link, list, optionalId, pageReader, text, timestamp } from '..
 /** One of the team's users, as the specification's User describes it. */
 export type User = z.infer<typeof userShape>;
 export type ConnectedSource = User['connectedSources'][number];
-export type Demographics = z.infer<typeof demographicsShape>;
 
 const sourceShape = z.object({ name: text, slug: text, logo: link }).nullable().catch(null);
 
@@ -13,7 +12,8 @@ const connectedSourceShape = z
   .object({ created_on: timestamp, source: sourceShape, provider: sourceShape })
   .transform((raw) => ({ createdAt: raw.created_on, source: raw.source ?? raw.provider }));
 
-const userShape = z
+/** A user as the service answers it, alone or in a list. */
+export const userShape = z
   .object({
     user_id: id,
     team_id: optionalId,
@@ -28,6 +28,8 @@ const userShape = z
       .object({ id: text, source_slug: text, updated_at: timestamp })
       .nullable()
       .catch(null),
+    ingestion_start: day,
+    ingestion_end: day,
   })
   .transform((raw) => ({
     id: raw.user_id,
@@ -45,47 +47,8 @@ const userShape = z
       sourceSlug: raw.fallback_time_zone.source_slug,
       updatedAt: raw.fallback_time_zone.updated_at,
     },
-  }));
-
-const demographicsShape = z
-  .object({
-    first_name: text,
-    last_name: text,
-    email: text,
-    phone_number: text,
-    gender: text,
-    dob: day,
-    address: z
-      .object({
-        first_line: text,
-        second_line: text,
-        city: text,
-        state: text,
-        zip: text,
-        country: text,
-        access_notes: text,
-      })
-      .nullable()
-      .catch(null),
-  })
-  .transform((raw) => ({
-    firstName: raw.first_name,
-    lastName: raw.last_name,
-    email: raw.email,
-    phoneNumber: raw.phone_number,
-    gender: raw.gender,
-    dob: raw.dob,
-    address: raw.address && {
-      receiverName: null,
-      firstLine: raw.address.first_line,
-      secondLine: raw.address.second_line,
-      city: raw.address.city,
-      state: raw.address.state,
-      zip: raw.address.zip,
-      country: raw.address.country,
-      phoneNumber: null,
-      accessNotes: raw.address.access_notes,
-    },
+    ingestionStart: raw.ingestion_start,
+    ingestionEnd: raw.ingestion_end,
   }));
 
 const readUserPage = pageReader('users', userShape);
@@ -145,25 +108,5 @@ export async function getUserByClientUserId(service: Service, clientUserId: stri
     reader: (json) => userShape.parse(json),
     scope: 'read:orders',
     owner: ownerOf,
-  });
-}
-
-/**
- * The user's demographics, or null where none are set (`GET /v2/user/{user_id}/info/latest`).
- * @param scope what they are read for: to show them, or only to tell why a portal launch was refused
- */
-export function getDemographics(
-  service: Service,
-  userId: string,
-  scope: 'read:profile' | 'launch:portal' = 'read:profile',
-): Promise<Demographics | null> {
-  return service.readOne({
-    operation: 'user.demographics',
-    method: 'GET',
-    path: `/v2/user/${encodeURIComponent(userId)}/info/latest`,
-    reader: (json) => demographicsShape.parse(json),
-    scope,
-    owner: () => ({ userId }),
-    about: { userId },
   });
 }

@@ -49,6 +49,23 @@ describe('the status of an answer decides its code', () => {
   );
 });
 
+describe('a refusal that is asked for', () => {
+  const body = JSON.stringify({ detail: { user_id: 'u' } });
+
+  test('is given back as its JSON', () => {
+    expect(readAnswer({ status: 400, retryAfter: null, body }, [400])).toEqual({ detail: { user_id: 'u' } });
+  });
+
+  test.each([
+    ['of another status', 409, body],
+    ['that is no JSON', 400, '<html>'],
+    ['that is empty', 400, ''],
+    ['that is no object', 400, '[]'],
+  ])('%s is thrown like every other', (_name, status, text) => {
+    expect(() => readAnswer({ status, retryAfter: null, body: text }, [400])).toThrow('refused');
+  });
+});
+
 describe('the issues of a 422', () => {
   test('say where and what', () => {
     const detail = [

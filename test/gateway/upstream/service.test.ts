@@ -158,6 +158,12 @@ describe('write', () => {
     expect(open.sent()).toEqual([]);
   });
 
+  test('that is done without a word is done', async () => {
+    await using open = await openService(viewer, (response) => response.writeHead(204).end());
+    const answer = await open.service.write({ ...write, reader: () => 'done', about: { userId: me } });
+    expect(answer).toBe('done');
+  });
+
   test('about what does not exist is null', async () => {
     await using open = await openService(viewer, json({}, 404));
     expect(await open.service.write({ ...write, about: { userId: me } })).toBeNull();

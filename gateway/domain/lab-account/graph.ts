@@ -1,0 +1,104 @@
+import { readOptionalUuid } from '../../graph/arguments.ts';
+import { builder } from '../../graph/builder.ts';
+import { openEnum } from '../../graph/open-enum.ts';
+import { requireTeam } from '../viewer/graph.ts';
+import {
+  type AllowedBilling,
+  isSuppliedWithOwnPhysicians,
+  type LabAccount,
+  listLabAccounts,
+} from './rest.ts';
+
+const labAccountStatus = openEnum('LabAccountStatus', 'Whether orders can be placed on a lab account.', {
+  ACTIVE: 'Orders can be placed on it.',
+  PENDING: 'It is being set up; only imported orders may use it.',
+  SUSPENDED: 'No orders can be placed on it.',
+  READY_TO_LAUNCH: 'It is set up and waits for its launch.',
+});
+
+const delegatedFlow = openEnum('DelegatedFlow', 'Whose physicians order and who follows critical results.', {
+  ORDER_DELEGATED: "The team's own physicians order; the service follows critical results.",
+  RESULT_DELEGATED: "The service's physicians order; the team follows critical results.",
+  FULLY_DELEGATED: "The team's own physicians order, and the team follows critical results.",
+  NOT_DELEGATED: "The service's physicians order, and the service follows critical results.",
+});
+
+const allowedBillingRef = builder.objectRef<AllowedBilling>('AllowedBilling').implement({
+  description: 'A kind of billing and where it is allowed.',
+  fields: (t) => ({
+    typeRaw: t.exposeString('type', {
+      nullable: false,
+      description: 'The kind of billing as the service sent it, such as client_bill.',
+    }),
+    states: t.stringList({
+      nullable: false,
+      description: 'Two-letter codes of the US states it is allowed in.',
+      resolve: ({ states }) => [...states],
+    }),
+  }),
+});
+
+const labAccountRef = builder.objectRef<LabAccount>('LabAccount').implement({
+  description: 'An account of the team with a lab.',
+  fields: (t) => ({
+    id: t.exposeID('id', { nullable: false, description: "The service's id of the account (uuid)." }),
+    labSlug: t.exposeString('labSlug', { description: 'Stable identifier of the lab, as in Lab.slug.' }),
+    orgId: t.exposeID('orgId', { description: 'Id of the organization it belongs to.' }),
+    status: t.field({
+      type: labAccountStatus.ref,
+      description: 'Whether orders can be placed on it; null when the status is not one of these.',
+      resolve: (account) => labAccountStatus.known(account.status),
+    }),
+    statusRaw: t.exposeString('status', { description: 'The status as the service sent it.' }),
+    delegatedFlow: t.field({
+      type: delegatedFlow.ref,
+      description: 'Whose physicians order; null when the flow is not one of these.',
+      resolve: (account) => delegatedFlow.known(account.delegatedFlow),
+    }),
+    delegatedFlowRaw: t.exposeString('delegatedFlow', { description: 'The flow as the service sent it.' }),
+    suppliesOwnPhysicians: t.boolean({
+      description:
+        "Whether orders on it must name the team's own physician; null when the flow is not a known one.",
+      resolve: (account) => isSuppliedWithOwnPhysicians(account.delegatedFlow),
+    }),
+    providerAccountId: t.exposeString('providerAccountId', {
+      description: "The lab's own number of the account; leading zeros matter.",
+    }),
+    accountName: t.exposeString('accountName', { description: "The team's name for it." }),
+    defaultClinicalNotes: t.exposeString('defaultClinicalNotes', {
+      description: 'Notes that every order on it carries, in front of the notes of the order.',
+    }),
+    businessUnits: t.stringList({
+      nullable: false,
+      description: 'Business units of the team that it is for.',
+      resolve: (account) => [...account.businessUnits],
+    }),
+    allowedBilling: t.field({
+      type: [allowedBillingRef],
+      nullable: false,
+      description: 'How orders on it may be billed, and where.',
+      resolve: (account) => account.allowedBilling,
+    }),
+  }),
+});
+
+builder.queryField('labAccounts', (t) =>
+  t.field({
+    type: [labAccountRef],
+    nullable: false,
+    description: "The team's accounts with labs. Only for gateway keys.",
+    args: {
+      id: t.arg.id({ description: 'Only the account with this id (uuid).' }),
+      status: t.arg.string({
+        description: 'Only accounts of this status: one of LabAccountStatus, or any text the service knows.',
+      }),
+    },
+    resolve: (_root, args, context) => {
+      requireTeam(context);
+      return listLabAccounts(context.service, {
+        id: readOptionalUuid('id', args.id),
+        status: args.status?.toLowerCase() ?? null,
+      });
+    },
+  }),
+);

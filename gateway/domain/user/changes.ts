@@ -1,0 +1,215 @@
+import { isGatewayError } from '../../errors.ts';
+import type { GraphContext } from '../../graph/context.ts';
+import {
+  type InputIssue,
+  type InputRejected,
+  inputRejected,
+  type NotFound,
+  notFound,
+  toInputIssues,
+  type UserError,
+} from '../../graph/user-error.ts';
+import { requireTeam } from '../viewer/graph.ts';
+import { getUser, getUserByClientUserId, type User } from './rest.ts';
+import {
+  createUser,
+  deleteUser,
+  type UserName,
+  type UserProfile,
+  undoUserDeletion,
+  updateUser,
+} from './write.ts';
+
+export interface UserCreated {
+  readonly kind: 'UserCreated';
+  readonly user: User;
+}
+
+export interface ClientUserIdTaken extends UserError {
+  readonly kind: 'ClientUserIdTaken';
+  readonly existingUserId: string | null;
+  readonly createdAt: Date | null;
+}
+
+export interface UserUpdated {
+  readonly kind: 'UserUpdated';
+  readonly userId: string;
+}
+
+export interface UserDeleted {
+  readonly kind: 'UserDeleted';
+  readonly userId: string;
+  readonly undoUntil: Date;
+}
+
+export interface UserDeletionUndone {
+  readonly kind: 'UserDeletionUndone';
+  readonly name: UserName;
+}
+
+export interface UndoRefused extends UserError {
+  readonly kind: 'UndoRefused';
+  readonly name: UserName;
+}
+
+/** How long a deletion can be undone (specification, Limits). */
+const gracePeriodMs = 7 * 24 * 60 * 60 * 1000;
+
+/**
+ * Makes a user. The team's own reference is its natural key: who repeats a call whose answer was lost is
+ * told of the user that is there.
+ * @throws GatewayError FORBIDDEN for viewer tokens, UPSTREAM_*
+ */
+export async function requestUser(
+  context: GraphContext,
+  profile: UserProfile & { readonly clientUserId: string },
+): Promise<UserCreated | ClientUserIdTaken | InputRejected> {
+  requireTeam(context);
+  const issues = findIssues(profile);
+  if (issues.length > 0) return inputRejected(issues);
+  try {
+    const answer = await createUser(context.service, profile);
+    return answer.kind === 'taken' ? taken(answer) : { kind: 'UserCreated', user: answer.user };
+  } catch (error) {
+    return await explainRefusal(context, profile.clientUserId, error);
+  }
+}
+
+/** Changes what is given of a user. @throws GatewayError FORBIDDEN for viewer tokens, UPSTREAM_* */
+export async function requestUpdate(
+  context: GraphContext,
+  userId: string,
+  profile: UserProfile,
+): Promise<UserUpdated | ClientUserIdTaken | InputRejected | NotFound> {
+  requireTeam(context);
+  const issues = [...findIssues(profile), ...findNothing(profile)];
+  if (issues.length > 0) return inputRejected(issues);
+  try {
+    const isDone = await updateUser(context.service, userId, profile);
+    context.loaders.clear();
+    return isDone === null ? notFound('user') : { kind: 'UserUpdated', userId };
+  } catch (error) {
+    return await explainRefusal(context, profile.clientUserId, error, userId);
+  }
+}
+
+/**
+ * Deletes a user. An answer that was lost is made good by looking: a user who was there and is gone is
+ * deleted.
+ * @throws GatewayError FORBIDDEN for viewer tokens, UPSTREAM_*
+ */
+export async function requestDeletion(
+  context: GraphContext,
+  userId: string,
+): Promise<UserDeleted | NotFound> {
+  requireTeam(context);
+  const { service } = context;
+  if ((await getUser(service, userId)) === null) return notFound('user');
+  const undoUntil = new Date(Date.now() + gracePeriodMs);
+  try {
+    if ((await deleteUser(service, userId)) === null) return notFound('user');
+  } catch (error) {
+    if (!isAnswerLost(error) || !(await isGone(context, userId))) throw error;
+  }
+  context.loaders.clear();
+  return { kind: 'UserDeleted', userId, undoUntil };
+}
+
+/** Brings a deleted user back. @throws GatewayError FORBIDDEN for viewer tokens, UPSTREAM_* */
+export async function requestUndo(
+  context: GraphContext,
+  name: UserName,
+): Promise<UserDeletionUndone | UndoRefused | NotFound> {
+  requireTeam(context);
+  try {
+    const isDone = await undoUserDeletion(context.service, name);
+    context.loaders.clear();
+    return isDone === null ? notFound('deleted user') : { kind: 'UserDeletionUndone', name };
+  } catch (error) {
+    if (!isGatewayError(error, 'UPSTREAM_REJECTED')) throw error;
+    return {
+      kind: 'UndoRefused',
+      code: 'UNDO_REFUSED',
+      message: 'The deletion cannot be undone: the user is there, or another user has the reference by now.',
+      name,
+    };
+  }
+}
+
+/** The user of that name as the service has it now, or null. */
+export function findUser({ service }: GraphContext, name: UserName): Promise<User | null> {
+  return name.id === null ? getUserByClientUserId(service, name.clientUserId) : getUser(service, name.id);
+}
+
+/** A refusal of a reference may name its owner, or say nothing: then who has the reference is looked up. */
+async function explainRefusal(
+  context: GraphContext,
+  clientUserId: string | null | undefined,
+  error: unknown,
+  ownId?: string,
+): Promise<ClientUserIdTaken | InputRejected> {
+  if (!isGatewayError(error, 'UPSTREAM_REJECTED')) throw error;
+  const isConflict = error.status === 400 || error.status === 409;
+  if (isConflict && typeof clientUserId === 'string') {
+    const existing = await getUserByClientUserId(context.service, clientUserId).catch(() => null);
+    if (existing !== null && existing.id.toLowerCase() !== ownId) {
+      return taken({ userId: existing.id, createdAt: existing.createdAt });
+    }
+    // 409 says "taken" by its status alone (public service); who has it could not be read.
+    if (error.status === 409) return taken(null);
+  }
+  return inputRejected(toInputIssues(error.issues));
+}
+
+function taken(
+  existing: { readonly userId: string; readonly createdAt: Date | null } | null,
+): ClientUserIdTaken {
+  return {
+    kind: 'ClientUserIdTaken',
+    code: 'CLIENT_USER_ID_TAKEN',
+    message: 'Another user of the team has this clientUserId.',
+    existingUserId: existing?.userId ?? null,
+    createdAt: existing?.createdAt ?? null,
+  };
+}
+
+function findIssues(profile: UserProfile): readonly InputIssue[] {
+  const { clientUserId, fallbackTimeZone: zone } = profile;
+  const issues: InputIssue[] = [];
+  if (clientUserId !== undefined && (clientUserId ?? '').trim() === '') {
+    issues.push({ path: ['clientUserId'], message: "Give the team's own reference of the user." });
+  }
+  if (zone !== undefined && zone !== null && !isTimeZone(zone)) {
+    issues.push({
+      path: ['fallbackTimeZone'],
+      message: 'Give the name of a time zone, such as America/New_York.',
+    });
+  }
+  return issues;
+}
+
+function findNothing(profile: UserProfile): readonly InputIssue[] {
+  const isEmpty = Object.values(profile).every((value) => value === undefined);
+  return isEmpty ? [{ path: [], message: 'Give something to change.' }] : [];
+}
+
+function isTimeZone(name: string): boolean {
+  try {
+    return new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions().timeZone !== '';
+  } catch {
+    return false;
+  }
+}
+
+function isAnswerLost(error: unknown): boolean {
+  return (
+    isGatewayError(error, 'UPSTREAM_TIMEOUT', 'UPSTREAM_UNAVAILABLE', 'UPSTREAM_UNREADABLE') && !error.notSent
+  );
+}
+
+async function isGone({ service }: GraphContext, userId: string): Promise<boolean> {
+  return await getUser(service, userId).then(
+    (user) => user === null,
+    () => false,
+  );
+}

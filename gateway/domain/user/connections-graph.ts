@@ -1,0 +1,214 @@
+import { builder } from '../../graph/builder.ts';
+import { connectionArgs, connectionCost, connectionType } from '../../graph/connection.ts';
+import { cursorConnection } from '../../graph/cursor-connection.ts';
+import { openEnum } from '../../graph/open-enum.ts';
+import {
+  type ConnectionFault,
+  getHistoricalPulls,
+  type HistoricalPull,
+  type LinkedProvider,
+  listConnections,
+  listHistoricalPulls,
+  type ProviderHistoricalPulls,
+  type ResourceAvailability,
+  type UserHistoricalPulls,
+} from './connections.ts';
+import { loadUser, sourceRef, userRef } from './graph.ts';
+
+const connectionStatus = openEnum('ConnectionStatus', 'How a connection to a provider is.', {
+  CONNECTED: 'Data comes in.',
+  ERROR: 'No data comes in; the user may have to connect again.',
+});
+
+const connectionErrorType = openEnum('ConnectionErrorType', 'Why a connection has an error.', {
+  TOKEN_REFRESH_FAILED: 'The access could not be renewed.',
+  WEBHOOK_REGISTRATION_FAILED: 'The provider could not be asked to send data.',
+  USER_NOT_FOUND: 'The provider no longer knows the user.',
+  DEREGISTERED_PER_PROVIDER: 'The provider ended the connection.',
+  REQUIRED_SCOPES_NOT_GRANTED: 'The user did not allow what is needed.',
+  PROVIDER_CREDENTIAL_ERROR: 'The provider refused the credentials.',
+  PROVIDER_PASSWORD_EXPIRED: "The user's password at the provider has expired.",
+  UNKNOWN: 'The service does not know why.',
+});
+
+const resourceStatus = openEnum('ResourceStatus', 'Whether a resource can be had through a connection.', {
+  AVAILABLE: 'It can be had.',
+  UNAVAILABLE: 'It cannot be had, mostly because the user did not allow it.',
+});
+
+const historicalPullStatus = openEnum('HistoricalPullStatus', 'How far a backfill of older data is.', {
+  SCHEDULED: 'It waits for its start.',
+  IN_PROGRESS: 'It is under way.',
+  RETRYING: 'It failed in a way that may pass, and is tried again.',
+  SUCCESS: 'It is done.',
+  FAILURE: 'It has failed for good.',
+});
+
+const historicalPullError = openEnum('HistoricalPullError', 'What went wrong with a backfill.', {
+  PROVIDER_RATE_LIMIT_EXCEEDED: 'The provider asks to be called less often.',
+  PROVIDER_UNAVAILABLE: 'The provider does not answer.',
+  TRANSPORT_FAILURE: 'The network failed.',
+  RESOURCE_CONTENTION: 'Another backfill held it up.',
+  NON_RETRIABLE_ERROR: 'The provider refused for good.',
+  UNEXPECTED_ERROR: 'The service failed.',
+  RETRY_QUOTA_EXHAUSTED: 'It was tried too often.',
+});
+
+const connectionFaultRef = builder.objectRef<ConnectionFault>('ConnectionFault').implement({
+  description: 'What is wrong with a connection.',
+  fields: (t) => ({
+    type: t.field({
+      type: connectionErrorType.ref,
+      description: 'Why; null when the reason is not one of these.',
+      resolve: (fault) => connectionErrorType.known(fault.type),
+    }),
+    typeRaw: t.exposeString('type', { description: 'The reason as the service sent it.' }),
+    message: t.exposeString('message', { description: "The service's own sentence about it." }),
+    occurredAt: t.expose('occurredAt', { type: 'DateTime', description: 'When it went wrong.' }),
+  }),
+});
+
+const resourceAvailabilityRef = builder.objectRef<ResourceAvailability>('ResourceAvailability').implement({
+  description: 'What can be had of one resource through a connection.',
+  fields: (t) => ({
+    resource: t.exposeString('resource', {
+      nullable: false,
+      description: 'Name of the resource, such as sleep.',
+    }),
+    status: t.field({
+      type: resourceStatus.ref,
+      description: 'Whether it can be had; null when the status is not one of these.',
+      resolve: (availability) => resourceStatus.known(availability.status),
+    }),
+    statusRaw: t.exposeString('status', { description: 'The status as the service sent it.' }),
+  }),
+});
+
+const linkedProviderRef = builder.objectRef<LinkedProvider>('LinkedProvider').implement({
+  description: "A user's connection to a provider of data, and how it is.",
+  fields: (t) => ({
+    source: t.expose('source', { type: sourceRef, description: 'The provider.' }),
+    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was connected.' }),
+    status: t.field({
+      type: connectionStatus.ref,
+      description: 'How it is; null when the status is not one of these.',
+      resolve: (connection) => connectionStatus.known(connection.status),
+    }),
+    statusRaw: t.exposeString('status', { description: 'The status as the service sent it.' }),
+    externalUserId: t.exposeString('externalUserId', { description: "The provider's own id of the user." }),
+    error: t.expose('error', {
+      type: connectionFaultRef,
+      description: 'What is wrong; null when nothing is.',
+    }),
+    resources: t.field({
+      type: [resourceAvailabilityRef],
+      nullable: false,
+      description: 'What can be had through it.',
+      resolve: (connection) => connection.resources,
+    }),
+  }),
+});
+
+const historicalPullRef = builder.objectRef<HistoricalPull>('HistoricalPull').implement({
+  description: 'The backfill of one resource: the data from before the connection.',
+  fields: (t) => ({
+    resource: t.exposeString('resource', {
+      nullable: false,
+      description: 'Name of the resource, such as sleep.',
+    }),
+    status: t.field({
+      type: historicalPullStatus.ref,
+      description: 'How far it is; null when the status is not one of these.',
+      resolve: (pull) => historicalPullStatus.known(pull.status),
+    }),
+    statusRaw: t.exposeString('status', { description: 'The status as the service sent it.' }),
+    rangeStart: t.expose('rangeStart', { type: 'DateTime', description: 'From when on data is fetched.' }),
+    rangeEnd: t.expose('rangeEnd', { type: 'DateTime', description: 'Until when data is fetched.' }),
+    scheduledAt: t.expose('scheduledAt', { type: 'DateTime', description: 'When it was asked for.' }),
+    startedAt: t.expose('startedAt', { type: 'DateTime', description: 'When it began.' }),
+    endedAt: t.expose('endedAt', { type: 'DateTime', description: 'When it ended.' }),
+    daysWithData: t.exposeInt('daysWithData', { description: 'On how many days there was data.' }),
+    error: t.field({
+      type: historicalPullError.ref,
+      description: 'What went wrong; null when nothing did, or it is not one of these.',
+      resolve: (pull) => historicalPullError.known(pull.error),
+    }),
+    errorRaw: t.exposeString('error', { description: 'What went wrong, as the service sent it.' }),
+  }),
+});
+
+const providerPullsRef = builder.objectRef<ProviderHistoricalPulls>('ProviderHistoricalPulls').implement({
+  description: 'The backfills from one provider.',
+  fields: (t) => ({
+    providerSlug: t.exposeString('providerSlug', {
+      nullable: false,
+      description: 'Stable identifier of the provider, as in Source.slug.',
+    }),
+    pulls: t.field({
+      type: [historicalPullRef],
+      nullable: false,
+      description: 'Its backfills, one for each resource.',
+      resolve: (provider) => provider.pulls,
+    }),
+    notPulled: t.stringList({
+      nullable: false,
+      description: 'Resources of which no older data is fetched.',
+      resolve: (provider) => [...provider.notPulled],
+    }),
+  }),
+});
+
+const userPullsRef = builder.objectRef<UserHistoricalPulls>('UserHistoricalPulls');
+userPullsRef.implement({
+  description: 'The backfills of one user.',
+  fields: (t) => ({
+    userId: t.exposeID('userId', { nullable: false, description: 'Id of the user.' }),
+    user: t.field({
+      type: userRef,
+      description: 'The user.',
+      resolve: (row, _args, context) => loadUser(context, row.userId),
+    }),
+    providers: t.field({
+      type: [providerPullsRef],
+      nullable: false,
+      description: 'The backfills by provider.',
+      resolve: (row) => row.providers,
+    }),
+  }),
+});
+
+const providerArg = 'Only those from the provider with this slug.';
+
+builder.objectFields(userRef, (t) => ({
+  connections: t.field({
+    type: [linkedProviderRef],
+    description:
+      'How the connections to providers of data are. One call per user. Needs the scope read:profile.',
+    resolve: (user, _args, context) => listConnections(context.service, user.id),
+  }),
+  historicalPulls: t.field({
+    type: [providerPullsRef],
+    description: 'The backfills of older data by provider. One call per user. Needs the scope read:profile.',
+    args: { providerSlug: t.arg.string({ description: providerArg }) },
+    resolve: (user, args, context) =>
+      getHistoricalPulls(context.service, { userId: user.id, providerSlug: args.providerSlug ?? null }),
+  }),
+}));
+
+builder.queryField('historicalPulls', (t) =>
+  t.field({
+    type: connectionType('UserHistoricalPulls', userPullsRef, 'users with backfills'),
+    nullable: false,
+    complexity: connectionCost,
+    description:
+      'The backfills of all users the caller may see. A stretch may hold fewer users than asked for, or none, and go on: read until hasNextPage is false. Viewer tokens need the scope read:profile.',
+    args: {
+      ...connectionArgs('users'),
+      providerSlug: t.arg.string({ description: providerArg }),
+    },
+    resolve: (_root, { providerSlug = null, ...args }, { service }) =>
+      cursorConnection(args, ['historicalPulls', providerSlug], (request) =>
+        listHistoricalPulls(service, { userId: null, providerSlug }, request),
+      ),
+  }),
+);

@@ -1,0 +1,73 @@
+import { builder } from '../../graph/builder.ts';
+import { addressRef } from '../address/graph.ts';
+import { type Demographics, getDemographics, type MedicalProxy } from './demographics.ts';
+import { userRef } from './graph.ts';
+import { ethnicity, genderIdentity, race, sexualOrientation } from './person-enums.ts';
+
+const medicalProxyRef = builder.objectRef<MedicalProxy>('MedicalProxy').implement({
+  description: 'Who answers for a person under 18.',
+  fields: (t) => ({
+    firstName: t.exposeString('firstName', { description: 'First name.' }),
+    lastName: t.exposeString('lastName', { description: 'Last name.' }),
+    phoneNumber: t.exposeString('phoneNumber', { description: 'Phone number in international format.' }),
+    email: t.exposeString('email', { description: 'E-mail address.' }),
+    address: t.expose('address', { type: addressRef, description: 'Home address.' }),
+    householdIncome: t.exposeInt('householdIncome', {
+      description: 'Income of the household, in the unit the team sent it in.',
+    }),
+    householdSize: t.exposeInt('householdSize', { description: 'How many people the household has.' }),
+  }),
+});
+
+export const demographicsRef = builder.objectRef<Demographics>('Demographics').implement({
+  description: 'Who a user is, as the portal and the labs need to know it.',
+  fields: (t) => ({
+    firstName: t.exposeString('firstName', { description: 'First name.' }),
+    lastName: t.exposeString('lastName', { description: 'Last name.' }),
+    email: t.exposeString('email', { description: 'E-mail address.' }),
+    phoneNumber: t.exposeString('phoneNumber', { description: 'Phone number in international format.' }),
+    gender: t.exposeString('gender', { description: 'Gender, as the service has it.' }),
+    dob: t.expose('dob', { type: 'Date', description: 'Date of birth.' }),
+    address: t.expose('address', { type: addressRef, description: 'Home address.' }),
+    medicalProxy: t.expose('medicalProxy', {
+      type: medicalProxyRef,
+      description: 'Who answers for the person; for people under 18.',
+    }),
+    race: t.field({
+      type: race.ref,
+      description: 'Race; null when it is not set or not one of these.',
+      resolve: (person) => race.known(person.race),
+    }),
+    raceRaw: t.exposeString('race', { description: 'Race as the service sent it.' }),
+    ethnicity: t.field({
+      type: ethnicity.ref,
+      description: 'Ethnicity; null when it is not set or not one of these.',
+      resolve: (person) => ethnicity.known(person.ethnicity),
+    }),
+    ethnicityRaw: t.exposeString('ethnicity', { description: 'Ethnicity as the service sent it.' }),
+    sexualOrientation: t.field({
+      type: sexualOrientation.ref,
+      description: 'Sexual orientation; null when it is not set or not one of these.',
+      resolve: (person) => sexualOrientation.known(person.sexualOrientation),
+    }),
+    sexualOrientationRaw: t.exposeString('sexualOrientation', {
+      description: 'Sexual orientation as the service sent it.',
+    }),
+    genderIdentity: t.field({
+      type: genderIdentity.ref,
+      description: 'Gender identity; null when it is not set or not one of these.',
+      resolve: (person) => genderIdentity.known(person.genderIdentity),
+    }),
+    genderIdentityRaw: t.exposeString('genderIdentity', {
+      description: 'Gender identity as the service sent it.',
+    }),
+  }),
+});
+
+builder.objectField(userRef, 'demographics', (t) =>
+  t.field({
+    type: demographicsRef,
+    description: 'Who the user is; null where none are set. Needs the scope read:profile.',
+    resolve: (user, _args, context) => getDemographics(context.service, user.id),
+  }),
+);

@@ -1,0 +1,266 @@
+import { GatewayError } from '../../errors.ts';
+import { readOptionalUuid, readUuid } from '../../graph/arguments.ts';
+import { builder } from '../../graph/builder.ts';
+import type { GraphContext } from '../../graph/context.ts';
+import { featureNotEnabledRef, inputRejectedRef, notFoundRef, userErrorRef } from '../../graph/user-error.ts';
+import {
+  type ClientUserIdTaken,
+  findUser,
+  requestDeletion,
+  requestUndo,
+  requestUpdate,
+  requestUser,
+  type UndoRefused,
+  type UserCreated,
+  type UserDeleted,
+  type UserDeletionUndone,
+  type UserUpdated,
+} from './changes.ts';
+import { demographicsRef } from './demographics-graph.ts';
+import { findContradictions, readDemographics, updateDemographicsInput } from './demographics-input.ts';
+import { loadUser, userRef } from './graph.ts';
+import { type DemographicsUpdated, requestDemographics } from './set-demographics.ts';
+import type { UserName } from './write.ts';
+
+const createUserInput = builder.inputType('CreateUserInput', {
+  description: 'A new user.',
+  fields: (t) => ({
+    clientUserId: t.string({
+      required: true,
+      description: "The team's own reference, the natural key of the user; it must tell nothing personal.",
+    }),
+    fallbackTimeZone: t.string({
+      description: 'Name of the time zone used where a source gives none, such as America/New_York.',
+    }),
+    fallbackBirthDate: t.field({
+      type: 'Date',
+      description: 'The birth date used where demographics give none.',
+    }),
+    ingestionStart: t.field({ type: 'Date', description: 'The first day whose data is taken in.' }),
+    ingestionEnd: t.field({ type: 'Date', description: 'The last day whose data is taken in.' }),
+  }),
+});
+
+const updateUserInput = builder.inputType('UpdateUserInput', {
+  description: 'What is to change of a user: what is left out stays as it is, null clears.',
+  fields: (t) => ({
+    id: t.id({ required: true, description: "The user's id (uuid)." }),
+    clientUserId: t.string({ description: "The team's own new reference; it cannot be cleared." }),
+    fallbackTimeZone: t.string({
+      description: 'Name of the time zone used where a source gives none, such as America/New_York.',
+    }),
+    fallbackBirthDate: t.field({
+      type: 'Date',
+      description: 'The birth date used where demographics give none.',
+    }),
+    ingestionStart: t.field({ type: 'Date', description: 'The first day whose data is taken in.' }),
+    ingestionEnd: t.field({ type: 'Date', description: 'The last day whose data is taken in.' }),
+  }),
+});
+
+const userReference = builder.inputType('UserReference', {
+  description: 'What names a user: exactly one of these.',
+  isOneOf: true,
+  fields: (t) => ({
+    id: t.id({ description: "The user's id (uuid)." }),
+    clientUserId: t.string({ description: "The team's own reference of the user." }),
+  }),
+});
+
+const userCreatedRef = builder.objectRef<UserCreated>('UserCreated').implement({
+  description: 'The user was made.',
+  fields: (t) => ({
+    user: t.expose('user', {
+      type: userRef,
+      nullable: false,
+      description: 'The user as the service answered it.',
+    }),
+  }),
+});
+
+const clientUserIdTakenRef = builder.objectRef<ClientUserIdTaken>('ClientUserIdTaken').implement({
+  description: 'Another user of the team has this reference; nothing was done.',
+  interfaces: [userErrorRef],
+  fields: (t) => ({
+    existingUserId: t.exposeID('existingUserId', {
+      description: 'Id of the user who has it; null when that could not be read.',
+    }),
+    existingUser: t.field({
+      type: userRef,
+      description: 'The user who has it; null when that could not be read.',
+      resolve: ({ existingUserId }, _args, context) =>
+        existingUserId === null ? null : loadUser(context, existingUserId),
+    }),
+    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When that user was created.' }),
+  }),
+});
+
+const userUpdatedRef = builder.objectRef<UserUpdated>('UserUpdated').implement({
+  description: 'The user was changed.',
+  fields: (t) => ({
+    userId: t.exposeID('userId', { nullable: false, description: 'Id of the user.' }),
+    user: t.field({
+      type: userRef,
+      description: 'The user as it is now, read after the change.',
+      resolve: ({ userId }, _args, context) => loadUser(context, userId),
+    }),
+  }),
+});
+
+const userDeletedRef = builder.objectRef<UserDeleted>('UserDeleted').implement({
+  description: 'The user is gone from every list; connections to providers have ended.',
+  fields: (t) => ({
+    userId: t.exposeID('userId', { nullable: false, description: 'Id of the user.' }),
+    undoUntil: t.expose('undoUntil', {
+      type: 'DateTime',
+      nullable: false,
+      description: "Until about when the deletion can be undone: seven days, by the gateway's clock.",
+    }),
+  }),
+});
+
+const userDeletionUndoneRef = builder.objectRef<UserDeletionUndone>('UserDeletionUndone').implement({
+  description: 'The user is back, without connections to providers.',
+  fields: (t) => ({
+    user: t.field({
+      type: userRef,
+      description: 'The user, read after the deletion was undone.',
+      resolve: ({ name }, _args, context) => findUser(context, name),
+    }),
+  }),
+});
+
+const undoRefusedRef = builder.objectRef<UndoRefused>('UndoRefused').implement({
+  description: 'The deletion cannot be undone.',
+  interfaces: [userErrorRef],
+  fields: (t) => ({
+    user: t.field({
+      type: userRef,
+      description: 'Who is there under the given name; null when there is nobody.',
+      resolve: ({ name }, _args, context) => findUser(context, name),
+    }),
+  }),
+});
+
+const demographicsUpdatedRef = builder.objectRef<DemographicsUpdated>('DemographicsUpdated').implement({
+  description: 'The demographics were set.',
+  fields: (t) => ({
+    demographics: t.expose('demographics', {
+      type: demographicsRef,
+      nullable: false,
+      description: 'The whole record as the service answered it.',
+    }),
+    user: t.field({
+      type: userRef,
+      description: 'The user.',
+      resolve: ({ userId }, _args, context) => loadUser(context, userId),
+    }),
+  }),
+});
+
+const createUserResult = builder.unionType('CreateUserResult', {
+  description: 'What came of making a user.',
+  types: [userCreatedRef, clientUserIdTakenRef, inputRejectedRef],
+  resolveType: (result) => result.kind,
+});
+
+const updateUserResult = builder.unionType('UpdateUserResult', {
+  description: 'What came of changing a user.',
+  types: [userUpdatedRef, clientUserIdTakenRef, inputRejectedRef, notFoundRef],
+  resolveType: (result) => result.kind,
+});
+
+const deleteUserResult = builder.unionType('DeleteUserResult', {
+  description: 'What came of deleting a user.',
+  types: [userDeletedRef, notFoundRef],
+  resolveType: (result) => result.kind,
+});
+
+const undoUserDeletionResult = builder.unionType('UndoUserDeletionResult', {
+  description: 'What came of undoing a deletion.',
+  types: [userDeletionUndoneRef, undoRefusedRef, notFoundRef],
+  resolveType: (result) => result.kind,
+});
+
+const updateDemographicsResult = builder.unionType('UpdateDemographicsResult', {
+  description: 'What came of setting demographics.',
+  types: [demographicsUpdatedRef, inputRejectedRef, notFoundRef, featureNotEnabledRef],
+  resolveType: (result) => result.kind,
+});
+
+/** A day as the service has it; undefined and null keep their meaning. */
+function toDay(date: Date | null | undefined): string | null | undefined {
+  return date?.toISOString().slice(0, 10) ?? (date === null ? null : undefined);
+}
+
+function readProfile(input: Omit<(typeof updateUserInput)['$inferInput'], 'id'>) {
+  return {
+    clientUserId: input.clientUserId,
+    fallbackTimeZone: input.fallbackTimeZone,
+    fallbackBirthDate: toDay(input.fallbackBirthDate),
+    ingestionStart: toDay(input.ingestionStart),
+    ingestionEnd: toDay(input.ingestionEnd),
+  };
+}
+
+/** Like the shape of the input, where exactly one of the two is given. */
+function readReference(by: (typeof userReference)['$inferInput']): UserName {
+  return typeof by.id === 'string'
+    ? { id: readUuid('by.id', by.id), clientUserId: null }
+    : { id: null, clientUserId: by.clientUserId ?? '' };
+}
+
+function readOwnUserId(context: GraphContext, given: string | null | undefined): string {
+  const userId = readOptionalUuid('input.userId', given) ?? context.service.rights.userId;
+  if (userId !== null) return userId;
+  throw new GatewayError('BAD_USER_INPUT', 'input.userId is needed with a gateway key.');
+}
+
+builder.mutationFields((t) => ({
+  createUser: t.field({
+    type: createUserResult,
+    nullable: false,
+    description:
+      'Makes a user. Repeating a call makes no second one: a taken reference is answered with its user. Only for gateway keys.',
+    args: { input: t.arg({ type: createUserInput, required: true, description: 'The user.' }) },
+    resolve: (_root, { input }, context) =>
+      requestUser(context, { ...readProfile(input), clientUserId: input.clientUserId }),
+  }),
+  updateUser: t.field({
+    type: updateUserResult,
+    nullable: false,
+    description: 'Changes what the team says of a user. Only for gateway keys.',
+    args: { input: t.arg({ type: updateUserInput, required: true, description: 'What is to change.' }) },
+    resolve: (_root, { input }, context) =>
+      requestUpdate(context, readUuid('input.id', input.id), readProfile(input)),
+  }),
+  deleteUser: t.field({
+    type: deleteUserResult,
+    nullable: false,
+    description:
+      'Deletes a user: hidden and disconnected at once, erased after seven days. Only for gateway keys.',
+    args: { id: t.arg.id({ required: true, description: "The user's id (uuid)." }) },
+    resolve: (_root, args, context) => requestDeletion(context, readUuid('id', args.id)),
+  }),
+  undoUserDeletion: t.field({
+    type: undoUserDeletionResult,
+    nullable: false,
+    description:
+      'Brings a user back within seven days of the deletion; connections stay ended. Only for gateway keys.',
+    args: { by: t.arg({ type: userReference, required: true, description: 'Which user.' }) },
+    resolve: (_root, { by }, context) => requestUndo(context, readReference(by)),
+  }),
+  updateDemographics: t.field({
+    type: updateDemographicsResult,
+    nullable: false,
+    description:
+      'Sets who a user is, as a whole record. Viewer tokens need the scope write:profile and set only their own.',
+    args: { input: t.arg({ type: updateDemographicsInput, required: true, description: 'The record.' }) },
+    resolve: (_root, { input }, context) =>
+      requestDemographics(context, {
+        userId: readOwnUserId(context, input.userId),
+        person: readDemographics(input),
+        more: findContradictions(input),
+      }),
+  }),
+}));

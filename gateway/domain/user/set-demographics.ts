@@ -1,0 +1,53 @@
+import { isGatewayError } from '../../errors.ts';
+import type { GraphContext } from '../../graph/context.ts';
+import {
+  type FeatureNotEnabled,
+  featureNotEnabled,
+  type InputIssue,
+  type InputRejected,
+  inputRejected,
+  type NotFound,
+  notFound,
+  toInputIssues,
+} from '../../graph/user-error.ts';
+import { type Demographics, type NewDemographics, updateDemographics } from './demographics.ts';
+import { findDemographicsIssues } from './demographics-rules.ts';
+
+export interface DemographicsUpdated {
+  readonly kind: 'DemographicsUpdated';
+  readonly userId: string;
+  readonly demographics: Demographics;
+}
+
+/**
+ * Sets the whole demographics record of a user; what is left out is gone afterwards, so repeating a call
+ * whose answer was lost does no harm.
+ * @param more what the reading of the input has found wrong already
+ * @throws GatewayError FORBIDDEN without the scope write:profile, UPSTREAM_*
+ */
+export async function requestDemographics(
+  context: GraphContext,
+  {
+    userId,
+    person,
+    more,
+  }: {
+    readonly userId: string;
+    readonly person: NewDemographics;
+    readonly more: readonly InputIssue[];
+  },
+): Promise<DemographicsUpdated | InputRejected | NotFound | FeatureNotEnabled> {
+  const { service } = context;
+  service.require('write:profile');
+  const issues = [...findDemographicsIssues(person), ...more];
+  if (issues.length > 0) return inputRejected(issues);
+  try {
+    const demographics = await updateDemographics(service, userId, person);
+    context.loaders.clear();
+    return demographics === null ? notFound('user') : { kind: 'DemographicsUpdated', userId, demographics };
+  } catch (error) {
+    if (isGatewayError(error, 'UPSTREAM_REJECTED')) return inputRejected(toInputIssues(error.issues));
+    if (isGatewayError(error, 'UPSTREAM_FORBIDDEN')) return featureNotEnabled();
+    throw error;
+  }
+}

@@ -1,0 +1,118 @@
+import { z } from 'zod';
+import { GatewayError } from '../../errors.ts';
+import type { Service } from '../../upstream/service.ts';
+import { id, timestamp } from '../reading.ts';
+import { type User, userShape } from './rest.ts';
+
+/** What the team says of a user. In a change, undefined = leave as it is and null = clear. */
+export interface UserProfile {
+  readonly clientUserId?: string | null | undefined;
+  readonly fallbackTimeZone?: string | null | undefined;
+  /** `YYYY-MM-DD`, as are the bounds. */
+  readonly fallbackBirthDate?: string | null | undefined;
+  readonly ingestionStart?: string | null | undefined;
+  readonly ingestionEnd?: string | null | undefined;
+}
+
+/** The user whom a `client_user_id` already names. */
+export interface Taken {
+  readonly kind: 'taken';
+  readonly userId: string;
+  readonly createdAt: Date | null;
+}
+
+/** What names a user: the service's id or the team's own reference. */
+export type UserName =
+  | { readonly id: string; readonly clientUserId: null }
+  | { readonly id: null; readonly clientUserId: string };
+
+const conflictShape = z.object({ detail: z.object({ user_id: id, created_on: timestamp }) }).transform(
+  ({ detail }): Taken => ({
+    kind: 'taken',
+    userId: detail.user_id,
+    createdAt: detail.created_on,
+  }),
+);
+
+/**
+ * Makes a user (`POST /v2/user`), or tells who has the reference already: the service's 400 names them
+ * (specification, Errors).
+ * @throws GatewayError UPSTREAM_REJECTED for every other refusal
+ */
+export async function createUser(
+  service: Service,
+  profile: UserProfile & { readonly clientUserId: string },
+): Promise<{ readonly kind: 'created'; readonly user: User } | Taken> {
+  const answer = await service.write({
+    operation: 'user.create',
+    method: 'POST',
+    path: '/v2/user',
+    body: writeProfile(profile),
+    readsRefusals: [400],
+    reader: readCreation,
+    scope: 'write:profile',
+    about: { userId: null },
+  });
+  if (answer !== null) return answer;
+  throw new GatewayError('UPSTREAM_REJECTED', 'The service refused the request.', { status: 404 });
+}
+
+function readCreation(json: unknown): { readonly kind: 'created'; readonly user: User } | Taken {
+  const conflict = conflictShape.safeParse(json);
+  if (conflict.success) return conflict.data;
+  const user = userShape.safeParse(json);
+  if (user.success) return { kind: 'created', user: user.data };
+  if (z.object({ user_id: z.unknown() }).safeParse(json).success) {
+    throw new GatewayError('UPSTREAM_UNREADABLE', 'The service answered without a user.');
+  }
+  throw new GatewayError('UPSTREAM_REJECTED', 'The service refused the request.', { status: 400 });
+}
+
+/** Changes what is given (`PATCH /v2/user/{user_id}`, answered without a body); null when there is none. */
+export function updateUser(service: Service, userId: string, profile: UserProfile): Promise<true | null> {
+  return service.write({
+    operation: 'user.update',
+    method: 'PATCH',
+    path: `/v2/user/${encodeURIComponent(userId)}`,
+    body: writeProfile(profile),
+    reader: () => true as const,
+    scope: 'write:profile',
+    about: { userId },
+  });
+}
+
+/** Hides the user at once; erased after seven days (`DELETE /v2/user/{user_id}`). Null when there is none. */
+export function deleteUser(service: Service, userId: string): Promise<true | null> {
+  return service.write({
+    operation: 'user.delete',
+    method: 'DELETE',
+    path: `/v2/user/${encodeURIComponent(userId)}`,
+    reader: () => true as const,
+    scope: 'write:profile',
+    about: { userId },
+  });
+}
+
+/** Brings a deleted user back, without connections (`POST /v2/user/undo_delete`); null when there is none. */
+export function undoUserDeletion(service: Service, name: UserName): Promise<true | null> {
+  return service.write({
+    operation: 'user.undo-deletion',
+    method: 'POST',
+    path: '/v2/user/undo_delete',
+    query: { user_id: name.id, client_user_id: name.clientUserId },
+    reader: () => true as const,
+    scope: 'write:profile',
+    about: { userId: name.id },
+  });
+}
+
+function writeProfile(profile: UserProfile) {
+  const fields = {
+    client_user_id: profile.clientUserId,
+    fallback_time_zone: profile.fallbackTimeZone,
+    fallback_birth_date: profile.fallbackBirthDate,
+    ingestion_start: profile.ingestionStart,
+    ingestion_end: profile.ingestionEnd,
+  };
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
+}

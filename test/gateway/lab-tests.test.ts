@@ -1,0 +1,55 @@
+import { expect, test } from 'vitest';
+import { type Lab, startLab } from '../support/lab.ts';
+
+const page = `query ($first: Int, $after: String, $filter: LabTestFilter) {
+  labTests(first: $first, after: $after, filter: $filter) {
+    totalCount nodes { id } pageInfo { hasNextPage hasPreviousPage endCursor } } }`;
+
+async function read(lab: Lab, variables: Readonly<Record<string, unknown>> = {}) {
+  const answer = await lab.query(page, { variables });
+  return answer.data?.labTests ?? answer;
+}
+
+test('one lab test is found by id; a random id is nobody, and a wrong one reaches nobody', async () => {
+  await using lab = await startLab();
+  const known = lab.sandbox.labTests()[0];
+  const ask = (id: string | undefined) => lab.query(`{ labTest(id: "${id}") { id name method } }`);
+  expect((await ask(known?.labTestId)).data.labTest).toEqual({
+    id: known?.labTestId,
+    name: known?.name,
+    method: known?.method.toUpperCase(),
+  });
+  expect((await ask(crypto.randomUUID())).data.labTest).toBeNull();
+  lab.sandbox.clearCalls();
+  expect((await ask('27')).errors?.[0]?.extensions.code).toBe('BAD_USER_INPUT');
+  expect(lab.sandbox.calls).toEqual([]);
+});
+
+test.each([1, 3, 8, 100])('lab tests are read to the end in stretches of %i', async (first) => {
+  await using lab = await startLab();
+  const seen: string[] = [];
+  let after: string | null = null;
+  for (let isMore = true; isMore; ) {
+    const { nodes, pageInfo } = await read(lab, { first, after });
+    expect(pageInfo.hasPreviousPage).toBe(after !== null);
+    seen.push(...nodes.map(({ id }: { id: string }) => id));
+    isMore = pageInfo.hasNextPage;
+    after = pageInfo.endCursor;
+  }
+  expect(seen).toEqual(lab.sandbox.labTests().map(({ labTestId }) => labTestId));
+});
+
+test('a filter that fits nothing gives an empty list, and its cursors fit no other list', async () => {
+  await using lab = await startLab();
+  const nothing = await read(lab, { filter: { name: 'nothing of the kind' } });
+  expect(nothing).toMatchObject({ totalCount: 0, nodes: [], pageInfo: { hasNextPage: false } });
+  const { pageInfo } = await read(lab, { first: 2 });
+  const foreign = await read(lab, { after: pageInfo.endCursor, filter: { method: 'TESTKIT' } });
+  expect(foreign.errors[0].extensions.code).toBe('BAD_CURSOR');
+});
+
+test.each([0, 101, -1])('a stretch of %i is refused before the service is asked', async (first) => {
+  await using lab = await startLab();
+  expect((await read(lab, { first })).errors[0].extensions.code).toBe('BAD_USER_INPUT');
+  expect(lab.sandbox.calls).toEqual([]);
+});

@@ -1,0 +1,200 @@
+import { expect, test } from 'vitest';
+import { type Lab, startLab } from '../support/lab.ts';
+
+const catalogue = '/v3/lab_tests/markers';
+const catalogueCalls = (lab: Lab) => lab.sandbox.calls.filter((call) => call.includes(catalogue));
+
+function answerWith(lab: Lab, body: unknown, path: string | RegExp = catalogue) {
+  lab.sandbox.faults.add({ path, effect: { kind: 'answer', status: 200, body: JSON.stringify(body) } });
+}
+
+test('a marker shows what the lab asks when it is ordered, in the order of asking', async () => {
+  await using lab = await startLab();
+  const answer = await lab.query(`{ markers(name: "Insulin") { nodes { name questions {
+    id code text isRequired type typeRaw sequence constraint defaultAnswer answers { id code value } } } } }`);
+  expect(answer.data.markers.nodes).toEqual([
+    {
+      name: 'Insulin',
+      questions: [
+        {
+          id: '270590',
+          code: 'FASTING',
+          text: 'Has the patient fasted for eight hours or more?',
+          isRequired: true,
+          type: 'CHOICE',
+          typeRaw: 'choice',
+          sequence: 1,
+          constraint: null,
+          defaultAnswer: null,
+          answers: [
+            { id: '1', code: 'Y', value: 'Yes' },
+            { id: '2', code: 'N', value: 'No' },
+          ],
+        },
+        {
+          id: '270591',
+          code: 'HOURS_SINCE_MEAL',
+          text: 'How many hours have passed since the last meal?',
+          isRequired: false,
+          type: 'NUMERIC',
+          typeRaw: 'numeric',
+          sequence: 2,
+          constraint: '^[0-9]{1,2}$',
+          defaultAnswer: '0',
+          answers: [],
+        },
+      ],
+    },
+  ]);
+});
+
+test('a marker without questions, or with questions that cannot be read, keeps its place', async () => {
+  await using lab = await startLab();
+  const drawing = { id: 9, type: 'drawing', sequence: 'first', answers: [{ code: 'no id' }, null] };
+  answerWith(lab, {
+    markers: [
+      { id: 1, aoe: null },
+      { id: 2, aoe: 'later' },
+      { id: 3, aoe: { questions: [drawing, { code: 'no id' }, 5] } },
+      { id: 4 },
+    ],
+  });
+  const answer = await lab.query(
+    '{ markers { nodes { id questions { id type typeRaw sequence isRequired answers { id } } } } }',
+  );
+  expect(answer.data.markers.nodes).toEqual([
+    { id: '1', questions: [] },
+    { id: '2', questions: [] },
+    {
+      id: '3',
+      questions: [{ id: '9', type: null, typeRaw: 'drawing', sequence: null, isRequired: null, answers: [] }],
+    },
+    { id: '4', questions: [] },
+  ]);
+});
+
+const sameLoinc = `query ($first: Int, $after: String) { markers(name: "Glucose", labSlug: "specimen-labs") { nodes {
+  expectedResults { loinc { code markers(first: $first, after: $after) {
+    totalCount nodes { id labId name } pageInfo { hasNextPage hasPreviousPage endCursor } } } } } } }`;
+
+async function sameAsGlucose(lab: Lab, variables: Readonly<Record<string, unknown>> = {}) {
+  const answer = await lab.query(sameLoinc, { variables });
+  return answer.data.markers.nodes[0].expectedResults[0].loinc.markers;
+}
+
+test('a LOINC code leads to the markers that measure it at every lab, panels too', async () => {
+  await using lab = await startLab();
+  expect(await sameAsGlucose(lab)).toEqual({
+    totalCount: 3,
+    nodes: [
+      { id: '6000', labId: 6, name: 'Glucose' },
+      { id: '27000', labId: 27, name: 'Glucose' },
+      { id: '27902', labId: 27, name: 'Comprehensive Metabolic Panel' },
+    ],
+    pageInfo: { hasNextPage: false, hasPreviousPage: false, endCursor: expect.any(String) },
+  });
+});
+
+test('markers of one LOINC code are paged like every list', async () => {
+  await using lab = await startLab();
+  const first = await sameAsGlucose(lab, { first: 1 });
+  const rest = await sameAsGlucose(lab, { first: 100, after: first.pageInfo.endCursor });
+  const end = await sameAsGlucose(lab, { first: 100, after: rest.pageInfo.endCursor });
+  expect([first, rest, end].map(({ nodes }) => nodes.length)).toEqual([1, 2, 0]);
+  expect([first, rest, end].map(({ pageInfo }) => pageInfo.hasNextPage)).toEqual([true, false, false]);
+  const other = await lab.query('{ markers { pageInfo { endCursor } } }');
+  const refused = await lab.query(sameLoinc, {
+    variables: { after: other.data.markers.pageInfo.endCursor },
+  });
+  expect(refused.errors?.[0]?.extensions.code).toBe('BAD_CURSOR');
+});
+
+test('all LOINC codes of an operation share one walk through the catalogue', async () => {
+  await using lab = await startLab();
+  const answer = await lab.query(
+    '{ markers(first: 50) { nodes { expectedResults { loinc { markers(first: 5) { totalCount } } } } } }',
+  );
+  expect(answer.errors).toBeUndefined();
+  expect(catalogueCalls(lab)).toEqual([
+    'GET /v3/lab_tests/markers?page=1&size=50',
+    'GET /v3/lab_tests/markers?page=1&size=100',
+  ]);
+});
+
+const glucose = { id: 1, name: 'Glucose', expected_results: [{ id: 2, loinc: { id: 3, code: '2345-7' } }] };
+
+test('a catalogue that is too long to be read is read in part, and no total is claimed', async () => {
+  await using lab = await startLab();
+  answerWith(lab, { markers: [glucose], pages: 50, total: 5000 }, /size=100/);
+  expect(await sameAsGlucose(lab)).toMatchObject({ totalCount: null, nodes: [{ id: '1' }] });
+  expect(catalogueCalls(lab).filter((call) => call.endsWith('size=100'))).toHaveLength(20);
+});
+
+test('a catalogue that never names its pages is read until a page is not full', async () => {
+  await using lab = await startLab();
+  const full = Array.from({ length: 100 }, (_, index) => ({ ...glucose, id: 100 + index }));
+  answerWith(lab, { markers: full }, /page=1&size=100/);
+  answerWith(lab, { markers: [glucose] }, /page=2&size=100/);
+  expect(await sameAsGlucose(lab)).toMatchObject({ totalCount: 101 });
+  expect(catalogueCalls(lab).filter((call) => call.endsWith('size=100'))).toHaveLength(2);
+});
+
+test('a catalogue that is not paged at all is read until it repeats itself', async () => {
+  await using lab = await startLab();
+  const everything = Array.from({ length: 150 }, (_, index) => ({ ...glucose, id: 100 + index }));
+  answerWith(lab, { markers: everything }, /size=100/);
+  expect(await sameAsGlucose(lab)).toMatchObject({ totalCount: 150, nodes: { length: 20 } });
+  expect(catalogueCalls(lab).filter((call) => call.endsWith('size=100'))).toHaveLength(2);
+});
+
+test('a LOINC entry without a code has no markers, and a failing catalogue leaves the rest standing', async () => {
+  await using lab = await startLab();
+  answerWith(lab, { markers: [{ id: 1, expected_results: [{ id: 2, loinc: { id: 3 } }] }] }, /name=Glucose/);
+  expect(await sameAsGlucose(lab)).toBeNull();
+  lab.sandbox.faults.clear();
+  lab.sandbox.faults.add({ path: /size=100/, effect: { kind: 'serverError' } });
+  const answer = await lab.query(sameLoinc);
+  expect(answer.data.markers.nodes[0].expectedResults[0].loinc).toEqual({ code: '2345-7', markers: null });
+  expect(answer.errors?.[0]?.extensions.code).toBe('UPSTREAM_UNAVAILABLE');
+});
+
+test('a browser needs the scope of the catalogue for it', async () => {
+  await using lab = await startLab();
+  const token = await lab.tokenFor(lab.sandbox.users()[0]?.userId ?? '');
+  const test = lab.sandbox.labTests()[0]?.labTestId;
+  const answer = await lab.query(
+    `{ orderSetMarkers(labTestIds: ["${test}"], first: 1) { nodes { expectedResults { loinc { code markers { totalCount } } } } } }`,
+    { token },
+  );
+  expect(answer.data.orderSetMarkers.nodes[0].expectedResults[0].loinc).toMatchObject({ markers: null });
+  expect(answer.errors?.[0]?.message).toContain('read:catalogue');
+});
+
+test('the catalogue is as it was asked for: labs, lab tests and markers by lab and name', async () => {
+  await using lab = await startLab();
+  const answer = await lab.query(`{
+    labs { slug collectionMethods }
+    markers(labSlug: "specimen-labs", name: "gluc") { totalCount nodes { name labId } }
+    labTests(first: 1, filter: { method: WALK_IN_TEST, labSlug: "specimen-labs" }) {
+      nodes { name status lab { slug } markers(first: 100) { totalCount } } pageInfo { hasNextPage } }
+  }`);
+  expect(answer.data).toEqual({
+    labs: [
+      {
+        slug: 'specimen-labs',
+        collectionMethods: ['WALK_IN_TEST', 'AT_HOME_PHLEBOTOMY', 'ON_SITE_COLLECTION'],
+      },
+      {
+        slug: 'example-diagnostics',
+        collectionMethods: ['TESTKIT', 'WALK_IN_TEST', 'AT_HOME_PHLEBOTOMY', 'ON_SITE_COLLECTION'],
+      },
+    ],
+    markers: { totalCount: 1, nodes: [{ name: 'Glucose', labId: 6 }] },
+    labTests: {
+      nodes: [
+        { name: 'Lipid Check', status: 'ACTIVE', lab: { slug: 'specimen-labs' }, markers: { totalCount: 6 } },
+      ],
+      pageInfo: { hasNextPage: false },
+    },
+  });
+});

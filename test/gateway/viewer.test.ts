@@ -1,0 +1,58 @@
+import { expect, test } from 'vitest';
+import { startLab } from '../support/lab.ts';
+
+const viewer = '{ viewer { kind userId teamId scopes expiresAt } }';
+const everyScope = expect.arrayContaining([
+  'read:orders',
+  'read:profile',
+  'write:profile',
+  'simulate:orders',
+]);
+
+test('a server of the team may do everything, for ever; its team is known once the service named it', async () => {
+  await using lab = await startLab();
+  const before = await lab.query(viewer);
+  expect(before.data.viewer).toEqual({
+    kind: 'TEAM',
+    userId: null,
+    teamId: null,
+    scopes: everyScope,
+    expiresAt: null,
+  });
+  await lab.query('{ users(first: 1) { nodes { id } } }');
+  expect((await lab.query(viewer)).data.viewer.teamId).toBe(lab.sandbox.teamId);
+});
+
+test.each([
+  [undefined, ['read:orders', 'launch:portal']],
+  [
+    ['read:profile', 'write:profile'],
+    ['read:profile', 'write:profile'],
+  ],
+  [[], []],
+])('a token made for the scopes %j says so, and until when', async (scopes, shown) => {
+  await using lab = await startLab();
+  const userId = lab.sandbox.users()[0]?.userId ?? '';
+  const startedAt = Date.now();
+  const token = await lab.tokenFor(userId, { ttlSeconds: 300, ...(scopes === undefined ? {} : { scopes }) });
+  const answer = await lab.query(viewer, { token });
+  expect(answer.data.viewer).toMatchObject({ kind: 'USER', userId, scopes: shown });
+  const livesMs = Date.parse(answer.data.viewer.expiresAt) - startedAt;
+  expect(livesMs).toBeGreaterThan(290_000);
+  expect(livesMs).toBeLessThan(310_000);
+});
+
+test.each([
+  ['a scope that is none', { scopes: ['write:everything'] }],
+  ['a life of no time', { ttlSeconds: 0 }],
+  ['a life of more than 15 minutes', { ttlSeconds: 901 }],
+  ['an order id that is none', { orderIds: ['7'] }],
+])('a token with %s is not made', async (_name, more) => {
+  await using lab = await startLab();
+  const answer = await lab.query(
+    'mutation ($input: CreateViewerTokenInput!) { createViewerToken(input: $input) { token } }',
+    { variables: { input: { userId: lab.sandbox.users()[0]?.userId, ...more } } },
+  );
+  expect(answer.data).toBeNull();
+  expect(answer.errors?.[0]?.extensions.code).toBe('BAD_USER_INPUT');
+});
