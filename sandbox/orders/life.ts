@@ -126,9 +126,14 @@ function returnParcel(world: World, order: Order, at: string): void {
   order.shipment.inbound_tracking_url = url;
 }
 
-function writeRequisition(world: World, order: Order): void {
+/** A sample has its number and its person from the requisition on, and where there is none from the start. */
+function identifySample(world: World, order: Order): void {
   if (!order.patientDetails) setPatient(world, order);
   order.sampleId ??= sampleIdOf(world.state.seed, order.ordinal);
+}
+
+function writeRequisition(world: World, order: Order): void {
+  identifySample(world, order);
   order.requisitionFormUrl = `https://files.example.com/requisitions/${order.id}.pdf`;
 }
 
@@ -146,6 +151,9 @@ function applyStep(world: World, order: Order, event: EventToAppend): void {
       break;
     case 'registered':
       if (!order.patientDetails) setPatient(world, order);
+      break;
+    case 'requisition_bypassed':
+      identifySample(world, order);
       break;
     case 'requisition_created':
       writeRequisition(world, order);

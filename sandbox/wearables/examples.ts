@@ -23,6 +23,13 @@ function sourceOf(user: User) {
   return { ...presentSource(slug), provider: slug, type: 'watch', app_id: null, device_id: null };
 }
 
+/** Public service: ProviderConnectionCreated. */
+function connectionOf(user: User) {
+  const source = sourceOf(user);
+  const resource_availability = { activity: { status: 'available', scope_requirements: null } };
+  return { user_id: user.id, source, provider: source, external_user_id: null, resource_availability };
+}
+
 function activityOf(world: World, user: User, dayAt: number) {
   const ordinal = world.state.users.indexOf(user);
   const steps = 3000 + (seededNumber(world.state.seed, `steps/${dayAt}`, ordinal) % 9000);
@@ -42,6 +49,8 @@ function activityOf(world: World, user: User, dayAt: number) {
     high: null,
     medium: 40,
     low: 180,
+    created_at: formatTimestamp(dayAt + dayMs),
+    updated_at: formatTimestamp(dayAt + dayMs),
   };
 }
 
@@ -69,7 +78,7 @@ export function examplesOf(world: World, user: User, now: number): readonly Wear
   const hours = [8, 9, 10].map((hour) => today - dayMs + hour * hourMs);
   const steps = hours.map((at, index) => [at, 400 + index * 130] as const);
   return [
-    { eventType: 'provider.connection.created', data: { user_id: user.id, source, provider: source } },
+    { eventType: 'provider.connection.created', data: connectionOf(user) },
     {
       eventType: 'historical.data.activity.created',
       data: {

@@ -33,6 +33,14 @@ test('There are 54 statuses', () => {
   expect(new Set(allStatuses).size).toBe(54);
 });
 
+test('An order without a requisition has a sample number and a patient from the start', async () => {
+  await using service = openSandbox();
+  const orderId = seededOrder(service, 'received.on_site_collection.requisition_bypassed');
+  expect(await service.ask('GET', `/v3/order/${orderId}`)).toMatchObject({
+    body: { sample_id: expect.any(String), patient_details: { first_name: expect.any(String) } },
+  });
+});
+
 test('An unregistered kit goes back to received when it is registered, and only then has a patient', async () => {
   await using service = openSandbox();
   const orderId = await createKit(service);

@@ -28,6 +28,15 @@ test('A wearer’s examples go out as webhooks about that user, each under the i
   expect(new Set(receiver.received.map(({ body }) => body.user_id))).toEqual(new Set([userId]));
   const activity = receiver.received.find(({ body }) => body.event_type === 'daily.data.activity.created');
   expect(activity?.body.data).toMatchObject({ user_id: userId, source: { slug: 'garmin', name: 'Garmin' } });
+  expect(activity?.body.data).toMatchObject({
+    created_at: expect.stringContaining('T'),
+    updated_at: expect.stringContaining('T'),
+  });
+  const connection = receiver.received.find(({ body }) => body.event_type === 'provider.connection.created');
+  expect(connection?.body.data).toMatchObject({
+    external_user_id: null,
+    resource_availability: { activity: { status: 'available' } },
+  });
 });
 
 test('Any event can be sent, with any data', async () => {
