@@ -18,6 +18,7 @@ export default defineConfig({
       { test: { name: 'architecture', include: ['test/*.test.ts'] } },
       { test: { name: 'sandbox', include: ['test/sandbox/**/*.test.ts'] } },
       { test: { name: 'gateway', include: ['test/gateway/**/*.test.ts'] } },
+      { test: { name: 'contract', include: ['test/contract/**/*.test.ts'] } },
       {
         test: {
           name: 'widget',

@@ -38,6 +38,8 @@ export interface LabOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** How many times faster than real time the sandbox retries webhooks. */
   readonly speed?: number;
+  /** Serves the sandbox in another way and tells the address, which the gateway is given instead of its own. */
+  readonly serve?: (sandbox: Sandbox) => Promise<string>;
 }
 
 export async function startLab(options: LabOptions = {}): Promise<Lab> {
@@ -52,7 +54,7 @@ export async function startLab(options: LabOptions = {}): Promise<Lab> {
     ...options.env,
   });
   const log = createLog({ level: 'info', destination: { write: (line) => void logged.push(line) } });
-  const gateway = createGateway({ config, log, serviceUrl });
+  const gateway = createGateway({ config, log, serviceUrl: (await options.serve?.(sandbox)) ?? serviceUrl });
   const { url } = await gateway.listen();
   sandbox.webhooks.register(`${url}/webhooks`);
 

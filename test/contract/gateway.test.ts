@@ -1,0 +1,82 @@
+import { isInputObjectType } from 'graphql';
+import { beforeAll, expect, test } from 'vitest';
+import { schema } from '../../gateway/graph/schema.ts';
+import { createSandbox } from '../../sandbox/sandbox.ts';
+import { serviceKey, webhookSecret } from '../support/lab.ts';
+import { asAllowed, compare, tableDifferences } from './differences.ts';
+import { type GatewayVisit, visitGateway } from './gateway-visit.ts';
+import { routeOf, serviceRoutes } from './routes.ts';
+import { findAnswerFaults, requests } from './specification.ts';
+
+/** Operations that the gateway has no need of; second ways to another one. */
+const unasked = [
+  'GET /v2/user',
+  'GET /v3/lab_tests/:lab_test_id/markers',
+  'GET /v3/orders',
+  'POST /v3/order/create',
+];
+
+const fields = [schema.getQueryType(), schema.getMutationType()].flatMap((type) =>
+  Object.keys(type?.getFields() ?? {}).map((field) => `${type?.name}.${field}`),
+);
+
+let visit: GatewayVisit;
+beforeAll(async () => {
+  visit = await visitGateway();
+}, 60_000);
+
+test('every query and mutation was asked, and none failed', async () => {
+  expect(visit.errors).toEqual([]);
+  expect([...visit.fields].toSorted()).toEqual(fields.toSorted());
+  expect(fields.filter((field) => !visit.succeeded.has(field))).toEqual([]);
+});
+
+test('every argument and every field of every input was given', () => {
+  const roots = [schema.getQueryType(), schema.getMutationType()];
+  const args = roots.flatMap((type) =>
+    Object.values(type?.getFields() ?? {}).flatMap((field) =>
+      field.args.map(({ name }) => `${type?.name}.${field.name}.${name}`),
+    ),
+  );
+  const inputs = Object.values(schema.getTypeMap()).filter(isInputObjectType);
+  const given = inputs.flatMap((type) =>
+    Object.keys(type.getFields()).map((field) => `${type.name}.${field}`),
+  );
+  expect([...args, ...given].filter((name) => !visit.inputs.has(name))).toEqual([]);
+});
+
+test('the gateway asks every operation of the service, and none that there is not', async () => {
+  await using sandbox = closing(createSandbox({ apiKey: serviceKey, webhookSecret }));
+  const routes = serviceRoutes(sandbox.value);
+  const asked = visit.exchanges.map((each) => routeOf(routes, each));
+  expect(asked).not.toContain(undefined);
+  expect(routes.filter((route) => !asked.includes(route)).toSorted()).toEqual(unasked);
+});
+
+test('each request carries the key and says what its body is', async () => {
+  for (const { method, path, headers, sent } of visit.exchanges) {
+    expect([method, path, headers.get('x-service-api-key')]).toEqual([method, path, serviceKey]);
+    const type = sent === null ? null : headers.get('content-type')?.split(';')[0];
+    const expected = sent instanceof FormData ? 'multipart/form-data' : 'application/json';
+    expect([method, path, type]).toEqual([method, path, sent === null ? null : expected]);
+  }
+});
+
+test('its bodies have every field that the specification requires', async () => {
+  for (const [route, required] of Object.entries(requests)) {
+    const sent = visit.exchanges.filter((each) => routeOf([route], each) === route).map((each) => each.sent);
+    expect(sent).not.toEqual([]);
+    for (const body of sent)
+      expect(Object.keys(body as object)).toEqual(expect.arrayContaining([...required]));
+  }
+});
+
+test('what it is answered has every field of the specification', async () => {
+  const { exchanges } = visit;
+  const { notAllowed } = compare(exchanges.flatMap(findAnswerFaults), tableDifferences);
+  expect(notAllowed).toEqual(asAllowed.notAllowed);
+});
+
+function closing<Value extends { readonly close: () => Promise<void> }>(value: Value) {
+  return { value, [Symbol.asyncDispose]: () => value.close() };
+}
