@@ -91,7 +91,7 @@ const rooms: readonly Room[] = [
       node,
     ],
   },
-  { files: /^gateway\/domain\/reading\.ts$/, may: [/^zod$/, /^gateway\/upstream\/service\.ts$/] },
+  { files: /^gateway\/domain\/reading\.ts$/, may: [/^zod$/, /^gateway\/upstream\/(service|unreadable)\.ts$/] },
   ...conceptRooms,
   { files: /^gateway\/graph\/schema\.ts$/, may: [/^graphql$/, /^gateway\/(graph|domain)\//] },
   {
@@ -99,7 +99,7 @@ const rooms: readonly Room[] = [
     may: [
       errors,
       /^gateway\/graph\//,
-      /^gateway\/(caller\/(caller|viewer-tokens|document-tickets)|upstream\/service|events\/(cursor|log|attempts))\.ts$/,
+      /^gateway\/(caller\/(caller|viewer-tokens|document-tickets)|upstream\/(service|trace)|events\/(cursor|log|attempts))\.ts$/,
       /^(@pothos\/.*|dataloader|graphql|graphql-scalars|zod)$/,
       node,
     ],

@@ -1,0 +1,74 @@
+/**
+ * What readers could not read, for `unreadable_total`. A reader is synchronous and knows neither call nor
+ * place, so what it leaves out is noted here while it runs; only `readNoting` knows whose it was.
+ */
+
+/** Rows left out by the reader that runs now, by the list or map they stood in; null while none runs. */
+let leftOut: Map<object, number> | null = null;
+
+/** Answers whose rows are counted already: a shared answer is read by each caller, and counted once. */
+const counted = new WeakSet<object>();
+
+/** Told where rows stood, as a path without indexes or values such as `$.orders.*`, and how many they were. */
+export type OnUnreadable = (path: string, rows: number) => void;
+
+/** Notes a row of `container` (as sent, not a copy) that the reader under way leaves out. */
+export function noteLeftOut(container: object): void {
+  leftOut?.set(container, (leftOut.get(container) ?? 0) + 1);
+}
+
+/** Runs a reader and tells what it left out or refused. What it throws is thrown on. */
+export function readNoting<T>(reader: (json: unknown) => T, json: unknown, tell: OnUnreadable): T {
+  const outer = leftOut;
+  const noted = new Map<object, number>();
+  leftOut = noted;
+  try {
+    return reader(json);
+  } catch (error) {
+    if (isFirstTime(json)) tell(toPath(placeOfRefusal(error)), 1);
+    noted.clear();
+    throw error;
+  } finally {
+    leftOut = outer;
+    if (noted.size > 0 && isFirstTime(json)) tellLeftOut(json, noted, tell);
+  }
+}
+
+function isFirstTime(json: unknown): boolean {
+  if (typeof json !== 'object' || json === null) return true;
+  if (counted.has(json)) return false;
+  counted.add(json);
+  return true;
+}
+
+/** Finds the places by walking the answer once: readers do not know them, and drift is rare. */
+function tellLeftOut(json: unknown, noted: ReadonlyMap<object, number>, tell: OnUnreadable): void {
+  const rows = new Map<string, number>();
+  const walk = (value: unknown, path: readonly PropertyKey[]) => {
+    if (typeof value !== 'object' || value === null) return;
+    const here = noted.get(value);
+    if (here !== undefined) {
+      const place = toPath([...path, 0]);
+      rows.set(place, (rows.get(place) ?? 0) + here);
+    }
+    for (const [key, part] of Object.entries(value)) walk(part, [...path, Array.isArray(value) ? 0 : key]);
+  };
+  walk(json, []);
+  for (const [path, count] of rows) tell(path, count);
+}
+
+/** Where a zod error stands; asked for by shape, because this folder knows no zod. */
+function placeOfRefusal(error: unknown): readonly PropertyKey[] {
+  if (typeof error !== 'object' || error === null || !('issues' in error)) return [];
+  const [first]: readonly unknown[] = Array.isArray(error.issues) ? error.issues : [];
+  if (typeof first !== 'object' || first === null || !('path' in first)) return [];
+  return Array.isArray(first.path) ? first.path : [];
+}
+
+/** Indexes, and keys that are no plain names (ids of a map), become `*`: a path never holds data. */
+function toPath(keys: readonly PropertyKey[]): string {
+  const names = keys.map((key) =>
+    typeof key === 'string' && /^[a-z][a-z_]{0,39}$/.test(key) ? key : '*',
+  );
+  return ['$', ...names].join('.');
+}
