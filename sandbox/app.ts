@@ -10,7 +10,9 @@ import { labAccountRoutes } from './routes/lab-accounts.ts';
 import { labReportRoutes } from './routes/lab-reports.ts';
 import { labTestRoutes } from './routes/lab-tests.ts';
 import { markerRoutes } from './routes/markers.ts';
+import { orderCreationRoutes } from './routes/order-creation.ts';
 import { orderListRoutes } from './routes/order-list.ts';
+import { orderUpkeepRoutes } from './routes/order-upkeep.ts';
 import { orderRoutes } from './routes/orders.ts';
 import { phlebotomyRoutes } from './routes/phlebotomy.ts';
 import type { PortalVisit } from './routes/portal-pages.ts';
@@ -72,6 +74,8 @@ function serviceRoutes({ service, faults, apiKey, calls }: AppParts): Hono<Sandb
   routes.route('/', areaRoutes());
   routes.route('/', phlebotomyRoutes(service));
   routes.route('/', serviceCenterRoutes(service));
+  routes.route('/', orderCreationRoutes(service));
+  routes.route('/', orderUpkeepRoutes(service));
   routes.route('/', orderRoutes(service));
   routes.route('/', resultRoutes(service));
   routes.route('/', labReportRoutes(service));

@@ -26,8 +26,9 @@ export function readState(path: string): WorldState | null {
   try {
     const state: unknown = JSON.parse(readFileSync(path, 'utf8'));
     stateShape.parse(state);
-    // Files of earlier versions know no lab reports and no appointments.
-    return Object.assign({ labReports: [], ...emptyAppointments() }, state as WorldState);
+    // Files of earlier versions know no lab reports, no appointments and no idempotency keys.
+    const empty = { labReports: [], replies: [], ...emptyAppointments() };
+    return Object.assign(empty, state as WorldState);
   } catch (cause) {
     throw new Error(`The sandbox's state file ${path} is damaged. Delete it to start with a new world.`, {
       cause,

@@ -14,6 +14,8 @@ export const refusalCodes = {
   SLOT_UNAVAILABLE: 'The slot is gone, or its booking key was used or has expired.',
   APPOINTMENT_REFUSED: 'The order or its present appointment does not allow it.',
   DOCUMENT_NOT_READY: 'The service does not have the document yet.',
+  ORDER_UPDATE_REFUSED: 'The order can no longer be moved to another day, or never waited for one.',
+  PHYSICIAN_REQUIRED: "Orders on this lab account need a physician of the team's own.",
 } as const;
 
 export type RefusalCode = keyof typeof refusalCodes;

@@ -13,7 +13,7 @@ const fullNames = new Map(
 );
 
 /** A two-letter code or a full name in; the full English name out (specification: country). */
-const country = z.string().transform((text, context) => {
+export const country = z.string().transform((text, context) => {
   const name = fullNames.get(text.trim().toLowerCase());
   if (name !== undefined) return name;
   context.addIssue({ code: 'custom', message: 'country is neither a two-letter code nor a name' });

@@ -1,9 +1,10 @@
 import { followOrder } from '../appointments/follow-order.ts';
+import type { LabTest } from '../world/catalogue.ts';
 import { formatTimestamp } from '../world/clock.ts';
 import { seededNumber, seededUuid } from '../world/ids.ts';
 import type { Address } from '../world/people.ts';
 import { findUser, type World } from '../world/world.ts';
-import type { Order, OrderExtras } from './order.ts';
+import type { Order, OrderExtras, PatientDetails } from './order.ts';
 import { type CollectionMethod, partsOf } from './states.ts';
 
 const firstEventId = 728_001;
@@ -20,6 +21,17 @@ interface NewOrder {
   readonly extras?: OrderExtras;
   /** The order this one repeats with a new sample. */
   readonly redrawOf?: Order;
+  /** It replaces an order that was made wrongly (specification: update_reason). */
+  readonly isRecreation?: boolean;
+  readonly patient?: Patient;
+  readonly sampleId?: string;
+  readonly generatedLabTest?: LabTest;
+}
+
+/** Whom an order is for, as a request gave it. */
+export interface Patient {
+  readonly details: PatientDetails;
+  readonly address: Address;
 }
 
 /** An order without events; the caller puts it into the world and appends the first event. */
@@ -34,25 +46,31 @@ export function startOrder(world: World, from: NewOrder): Order {
     labTestId: from.labTestId,
     method: from.method,
     registrable: from.registrable,
-    origin: from.redrawOf ? 'redraw' : 'initial',
+    origin: originOf(from),
     transactionId: from.redrawOf?.transactionId ?? seededUuid(seed, 'transaction', ordinal),
     parentId: from.redrawOf?.id ?? null,
     detailsId: seededUuid(seed, 'details', ordinal),
     createdAt: from.createdAt,
     updatedAt: from.createdAt,
     events: [],
-    patientDetails: null,
-    patientAddress: null,
+    patientDetails: from.patient?.details ?? null,
+    patientAddress: from.patient?.address ?? null,
     shippingDetails: from.shippingDetails ?? null,
     shipment: null,
-    sampleId: from.method === 'testkit' ? sampleIdOf(seed, ordinal) : null,
+    sampleId: from.sampleId ?? (from.method === 'testkit' ? sampleIdOf(seed, ordinal) : null),
     requisitionFormUrl: null,
     interpretation: null,
     passthrough: from.passthrough ?? null,
     extras: from.extras ?? {},
+    ...(from.generatedLabTest ? { generatedLabTest: from.generatedLabTest } : {}),
   };
-  if (!from.registrable) setPatient(world, order);
+  if (!from.registrable && !from.patient) setPatient(world, order);
   return order;
+}
+
+function originOf(from: NewOrder): Order['origin'] {
+  if (from.redrawOf) return 'redraw';
+  return from.isRecreation ? 'recreation' : 'initial';
 }
 
 function sampleIdOf(seed: number, ordinal: number): string {
@@ -127,7 +145,7 @@ function applyStep(world: World, order: Order, event: EventToAppend): void {
       returnParcel(world, order, at);
       break;
     case 'registered':
-      setPatient(world, order);
+      if (!order.patientDetails) setPatient(world, order);
       break;
     case 'requisition_created':
       writeRequisition(world, order);

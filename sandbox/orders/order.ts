@@ -1,3 +1,4 @@
+import type { LabTest } from '../world/catalogue.ts';
 import type { Address } from '../world/people.ts';
 import type { CollectionMethod } from './states.ts';
 
@@ -10,7 +11,7 @@ export interface OrderEvent {
 }
 
 /** The person tested, in the spelling of the service. */
-interface PatientDetails {
+export interface PatientDetails {
   readonly first_name: string;
   readonly last_name: string;
   readonly dob: string;
@@ -36,23 +37,32 @@ interface Shipment {
 /** What only some orders have. */
 export interface OrderExtras {
   readonly notes?: string;
-  readonly clinicalNotes?: string;
+  readonly clinicalNotes?: string | null;
   readonly healthInsuranceId?: string;
   readonly hasAbn?: boolean;
-  /** A date. */
-  readonly activateBy?: string;
+  /** A date; null once a scheduled order was let go at once. */
+  readonly activateBy?: string | null;
+  readonly physician?: {
+    readonly first_name: string;
+    readonly last_name: string;
+    readonly npi: string;
+  } | null;
+  readonly billingType?: string;
+  readonly priority?: boolean;
+  readonly icdCodes?: readonly string[] | null;
 }
 
 /** One order as the sandbox keeps it; `present.ts` turns it into the service's shape. */
 export interface Order {
   readonly id: string;
   readonly ordinal: number;
-  readonly userId: string;
+  /** Changes when a kit is registered to somebody else (public service). */
+  userId: string;
   readonly labTestId: string;
   readonly method: CollectionMethod;
   /** A kit sent out before anyone is registered for it (specification: unregistered testkit order). */
   readonly registrable: boolean;
-  readonly origin: 'initial' | 'redraw';
+  readonly origin: 'initial' | 'redraw' | 'recreation';
   readonly transactionId: string;
   readonly parentId: string | null;
   readonly detailsId: string;
@@ -67,7 +77,9 @@ export interface Order {
   requisitionFormUrl: string | null;
   interpretation: string | null;
   readonly passthrough: string | null;
-  readonly extras: OrderExtras;
+  extras: OrderExtras;
+  /** Made for an order set that is no lab test of the catalogue. */
+  readonly generatedLabTest?: LabTest;
 }
 
 /** The status of the last event; every order has at least one event. */

@@ -3,7 +3,7 @@ import { partsOf } from '../orders/states.ts';
 import type { Marker } from '../world/catalogue.ts';
 import { formatTimestamp } from '../world/clock.ts';
 import { labs } from '../world/lab-tests.ts';
-import type { World } from '../world/world.ts';
+import { labTestOf, type World } from '../world/world.ts';
 import { type Lie, measure } from './measure.ts';
 
 const resultSteps = new Set(['partial_results', 'completed', 'corrected', 'redraw_available']);
@@ -27,9 +27,9 @@ interface Expected {
   readonly expected: Marker['expected_results'][number];
 }
 
-function expectedOf({ catalogue }: World, order: Order): readonly Expected[] {
-  const ids = catalogue.labTests.find((labTest) => labTest.id === order.labTestId)?.markerIds ?? [];
-  return catalogue.markers
+function expectedOf(world: World, order: Order): readonly Expected[] {
+  const ids = labTestOf(world, order)?.markerIds ?? [];
+  return world.catalogue.markers
     .filter((marker) => ids.includes(marker.id))
     .flatMap((marker) => marker.expected_results.map((expected) => ({ marker, expected })));
 }
@@ -102,8 +102,8 @@ function presentMissing(each: Expected, index: number) {
   };
 }
 
-function labOf({ catalogue }: World, order: Order) {
-  const labId = catalogue.labTests.find((labTest) => labTest.id === order.labTestId)?.labId;
+function labOf(world: World, order: Order) {
+  const labId = labTestOf(world, order)?.labId;
   return labs.find((lab) => lab.id === labId);
 }
 

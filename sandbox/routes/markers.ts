@@ -4,6 +4,7 @@ import { includesText, type Page, pageOf, pageQuery, readBody, readQuery } from 
 import type { SandboxEnv, Service } from '../service.ts';
 import type { Catalogue, Marker } from '../world/catalogue.ts';
 import { labIdOf } from '../world/present-catalogue.ts';
+import { labTestsOf, type World } from '../world/world.ts';
 
 const orderSetBody = z.object({
   lab_test_ids: z.array(z.guid()).nullish(),
@@ -34,9 +35,10 @@ export function presentMarkers(markers: readonly Marker[], { page, size }: Page)
 }
 
 /** The union of what the order set asks for, each marker once, by id. */
-function markersOfSet(catalogue: Catalogue, body: z.output<typeof orderSetBody>): readonly Marker[] {
+function markersOfSet(world: World, body: z.output<typeof orderSetBody>): readonly Marker[] {
+  const { catalogue } = world;
   const testIds = new Set(body.lab_test_ids?.map((id) => id.toLowerCase()));
-  const tests = catalogue.labTests.filter((labTest) => testIds.has(labTest.id));
+  const tests = labTestsOf(world).filter((labTest) => testIds.has(labTest.id));
   const ids = new Set([...tests.flatMap((labTest) => labTest.markerIds), ...(body.add_on?.marker_ids ?? [])]);
   const providerIds = new Set(body.add_on?.provider_ids);
   return catalogue.markers.filter((marker) => ids.has(marker.id) || providerIds.has(marker.provider_id));
@@ -50,13 +52,14 @@ function markersOfQuery(catalogue: Catalogue, query: z.output<typeof markerQuery
 }
 
 /** Markers of order sets (specification: endpoint 2) and of the whole catalogue. */
-export function markerRoutes({ world: { catalogue } }: Service): Hono<SandboxEnv> {
+export function markerRoutes({ world }: Service): Hono<SandboxEnv> {
+  const { catalogue } = world;
   const routes = new Hono<SandboxEnv>();
 
   routes.post('/v3/lab_tests/list_order_set_markers', async (c) => {
     const page = readQuery(c, z.object(pageQuery));
     const body = await readBody(c, orderSetBody);
-    return c.json(presentMarkers(markersOfSet(catalogue, body), page));
+    return c.json(presentMarkers(markersOfSet(world, body), page));
   });
 
   routes.get('/v3/lab_tests/markers', (c) => {

@@ -35,6 +35,8 @@ const listQuery = z.object({
   updated_start_date: moment('00:00:00.000'),
   updated_end_date: moment('00:00:00.000'),
   search_input: z.string().optional(),
+  order_transaction_id: z.guid().optional(),
+  order_activation_types: repeated(z.enum(['current', 'scheduled'])),
   order_key: z.enum(['created_at', 'patient_name', 'last_status', 'updated_at']).default('created_at'),
   order_direction: z.enum(['asc', 'desc']).default('desc'),
 });
@@ -52,8 +54,15 @@ function isWithin(time: number, from: number | undefined, to: number | undefined
 
 function isFound(order: Order, search: string | undefined): boolean {
   if (search === undefined) return true;
-  const texts = [nameOf(order), order.id, order.sampleId ?? '', order.shippingDetails?.receiver_name ?? ''];
+  const receiver = order.shippingDetails?.receiver_name ?? '';
+  const texts = [nameOf(order), order.id, order.userId, order.sampleId ?? '', receiver];
   return texts.some((text) => includesText(text, search));
+}
+
+/** Scheduled until its day has come (public service: split on activate_by). */
+function activationOf(order: Order): 'current' | 'scheduled' {
+  const { activateBy } = order.extras;
+  return activateBy && Date.parse(activateBy) > Date.now() ? 'scheduled' : 'current';
 }
 
 function isWanted(order: Order, query: ListQuery): boolean {
@@ -64,6 +73,9 @@ function isWanted(order: Order, query: ListQuery): boolean {
     (query.interpretation === undefined || order.interpretation === query.interpretation) &&
     (query.status?.includes(step) ?? true) &&
     (query.order_type?.includes(order.method) ?? true) &&
+    (query.order_transaction_id === undefined ||
+      order.transactionId === query.order_transaction_id.toLowerCase()) &&
+    (query.order_activation_types?.includes(activationOf(order)) ?? true) &&
     isWithin(order.createdAt, query.start_date, query.end_date) &&
     isWithin(order.updatedAt, query.updated_start_date, query.updated_end_date) &&
     isFound(order, query.search_input)

@@ -52,7 +52,8 @@ export function createAnnouncer({ world, sender, save }: AnnouncerParts): Announ
   function announce(order: Order): void {
     const { stage, step } = partsOf(currentStatus(order));
     const subject = { userId: order.userId, orderId: order.id };
-    const eventType = step === 'ordered' ? 'labtest.order.created' : 'labtest.order.updated';
+    const isFirst = step === 'ordered' || order.events.length === 1;
+    const eventType = isFirst ? 'labtest.order.created' : 'labtest.order.updated';
     send(eventType, presentOrder(world, order), subject);
     if (stage === 'completed' && order.interpretation === 'critical') {
       send('labtest.result.critical', criticalResultOf(world, order), subject);

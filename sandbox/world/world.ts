@@ -1,8 +1,9 @@
 import { type AppointmentState, emptyAppointments } from '../appointments/appointment.ts';
+import type { Refusal } from '../http/refusal.ts';
 import type { LabReportJob } from '../lab-reports/job.ts';
 import type { Order } from '../orders/order.ts';
 import { createOrders } from '../orders/seeded-orders.ts';
-import { type Catalogue, createCatalogue } from './catalogue.ts';
+import { type Catalogue, createCatalogue, type LabTest } from './catalogue.ts';
 import { seededUuid } from './ids.ts';
 import { createUsers, isLiving, type User } from './users.ts';
 
@@ -21,6 +22,14 @@ export interface OutgoingMessage {
   readonly body: string;
 }
 
+/** The first answer to a request with an idempotency key. */
+interface StoredReply {
+  readonly key: string;
+  readonly at: number;
+  readonly status: Refusal['status'] | 200;
+  readonly body: unknown;
+}
+
 /** Everything that changes and is kept in the state file. */
 export interface WorldState extends AppointmentState {
   readonly version: 1;
@@ -30,6 +39,7 @@ export interface WorldState extends AppointmentState {
   readonly labReports: LabReportJob[];
   readonly portalLinks: PortalLink[];
   readonly outbox: OutgoingMessage[];
+  readonly replies: StoredReply[];
   /** How many there have been; the next one takes the next ordinal. */
   readonly counters: { events: number; orders: number; messages: number };
 }
@@ -45,17 +55,8 @@ export interface World {
 export function createState(seed: number): WorldState {
   const counters = { events: 0, orders: 0, messages: 0 };
   const users = createUsers(seed);
-  const state = {
-    version: 1 as const,
-    seed,
-    users,
-    orders: [],
-    labReports: [],
-    portalLinks: [],
-    outbox: [],
-    ...emptyAppointments(),
-    counters,
-  };
+  const lists = { orders: [], labReports: [], portalLinks: [], outbox: [], replies: [] };
+  const state = { version: 1 as const, seed, users, ...lists, ...emptyAppointments(), counters };
   state satisfies WorldState;
   const world = createWorld(state);
   world.state.orders.push(...createOrders(world));
@@ -86,4 +87,14 @@ export function findUser(world: World, userId: string): User | undefined {
 /** The order with this id, if there is one. */
 export function findOrder(world: World, orderId: string): Order | undefined {
   return world.state.orders.find((order) => order.id === orderId.toLowerCase());
+}
+
+/** The lab tests of the catalogue, and those made for the order set of one order. */
+export function labTestsOf({ catalogue, state }: World): readonly LabTest[] {
+  return [...catalogue.labTests, ...state.orders.flatMap((order) => order.generatedLabTest ?? [])];
+}
+
+/** The lab test of an order: one of the catalogue, or the one made for it. */
+export function labTestOf({ catalogue }: World, order: Order): LabTest | undefined {
+  return order.generatedLabTest ?? catalogue.labTests.find((each) => each.id === order.labTestId);
 }

@@ -34,6 +34,8 @@ test.each([
   ['order_type=testkit&order_type=walk_in_test', 31],
   ['interpretation=critical', 1],
   ['interpretation=abnormal', 3],
+  ['order_activation_types=scheduled', 0],
+  ['order_activation_types=current&order_activation_types=scheduled', 48],
   ['search_input=morgan', 0],
   ['search_input=blake+example', 5],
   ['start_date=2025-06-02&end_date=2025-06-06', 2],
@@ -59,6 +61,18 @@ test('Orders are listed for one user and by their ids', async () => {
   expect(new Set(many.body.orders.map((order) => order.user_id))).toEqual(new Set([at(users, 0).userId]));
   expect(none.body).toEqual({ orders: [], total: 0, page: 1, size: 50 });
   expect(two.body.orders.map((order) => order.id)).toEqual(wanted.toReversed());
+});
+
+test('The orders of one transaction are listed by its id', async () => {
+  await using service = openSandbox();
+  const [parent, redraw] = service.sandbox.orders().slice(10, 12);
+  const { body } = await service.ask<{ order_transaction: { id: string } }>(
+    'GET',
+    `/v3/order/${redraw?.orderId}`,
+  );
+  const path = `/orders?order_transaction_id=${body.order_transaction.id}`;
+  const listed = await service.ask<Listed>('GET', path);
+  expect(listed.body.orders.map((order) => order.id)).toEqual([redraw?.orderId, parent?.orderId]);
 });
 
 test.each(['patient_name', 'last_status', 'updated_at'])(

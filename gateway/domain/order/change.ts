@@ -11,7 +11,9 @@ import {
   toInputIssues,
   type UserError,
 } from '../../graph/user-error.ts';
+import type { Service } from '../../upstream/service.ts';
 import { getOrder, type Order } from './rest.ts';
+import { settleLost } from './settle.ts';
 import { readOrderStatus } from './status.ts';
 import { cancelOrder, type Simulation, simulateOrder } from './write.ts';
 
@@ -42,7 +44,9 @@ export async function requestCancel(
     const answer = await cancelOrder(service, order);
     return answer === null ? notFound('order') : { kind: 'OrderCancelled', order: answer.order };
   } catch (error) {
-    if (!isGatewayError(error, 'UPSTREAM_REJECTED')) throw error;
+    if (!isGatewayError(error, 'UPSTREAM_REJECTED')) {
+      return await settleLost(error, () => findCancelled(service, orderId));
+    }
     const current = (await getOrder(service, orderId)) ?? order;
     return {
       kind: 'CancelRefused',
@@ -51,6 +55,12 @@ export async function requestCancel(
       order: current,
     };
   }
+}
+
+async function findCancelled(service: Service, orderId: string): Promise<OrderCancelled | null> {
+  const order = await getOrder(service, orderId);
+  if (order === null || readOrderStatus(order.status).stage !== 'CANCELLED') return null;
+  return { kind: 'OrderCancelled', order };
 }
 
 /** Moves an order along its life. @throws GatewayError FORBIDDEN, UPSTREAM_* */

@@ -1,21 +1,15 @@
-import { readUuid, readUuids } from '../../graph/arguments.ts';
+import { readUuid } from '../../graph/arguments.ts';
 import { builder } from '../../graph/builder.ts';
-import {
-  type ConnectionArguments,
-  connectionArgs,
-  connectionCost,
-  connectionType,
-} from '../../graph/connection.ts';
+import { type ConnectionArguments, connectionArgs, connectionCost } from '../../graph/connection.ts';
 import type { GraphContext, LoaderKind } from '../../graph/context.ts';
 import { openEnum } from '../../graph/open-enum.ts';
-import { pagedConnection } from '../../graph/paged-connection.ts';
 import { addressRef } from '../address/graph.ts';
 import { collectionMethod, labTestRef } from '../lab-test/graph.ts';
 import { loadOrderSetMarkers, markerConnectionRef } from '../marker/graph.ts';
 import { loadUser, userRef } from '../user/graph.ts';
 import { shipmentRef, transactionRef } from './parts-graph.ts';
 import { patientDetailsRef } from './patient-graph.ts';
-import { getOrders, listOrders, type Order, type OrderEvent, type OrderFilter } from './rest.ts';
+import { getOrders, type Order, type OrderEvent } from './rest.ts';
 import { readOrderStatus } from './status.ts';
 import { orderStatusRef } from './status-graph.ts';
 
@@ -26,7 +20,7 @@ export const interpretation = openEnum('Interpretation', 'What the results of an
   CRITICAL: 'Needs attention at once.',
 });
 
-const orderOrigin = openEnum('OrderOrigin', 'Why an order exists.', {
+export const orderOrigin = openEnum('OrderOrigin', 'Why an order exists.', {
   INITIAL: 'It was placed.',
   REDRAW: 'An earlier sample could not be used.',
   RECREATION: 'It replaces an order that was made wrongly.',
@@ -197,64 +191,11 @@ orderRef.implement({
   }),
 });
 
-const orderConnectionRef = connectionType('Order', orderRef, 'orders');
-
-const orderFilter = builder.inputType('OrderFilter', {
-  description: 'Which orders; all given parts must match.',
-  fields: (t) => ({
-    orderIds: t.idList({ description: 'Only orders with these ids (uuid), 100 at most.' }),
-    interpretation: t.field({
-      type: interpretation.ref,
-      description: 'Only orders whose results mean this.',
-    }),
-    updatedAfter: t.field({ type: 'DateTime', description: 'Only orders changed since then.' }),
-  }),
-});
-
-function listConnection(context: GraphContext, args: ListArguments, userId: string | null) {
-  const filter: OrderFilter = {
-    userId,
-    orderIds: readUuids('filter.orderIds', args.filter?.orderIds),
-    interpretation: args.filter?.interpretation?.toLowerCase(),
-    updatedAfter: args.filter?.updatedAfter,
-  };
-  return pagedConnection(args, ['orders', filter], (page) => listOrders(context.service, filter, page));
-}
-
-interface ListArguments extends ConnectionArguments {
-  readonly filter?: typeof orderFilter.$inferInput | null | undefined;
-}
-
-builder.objectField(userRef, 'orders', (t) =>
+builder.queryField('order', (t) =>
   t.field({
-    type: orderConnectionRef,
-    nullable: false,
-    complexity: connectionCost,
-    description: "The user's orders, newest first.",
-    args: {
-      ...connectionArgs('orders'),
-      filter: t.arg({ type: orderFilter, description: 'Which orders; all of them when left out.' }),
-    },
-    resolve: (user, args, context) => listConnection(context, args, user.id),
-  }),
-);
-
-builder.queryFields((t) => ({
-  order: t.field({
     type: orderRef,
     description: 'One order by id; null when there is none that the caller may see.',
     args: { id: t.arg.id({ required: true, description: "The order's id (uuid)." }) },
     resolve: (_root, args, context) => loadOrder(context, readUuid('id', args.id)),
   }),
-  orders: t.field({
-    type: orderConnectionRef,
-    nullable: false,
-    complexity: connectionCost,
-    description: 'The orders the caller may see, newest first.',
-    args: {
-      ...connectionArgs('orders'),
-      filter: t.arg({ type: orderFilter, description: 'Which orders; all of them when left out.' }),
-    },
-    resolve: (_root, args, context) => listConnection(context, args, null),
-  }),
-}));
+);

@@ -1,12 +1,6 @@
 import { readUuid } from '../../graph/arguments.ts';
 import { builder } from '../../graph/builder.ts';
-import {
-  featureNotEnabledRef,
-  idempotencyConflictRef,
-  inputRejectedRef,
-  notFoundRef,
-  userErrorRef,
-} from '../../graph/user-error.ts';
+import { featureNotEnabledRef, inputRejectedRef, notFoundRef, userErrorRef } from '../../graph/user-error.ts';
 import {
   type CancelRefused,
   type OrderCancelled,
@@ -14,8 +8,9 @@ import {
   requestCancel,
   requestSimulation,
 } from './change.ts';
-import { type OrderCreated, submitTestkitOrder } from './create-testkit.ts';
+import { submitTestkitOrder } from './create-testkit.ts';
 import { orderRef } from './graph.ts';
+import { createOrderResult } from './placed-graph.ts';
 import { readOrderStatus } from './status.ts';
 import { orderStatusRef } from './status-graph.ts';
 
@@ -55,32 +50,6 @@ const createTestkitOrderInput = builder.inputType('CreateTestkitOrderInput', {
     }),
     passthrough: t.string({ description: 'Any text of yours; given back on the order.' }),
   }),
-});
-
-const orderCreatedRef = builder.objectRef<OrderCreated>('OrderCreated').implement({
-  description: 'The order was placed.',
-  fields: (t) => ({
-    order: t.expose('order', {
-      type: orderRef,
-      nullable: false,
-      description: 'The order as the service answered it.',
-    }),
-    serviceStatus: t.exposeString('serviceStatus', {
-      description: "The service's own word for how it went.",
-    }),
-    serviceMessage: t.exposeString('serviceMessage', { description: "The service's own sentence about it." }),
-    cursor: t.expose('cursor', {
-      type: 'EventCursor',
-      nullable: false,
-      description: 'Give it to orderUpdates as `after` to see every change from here on.',
-    }),
-  }),
-});
-
-const createOrderResult = builder.unionType('CreateOrderResult', {
-  description: 'What came of placing an order.',
-  types: [orderCreatedRef, inputRejectedRef, idempotencyConflictRef, notFoundRef, featureNotEnabledRef],
-  resolveType: (result) => result.kind,
 });
 
 const orderCancelledRef = builder.objectRef<OrderCancelled>('OrderCancelled').implement({

@@ -1,4 +1,5 @@
 import { builder } from '../../graph/builder.ts';
+import { openEnum } from '../../graph/open-enum.ts';
 import type { OrderTransaction, Shipment } from './rest.ts';
 import { findStep } from './status.ts';
 import { orderStepRef } from './status-graph.ts';
@@ -23,7 +24,7 @@ export const shipmentRef = builder.objectRef<Shipment>('Shipment').implement({
   }),
 });
 
-const orderInTransactionRef = builder
+export const orderInTransactionRef = builder
   .objectRef<OrderTransaction['orders'][number]>('OrderInTransaction')
   .implement({
     description: 'One order of a transaction, in short.',
@@ -49,10 +50,25 @@ const orderInTransactionRef = builder
     }),
   });
 
+const transactionStatus = openEnum(
+  'OrderTransactionStatus',
+  'How far an order and what follows from it are.',
+  {
+    ACTIVE: 'An order of it is still under way.',
+    COMPLETED: 'The results are complete.',
+    CANCELLED: 'Every order of it was cancelled.',
+  },
+);
+
 export const transactionRef = builder.objectRef<OrderTransaction>('OrderTransaction').implement({
   description: 'An order together with the orders that follow from it.',
   fields: (t) => ({
     id: t.exposeID('id', { nullable: false, description: "The service's id of the transaction (uuid)." }),
+    status: t.field({
+      type: transactionStatus.ref,
+      description: 'How far it is; null when the value is not one of these.',
+      resolve: (transaction) => transactionStatus.known(transaction.status),
+    }),
     statusRaw: t.string({
       description: 'Its status as the service sent it, such as active.',
       resolve: (transaction) => transaction.status,

@@ -3,7 +3,16 @@ import { emptyPage, keepRows, type Page, type Service, type Subject } from '../.
 import { labTestShape } from '../lab-test/rest.ts';
 import type { PageRequest } from '../marker/rest.ts';
 import { day, flag, id, link, list, optionalId, pageReader, text, timestamp } from '../reading.ts';
+import { fits, type OrderFilter, queryOf } from './filter.ts';
 import { readPassthrough } from './passthrough.ts';
+import {
+  addressShape,
+  orderEventShape,
+  patientShape,
+  physicianShape,
+  shipmentShape,
+  transactionShape,
+} from './shape.ts';
 
 export type Order = z.infer<typeof orderShape>;
 export type OrderEvent = z.infer<typeof orderEventShape>;
@@ -13,115 +22,8 @@ export type OrderTransaction = NonNullable<Order['transaction']>;
 /** The most orders one call returns (public service; `size` 1 to 100). */
 export const maxOrderPage = 100;
 
-const addressShape = z
-  .object({
-    receiver_name: text,
-    first_line: text,
-    second_line: text,
-    city: text,
-    state: text,
-    zip: text,
-    country: text,
-    phone_number: text,
-    access_notes: text,
-  })
-  .transform((raw) => ({
-    receiverName: raw.receiver_name,
-    firstLine: raw.first_line,
-    secondLine: raw.second_line,
-    city: raw.city,
-    state: raw.state,
-    zip: raw.zip,
-    country: raw.country,
-    phoneNumber: raw.phone_number,
-    accessNotes: raw.access_notes,
-  }))
-  .nullable()
-  .catch(null);
-
-const orderEventShape = z
-  .object({ id, created_at: timestamp, status: z.string(), status_detail: text })
-  .transform((raw) => ({
-    id: raw.id,
-    createdAt: raw.created_at,
-    status: raw.status,
-    statusDetail: raw.status_detail,
-  }));
-
-const shipmentShape = z
-  .object({
-    outbound_courier: text,
-    outbound_tracking_number: text,
-    outbound_tracking_url: link,
-    inbound_courier: text,
-    inbound_tracking_number: text,
-    inbound_tracking_url: link,
-    notes: text,
-    created_at: timestamp,
-    updated_at: timestamp,
-  })
-  .transform((raw) => ({
-    outbound: {
-      courier: raw.outbound_courier,
-      trackingNumber: raw.outbound_tracking_number,
-      trackingUrl: raw.outbound_tracking_url,
-    },
-    inbound: {
-      courier: raw.inbound_courier,
-      trackingNumber: raw.inbound_tracking_number,
-      trackingUrl: raw.inbound_tracking_url,
-    },
-    notes: raw.notes,
-    createdAt: raw.created_at,
-    updatedAt: raw.updated_at,
-  }))
-  .nullable()
-  .catch(null);
-
-const transactionShape = z
-  .object({
-    id,
-    status: text,
-    orders: list(
-      z
-        .object({
-          id,
-          origin: text,
-          parent_id: optionalId,
-          low_level_status: text,
-          low_level_status_created_at: timestamp,
-          created_at: timestamp,
-          updated_at: timestamp,
-        })
-        .transform((raw) => ({
-          id: raw.id,
-          origin: raw.origin,
-          parentId: raw.parent_id,
-          step: raw.low_level_status,
-          stepAt: raw.low_level_status_created_at,
-          createdAt: raw.created_at,
-          updatedAt: raw.updated_at,
-        })),
-    ),
-  })
-  .nullable()
-  .catch(null);
-
 const detailsShape = z
   .object({ type: text, data: z.object({ shipment: shipmentShape }).nullable().catch(null) })
-  .nullable()
-  .catch(null);
-
-const patientShape = z
-  .object({ first_name: text, last_name: text, dob: day, gender: text, phone_number: text, email: text })
-  .transform((raw) => ({
-    firstName: raw.first_name,
-    lastName: raw.last_name,
-    dob: raw.dob,
-    gender: raw.gender,
-    phoneNumber: raw.phone_number,
-    email: raw.email,
-  }))
   .nullable()
   .catch(null);
 
@@ -150,6 +52,13 @@ export const orderShape = z
     health_insurace_id: optionalId,
     requisition_form_url: link,
     passthrough: text,
+    physician: physicianShape,
+    billing_type: text,
+    priority: flag,
+    icd_codes: list(z.string()),
+    has_missing_results: flag,
+    expected_result_by_date: day,
+    worst_case_result_by_date: day,
     created_at: timestamp,
     updated_at: timestamp,
   })
@@ -181,6 +90,13 @@ export const orderShape = z
       healthInsuranceId: raw.health_insurance_id ?? raw.health_insurace_id,
       requisitionFormUrl: raw.requisition_form_url,
       ...readPassthrough(raw.passthrough),
+      physician: raw.physician,
+      billingType: raw.billing_type,
+      priority: raw.priority,
+      icdCodes: raw.icd_codes,
+      hasMissingResults: raw.has_missing_results,
+      expectedResultBy: raw.expected_result_by_date,
+      worstCaseResultBy: raw.worst_case_result_by_date,
       createdAt: raw.created_at,
       updatedAt: raw.updated_at,
     };
@@ -198,14 +114,6 @@ const ownerOfOrder = (order: Order): Subject => ({
   orderId: order.id,
   teamId: order.teamId,
 });
-
-/** Which orders; every part is optional and all must match. */
-export interface OrderFilter {
-  readonly userId?: string | null | undefined;
-  readonly orderIds?: readonly string[] | null | undefined;
-  readonly interpretation?: string | null | undefined;
-  readonly updatedAfter?: Date | null | undefined;
-}
 
 /** An order together with its JSON as sent. */
 export interface OrderRow {
@@ -247,7 +155,9 @@ export async function listOrderRows(
 ): Promise<Page<OrderRow>> {
   const userId = filter.userId?.toLowerCase() ?? service.rights.userId;
   const orderIds = narrow(filter.orderIds ?? null, service.rights.orderIds);
-  if (orderIds?.length === 0) return emptyPage;
+  // A list of nothing matches nothing; sent, it would be no filter at all.
+  const choices = [orderIds, filter.statuses, filter.methods, filter.activations];
+  if (choices.some((choice) => choice?.length === 0)) return emptyPage;
   return await service.readPage({
     operation: 'order.list',
     method: 'GET',
@@ -255,8 +165,7 @@ export async function listOrderRows(
     query: {
       user_id: userId,
       order_ids: orderIds,
-      interpretation: filter.interpretation,
-      updated_start_date: filter.updatedAfter?.toISOString(),
+      ...queryOf(filter),
       page: request.page,
       size: request.size,
       order_key: 'created_at',
@@ -268,16 +177,6 @@ export async function listOrderRows(
     owner: ({ order }) => ownerOfOrder(order),
     ...(userId === null ? {} : { about: { userId } }),
   });
-}
-
-function fits(order: Order, filter: OrderFilter): boolean {
-  const { userId, orderIds, updatedAfter, interpretation } = filter;
-  return (
-    (!userId || order.userId.toLowerCase() === userId) &&
-    (!orderIds || orderIds.includes(order.id.toLowerCase())) &&
-    (!updatedAfter || order.updatedAt === null || order.updatedAt >= updatedAfter) &&
-    (!interpretation || order.interpretation === interpretation)
-  );
 }
 
 const maxWalkedPages = 20;
@@ -302,6 +201,25 @@ function narrow(
 ): readonly string[] | null {
   if (asked === null || allowed === null) return asked ?? allowed;
   return asked.filter((orderId) => allowed.includes(orderId.toLowerCase()));
+}
+
+/**
+ * The testkit with this number on it among the orders of the filter, or null. The service searches names and
+ * ids only, so the newest 1,000 kits are looked through.
+ */
+export async function findTestkit(
+  service: Service,
+  sampleId: string,
+  filter: OrderFilter,
+): Promise<Order | null> {
+  for (let page = 1; page <= 10; page += 1) {
+    const request = { page, size: maxOrderPage };
+    const { rows } = await listOrders(service, { ...filter, methods: ['testkit'] }, request);
+    const found = rows.find((order) => order?.sampleId === sampleId);
+    if (found) return found;
+    if (rows.length < maxOrderPage) return null;
+  }
+  return null;
 }
 
 /** One order, or null (`GET /v3/order/{order_id}`). */

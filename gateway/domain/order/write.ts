@@ -1,7 +1,16 @@
 import { z } from 'zod';
+import { GatewayError, isGatewayError } from '../../errors.ts';
 import type { Service } from '../../upstream/service.ts';
-import { text } from '../reading.ts';
+import { id, list, text } from '../reading.ts';
 import { writePassthrough } from './passthrough.ts';
+import {
+  type NewOrder,
+  type OrderToImport,
+  type Registration,
+  toImportBody,
+  toOrderBody,
+  toRegistrationBody,
+} from './request.ts';
 import { listOrderRows, maxOrderPage, type Order, orderShape } from './rest.ts';
 
 /** What the service answers to a write about an order. */
@@ -68,58 +77,133 @@ export function createTestkitOrder(
       },
       passthrough: writePassthrough(reference, order.passthrough),
     },
-    reader: (json) => {
-      readOrderAnswer(json);
-      return json;
-    },
+    reader: readPlaced,
     scope: 'write:orders',
     about: { userId: order.userId },
   });
 }
 
+/** The answer as sent, once it is known to be readable: what cannot be read is not kept as an answer. */
+function readPlaced(json: unknown): unknown {
+  readOrderAnswer(json);
+  return json;
+}
+
 /** How many pages of the user's orders are looked through for a lost one: the newest come first. */
 const maxSearchPages = 5;
-/** How far the service's clock may be behind ours. */
-const clockSkewMs = 120_000;
-
-export interface LostAttempt {
-  readonly reference: string;
-  /** When it began. */
-  readonly since: Date;
-}
 
 /**
  * What the service would have answered to an attempt whose answer was lost, found by listing the user's
- * orders; null when the attempt made none. An order is the attempt's when it carries its reference; where the
- * service does not echo one (the specification does not promise it), when it was placed since then with the
- * same lab test and address.
+ * orders; null when the attempt made none.
  */
 export async function findOrderAnswer(
   service: Service,
-  asked: NewTestkitOrder,
-  attempt: LostAttempt,
+  userId: string,
+  isIt: (order: Order) => boolean,
 ): Promise<unknown> {
   for (let page = 1; page <= maxSearchPages; page += 1) {
-    const { rows } = await listOrderRows(service, { userId: asked.userId }, { page, size: maxOrderPage });
-    const found = rows.find((row) => row !== null && isOrderOf(row.order, asked, attempt));
+    const { rows } = await listOrderRows(service, { userId }, { page, size: maxOrderPage });
+    const found = rows.find((row) => row !== null && isIt(row.order));
     if (found) return { order: found.json, status: null, message: null };
     if (rows.length < maxOrderPage) return null;
   }
   return null;
 }
 
-function isOrderOf(order: Order, asked: NewTestkitOrder, { reference, since }: LostAttempt): boolean {
-  if (order.reference !== null) return order.reference === reference;
-  const placedAt = order.createdAt ?? order.events[0]?.createdAt ?? null;
-  const address = order.shippingAddress;
-  return (
-    placedAt !== null &&
-    placedAt.getTime() >= since.getTime() - clockSkewMs &&
-    (order.labTest?.id ?? asked.labTestId).toLowerCase() === asked.labTestId &&
-    address?.receiverName === asked.shipping.receiverName &&
-    address.firstLine === asked.shipping.firstLine &&
-    address.zip === asked.shipping.zip
-  );
+/**
+ * Places an order (`POST /v3/order`) and gives back the service's answer as sent. The attempt's reference is
+ * also the service's idempotency key; only successes are to be replayed, or a passing fault would stay for a day.
+ * @throws GatewayError IDEMPOTENCY_UNSETTLED while the service is still at work on the same key
+ */
+export async function createOrder(service: Service, order: NewOrder, reference: string): Promise<unknown> {
+  try {
+    return await service.write({
+      operation: 'order.create',
+      method: 'POST',
+      path: '/v3/order',
+      headers: { 'x-idempotency-key': reference, 'x-idempotency-error': 'no-cache' },
+      body: toOrderBody(order, writePassthrough(reference, order.passthrough)),
+      reader: readPlaced,
+      scope: 'write:orders',
+      about: { userId: order.userId },
+    });
+  } catch (error) {
+    if (!isGatewayError(error, 'UPSTREAM_REJECTED') || error.status !== 409) throw error;
+    throw new GatewayError(
+      'IDEMPOTENCY_UNSETTLED',
+      'The service is still at work on an order with this idempotencyKey. Repeat the same call later.',
+      { retryAfterMs: 5000 },
+    );
+  }
+}
+
+/** Imports an order (`POST /v3/order/import`) and gives back the service's answer as sent. */
+export function importOrder(service: Service, order: OrderToImport): Promise<unknown> {
+  return service.write({
+    operation: 'order.import',
+    method: 'POST',
+    path: '/v3/order/import',
+    body: toImportBody(order),
+    reader: readPlaced,
+    scope: 'write:orders',
+    about: { userId: order.userId },
+  });
+}
+
+/** Registers a kit (`POST /v3/order/testkit/register`); null when there is no such kit or user. */
+export function registerTestkit(service: Service, registration: Registration): Promise<OrderAnswer | null> {
+  return service.write({
+    operation: 'order.register-testkit',
+    method: 'POST',
+    path: '/v3/order/testkit/register',
+    body: toRegistrationBody(registration),
+    reader: readOrderAnswer,
+    scope: 'write:orders',
+    about: { userId: registration.userId },
+  });
+}
+
+/** Sets or takes away the day of a scheduled order (`PATCH /v3/order/{order_id}`); null when there is none. */
+export function updateOrder(
+  service: Service,
+  order: Order,
+  activateBy: string | null,
+): Promise<OrderAnswer | null> {
+  return service.write({
+    operation: 'order.update',
+    method: 'PATCH',
+    path: `/v3/order/${encodeURIComponent(order.id)}`,
+    body: { activate_by: activateBy },
+    reader: readOrderAnswer,
+    scope: 'write:orders',
+    about: { userId: order.userId, orderId: order.id },
+  });
+}
+
+/** Which reports are wanted again: orders, a window of time, or both. */
+export interface EventsToResend {
+  readonly orderIds: readonly string[] | null;
+  readonly startAt: Date | null;
+  readonly endAt: Date | null;
+}
+
+const resentShape = z.object({ order_ids: list(id) }).transform((raw) => raw.order_ids);
+
+/** Has webhooks sent again (`POST /v3/order/resend_events`); the ids of the orders they are about. */
+export function resendEvents(service: Service, wanted: EventsToResend): Promise<readonly string[] | null> {
+  return service.write({
+    operation: 'order.resend-events',
+    method: 'POST',
+    path: '/v3/order/resend_events',
+    body: {
+      ...(wanted.orderIds === null ? {} : { order_ids: wanted.orderIds }),
+      ...(wanted.startAt === null ? {} : { start_at: wanted.startAt.toISOString() }),
+      ...(wanted.endAt === null ? {} : { end_at: wanted.endAt.toISOString() }),
+    },
+    reader: (json) => resentShape.parse(json),
+    scope: 'write:orders',
+    about: { userId: null },
+  });
 }
 
 /** Cancels an order (`POST /v3/order/{order_id}/cancel`); null when there is none. */

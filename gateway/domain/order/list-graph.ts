@@ -1,0 +1,129 @@
+import { readOptionalUuid, readUuids } from '../../graph/arguments.ts';
+import { builder } from '../../graph/builder.ts';
+import {
+  type ConnectionArguments,
+  connectionArgs,
+  connectionCost,
+  connectionType,
+} from '../../graph/connection.ts';
+import type { GraphContext } from '../../graph/context.ts';
+import { pagedConnection } from '../../graph/paged-connection.ts';
+import { collectionMethod } from '../lab-test/graph.ts';
+import { userRef } from '../user/graph.ts';
+import type { OrderFilter } from './filter.ts';
+import { interpretation, orderRef } from './graph.ts';
+import { listOrders } from './rest.ts';
+import { orderStepRef } from './status-graph.ts';
+
+const orderActivation = builder.enumType('OrderActivation', {
+  description: 'Whether an order is under way or waits for its day.',
+  values: {
+    CURRENT: { description: 'It is under way.' },
+    SCHEDULED: { description: 'It becomes active on a later day (`activateBy`).' },
+  } as const,
+});
+
+const orderConnectionRef = connectionType('Order', orderRef, 'orders');
+
+const orderFilter = builder.inputType('OrderFilter', {
+  description: 'Which orders; all given parts must match.',
+  fields: (t) => ({
+    orderIds: t.idList({ description: 'Only orders with these ids (uuid), 100 at most.' }),
+    transactionId: t.id({ description: 'Only the orders of this transaction (uuid).' }),
+    interpretation: t.field({
+      type: interpretation.ref,
+      description: 'Only orders whose results mean this.',
+    }),
+    interpretationRaw: t.string({
+      description: 'The same for a value that the enum lacks, as the service names it, such as unknown.',
+    }),
+    statuses: t.field({
+      type: [orderStepRef],
+      description: 'Only orders whose last step is one of these, whatever the collection method.',
+    }),
+    statusesRaw: t.stringList({
+      description: 'The same for steps that the enum lacks, as the service names them.',
+    }),
+    methods: t.field({
+      type: [collectionMethod.ref],
+      description: 'Only orders whose sample is taken in one of these ways.',
+    }),
+    activations: t.field({
+      type: [orderActivation],
+      description: 'Only orders that are under way, or only those that wait for their day.',
+    }),
+    createdAfter: t.field({ type: 'DateTime', description: 'Only orders placed then or later.' }),
+    createdBefore: t.field({ type: 'DateTime', description: 'Only orders placed then or earlier.' }),
+    updatedAfter: t.field({ type: 'DateTime', description: 'Only orders changed since then.' }),
+    updatedBefore: t.field({ type: 'DateTime', description: 'Only orders last changed then or earlier.' }),
+    search: t.string({
+      description:
+        'Only orders with this text in their id, their user id or the name of patient or receiver.',
+    }),
+  }),
+});
+
+type FilterInput = typeof orderFilter.$inferInput;
+
+function readFilter(input: FilterInput | null | undefined, userId: string | null): OrderFilter {
+  return {
+    userId,
+    orderIds: readUuids('filter.orderIds', input?.orderIds),
+    transactionId: readOptionalUuid('filter.transactionId', input?.transactionId) ?? undefined,
+    interpretation: input?.interpretation?.toLowerCase() ?? input?.interpretationRaw ?? undefined,
+    statuses: unite(input?.statuses, input?.statusesRaw),
+    methods: unite(input?.methods, null),
+    activations: unite(input?.activations, null),
+    createdAfter: input?.createdAfter,
+    createdBefore: input?.createdBefore,
+    updatedAfter: input?.updatedAfter,
+    updatedBefore: input?.updatedBefore,
+    search: input?.search?.trim() || undefined,
+  };
+}
+
+/** Values of an enum in the service's spelling, and those given in it already. */
+function unite(
+  known: readonly string[] | null | undefined,
+  raw: readonly string[] | null | undefined,
+): readonly string[] | undefined {
+  const all = [...(known ?? []).map((value) => value.toLowerCase()), ...(raw ?? [])];
+  return known || raw ? [...new Set(all)] : undefined;
+}
+
+function listConnection(context: GraphContext, args: ListArguments, userId: string | null) {
+  const filter = readFilter(args.filter, userId);
+  return pagedConnection(args, ['orders', filter], (page) => listOrders(context.service, filter, page));
+}
+
+interface ListArguments extends ConnectionArguments {
+  readonly filter?: FilterInput | null | undefined;
+}
+
+builder.objectField(userRef, 'orders', (t) =>
+  t.field({
+    type: orderConnectionRef,
+    nullable: false,
+    complexity: connectionCost,
+    description: "The user's orders, newest first.",
+    args: {
+      ...connectionArgs('orders'),
+      filter: t.arg({ type: orderFilter, description: 'Which orders; all of them when left out.' }),
+    },
+    resolve: (user, args, context) => listConnection(context, args, user.id),
+  }),
+);
+
+builder.queryField('orders', (t) =>
+  t.field({
+    type: orderConnectionRef,
+    nullable: false,
+    complexity: connectionCost,
+    description: 'The orders the caller may see, newest first.',
+    args: {
+      ...connectionArgs('orders'),
+      filter: t.arg({ type: orderFilter, description: 'Which orders; all of them when left out.' }),
+    },
+    resolve: (_root, args, context) => listConnection(context, args, null),
+  }),
+);

@@ -1,0 +1,58 @@
+import { z } from 'zod';
+import type { Service } from '../../upstream/service.ts';
+import { isSuppliedWithOwnPhysicians } from '../lab-account/rest.ts';
+import { labTestShape } from '../lab-test/rest.ts';
+import { id, pageReader, text } from '../reading.ts';
+
+const readAccounts = pageReader('data', z.object({ id, lab: text, status: text, delegated_flow: text }));
+
+export interface AccountQuestion {
+  /** The account that was named; null leaves the choice to the service. */
+  readonly labAccountId: string | null;
+  /** A lab test of the order: it tells whose accounts the service chooses from. */
+  readonly labTestId: string | null;
+}
+
+/**
+ * Whether an order needs a physician of the client's own (`GET /v3/lab_test/lab_account`): the named account
+ * is delegated, or, where the service chooses, every account of the lab that it could choose.
+ * @throws GatewayError UPSTREAM_* when the accounts cannot be read
+ */
+export async function needsPhysician(service: Service, asked: AccountQuestion): Promise<boolean> {
+  const { labAccountId } = asked;
+  const lab = labAccountId === null ? await findLab(service, asked.labTestId) : null;
+  const { rows } = await service.readPage({
+    operation: 'lab-account.list',
+    method: 'GET',
+    path: '/v3/lab_test/lab_account',
+    query: { lab_account_id: labAccountId },
+    reader: readAccounts,
+    scope: 'write:orders',
+    owner: 'anyone',
+  });
+  const accounts = rows
+    .filter((account) => account !== null)
+    .filter((account) =>
+      labAccountId === null
+        ? account.status?.toLowerCase() === 'active' && (lab === null || account.lab === lab)
+        : account.id.toLowerCase() === labAccountId,
+    );
+  return (
+    accounts.length > 0 &&
+    accounts.every((account) => isSuppliedWithOwnPhysicians(account.delegated_flow) === true)
+  );
+}
+
+/** The slug of the lab that does the test, or null where that is not known. */
+async function findLab(service: Service, labTestId: string | null): Promise<string | null> {
+  if (labTestId === null) return null;
+  const labTest = await service.readOne({
+    operation: 'lab-test.get',
+    method: 'GET',
+    path: `/v3/lab_tests/${encodeURIComponent(labTestId)}`,
+    reader: (json) => labTestShape.parse(json),
+    scope: 'write:orders',
+    owner: 'anyone',
+  });
+  return labTest?.lab?.slug ?? null;
+}

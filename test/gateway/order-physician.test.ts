@@ -1,0 +1,120 @@
+import { describe, expect, test } from 'vitest';
+import { createLabAccounts } from '../../sandbox/world/lab-accounts.ts';
+import { type Lab, startLab } from '../support/lab.ts';
+import { create, physician, posts } from '../support/ordering.ts';
+
+const [open, delegated] = createLabAccounts(1);
+
+/** The answer of the service about its lab accounts. */
+const answerAccounts = (lab: Lab, data: readonly object[]) =>
+  lab.sandbox.faults.add({
+    method: 'GET',
+    path: '/v3/lab_test/lab_account',
+    effect: { kind: 'answer', status: 200, body: JSON.stringify({ data }) },
+  });
+
+const refuseOrders = (lab: Lab) =>
+  lab.sandbox.faults.add({
+    method: 'POST',
+    path: '/v3/order',
+    effect: { kind: 'answer', status: 400, body: '{"detail":"No."}' },
+  });
+
+/** A test of the lab whose only account is delegated. */
+function lipidCheck(lab: Lab) {
+  const labTest = lab.sandbox.labTests().find(({ name }) => name === 'Lipid Check');
+  return { orderSet: { labTestIds: [labTest?.labTestId] } };
+}
+
+describe('a physician', () => {
+  test('is asked for where the named account is delegated, whatever the words of the refusal', async () => {
+    await using lab = await startLab();
+    answerAccounts(lab, [{ ...delegated, delegated_flow: 'ORDER_DELEGATED' }, { ...open }]);
+    const input = { ...lipidCheck(lab), labAccountId: delegated?.id };
+    const refused = await create(lab, input);
+    const created = await create(lab, { ...input, physician });
+    expect(refused).toMatchObject({ __typename: 'PhysicianRequired', code: 'PHYSICIAN_REQUIRED' });
+    expect(created).toMatchObject({ __typename: 'OrderCreated', order: { physician } });
+  });
+
+  test('is asked for where the only account of the lab is delegated', async () => {
+    await using lab = await startLab();
+    expect((await create(lab, lipidCheck(lab))).__typename).toBe('PhysicianRequired');
+    expect((await create(lab)).__typename).toBe('OrderCreated');
+  });
+
+  test('is asked for by a viewer too, who may not read the catalogue', async () => {
+    await using lab = await startLab();
+    const token = await lab.tokenFor(lab.sandbox.users()[0]?.userId ?? '', { scopes: ['write:orders'] });
+    expect((await create(lab, lipidCheck(lab), token)).__typename).toBe('PhysicianRequired');
+  });
+
+  test('is asked for where the service names the field', async () => {
+    await using lab = await startLab();
+    const detail = [{ type: 'missing', loc: ['body', 'physician'], msg: 'Field required', input: {} }];
+    lab.sandbox.faults.add({
+      method: 'POST',
+      path: '/v3/order',
+      effect: { kind: 'answer', status: 422, body: JSON.stringify({ detail }) },
+    });
+    expect((await create(lab)).__typename).toBe('PhysicianRequired');
+    const given = await create(lab, { physician });
+    expect(given).toMatchObject({ __typename: 'InputRejected', issues: [{ path: ['physician'] }] });
+  });
+
+  const account = {
+    id: 'a',
+    lab: 'example-diagnostics',
+    status: 'active',
+    delegated_flow: 'fully_delegated',
+  };
+  test.each([
+    ['one of them is not delegated', [account, { ...account, id: 'b', delegated_flow: 'not_delegated' }]],
+    ['their flow is new', [{ ...account, delegated_flow: 'half_delegated' }]],
+    ['they are of another lab', [{ ...account, lab: 'specimen-labs' }]],
+    ['they are not open', [{ ...account, status: 'suspended' }]],
+    ['there are none', []],
+  ])('is not made the reason of a refusal where %s', async (_name, accounts) => {
+    await using lab = await startLab();
+    answerAccounts(lab, accounts);
+    refuseOrders(lab);
+    expect(await create(lab)).toMatchObject({ __typename: 'InputRejected', issues: [] });
+  });
+
+  test('is not guessed at when the accounts cannot be read', async () => {
+    await using lab = await startLab();
+    const effect = { kind: 'answer', status: 200, body: '[]' } as const;
+    lab.sandbox.faults.add({ method: 'GET', path: '/v3/lab_test/lab_account', effect });
+    refuseOrders(lab);
+    expect((await create(lab)).__typename).toBe('InputRejected');
+  });
+});
+
+describe('a viewer', () => {
+  test('places orders for itself only, and only with the scope', async () => {
+    await using lab = await startLab();
+    const [mine, theirs] = lab.sandbox.users();
+    const token = await lab.tokenFor(mine?.userId ?? '', { scopes: ['read:orders', 'write:orders'] });
+    const reader = await lab.tokenFor(mine?.userId ?? '');
+    const own = await create(lab, {}, token);
+    const foreign = await create(lab, { userId: theirs?.userId, idempotencyKey: 'k' }, token);
+    const random = await create(lab, { userId: crypto.randomUUID(), idempotencyKey: 'k' }, token);
+    const denied = await create(lab, {}, reader);
+    expect(own.__typename).toBe('OrderCreated');
+    expect(foreign).toMatchObject({ __typename: 'NotFound' });
+    expect(foreign).toEqual(random);
+    expect(denied.errors[0].extensions.code).toBe('FORBIDDEN');
+    expect(posts(lab)).toBe(1);
+  });
+
+  test('whose token is limited to some orders places none', async () => {
+    await using lab = await startLab();
+    const order = lab.sandbox.orders()[0];
+    const token = await lab.tokenFor(order?.userId ?? '', {
+      orderIds: [order?.orderId],
+      scopes: ['write:orders'],
+    });
+    expect((await create(lab, {}, token)).errors[0].extensions.code).toBe('FORBIDDEN');
+    expect(posts(lab)).toBe(0);
+  });
+});
