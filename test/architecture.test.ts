@@ -92,7 +92,10 @@ const rooms: readonly Room[] = [
       node,
     ],
   },
-  { files: /^gateway\/domain\/reading\.ts$/, may: [/^zod$/, /^gateway\/upstream\/(service|unreadable)\.ts$/] },
+  {
+    files: /^gateway\/domain\/reading\.ts$/,
+    may: [/^zod$/, /^gateway\/upstream\/(service|unreadable)\.ts$/],
+  },
   ...conceptRooms,
   { files: /^gateway\/graph\/schema\.ts$/, may: [/^graphql$/, /^gateway\/(graph|domain)\//] },
   {

@@ -71,6 +71,11 @@ export function list<Row>(row: z.ZodType<Row>) {
     });
 }
 
+/** The same of an answer that is unreadable without the list itself. */
+export function requiredList<Row>(row: z.ZodType<Row>) {
+  return z.custom<unknown>(Array.isArray).pipe(list(row));
+}
+
 /** The entries of a map whose values can be read; anything that is no map has none. */
 export function entries<Value>(value: z.ZodType<Value>) {
   return z

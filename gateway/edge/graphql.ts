@@ -57,7 +57,12 @@ export function createGraphQLServer(options: GraphQLServerOptions): GraphQLServe
     fetchAPI: { Request, Response, Headers, ReadableStream, TextEncoder, TextDecoder, URL },
     context: ({ caller, left, over, isTraced = false }) =>
       options.createContext({ caller, left, over, isTraced }),
-    plugins: [useGuards(), useCounts(options.metrics), useTrace(), ...(options.takesFiles ? [useUploads()] : [])],
+    plugins: [
+      useGuards(),
+      useCounts(options.metrics),
+      useTrace(),
+      ...(options.takesFiles ? [useUploads()] : []),
+    ],
     maskedErrors: { maskError: (error) => maskError(error) },
     logging: false,
     cors: false,

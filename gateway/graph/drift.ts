@@ -50,7 +50,8 @@ function wrap(name: string, field: Field, values: GraphQLEnumType, sentAs: Resol
     if (Array.isArray(shown) && shown.length === texts.length) return shown;
     for (const text of texts) {
       if (typeof text !== 'string' || text === '') continue;
-      if (!Array.isArray(shown) || values.getValue(toValue(text)) === undefined) context.onUnknown(name, text);
+      if (!Array.isArray(shown) || values.getValue(toValue(text)) === undefined)
+        context.onUnknown(name, text);
     }
     return shown;
   };

@@ -41,20 +41,27 @@ function isFirstTime(json: unknown): boolean {
   return true;
 }
 
+/** Readers go no deeper; answers may, without end. */
+const maxDepth = 16;
+
 /** Finds the places by walking the answer once: readers do not know them, and drift is rare. */
 function tellLeftOut(json: unknown, noted: ReadonlyMap<object, number>, tell: OnUnreadable): void {
   const rows = new Map<string, number>();
+  let unplaced = [...noted.values()].reduce((sum, count) => sum + count, 0);
   const walk = (value: unknown, path: readonly PropertyKey[]) => {
-    if (typeof value !== 'object' || value === null) return;
+    if (typeof value !== 'object' || value === null || path.length > maxDepth) return;
     const here = noted.get(value);
     if (here !== undefined) {
       const place = toPath([...path, 0]);
       rows.set(place, (rows.get(place) ?? 0) + here);
+      unplaced -= here;
     }
     for (const [key, part] of Object.entries(value)) walk(part, [...path, Array.isArray(value) ? 0 : key]);
   };
   walk(json, []);
   for (const [path, count] of rows) tell(path, count);
+  // In a copy that a reader made: counted all the same.
+  if (unplaced > 0) tell('$', unplaced);
 }
 
 /** Where a zod error stands; asked for by shape, because this folder knows no zod. */
@@ -67,8 +74,6 @@ function placeOfRefusal(error: unknown): readonly PropertyKey[] {
 
 /** Indexes, and keys that are no plain names (ids of a map), become `*`: a path never holds data. */
 function toPath(keys: readonly PropertyKey[]): string {
-  const names = keys.map((key) =>
-    typeof key === 'string' && /^[a-z][a-z_]{0,39}$/.test(key) ? key : '*',
-  );
+  const names = keys.map((key) => (typeof key === 'string' && /^[a-z][a-z_]{0,39}$/.test(key) ? key : '*'));
   return ['$', ...names].join('.');
 }

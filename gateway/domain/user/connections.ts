@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Page, Service } from '../../upstream/service.ts';
-import { entries, id, integer, link, list, pageReader, text, timestamp } from '../reading.ts';
+import { entries, id, integer, link, list, pageReader, requiredList, text, timestamp } from '../reading.ts';
 
 export type LinkedProvider = z.infer<typeof linkedProviderShape>;
 export type ConnectionFault = NonNullable<LinkedProvider['error']>;
@@ -45,7 +45,7 @@ const linkedProviderShape = z
 
 /** An answer without the list itself is unreadable. */
 const connectionsShape = z.object({
-  providers: z.array(z.unknown()).pipe(list(linkedProviderShape)),
+  providers: requiredList(linkedProviderShape),
 });
 
 /** The user's connected providers and how they are, or null (`GET /v2/user/providers/{user_id}`). */
@@ -88,16 +88,14 @@ const pullShape = z
 
 const providerPullsShape = z.object({ pulled: entries(pullShape), not_pulled: list(z.string()) });
 
-const userPullsShape = z
-  .object({ user_id: id, provider: entries(providerPullsShape) })
-  .transform((raw) => ({
-    userId: raw.user_id,
-    providers: raw.provider.map(([providerSlug, { pulled, not_pulled: notPulled }]) => ({
-      providerSlug,
-      pulls: pulled.map(([resource, pull]) => ({ resource, ...pull })),
-      notPulled,
-    })),
-  }));
+const userPullsShape = z.object({ user_id: id, provider: entries(providerPullsShape) }).transform((raw) => ({
+  userId: raw.user_id,
+  providers: raw.provider.map(([providerSlug, { pulled, not_pulled: notPulled }]) => ({
+    providerSlug,
+    pulls: pulled.map(([resource, pull]) => ({ resource, ...pull })),
+    notPulled,
+  })),
+}));
 
 const readPullPage = pageReader('data', userPullsShape);
 
