@@ -43,6 +43,8 @@ export interface Sandbox {
   readonly fetch: (request: Request) => Response | Promise<Response>;
   /** Serves over HTTP; portal URLs then have this origin. Rejects when the address is taken. */
   readonly listen: (at: ListenAddress) => Promise<{ readonly url: string }>;
+  /** What it serves: `GET /orders`, `POST /v3/order/:order_id/cancel` and so on. */
+  readonly routes: readonly string[];
   /** `GET /orders?user_id=...` for each request to the service's interface, in order. */
   readonly calls: readonly string[];
   readonly clearCalls: () => void;
@@ -101,6 +103,11 @@ export function createSandbox(options: SandboxOptions): Sandbox {
 
   return {
     fetch: (request) => app.fetch(request),
+    routes: [
+      ...new Set(
+        app.routes.filter(({ method }) => method !== 'ALL').map(({ method, path }) => `${method} ${path}`),
+      ),
+    ],
     listen: async (at) => {
       listening = await startServer(app, at);
       return { url: listening.url };

@@ -75,6 +75,19 @@ test('an order that was placed, answered unreadably and is nowhere to be found i
   expect(service.posts).toHaveLength(1);
 });
 
+test('one order is found in the list of a service that shows no path for one', async () => {
+  await using service = await startPlainService();
+  await using gateway = await openGateway(service);
+  for (let index = 1; index <= 3; index += 1) service.orders.push(plainOrder(index, userId));
+  const [, second] = service.orders;
+  const answer = await gateway.query(
+    `{ known: order(id: "${second?.id}") { id } unknown: order(id: "${crypto.randomUUID()}") { id } }`,
+  );
+  const alone = await gateway.query(`{ order(id: "${second?.id}") { id } }`);
+  expect(answer.data).toEqual({ known: { id: second?.id }, unknown: null });
+  expect(alone.data).toEqual({ order: { id: second?.id } });
+});
+
 test('filters that the service ignores are applied to what it sends', async () => {
   await using service = await startPlainService();
   await using gateway = await openGateway(service);

@@ -1,0 +1,41 @@
+import { readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { gatewayKey, startLab } from '../support/lab.ts';
+import { subscribeOverSse } from '../support/subscribe.ts';
+
+const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8');
+const examples = [...readme.matchAll(/^```graphql\n(.*?)^```/gms)].map(([, text = '']) => text);
+const queries = examples.filter((example) => !example.startsWith('subscription'));
+const subscriptions = examples.filter((example) => example.startsWith('subscription'));
+
+test('the README has examples to run', () => {
+  expect([queries.length, subscriptions.length]).toEqual([2, 1]);
+});
+
+test.each(queries)(
+  'the example %# of the README runs unchanged against the sandbox, for every order',
+  async (query) => {
+    await using lab = await startLab();
+    for (const { orderId } of lab.sandbox.orders().slice(0, 12)) {
+      const answer = await lab.query(query, { variables: { orderId } });
+      expect(answer.errors).toBeUndefined();
+      expect(Object.values(answer.data)).not.toContain(null);
+    }
+  },
+);
+
+test.each(subscriptions)(
+  'the live example of the README runs unchanged against the sandbox',
+  async (query) => {
+    await using lab = await startLab();
+    const [order] = lab.sandbox.orders();
+    const updates = await subscribeOverSse({
+      url: lab.url,
+      token: gatewayKey,
+      query,
+      variables: { orderId: order?.orderId },
+    });
+    expect((await updates.next())?.data.orderUpdates.kind).toBe('SNAPSHOT');
+    await updates.close();
+  },
+);
