@@ -15,12 +15,12 @@ export function parseJson(text: string): unknown {
 function isDeeper(value: unknown, levels: number): boolean {
   if (!isRecord(value)) return false;
   if (levels === 0) return true;
+  if (Array.isArray(value)) return value.some((item) => isDeeper(item, levels - 1));
   // Not Object.values, which copies: 100 orders (340 kB) take 0.2 ms here, 0.6 ms to parse and 2.8 ms to read.
   for (const key in value) if (isDeeper(value[key], levels - 1)) return true;
   return false;
 }
 
-/** An array is one too, by its indexes. */
 function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null;
 }
