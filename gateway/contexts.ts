@@ -10,6 +10,7 @@ import type { EventStore } from './events/open.ts';
 import { createLoaders } from './graph/context.ts';
 import type { Upstream } from './upstream/client.ts';
 import { bindService, type Service } from './upstream/service.ts';
+import { traceUpstream } from './upstream/trace.ts';
 
 /** Probes want their answer soon, whatever the service does. */
 const probeMs = 2000;
@@ -24,6 +25,10 @@ export interface ContextParts {
   readonly mint: (token: NewViewerToken) => Promise<{ readonly token: string; readonly expiresAt: Date }>;
   /** Origins a portal link may have beyond PORTAL_ORIGINS: the embedded sandbox's own. */
   readonly portalOrigins: readonly string[];
+  /** Told once per operation of a value of an open enum field that the graph does not know. */
+  readonly onUnknown: (field: string, value: string) => void;
+  /** Told of rows of the service that could not be read, and where they stood. */
+  readonly onUnreadable: (operation: string, path: string, rows: number) => void;
 }
 
 export interface Contexts {
@@ -44,14 +49,16 @@ export function createContexts(parts: ContextParts): Contexts {
   const portalOrigins = [...config.portalOrigins, ...parts.portalOrigins];
   let teamId = config.teamId;
 
-  const create: CreateContext = ({ caller, left, over }) => {
-    const service = bindService(upstream, {
+  const create: CreateContext = ({ caller, left, over, isTraced = false }) => {
+    const trace = isTraced && caller.kind === 'TEAM' ? traceUpstream(upstream) : null;
+    const service = bindService(trace?.upstream ?? upstream, {
       rights: createRights(caller),
       ordersPath: config.ordersPath,
       signal: left,
       onTeam: (id) => {
         teamId ??= id.toLowerCase();
       },
+      onUnreadable: parts.onUnreadable,
     });
     return {
       caller,
@@ -65,6 +72,8 @@ export function createContexts(parts: ContextParts): Contexts {
       teamId: () => teamId,
       over,
       loaders: createLoaders(service),
+      onUnknown: oncePerValue(parts.onUnknown),
+      upstreamTotals: trace?.totals ?? null,
     };
   };
 
@@ -92,6 +101,17 @@ export function createContexts(parts: ContextParts): Contexts {
           listOrders(service, {}, { page: 1, size: 1 }),
         ]),
       ),
+  };
+}
+
+/** One page of rows with one new value is one finding, and so is a subscription that shows it again and again. */
+function oncePerValue(tell: ContextParts['onUnknown']): ContextParts['onUnknown'] {
+  const told = new Set<string>();
+  return (field, value) => {
+    const key = `${field} ${value}`;
+    if (told.has(key)) return;
+    told.add(key);
+    tell(field, value);
   };
 }
 

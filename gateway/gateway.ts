@@ -74,6 +74,8 @@ export function createGateway(parts: GatewayParts): Gateway {
     documentTickets,
     mint: viewerTokens.mint,
     portalOrigins: parts.portalOrigins ?? [],
+    onUnknown: metrics.countUnknown,
+    onUnreadable: metrics.countUnreadable,
   });
   const createContext = contexts.create;
   const graphqlOptions = { createContext, log, metrics, graphiql: parts.demo?.graphiql ?? null };

@@ -9,6 +9,10 @@ export interface Metrics {
   readonly appendSeconds: Histogram;
   readonly subscriptions: Gauge;
   readonly operations: Counter<'outcome'>;
+  /** Counts a value that the service sent for an open enum field and the graph does not know. */
+  readonly countUnknown: (field: string, value: string) => void;
+  /** Counts rows that a reader left out, or an answer that it refused, by the path of where they stood. */
+  readonly countUnreadable: (operation: string, path: string, rows: number) => void;
   /** All of it in the Prometheus text format. */
   readonly text: () => Promise<string>;
   readonly contentType: string;
@@ -61,7 +65,51 @@ export function createMetrics(): Metrics {
       labelNames: ['outcome'],
       registers,
     }),
+    ...createDrift(registers),
     text: () => registry.metrics(),
     contentType: registry.contentType,
+  };
+}
+
+/** Pairs of labels that are told apart; more are counted under `other`. */
+const maxPairs = 200;
+
+/** What the service sends and the gateway does not know. */
+function createDrift(registers: Registry[]): Pick<Metrics, 'countUnknown' | 'countUnreadable'> {
+  const unknown = new Counter({
+    name: 'unknown_enum_total',
+    help: 'Operations that showed a value the graph does not know, by field.',
+    labelNames: ['field', 'value'],
+    registers,
+  });
+  const unreadable = new Counter({
+    name: 'unreadable_total',
+    help: 'Rows left out, and answers refused, because they could not be read.',
+    labelNames: ['operation', 'path'],
+    registers,
+  });
+  const limitValue = limitPairs();
+  const limitPath = limitPairs();
+  return {
+    countUnknown: (field, value) => unknown.inc({ field, value: limitValue(field, toLabel(field, value)) }),
+    countUnreadable: (operation, path, rows) =>
+      unreadable.inc({ operation, path: limitPath(operation, path) }, rows),
+  };
+}
+
+/** What a person may have typed is told as `other`: their own words, and anything that does not look like a code. */
+function toLabel(field: string, value: string): string {
+  const code = value.toLowerCase().slice(0, 40);
+  return !field.startsWith('Demographics.') && /^[a-z][a-z0-9_.-]*$/.test(code) ? code : 'other';
+}
+
+function limitPairs(): (first: string, second: string) => string {
+  const pairs = new Set<string>();
+  return (first, second) => {
+    const pair = `${first} ${second}`;
+    if (pairs.has(pair)) return second;
+    if (pairs.size >= maxPairs) return 'other';
+    pairs.add(pair);
+    return second;
   };
 }

@@ -12,6 +12,7 @@ interface Room {
 }
 
 const errors = /^gateway\/errors\.ts$/;
+const json = /^gateway\/json\.ts$/;
 const log = /^gateway\/log\.ts$/;
 const node = /^node:/;
 
@@ -70,15 +71,23 @@ const conceptRooms: readonly Room[] = concepts.flatMap((concept) => {
 
 const rooms: readonly Room[] = [
   { files: errors, may: [] },
+  { files: json, may: [] },
   { files: log, may: [errors, /^pino$/] },
   { files: /^gateway\/config\.ts$/, may: [errors, /^zod$/, /^node:fs$/] },
   { files: /^gateway\/kept-secrets\.ts$/, may: [errors, /^gateway\/config\.ts$/, /^zod$/, node] },
   { files: /^gateway\/metrics\.ts$/, may: [/^prom-client$/] },
   { files: /^gateway\/start-text\.ts$/, may: [/^gateway\/config\.ts$/] },
-  { files: /^gateway\/upstream\//, may: [errors, log, /^gateway\/upstream\//, /^(undici|cockatiel)$/] },
+  { files: /^gateway\/upstream\//, may: [errors, json, log, /^gateway\/upstream\//, /^(undici|cockatiel)$/] },
   {
     files: /^gateway\/webhooks\//,
-    may: [errors, log, /^gateway\/webhooks\//, /^gateway\/events\/log\.ts$/, /^(standardwebhooks|zod)$/],
+    may: [
+      errors,
+      json,
+      log,
+      /^gateway\/webhooks\//,
+      /^gateway\/events\/log\.ts$/,
+      /^(standardwebhooks|zod)$/,
+    ],
   },
   { files: /^gateway\/events\//, may: [errors, log, /^gateway\/events\//, /^(zod|redis)$/, node] },
   {
@@ -92,7 +101,10 @@ const rooms: readonly Room[] = [
       node,
     ],
   },
-  { files: /^gateway\/domain\/reading\.ts$/, may: [/^zod$/, /^gateway\/upstream\/service\.ts$/] },
+  {
+    files: /^gateway\/domain\/reading\.ts$/,
+    may: [/^zod$/, /^gateway\/upstream\/(service|unreadable)\.ts$/],
+  },
   ...conceptRooms,
   { files: /^gateway\/graph\/schema\.ts$/, may: [/^graphql$/, /^gateway\/(graph|domain)\//] },
   {
@@ -100,7 +112,7 @@ const rooms: readonly Room[] = [
     may: [
       errors,
       /^gateway\/graph\//,
-      /^gateway\/(caller\/(caller|viewer-tokens|document-tickets)|upstream\/service|events\/(cursor|log|attempts))\.ts$/,
+      /^gateway\/(caller\/(caller|viewer-tokens|document-tickets)|upstream\/(service|trace)|events\/(cursor|log|attempts))\.ts$/,
       /^(@pothos\/.*|dataloader|graphql|graphql-scalars|zod)$/,
       node,
     ],

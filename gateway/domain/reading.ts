@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { Page } from '../upstream/service.ts';
+import { noteLeftOut } from '../upstream/unreadable.ts';
 
 /**
  * Readers of untrusted JSON that bend and do not break: a field of the wrong type becomes null, a row without
@@ -56,15 +57,38 @@ function isWebAddress(value: string): boolean {
 
 /** A list whose unreadable rows are left out; anything that is no list, a missing one included, is empty. */
 export function list<Row>(row: z.ZodType<Row>) {
+  // Not z.array: it copies, and what is noted must be the list as sent.
   return z
-    .array(z.unknown())
-    .catch([])
-    .transform((items): readonly Row[] =>
-      items.flatMap((item) => {
+    .unknown()
+    .optional()
+    .transform((items): readonly Row[] => {
+      if (!Array.isArray(items)) return [];
+      return items.flatMap((item) => {
         const parsed = row.safeParse(item);
+        if (!parsed.success) noteLeftOut(items);
         return parsed.success ? [parsed.data] : [];
-      }),
-    );
+      });
+    });
+}
+
+/** The same of an answer that is unreadable without the list itself. */
+export function requiredList<Row>(row: z.ZodType<Row>) {
+  return z.custom<unknown>(Array.isArray).pipe(list(row));
+}
+
+/** The entries of a map whose values can be read; anything that is no map has none. */
+export function entries<Value>(value: z.ZodType<Value>) {
+  return z
+    .unknown()
+    .optional()
+    .transform((map): readonly (readonly [key: string, value: Value])[] => {
+      if (typeof map !== 'object' || map === null || Array.isArray(map)) return [];
+      return Object.entries(map).flatMap(([key, item]) => {
+        const parsed = value.safeParse(item);
+        if (!parsed.success) noteLeftOut(map);
+        return parsed.success ? [[key, parsed.data] as const] : [];
+      });
+    });
 }
 
 /**
@@ -73,7 +97,7 @@ export function list<Row>(row: z.ZodType<Row>) {
  */
 export function pageReader<Row>(key: string, row: z.ZodType<Row>): (json: unknown) => Page<Row> {
   const shape = z.looseObject({
-    [key]: z.unknown(),
+    [key]: z.custom<unknown>(Array.isArray),
     total: integer,
     pages: integer,
     next_cursor: text,
@@ -81,11 +105,18 @@ export function pageReader<Row>(key: string, row: z.ZodType<Row>): (json: unknow
     page: integer,
     size: integer,
   });
-  const rows = z.array(row.nullable().catch(null));
+  const readRows = (items: unknown): readonly (Row | null)[] => {
+    if (!Array.isArray(items)) return [];
+    return items.map((item) => {
+      const parsed = row.safeParse(item);
+      if (!parsed.success) noteLeftOut(items);
+      return parsed.success ? parsed.data : null;
+    });
+  };
   return (json) => {
     const page = shape.parse(json);
     return {
-      rows: rows.parse(page[key]),
+      rows: readRows(page[key]),
       total: readNumber(page.total),
       pages: readNumber(page.pages),
       nextCursor: typeof page.next_cursor === 'string' ? page.next_cursor : null,

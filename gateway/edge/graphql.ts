@@ -1,5 +1,6 @@
 import { renderGraphiQL } from '@graphql-yoga/render-graphiql';
-import { createYoga, type Plugin, type YogaServerInstance } from 'graphql-yoga';
+import type { ExecutionResult } from 'graphql';
+import { createYoga, isAsyncIterable, type Plugin, type YogaServerInstance } from 'graphql-yoga';
 import type { Caller } from '../caller/caller.ts';
 import type { GraphContext } from '../graph/context.ts';
 import { schema } from '../graph/schema.ts';
@@ -16,7 +17,12 @@ export interface Asking {
   readonly left: AbortSignal;
   /** Aborts when a stream must end: the client has left, its token has ended or the gateway stops. */
   readonly over: AbortSignal;
+  /** Whether the answer is to tell what it asked of the service; for callers of the team only. */
+  readonly isTraced?: boolean;
 }
+
+/** With the value `upstream`: the answer's `extensions.upstream` tells what it asked of the service. */
+export const traceHeader = 'x-labgraph-trace';
 
 export type CreateContext = (asking: Asking) => GraphContext;
 
@@ -49,8 +55,14 @@ export function createGraphQLServer(options: GraphQLServerOptions): GraphQLServe
     // The runtime's own classes. Yoga's ponyfills make a Response over a foreign stream, and when a client leaves
     // such a stream, closing it throws out of band and would end the process (seen with Node 26.10).
     fetchAPI: { Request, Response, Headers, ReadableStream, TextEncoder, TextDecoder, URL },
-    context: ({ caller, left, over }) => options.createContext({ caller, left, over }),
-    plugins: [useGuards(), useCounts(options.metrics), ...(options.takesFiles ? [useUploads()] : [])],
+    context: ({ caller, left, over, isTraced = false }) =>
+      options.createContext({ caller, left, over, isTraced }),
+    plugins: [
+      useGuards(),
+      useCounts(options.metrics),
+      useTrace(),
+      ...(options.takesFiles ? [useUploads()] : []),
+    ],
     maskedErrors: { maskError: (error) => maskError(error) },
     logging: false,
     cors: false,
@@ -92,6 +104,27 @@ function useCounts(metrics: Metrics): Plugin {
       };
     },
   };
+}
+
+/** Adds what an operation has asked of the service; to each item of a stream, what the stream has so far. */
+function useTrace(): Plugin<GraphContext> {
+  return {
+    onExecute: ({ args }) => ({
+      onExecuteDone: ({ result, setResult }) => {
+        if (!isAsyncIterable(result)) setResult(withTotals(result, args.contextValue));
+      },
+    }),
+    onSubscribe: ({ args }) => ({
+      onSubscribeResult: () => ({
+        onNext: ({ result, setResult }) => setResult(withTotals(result, args.contextValue)),
+      }),
+    }),
+  };
+}
+
+function withTotals(result: ExecutionResult, { upstreamTotals }: GraphContext): ExecutionResult {
+  if (upstreamTotals === null) return result;
+  return { ...result, extensions: { ...result.extensions, upstream: upstreamTotals() } };
 }
 
 function outcomeOf(result: unknown): string {

@@ -21,7 +21,10 @@ const limits = {
   rootFields: 20,
   /** Fields under other names, in the whole document. */
   aliases: 50,
-  /** Fields times the rows they may have: 20 users, 20 orders and 20 markers each, cost about 50,000. */
+  /**
+   * Fields times the rows they may have, each expected call to the service 100 more (graph/cost.ts): at most 5,000
+   * calls. 20 users, 20 orders and 20 markers each, cost about 100,000.
+   */
   complexity: 500_000,
 } as const;
 

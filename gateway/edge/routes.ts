@@ -5,7 +5,7 @@ import type { Authenticate } from '../caller/authenticate.ts';
 import { type GatewayError, isGatewayError } from '../errors.ts';
 import type { Metrics } from '../metrics.ts';
 import { answerDocument, type DocumentsOptions } from './documents.ts';
-import type { GraphQLServer } from './graphql.ts';
+import { type GraphQLServer, traceHeader } from './graphql.ts';
 import { describeGatewayError } from './mask.ts';
 import { createUploadGate, isUpload } from './uploads.ts';
 
@@ -96,7 +96,8 @@ async function answerGraphQL(options: GraphQLRouteOptions, request: Request): Pr
     const end = options.beginOperation();
     try {
       const server = hasFiles ? options.uploads : options.graphql;
-      const response = await server.fetch(request, { caller, left: request.signal, over });
+      const isTraced = request.headers.get(traceHeader) === 'upstream';
+      const response = await server.fetch(request, { caller, left: request.signal, over, isTraced });
       response.headers.set('cache-control', 'no-store');
       return response;
     } finally {

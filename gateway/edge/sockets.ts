@@ -7,7 +7,7 @@ import type { Authenticate } from '../caller/authenticate.ts';
 import type { Caller } from '../caller/caller.ts';
 import { GatewayError } from '../errors.ts';
 import type { Log } from '../log.ts';
-import type { Asking, GraphQLServer } from './graphql.ts';
+import { type Asking, type GraphQLServer, traceHeader } from './graphql.ts';
 import { createMask, formatForSocket } from './mask.ts';
 
 const path = '/graphql';
@@ -100,10 +100,12 @@ function createProtocol({ graphql, authenticate, log }: SocketsOptions) {
       if (extra.caller?.kind === 'USER') closeAtExpiry(extra, extra.caller.expiresAt);
       return extra.caller !== null;
     },
-    onSubscribe: async ({ extra }, _id, payload) => {
+    onSubscribe: async ({ extra, connectionParams }, _id, payload) => {
       if (extra.caller === null) return [new GraphQLError('Not authenticated.')];
       const { signal } = extra.left;
-      const prepared = await prepare(graphql, { caller: extra.caller, left: signal, over: signal }, payload);
+      const isTraced = connectionParams?.[traceHeader] === 'upstream';
+      const asking = { caller: extra.caller, left: signal, over: signal, isTraced };
+      const prepared = await prepare(graphql, asking, payload);
       return 'errors' in prepared ? prepared.errors.map(mask) : prepared.args;
     },
     onError: (_context, _id, _payload, errors) => errors.map(formatForSocket),
@@ -112,6 +114,7 @@ function createProtocol({ graphql, authenticate, log }: SocketsOptions) {
       return {
         data: result.data ?? null,
         errors: result.errors.map(formatForSocket),
+        ...(result.extensions === undefined ? {} : { extensions: result.extensions }),
       };
     },
     // The enveloped functions of this operation travel as its root value.

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { GatewayError } from '../errors.ts';
 import { builder } from './builder.ts';
+import { upstreamCallCost } from './cost.ts';
 
 /** A Relay connection: one stretch of a list, and where it stands in the whole. */
 export interface Connection<Node> {
@@ -110,12 +111,12 @@ export function connectionArgs(plural: string) {
   }));
 }
 
-/** What a connection field costs: its rows, each with what is asked of it. */
+/** What a connection field costs: one call, and its rows, each with what is asked of it. */
 export function connectionCost(args: ConnectionArguments): {
   readonly field: number;
   readonly multiplier: number;
 } {
-  return { field: 1, multiplier: Math.min(Math.max(args.first ?? defaultFirst, 1), maxFirst) };
+  return { field: upstreamCallCost, multiplier: Math.min(Math.max(args.first ?? defaultFirst, 1), maxFirst) };
 }
 
 /** Which list a cursor belongs to: its name and everything that filters it. */

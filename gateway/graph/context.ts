@@ -6,6 +6,7 @@ import type { Attempts } from '../events/attempts.ts';
 import type { Cursors } from '../events/cursor.ts';
 import type { EventLog } from '../events/log.ts';
 import type { Service } from '../upstream/service.ts';
+import type { UpstreamTotals } from '../upstream/trace.ts';
 
 /** What a resolver can reach. One per operation; a subscription has one for its whole life. */
 export interface GraphContext {
@@ -24,6 +25,10 @@ export interface GraphContext {
   /** Aborts when a stream must end: the client has left, its token has ended or the gateway stops. */
   readonly over: AbortSignal;
   readonly loaders: Loaders;
+  /** Told a value that the service sent for an open enum field (`Order.origin`) and the graph does not know. */
+  readonly onUnknown: (field: string, value: string) => void;
+  /** What the operation has asked of the service; null unless a caller of the team wants to know. */
+  readonly upstreamTotals: (() => UpstreamTotals) | null;
 }
 
 /** Makes the batch function of a loader for one service. */

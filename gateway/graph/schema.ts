@@ -35,6 +35,7 @@ import '../domain/lab-report/service-events.ts';
 import '../domain/health-data/graph.ts';
 import '../domain/health-data/service-events.ts';
 import { builder } from './builder.ts';
+import { tellUnknowns } from './drift.ts';
 
 /** The whole graph. One line above per concept: taking it away takes the concept out of the schema. */
-export const schema: GraphQLSchema = builder.toSchema();
+export const schema: GraphQLSchema = tellUnknowns(builder.toSchema());

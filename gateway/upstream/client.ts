@@ -53,6 +53,8 @@ export interface ReadOptions {
   readonly rights: string;
   /** Ends the wait when the client has left. */
   readonly signal?: AbortSignal | undefined;
+  /** Told when an equal read answers this one as well. */
+  readonly onShared?: () => void;
 }
 
 export interface UpstreamOptions {
@@ -162,8 +164,8 @@ export function createUpstream(options: UpstreamOptions): Upstream {
   };
 
   return {
-    read: (call, { rights, signal }) =>
-      coalescer.share(toKey(call, rights), signal, (left) => readOnce(call, left)),
+    read: (call, { rights, signal, onShared }) =>
+      coalescer.share(toKey(call, rights), signal, (left) => readOnce(call, left), onShared),
     write: (call) => {
       coalescer.forget();
       return measured(call, () => attempt(call, AbortSignal.timeout(deadlineMs))).finally(coalescer.forget);

@@ -29,6 +29,7 @@ export interface Coalescer {
     key: string,
     signal: AbortSignal | undefined,
     read: (signal: AbortSignal) => Promise<unknown>,
+    onShared?: () => void,
   ) => Promise<unknown>;
   /** Marks the start of an operation; the function it returns marks its end. */
   readonly begin: () => () => void;
@@ -69,11 +70,14 @@ export function createCoalescer(options: CoalescerOptions = {}): Coalescer {
   };
 
   return {
-    share: async (key, signal, read) => {
+    share: async (key, signal, read, onShared) => {
       signal?.throwIfAborted();
       const existing = reads.get(key);
       const isShared = existing !== undefined && isFresh(existing) && !existing.abort.signal.aborted;
-      if (isShared) options.onShared?.(key);
+      if (isShared) {
+        options.onShared?.(key);
+        onShared?.();
+      }
       return await waitFor(isShared ? existing : start(key, read), signal);
     },
     begin: () => {

@@ -1,4 +1,5 @@
 import { GatewayError, type GatewayErrorOptions, type UpstreamIssue } from '../errors.ts';
+import { parseJson } from '../json.ts';
 
 /** An answer of the service as it came: status, the headers that matter, the body as text. */
 export interface Answer {
@@ -22,7 +23,7 @@ export function readAnswer(answer: Answer, refusals: readonly number[] = []): un
   }
   if (answer.body === '') return null;
   try {
-    return JSON.parse(answer.body);
+    return parseJson(answer.body);
   } catch {
     // The parser's own error quotes the body, so it is not kept as cause.
     throw new GatewayError('UPSTREAM_UNREADABLE', 'The service answered with text that is not JSON.', {
@@ -102,7 +103,7 @@ function readDetail(body: string): unknown {
 
 function parse(body: string): unknown {
   try {
-    return JSON.parse(body);
+    return parseJson(body);
   } catch {
     return null;
   }

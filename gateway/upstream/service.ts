@@ -1,6 +1,7 @@
 import { GatewayError } from '../errors.ts';
 import type { Upstream, UpstreamCall } from './client.ts';
 import type { UpstreamFile } from './file.ts';
+import { type OnUnreadable, readNoting } from './unreadable.ts';
 
 /** Whose data an answer is: what the owner check compares with the caller. */
 export interface Subject {
@@ -103,6 +104,8 @@ export interface ServiceOptions {
   readonly signal?: AbortSignal | undefined;
   /** Told the team that an answer names. */
   readonly onTeam?: (teamId: string) => void;
+  /** Told of rows that a reader left out and of answers that it refused. */
+  readonly onUnreadable?: (operation: string, ...found: Parameters<OnUnreadable>) => void;
 }
 
 export const emptyPage: Page<never> = { rows: [], total: 0, pages: 0, nextCursor: null, from: null };
@@ -130,6 +133,11 @@ export function bindService(upstream: Upstream, options: ServiceOptions): Servic
     return rights.owns(subject);
   };
 
+  const readWith = <T>(call: UpstreamCall & { readonly reader: (json: unknown) => T }, json: unknown): T =>
+    readOrRefuse(() =>
+      readNoting(call.reader, json, (path, rows) => options.onUnreadable?.(call.operation, path, rows)),
+    );
+
   return {
     require,
     ordersPath,
@@ -138,14 +146,14 @@ export function bindService(upstream: Upstream, options: ServiceOptions): Servic
       if (!mayAsk(read)) return null;
       const json = await upstream.read(read, { rights: rights.key, signal });
       if (json === undefined) return null;
-      const thing = readWith(read.reader, json);
+      const thing = readWith(read, json);
       return isOwn(read.owner, thing) ? thing : null;
     },
     readPage: async (read) => {
       if (!mayAsk(read)) return emptyPage;
       const json = await upstream.read(read, { rights: rights.key, signal });
       if (json === undefined) return emptyPageOf(read);
-      const page = readWith(read.reader, json);
+      const page = readWith(read, json);
       return keepRows(page, (row) => isOwn(read.owner, row));
     },
     readFile: async (read) => {
@@ -155,7 +163,7 @@ export function bindService(upstream: Upstream, options: ServiceOptions): Servic
     write: async (write) => {
       if (!mayAsk(write)) return null;
       const json = await upstream.write(write);
-      return json === undefined ? null : readWith(write.reader, json);
+      return json === undefined ? null : readWith(write, json);
     },
   };
 }
@@ -167,9 +175,9 @@ export function keepRows<Row>(page: Page<Row>, belongs: (row: Row) => boolean): 
 }
 
 /** The reader's own error can quote what it could not read, so it is not kept as cause. */
-function readWith<T>(reader: (json: unknown) => T, json: unknown): T {
+function readOrRefuse<T>(read: () => T): T {
   try {
-    return reader(json);
+    return read();
   } catch (error) {
     if (error instanceof GatewayError) throw error;
     throw new GatewayError('UPSTREAM_UNREADABLE', 'The service answered in a shape that cannot be read.', {

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { DeadReason, NewFact, NewMessage } from '../events/log.ts';
+import { parseJson } from '../json.ts';
 
 /** Names what an event is a new version of; null when it stands alone. Given by the concepts, which know. */
 export type SubjectOf = (eventType: string, payload: unknown) => Versioned | null;
@@ -64,7 +65,7 @@ export interface EnvelopeOptions {
  * team, is kept as a dead letter, because a retry cannot mend it.
  */
 export function readEnvelope(reading: EnvelopeReading, options: EnvelopeOptions): NewMessage {
-  const envelope = envelopeShape.safeParse(parseJson(reading.body)).data;
+  const envelope = envelopeShape.safeParse(readBody(reading.body)).data;
   if (envelope === undefined) return { ...emptyMessage(reading), deadReason: 'unreadable' };
 
   const teamId = lower(envelope.team_id);
@@ -115,9 +116,9 @@ function lower(value: string | null): string | null {
   return value === null ? null : value.toLowerCase();
 }
 
-function parseJson(body: Buffer): unknown {
+function readBody(body: Buffer): unknown {
   try {
-    return JSON.parse(body.toString('utf8'));
+    return parseJson(body.toString('utf8'));
   } catch {
     return undefined;
   }

@@ -1,5 +1,6 @@
 import { builder } from '../../graph/builder.ts';
 import { type GraphContext, type LoaderKind, loadEach } from '../../graph/context.ts';
+import { upstreamCallCost } from '../../graph/cost.ts';
 import { openEnum } from '../../graph/open-enum.ts';
 import { addressRef } from '../address/graph.ts';
 import { loadOrder, orderRef } from '../order/graph.ts';
@@ -150,6 +151,7 @@ const appointmentsByOrder: LoaderKind<Order, Appointment | null> = {
 
 builder.objectField(orderRef, 'appointment', (t) =>
   t.field({
+    complexity: upstreamCallCost,
     type: appointmentRef,
     description: 'Its appointment; null for methods without any and before there is one.',
     resolve: (order, _args, context: GraphContext) => context.loaders.of(appointmentsByOrder).load(order),

@@ -1,4 +1,5 @@
 import { builder } from '../../graph/builder.ts';
+import { upstreamCallCost } from '../../graph/cost.ts';
 import { openEnum } from '../../graph/open-enum.ts';
 import { addressRef } from '../address/graph.ts';
 import { orderRef } from '../order/graph.ts';
@@ -177,6 +178,7 @@ const serviceCenterRef = builder.objectRef<ServiceCenter>('ServiceCenter').imple
 
 builder.objectField(orderRef, 'serviceCenters', (t) =>
   t.field({
+    complexity: upstreamCallCost,
     type: [serviceCenterRef],
     description: "The service centers around the patient's address; null where it has none.",
     args: {

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Service } from '../../upstream/service.ts';
-import { flag, integer, link, list, text } from '../reading.ts';
+import { entries, flag, integer, link, list, text } from '../reading.ts';
 import { coordinatesShape, type VisitedOrder, visitAddressShape } from './rest.ts';
 
 export type AreaInfo = z.infer<typeof areaShape>;
@@ -42,15 +42,7 @@ const areaLabShape = z
   }));
 
 /** A map by lab slug, in which a slug may be absent; what cannot be read is left out. */
-const labMap = z
-  .record(z.string(), z.unknown())
-  .catch({})
-  .transform((map) =>
-    Object.entries(map).flatMap(([labSlug, value]) => {
-      const lab = areaLabShape.safeParse(value).data;
-      return lab === undefined ? [] : [{ labSlug, ...lab }];
-    }),
-  );
+const labMap = entries(areaLabShape).transform((map) => map.map(([labSlug, lab]) => ({ labSlug, ...lab })));
 
 const areaShape = z
   .object({ zip_code: text, phlebotomy: phlebotomyShape, central_labs: labMap })

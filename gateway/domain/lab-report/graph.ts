@@ -1,6 +1,7 @@
 import { readUuid } from '../../graph/arguments.ts';
 import { builder } from '../../graph/builder.ts';
 import type { GraphContext } from '../../graph/context.ts';
+import { upstreamCallCost } from '../../graph/cost.ts';
 import { openEnum } from '../../graph/open-enum.ts';
 import { loadUser, userRef } from '../user/graph.ts';
 import { getLabReport, type LabReport, type LabReportData } from './rest.ts';
@@ -74,6 +75,7 @@ export const labReportRef = builder.objectRef<LabReport>('LabReport').implement(
         'Id of the user it is about; null where neither the upload nor a webhook came through this gateway.',
     }),
     user: t.field({
+      complexity: upstreamCallCost,
       type: userRef,
       description: 'The user it is about, where known.',
       resolve: (report, _args, context) => (report.userId === null ? null : loadUser(context, report.userId)),

@@ -32,6 +32,7 @@ const labRef = builder.objectRef<Lab>('Lab').implement({
       type: [collectionMethod.ref],
       nullable: false,
       description: 'How it takes samples, as far as known.',
+      extensions: { sentAs: (lab: Lab) => lab.collectionMethods },
       resolve: (lab) =>
         lab.collectionMethods.map((raw) => collectionMethod.known(raw)).filter((known) => known !== null),
     }),

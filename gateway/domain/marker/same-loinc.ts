@@ -67,7 +67,8 @@ function byId(pages: readonly Page<Marker>[]): ReadonlyMap<string, Marker> {
 builder.objectField(loincRef, 'markers', (t) =>
   t.field({
     type: markerConnectionRef,
-    complexity: connectionCost,
+    // The catalogue is read once per operation, whatever the number of codes.
+    complexity: (args) => ({ ...connectionCost(args), field: 1 }),
     description: `The orderable markers of all labs that measure this LOINC code; null where the code is unknown. The catalogue is read once per operation, in at most ${maxPages} calls of ${pageSize} markers; totalCount is null where it is longer than that. Viewer tokens need the scope read:catalogue.`,
     args: connectionArgs('markers'),
     resolve: ({ code }, args, context) =>

@@ -2,6 +2,7 @@ import { readUuid } from '../../graph/arguments.ts';
 import { builder } from '../../graph/builder.ts';
 import { type ConnectionArguments, connectionArgs, connectionCost } from '../../graph/connection.ts';
 import type { GraphContext, LoaderKind } from '../../graph/context.ts';
+import { upstreamCallCost } from '../../graph/cost.ts';
 import { openEnum } from '../../graph/open-enum.ts';
 import { addressRef } from '../address/graph.ts';
 import { collectionMethod, labTestRef } from '../lab-test/graph.ts';
@@ -97,6 +98,7 @@ orderRef.implement({
       description: 'Id of the user it is for; may change when a kit is registered.',
     }),
     user: t.field({
+      complexity: upstreamCallCost,
       type: userRef,
       description: 'The user it is for.',
       resolve: (order, _args, context) => loadUser(context, order.userId),

@@ -36,15 +36,18 @@ export const orderStatusRef = builder.objectRef<OrderStatus>('OrderStatus').impl
       type: orderStageRef,
       nullable: false,
       description: 'The stage, from a closed set.',
+      extensions: { sentAs: ({ raw }: OrderStatus) => raw.split('.')[0] },
     }),
     method: t.field({
       type: collectionMethod.ref,
       description: 'The collection method it speaks of; null when not given or not known.',
+      extensions: { sentAs: ({ method }: OrderStatus) => method },
       resolve: (status) => collectionMethod.known(status.method),
     }),
     step: t.expose('step', {
       type: orderStepRef,
       description: 'The exact step; null when not given or not known.',
+      extensions: { sentAs: ({ raw }: OrderStatus) => raw.split('.')[2] },
     }),
     label: t.exposeString('label', {
       nullable: false,

@@ -1,5 +1,6 @@
 import { builder } from '../../graph/builder.ts';
 import { type GraphContext, type LoaderKind, loadEach } from '../../graph/context.ts';
+import { upstreamCallCost } from '../../graph/cost.ts';
 import { openEnum } from '../../graph/open-enum.ts';
 import { interpretation, orderRef } from '../order/graph.ts';
 import type { Order } from '../order/rest.ts';
@@ -146,12 +147,14 @@ const orderResultsRef = builder.objectRef<OrderResults>('OrderResults').implemen
 
 builder.objectFields(orderRef, (t) => ({
   results: t.field({
+    complexity: upstreamCallCost,
     type: orderResultsRef,
     description:
       'Its results, also partial ones; null before there are any. Viewer tokens need the scope read:results.',
     resolve: (order, _args, context) => loadResults(context, order),
   }),
   resultMetadata: t.field({
+    complexity: upstreamCallCost,
     type: metadataRef,
     description:
       'The head of its results without the values; null before there are any. Viewer tokens need the scope read:results.',

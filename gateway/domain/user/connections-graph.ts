@@ -1,5 +1,6 @@
 import { builder } from '../../graph/builder.ts';
 import { connectionArgs, connectionCost, connectionType } from '../../graph/connection.ts';
+import { upstreamCallCost } from '../../graph/cost.ts';
 import { cursorConnection } from '../../graph/cursor-connection.ts';
 import { openEnum } from '../../graph/open-enum.ts';
 import {
@@ -164,6 +165,7 @@ userPullsRef.implement({
   fields: (t) => ({
     userId: t.exposeID('userId', { nullable: false, description: 'Id of the user.' }),
     user: t.field({
+      complexity: upstreamCallCost,
       type: userRef,
       description: 'The user.',
       resolve: (row, _args, context) => loadUser(context, row.userId),
@@ -181,12 +183,14 @@ const providerArg = 'Only those from the provider with this slug.';
 
 builder.objectFields(userRef, (t) => ({
   connections: t.field({
+    complexity: upstreamCallCost,
     type: [linkedProviderRef],
     description:
       'How the connections to providers of data are. One call per user. Needs the scope read:profile.',
     resolve: (user, _args, context) => listConnections(context.service, user.id),
   }),
   historicalPulls: t.field({
+    complexity: upstreamCallCost,
     type: [providerPullsRef],
     description: 'The backfills of older data by provider. One call per user. Needs the scope read:profile.',
     args: { providerSlug: t.arg.string({ description: providerArg }) },

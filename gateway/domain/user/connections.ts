@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Page, Service } from '../../upstream/service.ts';
-import { id, integer, link, list, pageReader, text, timestamp } from '../reading.ts';
+import { entries, id, integer, link, list, pageReader, requiredList, text, timestamp } from '../reading.ts';
 
 export type LinkedProvider = z.infer<typeof linkedProviderShape>;
 export type ConnectionFault = NonNullable<LinkedProvider['error']>;
@@ -12,19 +12,6 @@ export type HistoricalPull = ProviderHistoricalPulls['pulls'][number];
 export interface ResourceAvailability {
   readonly resource: string;
   readonly status: string | null;
-}
-
-/** The entries of an object whose values can be read; anything that is no object has none. */
-function entriesOf<Value>(value: z.ZodType<Value>) {
-  return z
-    .record(z.string(), z.unknown())
-    .catch({})
-    .transform((raw) =>
-      Object.entries(raw).flatMap(([key, item]) => {
-        const parsed = value.safeParse(item);
-        return parsed.success ? [[key, parsed.data] as const] : [];
-      }),
-    );
 }
 
 const linkedProviderShape = z
@@ -39,7 +26,7 @@ const linkedProviderShape = z
       .object({ error_type: text, error_message: text, errored_at: timestamp })
       .nullable()
       .catch(null),
-    resource_availability: entriesOf(z.object({ status: text })),
+    resource_availability: entries(z.object({ status: text })),
   })
   .transform((raw) => ({
     source: { name: raw.name, slug: raw.slug, logo: raw.logo },
@@ -58,7 +45,7 @@ const linkedProviderShape = z
 
 /** An answer without the list itself is unreadable. */
 const connectionsShape = z.object({
-  providers: z.array(z.unknown()).pipe(list(linkedProviderShape)),
+  providers: requiredList(linkedProviderShape),
 });
 
 /** The user's connected providers and how they are, or null (`GET /v2/user/providers/{user_id}`). */
@@ -99,18 +86,16 @@ const pullShape = z
     error: raw.error_details,
   }));
 
-const providerPullsShape = z.object({ pulled: entriesOf(pullShape), not_pulled: list(z.string()) });
+const providerPullsShape = z.object({ pulled: entries(pullShape), not_pulled: list(z.string()) });
 
-const userPullsShape = z
-  .object({ user_id: id, provider: entriesOf(providerPullsShape) })
-  .transform((raw) => ({
-    userId: raw.user_id,
-    providers: raw.provider.map(([providerSlug, { pulled, not_pulled: notPulled }]) => ({
-      providerSlug,
-      pulls: pulled.map(([resource, pull]) => ({ resource, ...pull })),
-      notPulled,
-    })),
-  }));
+const userPullsShape = z.object({ user_id: id, provider: entries(providerPullsShape) }).transform((raw) => ({
+  userId: raw.user_id,
+  providers: raw.provider.map(([providerSlug, { pulled, not_pulled: notPulled }]) => ({
+    providerSlug,
+    pulls: pulled.map(([resource, pull]) => ({ resource, ...pull })),
+    notPulled,
+  })),
+}));
 
 const readPullPage = pageReader('data', userPullsShape);
 

@@ -1,4 +1,5 @@
 import { builder } from '../../graph/builder.ts';
+import { upstreamCallCost } from '../../graph/cost.ts';
 import { addressRef } from '../address/graph.ts';
 import { type Demographics, getDemographics, type MedicalProxy } from './demographics.ts';
 import { userRef } from './graph.ts';
@@ -66,6 +67,7 @@ export const demographicsRef = builder.objectRef<Demographics>('Demographics').i
 
 builder.objectField(userRef, 'demographics', (t) =>
   t.field({
+    complexity: upstreamCallCost,
     type: demographicsRef,
     description: 'Who the user is; null where none are set. Needs the scope read:profile.',
     resolve: (user, _args, context) => getDemographics(context.service, user.id),

@@ -62,10 +62,11 @@ function readCreation(json: unknown): { readonly kind: 'created'; readonly user:
   if (conflict.success) return conflict.data;
   const user = userShape.safeParse(json);
   if (user.success) return { kind: 'created', user: user.data };
-  if (z.object({ user_id: z.unknown() }).safeParse(json).success) {
-    throw new GatewayError('UPSTREAM_UNREADABLE', 'The service answered without a user.');
+  // A refusal says so in `detail`; after anything else nobody knows whether the user was created.
+  if (z.object({ detail: z.unknown() }).safeParse(json).success) {
+    throw new GatewayError('UPSTREAM_REJECTED', 'The service refused the request.', { status: 400 });
   }
-  throw new GatewayError('UPSTREAM_REJECTED', 'The service refused the request.', { status: 400 });
+  throw new GatewayError('UPSTREAM_UNREADABLE', 'The service answered without a user.');
 }
 
 /** Changes what is given (`PATCH /v2/user/{user_id}`, answered without a body); null when there is none. */

@@ -201,3 +201,11 @@ test('What cannot be made durable is answered with 503, and taken when it comes 
   expect(await endpoint.delivered()).toHaveLength(2);
   expect(endpoint.outcomes).toEqual(['accepted', 'unavailable', 'accepted']);
 });
+
+test('A signed event that is nested without end is kept apart: it could not be shown', async () => {
+  await using endpoint = openEndpoint();
+  expect(await endpoint.deliver(`{"event_type":"x","data":${'['.repeat(20_000)}${']'.repeat(20_000)}}`)).toBe(
+    202,
+  );
+  expect(await endpoint.delivered()).toEqual([]);
+});

@@ -1,0 +1,180 @@
+import fc from 'fast-check';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type Lab, serviceKey, startLab } from '../support/lab.ts';
+import { spoil } from '../support/spoil.ts';
+
+let lab: Lab;
+beforeAll(async () => {
+  lab = await startLab();
+});
+afterAll(() => lab[Symbol.asyncDispose]());
+
+async function metric(name: string, on: Lab = lab): Promise<readonly string[]> {
+  const text = await (await on.gateway.fetch(new Request(`${on.url}/metrics`))).text();
+  return text.split('\n').filter((line) => line.startsWith(`${name}{`));
+}
+
+/** What the sandbox answers now, to be spoiled. */
+async function answerOf(path: string, body?: unknown): Promise<unknown> {
+  const answer = await fetch(lab.serviceUrl + path, {
+    method: body === undefined ? 'GET' : 'POST',
+    headers: { 'x-service-api-key': serviceKey, 'content-type': 'application/json' },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+  expect(answer.status).toBe(200);
+  return await answer.json();
+}
+
+function answerWith(path: string | RegExp, body: string, on: Lab = lab): void {
+  on.sandbox.faults.clear();
+  on.sandbox.faults.add({ path, effect: { kind: 'answer', status: 200, body } });
+}
+
+const order = `{ id userId status { raw stage step method label } events { id createdAt status { stage step } statusDetail }
+  lastEvent { id } method methodRaw interpretation interpretationRaw origin originRaw labTest { id name method status }
+  patient { firstName dob } patientAddress { country } shippingAddress { zip } shipment { notes } createdAt updatedAt }`;
+const lists = [
+  {
+    name: 'users',
+    path: '/v2/user/',
+    query:
+      '{ users(first: 3) { totalCount pageInfo { hasNextPage endCursor } nodes { id teamId clientUserId connectedSources { source { slug logo } createdAt } createdAt } } }',
+  },
+  {
+    name: 'orders',
+    path: '/orders',
+    query: `{ orders(first: 3) { totalCount pageInfo { hasNextPage endCursor } nodes ${order} } }`,
+  },
+  {
+    name: 'labTests',
+    path: '/v3/lab_test',
+    query:
+      '{ labTests(first: 3) { pageInfo { hasNextPage } nodes { id name method methodRaw status statusRaw lab { slug collectionMethods } } } }',
+  },
+  {
+    name: 'markers',
+    path: '/v3/lab_tests/markers',
+    query:
+      '{ markers(first: 3) { nodes { id name type typeRaw price expectedResults { id name loinc { code name } } } } }',
+  },
+  { name: 'labs', path: '/v3/lab_tests/labs', query: '{ labs { id slug name collectionMethods logoUrl } }' },
+  {
+    name: 'labAccounts',
+    path: '/v3/lab_test/lab_account',
+    query: '{ labAccounts { id status statusRaw delegatedFlow delegatedFlowRaw } }',
+  },
+];
+
+test.each(lists)(
+  '$name in whatever shape: no internal error, and a list that came is never null',
+  async ({ name, path, query }) => {
+    lab.sandbox.faults.clear();
+    const seed = await answerOf(path);
+    await fc.assert(
+      fc.asyncProperty(spoil(seed), async (spoiled) => {
+        answerWith(path, JSON.stringify(spoiled));
+        const { data, errors = [] } = await lab.query(query);
+        const codes = errors.map(({ extensions }) => extensions.code);
+        expect(codes.filter((code) => code !== 'UPSTREAM_UNREADABLE')).toEqual([]);
+        if (codes.length === 0) expect(data[name].nodes ?? data[name]).toBeInstanceOf(Array);
+      }),
+      { numRuns: 40 },
+    );
+  },
+);
+
+test('an answer that is nested without end is unreadable, even where it is carried as data', async () => {
+  const deep = `${'['.repeat(50_000)}${']'.repeat(50_000)}`;
+  for (const body of [deep, `{"orders":${deep}}`, `{"orders":[{"id":1,"brand_new":${deep}}]}`]) {
+    answerWith('/orders', body);
+    expect(await codesOf('{ orders(first: 3) { nodes { id } } }')).toEqual(['UPSTREAM_UNREADABLE']);
+  }
+  answerWith(
+    '/v3/order/psc/info',
+    `{"patient_service_centers":[{"site_code":"A","metadata":{"hours":{"mon":${deep}}}}]}`,
+  );
+  expect(await codesOf('{ serviceCenters(zipCode: "85004", labId: 6) { hours } }')).toEqual([
+    'UPSTREAM_UNREADABLE',
+  ]);
+  lab.sandbox.faults.clear();
+  expect(await codesOf('{ orders(first: 1) { nodes { id } } }')).toEqual([]);
+});
+
+async function codesOf(query: string): Promise<readonly string[]> {
+  const { errors = [] } = await lab.query(query);
+  return errors.map(({ extensions }) => extensions.code);
+}
+
+test('values that the graph does not know are counted once per operation, and people are not told by them', async () => {
+  await using own = await startLab();
+  const [user] = own.sandbox.users();
+  own.sandbox.faults.add({
+    path: '/orders',
+    effect: { kind: 'unknownStatus', status: 'resting.testkit.on_the_moon' },
+  });
+  expect(
+    (await own.query('{ orders(first: 20) { nodes { status { stage step } } } }')).errors,
+  ).toBeUndefined();
+  const counted = await metric('unknown_enum_total', own);
+  expect(counted).toContain('unknown_enum_total{field="OrderStatus.stage",value="resting"} 1');
+  expect(counted).toContain('unknown_enum_total{field="OrderStatus.step",value="on_the_moon"} 1');
+
+  const rows = [
+    { id: 1, name: 'a', slug: 'a', type: 'Jane Doe <jane@example.com>' },
+    { id: 2, name: 'b', slug: 'b', type: `brand_new_${'x'.repeat(60)}` },
+  ];
+  answerWith('/v3/lab_tests/markers', JSON.stringify({ markers: rows }), own);
+  await own.query('{ markers(first: 5) { nodes { type typeRaw } } }');
+  own.sandbox.faults.clear();
+  answerWith(/info\/latest/, JSON.stringify({ first_name: 'Ada', race: 'martian' }), own);
+  await own.query(`{ user(id: "${user?.userId}") { demographics { race raceRaw } } }`);
+  const later = (await metric('unknown_enum_total', own)).filter((line) => !line.includes('OrderStatus'));
+  expect(later).toEqual([
+    'unknown_enum_total{field="Marker.type",value="other"} 1',
+    `unknown_enum_total{field="Marker.type",value="brand_new_${'x'.repeat(30)}"} 1`,
+    'unknown_enum_total{field="Demographics.race",value="other"} 1',
+  ]);
+});
+
+test('known values count nothing', async () => {
+  await using own = await startLab();
+  expect(
+    (await own.query(`{ orders(first: 100) { nodes ${order} } labs { collectionMethods } }`)).errors,
+  ).toBeUndefined();
+  expect(await metric('unknown_enum_total', own)).toEqual([]);
+  expect(await metric('unreadable_total', own)).toEqual([]);
+});
+
+test('rows left out and answers refused are counted by their place, once per answer', async () => {
+  await using own = await startLab();
+  answerWith('/orders', JSON.stringify({ orders: [null, { id: 3 }, { secret: 'Ada' }] }), own);
+  // Two fields that share one read.
+  await own.query('{ a: orders(first: 3) { nodes { id } } b: orders(first: 3) { nodes { id } } }');
+  answerWith('/v3/lab_tests/markers', '{"rows": []}', own);
+  await own.query('{ markers(first: 3) { nodes { id } } }');
+  answerWith('/v3/lab_tests/labs', '[{"slug": "a"}]', own);
+  await own.query('{ labs { id } }');
+  expect(await metric('unreadable_total', own)).toEqual([
+    'unreadable_total{operation="order.list",path="$.orders.*"} 3',
+    'unreadable_total{operation="marker.list",path="$.markers"} 1',
+    'unreadable_total{operation="lab.list",path="$.*"} 1',
+  ]);
+});
+
+test('a flood of new values is counted under 200 labels and one more', async () => {
+  await using own = await startLab();
+  const markers = Array.from({ length: 250 }, (_, index) => ({
+    id: index + 1,
+    name: 'm',
+    slug: 'm',
+    type: `new_${index}`,
+  }));
+  answerWith('/v3/lab_tests/markers', JSON.stringify({ markers }), own);
+  for (let start = 0; start < 250; start += 100) {
+    answerWith('/v3/lab_tests/markers', JSON.stringify({ markers: markers.slice(start, start + 100) }), own);
+    await own.query('{ markers(first: 100) { nodes { type } } }');
+  }
+  const counted = await metric('unknown_enum_total', own);
+  expect(counted).toHaveLength(201);
+  expect(counted).toContain('unknown_enum_total{field="Marker.type",value="other"} 50');
+});
