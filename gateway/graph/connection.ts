@@ -129,12 +129,13 @@ export interface ListRequest {
 }
 
 export function readList(args: ConnectionArguments, identityParts: ListIdentity): ListRequest {
-  const first = readFirst(args);
-  const identity = createHash('sha256')
-    .update(JSON.stringify(identityParts))
-    .digest('base64url')
-    .slice(0, 12);
-  return { first, start: readStart(args.after, identity), identity };
+  const identity = hashIdentity(identityParts);
+  return { first: readFirst(args), start: readStart(args.after, identity), identity };
+}
+
+/** What a cursor carries of its list, so that it is refused by every other. */
+export function hashIdentity(parts: ListIdentity): string {
+  return createHash('sha256').update(JSON.stringify(parts)).digest('base64url').slice(0, 12);
 }
 
 /** `first` with its default.

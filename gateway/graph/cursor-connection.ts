@@ -1,8 +1,13 @@
-import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { GatewayError } from '../errors.ts';
 import type { Page } from '../upstream/service.ts';
-import { type Connection, type ConnectionArguments, type ListIdentity, readFirst } from './connection.ts';
+import {
+  type Connection,
+  type ConnectionArguments,
+  hashIdentity,
+  type ListIdentity,
+  readFirst,
+} from './connection.ts';
 
 /** Where a stretch starts: the service's own cursor of a page (null = the first) and rows of it to skip. */
 interface Start {
@@ -24,10 +29,7 @@ export async function cursorConnection<Node>(
   fetch: (request: { readonly cursor: string | null; readonly limit: number }) => Promise<Page<Node>>,
 ): Promise<Connection<Node>> {
   const first = readFirst(args);
-  const identity = createHash('sha256')
-    .update(JSON.stringify(identityParts))
-    .digest('base64url')
-    .slice(0, 12);
+  const identity = hashIdentity(identityParts);
   const start = readStart(args.after, identity);
   const page = await fetch({ cursor: start.cursor, limit: Math.min(maxLimit, start.skip + first) });
   const stretch = page.rows.slice(start.skip, start.skip + first);

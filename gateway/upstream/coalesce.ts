@@ -6,7 +6,7 @@
  * 2. A finished read stays shared while the burst of operations that asked for it lasts, one second at most.
  *    Measured: 50 equal nested queries over 50 sockets take the event loop about 500 ms in all, while one
  *    upstream read takes 2 ms; with rule 1 alone, or 100 ms here, most of them repeated it. When the last
- *    operation of the burst has its answer nothing is kept, so who asks twice in a row always asks the service.
+ *    operation of the burst has its answer nothing is kept: who asks twice in a row, alone, asks the service twice.
  *    Only after a stampede (8 operations at once) reads stay for 50 ms more: its stragglers, held up by a busy
  *    machine, belong to it (without this, 1 run in 3 on a loaded machine of 2 cores asked twice).
  *
