@@ -135,7 +135,7 @@ export async function createOrder(service: Service, order: NewOrder, reference: 
     throw new GatewayError(
       'IDEMPOTENCY_UNSETTLED',
       'The service is still at work on an order with this idempotencyKey. Repeat the same call later.',
-      { retryAfterMs: 5000 },
+      { retryAfterMs: 5000, mayBeDone: true },
     );
   }
 }
