@@ -191,13 +191,14 @@ const maxWalkedPages = 20;
  * service showed that it does not filter.
  */
 export async function listNewestOrders(service: Service, filter: OrderFilter): Promise<readonly Order[]> {
-  const orders: Order[] = [];
-  for (let page = 1; page <= maxWalkedPages && orders.length < maxOrderPage; page += 1) {
+  // By id: an order that is placed between two pages pushes the last one of the first onto the second.
+  const orders = new Map<string, Order>();
+  for (let page = 1; page <= maxWalkedPages && orders.size < maxOrderPage; page += 1) {
     const { rows } = await listOrders(service, filter, { page, size: maxOrderPage });
-    orders.push(...rows.filter((order) => order !== null));
+    for (const order of rows) if (order !== null) orders.set(order.id, order);
     if (rows.length < maxOrderPage || !rows.includes(null)) break;
   }
-  return orders.slice(0, maxOrderPage);
+  return [...orders.values()].slice(0, maxOrderPage);
 }
 
 function narrow(
