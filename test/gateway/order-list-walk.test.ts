@@ -83,3 +83,19 @@ test("the filter's own end holds until a stretch has come before it", async () =
   const last = new Date(stretches[0]?.nodes.at(-1)?.createdAt ?? 0).toISOString();
   expect(ends).toEqual([new Date(end.createdAt).toISOString(), last.replace('Z', '999Z')]);
 });
+
+test("the filter's own end holds behind a stretch that ends with it", async () => {
+  await using lab = await startLab();
+  await orderKits(lab, 2);
+  const { data } = await lab.query(list, { variables: { filter: waiting } });
+  const instant = new Date(data.orders.nodes[1].createdAt).toISOString();
+  const filter = { createdAfter: instant, createdBefore: instant };
+  const [only] = await walk(lab, filter);
+
+  const behind = await lab.query(list, { variables: { filter, after: only?.pageInfo.endCursor } });
+
+  expect(only?.nodes).toHaveLength(1);
+  expect(behind.data.orders).toMatchObject({ totalCount: 1, nodes: [], pageInfo: { hasNextPage: false } });
+  const call = lab.sandbox.calls.findLast((each) => each.startsWith('GET /orders'));
+  expect(new URLSearchParams(call?.split('?')[1]).get('end_date')).toBe(instant);
+});
