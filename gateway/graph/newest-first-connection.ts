@@ -40,12 +40,12 @@ interface Place {
 const maxSeen = 100;
 const earliestMs = Date.parse('0001-01-01T00:00:00Z');
 const latestMs = Date.parse('9999-12-31T23:59:59.999Z');
-const count = z.int().min(0).max(1_000_000_000);
+const natural = z.int().min(0).max(1_000_000_000);
 const placeShape = z.tuple([
   z.int().min(earliestMs).max(latestMs).nullable(),
-  count.nullable(),
-  count,
-  count,
+  natural.nullable(),
+  natural,
+  natural,
   z.array(z.string()).max(maxSeen),
 ]);
 
