@@ -15,7 +15,7 @@ export interface UpstreamCall {
   /** Lists become repeated keys; null and undefined are left out. */
   readonly query?: Readonly<Record<string, QueryValue>>;
   readonly body?: unknown;
-  /** Statuses of refusals whose JSON says something that the caller branches on: given back, not thrown. */
+  /** Statuses of refusals whose JSON says something that the caller branches on: given back as Refusal, not thrown. */
   readonly readsRefusals?: readonly number[];
   /** More request headers, such as the service's idempotency key. The key header cannot be set here. */
   readonly headers?: Readonly<Record<string, string>>;

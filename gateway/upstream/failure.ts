@@ -8,17 +8,26 @@ export interface Answer {
   readonly body: string;
 }
 
+/** What a refusal says, given back where the call asked for it: a class, so that no answer can be taken for one. */
+export class Refusal {
+  readonly json: Readonly<Record<string, unknown>>;
+
+  constructor(json: Readonly<Record<string, unknown>>) {
+    this.json = json;
+  }
+}
+
 /**
  * The JSON of a successful answer (null for an empty one), or `undefined` for 404: "there is none" is an answer
- * and no fault, so it is shared and remembered like one. A refusal with one of the given statuses is its JSON,
- * where that is an object.
+ * and no fault, so it is shared and remembered like one. A refusal with one of the given statuses is a Refusal,
+ * where it says an object.
  * @throws GatewayError for any other status, and UPSTREAM_UNREADABLE for a body that is not JSON
  */
 export function readAnswer(answer: Answer, refusals: readonly number[] = []): unknown {
   if (answer.status === 404) return undefined;
   if (answer.status < 200 || answer.status > 299) {
     const refusal = refusals.includes(answer.status) ? parse(answer.body) : null;
-    if (isRecord(refusal)) return refusal;
+    if (isRecord(refusal)) return new Refusal(refusal);
     throw describeFailure(answer);
   }
   if (answer.body === '') return null;

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { GatewayError } from '../../errors.ts';
+import { Refusal } from '../../upstream/failure.ts';
 import type { Service } from '../../upstream/service.ts';
 import { id, timestamp } from '../reading.ts';
 import { type User, userShape } from './rest.ts';
@@ -26,13 +27,15 @@ export type UserName =
   | { readonly id: string; readonly clientUserId: null }
   | { readonly id: null; readonly clientUserId: string };
 
-const conflictShape = z.object({ detail: z.object({ user_id: id, created_on: timestamp }) }).transform(
-  ({ detail }): Taken => ({
-    kind: 'taken',
-    userId: detail.user_id,
-    createdAt: detail.created_on,
-  }),
-);
+const takenShape = z
+  .object({ user_id: id, created_on: timestamp })
+  .transform((raw): Taken => ({ kind: 'taken', userId: raw.user_id, createdAt: raw.created_on }));
+
+/** The specification shows the two by themselves, the public service has them within `detail`. */
+const conflictShape = z.union([
+  takenShape,
+  z.object({ detail: takenShape }).transform(({ detail }) => detail),
+]);
 
 /**
  * Makes a user (`POST /v2/user`), or tells who has the reference already: the service's 400 names them
@@ -57,16 +60,11 @@ export async function createUser(
   throw new GatewayError('UPSTREAM_REJECTED', 'The service refused the request.', { status: 404 });
 }
 
-function readCreation(json: unknown): { readonly kind: 'created'; readonly user: User } | Taken {
-  const conflict = conflictShape.safeParse(json);
+function readCreation(answer: unknown): { readonly kind: 'created'; readonly user: User } | Taken {
+  if (!(answer instanceof Refusal)) return { kind: 'created', user: userShape.parse(answer) };
+  const conflict = conflictShape.safeParse(answer.json);
   if (conflict.success) return conflict.data;
-  const user = userShape.safeParse(json);
-  if (user.success) return { kind: 'created', user: user.data };
-  // A refusal says so in `detail`; after anything else nobody knows whether the user was created.
-  if (z.object({ detail: z.unknown() }).safeParse(json).success) {
-    throw new GatewayError('UPSTREAM_REJECTED', 'The service refused the request.', { status: 400 });
-  }
-  throw new GatewayError('UPSTREAM_UNREADABLE', 'The service answered without a user.');
+  throw new GatewayError('UPSTREAM_REJECTED', 'The service refused the request.', { status: 400 });
 }
 
 /** Changes what is given (`PATCH /v2/user/{user_id}`, answered without a body); null when there is none. */
