@@ -4,7 +4,13 @@ import { toCountry } from '../address/country.ts';
 import { isTestkitOf } from './lost.ts';
 import { referenceOf } from './passthrough.ts';
 import { findIssues, type InputRule, isGiven, isPhoneNumber, keyRule } from './patient-rules.ts';
-import { type CreateOrderResult, describeRefusal, placeOrder, requireRightToOrder } from './place.ts';
+import {
+  type CreateOrderResult,
+  describeRefusal,
+  ofAnyAccount,
+  placeOrder,
+  requireRightToOrder,
+} from './place.ts';
 import { createTestkitOrder, findOrderAnswer, type NewTestkitOrder } from './write.ts';
 
 /**
@@ -34,7 +40,7 @@ export async function submitTestkitOrder(
     });
   } catch (error) {
     // A kit is ordered without a physician: one is asked for when it is registered.
-    return await describeRefusal(context, error, { hasPhysician: true, labAccountId: null, labTestId: null });
+    return await describeRefusal(context, error, { ...ofAnyAccount, hasPhysician: true });
   }
 }
 
