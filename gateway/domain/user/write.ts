@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { GatewayError } from '../../errors.ts';
 import { Refusal } from '../../upstream/failure.ts';
 import type { Service } from '../../upstream/service.ts';
-import { id, timestamp } from '../reading.ts';
+import { id, readDone, timestamp } from '../reading.ts';
 import { type User, userShape } from './rest.ts';
 
 /** What the team says of a user. In a change, undefined = leave as it is and null = clear. */
@@ -45,14 +45,15 @@ const conflictShape = z.union([
 export async function createUser(
   service: Service,
   profile: UserProfile & { readonly clientUserId: string },
-): Promise<{ readonly kind: 'created'; readonly user: User } | Taken> {
+): Promise<Creation> {
   const answer = await service.write({
     operation: 'user.create',
     method: 'POST',
     path: '/v2/user',
     body: writeProfile(profile),
     readsRefusals: [400],
-    reader: readCreation,
+    reader: (answer) => readCreation(answer, profile.clientUserId),
+    owner: 'anyone',
     scope: 'write:profile',
     about: { userId: null },
   });
@@ -60,11 +61,20 @@ export async function createUser(
   throw new GatewayError('UPSTREAM_REJECTED', 'The service refused the request.', { status: 404 });
 }
 
-function readCreation(answer: unknown): { readonly kind: 'created'; readonly user: User } | Taken {
-  if (!(answer instanceof Refusal)) return { kind: 'created', user: userShape.parse(answer) };
+type Creation = { readonly kind: 'created'; readonly user: User } | Taken;
+
+function readCreation(answer: unknown, clientUserId: string): Creation {
+  if (!(answer instanceof Refusal)) return { kind: 'created', user: readCreated(answer, clientUserId) };
   const conflict = conflictShape.safeParse(answer.json);
   if (conflict.success) return conflict.data;
   throw new GatewayError('UPSTREAM_REJECTED', 'The service refused the request.', { status: 400 });
+}
+
+/** The new user; one with another reference is not the one who was asked for. */
+function readCreated(answer: unknown, clientUserId: string): User {
+  return userShape
+    .refine((user) => user.clientUserId === null || user.clientUserId.trim() === clientUserId.trim())
+    .parse(answer);
 }
 
 /** Changes what is given (`PATCH /v2/user/{user_id}`, answered without a body); null when there is none. */
@@ -74,7 +84,8 @@ export function updateUser(service: Service, userId: string, profile: UserProfil
     method: 'PATCH',
     path: `/v2/user/${encodeURIComponent(userId)}`,
     body: writeProfile(profile),
-    reader: () => true as const,
+    reader: readDone,
+    owner: 'anyone',
     scope: 'write:profile',
     about: { userId },
   });
@@ -86,7 +97,8 @@ export function deleteUser(service: Service, userId: string): Promise<true | nul
     operation: 'user.delete',
     method: 'DELETE',
     path: `/v2/user/${encodeURIComponent(userId)}`,
-    reader: () => true as const,
+    reader: readDone,
+    owner: 'anyone',
     scope: 'write:profile',
     about: { userId },
   });
@@ -99,7 +111,8 @@ export function undoUserDeletion(service: Service, name: UserName): Promise<true
     method: 'POST',
     path: '/v2/user/undo_delete',
     query: { user_id: name.id, client_user_id: name.clientUserId },
-    reader: () => true as const,
+    reader: readDone,
+    owner: 'anyone',
     scope: 'write:profile',
     about: { userId: name.id },
   });
