@@ -79,6 +79,7 @@ builder.queryField('viewer', (t) =>
   t.field({
     type: viewerRef,
     nullable: false,
+    complexity: 1,
     description: 'Who asks, with which rights, until when.',
     resolve: (_root, _args, context) => context.caller,
   }),
@@ -88,6 +89,7 @@ builder.mutationField('createViewerToken', (t) =>
   t.field({
     type: viewerTokenRef,
     nullable: false,
+    complexity: 1,
     description: "Makes a token for one user's browser. Only for gateway keys.",
     args: {
       input: t.arg({ type: createViewerTokenInput, required: true, description: 'What it is to allow.' }),
