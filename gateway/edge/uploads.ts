@@ -1,5 +1,6 @@
 import { GraphQLError } from 'graphql';
 import type { GraphQLParams, Plugin } from 'graphql-yoga';
+import { createRights } from '../caller/access.ts';
 import type { Caller } from '../caller/caller.ts';
 import { GatewayError } from '../errors.ts';
 
@@ -36,8 +37,9 @@ export function isUpload(request: Request): boolean {
 export function createUploadGate(): (caller: Caller) => () => void {
   const uploads = new Set<{ readonly userId: string | null }>();
   return (caller) => {
-    if (caller.kind === 'USER' && !caller.scopes.includes('write:lab-reports')) {
-      throw new GatewayError('FORBIDDEN', 'This needs a token with the scope write:lab-reports.');
+    if (!createRights(caller).allows('write:lab-reports')) {
+      const message = 'This needs a token with the scope write:lab-reports, not limited to some orders.';
+      throw new GatewayError('FORBIDDEN', message);
     }
     const upload = { userId: caller.kind === 'USER' ? caller.userId : null };
     const own = [...uploads].filter(({ userId }) => userId === upload.userId).length;
