@@ -45,7 +45,8 @@ const identities = [
 
 function isMinor(day: string): boolean {
   const born = new Date(day);
-  return Date.UTC(born.getUTCFullYear() + 18, born.getUTCMonth(), born.getUTCDate()) > Date.now();
+  const ofAge = Date.UTC(born.getUTCFullYear() + 18, born.getUTCMonth(), born.getUTCDate());
+  return born.getTime() <= Date.now() && ofAge > Date.now();
 }
 
 /**
