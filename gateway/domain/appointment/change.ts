@@ -11,7 +11,7 @@ import {
   toInputIssues,
   type UserError,
 } from '../../graph/user-error.ts';
-import { getOrder, type Order } from '../order/rest.ts';
+import { type CurrentOrder, getOrder, type Order } from '../order/rest.ts';
 import { readOrderStatus } from '../order/status.ts';
 import { type Appointment, type AppointmentKind, getAppointment, isActive } from './rest.ts';
 import type { Visit } from './write.ts';
@@ -56,7 +56,7 @@ export interface AppointmentChange {
 
 interface Attempt {
   readonly change: AppointmentChange;
-  readonly order: Order;
+  readonly order: CurrentOrder;
   readonly before: Appointment | null;
 }
 

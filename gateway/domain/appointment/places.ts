@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import type { Service } from '../../upstream/service.ts';
+import type { CurrentOrder } from '../order/rest.ts';
 import { entries, flag, integer, link, list, text } from '../reading.ts';
-import { coordinatesShape, type VisitedOrder, visitAddressShape } from './rest.ts';
+import { coordinatesShape, visitAddressShape } from './rest.ts';
 
 export type AreaInfo = z.infer<typeof areaShape>;
 export type PhlebotomyArea = NonNullable<AreaInfo['phlebotomy']>;
@@ -136,7 +137,7 @@ export async function listServiceCenters(
 /** The service centers that can serve an order (`GET /v3/order/{order_id}/psc/info`), or null. */
 export function listCentersOfOrder(
   service: Service,
-  order: VisitedOrder,
+  order: CurrentOrder,
   radius: number,
 ): Promise<readonly ServiceCenter[] | null> {
   return service.readOne({

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { Service } from '../../upstream/service.ts';
+import type { CurrentOrder } from '../order/rest.ts';
 import { flag, id, list, optionalId, text, timestamp } from '../reading.ts';
 
 export type Appointment = z.infer<typeof appointmentShape>;
@@ -9,12 +10,6 @@ export type Coordinates = NonNullable<z.infer<typeof coordinatesShape>>;
 
 /** The two kinds of appointment the service keeps under paths of their own. */
 export type AppointmentKind = 'phlebotomy' | 'patient_service_center';
-
-/** The order an appointment is looked for at. */
-export interface VisitedOrder {
-  readonly id: string;
-  readonly userId: string;
-}
 
 const paths: Readonly<Record<AppointmentKind, string>> = {
   phlebotomy: 'phlebotomy',
@@ -129,7 +124,7 @@ export function isActive(appointment: Appointment): boolean {
  */
 export function getAppointment(
   service: Service,
-  order: VisitedOrder,
+  order: CurrentOrder,
   kind: AppointmentKind,
 ): Promise<Appointment | null> {
   return service.readOne({

@@ -11,7 +11,7 @@ import { pagedConnection } from '../../graph/paged-connection.ts';
 import { collectionMethod } from '../lab-test/graph.ts';
 import { userRef } from '../user/graph.ts';
 import type { OrderFilter } from './filter.ts';
-import { interpretation, orderRef } from './graph.ts';
+import { interpretation, keepLoaded, orderRef } from './graph.ts';
 import { listOrders } from './rest.ts';
 import { orderStepRef } from './status-graph.ts';
 
@@ -93,7 +93,11 @@ function unite(
 
 function listConnection(context: GraphContext, args: ListArguments, userId: string | null) {
   const filter = readFilter(args.filter, userId);
-  return pagedConnection(args, ['orders', filter], (page) => listOrders(context.service, filter, page));
+  return pagedConnection(args, ['orders', filter], async (request) => {
+    const page = await listOrders(context.service, filter, request);
+    keepLoaded(context, page.rows);
+    return page;
+  });
 }
 
 interface ListArguments extends ConnectionArguments {
