@@ -1,4 +1,4 @@
-import { GatewayError } from '../../errors.ts';
+import { GatewayError, isGatewayError } from '../../errors.ts';
 import type { GraphContext } from '../../graph/context.ts';
 import { type InputIssue, inputRejected } from '../../graph/user-error.ts';
 import { referenceOf } from '../order/passthrough.ts';
@@ -172,7 +172,11 @@ async function findCancellationIssues(
   kind: AppointmentKind,
   { cancellationReasonId, notes }: Cancellation,
 ): Promise<readonly InputIssue[]> {
-  const reasons = await listCancellationReasons(service, kind);
+  const reasons = await listCancellationReasons(service, kind).catch((error: unknown) => {
+    // A list that cannot be read keeps nobody from cancelling: the service knows its reasons.
+    if (isGatewayError(error, 'UPSTREAM_UNREADABLE')) return [];
+    throw error;
+  });
   const reason = reasons.find(({ id }) => id.toLowerCase() === cancellationReasonId);
   if (reason === undefined && reasons.length > 0) {
     const message = 'Give the id of one of appointmentCancellationReasons of this kind.';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Service } from '../../upstream/service.ts';
 import type { CurrentOrder } from '../order/rest.ts';
-import { flag, id, list, optionalId, text, timestamp } from '../reading.ts';
+import { flag, id, list, optionalId, requiredList, text, timestamp } from '../reading.ts';
 
 export type Appointment = z.infer<typeof appointmentShape>;
 export type AppointmentEvent = Appointment['events'][number];
@@ -149,7 +149,7 @@ const reasonShape = z.object({ id, name: text, is_refundable: flag }).transform(
   needsNotes: raw.name?.trim().toLowerCase() === 'other',
 }));
 
-const reasonList = list(reasonShape);
+const reasonList = requiredList(reasonShape);
 
 /** Why appointments of a kind are cancelled (`GET /v3/order/phlebotomy/appointment/cancellation-reasons`). */
 export async function listCancellationReasons(
