@@ -82,6 +82,8 @@ export async function listPhlebotomyAvailability(
     reader: (json) => availabilityShape.parse(json),
     scope: 'read:orders',
     owner: 'anyone',
+    // A booking key works once, so no two callers can go on with the same.
+    isSingleUse: true,
   });
   return days ?? [];
 }
@@ -120,6 +122,8 @@ export async function listCenterAvailability(
     reader: (json) => availabilityShape.parse(json),
     scope: 'read:orders',
     owner: 'anyone',
+    // A booking key works once, so no two callers can go on with the same.
+    isSingleUse: true,
   });
   return days ?? [];
 }

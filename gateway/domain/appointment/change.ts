@@ -13,7 +13,13 @@ import {
 } from '../../graph/user-error.ts';
 import { type CurrentOrder, getOrder, type Order } from '../order/rest.ts';
 import { readOrderStatus } from '../order/status.ts';
-import { type Appointment, type AppointmentKind, getAppointment, isActive } from './rest.ts';
+import {
+  type Appointment,
+  type AppointmentKind,
+  appointmentKindOf,
+  getAppointment,
+  isActive,
+} from './rest.ts';
 import type { Visit } from './write.ts';
 
 export interface AppointmentAccepted {
@@ -46,6 +52,8 @@ export interface AppointmentChange {
   readonly orderId: string;
   /** Sends it to the service, once; null when the service finds no such thing. */
   readonly send: (visit: Visit) => Promise<Appointment | null>;
+  /** Whether the service may answer with what an earlier call under the same key brought about, days ago. */
+  readonly isReplayed: boolean;
   /** Whether only an appointment that exists can be changed so. */
   readonly needsAppointment: boolean;
   /** Whether the appointment now shows that the change took place. */
@@ -79,7 +87,10 @@ export async function changeAppointment(
   try {
     const appointment = await change.send({ kind: change.kind, order });
     // 404 for an order that is there: its slot or its appointment is gone (public service: production).
-    return appointment === null ? await describeRefusal(context, attempt) : accept(order, appointment);
+    if (appointment === null) return await describeRefusal(context, attempt, 404);
+    return change.isReplayed
+      ? await acceptIfStanding(context, attempt, appointment)
+      : accept(order, appointment);
   } catch (error) {
     return await describeFailure(context, attempt, error);
   }
@@ -89,6 +100,21 @@ function accept(order: Order, appointment: Appointment | null): AppointmentAccep
   return { kind: 'AppointmentAccepted', orderId: order.id, appointment };
 }
 
+/** Only an appointment that stands now is a success; one that was cancelled since has used up its booking key. */
+async function acceptIfStanding(
+  context: GraphContext,
+  attempt: Attempt,
+  answered: Appointment,
+): Promise<AppointmentResult> {
+  const { order, change } = attempt;
+  const current = await getAppointment(context.service, order, change.kind);
+  const stands = current?.id === answered.id && current.status !== 'cancelled';
+  return stands ? accept(order, current) : await describeRefusal(context, attempt, 409);
+}
+
+/** Refusals that speak of what was asked for: the slot, the appointment or the order. */
+const refusals: readonly unknown[] = [400, 409, 410];
+
 async function describeFailure(
   context: GraphContext,
   attempt: Attempt,
@@ -96,9 +122,8 @@ async function describeFailure(
 ): Promise<AppointmentResult> {
   if (isGatewayError(error, 'UPSTREAM_FORBIDDEN')) return featureNotEnabled();
   if (isGatewayError(error, 'UPSTREAM_REJECTED')) {
-    return error.status === 422
-      ? inputRejected(toInputIssues(error.issues).map(inOurNames))
-      : await describeRefusal(context, attempt);
+    if (error.status === 422) return inputRejected(toInputIssues(error.issues).map(inOurNames));
+    if (refusals.includes(error.status)) return await describeRefusal(context, attempt, error.status);
   }
   if (!mayHaveHappened(error)) throw error;
   const { change, order, before } = attempt;
@@ -117,28 +142,39 @@ function mayHaveHappened(error: unknown): boolean {
 async function describeRefusal(
   { service }: GraphContext,
   { change, order }: Attempt,
+  httpStatus: number | undefined,
 ): Promise<AppointmentResult> {
   const [current, appointment] = await Promise.all([
     getOrder(service, order.id),
     getAppointment(service, order, change.kind),
   ]);
   if (current === null) return notFound('order');
-  const status = readOrderStatus(current.status);
-  if (change.isSlotAtFault(status.step, appointment)) {
-    return {
-      kind: 'SlotUnavailable',
-      code: 'SLOT_UNAVAILABLE',
-      message: 'This slot is taken, or its booking key was used or has expired. Ask for the slots again.',
-    };
-  }
-  const standing = appointment !== null && isActive(appointment) ? ' and a standing appointment' : '';
-  return {
+  const refused = {
     kind: 'AppointmentRefused',
     code: 'APPOINTMENT_REFUSED',
-    message: `An order with the status "${status.label}"${standing} does not allow this.`,
     order: current,
     appointment,
+  } as const;
+  if (current.method !== null && appointmentKindOf(current.method) !== change.kind) {
+    const message = 'The sample of this order is taken in another way: it has no appointment of this kind.';
+    return { ...refused, message };
+  }
+  const status = readOrderStatus(current.status);
+  if (change.isSlotAtFault(status.step, appointment)) return slotUnavailable(httpStatus);
+  const standing = appointment !== null && isActive(appointment) ? ' and a standing appointment' : '';
+  return {
+    ...refused,
+    message: `An order with the status "${status.label}"${standing} does not allow this.`,
   };
+}
+
+/** 400 is the service's word for many faults, in its sandbox also for a slot that is gone (public service). */
+function slotUnavailable(httpStatus: number | undefined): SlotUnavailable {
+  const message =
+    httpStatus === 400
+      ? 'The service refused the booking without saying why; most often the slot is taken, or its booking key was used or has expired. Ask for the slots again.'
+      : 'This slot is taken, or its booking key was used or has expired. Ask for the slots again.';
+  return { kind: 'SlotUnavailable', code: 'SLOT_UNAVAILABLE', message };
 }
 
 /** Two names that the service spells in its own way within appointments. */

@@ -36,12 +36,14 @@ const acceptedRef = builder.objectRef<AppointmentAccepted>('AppointmentAccepted'
 });
 
 const slotUnavailableRef = builder.objectRef<SlotUnavailable>('SlotUnavailable').implement({
-  description: 'The slot is gone, or its booking key was used or has expired; nothing was done.',
+  description:
+    'The slot is gone, or its booking key was used or has expired, as far as the refusal tells; nothing was done.',
   interfaces: [userErrorRef],
 });
 
 const refusedRef = builder.objectRef<AppointmentRefused>('AppointmentRefused').implement({
-  description: "The order's status, or an appointment that stands, does not allow it; nothing was done.",
+  description:
+    "The order's method or status, or an appointment that stands, does not allow it; nothing was done.",
   interfaces: [userErrorRef],
   fields: (t) => ({
     status: t.field({
@@ -93,7 +95,7 @@ const bookCenterInput = builder.inputType('BookServiceCenterAppointmentInput', {
     }),
     idempotencyKey: t.string({
       description:
-        'Your own key, where the service has enabled these: a repeated call gets the first answer again for 14 days.',
+        'Your own key, where the service has enabled these: for 14 days an equal call books nothing further and shows the appointment as it is now, while it stands.',
     }),
   }),
 });

@@ -43,6 +43,7 @@ export function submitBooking(
     kind: 'phlebotomy',
     orderId,
     send: (visit) => bookAppointment(context.service, visit, booking),
+    isReplayed: false,
   });
 }
 
@@ -63,21 +64,21 @@ export function submitCenterBooking(
     return Promise.resolve(inputRejected([issue]));
   }
   const { service } = context;
-  const reference =
-    idempotencyKey === null
-      ? null
-      : referenceOf(`${service.rights.key} appointment ${orderId}`, idempotencyKey);
+  // All that is asked for names the attempt: under a shorter name the service would answer for another booking.
+  const attempt = `${service.rights.key} appointment ${orderId} ${JSON.stringify(booking)}`;
+  const reference = idempotencyKey === null ? null : referenceOf(attempt, idempotencyKey);
   return submitAnyBooking(context, booking, {
     kind: 'patient_service_center',
     orderId,
     send: (visit) => bookCenterAppointment(service, visit, { ...booking, reference }),
+    isReplayed: reference !== null,
   });
 }
 
 async function submitAnyBooking(
   context: GraphContext,
   booking: Booking,
-  { kind, orderId, send }: Target & Pick<AppointmentChange, 'send'>,
+  { kind, orderId, send, isReplayed }: Target & Pick<AppointmentChange, 'send' | 'isReplayed'>,
 ): Promise<AppointmentResult> {
   const issues = findBookingIssues(booking);
   if (issues.length > 0) return inputRejected(issues);
@@ -85,6 +86,7 @@ async function submitAnyBooking(
     kind,
     orderId,
     send,
+    isReplayed,
     needsAppointment: false,
     isDone: (before, after) => after !== null && isActive(after) && !(before && isActive(before)),
     isSlotAtFault: (step, appointment) =>
@@ -108,6 +110,7 @@ export async function submitRequest(
     kind: 'phlebotomy',
     orderId,
     send: (visit) => requestAppointment(context.service, visit, request),
+    isReplayed: false,
     needsAppointment: false,
     isDone: (before, after) => after !== null && isActive(after) && !(before && isActive(before)),
     isSlotAtFault: () => false,
@@ -126,6 +129,7 @@ export async function submitReschedule(
     kind,
     orderId,
     send: (visit) => rescheduleAppointment(context.service, visit, booking),
+    isReplayed: false,
     needsAppointment: true,
     isDone: (before, after) =>
       after !== null &&
@@ -150,6 +154,7 @@ export async function submitCancellation(
     kind,
     orderId,
     send: (visit) => cancelAppointment(context.service, visit, cancellation),
+    isReplayed: false,
     needsAppointment: true,
     isDone: (before, after) =>
       before !== null && isActive(before) && (after === null || after.status === 'cancelled'),
