@@ -1,4 +1,5 @@
 import { GatewayError, isGatewayError } from '../../errors.ts';
+import { countCharacters } from '../../graph/arguments.ts';
 import type { GraphContext } from '../../graph/context.ts';
 import { type InputIssue, inputRejected } from '../../graph/user-error.ts';
 import { referenceOf } from '../order/passthrough.ts';
@@ -59,7 +60,7 @@ export function submitCenterBooking(
   orderId: string,
   { idempotencyKey, ...booking }: CenterBookingRequest,
 ): Promise<AppointmentResult> {
-  if (idempotencyKey !== null && !/^.{1,255}$/s.test(idempotencyKey.trim())) {
+  if (idempotencyKey !== null && !/^.{1,255}$/su.test(idempotencyKey.trim())) {
     const issue = { path: ['idempotencyKey'], message: 'Give 1 to 255 characters, or leave it out.' };
     return Promise.resolve(inputRejected([issue]));
   }
@@ -94,15 +95,21 @@ async function submitAnyBooking(
   });
 }
 
+/** What a caller gives to ask a provider. */
+export interface RequestedAppointment extends AppointmentRequest {
+  readonly contradictions: readonly InputIssue[];
+}
+
 /** Asks a provider for an appointment. @throws GatewayError FORBIDDEN, UPSTREAM_* */
 export async function submitRequest(
   context: GraphContext,
   orderId: string,
-  request: AppointmentRequest,
+  request: RequestedAppointment,
 ): Promise<AppointmentResult> {
   const issues = [
     ...findAddressIssues(request.address),
     ...(request.provider === '' ? [{ path: ['provider'], message: 'Give provider or providerRaw.' }] : []),
+    ...request.contradictions,
     ...findNotesIssues(request.appointmentNotes),
   ];
   if (issues.length > 0) return inputRejected(issues);
@@ -168,7 +175,7 @@ function findBookingIssues({ bookingKey, appointmentNotes }: Booking): readonly 
 }
 
 function findNotesIssues(notes: string | null): readonly InputIssue[] {
-  if ((notes ?? '').length <= maxNotes) return [];
+  if (countCharacters(notes) <= maxNotes) return [];
   return [{ path: ['appointmentNotes'], message: `Give ${maxNotes} characters at most.` }];
 }
 
@@ -216,7 +223,7 @@ const addressRules: readonly {
   {
     field: 'accessNotes',
     message: `Give ${maxNotes} characters at most.`,
-    holds: ({ accessNotes }) => (accessNotes ?? '').length <= maxNotes,
+    holds: ({ accessNotes }) => countCharacters(accessNotes) <= maxNotes,
   },
 ];
 

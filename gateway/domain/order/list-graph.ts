@@ -7,6 +7,7 @@ import {
   connectionType,
 } from '../../graph/connection.ts';
 import type { GraphContext } from '../../graph/context.ts';
+import { requireOpen } from '../../graph/open-input.ts';
 import { pagedConnection } from '../../graph/paged-connection.ts';
 import { collectionMethod } from '../lab-test/graph.ts';
 import { userRef } from '../user/graph.ts';
@@ -70,7 +71,7 @@ function readFilter(input: FilterInput | null | undefined, userId: string | null
     userId,
     orderIds: readUuids('filter.orderIds', input?.orderIds),
     transactionId: readOptionalUuid('filter.transactionId', input?.transactionId) ?? undefined,
-    interpretation: input?.interpretation?.toLowerCase() ?? input?.interpretationRaw ?? undefined,
+    interpretation: requireOpen('filter', input ?? {}, 'interpretation') ?? undefined,
     statuses: unite(input?.statuses, input?.statusesRaw),
     methods: unite(input?.methods, null),
     activations: unite(input?.activations, null),

@@ -2,6 +2,7 @@ import { GatewayError } from '../../errors.ts';
 import { readOptionalUuid, readUuid } from '../../graph/arguments.ts';
 import { builder } from '../../graph/builder.ts';
 import type { GraphContext } from '../../graph/context.ts';
+import { findContradictions } from '../../graph/open-input.ts';
 import { featureNotEnabledRef, inputRejectedRef, notFoundRef, userErrorRef } from '../../graph/user-error.ts';
 import {
   type ClientUserIdTaken,
@@ -17,7 +18,7 @@ import {
   type UserUpdated,
 } from './changes.ts';
 import { demographicsRef } from './demographics-graph.ts';
-import { findContradictions, readDemographics, updateDemographicsInput } from './demographics-input.ts';
+import { openFields, readDemographics, updateDemographicsInput } from './demographics-input.ts';
 import { loadUser, userRef } from './graph.ts';
 import { type DemographicsUpdated, requestDemographics } from './set-demographics.ts';
 import type { UserName } from './write.ts';
@@ -260,7 +261,7 @@ builder.mutationFields((t) => ({
       requestDemographics(context, {
         userId: readOwnUserId(context, input.userId),
         person: readDemographics(input),
-        more: findContradictions(input),
+        more: findContradictions(input, openFields),
       }),
   }),
 }));
