@@ -116,6 +116,32 @@ describe('a refused booking', () => {
     });
   });
 
+  test('of a visit for a kit names the order, not the slot', async () => {
+    await using lab = await startLab();
+    const kit = lab.sandbox.orders().find(({ method }) => method === 'testkit');
+    const [bookingKey] = await keysOf(lab, atHome);
+    expect(await bookAtHome(lab, { orderId: kit?.orderId, bookingKey })).toMatchObject({
+      __typename: 'AppointmentRefused',
+      message: 'The sample of this order is taken in another way: it has no appointment of this kind.',
+    });
+  });
+
+  test('of a provider that takes no requests blames neither the status nor an appointment', async () => {
+    await using lab = await startLab();
+    const order = lab.sandbox
+      .orders()
+      .find(({ method, status }) => method === 'at_home_phlebotomy' && status.endsWith('.ordered'));
+    await lab.query(`mutation { simulateOrder(id: "${order?.orderId}") { __typename } }`);
+    const address = { firstLine: '100 Example Street', city: 'Phoenix', state: 'AZ', zip: '85004' };
+    const input = { orderId: order?.orderId, address, provider: 'GETLABS' };
+    expect(await change(lab, 'requestPhlebotomyAppointment', 'RequestAppointmentInput', input)).toMatchObject(
+      {
+        __typename: 'AppointmentRefused',
+        message: expect.stringMatching(/^The service refused this for an order with the status "[^"]+"\.$/),
+      },
+    );
+  });
+
   test.each([
     [404, 'This slot is taken, or its booking key was used or has expired. Ask for the slots again.'],
     [

@@ -11,6 +11,7 @@ import {
   toInputIssues,
   type UserError,
 } from '../../graph/user-error.ts';
+import { collectionMethod } from '../lab-test/graph.ts';
 import { type CurrentOrder, getOrder, type Order } from '../order/rest.ts';
 import { readOrderStatus } from '../order/status.ts';
 import {
@@ -87,7 +88,7 @@ export async function changeAppointment(
   try {
     const appointment = await change.send({ kind: change.kind, order });
     // 404 for an order that is there: its slot or its appointment is gone (public service: production).
-    if (appointment === null) return await describeRefusal(context, attempt, 404);
+    if (appointment === null) return await describeRefusal(context, attempt, { isVague: false });
     return change.isReplayed
       ? await acceptIfStanding(context, attempt, appointment)
       : accept(order, appointment);
@@ -109,7 +110,7 @@ async function acceptIfStanding(
   const { order, change } = attempt;
   const current = await getAppointment(context.service, order, change.kind);
   const stands = current?.id === answered.id && current.status !== 'cancelled';
-  return stands ? accept(order, current) : await describeRefusal(context, attempt, 409);
+  return stands ? accept(order, current) : await describeRefusal(context, attempt, { isVague: false });
 }
 
 /** Refusals that speak of what was asked for: the slot, the appointment or the order. */
@@ -123,7 +124,9 @@ async function describeFailure(
   if (isGatewayError(error, 'UPSTREAM_FORBIDDEN')) return featureNotEnabled();
   if (isGatewayError(error, 'UPSTREAM_REJECTED')) {
     if (error.status === 422) return inputRejected(toInputIssues(error.issues).map(inOurNames));
-    if (refusals.includes(error.status)) return await describeRefusal(context, attempt, error.status);
+    if (refusals.includes(error.status)) {
+      return await describeRefusal(context, attempt, { isVague: error.status === 400 });
+    }
   }
   if (!mayHaveHappened(error)) throw error;
   const { change, order, before } = attempt;
@@ -138,11 +141,16 @@ function mayHaveHappened(error: unknown): boolean {
   );
 }
 
+interface Refusal {
+  /** 400 is the service's word for many faults, in its sandbox also for a slot that is gone (public service). */
+  readonly isVague: boolean;
+}
+
 /** The service's refusals differ by text only, which is never read: what is so now tells them apart. */
 async function describeRefusal(
   { service }: GraphContext,
   { change, order }: Attempt,
-  httpStatus: number | undefined,
+  { isVague }: Refusal,
 ): Promise<AppointmentResult> {
   const [current, appointment] = await Promise.all([
     getOrder(service, order.id),
@@ -155,25 +163,23 @@ async function describeRefusal(
     order: current,
     appointment,
   } as const;
-  if (current.method !== null && appointmentKindOf(current.method) !== change.kind) {
+  if (collectionMethod.known(current.method) !== null && appointmentKindOf(current.method) !== change.kind) {
     const message = 'The sample of this order is taken in another way: it has no appointment of this kind.';
     return { ...refused, message };
   }
   const status = readOrderStatus(current.status);
-  if (change.isSlotAtFault(status.step, appointment)) return slotUnavailable(httpStatus);
+  if (change.isSlotAtFault(status.step, appointment)) return slotUnavailable(isVague);
   const standing = appointment !== null && isActive(appointment) ? ' and a standing appointment' : '';
   return {
     ...refused,
-    message: `An order with the status "${status.label}"${standing} does not allow this.`,
+    message: `The service refused this for an order with the status "${status.label}"${standing}.`,
   };
 }
 
-/** 400 is the service's word for many faults, in its sandbox also for a slot that is gone (public service). */
-function slotUnavailable(httpStatus: number | undefined): SlotUnavailable {
-  const message =
-    httpStatus === 400
-      ? 'The service refused the booking without saying why; most often the slot is taken, or its booking key was used or has expired. Ask for the slots again.'
-      : 'This slot is taken, or its booking key was used or has expired. Ask for the slots again.';
+function slotUnavailable(isVague: boolean): SlotUnavailable {
+  const message = isVague
+    ? 'The service refused the booking without saying why; most often the slot is taken, or its booking key was used or has expired. Ask for the slots again.'
+    : 'This slot is taken, or its booking key was used or has expired. Ask for the slots again.';
   return { kind: 'SlotUnavailable', code: 'SLOT_UNAVAILABLE', message };
 }
 
