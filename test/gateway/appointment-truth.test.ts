@@ -91,6 +91,21 @@ describe('a booking under an idempotency key', () => {
     expect(await book(lab, input)).toEqual(moved);
   });
 
+  test('whose appointment cannot be read afterwards is told as one that may have been made', async () => {
+    await using lab = await startLab();
+    const orderId = await readyOrder(lab);
+    const [bookingKey] = await keysOf(lab, atCenter);
+    const path = /psc\/appointment$/;
+    lab.sandbox.faults.add({ method: 'GET', path, times: 1 });
+    lab.sandbox.faults.add({ method: 'GET', path, effect: { kind: 'serverError' } });
+    const input = { orderId, bookingKey, idempotencyKey: 'visit-1' };
+    expect(await book(lab, input)).toMatchObject({
+      errors: [{ extensions: { code: 'UPSTREAM_UNAVAILABLE', mayHaveBeenDone: true } }],
+    });
+    lab.sandbox.faults.clear();
+    expect((await book(lab, input)).__typename).toBe('AppointmentAccepted');
+  });
+
   test('books another slot under the same key, once there is room for it', async () => {
     await using lab = await startLab();
     const orderId = await readyOrder(lab);

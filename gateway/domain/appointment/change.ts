@@ -3,7 +3,6 @@ import type { GraphContext } from '../../graph/context.ts';
 import {
   type FeatureNotEnabled,
   featureNotEnabled,
-  type InputIssue,
   type InputRejected,
   inputRejected,
   type NotFound,
@@ -14,6 +13,7 @@ import {
 import { collectionMethod } from '../lab-test/graph.ts';
 import { type CurrentOrder, getOrder, type Order } from '../order/rest.ts';
 import { readOrderStatus } from '../order/status.ts';
+import { settleLost } from '../settle.ts';
 import {
   type Appointment,
   type AppointmentKind,
@@ -63,6 +63,9 @@ export interface AppointmentChange {
   readonly isSlotAtFault: (step: string | null, appointment: Appointment | null) => boolean;
 }
 
+/** Two names that the service spells in its own way within appointments. */
+const ourNames = { zip_code: 'zip', note: 'notes' };
+
 interface Attempt {
   readonly change: AppointmentChange;
   readonly order: CurrentOrder;
@@ -85,16 +88,15 @@ export async function changeAppointment(
   const before = await getAppointment(service, order, change.kind);
   if (before === null && change.needsAppointment) return notFound('appointment');
   const attempt = { change, order, before };
+  let answered: Appointment | null;
   try {
-    const appointment = await change.send({ kind: change.kind, order });
-    // 404 for an order that is there: its slot or its appointment is gone (public service: production).
-    if (appointment === null) return await describeRefusal(context, attempt, { isVague: false });
-    return change.isReplayed
-      ? await acceptIfStanding(context, attempt, appointment)
-      : accept(order, appointment);
+    answered = await change.send({ kind: change.kind, order });
   } catch (error) {
     return await describeFailure(context, attempt, error);
   }
+  // 404 for an order that is there: its slot or its appointment is gone (public service: production).
+  if (answered === null) return await describeRefusal(context, attempt, { isVague: false });
+  return change.isReplayed ? await acceptIfStanding(context, attempt, answered) : accept(order, answered);
 }
 
 function accept(order: Order, appointment: Appointment | null): AppointmentAccepted {
@@ -108,7 +110,9 @@ async function acceptIfStanding(
   answered: Appointment,
 ): Promise<AppointmentResult> {
   const { order, change } = attempt;
-  const current = await getAppointment(context.service, order, change.kind);
+  const current = await getAppointment(context.service, order, change.kind).catch((error: unknown) => {
+    throw isGatewayError(error) ? error.withOutcome(true) : error;
+  });
   const stands = current?.id === answered.id && current.status !== 'cancelled';
   return stands ? accept(order, current) : await describeRefusal(context, attempt, { isVague: false });
 }
@@ -123,22 +127,16 @@ async function describeFailure(
 ): Promise<AppointmentResult> {
   if (isGatewayError(error, 'UPSTREAM_FORBIDDEN')) return featureNotEnabled();
   if (isGatewayError(error, 'UPSTREAM_REJECTED')) {
-    if (error.status === 422) return inputRejected(toInputIssues(error.issues).map(inOurNames));
+    if (error.status === 422) return inputRejected(toInputIssues(error.issues, ourNames));
     if (refusals.includes(error.status)) {
       return await describeRefusal(context, attempt, { isVague: error.status === 400 });
     }
   }
-  if (!mayHaveHappened(error)) throw error;
   const { change, order, before } = attempt;
-  const after = await getAppointment(context.service, order, change.kind).catch(() => before);
-  if (change.isDone(before, after)) return accept(order, after);
-  throw error;
-}
-
-function mayHaveHappened(error: unknown): boolean {
-  return (
-    isGatewayError(error, 'UPSTREAM_TIMEOUT', 'UPSTREAM_UNAVAILABLE', 'UPSTREAM_UNREADABLE') && !error.notSent
-  );
+  return await settleLost(error, async () => {
+    const after = await getAppointment(context.service, order, change.kind);
+    return change.isDone(before, after) ? accept(order, after) : null;
+  });
 }
 
 interface Refusal {
@@ -181,10 +179,4 @@ function slotUnavailable(isVague: boolean): SlotUnavailable {
     ? 'The service refused the booking without saying why; most often the slot is taken, or its booking key was used or has expired. Ask for the slots again.'
     : 'This slot is taken, or its booking key was used or has expired. Ask for the slots again.';
   return { kind: 'SlotUnavailable', code: 'SLOT_UNAVAILABLE', message };
-}
-
-/** Two names that the service spells in its own way within appointments. */
-function inOurNames({ path, message }: InputIssue): InputIssue {
-  const names: Readonly<Record<string, string>> = { zipCode: 'zip', note: 'notes' };
-  return { path: path.map((part) => names[part] ?? part), message };
 }

@@ -1,7 +1,5 @@
-import { GatewayError } from '../../errors.ts';
 import { readOptionalUuid, readUuid } from '../../graph/arguments.ts';
 import { builder } from '../../graph/builder.ts';
-import type { GraphContext } from '../../graph/context.ts';
 import { findContradictions } from '../../graph/open-input.ts';
 import { featureNotEnabledRef, inputRejectedRef, notFoundRef, userErrorRef } from '../../graph/user-error.ts';
 import {
@@ -211,12 +209,6 @@ function readReference(by: (typeof userReference)['$inferInput']): UserName {
     : { id: null, clientUserId: by.clientUserId ?? '' };
 }
 
-function readOwnUserId(context: GraphContext, given: string | null | undefined): string {
-  const userId = readOptionalUuid('input.userId', given) ?? context.service.rights.userId;
-  if (userId !== null) return userId;
-  throw new GatewayError('BAD_USER_INPUT', 'input.userId is needed with a gateway key.');
-}
-
 builder.mutationFields((t) => ({
   createUser: t.field({
     type: createUserResult,
@@ -259,7 +251,7 @@ builder.mutationFields((t) => ({
     args: { input: t.arg({ type: updateDemographicsInput, required: true, description: 'The record.' }) },
     resolve: (_root, { input }, context) =>
       requestDemographics(context, {
-        userId: readOwnUserId(context, input.userId),
+        userId: readOptionalUuid('input.userId', input.userId) ?? context.service.rights.userId,
         person: readDemographics(input),
         more: findContradictions(input, openFields),
       }),
