@@ -170,3 +170,16 @@ test.each(['orderUpdates', 'userOrderUpdates'] as const)(
     await items.close();
   },
 );
+
+test('orders that an operation has listed are not asked for again by what hangs on them', async () => {
+  await using lab = await startLab();
+  const [person] = lab.sandbox.users();
+  const own = lab.sandbox.orders().filter(({ userId }) => userId === person?.userId);
+  const token = await lab.tokenFor(person?.userId ?? '', { scopes });
+  lab.sandbox.clearCalls();
+  await lab.query('{ orders(first: 100) { nodes { id results { samples { sampleId } } } } }', { token });
+  const asked = lab.sandbox.calls.map((call) => call.replace(/\?.*/, '')).toSorted();
+  expect(asked).toEqual(
+    ['GET /orders', ...own.map(({ orderId }) => `GET /v3/order/${orderId}/result`)].toSorted(),
+  );
+});
