@@ -1,5 +1,5 @@
 import { builder } from '../../graph/builder.ts';
-import type { InputIssue } from '../../graph/user-error.ts';
+import { readOpen } from '../../graph/open-input.ts';
 import type { NewDemographics } from './demographics.ts';
 import { ethnicity, genderIdentity, race, sexualOrientation } from './person-enums.ts';
 
@@ -77,7 +77,8 @@ export const updateDemographicsInput = builder.inputType('UpdateDemographicsInpu
 
 type Input = (typeof updateDemographicsInput)['$inferInput'];
 
-const openFields = ['race', 'ethnicity', 'sexualOrientation', 'genderIdentity'] as const;
+/** What can be given as a known value or in a word of the service. */
+export const openFields = ['race', 'ethnicity', 'sexualOrientation', 'genderIdentity'] as const;
 
 /** The record an input stands for, as it is sent to the service. */
 export function readDemographics(input: Input): NewDemographics {
@@ -104,17 +105,6 @@ export function readDemographics(input: Input): NewDemographics {
     sexualOrientation: readOpen(input, 'sexualOrientation'),
     genderIdentity: readOpen(input, 'genderIdentity'),
   };
-}
-
-/** A known value and a word of one's own for the same thing contradict each other. */
-export function findContradictions(input: Input): readonly InputIssue[] {
-  return openFields
-    .filter((name) => input[name] && input[`${name}Raw`])
-    .map((name) => ({ path: [`${name}Raw`], message: `Give either ${name} or ${name}Raw.` }));
-}
-
-function readOpen(input: Input, name: (typeof openFields)[number]): string | null {
-  return input[name]?.toLowerCase() ?? input[`${name}Raw`] ?? null;
 }
 
 function readAddress(address: Input['address']): NewDemographics['address'] {

@@ -100,8 +100,8 @@ export function getUser(service: Service, userId: string): Promise<User | null> 
 
 /** The user with the team's own reference, or null (`GET /v2/user/resolve/{client_user_id}`). */
 export async function getUserByClientUserId(service: Service, clientUserId: string): Promise<User | null> {
-  // As a segment of a path these would lead elsewhere.
-  if (['', '.', '..'].includes(clientUserId)) return null;
+  // As a segment of a path these would lead elsewhere; half a character cannot stand in one, nor in any reference.
+  if (['', '.', '..'].includes(clientUserId) || !clientUserId.isWellFormed()) return null;
   return await service.readOne({
     operation: 'user.resolve',
     method: 'GET',
