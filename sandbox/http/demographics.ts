@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { textUpTo } from './validation.ts';
 
 // No accents, starts with a letter or digit, single spaces inside (public service: patient input rules).
 const personName = z
@@ -22,9 +23,7 @@ const address = z.object({
   zip: z.string().min(1),
   city: z.string().min(1),
   state: z.string().regex(/^[A-Za-z]{2}$/),
-  access_notes: z
-    .string()
-    .max(1000)
+  access_notes: textUpTo(1000)
     .nullish()
     .transform((text) => text ?? null),
 });

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { medicalProxy } from './demographics.ts';
 import { country } from './shipping-details.ts';
+import { textUpTo } from './validation.ts';
 
 const optionalText = z
   .string()
@@ -84,9 +85,7 @@ const address = {
   city: z.string().min(1),
   state: z.string().regex(/^[A-Za-z]{2}$/),
   country,
-  access_notes: z
-    .string()
-    .max(1000)
+  access_notes: textUpTo(1000)
     .nullish()
     .transform((text) => text ?? null),
 };

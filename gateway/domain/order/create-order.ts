@@ -1,3 +1,4 @@
+import { countCharacters } from '../../graph/arguments.ts';
 import type { GraphContext } from '../../graph/context.ts';
 import { inputRejected, notFound } from '../../graph/user-error.ts';
 import { isOrderOf, isPlacedSince } from './lost.ts';
@@ -24,7 +25,7 @@ import { createOrder, findOrderAnswer, importOrder } from './write.ts';
 const notesRule: InputRule<NewOrder> = {
   path: ['clinicalNotes'],
   message: 'Give at most 1,000 characters.',
-  holds: ({ clinicalNotes }) => (clinicalNotes?.length ?? 0) <= 1000,
+  holds: ({ clinicalNotes }) => countCharacters(clinicalNotes) <= 1000,
 };
 
 /**

@@ -1,5 +1,7 @@
+import { countCharacters } from '../../graph/arguments.ts';
 import type { InputIssue } from '../../graph/user-error.ts';
 import { toCountry } from '../address/country.ts';
+import { isPhoneNumber } from '../address/phone-number.ts';
 import { findProxyIssues, isMinor } from '../user/demographics-rules.ts';
 import type { OrderSetRequest, PatientPart } from './request.ts';
 
@@ -19,14 +21,10 @@ export function isGiven(text: string): boolean {
   return text.trim() !== '';
 }
 
-export function isPhoneNumber(text: string): boolean {
-  return /^\+[\d ().-]{5,30}$/.test(text);
-}
-
 export const keyRule: InputRule<{ readonly idempotencyKey: string }> = {
   path: ['idempotencyKey'],
   message: 'Give 1 to 255 characters, new for each new order.',
-  holds: ({ idempotencyKey }) => isGiven(idempotencyKey) && idempotencyKey.length <= 255,
+  holds: ({ idempotencyKey }) => isGiven(idempotencyKey) && countCharacters(idempotencyKey) <= 255,
 };
 
 const details = (field: string) => ['patientDetails', field];
@@ -92,7 +90,7 @@ const patientRules: readonly InputRule<PatientPart>[] = [
   {
     path: address('accessNotes'),
     message: 'Give at most 1,000 characters.',
-    holds: ({ patientAddress }) => (patientAddress.accessNotes?.length ?? 0) <= 1000,
+    holds: ({ patientAddress }) => countCharacters(patientAddress.accessNotes) <= 1000,
   },
 ];
 
@@ -106,7 +104,7 @@ export function findPatientIssues(order: PatientPart): readonly InputIssue[] {
 }
 
 function isName(text: string): boolean {
-  return isGiven(text) && text.length <= 50;
+  return isGiven(text) && countCharacters(text) <= 50;
 }
 
 interface WithOrderSet {

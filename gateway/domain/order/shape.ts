@@ -39,7 +39,7 @@ export const orderEventShape = z
     statusDetail: raw.status_detail,
   }));
 
-export const shipmentShape = z
+const shipmentShape = z
   .object({
     outbound_courier: text,
     outbound_tracking_number: text,
@@ -66,6 +66,12 @@ export const shipmentShape = z
     createdAt: raw.created_at,
     updatedAt: raw.updated_at,
   }))
+  .nullable()
+  .catch(null);
+
+/** The details that depend on the collection method. */
+export const detailsShape = z
+  .object({ type: text, data: z.object({ shipment: shipmentShape }).nullable().catch(null) })
   .nullable()
   .catch(null);
 

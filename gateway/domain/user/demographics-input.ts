@@ -1,5 +1,5 @@
 import { builder } from '../../graph/builder.ts';
-import type { InputIssue } from '../../graph/user-error.ts';
+import { readOpen } from '../../graph/open-input.ts';
 import type { NewDemographics, NewMedicalProxy } from './demographics.ts';
 import { ethnicity, genderIdentity, race, sexualOrientation } from './person-enums.ts';
 
@@ -78,7 +78,8 @@ export const updateDemographicsInput = builder.inputType('UpdateDemographicsInpu
 
 type Input = (typeof updateDemographicsInput)['$inferInput'];
 
-const openFields = ['race', 'ethnicity', 'sexualOrientation', 'genderIdentity'] as const;
+/** What can be given as a known value or in a word of the service. */
+export const openFields = ['race', 'ethnicity', 'sexualOrientation', 'genderIdentity'] as const;
 
 /** The record an input stands for, as it is sent to the service. */
 export function readDemographics(input: Input): NewDemographics {
@@ -107,17 +108,6 @@ export function readMedicalProxy(proxy: (typeof medicalProxyInput)['$inferInput'
     householdIncome: proxy.householdIncome ?? null,
     householdSize: proxy.householdSize ?? null,
   };
-}
-
-/** A known value and a word of one's own for the same thing contradict each other. */
-export function findContradictions(input: Input): readonly InputIssue[] {
-  return openFields
-    .filter((name) => input[name] && input[`${name}Raw`])
-    .map((name) => ({ path: [`${name}Raw`], message: `Give either ${name} or ${name}Raw.` }));
-}
-
-function readOpen(input: Input, name: (typeof openFields)[number]): string | null {
-  return input[name]?.toLowerCase() ?? input[`${name}Raw`] ?? null;
 }
 
 function readAddress(address: Input['address']): NewDemographics['address'] {

@@ -1,6 +1,8 @@
 import { z } from 'zod';
+import { countCharacters } from '../../graph/arguments.ts';
 import type { InputIssue } from '../../graph/user-error.ts';
 import { toCountry } from '../address/country.ts';
+import { isPhoneNumber } from '../address/phone-number.ts';
 import type { NewDemographics, NewHomeAddress, NewMedicalProxy } from './demographics.ts';
 
 /** One rule of the public service for patient input, told before the call and all rules at once. */
@@ -21,8 +23,8 @@ function isName(text: string): boolean {
 }
 
 /** Numbers of the area 555 are refused (public service, observed). */
-function isPhoneNumber(text: string): boolean {
-  return /^\+(?!1[ ().-]*555)[1-9][\d ().-]{6,18}$/.test(text);
+function isPersonsNumber(text: string): boolean {
+  return isPhoneNumber(text) && !/^\+1[ ().-]*555/.test(text);
 }
 
 function isGiven(text: string): boolean {
@@ -51,14 +53,14 @@ const addressRules: readonly Rule<NewHomeAddress>[] = [
   {
     path: ['accessNotes'],
     message: 'Give 1,000 characters at most.',
-    holds: (address) => (address.accessNotes ?? '').length <= 1000,
+    holds: (address) => countCharacters(address.accessNotes) <= 1000,
   },
 ];
 
 const proxyRules: readonly Rule<NewMedicalProxy>[] = [
   { path: ['firstName'], message: nameRule, holds: (proxy) => isName(proxy.firstName) },
   { path: ['lastName'], message: nameRule, holds: (proxy) => isName(proxy.lastName) },
-  { path: ['phoneNumber'], message: phoneRule, holds: (proxy) => isPhoneNumber(proxy.phoneNumber) },
+  { path: ['phoneNumber'], message: phoneRule, holds: (proxy) => isPersonsNumber(proxy.phoneNumber) },
   {
     path: ['email'],
     message: 'Give an e-mail address.',
@@ -74,7 +76,7 @@ const personRules: readonly Rule<NewDemographics>[] = [
     message: 'Give an e-mail address.',
     holds: (person) => email.safeParse(person.email).success,
   },
-  { path: ['phoneNumber'], message: phoneRule, holds: (person) => isPhoneNumber(person.phoneNumber) },
+  { path: ['phoneNumber'], message: phoneRule, holds: (person) => isPersonsNumber(person.phoneNumber) },
   { path: ['gender'], message: 'Give the gender.', holds: (person) => isGiven(person.gender) },
   {
     path: ['dob'],

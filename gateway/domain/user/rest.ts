@@ -97,8 +97,9 @@ export async function getUser(service: Service, userId: string): Promise<User | 
 
 /** The user with the team's own reference, or null (`GET /v2/user/resolve/{client_user_id}`). */
 export async function getUserByClientUserId(service: Service, clientUserId: string): Promise<User | null> {
-  // As a segment of a path these would lead elsewhere.
-  if (!seesUsers(service) || ['', '.', '..'].includes(clientUserId)) return null;
+  if (!seesUsers(service)) return null;
+  // As a segment of a path these would lead elsewhere; half a character cannot stand in one, nor in any reference.
+  if (['', '.', '..'].includes(clientUserId) || !clientUserId.isWellFormed()) return null;
   return await service.readOne({
     operation: 'user.resolve',
     method: 'GET',
