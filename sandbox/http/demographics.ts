@@ -30,7 +30,8 @@ const address = z.object({
 
 const dayOfBirth = z.iso.date().refine((day) => Date.parse(day) <= Date.now(), 'dob is in the future');
 
-const medicalProxy = z.object({
+/** Who answers for a person under 18 (public service: GuarantorDetails). */
+export const medicalProxy = z.object({
   first_name: personName,
   last_name: personName,
   address,

@@ -72,6 +72,13 @@ const person = {
   gender: 'female',
   phoneNumber: '+14155550100',
   email: 'ada@example.com',
+  medicalProxy: null,
+  race: null,
+  ethnicity: null,
+  sexualOrientation: null,
+  genderIdentity: null,
+  householdIncome: null,
+  householdSize: null,
 };
 const patient = { patientDetails: person, patientAddress: address, physician: null };
 const nothing = {

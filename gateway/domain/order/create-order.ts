@@ -5,11 +5,11 @@ import { isOrderOf, isPlacedSince } from './lost.ts';
 import { referenceOf } from './passthrough.ts';
 import {
   findIssues,
+  findPatientIssues,
   type InputRule,
   isGiven,
   keyRule,
   orderSetRules,
-  patientRules,
 } from './patient-rules.ts';
 import {
   type CreateOrderResult,
@@ -41,7 +41,9 @@ export async function submitOrder(
   const { service } = context;
   requireRightToOrder(context);
   const issues = [
-    ...findIssues([...orderSetRules, ...patientRules, notesRule], order),
+    ...findIssues(orderSetRules, order),
+    ...findPatientIssues(order),
+    ...findIssues([notesRule], order),
     ...findIssues([keyRule], { idempotencyKey }),
   ];
   if (issues.length > 0) return inputRejected(issues);
@@ -85,7 +87,11 @@ const importRules: readonly InputRule<OrderToImport>[] = [
 export async function submitImport(context: GraphContext, order: OrderToImport): Promise<CreateOrderResult> {
   const { service } = context;
   requireRightToOrder(context);
-  const issues = findIssues([...orderSetRules, ...patientRules, ...importRules], order);
+  const issues = [
+    ...findIssues(orderSetRules, order),
+    ...findPatientIssues(order),
+    ...findIssues(importRules, order),
+  ];
   if (issues.length > 0) return inputRejected(issues);
   if (!service.rights.owns({ userId: order.userId })) return notFound('user or lab test');
 

@@ -2,6 +2,7 @@ import { countCharacters } from '../../graph/arguments.ts';
 import type { InputIssue } from '../../graph/user-error.ts';
 import { toCountry } from '../address/country.ts';
 import { isPhoneNumber } from '../address/phone-number.ts';
+import { findProxyIssues, isMinor } from '../user/demographics-rules.ts';
 import type { OrderSetRequest, PatientPart } from './request.ts';
 
 /** A rule of the service for an input, told before the call and with all others at once. */
@@ -30,7 +31,7 @@ const details = (field: string) => ['patientDetails', field];
 const address = (field: string) => ['patientAddress', field];
 
 /** Rules for patient and address (public service: patient input); the postal code is left to the service. */
-export const patientRules: readonly InputRule<PatientPart>[] = [
+const patientRules: readonly InputRule<PatientPart>[] = [
   {
     path: details('firstName'),
     message: 'Give a first name of 1 to 50 characters.',
@@ -55,6 +56,11 @@ export const patientRules: readonly InputRule<PatientPart>[] = [
     path: details('email'),
     message: 'Give an e-mail address.',
     holds: ({ patientDetails }) => /^\S+@\S+\.\S+$/.test(patientDetails.email),
+  },
+  {
+    path: details('medicalProxy'),
+    message: 'A person under 18 needs a medical proxy.',
+    holds: ({ patientDetails }) => patientDetails.medicalProxy !== null || !isMinor(patientDetails.dob),
   },
   {
     path: address('firstLine'),
@@ -87,6 +93,15 @@ export const patientRules: readonly InputRule<PatientPart>[] = [
     holds: ({ patientAddress }) => countCharacters(patientAddress.accessNotes) <= 1000,
   },
 ];
+
+/** Everything that is wrong with patient and address, who answers for the patient included. */
+export function findPatientIssues(order: PatientPart): readonly InputIssue[] {
+  const ofProxy = findProxyIssues(order.patientDetails.medicalProxy);
+  return [
+    ...findIssues(patientRules, order),
+    ...ofProxy.map(({ path, message }) => ({ path: ['patientDetails', ...path], message })),
+  ];
+}
 
 function isName(text: string): boolean {
   return isGiven(text) && countCharacters(text) <= 50;

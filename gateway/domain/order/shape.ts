@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { day, id, link, list, optionalId, text, timestamp } from '../reading.ts';
+import { medicalProxyShape } from '../user/demographics.ts';
 
 /** Readers of the parts of an order; the order itself is read in rest.ts. */
 
@@ -104,7 +105,19 @@ export const transactionShape = z
   .catch(null);
 
 export const patientShape = z
-  .object({ first_name: text, last_name: text, dob: day, gender: text, phone_number: text, email: text })
+  .object({
+    first_name: text,
+    last_name: text,
+    dob: day,
+    gender: text,
+    phone_number: text,
+    email: text,
+    medical_proxy: medicalProxyShape,
+    race: text,
+    ethnicity: text,
+    sexual_orientation: text,
+    gender_identity: text,
+  })
   .transform((raw) => ({
     firstName: raw.first_name,
     lastName: raw.last_name,
@@ -112,6 +125,11 @@ export const patientShape = z
     gender: raw.gender,
     phoneNumber: raw.phone_number,
     email: raw.email,
+    medicalProxy: raw.medical_proxy,
+    race: raw.race,
+    ethnicity: raw.ethnicity,
+    sexualOrientation: raw.sexual_orientation,
+    genderIdentity: raw.gender_identity,
   }))
   .nullable()
   .catch(null);

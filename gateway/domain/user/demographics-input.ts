@@ -1,6 +1,6 @@
 import { builder } from '../../graph/builder.ts';
 import { readOpen } from '../../graph/open-input.ts';
-import type { NewDemographics } from './demographics.ts';
+import type { NewDemographics, NewMedicalProxy } from './demographics.ts';
 import { ethnicity, genderIdentity, race, sexualOrientation } from './person-enums.ts';
 
 const homeAddressInput = builder.inputType('HomeAddressInput', {
@@ -16,7 +16,8 @@ const homeAddressInput = builder.inputType('HomeAddressInput', {
   }),
 });
 
-const medicalProxyInput = builder.inputType('MedicalProxyInput', {
+/** Who answers for a person, in demographics and in orders. */
+export const medicalProxyInput = builder.inputType('MedicalProxyInput', {
   description: 'Who answers for a person under 18.',
   fields: (t) => ({
     firstName: t.string({ required: true, description: 'First name.' }),
@@ -91,19 +92,21 @@ export function readDemographics(input: Input): NewDemographics {
     gender: input.gender,
     dob: input.dob.toISOString().slice(0, 10),
     address: readAddress(input.address),
-    medicalProxy: medicalProxy
-      ? {
-          ...medicalProxy,
-          email: medicalProxy.email ?? null,
-          address: readAddress(medicalProxy.address),
-          householdIncome: medicalProxy.householdIncome ?? null,
-          householdSize: medicalProxy.householdSize ?? null,
-        }
-      : null,
+    medicalProxy: medicalProxy ? readMedicalProxy(medicalProxy) : null,
     race: readOpen(input, 'race'),
     ethnicity: readOpen(input, 'ethnicity'),
     sexualOrientation: readOpen(input, 'sexualOrientation'),
     genderIdentity: readOpen(input, 'genderIdentity'),
+  };
+}
+
+export function readMedicalProxy(proxy: (typeof medicalProxyInput)['$inferInput']): NewMedicalProxy {
+  return {
+    ...proxy,
+    email: proxy.email ?? null,
+    address: readAddress(proxy.address),
+    householdIncome: proxy.householdIncome ?? null,
+    householdSize: proxy.householdSize ?? null,
   };
 }
 

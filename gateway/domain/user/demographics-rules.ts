@@ -3,7 +3,7 @@ import { countCharacters } from '../../graph/arguments.ts';
 import type { InputIssue } from '../../graph/user-error.ts';
 import { toCountry } from '../address/country.ts';
 import { isPhoneNumber } from '../address/phone-number.ts';
-import type { NewDemographics, NewHomeAddress } from './demographics.ts';
+import type { NewDemographics, NewHomeAddress, NewMedicalProxy } from './demographics.ts';
 
 /** One rule of the public service for patient input, told before the call and all rules at once. */
 interface Rule<Subject> {
@@ -57,7 +57,7 @@ const addressRules: readonly Rule<NewHomeAddress>[] = [
   },
 ];
 
-const proxyRules: readonly Rule<NonNullable<NewDemographics['medicalProxy']>>[] = [
+const proxyRules: readonly Rule<NewMedicalProxy>[] = [
   { path: ['firstName'], message: nameRule, holds: (proxy) => isName(proxy.firstName) },
   { path: ['lastName'], message: nameRule, holds: (proxy) => isName(proxy.lastName) },
   { path: ['phoneNumber'], message: phoneRule, holds: (proxy) => isPersonsNumber(proxy.phoneNumber) },
@@ -95,7 +95,8 @@ function isFuture(day: string): boolean {
   return Date.parse(day) > Date.now() + 14 * 60 * 60 * 1000;
 }
 
-function isMinor(day: string): boolean {
+/** Whether a person born on this day is under 18. */
+export function isMinor(day: string): boolean {
   const born = new Date(day);
   const ofAge = new Date(Date.UTC(born.getUTCFullYear() + 18, born.getUTCMonth(), born.getUTCDate()));
   return !isFuture(day) && ofAge.getTime() > Date.now();
@@ -103,19 +104,18 @@ function isMinor(day: string): boolean {
 
 /** Everything that the service would refuse in a whole record, with paths in the names of the graph. */
 export function findDemographicsIssues(person: NewDemographics): readonly InputIssue[] {
-  const { address, medicalProxy } = person;
-  const ofProxy =
-    medicalProxy === null
-      ? []
-      : [
-          ...broken(proxyRules, medicalProxy),
-          ...under('address', broken(addressRules, medicalProxy.address)),
-        ];
   return [
     ...broken(personRules, person),
-    ...under('address', broken(addressRules, address)),
-    ...under('medicalProxy', ofProxy),
+    ...under('address', broken(addressRules, person.address)),
+    ...findProxyIssues(person.medicalProxy),
   ];
+}
+
+/** The same for who answers for a person, with paths from `medicalProxy` on; none are fine where nobody needs to. */
+export function findProxyIssues(proxy: NewMedicalProxy | null): readonly InputIssue[] {
+  if (proxy === null) return [];
+  const ofAddress = under('address', broken(addressRules, proxy.address));
+  return under('medicalProxy', [...broken(proxyRules, proxy), ...ofAddress]);
 }
 
 function broken<Subject>(rules: readonly Rule<Subject>[], subject: Subject): readonly InputIssue[] {
