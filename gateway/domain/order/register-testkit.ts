@@ -9,7 +9,7 @@ import {
 } from '../../graph/user-error.ts';
 import { settleLost } from '../settle.ts';
 import { isForPatient } from './lost.ts';
-import { findIssues, type InputRule, isGiven, patientRules } from './patient-rules.ts';
+import { findIssues, findPatientIssues, type InputRule, isGiven } from './patient-rules.ts';
 import { describeRefusal, ofAnyAccount, type PhysicianRequired } from './place.ts';
 import type { Registration } from './request.ts';
 import { findTestkit, type Order, type OrderEvent } from './rest.ts';
@@ -50,7 +50,7 @@ export async function submitRegistration(
 ): Promise<RegisterTestkitResult> {
   const { service } = context;
   service.require('write:orders');
-  const issues = findIssues([sampleRule, ...patientRules], registration);
+  const issues = [...findIssues([sampleRule], registration), ...findPatientIssues(registration)];
   if (issues.length > 0) return inputRejected(issues);
   const self = service.rights.userId;
   const userId = registration.userId ?? self;
