@@ -1,20 +1,12 @@
 import { GatewayError, type GatewayErrorOptions, type UpstreamIssue } from '../errors.ts';
 import { parseJson } from '../json.ts';
+import { Refusal } from './refusal.ts';
 
 /** An answer of the service as it came: status, the headers that matter, the body as text. */
 export interface Answer {
   readonly status: number;
   readonly retryAfter: string | null;
   readonly body: string;
-}
-
-/** What a refusal says, given back where the call asked for it: a class, so that no answer can be taken for one. */
-export class Refusal {
-  readonly json: Readonly<Record<string, unknown>>;
-
-  constructor(json: Readonly<Record<string, unknown>>) {
-    this.json = json;
-  }
 }
 
 /**

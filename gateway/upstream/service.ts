@@ -153,6 +153,17 @@ export function bindService(upstream: Upstream, options: ServiceOptions): Servic
       readNoting(call.reader, json, (path, rows) => options.onUnreadable?.(call.operation, path, rows)),
     );
 
+  /** What is of somebody else counts as unreadable: it says nothing of what was written. */
+  const readOwn =
+    <T>(write: Write<T>) =>
+    (json: unknown): T => {
+      const thing = write.reader(json);
+      if (isOwn(write.owner, thing) && isOf(write, thing)) return thing;
+      throw new GatewayError('UPSTREAM_UNREADABLE', 'The service answered about something else.', {
+        status: 200,
+      });
+    };
+
   return {
     require,
     ordersPath,
@@ -180,11 +191,7 @@ export function bindService(upstream: Upstream, options: ServiceOptions): Servic
       try {
         const json = await upstream.write(write);
         if (json === undefined) return null;
-        const thing = readWith(write, json);
-        if (isOwn(write.owner, thing) && isOf(write, thing)) return thing;
-        throw new GatewayError('UPSTREAM_UNREADABLE', 'The service answered about something else.', {
-          status: 200,
-        });
+        return readWith({ ...write, reader: readOwn(write) }, json);
       } catch (error) {
         throw isGatewayError(error) ? error.withOutcome(mayBeDone(error)) : error;
       }

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { GatewayError } from '../../errors.ts';
-import { Refusal } from '../../upstream/failure.ts';
+import { Refusal } from '../../upstream/refusal.ts';
 import type { Service } from '../../upstream/service.ts';
 import { id, readDone, timestamp } from '../reading.ts';
 import { type User, userShape } from './rest.ts';
