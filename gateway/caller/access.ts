@@ -4,7 +4,7 @@ import type { Caller } from './caller.ts';
 /**
  * What a caller may see and do, in the form that reads and streams ask for it. Denies by default. A token that is
  * limited to some orders is for these orders and what hangs on them: it has no scope for anything else of its user,
- * whatever it names, and its user's own row is not there for it (domain/user/rest.ts).
+ * whatever it names, and of its user's row only whom the token is for (domain/user/rest.ts).
  */
 export function createRights(caller: Caller): Rights {
   if (caller.kind === 'TEAM') {

@@ -101,12 +101,18 @@ test('a token limited to one order neither reads nor writes anything else of its
 
   const { data } =
     await ask(`{ viewer { scopes } order(id: "${one?.orderId}") { id user { id demographics { dob } } }
-    user(id: "${user}") { id fallbackBirthDate { value } } users { totalCount nodes { id } } }`);
+    user(id: "${user}") { id fallbackBirthDate { value } connectedSources { source { slug } } orders { nodes { id } } }
+    users { totalCount nodes { id } } }`);
   expect(data).toEqual({
     viewer: { scopes: expect.not.arrayContaining(['read:profile', 'write:profile', 'read:health']) },
-    order: { id: one?.orderId, user: null },
-    user: null,
-    users: { totalCount: 0, nodes: [] },
+    order: { id: one?.orderId, user: { id: user, demographics: null } },
+    user: {
+      id: user,
+      fallbackBirthDate: null,
+      connectedSources: [],
+      orders: { nodes: [{ id: one?.orderId }] },
+    },
+    users: { totalCount: 1, nodes: [{ id: user }] },
   });
 });
 

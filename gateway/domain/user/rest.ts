@@ -53,8 +53,17 @@ export const userShape = z
 
 const readUserPage = pageReader('users', userShape);
 const ownerOf = (user: User): Subject => ({ userId: user.id, teamId: user.teamId });
-/** A token that is limited to some orders sees nothing else of its user (caller/access.ts). */
-const seesUsers = ({ rights }: Service) => rights.orderIds === null;
+/** For a token that is limited to some orders its user is who they are for, and nothing more (caller/access.ts). */
+function toVisible({ rights }: Service, user: User | null): User | null {
+  if (user === null || rights.orderIds === null) return user;
+  const hidden = {
+    fallbackBirthDate: null,
+    fallbackTimeZone: null,
+    ingestionStart: null,
+    ingestionEnd: null,
+  };
+  return { ...user, ...hidden, connectedSources: [] };
+}
 
 /**
  * A stretch of the team's users, oldest first (`GET /v2/user/`, offset and limit). For a caller that is one
@@ -83,8 +92,7 @@ export async function listUsers(
 
 /** One user, or null (`GET /v2/user/{user_id}`). */
 export async function getUser(service: Service, userId: string): Promise<User | null> {
-  if (!seesUsers(service)) return null;
-  return await service.readOne({
+  const user = await service.readOne({
     operation: 'user.get',
     method: 'GET',
     path: `/v2/user/${encodeURIComponent(userId)}`,
@@ -93,14 +101,14 @@ export async function getUser(service: Service, userId: string): Promise<User | 
     owner: ownerOf,
     about: { userId },
   });
+  return toVisible(service, user);
 }
 
 /** The user with the team's own reference, or null (`GET /v2/user/resolve/{client_user_id}`). */
 export async function getUserByClientUserId(service: Service, clientUserId: string): Promise<User | null> {
-  if (!seesUsers(service)) return null;
   // As a segment of a path these would lead elsewhere; half a character cannot stand in one, nor in any reference.
   if (['', '.', '..'].includes(clientUserId) || !clientUserId.isWellFormed()) return null;
-  return await service.readOne({
+  const user = await service.readOne({
     operation: 'user.resolve',
     method: 'GET',
     path: `/v2/user/resolve/${encodeURIComponent(clientUserId)}`,
@@ -108,4 +116,5 @@ export async function getUserByClientUserId(service: Service, clientUserId: stri
     scope: 'read:orders',
     owner: ownerOf,
   });
+  return toVisible(service, user);
 }

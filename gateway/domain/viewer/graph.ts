@@ -65,7 +65,7 @@ const createViewerTokenInput = builder.inputType('CreateViewerTokenInput', {
     userId: t.id({ required: true, description: 'Id of the user whose browser gets it (uuid).' }),
     orderIds: t.idList({
       description:
-        'Only these orders of the user (uuid), and nothing else of the user, neither its row, profile, health data nor lab reports; all when left out.',
+        'Only these orders of the user (uuid), and nothing else of the user but its ids: no profile, health data or lab reports; all when left out.',
     }),
     scopes: t.stringList({
       description: `What it may do: any of ${scopes.join(', ')}. Left out: ${defaultScopes.join(' and ')}.`,
