@@ -48,7 +48,7 @@ const conceptRooms: readonly Room[] = concepts.flatMap((concept) => {
         errors,
         /^zod$/,
         /^node:crypto$/,
-        /^gateway\/upstream\/service\.ts$/,
+        /^gateway\/upstream\/(service|refusal)\.ts$/,
         /^gateway\/domain\/reading\.ts$/,
         new RegExp(`^gateway/domain/${concept}/(${pure})\\.ts$`),
         new RegExp(`^gateway/domain/(${leftOf(concept)})/(${pure})\\.ts$`),

@@ -135,3 +135,20 @@ function readPlace(page: Readonly<Record<string, unknown>>): number | null {
 function readNumber(value: unknown): number | null {
   return typeof value === 'number' ? value : null;
 }
+
+const fault = z.union([
+  z.object({ success: z.literal(false) }),
+  z.object({ detail: z.unknown() }),
+  z.object({ error: z.unknown() }),
+]);
+
+/**
+ * The answer to a write that has nothing to show: empty, a text, or an object such as `{ "success": true }`.
+ * @throws ZodError for anything else, and for an object that speaks of a fault
+ */
+export function readDone(json: unknown): true {
+  z.union([z.null(), z.string(), z.looseObject({})])
+    .refine((answer) => !fault.safeParse(answer).success)
+    .parse(json);
+  return true;
+}

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { GatewayError } from '../errors.ts';
+import { GatewayError, isGatewayError } from '../errors.ts';
 
 const uuid = z.guid();
 
@@ -31,4 +31,30 @@ export function readUuids(
   if (values === null || values === undefined) return null;
   if (values.length > 100) throw new GatewayError('BAD_USER_INPUT', `${name} takes 100 ids at most.`);
   return values.map((value) => readUuid(name, value));
+}
+
+/** Whether a day (`YYYY-MM-DD`) is over everywhere on earth: nobody knows here which clock the service goes by. */
+export function isOver(day: string): boolean {
+  return Date.parse(`${day}T23:59:59-12:00`) < Date.now();
+}
+
+/** A day that is not over yet. @throws GatewayError BAD_USER_INPUT */
+export function requireDayToCome(name: string, day: string | null): string | null {
+  if (day === null || !isOver(day)) return day;
+  throw new GatewayError('BAD_USER_INPUT', `${name} must be a day that is not over yet.`);
+}
+
+/**
+ * The refusal of a query's arguments by the names that they have here. The service's own words are left out: they
+ * may quote the value.
+ * @param names what the service's parameters are called here
+ * @returns a GatewayError BAD_USER_INPUT; anything that names no argument comes back as it is
+ */
+export function nameRefusedArguments(error: unknown, names: Readonly<Record<string, string>>): unknown {
+  if (!isGatewayError(error, 'UPSTREAM_REJECTED')) return error;
+  const known = new Map(Object.entries(names));
+  const refused = error.issues.flatMap(({ location }) => location.flatMap((part) => known.get(part) ?? []));
+  if (refused.length === 0) return error;
+  const list = [...new Set(refused)].join(', ');
+  return new GatewayError('BAD_USER_INPUT', `The service does not take what was given as ${list}.`);
 }

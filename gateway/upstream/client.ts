@@ -17,7 +17,7 @@ export interface UpstreamCall {
   readonly body?: unknown;
   /** Whether each answer is good for one caller only, such as single-use keys: then no two reads share one. */
   readonly isSingleUse?: boolean;
-  /** Statuses of refusals whose JSON says something that the caller branches on: given back, not thrown. */
+  /** Statuses of refusals whose JSON says something that the caller branches on: given back as Refusal, not thrown. */
   readonly readsRefusals?: readonly number[];
   /** More request headers, such as the service's idempotency key. The key header cannot be set here. */
   readonly headers?: Readonly<Record<string, string>>;

@@ -1,5 +1,6 @@
 import { GatewayError, type GatewayErrorOptions, type UpstreamIssue } from '../errors.ts';
 import { parseJson } from '../json.ts';
+import { Refusal } from './refusal.ts';
 
 /** An answer of the service as it came: status, the headers that matter, the body as text. */
 export interface Answer {
@@ -10,16 +11,26 @@ export interface Answer {
 
 /**
  * The JSON of a successful answer (null for an empty one), or `undefined` for 404: "there is none" is an answer
- * and no fault, so it is shared and remembered like one. A refusal with one of the given statuses is its JSON,
- * where that is an object.
- * @throws GatewayError for any other status, and UPSTREAM_UNREADABLE for a body that is not JSON
+ * and no fault, so it is shared and remembered like one. A refusal with one of the given statuses is a Refusal,
+ * where it says an object.
+ * @throws GatewayError for any other status, and UPSTREAM_UNREADABLE for 202 (taken is not done) and for a body that
+ *   is not JSON
  */
 export function readAnswer(answer: Answer, refusals: readonly number[] = []): unknown {
   if (answer.status === 404) return undefined;
   if (answer.status < 200 || answer.status > 299) {
     const refusal = refusals.includes(answer.status) ? parse(answer.body) : null;
-    if (isRecord(refusal)) return refusal;
+    if (isRecord(refusal)) return new Refusal(refusal);
     throw describeFailure(answer);
+  }
+  if (answer.status === 202) {
+    throw new GatewayError(
+      'UPSTREAM_UNREADABLE',
+      'The service took the request without saying what came of it.',
+      {
+        status: answer.status,
+      },
+    );
   }
   if (answer.body === '') return null;
   try {

@@ -86,9 +86,10 @@ export interface ReadPage<Row> extends Guarded {
   readonly about?: Subject;
 }
 
-/** A write about somebody's things. */
+/** A write about somebody's things. `owner` is required as for reads: an answer may be of somebody else. */
 export interface Write<T> extends Guarded {
   readonly reader: (json: unknown) => T;
+  readonly owner: 'anyone' | ((thing: T) => Subject);
   readonly about: Subject;
 }
 
@@ -152,6 +153,17 @@ export function bindService(upstream: Upstream, options: ServiceOptions): Servic
       readNoting(call.reader, json, (path, rows) => options.onUnreadable?.(call.operation, path, rows)),
     );
 
+  /** What is of somebody else counts as unreadable: it says nothing of what was written. */
+  const readOwn =
+    <T>(write: Write<T>) =>
+    (json: unknown): T => {
+      const thing = write.reader(json);
+      if (isOwn(write.owner, thing) && isOf(write, thing)) return thing;
+      throw new GatewayError('UPSTREAM_UNREADABLE', 'The service answered about something else.', {
+        status: 200,
+      });
+    };
+
   return {
     require,
     ordersPath,
@@ -178,7 +190,8 @@ export function bindService(upstream: Upstream, options: ServiceOptions): Servic
       if (!mayAsk(write)) return null;
       try {
         const json = await upstream.write(write);
-        return json === undefined ? null : readWith(write, json);
+        if (json === undefined) return null;
+        return readWith({ ...write, reader: readOwn(write) }, json);
       } catch (error) {
         throw isGatewayError(error) ? error.withOutcome(mayBeDone(error)) : error;
       }
@@ -190,6 +203,17 @@ export function bindService(upstream: Upstream, options: ServiceOptions): Servic
 export function keepRows<Row>(page: Page<Row>, belongs: (row: Row) => boolean): Page<Row> {
   if (page.rows.every((row) => row === null || belongs(row))) return page;
   return { ...page, rows: page.rows.map((row) => (row !== null && belongs(row) ? row : null)), total: null };
+}
+
+/** Whether the answer is of the user and the order that were written about, as far as it says. */
+function isOf<T>({ owner, about }: Write<T>, thing: T): boolean {
+  if (owner === 'anyone') return true;
+  const subject = owner(thing);
+  return isSameId(subject.userId, about.userId) && isSameId(subject.orderId, about.orderId);
+}
+
+function isSameId(shown: string | null | undefined, asked: string | null | undefined): boolean {
+  return !shown || !asked || shown.toLowerCase() === asked.toLowerCase();
 }
 
 /** A refusal says that nothing was done, and so does a call that never left; every other fault leaves it open. */

@@ -122,7 +122,7 @@ const reads: Readonly<Record<string, Ask>> = {
   labs: (service) => listLabs(service),
   'lab accounts': (service) => listLabAccounts(service, { id: null, status: null }),
   'whether a physician is needed': (service, { labTestId }) =>
-    needsPhysician(service, { labAccountId: null, labTestId }),
+    needsPhysician(service, { labAccountId: null, labTestId, takesPending: false }),
   markers: (service) => listMarkers(service, { labSlug: null, name: null }, page),
   'markers of an order set': (service, { labTestId }) =>
     listOrderSetMarkers(service, { labTestIds: [labTestId], addOnProviderIds: [] }, page),

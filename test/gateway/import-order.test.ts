@@ -38,7 +38,9 @@ describe('importOrder', () => {
 
   test('may stand on a lab account that is still pending', async () => {
     await using lab = await startLab();
+    const refused = await imported(lab, { labAccountId: pending?.id });
     const order = await imported(lab, { labAccountId: pending?.id, physician });
+    expect(refused.__typename).toBe('PhysicianRequired');
     expect(order.__typename).toBe('OrderCreated');
   });
 

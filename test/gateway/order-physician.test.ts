@@ -3,7 +3,7 @@ import { createLabAccounts } from '../../sandbox/world/lab-accounts.ts';
 import { type Lab, startLab } from '../support/lab.ts';
 import { create, physician, posts } from '../support/ordering.ts';
 
-const [open, delegated] = createLabAccounts(1);
+const [open, delegated, pending] = createLabAccounts(1);
 
 /** The answer of the service about its lab accounts. */
 const answerAccounts = (lab: Lab, data: readonly object[]) =>
@@ -79,6 +79,11 @@ describe('a physician', () => {
     answerAccounts(lab, accounts);
     refuseOrders(lab);
     expect(await create(lab)).toMatchObject({ __typename: 'InputRejected', issues: [] });
+  });
+
+  test('is not asked for where the named account takes no orders yet', async () => {
+    await using lab = await startLab();
+    expect((await create(lab, { labAccountId: pending?.id })).__typename).toBe('InputRejected');
   });
 
   test('is not guessed at when the accounts cannot be read', async () => {

@@ -1,4 +1,5 @@
 import { GatewayError } from '../../errors.ts';
+import { requireDayToCome } from '../../graph/arguments.ts';
 import { builder } from '../../graph/builder.ts';
 import { openEnum } from '../../graph/open-enum.ts';
 import { requireOpen } from '../../graph/open-input.ts';
@@ -115,7 +116,7 @@ function toCenterSearch(input: typeof centerInput.$inferInput): CenterSearch {
     siteCodes,
     zipCode: zipCode === null ? null : requireZipCode('input.zipCode', zipCode),
     radius: requireRadius('input.radius', input.radius),
-    startDate: toDay(input.startDate),
+    startDate: requireDayToCome('input.startDate', toDay(input.startDate)),
     allowStale: input.allowStale ?? null,
   };
 }
@@ -132,7 +133,7 @@ builder.queryFields((t) => ({
       listPhlebotomyAvailability(
         service,
         requireAddress(toVisitAddress(input.address)),
-        toDay(input.startDate),
+        requireDayToCome('input.startDate', toDay(input.startDate)),
       ),
   }),
   serviceCenterAvailability: t.field({

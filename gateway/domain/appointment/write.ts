@@ -79,6 +79,7 @@ function change(service: Service, { kind, order }: Visit, { name, method, body, 
     body,
     ...(headers === undefined ? {} : { headers }),
     reader: parseAppointment,
+    owner: ({ userId, orderId }) => ({ userId: userId ?? order.userId, orderId: orderId ?? order.id }),
     scope: 'write:appointments',
     about: { userId: order.userId, orderId: order.id },
   });

@@ -159,6 +159,7 @@ export function createLabReport(service: Service, report: NewLabReport): Promise
       })),
     ],
     reader: checkLabReport,
+    owner: 'anyone',
     scope: 'write:lab-reports',
     about: { userId: report.userId },
   });

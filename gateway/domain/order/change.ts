@@ -44,9 +44,7 @@ export async function requestCancel(
     const answer = await cancelOrder(service, order);
     return answer === null ? notFound('order') : { kind: 'OrderCancelled', order: answer.order };
   } catch (error) {
-    if (!isGatewayError(error, 'UPSTREAM_REJECTED')) {
-      return await settleLost(error, () => findCancelled(service, orderId));
-    }
+    if (!isRefusalOfStatus(error)) return await settleLost(error, () => findCancelled(service, order));
     const current = (await getOrder(service, orderId)) ?? order;
     return {
       kind: 'CancelRefused',
@@ -57,10 +55,20 @@ export async function requestCancel(
   }
 }
 
-async function findCancelled(service: Service, orderId: string): Promise<OrderCancelled | null> {
-  const order = await getOrder(service, orderId);
-  if (order === null || readOrderStatus(order.status).stage !== 'CANCELLED') return null;
-  return { kind: 'OrderCancelled', order };
+/** 400 is how the service refuses a transition (specification, Errors), 409 the usual word for it. */
+function isRefusalOfStatus(error: unknown): boolean {
+  return isGatewayError(error, 'UPSTREAM_REJECTED') && (error.status === 400 || error.status === 409);
+}
+
+async function findCancelled(service: Service, before: Order): Promise<OrderCancelled | null> {
+  const order = await getOrder(service, before.id);
+  return order !== null && isCancelled(order) && !isCancelled(before)
+    ? { kind: 'OrderCancelled', order }
+    : null;
+}
+
+function isCancelled({ status }: Order): boolean {
+  return readOrderStatus(status).stage === 'CANCELLED';
 }
 
 const simulationNames = { order_id: 'id', delay: 'delaySeconds' };

@@ -1,4 +1,4 @@
-import { countCharacters } from '../../graph/arguments.ts';
+import { countCharacters, isOver } from '../../graph/arguments.ts';
 import type { GraphContext } from '../../graph/context.ts';
 import { inputRejected, notFound } from '../../graph/user-error.ts';
 import { isOrderOf, isPlacedSince } from './lost.ts';
@@ -11,13 +11,7 @@ import {
   keyRule,
   orderSetRules,
 } from './patient-rules.ts';
-import {
-  type CreateOrderResult,
-  describeRefusal,
-  placeOrder,
-  type Refused,
-  requireRightToOrder,
-} from './place.ts';
+import { type CreateOrderResult, describeRefusal, placeOrder, requireRightToOrder } from './place.ts';
 import type { NewOrder, OrderToImport } from './request.ts';
 import { createOrder, findOrderAnswer, importOrder } from './write.ts';
 
@@ -26,6 +20,12 @@ const notesRule: InputRule<NewOrder> = {
   path: ['clinicalNotes'],
   message: 'Give at most 1,000 characters.',
   holds: ({ clinicalNotes }) => countCharacters(clinicalNotes) <= 1000,
+};
+
+const dayRule: InputRule<NewOrder> = {
+  path: ['activateBy'],
+  message: 'Give a day that is not over yet.',
+  holds: ({ activateBy }) => activateBy === null || !isOver(activateBy),
 };
 
 /**
@@ -43,7 +43,7 @@ export async function submitOrder(
   const issues = [
     ...findIssues(orderSetRules, order),
     ...findPatientIssues(order),
-    ...findIssues([notesRule], order),
+    ...findIssues([notesRule, dayRule], order),
     ...findIssues([keyRule], { idempotencyKey }),
   ];
   if (issues.length > 0) return inputRejected(issues);
@@ -59,11 +59,11 @@ export async function submitOrder(
         findOrderAnswer(service, order.userId, (found) => isOrderOf(order, { reference, since }, found)),
     });
   } catch (error) {
-    return await describeRefusal(context, error, refusedOf(order));
+    return await describeRefusal(context, error, { ...refusedOf(order), takesPending: false });
   }
 }
 
-function refusedOf({ physician, labAccountId, orderSet }: NewOrder | OrderToImport): Refused {
+function refusedOf({ physician, labAccountId, orderSet }: NewOrder | OrderToImport) {
   return { hasPhysician: physician !== null, labAccountId, labTestId: orderSet.labTestIds[0] ?? null };
 }
 
@@ -109,7 +109,7 @@ export async function submitImport(context: GraphContext, order: OrderToImport):
     });
     return result.kind === 'IdempotencyConflict' ? sampleTaken() : result;
   } catch (error) {
-    return await describeRefusal(context, error, refusedOf(order));
+    return await describeRefusal(context, error, { ...refusedOf(order), takesPending: true });
   }
 }
 

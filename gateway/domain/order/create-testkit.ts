@@ -5,7 +5,13 @@ import { isPhoneNumber } from '../address/phone-number.ts';
 import { isTestkitOf } from './lost.ts';
 import { referenceOf } from './passthrough.ts';
 import { findIssues, type InputRule, isGiven, keyRule } from './patient-rules.ts';
-import { type CreateOrderResult, describeRefusal, placeOrder, requireRightToOrder } from './place.ts';
+import {
+  type CreateOrderResult,
+  describeRefusal,
+  ofAnyAccount,
+  placeOrder,
+  requireRightToOrder,
+} from './place.ts';
 import { createTestkitOrder, findOrderAnswer, type NewTestkitOrder } from './write.ts';
 
 /**
@@ -35,7 +41,7 @@ export async function submitTestkitOrder(
     });
   } catch (error) {
     // A kit is ordered without a physician: one is asked for when it is registered.
-    return await describeRefusal(context, error, { hasPhysician: true, labAccountId: null, labTestId: null });
+    return await describeRefusal(context, error, { ...ofAnyAccount, hasPhysician: true });
   }
 }
 

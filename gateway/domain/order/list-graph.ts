@@ -1,4 +1,4 @@
-import { readOptionalUuid, readUuids } from '../../graph/arguments.ts';
+import { nameRefusedArguments, readOptionalUuid, readUuids } from '../../graph/arguments.ts';
 import { builder } from '../../graph/builder.ts';
 import {
   type ConnectionArguments,
@@ -96,7 +96,9 @@ function listConnection(context: GraphContext, args: ListArguments, userId: stri
   const filter = readFilter(args.filter, userId);
   return newestFirstConnection(args, ['orders', filter], {
     fetch: async (range) => {
-      const page = await listOrders(context.service, filter, range);
+      const page = await listOrders(context.service, filter, range).catch((error: unknown) => {
+        throw nameRefusedArguments(error, filterNames);
+      });
       keepLoaded(context, page.rows);
       return page;
     },
@@ -104,6 +106,20 @@ function listConnection(context: GraphContext, args: ListArguments, userId: stri
     timeOf: (order) => order.createdAt,
   });
 }
+
+/** The parts of the filter, by the service's parameters. */
+const filterNames = {
+  order_transaction_id: 'filter.transactionId',
+  interpretation: 'filter.interpretationRaw',
+  status: 'filter.statusesRaw',
+  order_type: 'filter.methods',
+  order_activation_types: 'filter.activations',
+  start_date: 'filter.createdAfter',
+  end_date: 'filter.createdBefore',
+  updated_start_date: 'filter.updatedAfter',
+  updated_end_date: 'filter.updatedBefore',
+  search_input: 'filter.search',
+};
 
 interface ListArguments extends ConnectionArguments {
   readonly filter?: FilterInput | null | undefined;

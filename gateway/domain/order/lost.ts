@@ -1,4 +1,4 @@
-import type { NewOrder } from './request.ts';
+import type { NewOrder, PatientPart } from './request.ts';
 import type { Order } from './rest.ts';
 import type { NewTestkitOrder } from './write.ts';
 
@@ -41,15 +41,17 @@ export function isTestkitOf(
 /** The same for an order of an order set, whose lab test may be one that was made for it. */
 export function isOrderOf(asked: NewOrder, { reference, since }: LostAttempt, order: Order): boolean {
   if (order.reference !== null) return order.reference === reference;
-  const { patient, patientAddress: address } = order;
+  return isPlacedSince(order, since) && isForPatient(asked, order) && isOfOrderSet(asked, order);
+}
+
+/** Whether the order shows the patient who was asked for, at the same address. */
+export function isForPatient(asked: PatientPart, { patient, patientAddress: address }: Order): boolean {
   return (
-    isPlacedSince(order, since) &&
     patient?.firstName === asked.patientDetails.firstName &&
     patient.lastName === asked.patientDetails.lastName &&
     patient.dob === asked.patientDetails.dob &&
     address?.firstLine === asked.patientAddress.firstLine &&
-    address.zip === asked.patientAddress.zip &&
-    isOfOrderSet(asked, order)
+    address.zip === asked.patientAddress.zip
   );
 }
 

@@ -11,6 +11,8 @@ export interface AccountQuestion {
   readonly labAccountId: string | null;
   /** A lab test of the order: it tells whose accounts the service chooses from. */
   readonly labTestId: string | null;
+  /** Whether accounts that are not open yet will do, as they do for an import (specification, Endpoints). */
+  readonly takesPending: boolean;
 }
 
 /**
@@ -32,15 +34,20 @@ export async function needsPhysician(service: Service, asked: AccountQuestion): 
   });
   const accounts = rows
     .filter((account) => account !== null)
+    // A physician helps nobody onto an account that takes no orders.
+    .filter(({ status }) => takesOrders(status, asked.takesPending))
     .filter((account) =>
-      labAccountId === null
-        ? account.status?.toLowerCase() === 'active' && (lab === null || account.lab === lab)
-        : account.id.toLowerCase() === labAccountId,
+      labAccountId === null ? lab === null || account.lab === lab : account.id.toLowerCase() === labAccountId,
     );
   return (
     accounts.length > 0 &&
     accounts.every((account) => isSuppliedWithOwnPhysicians(account.delegated_flow) === true)
   );
+}
+
+function takesOrders(status: string | null, takesPending: boolean): boolean {
+  const state = status?.toLowerCase();
+  return state === 'active' || (takesPending && state === 'pending');
 }
 
 /** The slug of the lab that does the test, or null where that is not known. */

@@ -15,7 +15,7 @@ import {
   toInputIssues,
   type UserError,
 } from '../../graph/user-error.ts';
-import { needsPhysician } from './physician.ts';
+import { type AccountQuestion, needsPhysician } from './physician.ts';
 import type { Order } from './rest.ts';
 import { cursorAfter } from './updates.ts';
 import { readOrderAnswer } from './write.ts';
@@ -118,13 +118,12 @@ export function requireRightToOrder({ service }: GraphContext): void {
 }
 
 /** What a refused request said about physicians: without one, the account may be why. */
-export interface Refused {
+export interface Refused extends AccountQuestion {
   readonly hasPhysician: boolean;
-  /** The lab account that was named; null leaves the choice to the service. */
-  readonly labAccountId: string | null;
-  /** A lab test of the order: it tells the lab whose account the service chooses. */
-  readonly labTestId: string | null;
 }
+
+/** What is refused where no lab account was named and nothing tells the lab. */
+export const ofAnyAccount: AccountQuestion = { labAccountId: null, labTestId: null, takesPending: false };
 
 /**
  * A refusal of the service as data. Which status a missing physician gets is not specified, so the lab

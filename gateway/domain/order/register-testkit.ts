@@ -8,10 +8,11 @@ import {
   notFound,
 } from '../../graph/user-error.ts';
 import { settleLost } from '../settle.ts';
+import { isForPatient } from './lost.ts';
 import { findIssues, findPatientIssues, type InputRule, isGiven } from './patient-rules.ts';
-import { describeRefusal, type PhysicianRequired } from './place.ts';
+import { describeRefusal, ofAnyAccount, type PhysicianRequired } from './place.ts';
 import type { Registration } from './request.ts';
-import { findTestkit, type Order } from './rest.ts';
+import { findTestkit, type Order, type OrderEvent } from './rest.ts';
 import { readOrderStatus } from './status.ts';
 import { cursorAfter } from './updates.ts';
 import { registerTestkit } from './write.ts';
@@ -69,8 +70,7 @@ export async function submitRegistration(
     return answer === null ? notFound('testkit or user') : await describe(answer.order);
   } catch (error) {
     if (isGatewayError(error, 'UPSTREAM_REJECTED', 'UPSTREAM_FORBIDDEN')) {
-      const refused = { hasPhysician: registration.physician !== null, labAccountId: null, labTestId: null };
-      return await describeRefusal(context, error, refused);
+      return await explainRefusal(context, registration, error);
     }
     return await describe(
       await settleLost(error, () => findRegistered(context, { ...registration, userId }, since)),
@@ -86,16 +86,38 @@ async function ownsKit(
   return (await findTestkit(service, sampleId, { userId: self })) !== null;
 }
 
-/** The kit's order, when it was registered since then. */
+/** A kit is registered once, and the service may refuse a second time without a reason: then the kit is looked at. */
+async function explainRefusal(
+  context: GraphContext,
+  { sampleId, physician }: Registration,
+  error: unknown,
+): Promise<RegisterTestkitResult> {
+  const refused = { ...ofAnyAccount, hasPhysician: physician !== null };
+  const described = await describeRefusal(context, error, refused);
+  if (described.kind !== 'InputRejected' || described.issues.length > 0) return described;
+  const order = await findTestkit(context.service, sampleId, {}).catch(() => null);
+  return order?.events.some(isRegistering)
+    ? inputRejected([{ path: ['sampleId'], message: 'This kit is registered already.' }])
+    : described;
+}
+
+/**
+ * The kit's order, when it was registered since then; undefined when nothing shows that it was for this patient:
+ * another registration may have come before this one.
+ */
 async function findRegistered(
   { service }: GraphContext,
-  { sampleId, userId }: Registration,
+  { userId, ...registration }: Registration,
   since: Date,
-): Promise<Order | null> {
-  const order = await findTestkit(service, sampleId, { userId, updatedAfter: since });
+): Promise<Order | null | undefined> {
+  const order = await findTestkit(service, registration.sampleId, { userId, updatedAfter: since });
   const isRegistered = order?.events.some(
-    ({ status, createdAt }) =>
-      readOrderStatus(status).step === 'REGISTERED' && createdAt !== null && createdAt >= since,
+    (event) => isRegistering(event) && event.createdAt !== null && event.createdAt >= since,
   );
-  return isRegistered ? order : null;
+  if (!order || !isRegistered) return null;
+  return isForPatient(registration, order) ? order : undefined;
+}
+
+function isRegistering({ status }: OrderEvent): boolean {
+  return readOrderStatus(status).step === 'REGISTERED';
 }

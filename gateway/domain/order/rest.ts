@@ -112,7 +112,8 @@ function sortEvents(events: readonly OrderEvent[], last: OrderEvent | null): rea
   return [...byId.values()].sort((a, b) => Number(a.id) - Number(b.id));
 }
 
-const ownerOfOrder = (order: Order): Subject => ({
+/** Whose an order is. */
+export const ownerOfOrder = (order: Order): Subject => ({
   userId: order.userId,
   orderId: order.id,
   teamId: order.teamId,

@@ -52,7 +52,7 @@ export async function requestUpdate(
   } catch (error) {
     if (isGatewayError(error, 'UPSTREAM_FORBIDDEN')) return featureNotEnabled();
     if (!isGatewayError(error, 'UPSTREAM_REJECTED')) {
-      return await settleLost(error, () => findUpdated(service, orderId, activateBy));
+      return await settleLost(error, () => findUpdated(service, order, activateBy));
     }
     if (error.issues.length > 0) return inputRejected(toInputIssues(error.issues, { order_id: 'id' }));
     const current = (await getOrder(service, orderId)) ?? order;
@@ -60,12 +60,14 @@ export async function requestUpdate(
   }
 }
 
+/** The order as it was wanted; one that could not be changed is not taken for one that was. */
 async function findUpdated(
   service: Service,
-  orderId: string,
+  before: Order,
   activateBy: string | null,
 ): Promise<OrderUpdated | null> {
-  const order = await getOrder(service, orderId);
+  if (!isScheduled(before) && before.activateBy === activateBy) return null;
+  const order = await getOrder(service, before.id);
   return order !== null && order.activateBy === activateBy ? { kind: 'OrderUpdated', order } : null;
 }
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { GatewayError, isGatewayError } from '../../errors.ts';
-import type { Service } from '../../upstream/service.ts';
-import { id, list, text } from '../reading.ts';
+import type { Service, Subject } from '../../upstream/service.ts';
+import { id, readDone, requiredList, text } from '../reading.ts';
 import { writePassthrough } from './passthrough.ts';
 import {
   type NewOrder,
@@ -11,7 +11,7 @@ import {
   toOrderBody,
   toRegistrationBody,
 } from './request.ts';
-import { listOrderRows, maxOrderPage, type Order, orderShape } from './rest.ts';
+import { listOrderRows, maxOrderPage, type Order, orderShape, ownerOfOrder } from './rest.ts';
 
 /** What the service answers to a write about an order. */
 export interface OrderAnswer {
@@ -81,6 +81,7 @@ export function createTestkitOrder(
       passthrough: writePassthrough(reference, order.passthrough),
     },
     reader: readPlaced,
+    owner: ownerOfPlaced,
     scope: 'write:orders',
     about: { userId: order.userId },
   });
@@ -90,6 +91,10 @@ export function createTestkitOrder(
 function readPlaced(json: unknown): unknown {
   readOrderAnswer(json);
   return json;
+}
+
+function ownerOfPlaced(json: unknown): Subject {
+  return ownerOfOrder(readOrderAnswer(json).order);
 }
 
 /** How many pages of the user's orders are looked through for a lost one: the newest come first. */
@@ -127,6 +132,7 @@ export async function createOrder(service: Service, order: NewOrder, reference: 
       headers: { 'x-idempotency-key': reference, 'x-idempotency-error': 'no-cache' },
       body: toOrderBody(order, writePassthrough(reference, order.passthrough)),
       reader: readPlaced,
+      owner: ownerOfPlaced,
       scope: 'write:orders',
       about: { userId: order.userId },
     });
@@ -148,6 +154,7 @@ export function importOrder(service: Service, order: OrderToImport): Promise<unk
     path: '/v3/order/import',
     body: toImportBody(order),
     reader: readPlaced,
+    owner: ownerOfPlaced,
     scope: 'write:orders',
     about: { userId: order.userId },
   });
@@ -161,6 +168,7 @@ export function registerTestkit(service: Service, registration: Registration): P
     path: '/v3/order/testkit/register',
     body: toRegistrationBody(registration),
     reader: readOrderAnswer,
+    owner: ({ order }) => ownerOfOrder(order),
     scope: 'write:orders',
     about: { userId: registration.userId },
   });
@@ -178,6 +186,7 @@ export function updateOrder(
     path: `/v3/order/${encodeURIComponent(order.id)}`,
     body: { activate_by: activateBy },
     reader: readOrderAnswer,
+    owner: ({ order }) => ownerOfOrder(order),
     scope: 'write:orders',
     about: { userId: order.userId, orderId: order.id },
   });
@@ -190,7 +199,7 @@ export interface EventsToResend {
   readonly endAt: Date | null;
 }
 
-const resentShape = z.object({ order_ids: list(id) }).transform((raw) => raw.order_ids);
+const resentShape = z.object({ order_ids: requiredList(id) }).transform((raw) => raw.order_ids);
 
 /** Has webhooks sent again (`POST /v3/order/resend_events`); the ids of the orders they are about. */
 export function resendEvents(service: Service, wanted: EventsToResend): Promise<readonly string[] | null> {
@@ -204,6 +213,7 @@ export function resendEvents(service: Service, wanted: EventsToResend): Promise<
       ...(wanted.endAt === null ? {} : { end_at: wanted.endAt.toISOString() }),
     },
     reader: (json) => resentShape.parse(json),
+    owner: 'anyone',
     scope: 'write:orders',
     about: { userId: null },
   });
@@ -216,6 +226,7 @@ export function cancelOrder(service: Service, order: Order): Promise<OrderAnswer
     method: 'POST',
     path: `/v3/order/${encodeURIComponent(order.id)}/cancel`,
     reader: readOrderAnswer,
+    owner: ({ order }) => ownerOfOrder(order),
     scope: 'write:orders',
     about: { userId: order.userId, orderId: order.id },
   });
@@ -234,7 +245,8 @@ export function simulateOrder(service: Service, order: Order, simulation: Simula
     method: 'POST',
     path: `/v3/order/${encodeURIComponent(order.id)}/test`,
     query: { final_status: simulation.finalStatus, delay: simulation.delaySeconds },
-    reader: () => true as const,
+    reader: readDone,
+    owner: 'anyone',
     scope: 'simulate:orders',
     about: { userId: order.userId, orderId: order.id },
   });

@@ -36,6 +36,7 @@ export async function createPortalUrl(
     path: `/v2/user/${encodeURIComponent(request.userId)}/create_portal_url`,
     body: { context: request.context, ...(request.orderId === null ? {} : { order_id: request.orderId }) },
     reader: readPortalUrl,
+    owner: 'anyone',
     scope: 'launch:portal',
     about: { userId: request.userId, orderId: request.orderId },
   });

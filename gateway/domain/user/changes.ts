@@ -116,18 +116,28 @@ export async function requestDeletion(
   return { kind: 'UserDeleted', userId, undoUntil };
 }
 
-/** Brings a deleted user back. @throws GatewayError FORBIDDEN for viewer tokens, UPSTREAM_* */
+/**
+ * Brings a deleted user back. An answer that was lost is made good by looking: a user who was gone and is there
+ * is back.
+ * @throws GatewayError FORBIDDEN for viewer tokens, UPSTREAM_*
+ */
 export async function requestUndo(
   context: GraphContext,
   name: UserName,
 ): Promise<UserDeletionUndone | UndoRefused | NotFound> {
   requireTeam(context);
+  const wasThere = (await findUser(context, name)) !== null;
+  const undone = { kind: 'UserDeletionUndone', name } as const;
   try {
     const isDone = await undoUserDeletion(context.service, name);
     context.loaders.clear();
-    return isDone === null ? notFound('deleted user') : { kind: 'UserDeletionUndone', name };
+    return isDone === null ? notFound('deleted user') : undone;
   } catch (error) {
-    if (!isGatewayError(error, 'UPSTREAM_REJECTED')) throw error;
+    if (!isGatewayError(error, 'UPSTREAM_REJECTED')) {
+      return await settleLost(error, async () =>
+        !wasThere && (await findUser(context, name)) !== null ? undone : null,
+      );
+    }
     return {
       kind: 'UndoRefused',
       code: 'UNDO_REFUSED',

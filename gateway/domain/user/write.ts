@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { GatewayError } from '../../errors.ts';
+import { Refusal } from '../../upstream/refusal.ts';
 import type { Service } from '../../upstream/service.ts';
-import { id, timestamp } from '../reading.ts';
+import { id, readDone, timestamp } from '../reading.ts';
 import { type User, userShape } from './rest.ts';
 
 /** What the team says of a user. In a change, undefined = leave as it is and null = clear. */
@@ -26,13 +27,15 @@ export type UserName =
   | { readonly id: string; readonly clientUserId: null }
   | { readonly id: null; readonly clientUserId: string };
 
-const conflictShape = z.object({ detail: z.object({ user_id: id, created_on: timestamp }) }).transform(
-  ({ detail }): Taken => ({
-    kind: 'taken',
-    userId: detail.user_id,
-    createdAt: detail.created_on,
-  }),
-);
+const takenShape = z
+  .object({ user_id: id, created_on: timestamp })
+  .transform((raw): Taken => ({ kind: 'taken', userId: raw.user_id, createdAt: raw.created_on }));
+
+/** The specification shows the two by themselves, the public service has them within `detail`. */
+const conflictShape = z.union([
+  takenShape,
+  z.object({ detail: takenShape }).transform(({ detail }) => detail),
+]);
 
 /**
  * Makes a user (`POST /v2/user`), or tells who has the reference already: the service's 400 names them
@@ -42,14 +45,15 @@ const conflictShape = z.object({ detail: z.object({ user_id: id, created_on: tim
 export async function createUser(
   service: Service,
   profile: UserProfile & { readonly clientUserId: string },
-): Promise<{ readonly kind: 'created'; readonly user: User } | Taken> {
+): Promise<Creation> {
   const answer = await service.write({
     operation: 'user.create',
     method: 'POST',
     path: '/v2/user',
     body: writeProfile(profile),
     readsRefusals: [400],
-    reader: readCreation,
+    reader: (answer) => readCreation(answer, profile.clientUserId),
+    owner: 'anyone',
     scope: 'write:profile',
     about: { userId: null },
   });
@@ -57,16 +61,20 @@ export async function createUser(
   throw new GatewayError('UPSTREAM_REJECTED', 'The service refused the request.', { status: 404 });
 }
 
-function readCreation(json: unknown): { readonly kind: 'created'; readonly user: User } | Taken {
-  const conflict = conflictShape.safeParse(json);
+type Creation = { readonly kind: 'created'; readonly user: User } | Taken;
+
+function readCreation(answer: unknown, clientUserId: string): Creation {
+  if (!(answer instanceof Refusal)) return { kind: 'created', user: readCreated(answer, clientUserId) };
+  const conflict = conflictShape.safeParse(answer.json);
   if (conflict.success) return conflict.data;
-  const user = userShape.safeParse(json);
-  if (user.success) return { kind: 'created', user: user.data };
-  // A refusal says so in `detail`; after anything else nobody knows whether the user was created.
-  if (z.object({ detail: z.unknown() }).safeParse(json).success) {
-    throw new GatewayError('UPSTREAM_REJECTED', 'The service refused the request.', { status: 400 });
-  }
-  throw new GatewayError('UPSTREAM_UNREADABLE', 'The service answered without a user.');
+  throw new GatewayError('UPSTREAM_REJECTED', 'The service refused the request.', { status: 400 });
+}
+
+/** The new user; one with another reference is not the one who was asked for. */
+function readCreated(answer: unknown, clientUserId: string): User {
+  return userShape
+    .refine((user) => user.clientUserId === null || user.clientUserId.trim() === clientUserId.trim())
+    .parse(answer);
 }
 
 /** Changes what is given (`PATCH /v2/user/{user_id}`, answered without a body); null when there is none. */
@@ -76,7 +84,8 @@ export function updateUser(service: Service, userId: string, profile: UserProfil
     method: 'PATCH',
     path: `/v2/user/${encodeURIComponent(userId)}`,
     body: writeProfile(profile),
-    reader: () => true as const,
+    reader: readDone,
+    owner: 'anyone',
     scope: 'write:profile',
     about: { userId },
   });
@@ -88,7 +97,8 @@ export function deleteUser(service: Service, userId: string): Promise<true | nul
     operation: 'user.delete',
     method: 'DELETE',
     path: `/v2/user/${encodeURIComponent(userId)}`,
-    reader: () => true as const,
+    reader: readDone,
+    owner: 'anyone',
     scope: 'write:profile',
     about: { userId },
   });
@@ -101,7 +111,8 @@ export function undoUserDeletion(service: Service, name: UserName): Promise<true
     method: 'POST',
     path: '/v2/user/undo_delete',
     query: { user_id: name.id, client_user_id: name.clientUserId },
-    reader: () => true as const,
+    reader: readDone,
+    owner: 'anyone',
     scope: 'write:profile',
     about: { userId: name.id },
   });

@@ -96,7 +96,7 @@ export const userRows: readonly Row[] = [
       UndoRefused: ({ lab }) => ({ by: { id: lab.sandbox.users()[1]?.userId } }),
       NotFound: () => ({ by: { clientUserId: `${canary}-nobody` } }),
     },
-    asks: { call: undo, ...write },
+    asks: { call: undo, ...write, canLook: true },
     trace: allUsers,
     again: 'UndoRefused',
   },

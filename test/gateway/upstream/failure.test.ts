@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { isGatewayError } from '../../../gateway/errors.ts';
 import { readAnswer, readRetryAfter } from '../../../gateway/upstream/failure.ts';
+import { Refusal } from '../../../gateway/upstream/refusal.ts';
 
 function failureOf(answer: { readonly status: number; readonly body: string; readonly retryAfter?: string }) {
   try {
@@ -53,7 +54,8 @@ describe('a refusal that is asked for', () => {
   const body = JSON.stringify({ detail: { user_id: 'u' } });
 
   test('is given back as its JSON', () => {
-    expect(readAnswer({ status: 400, retryAfter: null, body }, [400])).toEqual({ detail: { user_id: 'u' } });
+    const refusal = readAnswer({ status: 400, retryAfter: null, body }, [400]);
+    expect(refusal).toEqual(new Refusal({ detail: { user_id: 'u' } }));
   });
 
   test.each([

@@ -144,7 +144,7 @@ describe('readPage', () => {
 });
 
 describe('write', () => {
-  const write = { ...call, method: 'POST', scope: 'write:orders', reader } as const;
+  const write = { ...call, method: 'POST', scope: 'write:orders', reader, owner } as const;
 
   test("about the caller's own thing is made", async () => {
     await using open = await openService(viewer, json({ id: 'order-0', userId: me }));
@@ -158,9 +158,25 @@ describe('write', () => {
     expect(open.sent()).toEqual([]);
   });
 
+  test.each<readonly [string, Caller, Row, Subject]>([
+    ["another's thing", viewer, { id: 'order-0', userId: other }, { userId: me }],
+    ["nobody's thing", viewer, { id: 'order-0', userId: null }, { userId: me }],
+    ['another thing', viewer, { id: 'order-0', userId: me }, { userId: me, orderId: 'order-1' }],
+    ["another's thing, for a server", { kind: 'TEAM' }, { id: 'order-0', userId: other }, { userId: me }],
+  ])('that is answered with %s is unreadable, and may have been done', async (_name, caller, row, about) => {
+    await using open = await openService(caller, json(row));
+    const fault = { code: 'UPSTREAM_UNREADABLE', mayBeDone: true };
+    await expect(open.service.write({ ...write, about })).rejects.toMatchObject(fault);
+  });
+
   test('that is done without a word is done', async () => {
     await using open = await openService(viewer, (response) => response.writeHead(204).end());
-    const answer = await open.service.write({ ...write, reader: () => 'done', about: { userId: me } });
+    const answer = await open.service.write({
+      ...write,
+      reader: () => 'done',
+      owner: 'anyone',
+      about: { userId: me },
+    });
     expect(answer).toBe('done');
   });
 
@@ -181,7 +197,7 @@ describe('a missing scope', () => {
       forbidden,
     );
     await expect(
-      open.service.write({ ...call, method: 'POST', reader, about: { userId: me } }),
+      open.service.write({ ...call, method: 'POST', reader, owner, about: { userId: me } }),
     ).rejects.toMatchObject(forbidden);
 
     expect(open.sent()).toEqual([]);

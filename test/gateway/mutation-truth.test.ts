@@ -1,0 +1,161 @@
+import { describe, expect, test } from 'vitest';
+import { startLab } from '../support/lab.ts';
+import { json, reset, text } from '../support/misbehaving-service.ts';
+import { type Row, withInput } from './mutations/row.ts';
+import { rows } from './mutations/rows.ts';
+import { orderAt } from './mutations/upkeep-rows.ts';
+import { openWorld } from './mutations/world.ts';
+
+/** The row of the audited table. */
+function rowOf(mutation: string): Row {
+  const row = rows.find((each) => each.mutation === mutation);
+  if (row === undefined) throw new Error(`The table has no ${mutation}.`);
+  return row;
+}
+
+function callOf({ asks }: Row): RegExp {
+  if (asks === null) throw new Error('This mutation asks the service nothing.');
+  return asks.call;
+}
+
+const faults = [
+  ['a 500', text('', 500), false],
+  ['a cut connection', reset, true],
+] as const;
+
+describe('a state that stood before is not taken for what a lost answer did:', () => {
+  test.each(faults)('cancelOrder of a cancelled order, with %s', async (_, answer, mayHaveBeenDone) => {
+    const row = rowOf('cancelOrder');
+    await using world = await openWorld(row);
+    await world.call(world.variables);
+    world.lab.spoil({ at: callOf(row), isDone: false, answer });
+    expect(await world.call(world.variables)).toMatchObject({
+      word: 'UPSTREAM_UNAVAILABLE',
+      mayHaveBeenDone,
+    });
+  });
+
+  test.each(faults)('updateOrder of an order on its way, with %s', async (_, answer, mayHaveBeenDone) => {
+    const row = rowOf('updateOrder');
+    await using world = await openWorld(row);
+    world.lab.spoil({ at: callOf(row), isDone: false, answer });
+    const id = orderAt(world.lab, 'testkit.transit_customer');
+    const told = await world.call({ input: { id, activateBy: null } });
+    expect(told).toMatchObject({ word: 'UPSTREAM_UNAVAILABLE', mayHaveBeenDone });
+  });
+
+  test.each(faults)('registerTestkit of a kit that another patient has, with %s', async (_, answer) => {
+    const row = rowOf('registerTestkit');
+    await using world = await openWorld(row);
+    await world.call(world.variables);
+    world.lab.spoil({ at: callOf(row), isDone: false, answer });
+    const { patientDetails } = world.variables.input as { readonly patientDetails: object };
+    const other = withInput(world.variables, { patientDetails: { ...patientDetails, firstName: 'Ada' } });
+    expect((await world.call(other)).word).toBe('UPSTREAM_UNAVAILABLE');
+  });
+
+  test.each(faults)(
+    'undoUserDeletion of a user who is there, with %s',
+    async (_, answer, mayHaveBeenDone) => {
+      const row = rowOf('undoUserDeletion');
+      await using world = await openWorld(row);
+      await world.call(world.variables);
+      world.lab.spoil({ at: callOf(row), isDone: false, answer });
+      expect(await world.call(world.variables)).toMatchObject({
+        word: 'UPSTREAM_UNAVAILABLE',
+        mayHaveBeenDone,
+      });
+    },
+  );
+});
+
+describe('a refusal is told for what it is:', () => {
+  const createUser = rowOf('createUser');
+
+  test.each([
+    ['within detail', (taken: object) => ({ detail: taken })],
+    ['by themselves', (taken: object) => taken],
+    ['as a whole user', (taken: object) => ({ ...taken, client_user_id: 'x', connected_sources: [] })],
+  ])('a user who has the reference already, named %s', async (_, shape) => {
+    await using world = await openWorld(createUser);
+    const taken = { user_id: crypto.randomUUID(), created_on: '2026-01-01T00:00:00+00:00' };
+    world.lab.spoil({ at: callOf(createUser), isDone: false, answer: json(shape(taken), 400) });
+    const told = await world.call(world.variables);
+    expect(told.answer.data?.told).toMatchObject({
+      __typename: 'ClientUserIdTaken',
+      existingUserId: taken.user_id,
+    });
+  });
+
+  test.each([
+    ['nothing', {}],
+    ['a text', 'no'],
+    ['another reason', { detail: 'The quota is used up.' }],
+  ])('a 400 with %s makes no user', async (_, body) => {
+    await using world = await openWorld(createUser);
+    world.lab.spoil({ at: callOf(createUser), isDone: false, answer: json(body, 400) });
+    expect((await world.call(world.variables)).word).toBe('InputRejected');
+  });
+
+  test.each([400, 409])('cancelOrder that the status does not allow (%d)', async (status) => {
+    const row = rowOf('cancelOrder');
+    await using world = await openWorld(row);
+    world.lab.spoil({ at: callOf(row), isDone: false, answer: json({ detail: 'No.' }, status) });
+    expect((await world.call(world.variables)).word).toBe('CancelRefused');
+  });
+
+  test.each([405, 410, 413, 422])(
+    'cancelOrder that %d refuses says nothing of the status',
+    async (status) => {
+      const row = rowOf('cancelOrder');
+      await using world = await openWorld(row);
+      world.lab.spoil({ at: callOf(row), isDone: false, answer: json({ detail: 'No.' }, status) });
+      const told = await world.call(world.variables);
+      expect(told).toMatchObject({ word: 'UPSTREAM_REJECTED', mayHaveBeenDone: false });
+    },
+  );
+});
+
+describe('an input that is refused is named:', () => {
+  test('a day that is over, for createOrder', async () => {
+    await using world = await openWorld(rowOf('createOrder'));
+    const told = await world.call(withInput(world.variables, { activateBy: '2020-01-01' }));
+    expect(told).toMatchObject({ word: 'InputRejected', issues: [{ path: ['activateBy'] }] });
+  });
+
+  test('a kit that is registered already', async () => {
+    await using world = await openWorld(rowOf('registerTestkit'));
+    await world.call(world.variables);
+    const told = await world.call(world.variables);
+    expect(told).toMatchObject({ word: 'InputRejected', issues: [{ path: ['sampleId'] }] });
+  });
+
+  test('a wait of less than nothing, for simulateOrder', async () => {
+    await using world = await openWorld(rowOf('simulateOrder'));
+    const told = await world.call({ ...world.variables, delaySeconds: -5 });
+    expect(told).toMatchObject({ word: 'InputRejected', issues: [{ path: ['delaySeconds'] }] });
+  });
+});
+
+test('a filter that the service refuses is named in a query, without its value', async () => {
+  await using lab = await startLab();
+  const answer = await lab.query(
+    '{ orders(first: 1, filter: { interpretationRaw: "KESTREL" }) { totalCount } }',
+  );
+  expect(answer.errors).toMatchObject([
+    {
+      message: 'The service does not take what was given as filter.interpretationRaw.',
+      extensions: { code: 'BAD_USER_INPUT' },
+    },
+  ]);
+});
+
+test.each([
+  'phlebotomyAvailability(input: { address: { firstLine: "1 Way", city: "Phoenix", state: "AZ", zip: "85004" }, startDate: "2020-01-01" }) { date }',
+  'serviceCenterAvailability(input: { lab: QUEST, zipCode: "85004", startDate: "2020-01-01" }) { date }',
+])('a first day that is over is named in a query: %s', async (field) => {
+  await using lab = await startLab();
+  const answer = await lab.query(`{ ${field} }`);
+  const message = 'input.startDate must be a day that is not over yet.';
+  expect(answer.errors).toMatchObject([{ message, extensions: { code: 'BAD_USER_INPUT' } }]);
+});
