@@ -1,3 +1,4 @@
+import { realpathSync } from 'node:fs';
 import { playwright } from '@vitest/browser-playwright';
 import { defineConfig } from 'vitest/config';
 import { findChromium } from './test/support/tools.ts';
@@ -20,6 +21,8 @@ export default defineConfig({
       { test: { name: 'gateway', include: ['test/gateway/**/*.test.ts'] } },
       { test: { name: 'contract', include: ['test/contract/**/*.test.ts'] } },
       {
+        // Packages may stand elsewhere behind a link.
+        server: { fs: { allow: ['.', realpathSync('node_modules')] } },
         test: {
           name: 'widget',
           include: ['test/widget/**/*.test.ts'],

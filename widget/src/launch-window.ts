@@ -1,8 +1,10 @@
-/** A tab opened in the task of the click, waiting for its address. */
+/** Where a launch goes: a tab opened in the task of the click and waiting, or this page. */
 export interface LaunchWindow {
-  /** Sends the tab to the address, with neither opener nor Referer; false when the person has closed it. */
-  navigate(url: string): boolean;
-  close(): void;
+  /** Goes to the address, with neither opener nor Referer; false when the person has closed the tab. */
+  readonly navigate: (url: string) => boolean;
+  /** Posts a ticket there, which answers with the way on; false when the person has closed the tab. */
+  readonly post: (url: string, ticket: string) => boolean;
+  readonly close: () => void;
 }
 
 /**
@@ -10,18 +12,31 @@ export interface LaunchWindow {
  * browsers hold back a tab that is opened after an answer from the network.
  */
 export function openLaunchWindow(text: string): LaunchWindow | null {
-  const tab = window.open('about:blank', '_blank');
+  const tab = open('about:blank', '_blank');
   // Some blockers hand out a window that is closed at once.
   if (!tab || tab.closed) return null;
   writeWaitingText(tab.document, text);
+  return createLaunchWindow(tab);
+}
+
+/** This page itself. */
+export function useThisPage(): LaunchWindow {
+  return createLaunchWindow(window);
+}
+
+function createLaunchWindow(tab: Window): LaunchWindow {
+  function go(leave: (page: Document) => void): boolean {
+    if (tab.closed) return false;
+    if (tab !== window) tab.opener = null;
+    leave(tab.document);
+    return true;
+  }
   return {
-    navigate(url) {
-      if (tab.closed) return false;
-      tab.opener = null;
-      clickAnchor(tab.document, url);
-      return true;
+    navigate: (url) => go((page) => clickAnchor(page, url)),
+    post: (url, ticket) => go((page) => submitTicket(page, url, ticket)),
+    close: () => {
+      if (tab !== window) tab.close();
     },
-    close: () => tab.close(),
   };
 }
 
@@ -30,14 +45,8 @@ function writeWaitingText(page: Document, text: string): void {
   page.title = text;
   page.documentElement.lang = document.documentElement.lang;
   page.documentElement.style.colorScheme = 'light dark';
-  const line = page.createElement('p');
-  line.textContent = text;
-  Object.assign(line.style, {
-    font: '1.125rem system-ui, sans-serif',
-    textAlign: 'center',
-    marginTop: '30vh',
-  });
-  page.body.replaceChildren(line);
+  page.body.style.cssText = 'font:1.125rem system-ui;text-align:center;margin-top:30vh';
+  page.body.textContent = text;
 }
 
 /** Measured in Chromium: `tab.location = url` sends a Referer, a click on this anchor does not. */
@@ -46,6 +55,21 @@ function clickAnchor(page: Document, url: string): void {
   anchor.rel = 'noreferrer';
   anchor.referrerPolicy = 'no-referrer';
   anchor.href = url;
-  page.body.append(anchor);
   anchor.click();
+}
+
+/** Without `noreferrer`: the gateway holds the ticket against the Origin, which a form without a referrer hides. */
+function submitTicket(page: Document, url: string, ticket: string): void {
+  const form = page.createElement('form');
+  const field = page.createElement('input');
+  form.method = 'post';
+  form.action = url;
+  field.type = 'hidden';
+  field.name = 'ticket';
+  field.value = ticket;
+  form.append(field);
+  // A form that stands in no document is never submitted.
+  page.body.append(form);
+  form.submit();
+  form.remove();
 }
