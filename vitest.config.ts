@@ -20,12 +20,14 @@ export default defineConfig({
       { test: { name: 'sandbox', include: ['test/sandbox/**/*.test.ts'] } },
       { test: { name: 'gateway', include: ['test/gateway/**/*.test.ts'] } },
       { test: { name: 'contract', include: ['test/contract/**/*.test.ts'] } },
+      { test: { name: 'widget-logic', include: ['test/widget/**/*.node.test.ts'] } },
       {
         // Packages may stand elsewhere behind a link.
         server: { fs: { allow: ['.', realpathSync('node_modules')] } },
         test: {
           name: 'widget',
           include: ['test/widget/**/*.test.ts'],
+          exclude: ['test/widget/**/*.node.test.ts'],
           browser: {
             enabled: true,
             headless: true,

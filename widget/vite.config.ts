@@ -1,7 +1,9 @@
 import { defineConfig } from 'vite';
 import { internalNames } from './build/internal-names.ts';
+import { languages } from './build/languages.ts';
 
 export default defineConfig({
+  plugins: [languages()],
   build: {
     target: 'es2023',
     // The style sheet needs `light-dark()` and `:dir()` as they are: what stands in for them in older browsers is wrong.
