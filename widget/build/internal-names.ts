@@ -21,8 +21,6 @@ export const internalNames: readonly string[] = [
   'isEmpty',
   'isPaused',
   'kick',
-  'navigate',
-  'opened',
   'orderChanged',
   'orderFailed',
   'pollIntervalSeconds',
@@ -39,5 +37,4 @@ export const internalNames: readonly string[] = [
   'texts',
   'tokenRemoved',
   'want',
-  'watch',
 ];

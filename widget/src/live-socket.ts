@@ -44,7 +44,7 @@ export function createLiveSocket(url: string, tokens: TokenKeeper): LiveSocket {
   let socket: Socket | null = null;
   let token = '';
   let isOpening = false;
-  let openedAt = 0;
+  let openedAt: number | null = null;
   let wasOpen = false;
   let failures = 0;
   let refusals = 0;
@@ -54,7 +54,7 @@ export function createLiveSocket(url: string, tokens: TokenKeeper): LiveSocket {
 
   function connection(): ConnectionState {
     if (isSuspended) return 'closed';
-    if (openedAt) return 'live';
+    if (openedAt !== null) return 'live';
     if (failures && !navigator.onLine) return 'offline';
     if (failures >= FAILURES_UNTIL_POLLING) return 'polling';
     return wasOpen ? 'stale' : 'connecting';
@@ -83,7 +83,7 @@ export function createLiveSocket(url: string, tokens: TokenKeeper): LiveSocket {
       if (isSuspended || !subscriptions.size) return;
       socket = openSocket(url, token, { opened, closed });
     }
-    if (openedAt) start();
+    if (openedAt !== null) start();
   }
 
   function start(): void {
@@ -107,7 +107,7 @@ export function createLiveSocket(url: string, tokens: TokenKeeper): LiveSocket {
   }
 
   function closed(isTokenRefused: boolean): void {
-    const wasSteady = openedAt && performance.now() - openedAt > STEADY_MS;
+    const wasSteady = openedAt !== null && performance.now() - openedAt > STEADY_MS;
     drop();
     failures = wasSteady ? 0 : failures + 1;
     if (wasSteady) refusals = 0;
@@ -128,7 +128,7 @@ export function createLiveSocket(url: string, tokens: TokenKeeper): LiveSocket {
   function drop(): void {
     socket?.close();
     socket = null;
-    openedAt = 0;
+    openedAt = null;
     for (const subscription of subscriptions.keys()) subscriptions.set(subscription, null);
   }
 

@@ -1,7 +1,9 @@
 import { createFakeSocketClass, type SocketServer } from './fake-socket.ts';
 
 /** What of a page the logic of the widget needs, where there is none: events, fetch and WebSocket. */
-export function installPage(server: SocketServer & { readonly answer: () => Promise<Response> }): EventTarget {
+export function installPage(
+  server: SocketServer & { readonly answer: () => Promise<Response> },
+): EventTarget {
   const page = new EventTarget();
   const globals = {
     addEventListener: page.addEventListener.bind(page),
