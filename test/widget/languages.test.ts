@@ -59,17 +59,20 @@ describe('the language of an element', () => {
     expect([readLanguage(element), readScreen(element)]).toEqual(['de-AT', 'Noch kein Auftrag vorhanden.']);
   });
 
-  test('may come after the elements', async () => {
+  test('may come after the elements, which speak English until then and say so', async () => {
     using _gateway = new FakeGateway();
     document.documentElement.lang = 'nl';
     const element = mount('portal-order-status', {});
     await element.updateComplete;
-    const before = readScreen(element);
+    const before = [readScreen(element), find(element, '.frame').lang];
 
     addLanguage('nl', { empty: 'Nog geen bestelling.' });
     await element.updateComplete;
 
-    expect([before, readScreen(element)]).toEqual(['No order to show yet.', 'Nog geen bestelling.']);
+    expect([before, [readScreen(element), find(element, '.frame').lang]]).toEqual([
+      ['No order to show yet.', 'en'],
+      ['Nog geen bestelling.', ''],
+    ]);
   });
 
   test('says a status in its own words, and one it does not know in those of the gateway', async () => {

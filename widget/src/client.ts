@@ -70,7 +70,8 @@ async function readOneOrder(
   full: boolean,
 ): Promise<PortalOrder> {
   const request = { query: READ_ORDER, variables: { orderId, full }, scope: 'status', orderId } as const;
-  const order = readOrder((await execute(request, AbortSignal.timeout(READ_LIMIT_MS))).order);
+  const answer = await execute(request, AbortSignal.timeout(READ_LIMIT_MS));
+  const order = readOrder(answer.order, full);
   if (!order) throw new PortalError('NOT_FOUND');
   return order;
 }

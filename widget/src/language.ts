@@ -41,8 +41,17 @@ export function readLanguage(element: Element): string {
 
 /** The texts of this language, English where it is not there, with a host's own texts over them. */
 export function readStrings(language: string, own: PartialStrings | null): Strings {
+  return mergeStrings(findStrings(language), own);
+}
+
+/** Whether there are texts in this language; where the page does not say one, English will do. */
+export function isSpoken(language: string): boolean {
+  return /^(en\b|$)/i.test(language) || findStrings(language) !== undefined;
+}
+
+function findStrings(language: string): PartialStrings | undefined {
   const [first = ''] = language.toLowerCase().split(/[-_]/);
-  return mergeStrings(readLanguages().strings.get(first), own);
+  return readLanguages().strings.get(first);
 }
 
 /** A time as people write it there, with the date unless it is today; nothing for what is no time. */

@@ -70,7 +70,7 @@ export function createOrderFeed({ orderId, full, read }: FeedOptions, socket: Li
       return { query: ORDER_UPDATES, variables: { orderId, after: stream.cursor, full } };
     },
     next: (data) => {
-      const update = readUpdate(data.orderUpdates);
+      const update = readUpdate(data.orderUpdates, full);
       if (!update) return;
       hadBadCursor = false;
       apply(update);

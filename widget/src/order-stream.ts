@@ -54,9 +54,9 @@ export function applyUpdate(stream: OrderStream, update: OrderUpdate): OrderStre
 const KINDS: readonly UpdateKind[] = ['SNAPSHOT', 'RESYNC', 'RECONCILED'];
 
 /** An update out of untrusted JSON; null when it names no order. An unknown kind counts as CHANGED: forward only. */
-export function readUpdate(value: unknown): OrderUpdate | null {
+export function readUpdate(value: unknown, full = false): OrderUpdate | null {
   const fields = readFields(value);
-  const order = readOrder(fields.order);
+  const order = readOrder(fields.order, full);
   if (!order) return null;
   const kind = KINDS.find((each) => each === fields.kind) ?? 'CHANGED';
   return { kind, order, eventId: readText(readFields(fields.event).id), cursor: readText(fields.cursor) };

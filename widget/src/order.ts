@@ -51,8 +51,11 @@ export interface PortalOrder {
   readonly testName: string | null;
 }
 
-/** An order out of untrusted JSON, frozen; null where it is none. Unknown fields and enum values never hurt. */
-export function readOrder(value: unknown): PortalOrder | null {
+/**
+ * An order out of untrusted JSON, frozen; null where it is none. Unknown fields and enum values never hurt.
+ * @param full whether the name of the test may be known; without, it is dropped even where it came
+ */
+export function readOrder(value: unknown, full = false): PortalOrder | null {
   const fields = readFields(value);
   const id = readText(fields.id);
   const status = readStatus(fields.status);
@@ -63,7 +66,7 @@ export function readOrder(value: unknown): PortalOrder | null {
     status,
     method: readKnown(METHODS, fields.method),
     events: Object.freeze(events),
-    testName: readText(readFields(fields.labTest).name),
+    testName: full ? readText(readFields(fields.labTest).name) : null,
   });
 }
 

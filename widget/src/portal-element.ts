@@ -5,7 +5,7 @@ import { type Child, draw, h } from './dom.ts';
 import { declareProperties, WidgetElement } from './element.ts';
 import { PortalError, type PortalErrorReport, reportError } from './errors.ts';
 import { type ConnectionState, emit, PortalTokenRequestEvent } from './events.ts';
-import { readLanguage, readStrings, whenLanguageAdded } from './language.ts';
+import { isSpoken, readLanguage, readStrings, whenLanguageAdded } from './language.ts';
 import type { PortalOrder, PortalOrderStatus } from './order.ts';
 import { createOrderWatch, type OrderChange } from './order-watch.ts';
 import { findGateway, type PortalGateway } from './portal-gateway.ts';
@@ -210,8 +210,10 @@ export abstract class PortalElement extends WidgetElement {
     const { states } = this.internals;
     states.clear();
     for (const state of this.readStates()) if (state) states.add(state);
-    const frame = this.privacy === 'full' ? {} : MASKED;
-    draw(this.root, [h('div', 'frame', frame, ...this.drawing())]);
+    // So that English on a page in another language is read out as English.
+    const lang = isSpoken(this.language) || this.strings ? null : 'en';
+    const masks = this.privacy === 'full' ? {} : MASKED;
+    draw(this.root, [h('div', 'frame', { ...masks, lang }, ...this.drawing())]);
   }
 
   /** What is to be on screen now. */
