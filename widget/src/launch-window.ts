@@ -1,9 +1,9 @@
+import type { LaunchWay } from './launch-request.ts';
+
 /** Where a launch goes: a tab opened in the task of the click and waiting, or this page. */
 export interface LaunchWindow {
-  /** Goes to the address, with neither opener nor Referer; false when the person has closed the tab. */
-  readonly navigate: (url: string) => boolean;
-  /** Posts a ticket there, which answers with the way on; false when the person has closed the tab. */
-  readonly post: (url: string, ticket: string) => boolean;
+  /** Goes there, without opener; to the portal itself without a Referer. False when the person has closed the tab. */
+  readonly go: (way: LaunchWay) => boolean;
   readonly close: () => void;
 }
 
@@ -25,15 +25,14 @@ export function useThisPage(): LaunchWindow {
 }
 
 function createLaunchWindow(tab: Window): LaunchWindow {
-  function go(leave: (page: Document) => void): boolean {
-    if (tab.closed) return false;
-    if (tab !== window) tab.opener = null;
-    leave(tab.document);
-    return true;
-  }
   return {
-    navigate: (url) => go((page) => clickAnchor(page, url)),
-    post: (url, ticket) => go((page) => submitTicket(page, url, ticket)),
+    go: ({ url, ticket }) => {
+      if (tab.closed) return false;
+      if (tab !== window) tab.opener = null;
+      if (ticket === null) clickAnchor(tab.document, url);
+      else submitTicket(tab.document, url, ticket);
+      return true;
+    },
     close: () => {
       if (tab !== window) tab.close();
     },

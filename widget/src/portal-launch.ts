@@ -1,25 +1,16 @@
-import { readPortalUrl } from './addresses.ts';
 import { announce } from './announcer.ts';
-import { type Child, type Drawing, h } from './dom.ts';
+import { type Child, h } from './dom.ts';
 import { declareProperties } from './element.ts';
-import { PortalError, type PortalErrorCode, toPortalError } from './errors.ts';
+import { toPortalError } from './errors.ts';
 import { emit } from './events.ts';
-import { type Fields, readFields } from './fields.ts';
+import { askForWay } from './launch-request.ts';
+import { drawLaunch } from './launch-view.ts';
 import { type LaunchWindow, openLaunchWindow, useThisPage } from './launch-window.ts';
-import { CREATE_LAUNCH_TICKET, CREATE_PORTAL_URL } from './operations.ts';
 import { PortalElement } from './portal-element.ts';
 import { drawError, drawSlot, drawStatus } from './status-view.ts';
 
 const LAUNCH_LIMIT_MS = 15_000;
 const LINK_LIFE_MS = 60_000;
-
-/** What each refusal means; a type this widget does not know is GATEWAY_ERROR. */
-const REFUSALS: Readonly<Record<string, PortalErrorCode>> = {
-  PortalUrlRejected: 'PORTAL_REJECTED',
-  FeatureNotEnabled: 'FEATURE_NOT_ENABLED',
-  NotFound: 'NOT_FOUND',
-  InputRejected: 'INPUT_REJECTED',
-};
 
 /**
  * A button that opens the patient portal, with the order's status beside it.
@@ -50,6 +41,12 @@ export class PortalLaunch extends PortalElement {
   #isAway = false;
   #hadFocus = false;
   #page = new AbortController();
+
+  readonly #listeners = {
+    launch: () => this.launch(),
+    followLink: (event: MouseEvent) => this.#followLink(event),
+    slotChanged: () => this.requestUpdate(),
+  };
 
   static {
     declareProperties(PortalLaunch, {
@@ -134,18 +131,21 @@ export class PortalLaunch extends PortalElement {
   protected override drawing(): readonly Child[] {
     const { shownError, texts } = this;
     const error = shownError?.about === 'launch' ? shownError.error : null;
-    const isLink = this.#phase === 'link';
+    const isBlocked = this.#phase === 'link';
+    const view = {
+      isOpening: this.#phase === 'opening',
+      isBlocked,
+      linkUrl: this.#linkUrl,
+      isDisabled: this.disabled,
+      hasError: error !== null,
+      texts,
+      ...this.#listeners,
+    };
+    const note = isBlocked && h('p', 'note', {}, texts.blocked);
+    const status = drawStatus(this.statusView());
+    const failure = error && drawError(error, texts, null);
     return [
-      h(
-        'div',
-        'launch',
-        {},
-        this.#linkUrl ? this.#drawLink(this.#linkUrl) : this.#drawButton(error !== null),
-        isLink && h('p', 'note', {}, texts.blocked),
-        error && drawError(error, texts, null),
-        ...drawStatus(this.statusView()),
-        drawSlot('footer', null),
-      ),
+      h('div', 'launch', {}, drawLaunch(view, this), note, failure, ...status, drawSlot('footer', null)),
     ];
   }
 
@@ -160,75 +160,18 @@ export class PortalLaunch extends PortalElement {
     return this.root.querySelector<HTMLElement>('.button');
   }
 
-  #drawButton(hasError: boolean): Drawing {
-    const { texts } = this;
-    const isOpening = this.#phase === 'opening';
-    const words = this.#phase === 'link' ? drawSlot('blocked', texts.openLink) : this.#drawWords();
-    return h(
-      'button',
-      isOpening ? 'button opening' : 'button',
-      {
-        type: 'button',
-        disabled: this.disabled,
-        'aria-disabled': isOpening && 'true',
-        'aria-describedby': hasError && 'error',
-        onclick: this.#clicked,
-      },
-      ...drawLabel(words, drawSlot('loading', texts.opening)),
-    );
-  }
-
-  /** The host's words, else ours. Beside the slot and not in it: a line break alone counts as filling a slot. */
-  #drawWords(): Drawing {
-    const nodes = [...this.childNodes];
-    // A plain link is for browsers without scripts. Here it only gives its words, from a slot that is never drawn.
-    const link = nodes.find((node) => node instanceof HTMLAnchorElement && /^(link)?$/.test(node.slot));
-    if (link instanceof Element) link.slot = 'link';
-    const isFilled = nodes.some((node) => (node instanceof Element ? !node.slot : node.textContent?.trim()));
-    const words = !isFilled && (link?.textContent?.trim() || this.texts.open);
-    return h('span', '', {}, h('slot', '', { onslotchange: this.#slotChanged }), words);
-  }
-
-  #drawLink(href: string): Drawing {
-    return h(
-      'a',
-      'button link',
-      {
-        href,
-        target: '_blank',
-        rel: 'noopener noreferrer',
-        referrerpolicy: 'no-referrer',
-        onclick: this.#followLink,
-        onauxclick: this.#followLink,
-      },
-      ...drawLabel(drawSlot('blocked', this.texts.openLink), null),
-    );
-  }
-
-  readonly #clicked = () => this.launch();
-  readonly #slotChanged = () => this.requestUpdate();
-
-  /** Asks the gateway for the way to the portal and goes there, or shows the link where there is no tab to go in. */
+  /** Asks for the way and goes there, or shows the link where there is no tab to go in. */
   async #send(tab: LaunchWindow | null, signal: AbortSignal): Promise<void> {
-    const client = this.getClient();
-    const isPost = this.mode === 'post';
-    const { orderId } = this;
-    const query = isPost ? CREATE_LAUNCH_TICKET : CREATE_PORTAL_URL;
-    const { launch } = await client.execute(
-      { query, variables: { orderId }, scope: 'launch', orderId },
-      signal,
-    );
-    const answer = readFields(launch);
-    const url = isPost ? readTicketAddress(client.endpoint, answer) : this.#readUrl(answer);
-    if (!tab) return this.#showLink(url);
-    const isOnItsWay = isPost ? tab.post(url, String(answer.ticket)) : tab.navigate(url);
-    if (this.mode !== 'redirect') this.#setPhase('idle');
+    const { orderId, mode } = this;
+    const origins = this.portalOrigins ?? this.gateway?.portalOrigins ?? null;
+    const way = await askForWay(this.getClient(), { orderId, isPost: mode === 'post', origins }, signal);
+    if (!tab) {
+      this.#showLink(way.url);
+      return;
+    }
+    const isOnItsWay = tab.go(way);
+    if (mode !== 'redirect') this.#setPhase('idle');
     if (isOnItsWay) this.#launched();
-  }
-
-  #readUrl(answer: Fields): string {
-    if (answer.__typename !== 'PortalUrl') throw toRefusal(answer);
-    return readPortalUrl(answer.url, this.portalOrigins ?? this.gateway?.portalOrigins ?? null);
   }
 
   #showLink(url: string | null): void {
@@ -239,13 +182,13 @@ export class PortalLaunch extends PortalElement {
   }
 
   /** The browser reads the address after the listeners, so it is dropped one task later. */
-  #followLink = (event: MouseEvent): void => {
+  #followLink(event: MouseEvent): void {
     if (event.type === 'auxclick' && event.button !== 1) return;
     setTimeout(() => {
       this.#reset();
       this.#launched();
     });
-  };
+  }
 
   #launched(): void {
     this.#isAway = true;
@@ -275,31 +218,6 @@ export class PortalLaunch extends PortalElement {
     this.#phase = phase;
     this.requestUpdate();
   }
-}
-
-/** Both labels lie on one another, so that the button never changes its size. */
-function drawLabel(...labels: readonly Child[]): readonly Drawing[] {
-  const layers = labels.map((label) => label && h('span', 'layer', {}, label));
-  return [
-    drawSlot('icon', null),
-    h('span', 'button-label', {}, ...layers),
-    h(
-      'svg',
-      'away-icon',
-      { viewBox: '0 0 16 16', 'aria-hidden': 'true' },
-      h('path', '', { d: 'M6 3h7v7M13 3 4 12' }),
-    ),
-  ];
-}
-
-function readTicketAddress(endpoint: string, answer: Fields): string {
-  if (answer.__typename !== 'LaunchTicket') throw toRefusal(answer);
-  return new URL('/launch', endpoint).href;
-}
-
-function toRefusal(answer: Fields): PortalError {
-  if (answer.demographicsMissing === true) return new PortalError('DEMOGRAPHICS_MISSING');
-  return new PortalError(REFUSALS[String(answer.__typename)] ?? 'GATEWAY_ERROR');
 }
 
 declare global {
