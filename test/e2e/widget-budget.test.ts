@@ -40,4 +40,12 @@ describe('the module for pages', () => {
       names.filter((name) => /\bimport\b/.test(read(name)) || sizeOf(name) > languageBudgetBytes),
     ).toEqual([]);
   });
+
+  test('may be imported where there is no page, and does nothing there', async () => {
+    const names = ['portal-widget.js', ...languages.map((language) => `portal-widget.${language}.js`)];
+
+    const modules = await Promise.all(names.map((name) => import(new URL(name, folder).href)));
+
+    expect(modules.flatMap((module) => Object.keys(module))).toEqual(['createPortalClient']);
+  });
 });
