@@ -1,3 +1,4 @@
+import { realpathSync } from 'node:fs';
 import { playwright } from '@vitest/browser-playwright';
 import { defineConfig } from 'vitest/config';
 import { findChromium } from './test/support/tools.ts';
@@ -19,10 +20,14 @@ export default defineConfig({
       { test: { name: 'sandbox', include: ['test/sandbox/**/*.test.ts'] } },
       { test: { name: 'gateway', include: ['test/gateway/**/*.test.ts'] } },
       { test: { name: 'contract', include: ['test/contract/**/*.test.ts'] } },
+      { test: { name: 'widget-logic', include: ['test/widget/**/*.node.test.ts'] } },
       {
+        // Packages may stand elsewhere behind a link.
+        server: { fs: { allow: ['.', realpathSync('node_modules')] } },
         test: {
           name: 'widget',
           include: ['test/widget/**/*.test.ts'],
+          exclude: ['test/widget/**/*.node.test.ts'],
           browser: {
             enabled: true,
             headless: true,

@@ -149,7 +149,7 @@ const rooms: readonly Room[] = [
     files: /^sandbox\//,
     may: [/^sandbox\//, /^(hono|hono\/.*|@hono\/node-server|zod|standardwebhooks)$/, node],
   },
-  { files: /^widget\/src\//, may: [/^widget\/src\//, /^(lit|lit\/.*|graphql-ws|graphql-ws\/client)$/] },
+  { files: /^widget\/src\//, may: [/^widget\/src\//, /^graphql-ws\/client$/] },
 ];
 
 /** Libraries that live in one place only, whoever else might be allowed to import packages. */
@@ -162,7 +162,6 @@ const homes: Readonly<Record<string, RegExp>> = {
   ws: /^gateway\/edge\//,
   hono: /^(gateway\/edge|sandbox)\//,
   standardwebhooks: /^(gateway\/webhooks|sandbox)\//,
-  lit: /^widget\//,
 };
 
 interface Edge {

@@ -31,7 +31,7 @@ function untilLabel({ page }: Visit, label: string): Promise<void> {
 }
 
 function untilFreshness({ page }: Visit, text: string | RegExp): Promise<void> {
-  return page.locator('[part=freshness]').getByText(text).waitFor();
+  return page.locator('[part~=freshness]').getByText(text).waitFor();
 }
 
 /** Each `portal-status`: where it came from and what it brought. */

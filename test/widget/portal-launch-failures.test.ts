@@ -34,7 +34,7 @@ describe('<portal-launch> that fails', () => {
 
     expect([element.lastError?.code, opened.newest.closed, element.phase]).toEqual([code, true, 'idle']);
     expect(element.shadowRoot?.activeElement).toBe(find(element, 'button'));
-    expect(find(element, '[part=error]').textContent).not.toBe('');
+    expect(find(element, '[part~=error]').textContent).not.toBe('');
   });
 
   test('lets the host explain missing demographics in its own words', async () => {

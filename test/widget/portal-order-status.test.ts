@@ -105,7 +105,7 @@ describe('<portal-order-status>', () => {
     const { detail } = await nextEvent(element, 'portal-error');
     await element.updateComplete;
 
-    find(element, '[part=retry]').click();
+    find(element, '[part~=retry]').click();
     await untilLabel(element, 'Transit customer');
 
     expect([detail.code, calls]).toEqual(['TOKEN_UNAVAILABLE', 2]);

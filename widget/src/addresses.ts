@@ -1,14 +1,12 @@
 import { PortalError } from './errors.ts';
 
-const LOCAL_HOSTS: readonly string[] = ['localhost', '127.0.0.1', '[::1]'];
-
 /**
  * The gateway's address, absolute.
  * @throws PortalError ENDPOINT_INVALID unless it is https, or http on this machine, without credentials.
  */
 export function readEndpoint(text: string): string {
-  const url = URL.canParse(text, document.baseURI) ? new URL(text, document.baseURI) : null;
-  if (!url || !isSafe(url)) throw new PortalError('ENDPOINT_INVALID');
+  const url = URL.parse(text, document.baseURI);
+  if (!isSafe(url)) throw new PortalError('ENDPOINT_INVALID');
   url.hash = '';
   return url.href;
 }
@@ -24,19 +22,15 @@ export function toSocketAddress(endpoint: string): string {
  * @throws PortalError URL_REJECTED
  */
 export function readPortalUrl(text: unknown, origins: string | null): string {
-  const url = typeof text === 'string' && URL.canParse(text) ? new URL(text) : null;
-  const allowed = origins?.split(/\s+/).filter(Boolean).map(toOrigin) ?? [];
-  const isAllowed = url && isSafe(url) && (allowed.length === 0 || allowed.includes(url.origin));
-  if (!isAllowed) throw new PortalError('URL_REJECTED');
+  const url = URL.parse(String(text));
+  const allowed = origins?.match(/\S+/g);
+  // As origins, so that `https://portal.example/` and `https://portal.example:443` mean the same.
+  const isAllowed = (of: URL) => !allowed || allowed.some((each) => URL.parse(each)?.origin === of.origin);
+  if (!isSafe(url) || !isAllowed(url)) throw new PortalError('URL_REJECTED');
   return url.href;
 }
 
-/** So that `https://portal.example/` and `https://portal.example:443` mean the same origin. */
-function toOrigin(text: string): string {
-  return URL.canParse(text) ? new URL(text).origin : text;
-}
-
-function isSafe(url: URL): boolean {
-  if (url.username || url.password) return false;
-  return url.protocol === 'https:' || (url.protocol === 'http:' && LOCAL_HOSTS.includes(url.hostname));
+function isSafe(url: URL | null): url is URL {
+  if (!url || url.username || url.password) return false;
+  return url.protocol === 'https:' || /^http:\/\/(localhost|127\.0\.0\.1|\[::1])(:|\/)/.test(url.href);
 }

@@ -1,117 +1,162 @@
-import { toSocketAddress } from './addresses.ts';
+import { readEndpoint, toSocketAddress } from './addresses.ts';
 import { PortalError, toPortalError } from './errors.ts';
+import { type Fields, readFields } from './fields.ts';
 import { toGatewayError } from './gateway-error.ts';
-import { LiveSocket } from './live-socket.ts';
+import { createLiveSocket } from './live-socket.ts';
 import { READ_ORDER } from './operations.ts';
-import { isFields, type PortalOrder, readOrder } from './order.ts';
-import { OrderFeed } from './order-feed.ts';
-import { TokenKeeper, type TokenNeed, type TokenProvider } from './token.ts';
+import { type PortalOrder, readOrder } from './order.ts';
+import { createOrderFeed, type OrderFeed } from './order-feed.ts';
+import {
+  createTokenKeeper,
+  type TokenKeeper,
+  type TokenNeed,
+  type TokenProvider,
+  withinTime,
+} from './token.ts';
 
 const READ_LIMIT_MS = 15_000;
 
 /** One question over HTTP. */
 export interface GatewayRequest extends TokenNeed {
   readonly query: string;
-  readonly variables: Readonly<Record<string, unknown>>;
+  readonly variables?: Fields;
 }
 
 /** Everything the elements of one endpoint and one token source share: the token, the socket, the orders. */
-export class PortalClient {
-  readonly socket: LiveSocket;
-  readonly #endpoint: string;
-  readonly #tokens: TokenKeeper;
-  readonly #feeds = new Map<string, OrderFeed>();
-
-  constructor(endpoint: string, provider: TokenProvider) {
-    this.#endpoint = endpoint;
-    this.#tokens = new TokenKeeper(provider);
-    this.socket = new LiveSocket(toSocketAddress(endpoint), this.#tokens);
-  }
-
-  /** The shared state of one order; kept while the page lives, so that its cursor survives a pause. */
-  feed(orderId: string, full: boolean): OrderFeed {
-    const key = `${orderId} ${full}`;
-    const feed = this.#feeds.get(key) ?? new OrderFeed(this, { orderId, full });
-    this.#feeds.set(key, feed);
-    return feed;
-  }
-
-  /** @throws PortalError NOT_FOUND when the token's user has no such order */
-  async readOrder(orderId: string, full: boolean): Promise<PortalOrder> {
-    const signal = AbortSignal.timeout(READ_LIMIT_MS);
-    const variables = { orderId, full };
-    const answer = await this.execute({ query: READ_ORDER, variables, scope: 'status', orderId }, signal);
-    const order = readOrder(answer.order);
-    if (!order) throw new PortalError('NOT_FOUND');
-    return order;
-  }
-
+export interface PortalClient {
+  /** The gateway's address, absolute. */
+  readonly endpoint: string;
+  /** The shared state of one order; `full` also brings the name of the test. */
+  readonly feed: (orderId: string, full: boolean) => OrderFeed;
   /**
    * Posts one operation and gives its `data`. A refused token is replaced once.
    * @throws PortalError; TIMEOUT when the signal's time is over
    */
-  async execute(request: GatewayRequest, signal: AbortSignal): Promise<Readonly<Record<string, unknown>>> {
-    const token = await within(signal, this.#tokens.get(request));
-    try {
-      return await this.#post(request, { token, signal });
-    } catch (cause) {
-      const error = toRequestError(cause, signal);
-      if (error.code !== 'UNAUTHENTICATED') throw error;
-    }
-    this.#tokens.reject(token);
-    const renewed = await within(signal, this.#tokens.get(request));
-    return this.#post(request, { token: renewed, signal }).catch((cause: unknown) => {
-      throw toRequestError(cause, signal);
-    });
-  }
-
-  async #post(request: GatewayRequest, { token, signal }: { token: string; signal: AbortSignal }) {
-    const response = await fetch(this.#endpoint, {
-      method: 'POST',
-      headers: {
-        authorization: `Bearer ${token}`,
-        'content-type': 'application/json',
-        accept: 'application/json',
-      },
-      body: JSON.stringify({ query: request.query, variables: request.variables }),
-      credentials: 'omit',
-      referrerPolicy: 'no-referrer',
-      cache: 'no-store',
-      signal,
-    });
-    if (response.status === 401) throw new PortalError('UNAUTHENTICATED');
-    const body: unknown = await response.json().catch((cause: unknown) => {
-      if (signal.aborted) throw cause;
-      throw new PortalError('GATEWAY_ERROR', { cause });
-    });
-    if (!isFields(body)) throw new PortalError('GATEWAY_ERROR');
-    if (body.errors) throw toGatewayError(body.errors);
-    if (!isFields(body.data)) throw new PortalError('GATEWAY_ERROR');
-    return body.data;
-  }
+  readonly execute: (request: GatewayRequest, signal: AbortSignal) => Promise<Fields>;
 }
 
-function toRequestError(cause: unknown, signal: AbortSignal): PortalError {
-  return signal.aborted ? new PortalError('TIMEOUT', { cause }) : toPortalError(cause, 'NETWORK');
+/**
+ * A client of its own, for hosts that hand it to the elements themselves. Opens nothing until an element needs it.
+ * @throws PortalError ENDPOINT_INVALID
+ */
+export function createPortalClient(options: {
+  readonly endpoint: string;
+  readonly tokenProvider: TokenProvider;
+}): PortalClient {
+  const endpoint = readEndpoint(options.endpoint);
+  const tokens = createTokenKeeper(options.tokenProvider);
+  const socket = createLiveSocket(toSocketAddress(endpoint), tokens);
+  const feeds = new Map<string, OrderFeed>();
+  const execute: PortalClient['execute'] = (request, signal) => ask({ endpoint, tokens, request, signal });
+
+  return {
+    endpoint,
+    execute,
+    feed: (orderId, full) => {
+      const key = orderId + full;
+      const read = () => readOneOrder(execute, orderId, full);
+      const feed = feeds.get(key) ?? createOrderFeed({ orderId, full, read }, socket);
+      // Kept as long as the client, so that its cursor survives a pause.
+      feeds.set(key, feed);
+      return feed;
+    },
+  };
 }
 
-/** The token is part of the time a person waits. */
-function within<Value>(signal: AbortSignal, promise: Promise<Value>): Promise<Value> {
-  if (signal.aborted) return Promise.reject(new PortalError('TIMEOUT'));
-  const timeout = new Promise<never>((_, reject) => {
-    signal.addEventListener('abort', () => reject(new PortalError('TIMEOUT')), { once: true });
+/** @throws PortalError NOT_FOUND when the token's user has no such order */
+async function readOneOrder(
+  execute: PortalClient['execute'],
+  orderId: string,
+  full: boolean,
+): Promise<PortalOrder> {
+  const request = { query: READ_ORDER, variables: { orderId, full }, scope: 'status', orderId } as const;
+  const answer = await execute(request, AbortSignal.timeout(READ_LIMIT_MS));
+  const order = readOrder(answer.order, full);
+  if (!order) throw new PortalError('NOT_FOUND');
+  return order;
+}
+
+interface Asked {
+  readonly endpoint: string;
+  readonly tokens: TokenKeeper;
+  readonly request: GatewayRequest;
+  readonly signal: AbortSignal;
+}
+
+async function ask(asked: Asked, isSecondTime = false): Promise<Fields> {
+  const { tokens, request, signal } = asked;
+  let token = '';
+  try {
+    // The token is part of the time a person waits.
+    token = await withinTime(signal, tokens.get(request));
+    return await post(asked, token);
+  } catch (cause) {
+    const error = signal.aborted ? new PortalError('TIMEOUT') : toPortalError(cause, 'NETWORK');
+    if (isSecondTime || error.code !== 'UNAUTHENTICATED') throw error;
+  }
+  tokens.reject(token);
+  return ask(asked, true);
+}
+
+async function post({ endpoint, request, signal }: Asked, token: string): Promise<Fields> {
+  const { query, variables } = request;
+  const response = await fetch(endpoint, {
+    method: 'POST',
+    headers: {
+      authorization: `Bearer ${token}`,
+      'content-type': 'application/json',
+      accept: 'application/json',
+    },
+    body: JSON.stringify({ query, variables }),
+    credentials: 'omit',
+    referrerPolicy: 'no-referrer',
+    cache: 'no-store',
+    signal,
   });
-  return Promise.race([promise, timeout]);
+  if (response.status === 401) throw new PortalError('UNAUTHENTICATED');
+  const { data, errors } = readFields(await response.json().catch(() => null));
+  if (errors || !data) throw toGatewayError(errors);
+  return readFields(data);
 }
 
-/** Clients by token source, then by endpoint; a source that is gone takes its clients along. */
-const clients = new WeakMap<object, Map<string, PortalClient>>();
+/** A client with the elements that use it; it lives as long as one of them is in the page. */
+interface Shared {
+  readonly client: PortalClient;
+  readonly source: object;
+  readonly users: Set<HTMLElement>;
+}
 
-/** The one client of this endpoint and this source; `source` stands for who gives the tokens. */
-export function shareClient(endpoint: string, source: object, provider: TokenProvider): PortalClient {
-  const bySource = clients.get(source) ?? new Map<string, PortalClient>();
-  clients.set(source, bySource);
-  const client = bySource.get(endpoint) ?? new PortalClient(endpoint, provider);
-  bySource.set(endpoint, client);
-  return client;
+let pool: readonly Shared[] = [];
+
+/**
+ * The one client of this endpoint and this source of tokens, for a user that stays until `leaveClients`.
+ * @param ask asks `source` for a token, on behalf of one of its users
+ * @throws PortalError ENDPOINT_INVALID
+ */
+export function joinClient(
+  user: HTMLElement,
+  { endpoint, source }: { readonly endpoint: string; readonly source: object },
+  ask: (user: HTMLElement) => TokenProvider,
+): PortalClient {
+  const address = readEndpoint(endpoint);
+  let shared = pool.find((each) => each.client.endpoint === address && each.source === source);
+  if (!shared) {
+    const users = new Set<HTMLElement>();
+    const tokenProvider: TokenProvider = (request) => {
+      const [first = user] = users;
+      return ask(first)(request);
+    };
+    shared = { client: createPortalClient({ endpoint, tokenProvider }), source, users };
+    pool = [...pool, shared];
+  }
+  shared.users.add(user);
+  return shared.client;
+}
+
+/** The user is gone. With the last one the client goes too, and its token: the next person may be another one. */
+export function leaveClients(user: HTMLElement): void {
+  pool = pool.filter(({ users }) => {
+    users.delete(user);
+    return users.size > 0;
+  });
 }

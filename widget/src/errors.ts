@@ -1,3 +1,5 @@
+import type { Strings } from './strings.ts';
+
 /** The closed set of what can go wrong. A code never changes its meaning; hosts branch on it. */
 export type PortalErrorCode =
   | 'ENDPOINT_INVALID'
@@ -14,7 +16,10 @@ export type PortalErrorCode =
   | 'FEATURE_NOT_ENABLED'
   | 'URL_REJECTED';
 
-/** What `lastError` and `portal-error` tell a host: never a URL, a token or a text of the service. */
+/**
+ * What `lastError` and `portal-error` tell a host: never a URL, a token or a text of the service. `message` is the
+ * sentence the person is shown, in the language of the page; what it means to a developer is documented by code.
+ */
 export interface PortalErrorReport {
   readonly code: PortalErrorCode;
   readonly message: string;
@@ -22,51 +27,38 @@ export interface PortalErrorReport {
   readonly requestId: string | null;
 }
 
-/** What a person who runs the page needs to know; what a patient reads is in strings.ts. */
-const MESSAGES: Record<PortalErrorCode, string> = {
-  ENDPOINT_INVALID: 'The endpoint must be an https address, or http on localhost.',
-  TOKEN_IN_ATTRIBUTE: 'A token in an attribute was removed and not used. Give a tokenProvider instead.',
-  TOKEN_UNAVAILABLE: 'No token: give a tokenProvider, or answer portal-token-request.',
-  UNAUTHENTICATED: 'The gateway refused the token.',
-  NETWORK: 'The gateway could not be reached.',
-  TIMEOUT: 'The gateway did not answer in time.',
-  GATEWAY_ERROR: 'The gateway could not answer.',
-  NOT_FOUND: 'There is no such order for this token.',
-  INPUT_REJECTED: 'The gateway refused the input.',
-  PORTAL_REJECTED: 'The service refused to make a portal address.',
-  DEMOGRAPHICS_MISSING: 'The user has no demographics yet; the portal needs them.',
-  FEATURE_NOT_ENABLED: 'The portal is not enabled for this team.',
-  URL_REJECTED: 'The portal address is not an allowed https address.',
-};
-
-const RETRYABLE: ReadonlySet<PortalErrorCode> = new Set<PortalErrorCode>([
+const RETRYABLE: readonly PortalErrorCode[] = [
   'TOKEN_UNAVAILABLE',
   'UNAUTHENTICATED',
   'NETWORK',
   'TIMEOUT',
   'GATEWAY_ERROR',
-]);
+];
 
 /** The one error class of the widget. */
 export class PortalError extends Error {
   readonly code: PortalErrorCode;
   readonly requestId: string | null;
 
-  constructor(code: PortalErrorCode, options: { cause?: unknown; requestId?: string | null } = {}) {
-    super(MESSAGES[code], { cause: options.cause });
-    this.name = 'PortalError';
+  constructor(code: PortalErrorCode, requestId: string | null = null) {
+    super(code);
     this.code = code;
-    this.requestId = options.requestId ?? null;
+    this.requestId = requestId;
   }
+}
 
-  /** The frozen answer for a host; `cause` stays inside. */
-  report(): PortalErrorReport {
-    const { code, message, requestId } = this;
-    return Object.freeze({ code, message, retryable: RETRYABLE.has(code), requestId });
-  }
+/** Whether the same thing may work when it is tried again. */
+export function isRetryable(code: PortalErrorCode): boolean {
+  return RETRYABLE.includes(code);
 }
 
 /** Whatever was thrown, as a PortalError; what is not ours becomes `code`. */
 export function toPortalError(cause: unknown, code: PortalErrorCode): PortalError {
-  return cause instanceof PortalError ? cause : new PortalError(code, { cause });
+  return cause instanceof PortalError ? cause : new PortalError(code);
+}
+
+/** What a host is told of an error, frozen. */
+export function reportError({ code, requestId }: PortalError, { errors }: Strings): PortalErrorReport {
+  const message = errors[code] ?? errors.other;
+  return Object.freeze({ code, message, retryable: isRetryable(code), requestId });
 }

@@ -1,5 +1,5 @@
 import { PortalError, type PortalErrorCode } from './errors.ts';
-import { isFields, readText } from './order.ts';
+import { type Fields, readFields, readText } from './fields.ts';
 
 /** The gateway's codes that mean something of their own to the widget; every other one is GATEWAY_ERROR. */
 const CODES: Readonly<Record<string, PortalErrorCode>> = {
@@ -12,18 +12,17 @@ const CODES: Readonly<Record<string, PortalErrorCode>> = {
   PORTAL_URL_REFUSED: 'URL_REJECTED',
 };
 
-/** `extensions.code` of the first GraphQL error, or null. */
-export function readErrorCode(errors: unknown): string | null {
-  return readText(readExtensions(errors)?.code);
+/** `extensions.code` of the first GraphQL error, or nothing. */
+export function readErrorCode(errors: unknown): string {
+  return readText(readExtensions(errors).code) ?? '';
 }
 
 /** The `errors` of a GraphQL answer as one PortalError, without the texts of the gateway. */
 export function toGatewayError(errors: unknown): PortalError {
-  const requestId = readText(readExtensions(errors)?.requestId);
-  return new PortalError(CODES[readErrorCode(errors) ?? ''] ?? 'GATEWAY_ERROR', { requestId });
+  const code = CODES[readErrorCode(errors)] ?? 'GATEWAY_ERROR';
+  return new PortalError(code, readText(readExtensions(errors).requestId));
 }
 
-function readExtensions(errors: unknown): Readonly<Record<string, unknown>> | null {
-  const first: unknown = Array.isArray(errors) ? errors[0] : null;
-  return isFields(first) && isFields(first.extensions) ? first.extensions : null;
+function readExtensions(errors: unknown): Fields {
+  return readFields(readFields(readFields(errors)[0]).extensions);
 }

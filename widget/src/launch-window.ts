@@ -1,8 +1,10 @@
-/** A tab opened in the task of the click, waiting for its address. */
+import type { LaunchWay } from './launch-request.ts';
+
+/** Where a launch goes: a tab opened in the task of the click and waiting, or this page. */
 export interface LaunchWindow {
-  /** Sends the tab to the address, with neither opener nor Referer; false when the person has closed it. */
-  navigate(url: string): boolean;
-  close(): void;
+  /** Goes there, without opener; to the portal itself without a Referer. False when the person has closed the tab. */
+  readonly go: (way: LaunchWay) => boolean;
+  readonly close: () => void;
 }
 
 /**
@@ -10,18 +12,30 @@ export interface LaunchWindow {
  * browsers hold back a tab that is opened after an answer from the network.
  */
 export function openLaunchWindow(text: string): LaunchWindow | null {
-  const tab = window.open('about:blank', '_blank');
+  const tab = open('about:blank', '_blank');
   // Some blockers hand out a window that is closed at once.
   if (!tab || tab.closed) return null;
   writeWaitingText(tab.document, text);
+  return createLaunchWindow(tab);
+}
+
+/** This page itself. */
+export function useThisPage(): LaunchWindow {
+  return createLaunchWindow(window);
+}
+
+function createLaunchWindow(tab: Window): LaunchWindow {
   return {
-    navigate(url) {
+    go: ({ url, ticket }) => {
       if (tab.closed) return false;
-      tab.opener = null;
-      clickAnchor(tab.document, url);
+      if (tab !== window) tab.opener = null;
+      if (ticket === null) clickAnchor(tab.document, url);
+      else submitTicket(tab.document, url, ticket);
       return true;
     },
-    close: () => tab.close(),
+    close: () => {
+      if (tab !== window) tab.close();
+    },
   };
 }
 
@@ -30,14 +44,8 @@ function writeWaitingText(page: Document, text: string): void {
   page.title = text;
   page.documentElement.lang = document.documentElement.lang;
   page.documentElement.style.colorScheme = 'light dark';
-  const line = page.createElement('p');
-  line.textContent = text;
-  Object.assign(line.style, {
-    font: '1.125rem system-ui, sans-serif',
-    textAlign: 'center',
-    marginTop: '30vh',
-  });
-  page.body.replaceChildren(line);
+  page.body.style.cssText = 'font:1.125rem system-ui;text-align:center;margin-top:30vh';
+  page.body.textContent = text;
 }
 
 /** Measured in Chromium: `tab.location = url` sends a Referer, a click on this anchor does not. */
@@ -46,6 +54,21 @@ function clickAnchor(page: Document, url: string): void {
   anchor.rel = 'noreferrer';
   anchor.referrerPolicy = 'no-referrer';
   anchor.href = url;
-  page.body.append(anchor);
   anchor.click();
+}
+
+/** Without `noreferrer`: the gateway holds the ticket against the Origin, which a form without a referrer hides. */
+function submitTicket(page: Document, url: string, ticket: string): void {
+  const form = page.createElement('form');
+  const field = page.createElement('input');
+  form.method = 'post';
+  form.action = url;
+  field.type = 'hidden';
+  field.name = 'ticket';
+  field.value = ticket;
+  form.append(field);
+  // A form that stands in no document is never submitted.
+  page.body.append(form);
+  form.submit();
+  form.remove();
 }

@@ -1,8 +1,7 @@
-import type { PortalClient } from './client.ts';
-import { type PortalError, toPortalError } from './errors.ts';
+import { isRetryable, type PortalError, toPortalError } from './errors.ts';
 import type { ConnectionState, StatusSource } from './events.ts';
 import { readErrorCode, toGatewayError } from './gateway-error.ts';
-import type { LiveSubscription } from './live-socket.ts';
+import type { LiveSocket, LiveSubscription } from './live-socket.ts';
 import { ORDER_UPDATES } from './operations.ts';
 import type { PortalOrder } from './order.ts';
 import {
@@ -17,172 +16,165 @@ import {
 /** What one element wants to hear of an order. */
 export interface OrderListener {
   /** Seconds between two reads while the socket cannot be opened; 0 = never. */
-  readonly pollIntervalSeconds: number;
+  pollIntervalSeconds(): number;
   orderChanged(order: PortalOrder, source: StatusSource): void;
   connectionChanged(connection: ConnectionState): void;
   orderFailed(error: PortalError): void;
 }
 
-const RETRY_MS = 10_000;
-
 /** One order, shared by every element that shows it: one subscription, one state, one cursor. */
-export class OrderFeed implements LiveSubscription {
-  readonly query = ORDER_UPDATES;
-  readonly orderId: string;
-  readonly #full: boolean;
-  readonly #client: PortalClient;
-  readonly #listeners = new Set<OrderListener>();
-  #stream = emptyStream;
-  #connection: ConnectionState = 'idle';
-  /** When what is shown was last known to be true, in milliseconds since 1970. */
-  #confirmedAt: number | null = null;
-  #stop: (() => void) | null = null;
-  #reading: Promise<void> | null = null;
-  #poll: ReturnType<typeof setInterval> | undefined;
-  #retry: ReturnType<typeof setTimeout> | undefined;
-  #hadBadCursor = false;
-  /** The gateway refused the subscription: a live socket does not make the order live then. */
-  #isRefused = false;
-
-  constructor(client: PortalClient, options: { orderId: string; full: boolean }) {
-    this.#client = client;
-    this.orderId = options.orderId;
-    this.#full = options.full;
-  }
-
-  get order(): PortalOrder | null {
-    return this.#stream.order;
-  }
-
-  get connection(): ConnectionState {
-    return this.#connection;
-  }
-
-  /** While live, the order is as of now. */
-  get confirmedAt(): number | null {
-    return this.#connection === 'live' ? Date.now() : this.#confirmedAt;
-  }
-
+export interface OrderFeed {
+  readonly order: () => PortalOrder | null;
+  readonly connection: () => ConnectionState;
+  /** When what is shown was last known to be true, in milliseconds since 1970. While live that is now. */
+  readonly confirmedAt: () => number | null;
   /** Follows the order live until the returned function is called. */
-  follow(listener: OrderListener): () => void {
-    this.#listeners.add(listener);
-    this.#stop ??= this.#client.socket.add(this);
-    return () => {
-      this.#listeners.delete(listener);
-      if (this.#listeners.size > 0) return;
-      this.#stop?.();
-      this.#stop = null;
-      clearTimeout(this.#retry);
-      this.#isRefused = false;
-      this.connectionChanged('idle');
-    };
-  }
-
+  readonly follow: (listener: OrderListener) => () => void;
   /** Reads the order once over HTTP. Never rejects: a failure goes to everyone who listens, and to `listener`. */
-  refresh(listener?: OrderListener): Promise<void> {
-    this.#reading ??= this.#read(listener).finally(() => {
-      this.#reading = null;
-    });
-    return this.#reading;
-  }
-
+  readonly refresh: (listener: OrderListener) => Promise<void>;
   /** Starts again after a failure: the subscription if it was refused, the socket if it waits. */
-  retry(): void {
-    clearTimeout(this.#retry);
-    this.#client.socket.kick();
-    this.#client.socket.restart(this);
-  }
-
-  variables(): Record<string, unknown> {
-    this.#stream = beginSubscription(this.#stream);
-    this.#isRefused = false;
-    this.connectionChanged(this.#client.socket.connection);
-    return { orderId: this.orderId, after: this.#stream.cursor, full: this.#full };
-  }
-
-  next(value: unknown): void {
-    const update = readUpdate(value);
-    if (!update) return;
-    this.#hadBadCursor = false;
-    this.#apply(update, sourceOf(update));
-  }
-
-  refused(errors: unknown): void {
-    if (readErrorCode(errors) === 'BAD_CURSOR' && !this.#hadBadCursor) {
-      this.#hadBadCursor = true;
-      this.#stream = forgetCursor(this.#stream);
-      this.#client.socket.restart(this);
-      return;
-    }
-    this.#isRefused = true;
-    this.connectionChanged(this.#client.socket.connection);
-    // The gateway ended the stream without a word: go on from the cursor.
-    const error = errors ? toGatewayError(errors) : null;
-    if (error?.code === 'UNAUTHENTICATED') {
-      this.#client.socket.refuseToken();
-      return;
-    }
-    if (error) this.failed(error);
-    if (!error || error.report().retryable) this.#retryLater();
-  }
-
-  connectionChanged(socketConnection: ConnectionState): void {
-    const previous = this.#connection;
-    const connection = this.#isRefused && socketConnection === 'live' ? 'stale' : socketConnection;
-    if (previous === connection) return;
-    if (previous === 'live') this.#confirmedAt = Date.now();
-    this.#connection = connection;
-    this.#setPolling(connection === 'polling');
-    for (const listener of this.#listeners) listener.connectionChanged(connection);
-  }
-
-  failed(error: PortalError): void {
-    this.#fail(error, this.#listeners);
-  }
-
-  #fail(error: PortalError, audience: ReadonlySet<OrderListener>): void {
-    // An order can move to another user. Then nothing of it may stay on screen.
-    if (error.code === 'NOT_FOUND') this.#stream = emptyStream;
-    for (const listener of audience) listener.orderFailed(error);
-  }
-
-  async #read(listener?: OrderListener): Promise<void> {
-    try {
-      const order = await this.#client.readOrder(this.orderId, this.#full);
-      this.#apply({ kind: 'READ', order, eventId: null, cursor: null }, 'read', listener);
-    } catch (cause) {
-      this.#fail(toPortalError(cause, 'NETWORK'), this.#audience(listener));
-    }
-  }
-
-  #apply(update: OrderUpdate, source: StatusSource, listener?: OrderListener): void {
-    const next = applyUpdate(this.#stream, update);
-    this.#confirmedAt = Date.now();
-    const order = next === this.#stream ? this.#stream.order : next.order;
-    this.#stream = next;
-    if (order) for (const each of this.#audience(listener)) each.orderChanged(order, source);
-  }
-
-  #audience(listener?: OrderListener): ReadonlySet<OrderListener> {
-    return listener ? new Set([...this.#listeners, listener]) : this.#listeners;
-  }
-
-  #retryLater(): void {
-    clearTimeout(this.#retry);
-    this.#retry = setTimeout(() => this.#client.socket.restart(this), RETRY_MS * (0.5 + Math.random()));
-  }
-
-  #setPolling(isPolling: boolean): void {
-    clearInterval(this.#poll);
-    const wishes = [...this.#listeners]
-      .map((listener) => listener.pollIntervalSeconds)
-      .filter((wish) => wish > 0);
-    if (!isPolling || wishes.length === 0) return;
-    void this.refresh();
-    this.#poll = setInterval(() => void this.refresh(), Math.min(...wishes) * 1000);
-  }
+  readonly retry: () => void;
 }
 
-function sourceOf(update: OrderUpdate): StatusSource {
-  return update.kind.toLowerCase() as StatusSource;
+/** Which order, and how it is read once. */
+export interface FeedOptions {
+  readonly orderId: string;
+  readonly full: boolean;
+  /** @throws PortalError */
+  readonly read: () => Promise<PortalOrder>;
+}
+
+const RETRY_MS = 10_000;
+
+export function createOrderFeed({ orderId, full, read }: FeedOptions, socket: LiveSocket): OrderFeed {
+  const listeners = new Set<OrderListener>();
+  /** Those who asked for the read that is under way. */
+  const askers = new Set<OrderListener>();
+  let stream = emptyStream;
+  let connection: ConnectionState = 'idle';
+  let confirmedAt: number | null = null;
+  let stop: (() => void) | null = null;
+  let reading: Promise<void> | null = null;
+  let poll: ReturnType<typeof setInterval> | undefined;
+  let retrying: ReturnType<typeof setTimeout> | undefined;
+  let hadBadCursor = false;
+  /** The gateway refused the subscription: a live socket does not make the order live then. */
+  let isRefused = false;
+
+  const subscription: LiveSubscription = {
+    orderId,
+    begin: () => {
+      stream = beginSubscription(stream);
+      isRefused = false;
+      connectionChanged(socket.connection());
+      return { query: ORDER_UPDATES, variables: { orderId, after: stream.cursor, full } };
+    },
+    next: (data) => {
+      const update = readUpdate(data.orderUpdates, full);
+      if (!update) return;
+      hadBadCursor = false;
+      apply(update);
+    },
+    refused,
+    connectionChanged,
+    failed,
+  };
+  const restart = () => socket.restart(subscription);
+  const audience = () => new Set([...listeners, ...askers]);
+
+  function apply(update: OrderUpdate): void {
+    stream = applyUpdate(stream, update);
+    confirmedAt = Date.now();
+    const { order } = stream;
+    const source = update.kind.toLowerCase() as StatusSource;
+    if (order) for (const listener of audience()) listener.orderChanged(order, source);
+  }
+
+  function failed(error: PortalError): void {
+    // An order can move to another user. Then nothing of it may stay on screen.
+    if (error.code === 'NOT_FOUND') stream = emptyStream;
+    for (const listener of audience()) listener.orderFailed(error);
+  }
+
+  function refused(errors: unknown): void {
+    if (readErrorCode(errors) === 'BAD_CURSOR' && !hadBadCursor) {
+      hadBadCursor = true;
+      stream = forgetCursor(stream);
+      restart();
+      return;
+    }
+    isRefused = true;
+    connectionChanged(socket.connection());
+    const error = errors ? toGatewayError(errors) : null;
+    if (error?.code === 'UNAUTHENTICATED') {
+      socket.refuseToken();
+      return;
+    }
+    if (error) failed(error);
+    // Ended without a word, or for a passing reason: go on from the cursor.
+    if (error && !isRetryable(error.code)) return;
+    clearTimeout(retrying);
+    retrying = setTimeout(restart, RETRY_MS * (0.5 + Math.random()));
+  }
+
+  function connectionChanged(ofSocket: ConnectionState): void {
+    const next = isRefused && ofSocket === 'live' ? 'stale' : ofSocket;
+    if (connection === next) return;
+    if (connection === 'live') confirmedAt = Date.now();
+    connection = next;
+    setPolling();
+    for (const listener of listeners) listener.connectionChanged(connection);
+  }
+
+  function setPolling(): void {
+    clearInterval(poll);
+    const wishes = [...listeners]
+      .map((listener) => listener.pollIntervalSeconds())
+      .filter((wish) => wish > 0);
+    if (connection !== 'polling' || !wishes.length) return;
+    void refresh();
+    poll = setInterval(refresh, Math.min(...wishes) * 1000);
+  }
+
+  function refresh(): Promise<void> {
+    reading ??= read()
+      .then((order) => apply({ kind: 'READ', order, eventId: null, cursor: null }))
+      .catch((cause: unknown) => failed(toPortalError(cause, 'NETWORK')))
+      .finally(() => {
+        reading = null;
+        askers.clear();
+      });
+    return reading;
+  }
+
+  function leave(listener: OrderListener): void {
+    listeners.delete(listener);
+    askers.delete(listener);
+    if (listeners.size) return;
+    stop?.();
+    stop = null;
+    clearTimeout(retrying);
+    isRefused = false;
+    connectionChanged('idle');
+  }
+
+  return {
+    order: () => stream.order,
+    connection: () => connection,
+    confirmedAt: () => (connection === 'live' ? Date.now() : confirmedAt),
+    follow: (listener) => {
+      listeners.add(listener);
+      stop ??= socket.add(subscription);
+      return () => leave(listener);
+    },
+    refresh: (listener) => {
+      askers.add(listener);
+      return refresh();
+    },
+    retry: () => {
+      clearTimeout(retrying);
+      socket.kick();
+      restart();
+    },
+  };
 }

@@ -1,4 +1,5 @@
-import { isFields, type PortalOrder, readOrder, readText } from './order.ts';
+import { readFields, readText } from './fields.ts';
+import { type PortalOrder, readOrder } from './order.ts';
 
 /** How an update came about: the kinds of the gateway, and READ for an order read over HTTP. */
 type UpdateKind = 'SNAPSHOT' | 'CHANGED' | 'RECONCILED' | 'RESYNC' | 'READ';
@@ -50,17 +51,15 @@ export function applyUpdate(stream: OrderStream, update: OrderUpdate): OrderStre
   };
 }
 
+const KINDS: readonly UpdateKind[] = ['SNAPSHOT', 'RESYNC', 'RECONCILED'];
+
 /** An update out of untrusted JSON; null when it names no order. An unknown kind counts as CHANGED: forward only. */
-export function readUpdate(value: unknown): OrderUpdate | null {
-  if (!isFields(value)) return null;
-  const order = readOrder(value.order);
+export function readUpdate(value: unknown, full = false): OrderUpdate | null {
+  const fields = readFields(value);
+  const order = readOrder(fields.order, full);
   if (!order) return null;
-  const kind =
-    value.kind === 'SNAPSHOT' || value.kind === 'RESYNC' || value.kind === 'RECONCILED'
-      ? value.kind
-      : 'CHANGED';
-  const eventId = isFields(value.event) ? readText(value.event.id) : null;
-  return { kind, order, eventId, cursor: readText(value.cursor) };
+  const kind = KINDS.find((each) => each === fields.kind) ?? 'CHANGED';
+  return { kind, order, eventId: readText(readFields(fields.event).id), cursor: readText(fields.cursor) };
 }
 
 /** The order rendered decides; the event's own id only where the order lists none. */

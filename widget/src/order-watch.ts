@@ -1,4 +1,3 @@
-import type { ReactiveController, ReactiveControllerHost } from 'lit';
 import type { PortalError } from './errors.ts';
 import type { ConnectionState, StatusSource } from './events.ts';
 import type { PortalOrder } from './order.ts';
@@ -7,7 +6,7 @@ import type { OrderFeed, OrderListener } from './order-feed.ts';
 /** How an element wants its order followed. `feed` is null while there is nothing to follow. */
 export interface WatchWish {
   readonly feed: OrderFeed | null;
-  readonly live: 'visible' | 'always' | 'off';
+  readonly live: string;
   readonly isPaused: boolean;
   readonly pollIntervalSeconds: number;
 }
@@ -27,114 +26,100 @@ export interface WatchListener {
 }
 
 /** Follows one order for one element: only while the element is in the page, visible and not paused. */
-export class OrderWatch implements ReactiveController, OrderListener {
-  readonly #host: ReactiveControllerHost & Element;
-  readonly #listener: WatchListener;
-  #wish: WatchWish = { feed: null, live: 'visible', isPaused: false, pollIntervalSeconds: 30 };
-  #isVisible = false;
-  #observer: IntersectionObserver | null = null;
-  #unfollow: (() => void) | null = null;
-  #connection: ConnectionState = 'idle';
-  /** The feed that has been read once for `live="off"`. */
-  #readOnce: OrderFeed | null = null;
-  order: PortalOrder | null = null;
-
-  constructor(host: ReactiveControllerHost & Element, listener: WatchListener) {
-    this.#host = host;
-    this.#listener = listener;
-    host.addController(this);
-  }
-
-  get pollIntervalSeconds(): number {
-    return this.#wish.pollIntervalSeconds;
-  }
-
-  get connection(): ConnectionState {
-    return this.#connection;
-  }
-
-  get confirmedAt(): number | null {
-    return this.#wish.feed?.confirmedAt ?? null;
-  }
-
-  hostConnected(): void {
-    this.#observer = new IntersectionObserver((entries) => {
-      this.#isVisible = entries.at(-1)?.isIntersecting === true;
-      this.#settle();
-    });
-    this.#observer.observe(this.#host);
-  }
-
-  hostDisconnected(): void {
-    this.#observer?.disconnect();
-    this.#isVisible = false;
-    this.#leave();
-  }
-
+export interface OrderWatch {
+  readonly order: () => PortalOrder | null;
+  readonly connection: () => ConnectionState;
+  readonly confirmedAt: () => number | null;
+  /** The element came into the page; call the answer when it leaves. */
+  readonly connect: () => () => void;
   /** To be called on every update of the element; does nothing when nothing changed. */
-  want(wish: WatchWish): void {
-    const isSame = wish.feed === this.#wish.feed;
-    const isSameInterval = wish.pollIntervalSeconds === this.#wish.pollIntervalSeconds;
-    if (!isSame || !isSameInterval) this.#leave();
-    this.#wish = wish;
-    if (!isSame) this.order = wish.feed?.order ?? null;
-    this.#settle();
-  }
-
+  readonly want: (wish: WatchWish) => void;
   /** Reads the order once; settles when it is read or has failed. */
-  async refresh(): Promise<void> {
-    await this.#wish.feed?.refresh(this);
-  }
-
+  readonly refresh: () => Promise<void>;
   /** Starts again what failed. */
-  async retry(): Promise<void> {
-    if (this.#unfollow) this.#wish.feed?.retry();
-    else await this.refresh();
+  readonly retry: () => Promise<void>;
+}
+
+export function createOrderWatch(host: Element, listener: WatchListener): OrderWatch {
+  let wish: WatchWish = { feed: null, live: '', isPaused: false, pollIntervalSeconds: 0 };
+  let order: PortalOrder | null = null;
+  let connection: ConnectionState = 'idle';
+  let isVisible = false;
+  let unfollow: (() => void) | null = null;
+  /** The feed that has been read once for `live="off"`. */
+  let readOnce: OrderFeed | null = null;
+
+  const ear: OrderListener = {
+    pollIntervalSeconds: () => wish.pollIntervalSeconds,
+    orderChanged: (next, source) => {
+      const previous = order;
+      order = next;
+      listener.orderChanged({ order, previous, source });
+    },
+    connectionChanged: (next) => {
+      const previous = connection;
+      connection = next;
+      if (previous !== next) listener.connectionChanged(next, previous);
+    },
+    orderFailed: (error) => {
+      if (error.code === 'NOT_FOUND') order = null;
+      listener.orderFailed(error);
+    },
+  };
+
+  function leave(): void {
+    if (!unfollow) return;
+    unfollow();
+    unfollow = null;
+    ear.connectionChanged(wish.isPaused ? 'closed' : 'idle');
   }
 
-  orderChanged(order: PortalOrder, source: StatusSource): void {
-    const previous = this.order;
-    this.order = order;
-    this.#listener.orderChanged({ order, previous, source });
+  function settle(): void {
+    const { feed, live, isPaused } = wish;
+    const isShown = host.isConnected && (live === 'always' || isVisible);
+    if (!feed || isPaused || !isShown || live === 'off') leave();
+    else if (!unfollow) follow(feed);
+    if (!feed || isPaused || !isShown || live !== 'off' || readOnce === feed) return;
+    readOnce = feed;
+    void feed.refresh(ear);
   }
 
-  connectionChanged(connection: ConnectionState): void {
-    const previous = this.#connection;
-    if (previous === connection) return;
-    this.#connection = connection;
-    this.#listener.connectionChanged(connection, previous);
+  function follow(feed: OrderFeed): void {
+    unfollow = feed.follow(ear);
+    ear.connectionChanged(feed.connection());
+    const known = feed.order();
+    if (known && known !== order) ear.orderChanged(known, 'snapshot');
   }
 
-  orderFailed(error: PortalError): void {
-    if (error.code === 'NOT_FOUND') this.order = null;
-    this.#listener.orderFailed(error);
-  }
+  const refresh = async (): Promise<void> => wish.feed?.refresh(ear);
 
-  #settle(): void {
-    const { feed, live, isPaused } = this.#wish;
-    const isShown = this.#host.isConnected && (live === 'always' || this.#isVisible);
-    if (!feed || isPaused || !isShown) this.#leave();
-    else if (live === 'off') this.#read(feed);
-    else if (!this.#unfollow) this.#follow(feed);
-  }
-
-  #follow(feed: OrderFeed): void {
-    this.#unfollow = feed.follow(this);
-    this.connectionChanged(feed.connection);
-    if (feed.order && feed.order !== this.order) this.orderChanged(feed.order, 'snapshot');
-  }
-
-  #read(feed: OrderFeed): void {
-    this.#leave();
-    if (this.#readOnce === feed) return;
-    this.#readOnce = feed;
-    void feed.refresh(this);
-  }
-
-  #leave(): void {
-    if (!this.#unfollow) return;
-    this.#unfollow();
-    this.#unfollow = null;
-    this.connectionChanged(this.#wish.isPaused ? 'closed' : 'idle');
-  }
+  return {
+    order: () => order,
+    connection: () => connection,
+    confirmedAt: () => wish.feed?.confirmedAt() ?? null,
+    connect: () => {
+      const observer = new IntersectionObserver((entries) => {
+        isVisible = entries.at(-1)?.isIntersecting === true;
+        settle();
+      });
+      observer.observe(host);
+      return () => {
+        observer.disconnect();
+        isVisible = false;
+        leave();
+      };
+    },
+    want: (next) => {
+      const isSame = next.feed === wish.feed;
+      if (!isSame || next.pollIntervalSeconds !== wish.pollIntervalSeconds) leave();
+      wish = next;
+      if (!isSame) order = next.feed?.order() ?? null;
+      settle();
+    },
+    refresh,
+    retry: async () => {
+      if (unfollow) wish.feed?.retry();
+      else await refresh();
+    },
+  };
 }

@@ -1,3 +1,5 @@
+import { readFields, readText } from './fields.ts';
+
 /** Where an order stands; a value this widget does not know is UNKNOWN. */
 export type OrderStage =
   | 'RECEIVED'
@@ -11,21 +13,17 @@ export type OrderStage =
 /** How the sample is taken. */
 export type CollectionMethod = 'TESTKIT' | 'WALK_IN_TEST' | 'AT_HOME_PHLEBOTOMY' | 'ON_SITE_COLLECTION';
 
-const STAGES: readonly string[] = [
-  'RECEIVED',
-  'COLLECTING_SAMPLE',
-  'SAMPLE_WITH_LAB',
-  'COMPLETED',
-  'CANCELLED',
-  'FAILED',
-] satisfies OrderStage[];
+/** The way of an order that ends well, in its order. */
+export const WAY: readonly OrderStage[] = ['RECEIVED', 'COLLECTING_SAMPLE', 'SAMPLE_WITH_LAB', 'COMPLETED'];
 
-const METHODS: readonly string[] = [
+const STAGES: readonly OrderStage[] = [...WAY, 'CANCELLED', 'FAILED'];
+
+const METHODS: readonly CollectionMethod[] = [
   'TESTKIT',
   'WALK_IN_TEST',
   'AT_HOME_PHLEBOTOMY',
   'ON_SITE_COLLECTION',
-] satisfies CollectionMethod[];
+];
 
 /** One status of an order. `raw` is the service's own text, `step` its low-level part or null when unknown. */
 export interface PortalOrderStatus {
@@ -53,59 +51,52 @@ export interface PortalOrder {
   readonly testName: string | null;
 }
 
-type Fields = Readonly<Record<string, unknown>>;
-
-/** Narrows to an object whose fields can be read. */
-export function isFields(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-/** A text that is not empty, else null. */
-export function readText(value: unknown): string | null {
-  return typeof value === 'string' && value !== '' ? value : null;
-}
-
-/** An order out of untrusted JSON, frozen; null where it is none. Unknown fields and enum values never hurt. */
-export function readOrder(value: unknown): PortalOrder | null {
-  if (!isFields(value)) return null;
-  const id = readText(value.id);
-  const status = readStatus(value.status);
+/**
+ * An order out of untrusted JSON, frozen; null where it is none. Unknown fields and enum values never hurt.
+ * @param full whether the name of the test may be known; without, it is dropped even where it came
+ */
+export function readOrder(value: unknown, full = false): PortalOrder | null {
+  const fields = readFields(value);
+  const id = readText(fields.id);
+  const status = readStatus(fields.status);
   if (!id || !status) return null;
-  const events = Array.isArray(value.events)
-    ? value.events.map(readEvent).filter((event) => event !== null)
-    : [];
-  const method = readMethod(value.method);
-  const testName = isFields(value.labTest) ? readText(value.labTest.name) : null;
-  return Object.freeze({ id, status, method, events: Object.freeze(events), testName });
+  const events = Array.isArray(fields.events) ? fields.events.flatMap(readEvent) : [];
+  return Object.freeze({
+    id,
+    status,
+    method: readKnown(METHODS, fields.method),
+    events: Object.freeze(events),
+    testName: full ? readText(readFields(fields.labTest).name) : null,
+  });
 }
 
 function readStatus(value: unknown): PortalOrderStatus | null {
-  if (!isFields(value)) return null;
-  const raw = readText(value.raw) ?? '';
-  const label = readText(value.label) ?? raw;
+  const fields = readFields(value);
+  const raw = readText(fields.raw) ?? '';
+  const label = readText(fields.label) ?? raw;
   if (!label) return null;
   return Object.freeze({
     raw,
     label,
-    stage: readStage(value.stage),
-    step: readText(value.step),
-    isTerminal: value.isTerminal === true,
-    needsAttention: value.needsAttention === true,
+    stage: readStage(fields.stage),
+    step: readText(fields.step),
+    isTerminal: fields.isTerminal === true,
+    needsAttention: fields.needsAttention === true,
   });
 }
 
-function readEvent(value: unknown): PortalOrderEvent | null {
-  if (!isFields(value)) return null;
-  const id = readText(value.id);
-  if (!id) return null;
-  const stage = isFields(value.status) ? readStage(value.status.stage) : 'UNKNOWN';
-  return Object.freeze({ id, createdAt: readText(value.createdAt), stage });
+function readEvent(value: unknown): PortalOrderEvent | readonly [] {
+  const fields = readFields(value);
+  const id = readText(fields.id);
+  if (!id) return [];
+  const stage = readStage(readFields(fields.status).stage);
+  return Object.freeze({ id, createdAt: readText(fields.createdAt), stage });
 }
 
 function readStage(value: unknown): OrderStage {
-  return typeof value === 'string' && STAGES.includes(value) ? (value as OrderStage) : 'UNKNOWN';
+  return readKnown(STAGES, value) ?? 'UNKNOWN';
 }
 
-function readMethod(value: unknown): CollectionMethod | null {
-  return typeof value === 'string' && METHODS.includes(value) ? (value as CollectionMethod) : null;
+function readKnown<Value>(known: readonly Value[], value: unknown): Value | null {
+  return known.find((each) => each === value) ?? null;
 }

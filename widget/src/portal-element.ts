@@ -1,42 +1,33 @@
-import { LitElement, type PropertyDeclarations, type PropertyValues } from 'lit';
-import { readEndpoint } from './addresses.ts';
 import { announce } from './announcer.ts';
-import { type PortalClient, shareClient } from './client.ts';
-import { PortalError, type PortalErrorReport } from './errors.ts';
-import { type ConnectionState, emit } from './events.ts';
+import { joinClient, leaveClients, type PortalClient } from './client.ts';
+import { type Diagnosis, diagnose } from './diagnosis.ts';
+import { type Child, draw, h } from './dom.ts';
+import { declareProperties, WidgetElement } from './element.ts';
+import { PortalError, type PortalErrorReport, reportError } from './errors.ts';
+import { type ConnectionState, emit, PortalTokenRequestEvent } from './events.ts';
+import { isSpoken, readLanguage, readStrings, whenLanguageAdded } from './language.ts';
 import type { PortalOrder, PortalOrderStatus } from './order.ts';
-import { type OrderChange, OrderWatch } from './order-watch.ts';
+import { createOrderWatch, type OrderChange } from './order-watch.ts';
 import { findGateway, type PortalGateway } from './portal-gateway.ts';
 import type { StatusView } from './status-view.ts';
-import { mergeStrings, type PartialStrings, type Strings } from './strings.ts';
-import { styles } from './styles.ts';
+import type { PartialStrings, Strings } from './strings.ts';
 import type { TokenProvider } from './token.ts';
-import { readTokenSource, removeTokenAttribute } from './token-source.ts';
 
 const SHORTEST_POLL_SECONDS = 10;
 const DEFAULT_POLL_SECONDS = 30;
 
-/** What `<portal-launch>` and `<portal-order-status>` have in common: a gateway, an order, its live status, errors. */
-export abstract class PortalElement extends LitElement {
-  static override properties: PropertyDeclarations = {
-    endpoint: {},
-    orderId: { attribute: 'order-id' },
-    status: {},
-    live: {},
-    privacy: {},
-    pollInterval: { type: Number, attribute: 'poll-interval' },
-    tokenProvider: { attribute: false },
-    // Observed only to be removed.
-    token: { noAccessor: true },
-    strings: { attribute: false },
-    statusLabel: { attribute: false },
-  };
-  static override styles = styles;
-  static override shadowRootOptions: ShadowRootInit = {
-    ...LitElement.shadowRootOptions,
-    delegatesFocus: true,
-  };
+/** Tools that record sessions look into shadow roots; each is told in its own word to leave out what stands here. */
+const MASKED = {
+  class: 'frame fs-mask rr-mask sentry-mask ph-no-capture',
+  'data-private': true,
+  'data-dd-privacy': 'mask',
+  'data-hj-suppress': true,
+  'data-clarity-mask': 'true',
+  'data-openreplay-masked': true,
+};
 
+/** What `<portal-launch>` and `<portal-order-status>` have in common: a gateway, an order, its live status, errors. */
+export abstract class PortalElement extends WidgetElement {
   declare endpoint: string | null;
   declare orderId: string | null;
   declare status: 'none' | 'text' | 'steps' | null;
@@ -44,13 +35,16 @@ export abstract class PortalElement extends LitElement {
   declare privacy: 'minimal' | 'full';
   declare pollInterval: number;
   declare tokenProvider: TokenProvider | null;
+  declare client: PortalClient | null;
   declare strings: PartialStrings | null;
-  /** A host's own words for a status; null keeps the gateway's label. */
+  /** A host's own words for a status; null keeps the widget's. */
   declare statusLabel: ((status: PortalOrderStatus) => string | null) | null;
 
-  protected readonly internals = this.attachInternals();
   protected gateway: PortalGateway | null = null;
-  protected readonly watch: OrderWatch = new OrderWatch(this, {
+  /** What went wrong last and is still shown: with the order's status, or with a launch. */
+  protected shownError: { readonly error: PortalErrorReport; readonly about: 'status' | 'launch' } | null =
+    null;
+  protected readonly watch = createOrderWatch(this, {
     orderChanged: (change) => this.#orderChanged(change),
     connectionChanged: (connection, previous) => {
       if (connection === 'live') this.#failing = null;
@@ -59,35 +53,38 @@ export abstract class PortalElement extends LitElement {
     },
     orderFailed: (error) => this.fail(error, 'status'),
   });
-  /** What went wrong last and is still shown: with the order's status, or with a launch. */
-  protected shownError: { readonly error: PortalErrorReport; readonly about: 'status' | 'launch' } | null =
-    null;
   #lastError: PortalErrorReport | null = null;
-  #leaveGateway: (() => void) | null = null;
+  #leave: readonly (() => void)[] = [];
   #isPaused = false;
-  #failing: PortalErrorReport['code'] | null = null;
-  #reportedEndpoint: string | null = null;
+  #failing: string | null = null;
+  #watched: string | null = null;
+
+  static {
+    declareProperties(PortalElement, {
+      endpoint: ['endpoint', null],
+      orderId: ['order-id', null],
+      status: ['status', null],
+      live: ['live', 'visible'],
+      privacy: ['privacy', 'minimal'],
+      pollInterval: ['poll-interval', DEFAULT_POLL_SECONDS, Number],
+      tokenProvider: [null, null],
+      client: [null, null],
+      strings: [null, null],
+      statusLabel: [null, null],
+    });
+  }
 
   constructor() {
-    super();
-    this.endpoint = null;
-    this.orderId = null;
-    this.status = null;
-    this.live = 'visible';
-    this.privacy = 'minimal';
-    this.pollInterval = DEFAULT_POLL_SECONDS;
-    this.tokenProvider = null;
-    this.strings = null;
-    this.statusLabel = null;
+    super(true);
   }
 
   /** The order as last shown, or null. */
   get order(): PortalOrder | null {
-    return this.watch.order;
+    return this.watch.order();
   }
 
   get connection(): ConnectionState {
-    return this.watch.connection;
+    return this.watch.connection();
   }
 
   /** The last failure, also when it is no longer shown. */
@@ -117,26 +114,34 @@ export abstract class PortalElement extends LitElement {
     this.requestUpdate();
   }
 
+  /** Tries the way to the gateway step by step and names the first thing that is in its way. Never rejects. */
+  diagnose(): Promise<Diagnosis> {
+    return diagnose(() => this.getClient());
+  }
+
   override connectedCallback(): void {
     super.connectedCallback();
     this.gateway = findGateway(this);
-    this.#leaveGateway = this.gateway?.addDependant(this) ?? null;
-    this.requestUpdate();
+    this.#leave = [
+      this.watch.connect(),
+      whenLanguageAdded(() => this.requestUpdate()),
+      this.gateway?.addDependant(this) ?? (() => {}),
+    ];
   }
 
-  override disconnectedCallback(): void {
-    super.disconnectedCallback();
-    this.#leaveGateway?.();
+  disconnectedCallback(): void {
+    for (const leave of this.#leave) leave();
     this.gateway = null;
+    // An element that is only moved comes back in the same task, and keeps its connection.
+    queueMicrotask(() => this.isConnected || leaveClients(this));
   }
 
-  override attributeChangedCallback(name: string, old: string | null, value: string | null): void {
-    if (name !== 'token') super.attributeChangedCallback(name, old, value);
-    else if (removeTokenAttribute(this)) this.fail(new PortalError('TOKEN_IN_ATTRIBUTE'), 'none');
+  protected get language(): string {
+    return readLanguage(this);
   }
 
   protected get texts(): Strings {
-    return mergeStrings(this.strings);
+    return readStrings(this.language, this.strings);
   }
 
   /** How the status is shown once the default is applied. */
@@ -147,28 +152,27 @@ export abstract class PortalElement extends LitElement {
 
   /** @throws PortalError ENDPOINT_INVALID, also where there is no endpoint at all */
   protected getClient(): PortalClient {
-    const ownEndpoint = this.endpoint;
-    const endpoint = readEndpoint(ownEndpoint ?? this.gateway?.endpoint ?? '');
-    const usesGateway = this.gateway && !this.tokenProvider;
-    const { source, provider } = usesGateway
-      ? readTokenSource(this.gateway?.tokenProvider ?? null, this.gateway ?? this)
-      : readTokenSource(this.tokenProvider, this);
-    return shareClient(endpoint, source, provider);
+    const { gateway } = this;
+    const own = this.client ?? (this.endpoint ? null : gateway?.client);
+    if (own) return own;
+    const endpoint = this.endpoint ?? gateway?.endpoint ?? '';
+    const provider = this.tokenProvider ?? gateway?.tokenProvider;
+    // Elements that ask by event ask the same page, so they share too.
+    const source = provider ?? gateway ?? document;
+    return joinClient(this, { endpoint, source }, (user) => provider ?? askPage(gateway ?? user));
   }
 
   /** Makes an error known: event, `lastError`, screen readers, and on screen unless the host cancelled it. */
   protected fail(error: PortalError, about: 'status' | 'launch' | 'none'): void {
-    const report = error.report();
     // What fails again and again in the background is told once, until it works again.
-    if (about === 'status' && this.#failing === report.code) return;
-    if (about === 'status') this.#failing = report.code;
+    if (about === 'status' && this.#failing === error.code) return;
+    if (about === 'status') this.#failing = error.code;
+    const report = reportError(error, this.texts);
     this.#lastError = report;
-    const isOurs = emit(this, 'portal-error', report);
-    if (!isOurs || about === 'none') return;
+    if (!emit(this, 'portal-error', report) || about === 'none') return;
     this.shownError = { error: report, about };
     // An order that is on screen stays there: its age says enough.
-    const isHidden = about === 'status' && this.order !== null;
-    if (!isHidden) announce(this, this.texts.errors[report.code] ?? this.texts.errors.other);
+    if (about === 'launch' || !this.order) announce(this, report.message);
     this.requestUpdate();
   }
 
@@ -178,47 +182,60 @@ export abstract class PortalElement extends LitElement {
     this.requestUpdate();
   }
 
-  protected override willUpdate(changed: PropertyValues): void {
-    if (changed.has('orderId')) this.clearError();
+  protected override tokenRemoved(): void {
+    this.fail(new PortalError('TOKEN_IN_ATTRIBUTE'), 'none');
+  }
+
+  /** Custom states for `:state()`; null ones are off. */
+  protected readStates(): readonly (string | null)[] {
+    const { shownError, order } = this;
+    return [
+      this.connection,
+      shownError && 'error',
+      order?.status.needsAttention ? 'attention' : null,
+      order?.status.isTerminal ? 'terminal' : null,
+    ];
+  }
+
+  protected override update(): void {
+    const watched = `${this.orderId} ${this.endpoint ?? this.gateway?.endpoint}`;
+    if (watched !== this.#watched) this.clearError();
+    this.#watched = watched;
     this.watch.want({
       feed: this.#readFeed(),
-      live: this.live === 'always' || this.live === 'off' ? this.live : 'visible',
+      live: this.live,
       isPaused: this.#isPaused,
       pollIntervalSeconds: this.#readPollInterval(),
     });
-    this.setStates();
+    const { states } = this.internals;
+    states.clear();
+    for (const state of this.readStates()) if (state) states.add(state);
+    // So that English on a page in another language is read out as English.
+    const lang = isSpoken(this.language) || this.strings ? null : 'en';
+    const masks = this.privacy === 'full' ? {} : MASKED;
+    draw(this.root, [h('div', 'frame', { ...masks, lang }, ...this.drawing())]);
   }
 
-  /** Custom states for `:state()`; subclasses add theirs. */
-  protected setStates(): void {
-    this.setState('error', this.shownError !== null);
-    this.setState('live', this.connection === 'live');
-    this.setState('attention', this.order?.status.needsAttention === true);
-    this.setState('terminal', this.order?.status.isTerminal === true);
-  }
-
-  protected setState(name: string, isOn: boolean): void {
-    if (isOn) this.internals.states.add(name);
-    else this.internals.states.delete(name);
-  }
+  /** What is to be on screen now. */
+  protected abstract drawing(): readonly Child[];
 
   /** Null while there is nothing to follow, or not enough to follow it. */
   #readFeed() {
-    const endpoint = this.endpoint ?? this.gateway?.endpoint;
-    if (!this.isConnected || !this.orderId || !endpoint || this.shownStatus === 'none') return null;
+    const { orderId, client, gateway } = this;
+    const isReachable = client ?? this.endpoint ?? gateway?.client ?? gateway?.endpoint;
+    if (!orderId || !isReachable || this.shownStatus === 'none') return null;
     try {
-      return this.getClient().feed(this.orderId, this.privacy === 'full');
+      return this.getClient().feed(orderId, this.privacy === 'full');
     } catch (cause) {
       if (!(cause instanceof PortalError)) throw cause;
-      if (this.#reportedEndpoint !== endpoint) this.fail(cause, 'status');
-      this.#reportedEndpoint = endpoint;
+      this.fail(cause, 'status');
       return null;
     }
   }
 
   #readPollInterval(): number {
-    if (this.pollInterval === 0) return 0;
-    return this.pollInterval >= SHORTEST_POLL_SECONDS ? this.pollInterval : DEFAULT_POLL_SECONDS;
+    const { pollInterval } = this;
+    return pollInterval === 0 || pollInterval >= SHORTEST_POLL_SECONDS ? pollInterval : DEFAULT_POLL_SECONDS;
   }
 
   #orderChanged(change: OrderChange): void {
@@ -230,28 +247,41 @@ export abstract class PortalElement extends LitElement {
     emit(this, 'portal-status', change);
     const label = this.readLabel(order.status);
     if (previous && label !== this.readLabel(previous.status)) {
-      announce(this, this.texts.changed.replace('{status}', label));
+      announce(
+        this,
+        this.texts.changed.replace('{status}', () => label),
+      );
     }
   }
 
   /** What the status is drawn from now. */
   protected statusView(): StatusView {
-    const { order, watch } = this;
+    const { order, shownError } = this;
     return {
       order,
-      hasOrder: this.orderId !== null && this.orderId !== '',
       label: order ? this.readLabel(order.status) : '',
+      isEmpty: !this.orderId,
       form: this.shownStatus,
       connection: this.connection,
-      confirmedAt: watch.confirmedAt,
-      error: this.shownError?.about === 'status' ? this.shownError.error : null,
+      confirmedAt: this.watch.confirmedAt(),
+      error: shownError?.about === 'status' ? shownError.error : null,
       texts: this.texts,
-      language: this.closest<HTMLElement>('[lang]')?.lang || undefined,
-      retry: () => void this.retry(),
+      language: this.language,
+      retry: () => this.retry(),
     };
   }
 
   protected readLabel(status: PortalOrderStatus): string {
-    return this.statusLabel?.(status) ?? status.label;
+    return this.statusLabel?.(status) ?? this.texts.statuses[status.step ?? ''] ?? status.label;
   }
+}
+
+/** A provider that asks the page by event, on behalf of this element. */
+function askPage(asker: HTMLElement): TokenProvider {
+  return (request) => {
+    const event = new PortalTokenRequestEvent(request);
+    asker.dispatchEvent(event);
+    if (!event.answer) throw new PortalError('TOKEN_UNAVAILABLE');
+    return event.answer;
+  };
 }

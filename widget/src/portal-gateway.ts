@@ -1,57 +1,55 @@
-import { css, html, LitElement } from 'lit';
-import { PortalError } from './errors.ts';
+import type { PortalClient } from './client.ts';
+import { declareProperties, WidgetElement } from './element.ts';
+import { PortalError, reportError } from './errors.ts';
 import { emit } from './events.ts';
+import { readLanguage, readStrings } from './language.ts';
 import type { TokenProvider } from './token.ts';
-import { removeTokenAttribute } from './token-source.ts';
 
 /**
  * Gives endpoint, token and one shared connection to every element inside. Shows nothing of its own.
  *
  * @element portal-gateway
+ * @attr endpoint - address of the gateway: https, or http on localhost
+ * @attr portal-origins - origins a portal address may have, separated by spaces
  * @fires portal-token-request - when no `tokenProvider` is set
+ * @fires portal-error - a token in an attribute
  * @slot - the page's own content
  */
-export class PortalGateway extends LitElement {
-  static override properties = {
-    endpoint: {},
-    portalOrigins: { attribute: 'portal-origins' },
-    tokenProvider: { attribute: false },
-    // Observed only to be removed.
-    token: { noAccessor: true },
-  };
-  static override styles = css`:host { display: contents } :host([hidden]) { display: none }`;
-
+export class PortalGateway extends WidgetElement {
   declare endpoint: string | null;
   declare portalOrigins: string | null;
   declare tokenProvider: TokenProvider | null;
-  readonly #dependants = new Set<LitElement>();
+  /** A client of the host's own, instead of endpoint and token. */
+  declare client: PortalClient | null;
+  readonly #dependants = new Set<WidgetElement>();
 
-  constructor() {
-    super();
-    this.endpoint = null;
-    this.portalOrigins = null;
-    this.tokenProvider = null;
+  static {
+    declareProperties(PortalGateway, {
+      endpoint: ['endpoint', null],
+      portalOrigins: ['portal-origins', null],
+      tokenProvider: [null, null],
+      client: [null, null],
+    });
   }
 
-  override attributeChangedCallback(name: string, old: string | null, value: string | null): void {
-    if (name !== 'token') super.attributeChangedCallback(name, old, value);
-    else if (removeTokenAttribute(this)) {
-      emit(this, 'portal-error', new PortalError('TOKEN_IN_ATTRIBUTE').report());
-    }
+  constructor() {
+    super(false);
+    this.root.append(document.createElement('slot'));
   }
 
   /** An element inside that is to be updated when something here changes; call the answer when it leaves. */
-  addDependant(element: LitElement): () => void {
+  addDependant(element: WidgetElement): () => void {
     this.#dependants.add(element);
     return () => this.#dependants.delete(element);
   }
 
-  override updated(): void {
+  protected override update(): void {
     for (const element of this.#dependants) element.requestUpdate();
   }
 
-  override render() {
-    return html`<slot></slot>`;
+  protected override tokenRemoved(): void {
+    const texts = readStrings(readLanguage(this), null);
+    emit(this, 'portal-error', reportError(new PortalError('TOKEN_IN_ATTRIBUTE'), texts));
   }
 }
 

@@ -1,6 +1,6 @@
-import { html } from 'lit';
+import { type Child, h } from './dom.ts';
 import { PortalElement } from './portal-element.ts';
-import { renderStatus } from './status-view.ts';
+import { drawSlot, drawStatus } from './status-view.ts';
 
 /**
  * An order's status, live.
@@ -11,6 +11,8 @@ import { renderStatus } from './status-view.ts';
  * @fires portal-error - cancel it to show the error yourself
  * @fires portal-token-request - when no `tokenProvider` is set
  * @slot empty - shown without an order
+ * @slot loading - shown until the first status is there
+ * @slot offline - replaces the text of the age while offline
  * @slot error - replaces the text of every error; `error-<code>` that of one
  * @slot footer - below the status
  */
@@ -26,14 +28,12 @@ export class PortalOrderStatus extends PortalElement {
     return this.status === 'steps' || this.status === 'none' ? this.status : 'text';
   }
 
-  protected override setStates(): void {
-    super.setStates();
-    this.setState('loading', this.phase === 'loading');
-    this.setState('empty', this.phase === 'empty');
+  protected override readStates(): readonly (string | null)[] {
+    return [...super.readStates(), this.phase];
   }
 
-  override render() {
-    return html`<div part="status" class="status">${renderStatus(this.statusView())}<slot name="footer"></slot></div>`;
+  protected override drawing(): readonly Child[] {
+    return [h('div', 'status', {}, ...drawStatus(this.statusView()), drawSlot('footer', null))];
   }
 }
 

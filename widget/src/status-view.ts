@@ -1,6 +1,7 @@
-import { html, nothing, svg, type TemplateResult } from 'lit';
+import { type Child, type Drawing, h } from './dom.ts';
 import type { PortalErrorReport } from './errors.ts';
 import type { ConnectionState } from './events.ts';
+import { formatTime } from './language.ts';
 import type { OrderStage, PortalOrder } from './order.ts';
 import { readSteps, type Step } from './steps.ts';
 import type { Strings } from './strings.ts';
@@ -8,131 +9,143 @@ import type { Strings } from './strings.ts';
 /** Everything the status of an order is drawn from. */
 export interface StatusView {
   readonly order: PortalOrder | null;
-  readonly hasOrder: boolean;
   readonly label: string;
+  /** There is no order to wait for. */
+  readonly isEmpty: boolean;
   readonly form: 'none' | 'text' | 'steps';
   readonly connection: ConnectionState;
   /** When the order was last known to be as shown, in milliseconds since 1970. */
   readonly confirmedAt: number | null;
   readonly error: PortalErrorReport | null;
   readonly texts: Strings;
-  readonly language: string | undefined;
+  readonly language: string;
   readonly retry: () => void;
 }
 
-type Look = 'done' | 'current' | 'reached' | 'ahead' | 'attention' | 'bad';
+/** How a mark looks, and the line it is drawn with. */
+const MARKS = {
+  done: 'm5.5 10.5 3 3 6-7',
+  current: 'M7 10a3 3 0 1 0 6 0a3 3 0 1 0-6 0',
+  attention: 'M10 5.5v5.5M10 14.2v.1',
+  bad: 'm7 7 6 6M13 7l-6 6',
+  reached: '',
+  ahead: '',
+} as const;
 
-const MARKS: Readonly<Record<Look, TemplateResult | typeof nothing>> = {
-  done: svg`<path d="m5.5 10.5 3 3 6-7" />`,
-  current: svg`<circle cx="10" cy="10" r="3" />`,
-  reached: nothing,
-  ahead: nothing,
-  attention: svg`<path d="M10 5.5v5.5M10 14.2v.1" />`,
-  bad: svg`<path d="m7 7 6 6M13 7l-6 6" />`,
-};
+type Look = keyof typeof MARKS;
 
 /** The status as one line, as steps, or what stands in for it: skeleton, empty, error. */
-export function renderStatus(view: StatusView): TemplateResult | typeof nothing {
-  const { order, form, texts } = view;
-  if (form === 'none') return nothing;
-  if (order) return form === 'steps' ? renderSteps(view, order) : renderText(view, order);
-  if (view.error) return renderError(view.error, texts, view.retry);
-  if (!view.hasOrder)
-    return html`<div class="text muted" part="empty"><slot name="empty">${texts.empty}</slot></div>`;
-  return renderSkeleton(view);
+export function drawStatus(view: StatusView): readonly Child[] {
+  const { order, form, texts, error } = view;
+  if (form === 'none') return [];
+  if (order) {
+    const name = order.testName && h('p', 'test-name', {}, order.testName);
+    return [name, ...(form === 'steps' ? drawSteps(view, order) : [drawText(view, order)])];
+  }
+  if (error) return [drawError(error, texts, view.retry)];
+  if (view.isEmpty) return [h('div', 'empty', {}, drawSlot('empty', texts.empty))];
+  return [drawSlot('loading', drawSkeleton(form, texts))];
+}
+
+/** As high as what is most likely to come, so that nothing below moves. */
+function drawSkeleton(form: string, texts: Strings): Drawing {
+  const line = h('span', 'bone');
+  const drawRow = (kind: string, lines: number) =>
+    h('div', kind, {}, h('span', 'bone mark'), h('div', 'words', {}, ...Array<Drawing>(lines).fill(line)));
+  const rows =
+    form === 'steps'
+      ? [h('div', 'steps', {}, drawRow('step', 3), ...Array<Drawing>(3).fill(drawRow('step', 1))), line]
+      : [drawRow('text', 2)];
+  return h('div', 'skeleton', { role: 'img', 'aria-label': texts.loading }, ...rows);
 }
 
 /** An error in words for a patient, with a way on where trying again can help. */
-export function renderError(
-  error: PortalErrorReport,
-  texts: Strings,
-  retry: (() => void) | null,
-): TemplateResult {
+export function drawError(error: PortalErrorReport, texts: Strings, retry: (() => void) | null): Drawing {
   const slot = `error-${error.code.toLowerCase().replaceAll('_', '-')}`;
-  return html`
-    <div class="text error" part="error">
-      ${renderMark('attention')}
-      <div class="words">
-        <span><slot name=${slot}><slot name="error">${texts.errors[error.code] ?? texts.errors.other}</slot></slot></span>
-        ${retry && error.retryable ? html`<button type="button" class="retry" part="retry" @click=${retry}>${texts.retry}</button>` : nothing}
-      </div>
-    </div>`;
+  return h(
+    'div',
+    'text error',
+    {},
+    drawMark('attention'),
+    h(
+      'div',
+      'words',
+      {},
+      h('span', '', { id: 'error' }, drawSlot(slot, drawSlot('error', error.message))),
+      retry && error.retryable && h('button', 'retry', { type: 'button', onclick: retry }, texts.retry),
+    ),
+  );
 }
 
-function renderText(view: StatusView, order: PortalOrder): TemplateResult {
-  return html`
-    ${renderTestName(order)}
-    <div class="text" part="text">
-      ${renderMark(readLook(order))}
-      <div class="words">
-        <span class="headline" part="label">${view.label}</span>
-        ${renderAttention(view, order)}
-        ${renderFreshness(view)}
-      </div>
-    </div>`;
+/** A slot of this name, with what stands there while the host fills it with nothing. */
+export function drawSlot(name: string, content: Child): Drawing {
+  return h('slot', '', { name }, content);
 }
 
-function renderSteps(view: StatusView, order: PortalOrder): TemplateResult {
+function drawText(view: StatusView, order: PortalOrder): Drawing {
+  const label = h('span', 'headline label', {}, view.label);
+  const words = h('div', 'words', {}, label, drawAttention(view, order), drawFreshness(view));
+  return h('div', 'text', {}, drawMark(readLook(order)), words);
+}
+
+function drawSteps(view: StatusView, order: PortalOrder): readonly Child[] {
   const steps = readSteps(order);
   const hasCurrent = steps.some((step) => step.state === 'current');
-  return html`
-    ${renderTestName(order)}
-    ${hasCurrent ? nothing : html`<p class="headline" part="label">${view.label}</p>`}
-    <ol class="steps" part="steps" role="list" aria-label=${view.texts.steps}>
-      ${steps.map((step) => renderStep(step, view, order))}
-    </ol>
-    ${renderFreshness(view)}`;
+  return [
+    !hasCurrent && h('p', 'headline label', {}, view.label),
+    h(
+      'ol',
+      'steps',
+      { role: 'list', 'aria-label': view.texts.steps },
+      ...steps.map((step) => drawStep(step, view, order)),
+    ),
+    drawFreshness(view),
+  ];
 }
 
-function renderStep(step: Step, view: StatusView, order: PortalOrder): TemplateResult {
-  const { texts } = view;
-  const isCurrent = step.state === 'current';
-  const look = isCurrent ? readLook(order) : step.state;
-  const name = readStageName(step.stage, order, texts);
-  const at = readTime(order.events.at(-1)?.createdAt, view.language);
-  return html`
-    <li class="step ${step.state} ${look}" part="step ${step.state}" aria-current=${isCurrent ? 'step' : nothing}>
-      ${renderMark(look)}
-      <div class="words">
-        <span class="name">${name}${isCurrent ? nothing : html`<span class="hidden">, ${texts.stepStates[step.state as 'done']}</span>`}</span>
-        ${isCurrent && view.label !== name ? html`<span class="detail" part="label">${view.label}</span>` : nothing}
-        ${isCurrent ? renderAttention(view, order) : nothing}
-        ${isCurrent && at ? html`<time class="muted" part="time">${at}</time>` : nothing}
-      </div>
-    </li>`;
+function drawStep({ stage, state }: Step, view: StatusView, order: PortalOrder): Drawing {
+  const { texts, label } = view;
+  const name = readStageName(stage, order, texts);
+  if (state !== 'current') {
+    const words = h('span', 'name', {}, name, h('span', 'hidden', {}, `, ${texts.stepStates[state]}`));
+    return h('li', `step ${state}`, {}, drawMark(state), h('div', 'words', {}, words));
+  }
+  const look = readLook(order);
+  const at = formatTime(order.events.at(-1)?.createdAt, view.language);
+  return h(
+    'li',
+    `step current ${look}`,
+    { 'aria-current': 'step' },
+    drawMark(look),
+    h(
+      'div',
+      'words',
+      {},
+      h('span', 'name', {}, name),
+      label !== name && h('span', 'detail label', {}, label),
+      drawAttention(view, order),
+      at && h('time', 'time', {}, at),
+    ),
+  );
 }
 
-function renderAttention(view: StatusView, order: PortalOrder): TemplateResult | typeof nothing {
-  return order.status.needsAttention
-    ? html`<span class="badge" part="attention">${view.texts.attention}</span>`
-    : nothing;
-}
-
-function renderTestName(order: PortalOrder): TemplateResult | typeof nothing {
-  return order.testName ? html`<p class="test" part="test-name">${order.testName}</p>` : nothing;
+function drawAttention({ texts }: StatusView, { status }: PortalOrder): Child {
+  return status.needsAttention && h('span', 'badge', {}, texts.attention);
 }
 
 /** Says how old what stands there is. Not in a live region: it changes too often to be read out. */
-function renderFreshness(view: StatusView): TemplateResult {
-  const { connection, texts } = view;
-  const pattern =
-    connection in texts.freshness ? texts.freshness[connection as 'live'] : texts.freshness.asOf;
-  const text = pattern.replace('{time}', readTime(view.confirmedAt, view.language));
-  const shown = connection === 'offline' ? html`<slot name="offline">${text}</slot>` : text;
-  return html`<p class="freshness ${connection}" part="freshness">${shown}</p>`;
+function drawFreshness({ connection, confirmedAt, language, texts }: StatusView): Drawing {
+  const patterns: Readonly<Record<string, string>> = texts.freshness;
+  const pattern = patterns[connection] ?? texts.freshness.asOf;
+  const text = pattern.replace('{time}', () => formatTime(confirmedAt, language));
+  const shown = connection === 'offline' ? drawSlot(connection, text) : text;
+  return h('p', `freshness ${connection}`, {}, shown);
 }
 
-function renderSkeleton(view: StatusView): TemplateResult {
-  const line = html`<span class="bone long"></span><span class="bone"></span>`;
-  const rows = view.form === 'steps' ? [0, 1, 2, 3] : [0];
-  return html`
-    <div class="skeleton" part="skeleton" role="img" aria-label=${view.texts.loading}>
-      ${rows.map(() => html`<div class="text"><span class="mark bone"></span><div class="words">${line}</div></div>`)}
-    </div>`;
-}
-
-function renderMark(look: Look): TemplateResult {
-  return html`<svg class="mark ${look}" viewBox="0 0 20 20" aria-hidden="true"><circle class="disc" cx="10" cy="10" r="9" />${MARKS[look]}</svg>`;
+function drawMark(look: Look): Drawing {
+  const disc = h('circle', 'disc', { cx: '10', cy: '10', r: '9' });
+  const line = h('path', 'line', { d: MARKS[look] });
+  return h('svg', `mark ${look}`, { viewBox: '0 0 20 20', 'aria-hidden': 'true' }, disc, line);
 }
 
 function readLook({ status }: PortalOrder): Look {
@@ -141,17 +154,6 @@ function readLook({ status }: PortalOrder): Look {
   return status.stage === 'COMPLETED' ? 'done' : 'current';
 }
 
-function readStageName(stage: OrderStage, order: PortalOrder, texts: Strings): string {
-  const own = order.method ? texts.stagesByMethod[order.method]?.[stage] : undefined;
-  return own ?? texts.stages[stage];
-}
-
-function readTime(time: string | number | null | undefined, language: string | undefined): string {
-  const date = time ? new Date(time) : null;
-  if (!date || Number.isNaN(date.getTime())) return '';
-  const isToday = date.toDateString() === new Date().toDateString();
-  const form: Intl.DateTimeFormatOptions = isToday
-    ? { timeStyle: 'short' }
-    : { dateStyle: 'medium', timeStyle: 'short' };
-  return new Intl.DateTimeFormat(language, form).format(date);
+function readStageName(stage: OrderStage, { method }: PortalOrder, texts: Strings): string {
+  return (method && texts.stagesByMethod[method]?.[stage]) ?? texts.stages[stage];
 }

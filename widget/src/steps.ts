@@ -1,4 +1,4 @@
-import type { OrderStage, PortalOrder } from './order.ts';
+import { type OrderStage, type PortalOrder, WAY } from './order.ts';
 
 /** `reached`: begun at some time, but the order is not there now, or ended there. Never shown as done. */
 type StepState = 'done' | 'current' | 'reached' | 'ahead';
@@ -8,8 +8,6 @@ export interface Step {
   readonly stage: OrderStage;
   readonly state: StepState;
 }
-
-const WAY: readonly OrderStage[] = ['RECEIVED', 'COLLECTING_SAMPLE', 'SAMPLE_WITH_LAB', 'COMPLETED'];
 
 /**
  * The steps a patient sees. Stages are not monotonic: a test kit that has to be registered goes back to

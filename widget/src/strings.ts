@@ -20,6 +20,8 @@ export interface Strings {
   readonly stagesByMethod: Readonly<
     Partial<Record<CollectionMethod, Readonly<Partial<Record<OrderStage, string>>>>>
   >;
+  /** Statuses by step; English has none, because the gateway's own label is English. */
+  readonly statuses: Readonly<Record<string, string | undefined>>;
   readonly errors: Readonly<Partial<Record<PortalErrorCode, string>> & { readonly other: string }>;
 }
 
@@ -57,6 +59,7 @@ const english: Strings = {
     WALK_IN_TEST: { COLLECTING_SAMPLE: 'Visit to a centre' },
     AT_HOME_PHLEBOTOMY: { COLLECTING_SAMPLE: 'Visit at home' },
   },
+  statuses: {},
   errors: {
     DEMOGRAPHICS_MISSING: 'A few personal details are still missing before the portal can open.',
     FEATURE_NOT_ENABLED: 'The patient portal is not available here.',
@@ -67,18 +70,18 @@ const english: Strings = {
   },
 };
 
-/** English with a host's own texts over it, group by group. */
-export function mergeStrings(own: PartialStrings | null): Strings {
-  if (!own) return english;
-  const groups = Object.entries(english).map(([key, text]) => {
-    const given = own[key as keyof Strings];
-    const merged = typeof text === 'object' && given ? { ...text, ...(given as object) } : (given ?? text);
-    return [key, merged];
-  });
-  return Object.fromEntries(groups) as Strings;
-}
-
-/** The texts a host may replace: any of them, alone. */
+/** The texts a host or a language may replace: any of them, alone. */
 export type PartialStrings = {
   readonly [Key in keyof Strings]?: Strings[Key] extends string ? string : Partial<Strings[Key]>;
 };
+
+/** English with other texts over it, group by group; the last one wins. */
+export function mergeStrings(...layers: readonly (PartialStrings | null | undefined)[]): Strings {
+  const merged: Record<string, unknown> = { ...english };
+  for (const layer of layers) {
+    for (const [key, text] of Object.entries(layer ?? {})) {
+      merged[key] = typeof text === 'string' ? text : Object.assign({}, merged[key], text);
+    }
+  }
+  return merged as unknown as Strings;
+}

@@ -1,4 +1,5 @@
 import { PortalError, toPortalError } from './errors.ts';
+import { readFields } from './fields.ts';
 
 /** Why a token is asked for, and for what. `orderId` is null for the portal's home. */
 export interface TokenRequest {
@@ -23,73 +24,69 @@ export type TokenProvider = (request: TokenRequest) => TokenAnswer | Promise<Tok
 /** What a token is needed for now. */
 export type TokenNeed = Pick<TokenRequest, 'scope' | 'orderId'>;
 
+/** Keeps one token in memory: asked for once at a time, renewed before it ends, replaced when refused. */
+export interface TokenKeeper {
+  /** @throws PortalError TOKEN_UNAVAILABLE when the provider fails, gives no text, or takes longer than 15 s */
+  readonly get: (need: TokenNeed) => Promise<string>;
+  /** The gateway refused this token. A token that has been replaced meanwhile stays. */
+  readonly reject: (token: string) => void;
+}
+
 const TOKEN_LIMIT_MS = 15_000;
 const MARGIN_MS = 30_000;
 
-interface HeldToken {
-  readonly token: string;
+export function createTokenKeeper(provider: TokenProvider): TokenKeeper {
+  let held = '';
   /** When to ask for the next one: a little before this one ends. */
-  readonly renewAt: number;
-}
+  let renewAt = 0;
+  let reason: TokenRequest['reason'] = 'initial';
+  let flight: Promise<string> | null = null;
 
-/** Keeps one token in memory: asked for once at a time, renewed before it ends, replaced when refused. */
-export class TokenKeeper {
-  readonly #provider: TokenProvider;
-  #held: HeldToken | null = null;
-  #flight: Promise<string> | null = null;
-  #wasRejected = false;
-
-  constructor(provider: TokenProvider) {
-    this.#provider = provider;
-  }
-
-  /** @throws PortalError TOKEN_UNAVAILABLE when the provider fails, gives no text, or takes longer than 15 s */
-  get(need: TokenNeed): Promise<string> {
-    if (this.#held && Date.now() < this.#held.renewAt) return Promise.resolve(this.#held.token);
-    this.#flight ??= this.#ask(need).finally(() => {
-      this.#flight = null;
-    });
-    return this.#flight;
-  }
-
-  /** The gateway refused this token. A token that has been replaced meanwhile stays. */
-  reject(token: string): void {
-    if (this.#held?.token !== token) return;
-    this.#wasRejected = Date.now() < this.#held.renewAt;
-    this.#held = { token, renewAt: 0 };
-  }
-
-  async #ask(need: TokenNeed): Promise<string> {
-    const reason = this.#readReason();
+  async function ask(need: TokenNeed): Promise<string> {
     const signal = AbortSignal.timeout(TOKEN_LIMIT_MS);
     try {
-      const answer = await Promise.race([this.#provider({ ...need, reason, signal }), rejectWhen(signal)]);
-      this.#held = readToken(answer);
+      const request = { scope: need.scope, orderId: need.orderId, reason, signal };
+      [held, renewAt] = readToken(await withinTime(signal, provider(request)));
     } catch (cause) {
       throw toPortalError(cause, 'TOKEN_UNAVAILABLE');
     }
-    this.#wasRejected = false;
-    return this.#held.token;
+    reason = 'expiring';
+    return held;
   }
 
-  #readReason(): TokenRequest['reason'] {
-    if (this.#wasRejected) return 'rejected';
-    return this.#held ? 'expiring' : 'initial';
-  }
+  return {
+    get: async (need) => {
+      if (Date.now() < renewAt) return held;
+      flight ??= ask(need).finally(() => {
+        flight = null;
+      });
+      return flight;
+    },
+    reject: (token) => {
+      if (token !== held) return;
+      if (Date.now() < renewAt) reason = 'rejected';
+      renewAt = 0;
+    },
+  };
 }
 
-function readToken(answer: TokenAnswer): HeldToken {
-  const { token, expiresAt } =
-    typeof answer === 'object' && answer ? answer : { token: answer, expiresAt: null };
-  if (typeof token !== 'string' || !token) throw new PortalError('TOKEN_UNAVAILABLE');
-  const endsAt = expiresAt ? new Date(expiresAt).getTime() : Number.NaN;
-  if (Number.isNaN(endsAt)) return { token, renewAt: Number.POSITIVE_INFINITY };
-  // A short-lived token gives up at most a tenth of its life, or it would be renewed on every use.
-  return { token, renewAt: endsAt - Math.min(MARGIN_MS, (endsAt - Date.now()) / 10) };
-}
-
-function rejectWhen(signal: AbortSignal): Promise<never> {
-  return new Promise((_, reject) => {
-    signal.addEventListener('abort', () => reject(signal.reason), { once: true });
+/** The answer, or the signal's reason when it is over first. */
+export function withinTime<Value>(signal: AbortSignal, answer: Value | Promise<Value>): Promise<Value> {
+  return new Promise((resolve, reject) => {
+    const end = () => reject(signal.reason);
+    if (signal.aborted) end();
+    signal.addEventListener('abort', end, { once: true });
+    Promise.resolve(answer)
+      .then(resolve, reject)
+      .finally(() => signal.removeEventListener('abort', end));
   });
+}
+
+function readToken(answer: TokenAnswer): readonly [token: string, renewAt: number] {
+  const { token = answer, expiresAt } = readFields(answer);
+  if (typeof token !== 'string' || !token) throw new PortalError('TOKEN_UNAVAILABLE');
+  const endsAt = expiresAt ? +new Date(expiresAt as string) : Number.NaN;
+  if (Number.isNaN(endsAt)) return [token, Number.POSITIVE_INFINITY];
+  // A short-lived token gives up at most a tenth of its life, or it would be renewed on every use.
+  return [token, endsAt - Math.min(MARGIN_MS, (endsAt - Date.now()) / 10)];
 }

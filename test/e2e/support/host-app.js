@@ -37,6 +37,8 @@ async function getToken({ reason, scope, orderId, signal }) {
   return settings.tellsExpiry ? answer : answer.token;
 }
 
+// Elements without a gateway around them ask the page.
+document.addEventListener('portal-token-request', (event) => event.respondWith(getToken(event.request)));
 for (const gateway of document.querySelectorAll('portal-gateway')) gateway.tokenProvider = getToken;
 
 // A page that opens the portal by itself: nobody has clicked, so the browser holds the tab back.

@@ -23,6 +23,8 @@ export interface HostPage {
   readonly tokenDelayMs?: number;
   /** Whether the page tells the element when a token ends. */
   readonly tellsExpiry?: boolean;
+  /** `connect-src` of the page, where it is not what the widget needs. */
+  readonly connects?: string;
   /** Launches without a click. */
   readonly launchesAtLoad?: boolean;
 }
@@ -89,7 +91,7 @@ async function sendPage(response: ServerResponse, page: HostPage, asked: Asked):
   const token = policy === 'self' ? (await page.mintToken()).token : null;
   const settings = JSON.stringify({ tokenPath, token, launchesAtLoad, tellsExpiry });
   const widget = policy === 'self' ? '/portal-widget.js' : `${gatewayUrl}/widget/portal-widget.js`;
-  response.setHeader('content-security-policy', policyOf(policy, gatewayUrl));
+  response.setHeader('content-security-policy', policyOf(policy, gatewayUrl, page.connects));
   response.setHeader('content-type', 'text/html; charset=utf-8');
   response.end(`<!doctype html><html lang="en"><title>Your test</title>
 <script id="settings" type="application/json">${settings}</script>
@@ -97,12 +99,13 @@ async function sendPage(response: ServerResponse, page: HostPage, asked: Asked):
 <body><main><h1>Your test</h1>${page.body}</main></body></html>`);
 }
 
-function policyOf(policy: 'gateway' | 'self', gatewayUrl: string): string {
+function policyOf(policy: 'gateway' | 'self', gatewayUrl: string, connects?: string): string {
   const gateway = `${gatewayUrl} ${gatewayUrl.replace('http', 'ws')}`;
+  const self = policy === 'self' ? '' : "'self' ";
   return [
     "default-src 'none'",
     policy === 'self' ? "script-src 'self'" : `script-src 'self' ${gatewayUrl}`,
-    policy === 'self' ? `connect-src ${gateway}` : `connect-src 'self' ${gateway}`,
+    `connect-src ${connects ?? self + gateway}`,
     "require-trusted-types-for 'script'",
     'trusted-types portal-widget',
   ].join('; ');

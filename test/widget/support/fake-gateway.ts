@@ -29,6 +29,7 @@ export class FakeGateway implements SocketServer, Disposable {
   readonly completed: string[] = [];
   order: WireOrder | null = kitAfter(3);
   portalResult: unknown = { __typename: 'PortalUrl', url: 'https://portal.test/launch?secret=1' };
+  ticketResult: unknown = { __typename: 'LaunchTicket', ticket: 'ticket-1' };
   acceptsSockets = true;
   /** Tokens that are refused, on both ways. */
   readonly refusedTokens = new Set<string>();
@@ -131,8 +132,9 @@ export class FakeGateway implements SocketServer, Disposable {
     PortalOrder: () => Response.json({ data: { order: this.order } }),
     PortalLaunch: async ({ init }) => {
       await Promise.race([this.portalGate, rejectOnAbort(init.signal)]);
-      return Response.json({ data: { createPortalUrl: this.portalResult } });
+      return Response.json({ data: { launch: this.portalResult } });
     },
+    PortalTicket: () => Response.json({ data: { launch: this.ticketResult } }),
   };
 }
 

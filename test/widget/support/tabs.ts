@@ -2,6 +2,8 @@
 export class OpenedTabs implements Disposable {
   readonly tabs: Window[] = [];
   refuse = false;
+  /** Looks at a new tab before the page does. */
+  prepare: (tab: Window) => void = () => {};
   readonly #open = window.open;
 
   constructor() {
@@ -9,6 +11,7 @@ export class OpenedTabs implements Disposable {
       if (this.refuse) return null;
       const tab = this.#open.apply(window, args);
       if (tab) this.tabs.push(tab);
+      if (tab) this.prepare(tab);
       return tab;
     };
   }

@@ -1,0 +1,51 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { gzipSync } from 'node:zlib';
+import { describe, expect, test } from 'vitest';
+
+/** The built files; `npm test` builds them first. */
+const folder = new URL('../../widget/dist/', import.meta.url);
+const languages = ['ar', 'de', 'es', 'fr', 'pt'];
+
+/** Bytes over the network where a server compresses as well as gzip can. */
+const budgetBytes = 14_000;
+const languageBudgetBytes = 2000;
+
+function read(name: string): string {
+  return readFileSync(new URL(name, folder), 'utf8');
+}
+
+function sizeOf(name: string): number {
+  return gzipSync(read(name), { level: 9 }).length;
+}
+
+describe('the module for pages', () => {
+  test(`weighs at most ${budgetBytes} bytes, minified and compressed`, () => {
+    const bytes = sizeOf('portal-widget.js');
+    process.stdout.write(`portal-widget.js: ${bytes} of ${budgetBytes} bytes\n`);
+
+    expect(bytes).toBeLessThanOrEqual(budgetBytes);
+  });
+
+  test('is one file that loads no other', () => {
+    expect(read('portal-widget.js')).not.toMatch(/\bimport\b/);
+  });
+
+  test('has every language beside it, in a file that loads no other', () => {
+    const names = languages.map((language) => `portal-widget.${language}.js`);
+
+    expect(readdirSync(folder).filter((name) => name.endsWith('.js'))).toEqual(
+      [...names, 'portal-widget.js'].toSorted(),
+    );
+    expect(
+      names.filter((name) => /\bimport\b/.test(read(name)) || sizeOf(name) > languageBudgetBytes),
+    ).toEqual([]);
+  });
+
+  test('may be imported where there is no page, and does nothing there', async () => {
+    const names = ['portal-widget.js', ...languages.map((language) => `portal-widget.${language}.js`)];
+
+    const modules = await Promise.all(names.map((name) => import(new URL(name, folder).href)));
+
+    expect(modules.flatMap((module) => Object.keys(module))).toEqual(['createPortalClient']);
+  });
+});

@@ -1,0 +1,218 @@
+import type { Browser, CDPSession, Page } from 'playwright';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type Embedding, inGateway, launchPage, startEmbedding } from './support/embedding.ts';
+import { launchChromium, openVisit } from './support/visit.ts';
+
+let browser: Browser;
+
+beforeAll(async () => {
+  browser = await launchChromium();
+});
+
+afterAll(() => browser.close());
+
+function orderOf(embedding: Embedding) {
+  return embedding.findOrder('collecting_sample.walk_in_test.appointment_scheduled');
+}
+
+/** What is asked of an element here. */
+interface Status {
+  readonly updateComplete: Promise<void>;
+  readonly order: unknown;
+}
+
+/** A page of the host with nothing of the widget in it but the definitions. */
+function emptyPage(embedding: Embedding, { tokenDelayMs = 0 } = {}) {
+  return launchPage(embedding, orderOf(embedding), {
+    tokenDelayMs,
+    body: '<div id="place"></div><p id="below">Below</p>',
+  });
+}
+
+/** Counts what a page leaves running. Before anything of the page has run. */
+async function countTimersAndSockets(page: Page): Promise<void> {
+  await page.addInitScript(() => {
+    const running = new Set<unknown>();
+    // Weakly, or this would be what keeps them.
+    const sockets: WeakRef<WebSocket>[] = [];
+    const { setTimeout: later, setInterval: often, clearTimeout: stop, WebSocket: Socket } = window;
+    const track = (id: unknown) => {
+      running.add(id);
+      return id;
+    };
+    const forget = (id: number) => {
+      running.delete(id);
+      stop(id);
+    };
+    Object.assign(window, {
+      setTimeout: (run: () => void, ms?: number, ...rest: []) => {
+        const id = later(() => {
+          running.delete(id);
+          run(...rest);
+        }, ms);
+        return track(id);
+      },
+      setInterval: (run: () => void, ms?: number) => track(often(run, ms)),
+      clearTimeout: forget,
+      clearInterval: forget,
+      WebSocket: class extends Socket {
+        constructor(...parameters: ConstructorParameters<typeof WebSocket>) {
+          super(...parameters);
+          sockets.push(new WeakRef(this));
+        }
+      },
+      countRunning: () => ({
+        timers: running.size,
+        opened: sockets.length,
+        open: sockets.filter((socket) => (socket.deref()?.readyState ?? 3) < 2).length,
+      }),
+    });
+  });
+}
+
+async function countListeners(devtools: CDPSession): Promise<number | undefined> {
+  await devtools.send('HeapProfiler.collectGarbage');
+  await devtools.send('HeapProfiler.collectGarbage');
+  const { metrics } = await devtools.send('Performance.getMetrics');
+  return metrics.find(({ name }) => name === 'JSEventListeners')?.value;
+}
+
+/** Puts elements into the page and takes them out again, so many times; every twentieth time once they show the order. */
+async function mountAndUnmount(page: Page, markup: string, times: number): Promise<void> {
+  await page.evaluate(
+    async ({ markup, times }) => {
+      const place = document.querySelector('#place') ?? document.body;
+      for (let time = 0; time < times; time += 1) {
+        place.innerHTML = markup;
+        const status = place.querySelector<HTMLElement & Status>('portal-order-status');
+        await status?.updateComplete;
+        if (time % 20 === 0 && !status?.order) {
+          await new Promise((resolve) => status?.addEventListener('portal-status', resolve, { once: true }));
+        }
+        place.replaceChildren();
+        await null;
+      }
+    },
+    { markup, times },
+  );
+}
+
+describe('elements that come and go', () => {
+  test('a thousand times leave no listener, no timer and no socket', async () => {
+    await using embedding = await startEmbedding();
+    const { orderId } = orderOf(embedding);
+    await using visit = await openVisit({ browser, embedding }, emptyPage(embedding), {
+      prepare: countTimersAndSockets,
+      // The page itself puts the elements in as markup.
+      bypassCSP: true,
+    });
+    const { page } = visit;
+    const attributes = `endpoint="${embedding.gatewayUrl}/graphql" order-id="${orderId}"`;
+    const markup = `<portal-gateway><portal-launch ${attributes}></portal-launch>
+      <portal-order-status ${attributes} status="steps"></portal-order-status></portal-gateway>`;
+    const devtools = await page.context().newCDPSession(page);
+    await devtools.send('Performance.enable');
+    await mountAndUnmount(page, markup, 40);
+    const before = await countListeners(devtools);
+
+    await mountAndUnmount(page, markup, 1000);
+
+    const running = await page.evaluate('countRunning()');
+    expect(running).toEqual({ timers: 0, open: 0, opened: 52 });
+    expect(await countListeners(devtools)).toBe(before);
+  });
+
+  test('ask for nothing before they can be seen', async () => {
+    await using embedding = await startEmbedding();
+    const { orderId } = orderOf(embedding);
+    const body = `<div id="place"></div>${inGateway(embedding, `<portal-order-status order-id="${orderId}"></portal-order-status>`)}`;
+    await using visit = await openVisit(
+      { browser, embedding },
+      launchPage(embedding, orderOf(embedding), { body }),
+      {
+        prepare: async (page) => {
+          await page.addInitScript(() => {
+            addEventListener('DOMContentLoaded', () => {
+              (document.querySelector('#place') as HTMLElement).style.blockSize = '300vh';
+            });
+          });
+        },
+      },
+    );
+    const { page } = visit;
+    await page.waitForFunction(
+      () => document.querySelector('portal-order-status')?.shadowRoot?.childElementCount,
+    );
+    // Two frames: in the first the browser looks which elements are in sight, in the second it has told them.
+    await page.evaluate(
+      () => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))),
+    );
+    const asked = () =>
+      visit.recording.seen.filter(({ where, text }) => where === 'address' && /graphql|token/.test(text))
+        .length;
+    const before = asked();
+
+    await page.locator('portal-order-status').scrollIntoViewIfNeeded();
+    await page.getByText('Appointment scheduled').waitFor();
+
+    expect([before, asked() > 0]).toEqual([0, true]);
+  });
+
+  test('share one connection and one subscription, twenty of them that each stand alone', async () => {
+    await using embedding = await startEmbedding();
+    const { orderId } = orderOf(embedding);
+    const element = `<portal-order-status endpoint="${embedding.gatewayUrl}/graphql" order-id="${orderId}"></portal-order-status>`;
+    const page = launchPage(embedding, orderOf(embedding), { body: element.repeat(20) });
+    await using visit = await openVisit({ browser, embedding }, page, {
+      viewport: { width: 800, height: 3000 },
+    });
+    await visit.page.getByText('Appointment scheduled').nth(19).waitFor();
+
+    const sent = visit.recording.seen
+      .filter(({ where }) => where === 'socket sent')
+      .map(({ text }) => JSON.parse(text));
+
+    expect(sent.map(({ type }) => type)).toEqual(['connection_init', 'subscribe']);
+    expect(visit.reports.filter(({ kind }) => kind === 'token-asked')).toHaveLength(1);
+  });
+});
+
+describe('what stands below an element', () => {
+  test.each([
+    ['portal-order-status', 'text'],
+    ['portal-order-status', 'steps'],
+    ['portal-launch', 'text'],
+    ['portal-launch', 'steps'],
+  ])('<%s status="%s"> does not move when the order comes', async (name, status) => {
+    await using embedding = await startEmbedding();
+    const { orderId } = orderOf(embedding);
+    await using visit = await openVisit({ browser, embedding }, emptyPage(embedding, { tokenDelayMs: 500 }));
+    const { page } = visit;
+    await page.evaluate(
+      ({ name, status, orderId, endpoint }) => {
+        const shifts: number[] = [];
+        Object.assign(window, { shifts });
+        const element = document.createElement(name);
+        element.setAttribute('endpoint', endpoint);
+        element.setAttribute('order-id', orderId);
+        element.setAttribute('status', status);
+        document.querySelector('#place')?.append(element);
+        const watch = () =>
+          new PerformanceObserver((list) => {
+            for (const entry of list.getEntries()) shifts.push((entry as unknown as { value: number }).value);
+          }).observe({ type: 'layout-shift' });
+        // Putting it in moves what is below; what counts comes after that frame.
+        requestAnimationFrame(() => requestAnimationFrame(watch));
+      },
+      { name, status, orderId, endpoint: `${embedding.gatewayUrl}/graphql` },
+    );
+    await page.locator('[part~=skeleton]').waitFor();
+    await page.locator('[part~=label]').getByText('Appointment scheduled').waitFor();
+    await page.locator('[part~=freshness]').getByText('Up to date').waitFor();
+    await page.evaluate(
+      () => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))),
+    );
+
+    expect(await page.evaluate('shifts')).toEqual([]);
+  });
+});

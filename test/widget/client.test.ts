@@ -1,0 +1,124 @@
+import { describe, expect, test } from 'vitest';
+import { userEvent } from 'vitest/browser';
+import { createPortalClient } from '../../widget/src/client.ts';
+import { FakeGateway } from './support/fake-gateway.ts';
+import { mountStatus } from './support/order-status.ts';
+import { ORDER_ID } from './support/orders.ts';
+import { find, mount, nextEvent, readScreen, untilLabel } from './support/page.ts';
+
+describe('a client of the host', () => {
+  test('stands in for endpoint and token, and is shared by whoever is given it', async () => {
+    using gateway = new FakeGateway();
+    const client = createPortalClient({ endpoint: gateway.endpoint, tokenProvider: () => 'of-the-host' });
+    const around = mount('portal-gateway', { client });
+    const inside = mount('portal-order-status', { orderId: ORDER_ID, live: 'always' }, around);
+    const alone = mount('portal-order-status', { orderId: ORDER_ID, live: 'always', client });
+
+    await Promise.all([untilLabel(inside, 'Transit customer'), untilLabel(alone, 'Transit customer')]);
+
+    expect([gateway.socketTokens, gateway.subscriptions.length]).toEqual([['of-the-host'], 1]);
+  });
+
+  test('is refused an endpoint that is none', () => {
+    expect(() => createPortalClient({ endpoint: 'http://gateway.test', tokenProvider: () => '' })).toThrow(
+      expect.objectContaining({ code: 'ENDPOINT_INVALID' }),
+    );
+  });
+});
+
+describe('an element', () => {
+  test('that is only moved keeps its connection and what it shows', async () => {
+    using gateway = new FakeGateway();
+    const tokens: string[] = [];
+    const element = mountStatus(gateway, {
+      tokenProvider: () => {
+        tokens.push('token');
+        return 'token';
+      },
+    });
+    await untilLabel(element, 'Transit customer');
+
+    document.body.append(document.createElement('hr'), element);
+    await element.updateComplete;
+    await gateway.socket(2);
+
+    expect([tokens.length, gateway.resumedFrom, readScreen(element)]).toEqual([
+      1,
+      [null, 'cursor-0'],
+      'Transit customer Up to date',
+    ]);
+  });
+
+  test('that left takes its token with it: the next one, for the next person, asks anew', async () => {
+    using gateway = new FakeGateway();
+    const reasons: string[] = [];
+    const tokenProvider = ({ reason }: { readonly reason: string }) => {
+      reasons.push(reason);
+      return 'token';
+    };
+    const first = mountStatus(gateway, { tokenProvider });
+    await untilLabel(first, 'Transit customer');
+    first.remove();
+    await null;
+
+    await untilLabel(mountStatus(gateway, { tokenProvider }), 'Transit customer');
+
+    expect(reasons).toEqual(['initial', 'initial']);
+  });
+
+  test('keeps what a framework set before it was defined', async () => {
+    using gateway = new FakeGateway();
+    const { constructor: Status } = document.createElement('portal-order-status');
+    class Late extends (Status as typeof HTMLElement) {}
+    const element = document.createElement('portal-late-status');
+    Object.assign(element, {
+      endpoint: gateway.endpoint,
+      orderId: ORDER_ID,
+      live: 'always',
+      tokenProvider: () => 'early',
+    });
+    document.body.append(element);
+
+    customElements.define('portal-late-status', Late);
+    await nextEvent(element, 'portal-status');
+
+    expect([gateway.socketTokens, Object.keys(element).includes('orderId')]).toEqual([['early'], false]);
+  });
+
+  test('names its states for style sheets', async () => {
+    using gateway = new FakeGateway();
+    const element = mountStatus(gateway);
+    await element.updateComplete;
+    const loading = [':state(loading)', ':state(connecting)'].map((state) => element.matches(state));
+    await untilLabel(element, 'Transit customer');
+    const ready = [':state(ready)', ':state(live)', ':state(loading)'].map((state) => element.matches(state));
+
+    expect([loading, ready]).toEqual([
+      [true, true],
+      [true, true, false],
+    ]);
+  });
+
+  test('whose status failed is mended by keyboard alone', async () => {
+    using gateway = new FakeGateway();
+    let calls = 0;
+    const element = mountStatus(gateway, {
+      tokenProvider: () => {
+        calls += 1;
+        if (calls === 1) throw new Error('The host is down.');
+        return 'token';
+      },
+    });
+    await nextEvent(element, 'portal-error');
+    await element.updateComplete;
+
+    await userEvent.tab();
+    const focused = element.shadowRoot?.activeElement;
+    await userEvent.keyboard('{Enter}');
+    await untilLabel(element, 'Transit customer');
+
+    expect(focused?.textContent).toBe('Try again');
+    expect(element.shadowRoot?.querySelector('[part~=retry]')).toBeNull();
+    expect(find(element, '[part~=label]').textContent).toBe('Transit customer');
+  });
+});

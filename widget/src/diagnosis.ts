@@ -1,0 +1,73 @@
+import { toSocketAddress } from './addresses.ts';
+import type { PortalClient } from './client.ts';
+import { type PortalErrorCode, toPortalError } from './errors.ts';
+
+/**
+ * The first thing that keeps an element from its gateway. `mend` is what to write down, and where the code says: a line of the
+ * page's Content-Security-Policy, a setting of the gateway, or an attribute or property of the element.
+ */
+export interface Diagnosis {
+  readonly code: 'OK' | 'CSP_BLOCKED' | 'CORS_REFUSED' | 'SOCKET_BLOCKED' | PortalErrorCode;
+  readonly mend: string;
+}
+
+const LIMIT_MS = 10_000;
+
+/** What mends the faults that are no fault of the network. */
+const MENDS: Readonly<Record<string, string>> = {
+  ENDPOINT_INVALID: 'endpoint="https://…"',
+  TOKEN_UNAVAILABLE: 'tokenProvider',
+  UNAUTHENTICATED: 'tokenProvider',
+};
+
+/** Tries endpoint, token, HTTP and socket in turn. */
+export async function diagnose(getClient: () => PortalClient): Promise<Diagnosis> {
+  const violations: SecurityPolicyViolationEvent[] = [];
+  const note = (event: SecurityPolicyViolationEvent) =>
+    event.effectiveDirective === 'connect-src' && violations.push(event);
+  document.addEventListener('securitypolicyviolation', note);
+  const found = await findFault(getClient).catch(
+    (cause: unknown): Diagnosis => ({ code: toPortalError(cause, 'GATEWAY_ERROR').code, mend: '' }),
+  );
+  // A violation is told one task after what it stopped.
+  await new Promise((resolve) => setTimeout(resolve));
+  document.removeEventListener('securitypolicyviolation', note);
+  const [violation] = violations;
+  if (violation && found.code !== 'OK') return Object.freeze(blame(violation));
+  return Object.freeze({ ...found, mend: found.mend || (MENDS[found.code] ?? '') });
+}
+
+async function findFault(getClient: () => PortalClient): Promise<Diagnosis> {
+  const { endpoint, execute } = getClient();
+  const signal = AbortSignal.timeout(LIMIT_MS);
+  try {
+    await execute({ query: '{__typename}', scope: 'status', orderId: null }, signal);
+  } catch (cause) {
+    const { code } = toPortalError(cause, 'NETWORK');
+    if (code !== 'NETWORK') return { code, mend: '' };
+    // What is reached without asking for its consent is there, and has refused this page.
+    const isThere = await fetch(endpoint, { mode: 'no-cors', signal }).then(Boolean, () => false);
+    return isThere ? { code: 'CORS_REFUSED', mend: `ALLOWED_ORIGINS=${origin}` } : { code, mend: '' };
+  }
+  const address = toSocketAddress(endpoint);
+  if (await canOpenSocket(address, signal)) return { code: 'OK', mend: '' };
+  return { code: 'SOCKET_BLOCKED', mend: new URL(address).origin };
+}
+
+function canOpenSocket(address: string, signal: AbortSignal): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = new WebSocket(address, 'graphql-transport-ws');
+    const end = (isOpen: boolean) => {
+      socket.close();
+      resolve(isOpen);
+    };
+    socket.onopen = () => end(true);
+    socket.onerror = () => end(false);
+    signal.addEventListener('abort', () => end(false));
+  });
+}
+
+/** The directive that was broken, with the source that it has to name. */
+function blame({ effectiveDirective, blockedURI }: SecurityPolicyViolationEvent): Diagnosis {
+  return { code: 'CSP_BLOCKED', mend: `${effectiveDirective} ${new URL(blockedURI).origin}` };
+}

@@ -1,0 +1,70 @@
+/** What one element is to be; made by `h`. */
+export interface Drawing {
+  readonly tag: string;
+  readonly attributes: Attributes;
+  readonly children: readonly Child[];
+}
+
+/** Null and false draw nothing and keep their place, so that what stands after them stays the same element. */
+export type Child = Drawing | string | null | false;
+
+type Value = string | boolean | null | undefined | ((event: MouseEvent) => unknown);
+
+/** Attributes by name; null and false are absent, true is empty. A function is a listener, as in `onclick`. */
+type Attributes = Readonly<Record<string, Value>>;
+
+/** What an element was drawn from last. */
+const drawn = new WeakMap<Node, Attributes>();
+
+/**
+ * Describes an element. `names` are its classes and its parts: whatever is styled here a host may style too. Nothing
+ * is ever parsed, so a text can only become text, and a page has no Trusted Types policy to allow.
+ */
+export function h(
+  tag: string,
+  names: string,
+  attributes: Attributes = {},
+  ...children: readonly Child[]
+): Drawing {
+  return { tag, attributes: names ? { class: names, part: names, ...attributes } : attributes, children };
+}
+
+/** Makes a node's children what they are to be, in place: an element that stays keeps its focus. */
+export function draw(parent: Node, children: readonly Child[]): void {
+  children.forEach((child, index) => {
+    const known = parent.childNodes[index];
+    const node = known && isSame(known, child) ? known : create(child);
+    if (!known) parent.appendChild(node);
+    else if (node !== known) parent.replaceChild(node, known);
+
+    if (node instanceof Element && child && typeof child === 'object') {
+      setAttributes(node, child.attributes);
+      draw(node, child.children);
+    } else if (node.nodeValue !== child) node.nodeValue = String(child || '');
+  });
+  while (parent.childNodes.length > children.length) parent.lastChild?.remove();
+}
+
+function isSame(node: Node, child: Child): boolean {
+  const tag = child && typeof child === 'object' ? child.tag : '#text';
+  return node.nodeName.toLowerCase() === tag;
+}
+
+function create(child: Child): Node {
+  if (!child || typeof child === 'string') return document.createTextNode('');
+  return /svg|path|circle/.test(child.tag)
+    ? document.createElementNS('http://www.w3.org/2000/svg', child.tag)
+    : document.createElement(child.tag);
+}
+
+function setAttributes(element: Element, next: Attributes): void {
+  const before = drawn.get(element) ?? {};
+  drawn.set(element, next);
+  for (const name of Object.keys({ ...before, ...next })) {
+    const value = next[name];
+    if (value === before[name]) continue;
+    if (name.startsWith('on')) Reflect.set(element, name, value ?? null);
+    else if (value === undefined || value === null || value === false) element.removeAttribute(name);
+    else element.setAttribute(name, value === true ? '' : String(value));
+  }
+}

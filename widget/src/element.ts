@@ -1,0 +1,106 @@
+import styles from './styles.css?inline';
+
+/** One property: the attribute that sets it, or null; what it is without one; how the attribute's text is read. */
+type Property = readonly [attribute: string | null, fallback: unknown, read?: (text: string) => unknown];
+
+/** The properties of one kind of element by name. */
+export type Properties = Readonly<Record<string, Property>>;
+
+/** On a server there is nothing to extend, and importing must not fail. */
+const Base = globalThis.HTMLElement ?? (class {} as typeof HTMLElement);
+
+let sheet: CSSStyleSheet | null = null;
+
+function readSheet(): CSSStyleSheet {
+  if (!sheet) {
+    sheet = new CSSStyleSheet();
+    sheet.replaceSync(styles);
+  }
+  return sheet;
+}
+
+/**
+ * What is used here of a base class for elements: properties with attributes, and one update per turn. A value that was
+ * set before the element was upgraded is kept.
+ */
+export abstract class WidgetElement extends Base {
+  static observedAttributes: readonly string[] = [];
+  static properties: Properties = {};
+  /** What the properties are now; only `declareProperties` reads and writes it. */
+  readonly propertyValues: Record<string, unknown> = {};
+  protected readonly internals = this.attachInternals();
+  protected readonly root: ShadowRoot;
+  #update: Promise<void> | null = null;
+
+  constructor(delegatesFocus: boolean) {
+    super();
+    this.root = this.attachShadow({ mode: 'open', delegatesFocus });
+    this.root.adoptedStyleSheets = [readSheet()];
+    for (const [name, [, fallback]] of Object.entries(this.#properties)) {
+      this.propertyValues[name] = fallback;
+      if (!Object.hasOwn(this, name)) continue;
+      this.propertyValues[name] = Reflect.get(this, name);
+      Reflect.deleteProperty(this, name);
+    }
+  }
+
+  /** Settles when what is on screen is up to date. */
+  get updateComplete(): Promise<void> {
+    return this.#update ?? Promise.resolve();
+  }
+
+  connectedCallback(): void {
+    this.requestUpdate();
+  }
+
+  attributeChangedCallback(name: string, _previous: string | null, text: string | null): void {
+    if (name === 'token') {
+      if (text === null) return;
+      // Markup ends up in logs, caches and other people's tools.
+      this.removeAttribute(name);
+      this.tokenRemoved();
+      return;
+    }
+    for (const [property, [attribute, fallback, read = String]] of Object.entries(this.#properties)) {
+      if (attribute === name) Reflect.set(this, property, text === null ? fallback : read(text));
+    }
+  }
+
+  /** Draws the element in this turn's microtasks, once however often it is asked for. */
+  requestUpdate(): void {
+    this.#update ??= Promise.resolve().then(() => {
+      this.#update = null;
+      if (this.isConnected) this.update();
+    });
+  }
+
+  get #properties(): Properties {
+    return (this.constructor as typeof WidgetElement).properties;
+  }
+
+  protected abstract update(): void;
+  protected abstract tokenRemoved(): void;
+}
+
+/**
+ * Gives a kind of element its properties, beside those it inherits. As accessors on the prototype, where frameworks
+ * look for them. To be called once, by the class itself.
+ */
+export function declareProperties(element: typeof WidgetElement, properties: Properties): void {
+  element.properties = { ...element.properties, ...properties };
+  const attributes = Object.values(element.properties).flatMap(([attribute]) => attribute ?? []);
+  element.observedAttributes = ['token', ...attributes];
+  for (const name of Object.keys(properties)) {
+    Object.defineProperty(element.prototype, name, {
+      get(this: WidgetElement) {
+        return this.propertyValues[name];
+      },
+      set(this: WidgetElement, value: unknown) {
+        this.propertyValues[name] = value;
+        this.requestUpdate();
+      },
+      enumerable: true,
+      configurable: true,
+    });
+  }
+}

@@ -1,0 +1,12 @@
+/** An untrusted value, to be read field by field. */
+export type Fields = Readonly<Record<string, unknown>>;
+
+/** The fields of a value; none where it is no object. */
+export function readFields(value: unknown): Fields {
+  return Object(value);
+}
+
+/** A text that is not empty, else null. */
+export function readText(value: unknown): string | null {
+  return typeof value === 'string' && value ? value : null;
+}

@@ -1,0 +1,69 @@
+import { mergeStrings, type PartialStrings, type Strings } from './strings.ts';
+
+/**
+ * The page's languages, by their first subtag. On `globalThis`, because a language comes as a script of its own, before or
+ * after the module with the elements: `portal-widget.de.js` needs nothing of `portal-widget.js`, and neither waits.
+ */
+const REGISTRY = Symbol.for('labgraph.portal-widget.languages');
+
+interface Languages {
+  readonly strings: Map<string, PartialStrings>;
+  readonly changed: EventTarget;
+}
+
+function readLanguages(): Languages {
+  const page = globalThis as { [REGISTRY]?: Languages };
+  page[REGISTRY] ??= { strings: new Map(), changed: new EventTarget() };
+  return page[REGISTRY];
+}
+
+/** Adds a language; every element that is in the page and speaks it is drawn again. */
+export function addLanguage(language: string, strings: PartialStrings): void {
+  const { strings: known, changed } = readLanguages();
+  known.set(language, strings);
+  changed.dispatchEvent(new Event('change'));
+}
+
+/** Calls back when a language was added, until the answer is called. */
+export function whenLanguageAdded(react: () => void): () => void {
+  const { changed } = readLanguages();
+  changed.addEventListener('change', react);
+  return () => changed.removeEventListener('change', react);
+}
+
+/** The language an element stands in, through shadow roots; nothing where the page does not say. */
+export function readLanguage(element: Element): string {
+  const found = element.closest('[lang]');
+  if (found) return found.getAttribute('lang') ?? '';
+  const root = element.getRootNode();
+  return root instanceof ShadowRoot ? readLanguage(root.host) : '';
+}
+
+/** The texts of this language, English where it is not there, with a host's own texts over them. */
+export function readStrings(language: string, own: PartialStrings | null): Strings {
+  return mergeStrings(findStrings(language), own);
+}
+
+/** Whether there are texts in this language; where the page does not say one, English will do. */
+export function isSpoken(language: string): boolean {
+  return /^(en\b|$)/i.test(language) || findStrings(language) !== undefined;
+}
+
+function findStrings(language: string): PartialStrings | undefined {
+  const [first = ''] = language.toLowerCase().split(/[-_]/);
+  return readLanguages().strings.get(first);
+}
+
+/** A time as people write it there, with the date unless it is today; nothing for what is no time. */
+export function formatTime(time: string | number | null | undefined, language: string): string {
+  const date = new Date(time ?? Number.NaN);
+  if (Number.isNaN(+date)) return '';
+  const isToday = date.toDateString() === new Date().toDateString();
+  const form = { dateStyle: isToday ? undefined : 'medium', timeStyle: 'short' } as const;
+  try {
+    return new Intl.DateTimeFormat(language || undefined, form).format(date);
+  } catch {
+    // A `lang` that is no language, as in en_US, must not take the status away.
+    return new Intl.DateTimeFormat(undefined, form).format(date);
+  }
+}
