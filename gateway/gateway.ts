@@ -52,11 +52,13 @@ const dayMs = 86_400_000;
  * Puts the parts together.
  * @throws GatewayError EVENT_LOG_LOCKED, EVENT_LOG_DAMAGED or EVENT_LOG_UNAVAILABLE
  */
-export function createGateway(parts: GatewayParts): Gateway {
+export async function createGateway(parts: GatewayParts): Promise<Gateway> {
   const { config, log } = parts;
   const metrics = createMetrics();
-  const store = openEventStore(config.eventLog, config.eventLogKeys);
+  const store = await openEventStore(config.eventLog, config.eventLogKeys);
   const upstream = openUpstream(parts, metrics);
+  // Heard before anyone is woken: what a subscriber asks after a change is never an answer from before it.
+  store.log.onNews(upstream.forget);
   const stopping = new AbortController();
   const own = new Set<string>();
   const isAllowedOrigin = (origin: string) => config.allowedOrigins.includes(origin) || own.has(origin);
@@ -93,7 +95,6 @@ export function createGateway(parts: GatewayParts): Gateway {
       subjectOf: firstSubject([versionOfOrder, versionOfLabReport]),
       factsOf: healthFactsOf,
       teamId: contexts.learnTeam,
-      onAppended: upstream.forget,
       onOutcome: (outcome, seconds) => {
         metrics.webhooks.inc({ outcome });
         if (seconds !== undefined) metrics.appendSeconds.observe(seconds);

@@ -1,6 +1,10 @@
-import type { EventLog, GapReason, Scope, StoredEvent } from './log.ts';
+import { setTimeout } from 'node:timers/promises';
+import { isGatewayError } from '../errors.ts';
+import type { Batch, EventLog, Gap, GapReason, Scope, StoredEvent } from './log.ts';
 
 const batchSize = 100;
+/** How often a store that cannot be read is asked again, in milliseconds. */
+const retryMs = 500;
 
 export type Followed =
   /** `payload` is the envelope's `data`. */
@@ -22,7 +26,8 @@ export async function* follow(log: EventLog, scope: Scope, options: FollowOption
   const { signal } = options;
   let after = options.after;
   while (!signal.aborted) {
-    const batch = await log.read(scope, after, batchSize);
+    const batch = await readWhenBack(log, scope, { after, signal });
+    if (batch === null) return;
     if (batch.kind === 'gap') {
       yield batch;
       return;
@@ -35,6 +40,23 @@ export async function* follow(log: EventLog, scope: Scope, options: FollowOption
     // Looks at the log's end once more after registering, so an append in between is not slept through.
     if (batch.events.length < batchSize) await log.wake(scope, after, signal);
   }
+}
+
+/** A store that is gone for a while holds the stream up and does not end it. Null when the signal aborts first. */
+async function readWhenBack(
+  log: EventLog,
+  scope: Scope,
+  { after, signal }: FollowOptions,
+): Promise<Batch | Gap | null> {
+  while (!signal.aborted) {
+    try {
+      return await log.read(scope, after, batchSize);
+    } catch (error) {
+      if (!isGatewayError(error, 'EVENT_LOG_UNAVAILABLE')) throw error;
+      await setTimeout(retryMs, undefined, { signal, ref: false }).catch(() => undefined);
+    }
+  }
+  return null;
 }
 
 function readPayload(body: Buffer): unknown {

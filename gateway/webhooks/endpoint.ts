@@ -15,8 +15,6 @@ export interface WebhookEndpointOptions {
   readonly factsOf?: FactsOf;
   /** The team whose events are delivered, null when it cannot be known now. */
   readonly teamId: () => Promise<string | null>;
-  /** Called after each durable append, before the answer: reads from now on must not be older. */
-  readonly onAppended?: () => void;
   readonly onOutcome?: (outcome: WebhookOutcome, appendSeconds?: number) => void;
 }
 
@@ -30,7 +28,7 @@ export type WebhookOutcome = 'accepted' | 'duplicate' | 'altered' | 'dead' | 're
 export function createWebhookEndpoint(
   options: WebhookEndpointOptions,
 ): (request: Request) => Promise<Response> {
-  const { events, log, onAppended, onOutcome } = options;
+  const { events, log, onOutcome } = options;
   const checkSignature = createSignatureCheck(options.secrets);
 
   const accept = async (request: Request, body: Buffer): Promise<Response> => {
@@ -41,7 +39,6 @@ export function createWebhookEndpoint(
     );
     const startedAt = performance.now();
     const { position, duplicate, altered } = await events.append(message);
-    onAppended?.();
     const outcome = outcomeOf({ duplicate, altered, isDead: message.deadReason !== null });
     onOutcome?.(outcome, (performance.now() - startedAt) / 1000);
     log.info('webhook.accepted', {

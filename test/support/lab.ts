@@ -54,7 +54,11 @@ export async function startLab(options: LabOptions = {}): Promise<Lab> {
     ...options.env,
   });
   const log = createLog({ level: 'info', destination: { write: (line) => void logged.push(line) } });
-  const gateway = createGateway({ config, log, serviceUrl: (await options.serve?.(sandbox)) ?? serviceUrl });
+  const gateway = await createGateway({
+    config,
+    log,
+    serviceUrl: (await options.serve?.(sandbox)) ?? serviceUrl,
+  });
   const { url } = await gateway.listen();
   sandbox.webhooks.register(`${url}/webhooks`);
 

@@ -1,8 +1,7 @@
 import type { EventLog } from '../../../gateway/events/log.ts';
-import { createMemoryLog, createMemoryReplies } from '../../../gateway/events/memory.ts';
+import { createMemoryLog, createMemoryReplies } from '../../../gateway/events/memory/log.ts';
 import type { Replies } from '../../../gateway/events/replies.ts';
-import { createSeal } from '../../../gateway/events/seal.ts';
-import { openSqliteStore } from '../../../gateway/events/sqlite.ts';
+import { openSqliteStore } from '../../../gateway/events/sqlite/store.ts';
 import { makeFolder } from '../../support/folder.ts';
 
 export interface OpenStore extends AsyncDisposable {
@@ -23,7 +22,7 @@ export const stores: readonly { readonly name: string; readonly open: () => Prom
     name: 'SQLite',
     open: async () => {
       const folder = makeFolder();
-      const store = openSqliteStore(folder.file('events.db'), createSeal([]));
+      const store = openSqliteStore(folder.file('events.db'), { keys: [], access: 'exclusive' });
       return {
         ...store,
         [Symbol.asyncDispose]: async () => {

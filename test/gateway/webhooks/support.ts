@@ -62,9 +62,9 @@ export interface Delivery extends Signing {
 }
 
 /** A webhook endpoint over a real SQLite log. */
-export function openEndpoint(more: Partial<WebhookEndpointOptions> = {}) {
+export async function openEndpoint(more: Partial<WebhookEndpointOptions> = {}) {
   const folder = makeFolder();
-  const { log: events } = openEventStore({ kind: 'sqlite', path: folder.file('events.db') }, []);
+  const { log: events } = await openEventStore({ kind: 'sqlite', path: folder.file('events.db') }, []);
   const outcomes: string[] = [];
   const logged: string[] = [];
   const receive = createWebhookEndpoint({
