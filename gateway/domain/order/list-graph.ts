@@ -12,6 +12,7 @@ import { collectionMethod } from '../lab-test/graph.ts';
 import { userRef } from '../user/graph.ts';
 import type { OrderFilter } from './filter.ts';
 import { interpretation, orderRef } from './graph.ts';
+import { newestOfPage } from './newest.ts';
 import { listOrders } from './rest.ts';
 import { orderStepRef } from './status-graph.ts';
 
@@ -93,7 +94,9 @@ function unite(
 
 function listConnection(context: GraphContext, args: ListArguments, userId: string | null) {
   const filter = readFilter(args.filter, userId);
-  return pagedConnection(args, ['orders', filter], (page) => listOrders(context.service, filter, page));
+  return pagedConnection(args, ['orders', filter], async (page) =>
+    newestOfPage(context, filter, await listOrders(context.service, filter, page)),
+  );
 }
 
 interface ListArguments extends ConnectionArguments {
