@@ -1,0 +1,26 @@
+-- Stands in front of every script. KEYS[1] is what the names of all keys begin with: they share one hash slot.
+-- ARGV[1] and ARGV[2] are an epoch and a cursor key, used when there is no log yet or it came back empty.
+local base = KEYS[1]
+
+local function text(number)
+  return string.format('%.0f', number)
+end
+
+local function number(name)
+  return tonumber(redis.call('GET', base .. name) or '0')
+end
+
+-- Microseconds: also the least position of what is appended now. Fits a double exactly for 200 years more.
+local function now()
+  local time = redis.call('TIME')
+  return time[1] * 1000000 + time[2]
+end
+
+local epoch = redis.call('GET', base .. 'epoch')
+if not epoch then
+  epoch = ARGV[1]
+  redis.call('SET', base .. 'epoch', epoch)
+  -- No place in an earlier log can pass for a place in this one.
+  redis.call('SET', base .. 'birth', text(now()))
+  if ARGV[2] ~= '' then redis.call('SET', base .. 'cursor-key', ARGV[2], 'NX') end
+end
