@@ -16,8 +16,9 @@ for _, entry in ipairs(entries) do
   if fields[14] ~= '' then indices['subject' .. fields[14]] = true end
 end
 if through then
-  redis.call('SET', base .. 'pruned', through)
+  -- First what a full server allows: after it the rest of the script may write too.
   redis.call('XTRIM', base .. 'log', 'MINID', text(tonumber(through) + 1))
+  redis.call('SET', base .. 'pruned', through)
   redis.call('ZREMRANGEBYSCORE', base .. 'dead', '-inf', through)
   for index in pairs(indices) do redis.call('ZREMRANGEBYSCORE', base .. index, '-inf', through) end
 end
