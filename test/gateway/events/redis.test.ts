@@ -389,6 +389,15 @@ describe('a server that comes back empty', () => {
     expect(await idsOf(log)).toEqual(['b']);
   });
 
+  test('gives back the very message that made the new log, by the place before it', async () => {
+    await using server = await startRedis();
+    const url = server.newUrl();
+    await using log = await openInstance(url);
+    await server.command(url, 'FLUSHDB');
+    const { position } = await log.append(newMessage('a'));
+    expect(await log.read({}, position - 1, 1)).toMatchObject({ events: [{ messageId: 'a' }] });
+  });
+
   test.each([
     ['with EVENT_LOG_KEY', [randomBytes(32)]],
     ['without a key', []],

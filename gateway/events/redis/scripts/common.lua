@@ -20,7 +20,7 @@ local epoch = redis.call('GET', base .. 'epoch')
 if not epoch then
   epoch = ARGV[1]
   redis.call('SET', base .. 'epoch', epoch)
-  -- No place in an earlier log can pass for a place in this one.
-  redis.call('SET', base .. 'birth', text(now()))
+  -- No place in an earlier log can pass for a place in this one. The place before the first message is one.
+  redis.call('SET', base .. 'birth', text(now() - 1))
   if ARGV[2] ~= '' then redis.call('SET', base .. 'cursor-key', ARGV[2], 'NX') end
 end
