@@ -43,8 +43,9 @@ export function createCalls({ reads, writes, replicas, ownKey, onOtherLog }: Cal
 
   const run = async (connection: Connection, script: Script, args: readonly Argument[]): Promise<Answer> => {
     const believed = epoch;
-    const sent = [randomUUID(), cursorKey, ...args];
-    const [actual, ...values] = answerShape.parse(await runScript(connection, script, sent));
+    const [actual, ...values] = answerShape.parse(
+      await runScript(connection, script, [randomUUID(), ...args]),
+    );
     const isOther = epoch !== '' && actual !== epoch;
     epoch = actual;
     if (isOther) onOtherLog();
@@ -54,7 +55,7 @@ export function createCalls({ reads, writes, replicas, ownKey, onOtherLog }: Cal
   return {
     epoch: () => epoch,
     open: async () => {
-      const [end, key] = openedShape.parse((await ask(openScript, [])).values);
+      const [end, key] = openedShape.parse((await ask(openScript, [cursorKey])).values);
       if (ownKey !== '') cursorKey = key;
       return { end, cursorKey: Buffer.from(cursorKey, 'base64') };
     },

@@ -405,6 +405,8 @@ describe('a server that comes back empty', () => {
     await using server = await startRedis();
     const url = server.newUrl();
     const log = createLog({ level: 'silent' });
+    const maker = await openEventStore({ kind: 'redis', url, allowWeak: false }, keys, log);
+    await maker.log.close();
     const one = await openEventStore({ kind: 'redis', url, allowWeak: false }, keys, log);
     const cursor = one.cursors.issue('scope', place);
     await server.restart('empty');
@@ -416,6 +418,17 @@ describe('a server that comes back empty', () => {
     expect(one.cursors.read('scope', cursor)).toBe('other-epoch');
     expect(two.cursors.read('scope', cursor)).toBe('other-epoch');
     await Promise.all([one.log.close(), two.log.close()]);
+  });
+
+  test('a log that was made with a key has a key for cursors without it too', async () => {
+    await using server = await startRedis();
+    const url = server.newUrl();
+    const options = { allowWeak: false, log: createLog({ level: 'silent' }) };
+    const keyed = await openRedisStore(url, { ...options, keys: [randomBytes(32)] });
+    await keyed.log.close();
+    const bare = await openRedisStore(url, { ...options, keys: [] });
+    expect(bare.cursorKey).toHaveLength(32);
+    await bare.log.close();
   });
 
   test('cursors of one instance are good at another', async () => {

@@ -1,6 +1,6 @@
 -- Keeps a message once, with everything that belongs to it. Texts that may be missing are '' or '=' and the text.
 local id, bodyHash, receivedAt, type, user, client, team, subject, version, origin, dead, body =
-  unpack(ARGV, 3, 14)
+  unpack(ARGV, 2, 13)
 
 local known = redis.call('HGET', base .. 'ids', id)
 if known then
@@ -42,7 +42,7 @@ else
 end
 
 -- Facts: four arguments each. Equal times are told apart by position, then by key: so does the member's text.
-for index = 15, #ARGV, 4 do
+for index = 14, #ARGV, 4 do
   local name, key, at, value = unpack(ARGV, index, index + 3)
   local earlier = redis.call('HGET', base .. 'facts ' .. name, key)
   if earlier then

@@ -1,5 +1,5 @@
 -- Stands in front of every script. KEYS[1] is what the names of all keys begin with: they share one hash slot.
--- ARGV[1] and ARGV[2] are an epoch and a cursor key, used when there is no log yet or it came back empty.
+-- ARGV[1] is the epoch of a log that is made now: because there is none yet, or because it came back empty.
 local base = KEYS[1]
 
 local function text(number)
@@ -22,5 +22,4 @@ if not epoch then
   redis.call('SET', base .. 'epoch', epoch)
   -- No place in an earlier log can pass for a place in this one. The place before the first message is one.
   redis.call('SET', base .. 'birth', text(now() - 1))
-  if ARGV[2] ~= '' then redis.call('SET', base .. 'cursor-key', ARGV[2], 'NX') end
 end

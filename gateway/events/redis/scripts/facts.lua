@@ -1,5 +1,5 @@
 -- Facts of one user and kind, the latest first; or the one of a key.
-local name, key, from, before, limit = unpack(ARGV, 3, 7)
+local name, key, from, before, limit = unpack(ARGV, 2, 6)
 if key ~= '' then
   local fact = redis.call('HGET', base .. 'facts ' .. name, key)
   local at = fact and tonumber(fact:match('^%S+'))

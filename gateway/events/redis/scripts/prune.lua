@@ -1,6 +1,6 @@
 -- One step of dropping what was received before a time. The log is cut at one place: what stands behind a younger
 -- message stays, even if the clock was set back.
-local before, idsBefore, chunk = tonumber(ARGV[3]), ARGV[4], tonumber(ARGV[5])
+local before, idsBefore, chunk = tonumber(ARGV[2]), ARGV[3], tonumber(ARGV[4])
 local dropped, through, indices = 0, nil, {}
 
 local entries = redis.call('XRANGE', base .. 'log', '-', '+', 'COUNT', chunk)

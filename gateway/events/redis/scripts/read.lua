@@ -1,10 +1,10 @@
 -- The events of an index after a place, or of the whole log where the index is ''. Bounded in what it looks at:
 -- the answer says how far it came.
-local after, limit, index, onlyChanges, user, subject, isDead = unpack(ARGV, 3, 9)
+local after, limit, index, onlyChanges, user, subject, isDead = unpack(ARGV, 2, 8)
 local types = nil
-if #ARGV > 9 then
+if #ARGV > 8 then
   types = {}
-  for place = 11, #ARGV do types[ARGV[place]] = true end
+  for place = 10, #ARGV do types[ARGV[place]] = true end
 end
 after, limit = tonumber(after), tonumber(limit)
 

@@ -1,5 +1,5 @@
 -- Claims a key for a first attempt, or tells what became of an earlier one.
-local name, fingerprint, since, lifeSeconds = base .. 'reply ' .. ARGV[3], ARGV[4], ARGV[5], ARGV[6]
+local name, fingerprint, since, lifeSeconds = base .. 'reply ' .. ARGV[2], ARGV[3], ARGV[4], ARGV[5]
 if redis.call('HSETNX', name, 'fingerprint', fingerprint) == 1 then
   redis.call('HSET', name, 'since', since)
   redis.call('EXPIRE', name, lifeSeconds)
