@@ -69,7 +69,7 @@ async function* readFrames(response: IncomingMessage): AsyncGenerator<ExecutionR
 }
 
 /** Over WebSocket (`graphql-transport-ws`). */
-const subscribeOverWebSocket: Subscribe = async ({ url, token, query, variables }) => {
+export const subscribeOverWebSocket: Subscribe = async ({ url, token, query, variables }) => {
   const client = createClient({
     url: `${url.replace('http', 'ws')}/graphql`,
     webSocketImpl: WebSocket,
