@@ -27,6 +27,7 @@ export const errorCodes = {
   EVENT_LOG_UNAVAILABLE: 'The event log cannot be written or read at the moment.',
   EVENT_LOG_LOCKED: 'Another process holds the event log.',
   EVENT_LOG_DAMAGED: 'The event log file failed its integrity check.',
+  EVENT_LOG_WEAK: 'The event log would not keep what it acknowledges.',
   CONFIG_INVALID: 'The gateway cannot start as it is configured.',
   INTERNAL: 'The gateway failed; the log line with the same requestId says why.',
 } as const;

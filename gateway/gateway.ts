@@ -55,12 +55,12 @@ const reconcileTiming = { silenceMs: 5 * minuteMs, graceMs: 6000, lookMs: 1000 }
 
 /**
  * Puts the parts together.
- * @throws GatewayError EVENT_LOG_LOCKED, EVENT_LOG_DAMAGED or EVENT_LOG_UNAVAILABLE
+ * @throws GatewayError EVENT_LOG_LOCKED, EVENT_LOG_DAMAGED, EVENT_LOG_WEAK or EVENT_LOG_UNAVAILABLE
  */
 export async function createGateway(parts: GatewayParts): Promise<Gateway> {
   const { config, log } = parts;
   const metrics = createMetrics();
-  const store = await openEventStore(config.eventLog, config.eventLogKeys);
+  const store = await openEventStore(config.eventLog, config.eventLogKeys, log);
   const upstream = openUpstream(parts, metrics);
   // Heard before anyone is woken: what a subscriber asks after a change is never an answer from before it.
   store.log.onNews(upstream.forget);

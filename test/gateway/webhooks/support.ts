@@ -64,13 +64,15 @@ export interface Delivery extends Signing {
 /** A webhook endpoint over a real SQLite log. */
 export async function openEndpoint(more: Partial<WebhookEndpointOptions> = {}) {
   const folder = makeFolder();
-  const { log: events } = await openEventStore({ kind: 'sqlite', path: folder.file('events.db') }, []);
   const outcomes: string[] = [];
   const logged: string[] = [];
+  const log = createLog({ level: 'info', destination: { write: (line) => void logged.push(line) } });
+  const location = { kind: 'sqlite', path: folder.file('events.db') } as const;
+  const { log: events } = await openEventStore(location, [], log);
   const receive = createWebhookEndpoint({
     secrets: [secret],
     events,
-    log: createLog({ level: 'info', destination: { write: (line) => void logged.push(line) } }),
+    log,
     subjectOf: versionOfOrder,
     teamId: async () => teamId,
     onOutcome: (outcome) => outcomes.push(outcome),
