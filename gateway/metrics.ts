@@ -100,7 +100,7 @@ function createDrift(registers: Registry[]): Pick<Metrics, 'countUnknown' | 'cou
 /** What a person may have typed is told as `other`: their own words, and anything that does not look like a code. */
 function toLabel(field: string, value: string): string {
   const code = value.toLowerCase().slice(0, 40);
-  return !field.startsWith('Demographics.') && /^[a-z][a-z0-9_.-]*$/.test(code) ? code : 'other';
+  return !/^(Demographics|PatientDetails)\./.test(field) && /^[a-z][a-z0-9_.-]*$/.test(code) ? code : 'other';
 }
 
 function limitPairs(): (first: string, second: string) => string {

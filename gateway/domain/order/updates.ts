@@ -1,7 +1,7 @@
 import { GatewayError } from '../../errors.ts';
 import type { Place } from '../../events/cursor.ts';
 import { createStream, follow } from '../../events/follow.ts';
-import type { Scope } from '../../events/log.ts';
+import type { Scope, StoredEvent } from '../../events/log.ts';
 import type { GraphContext } from '../../graph/context.ts';
 import { cursorScope } from '../../graph/cursor-scope.ts';
 import { newestOf } from './newest.ts';
@@ -70,7 +70,8 @@ async function readOrders(context: GraphContext, followed: Followed): Promise<re
   }
   const listed = await listNewestOrders(context.service, { userId: followed.userId });
   const orders = (await Promise.all(listed.map((order) => newestOf(context, order)))).filter(
-    (order) => order !== null,
+    // One that has moved meanwhile is another user's, though the service may still list it.
+    (order) => order !== null && order.userId.toLowerCase() === followed.userId,
   );
   return orders.toSorted((a, b) => changedAt(b) - changedAt(a));
 }
@@ -135,8 +136,7 @@ async function* showChanges(
     const { event, payload } = item;
     const order = readOrder(payload);
     if (order === null || event.subject === null) continue;
-    // A kit that was registered to somebody else: the order is no longer the caller's to see.
-    if (!context.service.rights.owns({ userId: event.userId, orderId: order.id })) {
+    if (!(await isOwn(context, event, order))) {
       if ('orderId' in followed) return false;
       continue;
     }
@@ -153,6 +153,20 @@ async function* showChanges(
     };
   }
   return false;
+}
+
+/**
+ * Whether the order is the caller's to see, then and now: a kit may have been registered to somebody else by this
+ * event or, when an old cursor is resumed, after it.
+ */
+async function isOwn(
+  { events, service: { rights } }: GraphContext,
+  event: StoredEvent,
+  { id }: Order,
+): Promise<boolean> {
+  if (!rights.owns({ userId: event.userId, orderId: id })) return false;
+  const latest = await events.latest(id.toLowerCase());
+  return rights.owns({ userId: latest?.userId ?? event.userId, orderId: id });
 }
 
 function without(shown: Place['shown'], id: string): Place['shown'] {
