@@ -49,7 +49,7 @@ export function createContexts(parts: ContextParts): Contexts {
   const portalOrigins = [...config.portalOrigins, ...parts.portalOrigins];
   let teamId = config.teamId;
 
-  const create: CreateContext = ({ caller, left, over, isTraced = false }) => {
+  const create: CreateContext = ({ caller, left, over, isTraced = false, lastEventId = null }) => {
     const trace = isTraced && caller.kind === 'TEAM' ? traceUpstream(upstream) : null;
     const service = bindService(trace?.upstream ?? upstream, {
       rights: createRights(caller),
@@ -71,6 +71,7 @@ export function createContexts(parts: ContextParts): Contexts {
       portalOrigins,
       teamId: () => teamId,
       over,
+      lastEventId,
       loaders: createLoaders(service),
       onUnknown: oncePerValue(parts.onUnknown),
       upstreamTotals: trace?.totals ?? null,

@@ -6,8 +6,10 @@ import type { GraphContext } from '../graph/context.ts';
 import { schema } from '../graph/schema.ts';
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
+import { useEventStream } from './event-stream.ts';
 import { useGuards } from './guards.ts';
 import { createMask } from './mask.ts';
+import { useStreamItems } from './stream-items.ts';
 import { maxUploadBytes, useUploads } from './uploads.ts';
 
 /** What is known of an operation before it is read: who asks, and when the asking is over. */
@@ -19,6 +21,8 @@ export interface Asking {
   readonly over: AbortSignal;
   /** Whether the answer is to tell what it asked of the service; for callers of the team only. */
   readonly isTraced?: boolean;
+  /** Where the client's stream broke off: what an EventSource sends when it comes back. Wins over `after`. */
+  readonly lastEventId?: string | null;
 }
 
 /** With the value `upstream`: the answer's `extensions.upstream` tells what it asked of the service. */
@@ -55,12 +59,14 @@ export function createGraphQLServer(options: GraphQLServerOptions): GraphQLServe
     // The runtime's own classes. Yoga's ponyfills make a Response over a foreign stream, and when a client leaves
     // such a stream, closing it throws out of band and would end the process (seen with Node 26.10).
     fetchAPI: { Request, Response, Headers, ReadableStream, TextEncoder, TextDecoder, URL },
-    context: ({ caller, left, over, isTraced = false }) =>
-      options.createContext({ caller, left, over, isTraced }),
+    context: ({ caller, left, over, isTraced = false, lastEventId = null }) =>
+      options.createContext({ caller, left, over, isTraced, lastEventId }),
     plugins: [
       useGuards(),
       useCounts(options.metrics),
       useTrace(),
+      useStreamItems(),
+      useEventStream({ onSend: () => {} }),
       ...(options.takesFiles ? [useUploads()] : []),
     ],
     maskedErrors: { maskError: (error) => maskError(error) },

@@ -97,7 +97,9 @@ async function answerGraphQL(options: GraphQLRouteOptions, request: Request): Pr
     try {
       const server = hasFiles ? options.uploads : options.graphql;
       const isTraced = request.headers.get(traceHeader) === 'upstream';
-      const response = await server.fetch(request, { caller, left: request.signal, over, isTraced });
+      const lastEventId = request.headers.get('last-event-id') || null;
+      const asking = { caller, left: request.signal, over, isTraced, lastEventId };
+      const response = await server.fetch(request, asking);
       response.headers.set('cache-control', 'no-store');
       return response;
     } finally {

@@ -8,13 +8,15 @@ import type { Caller } from '../caller/caller.ts';
 import { GatewayError } from '../errors.ts';
 import type { Log } from '../log.ts';
 import { type Asking, type GraphQLServer, traceHeader } from './graphql.ts';
-import { createMask, formatForSocket } from './mask.ts';
+import { createMask, formatForStream } from './mask.ts';
 
 const path = '/graphql';
 const maxPayloadBytes = 100_000;
 const initWaitMs = 10_000;
 const keepAliveMs = 15_000;
 const restartCode = 1012;
+/** How long a client may take to answer the close; one that never does would hold up the end of the process. */
+const goodbyeMs = 2000;
 
 export interface SocketsOptions {
   readonly graphql: GraphQLServer;
@@ -84,7 +86,9 @@ export function createSockets(options: SocketsOptions): Sockets {
       server.on('upgrade', upgrade);
     },
     close: () => {
-      for (const socket of sockets.clients) socket.close(restartCode, 'Service restart');
+      const open = [...sockets.clients];
+      for (const socket of open) socket.close(restartCode, 'Service restart');
+      setTimeout(() => open.forEach((socket) => void socket.terminate()), goodbyeMs).unref();
       sockets.close();
     },
   };
@@ -108,12 +112,12 @@ function createProtocol({ graphql, authenticate, log }: SocketsOptions) {
       const prepared = await prepare(graphql, asking, payload);
       return 'errors' in prepared ? prepared.errors.map(mask) : prepared.args;
     },
-    onError: (_context, _id, _payload, errors) => errors.map(formatForSocket),
+    onError: (_context, _id, _payload, errors) => errors.map(formatForStream),
     onNext: (_context, _id, _payload, _args, result) => {
       if (result.errors === undefined) return undefined;
       return {
         data: result.data ?? null,
-        errors: result.errors.map(formatForSocket),
+        errors: result.errors.map(formatForStream),
         ...(result.extensions === undefined ? {} : { extensions: result.extensions }),
       };
     },

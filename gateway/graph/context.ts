@@ -24,6 +24,8 @@ export interface GraphContext {
   readonly teamId: () => string | null;
   /** Aborts when a stream must end: the client has left, its token has ended or the gateway stops. */
   readonly over: AbortSignal;
+  /** Where an EventSource that has come back goes on from; null when the request does not say. */
+  readonly lastEventId: string | null;
   readonly loaders: Loaders;
   /** Told a value that the service sent for an open enum field (`Order.origin`) and the graph does not know. */
   readonly onUnknown: (field: string, value: string) => void;
