@@ -95,10 +95,8 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
       subjectOf: firstSubject([versionOfOrder, versionOfLabReport]),
       factsOf: healthFactsOf,
       teamId: contexts.learnTeam,
-      onOutcome: (outcome, seconds) => {
-        metrics.webhooks.inc({ outcome });
-        if (seconds !== undefined) metrics.appendSeconds.observe(seconds);
-      },
+      onOutcome: (outcome) => metrics.webhooks.inc({ outcome }),
+      onKept: ({ appendSeconds }) => metrics.appendSeconds.observe(appendSeconds),
     }),
     openDocument: createOpenDocument(documentTickets, createContext),
     beginOperation: upstream.begin,

@@ -86,7 +86,7 @@ const rooms: readonly Room[] = [
       log,
       /^gateway\/webhooks\//,
       /^gateway\/events\/log\.ts$/,
-      /^(standardwebhooks|zod)$/,
+      /^(standardwebhooks|zod|node:crypto)$/,
     ],
   },
   { files: /^gateway\/events\//, may: [errors, log, /^gateway\/events\//, /^(zod|redis)$/, node] },

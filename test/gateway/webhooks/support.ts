@@ -66,6 +66,7 @@ export async function openEndpoint(more: Partial<WebhookEndpointOptions> = {}) {
   const folder = makeFolder();
   const { log: events } = await openEventStore({ kind: 'sqlite', path: folder.file('events.db') }, []);
   const outcomes: string[] = [];
+  const offsets: number[] = [];
   const logged: string[] = [];
   const receive = createWebhookEndpoint({
     secrets: [secret],
@@ -74,6 +75,7 @@ export async function openEndpoint(more: Partial<WebhookEndpointOptions> = {}) {
     subjectOf: versionOfOrder,
     teamId: async () => teamId,
     onOutcome: (outcome) => outcomes.push(outcome),
+    onClockOffset: (seconds) => offsets.push(seconds),
     ...more,
   });
   const post = (body: BodyInit, headers: Readonly<Record<string, string | null>>) => {
@@ -92,6 +94,7 @@ export async function openEndpoint(more: Partial<WebhookEndpointOptions> = {}) {
   return {
     events,
     outcomes,
+    offsets,
     logged,
     post,
     /** Sends a body, signed unless told otherwise, and gives the status of the answer. */
