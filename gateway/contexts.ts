@@ -6,6 +6,7 @@ import { listOrders } from './domain/order/rest.ts';
 import { listUsers } from './domain/user/rest.ts';
 import type { CreateContext } from './edge/graphql.ts';
 import { createAttempts } from './events/attempts.ts';
+import type { GapReason } from './events/log.ts';
 import type { EventStore } from './events/open.ts';
 import { createLoaders } from './graph/context.ts';
 import type { Upstream } from './upstream/client.ts';
@@ -29,6 +30,8 @@ export interface ContextParts {
   readonly onUnknown: (field: string, value: string) => void;
   /** Told of rows of the service that could not be read, and where they stood. */
   readonly onUnreadable: (operation: string, path: string, rows: number) => void;
+  /** Told of a stream that had to begin anew. */
+  readonly onResync: (reason: GapReason) => void;
 }
 
 export interface Contexts {
@@ -74,6 +77,7 @@ export function createContexts(parts: ContextParts): Contexts {
       lastEventId,
       loaders: createLoaders(service),
       onUnknown: oncePerValue(parts.onUnknown),
+      onResync: parts.onResync,
       upstreamTotals: trace?.totals ?? null,
     };
   };

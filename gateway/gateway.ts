@@ -56,6 +56,7 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
   const { config, log } = parts;
   const metrics = createMetrics();
   const store = await openEventStore(config.eventLog, config.eventLogKeys);
+  metrics.watchEventLog(config.eventLog.kind, store.log.isWritable);
   const upstream = openUpstream(parts, metrics);
   // Heard before anyone is woken: what a subscriber asks after a change is never an answer from before it.
   store.log.onNews(upstream.forget);
@@ -78,11 +79,12 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
     portalOrigins: parts.portalOrigins ?? [],
     onUnknown: metrics.countUnknown,
     onUnreadable: metrics.countUnreadable,
+    onResync: (reason) => metrics.resyncs.inc({ reason }),
   });
   const createContext = contexts.create;
   const graphqlOptions = { createContext, log, metrics, graphiql: parts.demo?.graphiql ?? null };
   const graphql = createGraphQLServer({ ...graphqlOptions, takesFiles: false });
-  const sockets = createSockets({ graphql, authenticate, isAllowedOrigin, log });
+  const sockets = createSockets({ graphql, authenticate, isAllowedOrigin, log, metrics });
   const app = createRoutes({
     graphql,
     uploads: createGraphQLServer({ ...graphqlOptions, takesFiles: true }),
@@ -96,7 +98,12 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
       factsOf: healthFactsOf,
       teamId: contexts.learnTeam,
       onOutcome: (outcome) => metrics.webhooks.inc({ outcome }),
-      onKept: ({ appendSeconds }) => metrics.appendSeconds.observe(appendSeconds),
+      onKept: ({ appendSeconds, lagSeconds, deadReason }) => {
+        metrics.appendSeconds.observe(appendSeconds);
+        metrics.webhookLagSeconds.observe(lagSeconds);
+        if (deadReason !== null) metrics.deadLetters.inc({ reason: deadReason });
+      },
+      onClockOffset: (seconds) => metrics.webhookClockOffset.set(seconds),
     }),
     openDocument: createOpenDocument(documentTickets, createContext),
     beginOperation: upstream.begin,

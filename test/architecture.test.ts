@@ -75,7 +75,10 @@ const rooms: readonly Room[] = [
   { files: log, may: [errors, /^pino$/] },
   { files: /^gateway\/config\.ts$/, may: [errors, /^zod$/, /^node:fs$/] },
   { files: /^gateway\/kept-secrets\.ts$/, may: [errors, /^gateway\/config\.ts$/, /^zod$/, node] },
-  { files: /^gateway\/metrics\.ts$/, may: [/^prom-client$/] },
+  {
+    files: /^gateway\/(delivery-)?metrics\.ts$/,
+    may: [/^prom-client$/, /^gateway\/delivery-metrics\.ts$/],
+  },
   { files: /^gateway\/start-text\.ts$/, may: [/^gateway\/config\.ts$/] },
   { files: /^gateway\/upstream\//, may: [errors, json, log, /^gateway\/upstream\//, /^(undici|cockatiel)$/] },
   {

@@ -7,7 +7,8 @@ import type { Authenticate } from '../caller/authenticate.ts';
 import type { Caller } from '../caller/caller.ts';
 import { GatewayError } from '../errors.ts';
 import type { Log } from '../log.ts';
-import { type Asking, type GraphQLServer, traceHeader } from './graphql.ts';
+import type { Metrics } from '../metrics.ts';
+import { type Asking, type GraphQLServer, observeSend, traceHeader } from './graphql.ts';
 import { createMask, formatForStream } from './mask.ts';
 
 const path = '/graphql';
@@ -23,6 +24,7 @@ export interface SocketsOptions {
   readonly authenticate: Authenticate;
   readonly isAllowedOrigin: (origin: string) => boolean;
   readonly log: Log;
+  readonly metrics: Metrics;
 }
 
 export interface Sockets {
@@ -94,7 +96,7 @@ export function createSockets(options: SocketsOptions): Sockets {
   };
 }
 
-function createProtocol({ graphql, authenticate, log }: SocketsOptions) {
+function createProtocol({ graphql, authenticate, log, metrics }: SocketsOptions) {
   const mask = createMask(log);
   return makeServer<Record<string, unknown>, Session>({
     connectionInitWaitTimeout: initWaitMs,
@@ -108,12 +110,14 @@ function createProtocol({ graphql, authenticate, log }: SocketsOptions) {
       if (extra.caller === null) return [new GraphQLError('Not authenticated.')];
       const { signal } = extra.left;
       const isTraced = connectionParams?.[traceHeader] === 'upstream';
-      const asking = { caller: extra.caller, left: signal, over: signal, isTraced };
+      const transport = 'websocket' as const;
+      const asking: Asking = { caller: extra.caller, left: signal, over: signal, isTraced, transport };
       const prepared = await prepare(graphql, asking, payload);
       return 'errors' in prepared ? prepared.errors.map(mask) : prepared.args;
     },
     onError: (_context, _id, _payload, errors) => errors.map(formatForStream),
     onNext: (_context, _id, _payload, _args, result) => {
+      observeSend(metrics, 'websocket', result);
       if (result.errors === undefined) return undefined;
       return {
         data: result.data ?? null,

@@ -8,21 +8,28 @@ import {
   validateSubscriptionArgs,
 } from 'graphql';
 import { isAsyncIterable, type Plugin } from 'graphql-yoga';
+import { z } from 'zod';
 import type { GraphContext } from '../graph/context.ts';
 
 /** What the edge needs to know of the item that a result was made of. */
 export interface StreamItem {
   readonly cursor: string;
-  /** When the gateway heard of it; null for items that nobody reported (a snapshot). */
-  readonly receivedAt: Date | null;
+  /** When the gateway heard of it; null for what was there before the stream began. */
+  readonly waitingSince: Date | null;
 }
 
 /** A symbol, so that it stays beside the result through every plugin and is never part of its JSON. */
 const itemKey = Symbol('stream item');
 
+/** What a subscription's result bears beside what GraphQL knows. */
+interface Bearing {
+  readonly [itemKey]?: StreamItem | null;
+}
+
 /** The item that a result of a subscription was made of; null when it is of none (an error of the stream). */
-export function readStreamItem(result: ExecutionResult): StreamItem | null {
-  return itemKey in result && isStreamItem(result[itemKey]) ? result[itemKey] : null;
+export function readStreamItem(result: object): StreamItem | null {
+  const { [itemKey]: item }: Bearing = result;
+  return item ?? null;
 }
 
 /**
@@ -47,10 +54,15 @@ async function subscribe(
   if (!('schema' in validated)) return { errors: validated };
   const source = await createSourceEventStream(validated);
   if (!isAsyncIterable(source)) return source;
-  const results = mapSourceToResponseEvent(validated, source, async (event) => {
-    const result = await executeSubscriptionEvent(event);
-    return { ...result, [itemKey]: event.rootValue };
-  });
+  const beganAt = new Date();
+  const results = mapSourceToResponseEvent(
+    validated,
+    source,
+    async (event): Promise<ExecutionResult & Bearing> => {
+      const result = await executeSubscriptionEvent(event);
+      return { ...result, [itemKey]: describeItem(event.rootValue, beganAt) };
+    },
+  );
   return endWithErrors(results, over);
 }
 
@@ -79,6 +91,12 @@ function toGraphQLError(error: unknown): GraphQLError {
   return new GraphQLError('The stream failed.', { originalError });
 }
 
-function isStreamItem(value: unknown): value is StreamItem {
-  return typeof value === 'object' && value !== null && 'cursor' in value && typeof value.cursor === 'string';
+/** Items of every stream have these two; what a stream yields else has no cursor to resume from. */
+const itemShape = z.object({ cursor: z.string(), receivedAt: z.date().nullable() });
+
+function describeItem(item: unknown, beganAt: Date): StreamItem | null {
+  const read = itemShape.safeParse(item).data;
+  if (read === undefined) return null;
+  const { cursor, receivedAt } = read;
+  return { cursor, waitingSince: receivedAt !== null && receivedAt >= beganAt ? receivedAt : null };
 }

@@ -4,7 +4,7 @@ import type { DocumentTickets } from '../caller/document-tickets.ts';
 import type { NewViewerToken } from '../caller/viewer-tokens.ts';
 import type { Attempts } from '../events/attempts.ts';
 import type { Cursors } from '../events/cursor.ts';
-import type { EventLog } from '../events/log.ts';
+import type { EventLog, GapReason } from '../events/log.ts';
 import type { Service } from '../upstream/service.ts';
 import type { UpstreamTotals } from '../upstream/trace.ts';
 
@@ -29,6 +29,8 @@ export interface GraphContext {
   readonly loaders: Loaders;
   /** Told a value that the service sent for an open enum field (`Order.origin`) and the graph does not know. */
   readonly onUnknown: (field: string, value: string) => void;
+  /** Told when a stream must begin anew because its history is gone. */
+  readonly onResync: (reason: GapReason) => void;
   /** What the operation has asked of the service; null unless a caller of the team wants to know. */
   readonly upstreamTotals: (() => UpstreamTotals) | null;
 }

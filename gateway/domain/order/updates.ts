@@ -46,7 +46,10 @@ export async function followOrders(
 async function begin(context: GraphContext, followed: Followed, after: string | null): Promise<Start> {
   if (after === null) return await takeSnapshot(context, followed, 'SNAPSHOT');
   const place = context.cursors.read(scopeOf(context, followed), after);
-  if (place === 'other-epoch') return await takeSnapshot(context, followed, 'RESYNC');
+  if (place === 'other-epoch') {
+    context.onResync('other-epoch');
+    return await takeSnapshot(context, followed, 'RESYNC');
+  }
   return { place, orders: [], kind: 'RESYNC' };
 }
 
@@ -126,7 +129,10 @@ async function* showChanges(
   let shown = start.place.shown;
   const items = follow(context.events, logScopeOf(followed), { after: start.place.position, signal });
   for await (const item of items) {
-    if (item.kind === 'gap') return true;
+    if (item.kind === 'gap') {
+      context.onResync(item.reason);
+      return true;
+    }
     const { event, payload } = item;
     const order = readOrder(payload);
     if (order === null || event.subject === null) continue;
