@@ -25,6 +25,8 @@ export interface Config {
   readonly eventLog: EventLogConfig;
   readonly eventLogKeys: readonly Buffer[];
   readonly eventRetentionDays: number;
+  /** How often the service is compared with the event log; 0 = never. */
+  readonly reconcileMinutes: number;
   readonly logLevel: string;
   readonly production: boolean;
   /** Names of variables that were generated because none was given. */
@@ -68,6 +70,7 @@ export function readConfig(env: Environment, keepSecrets: () => KeptSecrets): Co
     eventLog: readEventLog(reading),
     eventLogKeys: readEventLogKeys(reading),
     eventRetentionDays: reading.integer('EVENT_RETENTION_DAYS', 7, { min: 1, max: 365 }),
+    reconcileMinutes: reading.integer('RECONCILE_MINUTES', 10, { min: 0, max: 1440 }),
     logLevel: reading.oneOf('LOG_LEVEL', logLevels) ?? 'info',
     production: reading.production,
     generated: reading.generated,

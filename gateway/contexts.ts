@@ -37,6 +37,8 @@ export interface ContextParts {
 export interface Contexts {
   /** Makes what resolvers reach, for one operation of one caller. */
   readonly create: CreateContext;
+  /** The service as the gateway itself uses it, not on behalf of a caller. */
+  readonly ownService: (signal: AbortSignal) => Service;
   /**
    * The team whose events are delivered: as configured, else as the service's first answer named it; asks the
    * service when nothing has yet. Null when it cannot be learned now: a signed event is then taken as ours.
@@ -82,10 +84,13 @@ export function createContexts(parts: ContextParts): Contexts {
     };
   };
 
+  const ownService = (signal: AbortSignal) =>
+    create({ caller: { kind: 'TEAM' }, left: signal, over: signal }).service;
+
   const probe = async (ask: (service: Service) => Promise<unknown>): Promise<boolean> => {
     const signal = AbortSignal.timeout(probeMs);
     try {
-      await ask(create({ caller: { kind: 'TEAM' }, left: signal, over: signal }).service);
+      await ask(ownService(signal));
       return true;
     } catch {
       return false;
@@ -95,6 +100,7 @@ export function createContexts(parts: ContextParts): Contexts {
 
   return {
     create,
+    ownService,
     learnTeam: async () => {
       if (teamId === null) await askForTeam();
       return teamId;

@@ -8,6 +8,7 @@ import type { Config } from './config.ts';
 import { createContexts } from './contexts.ts';
 import { healthFactsOf } from './domain/health-data/facts.ts';
 import { versionOfLabReport } from './domain/lab-report/rest.ts';
+import { listChangedOrders } from './domain/order/changed.ts';
 import { versionOfOrder } from './domain/order/rest.ts';
 import { fetchDocument } from './domain/result/document.ts';
 import { addDemo, type Demo } from './edge/demo.ts';
@@ -16,6 +17,7 @@ import { type CreateContext, createGraphQLServer } from './edge/graphql.ts';
 import { createRoutes } from './edge/routes.ts';
 import { createSockets } from './edge/sockets.ts';
 import { openEventStore } from './events/open.ts';
+import { startReconciler } from './events/reconcile.ts';
 import type { Log } from './log.ts';
 import { createMetrics, type Metrics } from './metrics.ts';
 import { closeServer, listen, localOrigins } from './server.ts';
@@ -46,7 +48,10 @@ export interface Gateway {
 }
 
 const pruneEveryMs = 3_600_000;
+const minuteMs = 60_000;
 const dayMs = 86_400_000;
+/** Grace covers the sender's second attempt, 5 s after the first. */
+const reconcileTiming = { silenceMs: 5 * minuteMs, graceMs: 6000, lookMs: 1000 };
 
 /**
  * Puts the parts together.
@@ -82,6 +87,13 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
     onResync: (reason) => metrics.resyncs.inc({ reason }),
   });
   const createContext = contexts.create;
+  const reconciler = startReconciler({
+    events: store.log,
+    changedSince: (since) => listChangedOrders(contexts.ownService(stopping.signal), since),
+    log,
+    onReconciled: (count) => metrics.reconciled.inc(count),
+    timing: { ...reconcileTiming, everyMs: config.reconcileMinutes * minuteMs },
+  });
   const graphqlOptions = { createContext, log, metrics, graphiql: parts.demo?.graphiql ?? null };
   const graphql = createGraphQLServer({ ...graphqlOptions, takesFiles: false });
   const sockets = createSockets({ graphql, authenticate, isAllowedOrigin, log, metrics });
@@ -97,7 +109,11 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
       subjectOf: firstSubject([versionOfOrder, versionOfLabReport]),
       factsOf: healthFactsOf,
       teamId: contexts.learnTeam,
-      onOutcome: (outcome) => metrics.webhooks.inc({ outcome }),
+      onOutcome: (outcome) => {
+        metrics.webhooks.inc({ outcome });
+        // The sender may give up before the log is back.
+        if (outcome === 'unavailable') reconciler.request('gap');
+      },
       onKept: ({ appendSeconds, lagSeconds, deadReason }) => {
         metrics.appendSeconds.observe(appendSeconds);
         metrics.webhookLagSeconds.observe(lagSeconds);
@@ -133,6 +149,7 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
 
   const close = async () => {
     clearInterval(pruning);
+    reconciler.stop();
     stopping.abort();
     sockets.close();
     await closeServer(server);

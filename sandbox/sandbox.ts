@@ -8,6 +8,7 @@ import { type Announcer, createAnnouncer, type EventSubject, forgetMessage } fro
 import type { WebhookKnobs } from './webhooks/knobs.ts';
 import { type SentMessage, WebhookSender } from './webhooks/sender.ts';
 import { createClock } from './world/clock.ts';
+import { createGrowth, type Growth } from './world/growth.ts';
 import { createState, createWorld, latestTime } from './world/world.ts';
 
 /** How a sandbox is set up. */
@@ -54,6 +55,7 @@ export interface Sandbox {
   readonly labTests: () => readonly LabTestView[];
   readonly teamId: string;
   readonly faults: Faults;
+  readonly growth: Growth;
   readonly webhooks: Webhooks;
   /** Stops timers and server; what is not delivered is kept in the state file. */
   readonly close: () => Promise<void>;
@@ -117,6 +119,7 @@ export function createSandbox(options: SandboxOptions): Sandbox {
     ...viewsOf(world),
     teamId: world.teamId,
     faults,
+    growth: createGrowth(world),
     webhooks: webhooksOf(sender, announcer),
     close: async () => {
       closing.abort();

@@ -59,7 +59,8 @@ async function readWhenBack(
   return null;
 }
 
-function readPayload(body: Buffer): unknown {
+/** The `data` of a kept envelope, null where it has none. */
+export function readPayload(body: Buffer): unknown {
   const envelope: unknown = JSON.parse(body.toString('utf8'));
   return typeof envelope === 'object' && envelope !== null && 'data' in envelope ? envelope.data : null;
 }

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { GatewayError } from '../errors.ts';
 import { builder } from './builder.ts';
 import { upstreamCallCost } from './cost.ts';
+import { badCursor } from './list-cursor.ts';
 
 /** A Relay connection: one stretch of a list, and where it stands in the whole. */
 export interface Connection<Node> {
@@ -150,10 +151,7 @@ function readStart(after: string | null | undefined, identity: string): number {
   if (after === null || after === undefined) return 0;
   const [cursorIdentity, index = '', ...more] = Buffer.from(after, 'base64url').toString('utf8').split('.');
   if (cursorIdentity === identity && more.length === 0 && /^\d{1,9}$/.test(index)) return Number(index) + 1;
-  throw new GatewayError(
-    'BAD_CURSOR',
-    'This cursor belongs to another list or filter. Read the list from its start.',
-  );
+  throw badCursor();
 }
 
 interface Stretch<Node> {

@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { GatewayError } from '../errors.ts';
 import type { Page } from '../upstream/service.ts';
 import {
   type Connection,
@@ -8,6 +7,7 @@ import {
   type ListIdentity,
   readFirst,
 } from './connection.ts';
+import { readListCursor, writeListCursor } from './list-cursor.ts';
 
 /** Where a stretch starts: the service's own cursor of a page (null = the first) and rows of it to skip. */
 interface Start {
@@ -16,7 +16,7 @@ interface Start {
 }
 
 const maxLimit = 100;
-const startShape = z.tuple([z.string(), z.string().nullable(), z.number().int().min(0).max(maxLimit)]);
+const startShape = z.tuple([z.string().nullable(), z.number().int().min(0).max(maxLimit)]);
 
 /**
  * A connection over a list that the service pages by an opaque cursor, which it gives only at the end of each
@@ -33,7 +33,10 @@ export async function cursorConnection<Node>(
   const start = readStart(args.after, identity);
   const page = await fetch({ cursor: start.cursor, limit: Math.min(maxLimit, start.skip + first) });
   const stretch = page.rows.slice(start.skip, start.skip + first);
-  const cursorAt = (index: number) => toCursor(identity, placeAfter(start, index, page));
+  const cursorAt = (index: number) => {
+    const { cursor, skip } = placeAfter(start, index, page);
+    return writeListCursor(identity, [cursor, skip]);
+  };
   // Behind nothing at all stands the next page, if there is one: a service may give an empty page on the way.
   const isAtEnd = stretch.length === 0 && page.nextCursor === null;
   const edges = stretch.flatMap((node, index) => (node === null ? [] : [{ cursor: cursorAt(index), node }]));
@@ -58,22 +61,8 @@ function placeAfter(start: Start, index: number, page: Page<unknown>): Start {
     : { cursor: start.cursor, skip };
 }
 
-function toCursor(identity: string, place: Start): string {
-  return Buffer.from(JSON.stringify([identity, place.cursor, place.skip])).toString('base64url');
-}
-
 function readStart(after: string | null | undefined, identity: string): Start {
   if (after === null || after === undefined) return { cursor: null, skip: 0 };
-  try {
-    const [cursorIdentity, cursor, skip] = startShape.parse(
-      JSON.parse(Buffer.from(after, 'base64url').toString('utf8')),
-    );
-    if (cursorIdentity === identity) return { cursor, skip };
-  } catch {
-    // Not one of ours: answered like one of another list.
-  }
-  throw new GatewayError(
-    'BAD_CURSOR',
-    'This cursor belongs to another list or filter. Read the list from its start.',
-  );
+  const [cursor, skip] = readListCursor(after, identity, startShape);
+  return { cursor, skip };
 }

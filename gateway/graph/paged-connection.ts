@@ -6,12 +6,11 @@ import {
   readList,
   toConnection,
 } from './connection.ts';
-
-/** The largest page that the service gives (specification, Limits). */
-const maxPageSize = 100;
+import { type PageRange, placeOf, readPlaces } from './pages.ts';
 
 /**
- * A connection over a list that the service pages by offset and limit.
+ * A connection over a list that the service pages by offset and limit. Its cursors are places: they are stable
+ * where rows are added at the end.
  * @throws GatewayError BAD_USER_INPUT for `first` out of 1..100, BAD_CURSOR for a cursor of another list
  */
 export async function offsetConnection<Node>(
@@ -34,108 +33,24 @@ export async function offsetConnection<Node>(
 }
 
 /**
- * A connection over a list that the service pages by page number and size (1..100). A stretch that no single
- * page covers is read as two neighbouring pages; nothing is asked for just to look ahead.
+ * A connection over a list that the service pages by page number and size (1..100). Its cursors are places: a
+ * list that grows at its head is for `newestFirstConnection`.
  * @throws GatewayError BAD_USER_INPUT for `first` out of 1..100, BAD_CURSOR for a cursor of another list
  */
 export async function pagedConnection<Node>(
   args: ConnectionArguments,
   identity: ListIdentity,
-  fetch: (request: PageRange) => Promise<Page<Node>>,
+  fetch: (range: PageRange) => Promise<Page<Node>>,
 ): Promise<Connection<Node>> {
   const list = readList(args, identity);
-  const plan = planPages(list.start, list.first);
-  const pages = await Promise.all(plan.pages.map((page) => fetch({ page, size: plan.size })));
-  const places = new Map<number, Node | null>();
-  for (const [index, page] of pages.entries()) {
-    const start = (plan.firstPage - 1 + index) * plan.size;
-    const place = placeOf(page, { start, size: plan.size });
-    for (const [offset, row] of page.rows.entries()) places.set(place + offset, row);
-  }
+  const { places, totalCount, hasMorePages } = await readPlaces(list.start, list.first, fetch);
   const rows: (Node | null)[] = [];
   for (let at = list.start; rows.length < list.first && places.has(at); at += 1)
     rows.push(places.get(at) ?? null);
-
-  const readThrough = Math.max(0, ...[...places.keys()].map((place) => place + 1));
-  const totalCount = pages.some(hidesRows) ? null : countAll(pages.at(-1), { ...plan, readThrough });
   const hasMoreRows = places.has(list.start + rows.length);
   return toConnection(list, {
     rows,
-    hasNextPage:
-      rows.length > 0 && (hasMoreRows || hasMorePages(pages.at(-1), { ...plan, readThrough }, totalCount)),
+    hasNextPage: rows.length > 0 && (hasMoreRows || hasMorePages),
     totalCount,
   });
-}
-
-/**
- * The place of a page's first row in the whole list. The service may not page at all (the specification shows no
- * parameters): then it says another place than was asked for, or sends more than was asked for: the whole list.
- */
-function placeOf(page: Page<unknown>, asked: { readonly start: number; readonly size: number }): number {
-  if (page.from !== null && page.from <= asked.start) return page.from;
-  const isWholeList = page.rows.length > asked.size && page.rows.length >= (page.total ?? 0);
-  return isWholeList ? 0 : asked.start;
-}
-
-/** A page of the service's page-number style. */
-export interface PageRange {
-  readonly page: number;
-  readonly size: number;
-}
-
-interface PagePlan {
-  readonly size: number;
-  readonly firstPage: number;
-  readonly pages: readonly number[];
-  /** Rows of the first page that stand before the stretch. */
-  readonly skip: number;
-}
-
-interface ReadPlan extends PagePlan {
-  /** The end of what was read: one past the place of the last row. */
-  readonly readThrough: number;
-}
-
-/**
- * The pages that cover `[start, start + count)`: one page where some size up to 100 does it with at most twice
- * the rows wanted, else two pages of size `count`.
- */
-export function planPages(start: number, count: number): PagePlan {
-  const largest = Math.min(maxPageSize, count * 2);
-  for (let size = count; size <= largest; size += 1) {
-    const firstPage = Math.floor(start / size) + 1;
-    if (start + count <= firstPage * size) {
-      return { size, firstPage, pages: [firstPage], skip: start - (firstPage - 1) * size };
-    }
-  }
-  const firstPage = Math.floor(start / count) + 1;
-  return { size: count, firstPage, pages: [firstPage, firstPage + 1], skip: start - (firstPage - 1) * count };
-}
-
-function hasMorePages(page: Page<unknown> | undefined, plan: ReadPlan, totalCount: number | null): boolean {
-  const lastRead = plan.pages.at(-1) ?? plan.firstPage;
-  if (page === undefined) return false;
-  if (page.pages !== null) return lastRead < page.pages;
-  if (totalCount !== null) return Math.max(lastRead * plan.size, plan.readThrough) < totalCount;
-  return page.rows.length >= plan.size;
-}
-
-/**
- * The size of the whole list. `total` of some lists counts the returned page only (public service), so it is
- * believed only where `pages` or what was read agrees with it.
- */
-function countAll(page: Page<unknown> | undefined, plan: ReadPlan): number | null {
-  if (page === undefined) return null;
-  const lastRead = plan.pages.at(-1) ?? plan.firstPage;
-  const isLastPage = page.pages === null ? page.rows.length < plan.size : lastRead >= page.pages;
-  if (isLastPage && page.rows.length > 0) return plan.readThrough;
-  if (page.total === null) return null;
-  const agrees = page.pages === null || Math.ceil(page.total / plan.size) === page.pages;
-  // Fewer than the rows before: also what an answer "there is no such page" would say.
-  return agrees && page.total >= plan.readThrough ? page.total : null;
-}
-
-/** Rows of others were left out and the total with them: counting places would bring it back. */
-function hidesRows(page: Page<unknown>): boolean {
-  return page.total === null && page.rows.includes(null);
 }

@@ -47,6 +47,8 @@ export interface Page<Row> {
   readonly nextCursor: string | null;
   /** Where in the whole list the first row stands, as far as the answer says. */
   readonly from: number | null;
+  /** Whether rows came that lie beyond the bound that was asked for: the service knows no such bound. */
+  readonly ignoresBound?: boolean;
 }
 
 /** A read of a file that belongs to somebody; it comes as a stream. */

@@ -55,10 +55,10 @@ export interface LabTest {
   readonly markerIds: readonly number[];
 }
 
-/** Markers, lab tests and lab accounts; fixed for one seed, never changed by a request. */
+/** Markers, lab tests and lab accounts; the same for one seed, never changed by a request (see `Growth`). */
 export interface Catalogue {
-  readonly markers: readonly Marker[];
-  readonly labTests: readonly LabTest[];
+  readonly markers: Marker[];
+  readonly labTests: LabTest[];
   readonly labAccounts: readonly LabAccount[];
 }
 

@@ -128,6 +128,51 @@ test('the snapshot of a user is found behind the orders of others', async () => 
   await updates.close();
 });
 
+test('the snapshot names each order once, though one is placed while it is read', async () => {
+  await using service = await startPlainService();
+  await using gateway = await openGateway(service);
+  for (let index = 1; index <= 150; index += 1)
+    service.orders.push(plainOrder(index, index > 98 ? userId : otherUser));
+  service.beforeList = () => service.orders.unshift(plainOrder(1000 + service.orders.length, otherUser));
+  const updates = await subscribeOverSse({
+    url: gateway.url,
+    token: gatewayKey,
+    query: `subscription { userOrderUpdates(userId: "${userId}") { order { id } } }`,
+  });
+  const ids = new Set<string>();
+  for (let count = 0; count < 52; count += 1) ids.add((await updates.next())?.data.userOrderUpdates.order.id);
+  expect(ids.size).toBe(52);
+  await updates.close();
+});
+
+test.each([
+  ['all orders', 'orders', [userId]],
+  ['the orders of a user among those of others', 'user', [userId, otherUser]],
+])(
+  '%s are walked with each one once, though the service cannot bound its list and orders are placed meanwhile',
+  async (_name, list, owners) => {
+    await using service = await startPlainService();
+    await using gateway = await openGateway(service);
+    const place = (index: number, owner: string) =>
+      service.orders.unshift(plainOrder(index, owner, { at: new Date(Date.UTC(2026, 0, 1, 0, index)) }));
+    for (let index = 1; index <= 40; index += 1) place(index, owners[index % owners.length] ?? userId);
+    const own = service.orders.filter((order) => order.user_id === userId).map(({ id }) => id);
+
+    const shown: string[] = [];
+    for (let after = 'null'; after !== 'end'; ) {
+      const orders = `orders(first: 4, after: ${after}) { nodes { id } pageInfo { hasNextPage endCursor } }`;
+      const { data } = await gateway.query(
+        `{ ${list === 'orders' ? orders : `users { nodes { ${orders} } }`} }`,
+      );
+      const { nodes, pageInfo } = data.orders ?? data.users.nodes[0].orders;
+      shown.push(...nodes.map(({ id }: { id: string }) => id));
+      after = pageInfo.hasNextPage ? JSON.stringify(pageInfo.endCursor) : 'end';
+      place(100 + service.orders.length, userId);
+    }
+    expect(shown).toEqual(own);
+  },
+);
+
 test('a service without the list of orders is not ready and says so, instead of having no orders', async () => {
   await using service = await startPlainService();
   const config = readTestConfig({

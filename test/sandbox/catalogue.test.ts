@@ -196,3 +196,14 @@ test('There are two labs', async () => {
     { id: 27, slug: 'example-diagnostics' },
   ]);
 });
+
+test('The catalogue grows at its end', async () => {
+  await using service = openSandbox();
+  const labTestId = service.sandbox.growth.addLabTest();
+  service.sandbox.growth.addMarker(labTestId);
+  const { body } = await service.ask<MarkerPage>('POST', setPath, { lab_test_ids: [labTestId] });
+  const all = await service.ask<MarkerPage>('GET', '/v3/lab_tests/markers?size=100');
+  expect(body.markers).toHaveLength(1);
+  expect(all.body.markers.at(-1)).toEqual(body.markers[0]);
+  expect(service.sandbox.labTests().at(-1)).toMatchObject({ labTestId, method: 'testkit' });
+});

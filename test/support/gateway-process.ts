@@ -4,6 +4,7 @@ import { createInterface } from 'node:readline';
 
 /** A gateway in a process of its own, so that it can be killed like one. */
 export interface GatewayProcess {
+  readonly pid: number;
   readonly url: string;
   /** What it has printed and logged. */
   readonly output: readonly string[];
@@ -26,6 +27,7 @@ export async function startGatewayProcess(
   const output: string[] = [];
   const url = await readAddress(child, output);
   return {
+    pid: child.pid ?? 0,
     url,
     output,
     end: async (signal) => {

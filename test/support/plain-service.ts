@@ -14,13 +14,19 @@ export interface PlainService {
   readonly posts: unknown[];
   /** What the next POST of an order answers instead of its order; the order is placed all the same. */
   spoiltAnswer: { readonly status: number; readonly body: string } | null;
+  /** Called before each answer of the list of orders. */
+  beforeList: (() => void) | null;
   readonly [Symbol.asyncDispose]: () => Promise<void>;
 }
 
 export type PlainOrder = Readonly<Record<string, unknown>> & { readonly id: string };
 
-export function plainOrder(index: number, owner: string, shipping: unknown = null): PlainOrder {
-  const now = new Date().toISOString();
+export function plainOrder(
+  index: number,
+  owner: string,
+  { shipping = null, at = new Date() }: { readonly shipping?: unknown; readonly at?: Date } = {},
+): PlainOrder {
+  const now = at.toISOString();
   const event = {
     id: 9000 + index,
     created_at: now,
@@ -47,10 +53,10 @@ export function plainOrder(index: number, owner: string, shipping: unknown = nul
 export async function startPlainService(): Promise<PlainService> {
   const orders: PlainOrder[] = [];
   const posts: unknown[] = [];
-  const service = { spoiltAnswer: null as PlainService['spoiltAnswer'] };
+  const service: Pick<PlainService, 'spoiltAnswer' | 'beforeList'> = { spoiltAnswer: null, beforeList: null };
 
   const place = (body: { readonly user_id: string; readonly shipping_details: unknown }) => {
-    const order = plainOrder(orders.length + 1, body.user_id, body.shipping_details);
+    const order = plainOrder(orders.length + 1, body.user_id, { shipping: body.shipping_details });
     orders.unshift(order);
     return { order, status: 'success', message: 'Order created.' };
   };
@@ -67,6 +73,7 @@ export async function startPlainService(): Promise<PlainService> {
       return json({ users: [user], total: 1, offset: 0, limit: 100 });
     }
     if (pathname === '/orders') {
+      service.beforeList?.();
       const [page, size] = [Number(searchParams.get('page') ?? 1), Number(searchParams.get('size') ?? 50)];
       return json({ orders: orders.slice((page - 1) * size, page * size), total: orders.length, page, size });
     }

@@ -38,7 +38,7 @@ export const subscribeOverSse: Subscribe = async (options) => {
 };
 
 /** Over WebSocket (`graphql-transport-ws`). */
-const subscribeOverWebSocket: Subscribe = async ({ url, token, query, variables }) => {
+export const subscribeOverWebSocket: Subscribe = async ({ url, token, query, variables }) => {
   const client = createClient({
     url: `${url.replace('http', 'ws')}/graphql`,
     webSocketImpl: WebSocket,

@@ -58,6 +58,8 @@ export async function ensureTools(): Promise<void> {
   const missing: string[] = [];
   if ((await findChromium()) === null) missing.push('chromium');
   if (findRedisServer() === null) missing.push('redis-server');
+  // Wished for, not needed: with it the tests see from the kernel what reaches the disk.
+  if (findOnPath(['strace']) === null) missing.push('strace');
   if (missing.length > 0 && isDebianRoot()) installFromDebian(missing);
 
   if ((await findChromium()) === null) {

@@ -114,7 +114,7 @@ builder.queryFields((t) => ({
     type: labTestConnectionRef,
     nullable: false,
     complexity: connectionCost,
-    description: 'The lab tests the team can order.',
+    description: 'The lab tests the team can order, in the order of the service.',
     args: {
       ...connectionArgs('lab tests'),
       filter: t.arg({ type: labTestFilter, description: 'Which lab tests; all of them when left out.' }),

@@ -112,7 +112,7 @@ builder.queryFields((t) => ({
     type: markerConnectionRef,
     nullable: false,
     complexity: connectionCost,
-    description: 'The markers that can be ordered.',
+    description: 'The markers that can be ordered, in the order of the service.',
     args: {
       ...connectionArgs('markers'),
       labSlug: t.arg.string({ description: 'Only markers of the lab with this slug.' }),

@@ -1,3 +1,4 @@
+import type { PageRequest } from '../marker/rest.ts';
 import type { Order } from './rest.ts';
 import { readOrderStatus } from './status.ts';
 
@@ -20,6 +21,12 @@ export interface OrderFilter {
   readonly search?: string | null | undefined;
 }
 
+/** A page of orders. */
+export interface OrderRange extends PageRequest {
+  /** Only orders placed by the end of this millisecond. A wish: a service that ignores it sends later ones too. */
+  readonly until?: Date | null;
+}
+
 /** Instants always carry their time: a bare day would mean another end for creation than for updates. */
 export function queryOf(filter: OrderFilter) {
   return {
@@ -29,11 +36,27 @@ export function queryOf(filter: OrderFilter) {
     order_type: filter.methods,
     order_activation_types: filter.activations,
     start_date: filter.createdAfter?.toISOString(),
-    end_date: filter.createdBefore?.toISOString(),
     updated_start_date: filter.updatedAfter?.toISOString(),
     updated_end_date: filter.updatedBefore?.toISOString(),
     search_input: filter.search,
   };
+}
+
+/**
+ * The end of the span of creation (`end_date`): the filter's own, or that of a stretch where it comes earlier. The
+ * latter is a time that was read, and the service keeps microseconds: all of its millisecond belongs to it.
+ */
+export function lastInstant(
+  createdBefore: Date | null | undefined,
+  until: Date | null | undefined,
+): string | undefined {
+  if (!until || (createdBefore && createdBefore <= until)) return createdBefore?.toISOString();
+  return until.toISOString().replace('Z', '999Z');
+}
+
+/** Whether only a service that ignores `until` sends this order. */
+export function isBeyond(order: Order | undefined, { until }: OrderRange): boolean {
+  return Boolean(until && order?.createdAt && order.createdAt > until);
 }
 
 /**

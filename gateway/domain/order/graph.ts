@@ -8,6 +8,7 @@ import { addressRef } from '../address/graph.ts';
 import { collectionMethod, labTestRef } from '../lab-test/graph.ts';
 import { loadOrderSetMarkers, markerConnectionRef } from '../marker/graph.ts';
 import { loadUser, userRef } from '../user/graph.ts';
+import { newestOf } from './newest.ts';
 import { shipmentRef, transactionRef } from './parts-graph.ts';
 import { patientDetailsRef } from './patient-graph.ts';
 import { getOrders, type Order, type OrderEvent } from './rest.ts';
@@ -34,8 +35,9 @@ const ordersById: LoaderKind<string, Order | null> = {
 };
 
 /** The order with this id as the caller may see it, or null. */
-export function loadOrder(context: GraphContext, id: string): Promise<Order | null> {
-  return context.loaders.of(ordersById).load(id);
+export async function loadOrder(context: GraphContext, id: string): Promise<Order | null> {
+  const order = await context.loaders.of(ordersById).load(id);
+  return order === null ? null : await newestOf(context, order);
 }
 
 /** An event together with the order it belongs to. */

@@ -7,11 +7,12 @@ import {
   connectionType,
 } from '../../graph/connection.ts';
 import type { GraphContext } from '../../graph/context.ts';
-import { pagedConnection } from '../../graph/paged-connection.ts';
+import { newestFirstConnection } from '../../graph/newest-first-connection.ts';
 import { collectionMethod } from '../lab-test/graph.ts';
 import { userRef } from '../user/graph.ts';
 import type { OrderFilter } from './filter.ts';
 import { interpretation, orderRef } from './graph.ts';
+import { newestOfPage } from './newest.ts';
 import { listOrders } from './rest.ts';
 import { orderStepRef } from './status-graph.ts';
 
@@ -93,19 +94,26 @@ function unite(
 
 function listConnection(context: GraphContext, args: ListArguments, userId: string | null) {
   const filter = readFilter(args.filter, userId);
-  return pagedConnection(args, ['orders', filter], (page) => listOrders(context.service, filter, page));
+  return newestFirstConnection(args, ['orders', filter], {
+    fetch: async (range) => newestOfPage(context, filter, await listOrders(context.service, filter, range)),
+    idOf: (order) => order.id,
+    timeOf: (order) => order.createdAt,
+  });
 }
 
 interface ListArguments extends ConnectionArguments {
   readonly filter?: FilterInput | null | undefined;
 }
 
+const promise =
+  'Orders that are placed while the list is read are not in its later stretches; none comes twice.';
+
 builder.objectField(userRef, 'orders', (t) =>
   t.field({
     type: orderConnectionRef,
     nullable: false,
     complexity: connectionCost,
-    description: "The user's orders, newest first.",
+    description: `The user's orders, newest first. ${promise}`,
     args: {
       ...connectionArgs('orders'),
       filter: t.arg({ type: orderFilter, description: 'Which orders; all of them when left out.' }),
@@ -119,7 +127,7 @@ builder.queryField('orders', (t) =>
     type: orderConnectionRef,
     nullable: false,
     complexity: connectionCost,
-    description: 'The orders the caller may see, newest first.',
+    description: `The orders the caller may see, newest first. ${promise}`,
     args: {
       ...connectionArgs('orders'),
       filter: t.arg({ type: orderFilter, description: 'Which orders; all of them when left out.' }),

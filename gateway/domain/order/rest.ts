@@ -2,9 +2,8 @@ import { z } from 'zod';
 import { isGatewayError } from '../../errors.ts';
 import { emptyPage, keepRows, type Page, type Service, type Subject } from '../../upstream/service.ts';
 import { labTestShape } from '../lab-test/rest.ts';
-import type { PageRequest } from '../marker/rest.ts';
 import { day, flag, id, link, list, optionalId, pageReader, text, timestamp } from '../reading.ts';
-import { fits, type OrderFilter, queryOf } from './filter.ts';
+import { fits, isBeyond, lastInstant, type OrderFilter, type OrderRange, queryOf } from './filter.ts';
 import { readPassthrough } from './passthrough.ts';
 import {
   addressShape,
@@ -138,7 +137,7 @@ const readOrderRows = pageReader('orders', orderRowShape);
 export async function listOrders(
   service: Service,
   filter: OrderFilter,
-  request: PageRequest,
+  request: OrderRange,
 ): Promise<Page<Order>> {
   service.require('read:orders');
   const page = await listOrderRows(service, filter, request);
@@ -152,7 +151,7 @@ export async function listOrders(
 export async function listOrderRows(
   service: Service,
   filter: OrderFilter,
-  request: PageRequest,
+  request: OrderRange,
 ): Promise<Page<OrderRow>> {
   const userId = filter.userId?.toLowerCase() ?? service.rights.userId;
   const orderIds = narrow(filter.orderIds ?? null, service.rights.orderIds);
@@ -167,13 +166,18 @@ export async function listOrderRows(
       user_id: userId,
       order_ids: orderIds,
       ...queryOf(filter),
+      end_date: lastInstant(filter.createdBefore, request.until),
       page: request.page,
       size: request.size,
       order_key: 'created_at',
       order_direction: 'desc',
     },
-    reader: (json) =>
-      keepRows(readOrderRows(json), ({ order }) => fits(order, { ...filter, userId, orderIds })),
+    reader: (json) => {
+      const page = readOrderRows(json);
+      const kept = keepRows(page, ({ order }) => fits(order, { ...filter, userId, orderIds }));
+      // Asked of all rows: those that are left out next tell it just as well.
+      return { ...kept, ignoresBound: page.rows.some((row) => isBeyond(row?.order, request)) };
+    },
     scope: null,
     owner: ({ order }) => ownerOfOrder(order),
     ...(userId === null ? {} : { about: { userId } }),
@@ -187,13 +191,14 @@ const maxWalkedPages = 20;
  * service showed that it does not filter.
  */
 export async function listNewestOrders(service: Service, filter: OrderFilter): Promise<readonly Order[]> {
-  const orders: Order[] = [];
-  for (let page = 1; page <= maxWalkedPages && orders.length < maxOrderPage; page += 1) {
+  // By id: an order that is placed between two pages pushes the last one of the first onto the second.
+  const orders = new Map<string, Order>();
+  for (let page = 1; page <= maxWalkedPages && orders.size < maxOrderPage; page += 1) {
     const { rows } = await listOrders(service, filter, { page, size: maxOrderPage });
-    orders.push(...rows.filter((order) => order !== null));
+    for (const order of rows) if (order !== null) orders.set(order.id, order);
     if (rows.length < maxOrderPage || !rows.includes(null)) break;
   }
-  return orders.slice(0, maxOrderPage);
+  return [...orders.values()].slice(0, maxOrderPage);
 }
 
 function narrow(

@@ -4,6 +4,7 @@ import { createStream, follow } from '../../events/follow.ts';
 import type { Scope } from '../../events/log.ts';
 import type { GraphContext } from '../../graph/context.ts';
 import { cursorScope } from '../../graph/cursor-scope.ts';
+import { newestOf } from './newest.ts';
 import { getOrder, listNewestOrders, type Order, type OrderEvent, readOrder } from './rest.ts';
 
 export type OrderUpdateKind = 'SNAPSHOT' | 'CHANGED' | 'RECONCILED' | 'RESYNC';
@@ -63,13 +64,17 @@ async function takeSnapshot(context: GraphContext, followed: Followed, kind: Sta
 async function readOrders(context: GraphContext, followed: Followed): Promise<readonly Order[]> {
   if ('orderId' in followed) {
     const order = await getOrder(context.service, followed.orderId);
-    if (order === null) throw new GatewayError('NOT_FOUND', 'There is no such order.');
-    return [order];
+    const newest = order === null ? null : await newestOf(context, order);
+    if (newest === null) throw new GatewayError('NOT_FOUND', 'There is no such order.');
+    return [newest];
   }
   if (!context.service.rights.owns({ userId: followed.userId })) {
     throw new GatewayError('NOT_FOUND', 'There is no such user.');
   }
-  const orders = await listNewestOrders(context.service, { userId: followed.userId });
+  const listed = await listNewestOrders(context.service, { userId: followed.userId });
+  const orders = (await Promise.all(listed.map((order) => newestOf(context, order)))).filter(
+    (order) => order !== null,
+  );
   return orders.toSorted((a, b) => changedAt(b) - changedAt(a));
 }
 

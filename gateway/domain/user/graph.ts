@@ -110,7 +110,8 @@ builder.queryFields((t) => ({
     type: userConnectionRef,
     nullable: false,
     complexity: connectionCost,
-    description: 'The users the caller may see, oldest first.',
+    description:
+      'The users the caller may see, oldest first: those created while the list is read stand at its end. One that is deleted meanwhile moves those behind it up by a place, so one of them may be missed.',
     args: connectionArgs('users'),
     resolve: (_root, args, { service }) =>
       offsetConnection(args, ['users'], (range) => listUsers(service, range)),

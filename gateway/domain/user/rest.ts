@@ -65,9 +65,10 @@ export async function listUsers(
   const self = service.rights.userId;
   if (self !== null) {
     const user = await getUser(service, self);
+    const users = user === null ? [] : [user];
     return {
-      rows: [user].slice(offset, offset + limit),
-      total: 1,
+      rows: users.slice(offset, offset + limit),
+      total: users.length,
       pages: null,
       nextCursor: null,
       from: null,

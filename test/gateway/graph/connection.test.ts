@@ -1,12 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { type ConnectionArguments, connectionCost } from '../../../gateway/graph/connection.ts';
-import {
-  offsetConnection,
-  type PageRange,
-  pagedConnection,
-  planPages,
-} from '../../../gateway/graph/paged-connection.ts';
+import { offsetConnection, pagedConnection } from '../../../gateway/graph/paged-connection.ts';
+import { type PageRange, planPages } from '../../../gateway/graph/pages.ts';
 import type { Page } from '../../../gateway/upstream/service.ts';
 import { nodesOf, rowsOf, walk } from './lists.ts';
 

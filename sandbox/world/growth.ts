@@ -1,0 +1,60 @@
+import type { LabTest, Marker } from './catalogue.ts';
+import { seededUuid } from './ids.ts';
+import { findUser, type World } from './world.ts';
+
+/** What changes in the world without any request of the team: the catalogue grows, people connect providers. */
+export interface Growth {
+  /** Adds a testkit that measures nothing yet, last in the catalogue; tells its id. What is added is not kept in a state file. */
+  readonly addLabTest: () => string;
+  /** Adds a marker like the catalogue's first, last in the catalogue and measured by this lab test. */
+  readonly addMarker: (labTestId: string) => void;
+  /** Connects the user with a provider. */
+  readonly connect: (userId: string, provider: string) => void;
+}
+
+/** The growth of one world. */
+export function createGrowth(world: World): Growth {
+  const { labTests, markers } = world.catalogue;
+  return {
+    addLabTest: () => {
+      const labTest = newLabTest(world, firstOf(labTests.filter(({ method }) => method === 'testkit')));
+      labTests.push(labTest);
+      return labTest.id;
+    },
+    addMarker: (labTestId) => {
+      const index = labTests.findIndex(({ id }) => id === labTestId);
+      const labTest = firstOf(labTests.slice(index, index + 1));
+      const marker = newMarker(markers, labTest.labId);
+      markers.push(marker);
+      labTests[index] = { ...labTest, markerIds: [...labTest.markerIds, marker.id] };
+    },
+    connect: (userId, provider) => {
+      const user = findUser(world, userId);
+      if (user) user.sources = [...user.sources, provider];
+    },
+  };
+}
+
+function newLabTest({ catalogue, state }: World, like: LabTest): LabTest {
+  const ordinal = catalogue.labTests.length;
+  const name = `${like.name} ${ordinal}`;
+  return {
+    ...like,
+    id: seededUuid(state.seed, 'lab-test', ordinal),
+    slug: `new-${ordinal}`,
+    name,
+    markerIds: [],
+  };
+}
+
+function newMarker(markers: readonly Marker[], labId: number): Marker {
+  const like = firstOf(markers);
+  const id = Math.max(...markers.map((marker) => marker.id)) + 1;
+  return { ...like, id, lab_id: labId, provider_id: `NEW-${id}` };
+}
+
+/** @throws an error where there is none: then a caller named what is not there */
+function firstOf<Item>([item]: readonly Item[]): Item {
+  if (item === undefined) throw new Error('The world has no such thing.');
+  return item;
+}
