@@ -9,6 +9,7 @@ import { createAttempts } from './events/attempts.ts';
 import type { GapReason } from './events/log.ts';
 import type { EventStore } from './events/open.ts';
 import { createLoaders } from './graph/context.ts';
+import { teamMark } from './readers.ts';
 import type { Upstream } from './upstream/client.ts';
 import { bindService, type Service } from './upstream/service.ts';
 import { traceUpstream } from './upstream/trace.ts';
@@ -53,6 +54,12 @@ export function createContexts(parts: ContextParts): Contexts {
   const attempts = createAttempts(store.replies);
   const portalOrigins = [...config.portalOrigins, ...parts.portalOrigins];
   let teamId = config.teamId;
+  const noteTeam = (id: string) => {
+    if (teamId !== null) return;
+    teamId = id;
+    // Only commands read it. One that is lost because the log cannot be written now is written at the next start.
+    store.log.writeMark(teamMark, id).catch(() => undefined);
+  };
 
   const create: CreateContext = ({ caller, left, over, isTraced = false, lastEventId = null }) => {
     const trace = isTraced && caller.kind === 'TEAM' ? traceUpstream(upstream) : null;
@@ -60,9 +67,7 @@ export function createContexts(parts: ContextParts): Contexts {
       rights: createRights(caller),
       ordersPath: config.ordersPath,
       signal: left,
-      onTeam: (id) => {
-        teamId ??= id.toLowerCase();
-      },
+      onTeam: (id) => noteTeam(id.toLowerCase()),
       onUnreadable: parts.onUnreadable,
     });
     return {

@@ -6,10 +6,7 @@ import { createGatewayKeys } from './caller/gateway-keys.ts';
 import { createViewerTokens } from './caller/viewer-tokens.ts';
 import type { Config } from './config.ts';
 import { createContexts } from './contexts.ts';
-import { healthFactsOf } from './domain/health-data/facts.ts';
-import { versionOfLabReport } from './domain/lab-report/rest.ts';
 import { listChangedOrders } from './domain/order/changed.ts';
-import { versionOfOrder } from './domain/order/rest.ts';
 import { fetchDocument } from './domain/result/document.ts';
 import { addDemo, type Demo } from './edge/demo.ts';
 import type { DocumentsOptions } from './edge/documents.ts';
@@ -20,10 +17,10 @@ import { openEventStore } from './events/open.ts';
 import { startReconciler } from './events/reconcile.ts';
 import type { Log } from './log.ts';
 import { createMetrics, type Metrics } from './metrics.ts';
+import { readers } from './readers.ts';
 import { closeServer, listen, localOrigins } from './server.ts';
 import { createUpstream, type Upstream } from './upstream/client.ts';
 import { createWebhookEndpoint } from './webhooks/endpoint.ts';
-import { firstSubject } from './webhooks/envelope.ts';
 
 export interface GatewayParts {
   readonly config: Config;
@@ -106,8 +103,7 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
       secrets: config.webhookSecrets,
       events: store.log,
       log,
-      subjectOf: firstSubject([versionOfOrder, versionOfLabReport]),
-      factsOf: healthFactsOf,
+      ...readers,
       teamId: contexts.learnTeam,
       onOutcome: (outcome) => {
         metrics.webhooks.inc({ outcome });

@@ -134,6 +134,22 @@ const rooms: readonly Room[] = [
     files: /^gateway\/(gateway|contexts|server)\.ts$/,
     may: [/^gateway\/(?!main|demo-of-sandbox|kept-secrets|start-text)/, /^@hono\/node-server$/, node],
   },
+  {
+    files: /^gateway\/readers\.ts$/,
+    may: [
+      /^gateway\/domain\/(order\/rest|lab-report\/rest|health-data\/facts)\.ts$/,
+      /^gateway\/webhooks\/envelope\.ts$/,
+    ],
+  },
+  {
+    files: /^gateway\/commands\//,
+    may: [
+      errors,
+      /^gateway\/commands\//,
+      /^gateway\/(config|readers|webhooks\/envelope|events\/(open|log|follow))\.ts$/,
+      node,
+    ],
+  },
   { files: /^gateway\/demo-of-sandbox\.ts$/, may: [/^sandbox\/sandbox\.ts$/, /^gateway\/edge\/demo\.ts$/] },
   {
     files: /^gateway\/main\.ts$/,
