@@ -50,6 +50,8 @@ export interface GatewayErrorOptions {
   readonly notSent?: boolean;
   /** How long the other side asks to be left alone, in milliseconds. */
   readonly retryAfterMs?: number;
+  /** Of a write: whether it may have been done all the same. Left out where nothing was to be done. */
+  readonly mayBeDone?: boolean;
 }
 
 /**
@@ -63,6 +65,7 @@ export class GatewayError extends Error {
   readonly issues: readonly UpstreamIssue[];
   readonly notSent: boolean;
   readonly retryAfterMs: number | undefined;
+  readonly mayBeDone: boolean | undefined;
 
   constructor(code: ErrorCode, message: string, options: GatewayErrorOptions = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
@@ -72,6 +75,29 @@ export class GatewayError extends Error {
     this.issues = options.issues ?? [];
     this.notSent = options.notSent ?? false;
     this.retryAfterMs = options.retryAfterMs;
+    this.mayBeDone = options.mayBeDone;
+  }
+
+  /** The same error, with another word on whether what was asked for may have been done. */
+  withOutcome(mayBeDone: boolean): GatewayError {
+    const { cause, status, issues, notSent, retryAfterMs } = this;
+    return new GatewayError(this.code, this.message, {
+      cause,
+      issues,
+      notSent,
+      mayBeDone,
+      ...(status === undefined ? {} : { status }),
+      ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+    });
+  }
+
+  /**
+   * Whether the service itself said that it failed, rather than nothing. 502 and 504 are a proxy's words for
+   * "no answer": they say nothing of the service behind it.
+   */
+  get isOwnFailure(): boolean {
+    const { status } = this;
+    return status !== undefined && status >= 500 && status !== 502 && status !== 504;
   }
 }
 

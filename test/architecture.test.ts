@@ -63,6 +63,7 @@ const conceptRooms: readonly Room[] = concepts.flatMap((concept) => {
         /^gateway\/upstream\/service\.ts$/,
         /^gateway\/events\/(follow|cursor|log)\.ts$/,
         /^gateway\/graph\/(?!schema|print)/,
+        /^gateway\/domain\/settle\.ts$/,
         new RegExp(`^gateway/domain/(${concept}|${leftOf(concept)})/`),
       ],
     },
@@ -108,6 +109,7 @@ const rooms: readonly Room[] = [
     files: /^gateway\/domain\/reading\.ts$/,
     may: [/^zod$/, /^gateway\/upstream\/(service|unreadable)\.ts$/],
   },
+  { files: /^gateway\/domain\/settle\.ts$/, may: [errors] },
   ...conceptRooms,
   { files: /^gateway\/graph\/schema\.ts$/, may: [/^graphql$/, /^gateway\/(graph|domain)\//] },
   {

@@ -57,12 +57,16 @@ function innerError(error: Error): Error | undefined {
 
 /** The answer to an error of ours, inside or outside a GraphQL operation. */
 export function describeGatewayError(error: GatewayError, at?: GraphQLError): GraphQLError {
-  const seconds = error.retryAfterMs === undefined ? undefined : Math.ceil(error.retryAfterMs / 1000);
-  return rebuild(at, error.message, {
-    code: error.code,
-    ...(seconds === undefined ? {} : { retryAfterSeconds: seconds }),
+  const { code, message, retryAfterMs, mayBeDone } = error;
+  return rebuild(at, mayBeDone === undefined ? message : `${message} ${outcomes[`${mayBeDone}`]}`, {
+    code,
+    ...(retryAfterMs === undefined ? {} : { retryAfterSeconds: Math.ceil(retryAfterMs / 1000) }),
+    ...(mayBeDone === undefined ? {} : { mayHaveBeenDone: mayBeDone }),
   });
 }
+
+/** Whoever asked for something to be done hears whether it may have been. */
+const outcomes = { true: 'It may have been done all the same.', false: 'Nothing was done.' };
 
 /** GraphQL's own errors keep their sentence; what they carry besides (a malformed body, say) is dropped. */
 function describeGraphQLError(error: GraphQLError): GraphQLError {

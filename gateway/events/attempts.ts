@@ -11,8 +11,11 @@ export interface Attempt {
   readonly fingerprint: string;
   /** Does it; null when what it is about does not exist. */
   readonly perform: () => Promise<unknown>;
-  /** Looks for what an attempt made at this time or later with a lost answer may have done; null = nothing. */
-  readonly recover: (since: Date) => Promise<unknown>;
+  /**
+   * Looks for what an attempt made at this time or later with a lost answer may have done; null = nothing. Null
+   * in place of the function: nobody can look.
+   */
+  readonly recover: ((since: Date) => Promise<unknown>) | null;
   /** What to keep when the service said that it is done, but in an answer that cannot be read or found. */
   readonly unreadable: unknown;
 }
@@ -57,7 +60,7 @@ async function settle(replies: Replies, attempt: Attempt): Promise<Outcome> {
   if (earlier.kind === 'conflict') return { kind: 'conflict' };
   if (earlier.kind === 'finished') return { kind: 'answer', answer: earlier.answer };
   if (earlier.kind === 'unsettled') {
-    const found = await attempt.recover(earlier.since);
+    const found = (await attempt.recover?.(earlier.since).catch(stillOpen)) ?? null;
     if (found !== null) return await finish(replies, attempt.key, found);
     const remainingMs = earlier.since.getTime() + settleMs - Date.now();
     if (remainingMs > 0) throw unsettled(remainingMs);
@@ -86,14 +89,21 @@ async function afterFailure(replies: Replies, attempt: Attempt, { error, since }
     await replies.release(attempt.key);
     throw error;
   }
-  const found = await attempt.recover(since).catch(() => undefined);
+  const found = await attempt.recover?.(since).catch(() => undefined);
   if (found !== null && found !== undefined) return await finish(replies, attempt.key, found);
-  const status = isGatewayError(error) ? error.status : undefined;
+  if (!isGatewayError(error)) throw error;
   // It said that it is done: never again under this key, even though nobody can show what was done.
-  if (found === null && isSuccess(status)) return await finish(replies, attempt.key, attempt.unreadable);
-  // It said that it failed, and shows nothing done: the key is free. Otherwise it may still be working.
-  if (found === null && isOwnFailure(status)) await replies.release(attempt.key);
-  throw error;
+  if (isSuccess(error.status)) return await finish(replies, attempt.key, attempt.unreadable);
+  // Nobody could look, or it may still be working: the key stays claimed.
+  if (found === undefined || !error.isOwnFailure) throw error;
+  // It said that it failed, and shows nothing done.
+  await replies.release(attempt.key);
+  throw error.withOutcome(false);
+}
+
+/** What an earlier attempt did is open while nobody can look. */
+function stillOpen(error: unknown): never {
+  throw isGatewayError(error) ? error.withOutcome(true) : error;
 }
 
 interface Failure {
@@ -104,11 +114,6 @@ interface Failure {
 
 function isSuccess(status: number | undefined): boolean {
   return status !== undefined && status >= 200 && status < 300;
-}
-
-/** 502 and 504 are a proxy's words for "no answer": they say nothing of the service behind it. */
-function isOwnFailure(status: number | undefined): boolean {
-  return status !== undefined && status >= 500 && status !== 502 && status !== 504;
 }
 
 function isRefusal(error: unknown): boolean {
@@ -135,6 +140,6 @@ function unsettled(remainingMs: number): GatewayError {
   return new GatewayError(
     'IDEMPOTENCY_UNSETTLED',
     'An earlier attempt under this idempotencyKey had no answer and may still be at work. Repeat the same call later.',
-    { retryAfterMs: remainingMs },
+    { retryAfterMs: remainingMs, mayBeDone: true },
   );
 }

@@ -132,6 +132,11 @@ export function inputRejected(issues: readonly InputIssue[]): InputRejected {
   };
 }
 
+/** A server of the team has to say whom it means; a viewer token says so itself. */
+export function userNeeded(): InputRejected {
+  return inputRejected([{ path: ['userId'], message: 'Name the user: a gateway key stands for none.' }]);
+}
+
 export function idempotencyConflict(): IdempotencyConflict {
   return {
     kind: 'IdempotencyConflict',
@@ -143,14 +148,17 @@ export function idempotencyConflict(): IdempotencyConflict {
 /**
  * The service's issues in the names of this schema: `['body', 'shipping_details', 'zip']` becomes
  * `['shippingDetails', 'zip']`.
+ * @param names what is called otherwise here than there, by the service's name
  */
 export function toInputIssues(
   issues: readonly { readonly location: readonly string[]; readonly message: string }[],
+  names: Readonly<Record<string, string>> = {},
 ): readonly InputIssue[] {
+  const known = new Map(Object.entries({ 'x-idempotency-key': 'idempotencyKey', ...names }));
   return issues.map(({ location, message }) => ({
     path: location
       .filter((part, index) => index > 0 || !/^(body|query|path|header)$/.test(part))
-      .map(toCamelCase),
+      .map((part) => known.get(part) ?? toCamelCase(part)),
     message,
   }));
 }

@@ -248,10 +248,8 @@ function toGatewayError(error: unknown, signal: AbortSignal): unknown {
   if (error instanceof GatewayError) return error;
   if (!signal.aborted) {
     const notSent = isConnectFailure(error);
-    return new GatewayError('UPSTREAM_UNAVAILABLE', 'The service could not be reached.', {
-      cause: error,
-      notSent,
-    });
+    const message = notSent ? 'The service could not be reached.' : 'The service gave no answer.';
+    return new GatewayError('UPSTREAM_UNAVAILABLE', message, { cause: error, notSent });
   }
   const isTimeout = signal.reason instanceof DOMException && signal.reason.name === 'TimeoutError';
   return isTimeout

@@ -126,7 +126,7 @@ function wordsOf(text: string): readonly string[] {
 
 function collectTexts(value: unknown): readonly string[] {
   if (typeof value === 'string') return [value];
-  if (typeof value === 'number') return [String(value)];
+  if (typeof value === 'number' || typeof value === 'boolean') return [String(value)];
   if (Array.isArray(value)) return value.flatMap(collectTexts);
   return isRecord(value) ? Object.values(value).flatMap(collectTexts) : [];
 }

@@ -1,4 +1,4 @@
-import { GatewayError } from '../errors.ts';
+import { GatewayError, isGatewayError } from '../errors.ts';
 import type { Upstream, UpstreamCall } from './client.ts';
 import type { UpstreamFile } from './file.ts';
 import { type OnUnreadable, readNoting } from './unreadable.ts';
@@ -91,7 +91,10 @@ export interface Service {
   readonly readPage: <Row>(read: ReadPage<Row>) => Promise<Page<Row>>;
   /** The file, or null when it does not exist or is not the caller's. Read it or cancel it: it holds a connection. */
   readonly readFile: (read: ReadFile) => Promise<UpstreamFile | null>;
-  /** The answer, or null when what it is about does not exist or is not the caller's. */
+  /**
+   * The answer, or null when what it is about does not exist or is not the caller's.
+   * @throws GatewayError that says whether it may have been done (`mayBeDone`)
+   */
   readonly write: <T>(write: Write<T>) => Promise<T | null>;
   readonly rights: Rights;
   /** @throws GatewayError FORBIDDEN when the caller's token lacks the scope */
@@ -164,8 +167,12 @@ export function bindService(upstream: Upstream, options: ServiceOptions): Servic
     },
     write: async (write) => {
       if (!mayAsk(write)) return null;
-      const json = await upstream.write(write);
-      return json === undefined ? null : readWith(write, json);
+      try {
+        const json = await upstream.write(write);
+        return json === undefined ? null : readWith(write, json);
+      } catch (error) {
+        throw isGatewayError(error) ? error.withOutcome(mayBeDone(error)) : error;
+      }
     },
   };
 }
@@ -174,6 +181,12 @@ export function bindService(upstream: Upstream, options: ServiceOptions): Servic
 export function keepRows<Row>(page: Page<Row>, belongs: (row: Row) => boolean): Page<Row> {
   if (page.rows.every((row) => row === null || belongs(row))) return page;
   return { ...page, rows: page.rows.map((row) => (row !== null && belongs(row) ? row : null)), total: null };
+}
+
+/** A refusal says that nothing was done, and so does a call that never left; every other fault leaves it open. */
+function mayBeDone(error: GatewayError): boolean {
+  if (error.notSent) return false;
+  return isGatewayError(error, 'UPSTREAM_TIMEOUT', 'UPSTREAM_UNAVAILABLE', 'UPSTREAM_UNREADABLE');
 }
 
 /** The reader's own error can quote what it could not read, so it is not kept as cause. */

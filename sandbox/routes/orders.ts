@@ -5,6 +5,7 @@ import { shippingDetails } from '../http/shipping-details.ts';
 import { readBody, readUuid } from '../http/validation.ts';
 import { appendEvent, startOrder } from '../orders/life.ts';
 import { currentStatus, type Order } from '../orders/order.ts';
+import { chooseLabAccount } from '../orders/order-set.ts';
 import { presentOrder } from '../orders/present.ts';
 import { isCancellable, statusOf, successPathOf } from '../orders/states.ts';
 import type { SandboxEnv, Service } from '../service.ts';
@@ -36,6 +37,9 @@ function orderTestkit(service: Service, body: z.output<typeof testkitBody>): Ord
   const labTest = world.catalogue.labTests.find((each) => each.id === body.lab_test_id.toLowerCase());
   if (!labTest) throw refuse(404, 'Lab test does not exist');
   if (labTest.method !== 'testkit') throw refuse(400, 'The lab test is not done with a testkit');
+  // A kit has no patient yet, and so no physician: one is named when it is registered.
+  const account = { labAccountId: body.lab_account_id ?? null, hasPhysician: true, mayBePending: false };
+  const clinicalNotes = chooseLabAccount(world, { ...account, labId: labTest.labId });
 
   const order = startOrder(world, {
     userId: user.id,
@@ -45,6 +49,7 @@ function orderTestkit(service: Service, body: z.output<typeof testkitBody>): Ord
     createdAt: clock.now(),
     shippingDetails: body.shipping_details,
     passthrough: body.passthrough ?? null,
+    extras: { clinicalNotes },
   });
   world.state.orders.push(order);
   for (const status of successPathOf(order).slice(0, 2)) {

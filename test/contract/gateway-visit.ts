@@ -147,7 +147,10 @@ async function visitPlacing(ask: Ask, lab: Lab): Promise<void> {
 async function visitKits(ask: Ask, lab: Lab): Promise<void> {
   const userId = lab.sandbox.users()[0]?.userId;
   const kit = { userId, labTestId: labTestOf(lab, 'testkit'), shippingDetails: shippingAddress };
-  await ask('createTestkitOrder', { input: { ...kit, idempotencyKey: 'kit-1', passthrough: 'shelf 7' } });
+  const [{ id: labAccountId }] = await ask('labAccounts');
+  await ask('createTestkitOrder', {
+    input: { ...kit, labAccountId, idempotencyKey: 'kit-1', passthrough: 'shelf 7' },
+  });
   await ask('createTestkitOrder', { input: { ...kit, userId: nobody, idempotencyKey: 'kit-2' } });
   const waiting = lab.sandbox.orders().filter(({ status }) => status.endsWith('.awaiting_registration'));
   for (const { orderId } of waiting) {

@@ -1,6 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import { gatewayKey, type Lab, startLab } from '../support/lab.ts';
 import { subscribeOverSse } from '../support/subscribe.ts';
+import {
+  type VisitKind as Kind,
+  visitKinds as kinds,
+  readyOrder,
+  reasonOf,
+  slotsOf,
+} from '../support/visiting.ts';
 
 const result = `{
   __typename
@@ -13,29 +20,10 @@ const result = `{
   ... on InputRejected { issues { path message } }
 }`;
 
-const kinds = [
-  { name: 'Phlebotomy', path: 'phlebotomy', method: 'at_home_phlebotomy', type: 'PHLEBOTOMY' },
-  { name: 'ServiceCenter', path: 'psc', method: 'walk_in_test', type: 'PATIENT_SERVICE_CENTER' },
-] as const;
-type Kind = (typeof kinds)[number];
 const [atHome, atCenter] = kinds;
 
 const address = { firstLine: '100 Example Street', city: 'Phoenix', state: 'AZ', zip: '85004' };
 const rights = ['read:orders', 'write:appointments'];
-
-interface Slot {
-  readonly bookingKey: string;
-  readonly startAt: string;
-}
-
-async function slotsOf(lab: Lab, kind: Kind): Promise<readonly Slot[]> {
-  const field =
-    kind.name === 'Phlebotomy'
-      ? 'phlebotomyAvailability(input: { address: { firstLine: "100 Example Street", city: "Phoenix", state: "AZ", zip: "85004" } })'
-      : 'serviceCenterAvailability(input: { lab: QUEST, zipCode: "85004" })';
-  const answer = await lab.query(`{ days: ${field} { slots { bookingKey startAt } } }`);
-  return answer.data.days.flatMap((day: { slots: Slot[] }) => day.slots);
-}
 
 async function change(lab: Lab, field: string, input: unknown, token?: string) {
   const type = /^(book|reschedule|cancel|request)/.exec(field)?.[0] ?? '';
@@ -51,29 +39,12 @@ async function change(lab: Lab, field: string, input: unknown, token?: string) {
   return answer.data?.changed ?? answer;
 }
 
-/** An order of the kind at its requisition, without appointment. */
-async function readyOrder(lab: Lab, kind: Kind) {
-  const order = lab.sandbox
-    .orders()
-    .find(({ method, status }) => method === kind.method && status.endsWith('.ordered'));
-  if (!order) throw new Error('The world has no such order.');
-  await lab.query(`mutation { simulateOrder(id: "${order.orderId}") { __typename } }`);
-  return order;
-}
-
 async function booked(lab: Lab, kind: Kind) {
   const order = await readyOrder(lab, kind);
   const slots = await slotsOf(lab, kind);
   const input = { orderId: order.orderId, bookingKey: slots[2]?.bookingKey };
   const answer = await change(lab, `book${kind.name}Appointment`, input);
   return { ...order, slots, input, answer };
-}
-
-async function reasonOf(lab: Lab, kind: Kind, needsNotes: boolean): Promise<string> {
-  const answer = await lab.query(
-    `{ reasons: appointmentCancellationReasons(type: ${kind.type}) { id name isRefundable needsNotes } }`,
-  );
-  return answer.data.reasons.find((reason: { needsNotes: boolean }) => reason.needsNotes === needsNotes)?.id;
 }
 
 const writes = (lab: Lab) =>

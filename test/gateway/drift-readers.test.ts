@@ -171,7 +171,7 @@ const writes: Readonly<Record<string, readonly [string, Ask]>> = {
     (service) =>
       orders.createTestkitOrder(
         service,
-        { userId: id, labTestId: id, shipping: { ...address, receiverName: 'Ada' }, passthrough: null },
+        { ...nothing, userId: id, labTestId: id, shipping: { ...address, receiverName: 'Ada' } },
         'r',
       ),
   ],

@@ -308,7 +308,7 @@ test('the team hears of wearables, each event in its own type', async () => {
       ... on HealthSummaryReceived { resource isUpdate summary { id activity { steps } receivedAt } }
       ... on HealthSamplesReceived { resource isUpdate samples { value timestamp } }
       ... on WorkoutStreamReady { workoutId providerId message sport { slug } source { slug } stream { workoutId } }
-      ... on ConnectionChanged { isConnected source { slug } errorTypeRaw errorMessage externalUserId }
+      ... on ConnectionChanged { isConnected source { slug } errorType errorTypeRaw errorMessage externalUserId }
       ... on HistoricalPullCompleted { resource startDate endDate isFinal source { slug } }
       ... on UnknownEvent { payload } } }`,
   });
@@ -349,6 +349,7 @@ test('the team hears of wearables, each event in its own type', async () => {
     isConnected: true,
     source: { slug: 'oura' },
     externalUserId: 'x-1',
+    errorType: null,
     errorTypeRaw: null,
   });
   await send(lab, 'provider.connection.error', {
@@ -359,8 +360,14 @@ test('the team hears of wearables, each event in its own type', async () => {
   expect(await next()).toMatchObject({
     isConnected: false,
     source: { slug: 'fitbit' },
+    errorType: null,
     errorTypeRaw: 'brand_new_error',
     errorMessage: 'Reconnect.',
+  });
+  await send(lab, 'provider.connection.error', { provider: 'fitbit', error_type: 'token_refresh_failed' });
+  expect(await next()).toMatchObject({
+    errorType: 'TOKEN_REFRESH_FAILED',
+    errorTypeRaw: 'token_refresh_failed',
   });
   const pull = {
     start_date: '2026-01-01T00:00:00Z',

@@ -352,11 +352,15 @@ test('a service that fails or answers something else is told truthfully', async 
   await using lab = await startLab();
   const fault = (effect: Parameters<Lab['sandbox']['faults']['add']>[0]['effect']) =>
     lab.sandbox.faults.add({ path: uploadPath, times: 1, ...(effect ? { effect } : {}) });
+  const codeOf = async (idempotencyKey: string) =>
+    (await upload(lab, { input: { idempotencyKey } })).errors[0].extensions.code;
   fault({ kind: 'serverError' });
-  expect((await upload(lab)).errors[0].extensions.code).toBe('UPSTREAM_UNAVAILABLE');
+  expect([await codeOf('one'), await codeOf('one')]).toEqual([
+    'UPSTREAM_UNAVAILABLE',
+    'IDEMPOTENCY_UNSETTLED',
+  ]);
   fault({ kind: 'answer', status: 200, body: '{"status":"started"}' });
-  expect((await upload(lab)).errors[0].extensions.code).toBe('UPSTREAM_UNREADABLE');
-  expect((await upload(lab)).errors[0].extensions.code).toBe('UPSTREAM_UNREADABLE');
+  expect([await codeOf('two'), await codeOf('two')]).toEqual(['UPSTREAM_UNREADABLE', 'UPSTREAM_UNREADABLE']);
   expect(posts(lab)).toBe(2);
 });
 

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { createLabAccounts } from '../../sandbox/world/lab-accounts.ts';
 import { at, type OpenSandbox, openSandbox, shippingDetails } from './support.ts';
 
 interface Order {
@@ -51,6 +52,17 @@ test('A testkit order is received, ordered first and then awaiting its registrat
     status: 200,
     body: answer.order,
   });
+});
+
+test('A kit stands on the lab account that is named, if it is an open one of its lab', async () => {
+  await using service = openSandbox();
+  const answers = await Promise.all(
+    createLabAccounts(1).map(({ id: lab_account_id }) =>
+      service.ask('POST', '/v3/order/testkit', testkitOf(service, { lab_account_id })),
+    ),
+  );
+  // The first is open; the second is of another lab; the third is still pending.
+  expect(answers.map(({ status }) => status)).toEqual([200, 400, 400]);
 });
 
 test.each([

@@ -3,7 +3,6 @@ import type { GraphContext } from '../../graph/context.ts';
 import {
   type FeatureNotEnabled,
   featureNotEnabled,
-  type InputIssue,
   type InputRejected,
   inputRejected,
   type NotFound,
@@ -13,6 +12,7 @@ import {
 } from '../../graph/user-error.ts';
 import { getOrder, type Order } from '../order/rest.ts';
 import { readOrderStatus } from '../order/status.ts';
+import { settleLost } from '../settle.ts';
 import { type Appointment, type AppointmentKind, getAppointment, isActive } from './rest.ts';
 import type { Visit } from './write.ts';
 
@@ -53,6 +53,9 @@ export interface AppointmentChange {
   /** Whether nothing but the slot can have been the reason, where the service refuses without saying why. */
   readonly isSlotAtFault: (step: string | null, appointment: Appointment | null) => boolean;
 }
+
+/** Two names that the service spells in its own way within appointments. */
+const ourNames = { zip_code: 'zip', note: 'notes' };
 
 interface Attempt {
   readonly change: AppointmentChange;
@@ -97,20 +100,14 @@ async function describeFailure(
   if (isGatewayError(error, 'UPSTREAM_FORBIDDEN')) return featureNotEnabled();
   if (isGatewayError(error, 'UPSTREAM_REJECTED')) {
     return error.status === 422
-      ? inputRejected(toInputIssues(error.issues).map(inOurNames))
+      ? inputRejected(toInputIssues(error.issues, ourNames))
       : await describeRefusal(context, attempt);
   }
-  if (!mayHaveHappened(error)) throw error;
   const { change, order, before } = attempt;
-  const after = await getAppointment(context.service, order, change.kind).catch(() => before);
-  if (change.isDone(before, after)) return accept(order, after);
-  throw error;
-}
-
-function mayHaveHappened(error: unknown): boolean {
-  return (
-    isGatewayError(error, 'UPSTREAM_TIMEOUT', 'UPSTREAM_UNAVAILABLE', 'UPSTREAM_UNREADABLE') && !error.notSent
-  );
+  return await settleLost(error, async () => {
+    const after = await getAppointment(context.service, order, change.kind);
+    return change.isDone(before, after) ? accept(order, after) : null;
+  });
 }
 
 /** The service's refusals differ by text only, which is never read: what is so now tells them apart. */
@@ -139,10 +136,4 @@ async function describeRefusal(
     order: current,
     appointment,
   };
-}
-
-/** Two names that the service spells in its own way within appointments. */
-function inOurNames({ path, message }: InputIssue): InputIssue {
-  const names: Readonly<Record<string, string>> = { zipCode: 'zip', note: 'notes' };
-  return { path: path.map((part) => names[part] ?? part), message };
 }

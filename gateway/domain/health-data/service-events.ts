@@ -1,6 +1,7 @@
 import { builder } from '../../graph/builder.ts';
 import { claimServiceEvents, serviceEventRef } from '../service-event/graph.ts';
 import type { ServiceEvent } from '../service-event/stream.ts';
+import { connectionErrorType } from '../user/connections-graph.ts';
 import { healthSampleRef, healthSourceRef, healthSummaryRef, workoutStreamRef } from './graph.ts';
 import { findWorkoutStream, type HealthSample, type HealthSummary } from './history.ts';
 import {
@@ -150,6 +151,12 @@ builder.objectRef<ServiceEvent>('ConnectionChanged').implement({
     externalUserId: t.string({
       description: "The provider's own id of the user.",
       resolve: ({ type, payload }) => readConnectionNews(type, payload)?.externalUserId,
+    }),
+    errorType: t.field({
+      type: connectionErrorType.ref,
+      description: 'What is wrong; null when nothing is, or it is not one of these.',
+      resolve: ({ type, payload }) =>
+        connectionErrorType.known(readConnectionNews(type, payload)?.errorType ?? null),
     }),
     errorTypeRaw: t.string({
       description: 'What is wrong, as the service sent it, such as token_refresh_failed.',

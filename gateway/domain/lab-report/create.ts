@@ -66,7 +66,7 @@ export async function submitLabReport(
       key: hash(`${service.rights.key} lab-report`, idempotencyKey),
       fingerprint: await fingerprintOf(report),
       perform,
-      recover: async () => null,
+      recover: null,
       unreadable: null,
     });
     if (outcome.kind === 'conflict') return idempotencyConflict();
@@ -85,7 +85,8 @@ function readCreated(answer: unknown, userId: string): LabReport {
   if (created !== null) return created;
   throw new GatewayError(
     'UPSTREAM_UNREADABLE',
-    'The service took the report, but in an answer that cannot be read. Its webhook will tell of it.',
+    'The service said yes in an answer that cannot be read. Its webhook will tell of the report.',
+    { mayBeDone: true },
   );
 }
 
@@ -105,10 +106,7 @@ function findKeyFault(idempotencyKey: string): readonly InputIssue[] {
 function toIssues(error: GatewayError): readonly InputIssue[] {
   if (error.status === 413)
     return [{ path: ['files'], message: 'The service does not take files as large.' }];
-  return toInputIssues(error.issues).map(({ path, message }) => ({
-    path: path.map((name, index) => (index === 0 && name === 'file' ? 'files' : name)),
-    message,
-  }));
+  return toInputIssues(error.issues, { file: 'files' });
 }
 
 /** Different for every different upload; the files are read through, not gathered. */

@@ -12,8 +12,8 @@ import {
   type UserError,
 } from '../../graph/user-error.ts';
 import type { Service } from '../../upstream/service.ts';
+import { settleLost } from '../settle.ts';
 import { getOrder, type Order } from './rest.ts';
-import { settleLost } from './settle.ts';
 import { readOrderStatus } from './status.ts';
 import { cancelOrder, type Simulation, simulateOrder } from './write.ts';
 
@@ -63,6 +63,8 @@ async function findCancelled(service: Service, orderId: string): Promise<OrderCa
   return { kind: 'OrderCancelled', order };
 }
 
+const simulationNames = { order_id: 'id', delay: 'delaySeconds' };
+
 /** Moves an order along its life. @throws GatewayError FORBIDDEN, UPSTREAM_* */
 export async function requestSimulation(
   { service }: GraphContext,
@@ -73,18 +75,30 @@ export async function requestSimulation(
   const order = await getOrder(service, orderId);
   if (order === null) return notFound('order');
   try {
-    const isDone = await simulateOrder(service, order, simulation);
-    const current = isDone === null ? null : await getOrder(service, orderId);
-    return current === null ? notFound('order') : { kind: 'OrderSimulated', order: current };
+    if ((await simulateOrder(service, order, simulation)) === null) return notFound('order');
   } catch (error) {
     if (isGatewayError(error, 'UPSTREAM_FORBIDDEN')) return featureNotEnabled();
-    if (isGatewayError(error, 'UPSTREAM_REJECTED')) {
-      return inputRejected(
-        error.issues.length > 0 ? toInputIssues(error.issues) : [describeStandstill(order)],
-      );
+    if (!isGatewayError(error, 'UPSTREAM_REJECTED')) {
+      // A slow walk has not begun yet, so no look can tell.
+      if (simulation.delaySeconds) throw error;
+      return await settleLost(error, () => findMoved(service, order));
     }
-    throw error;
+    return inputRejected(
+      error.issues.length > 0 ? toInputIssues(error.issues, simulationNames) : [describeStandstill(order)],
+    );
   }
+  const current = await getOrder(service, orderId).catch((error: unknown) => {
+    // It was done, whatever the read says of itself.
+    throw isGatewayError(error) ? error.withOutcome(true) : error;
+  });
+  return current === null ? notFound('order') : { kind: 'OrderSimulated', order: current };
+}
+
+/** The order, when it has gone on since it was read. */
+async function findMoved(service: Service, before: Order): Promise<OrderSimulated | null> {
+  const order = await getOrder(service, before.id);
+  const hasMoved = order !== null && order.events.at(-1)?.id !== before.events.at(-1)?.id;
+  return hasMoved ? { kind: 'OrderSimulated', order } : null;
 }
 
 function describeStandstill(order: Order): InputIssue {

@@ -1,4 +1,4 @@
-import { readUuid } from '../../graph/arguments.ts';
+import { readOptionalUuid, readUuid } from '../../graph/arguments.ts';
 import { builder } from '../../graph/builder.ts';
 import { featureNotEnabledRef, inputRejectedRef, notFoundRef, userErrorRef } from '../../graph/user-error.ts';
 import {
@@ -38,6 +38,9 @@ const createTestkitOrderInput = builder.inputType('CreateTestkitOrderInput', {
     labTestId: t.id({
       required: true,
       description: 'Id of the lab test (uuid); its method must be TESTKIT.',
+    }),
+    labAccountId: t.id({
+      description: 'Id of the lab account it stands on (uuid); chosen by the service when left out.',
     }),
     shippingDetails: t.field({
       type: shippingAddressInput,
@@ -105,6 +108,7 @@ builder.mutationFields((t) => ({
         {
           userId: readUuid('input.userId', input.userId),
           labTestId: readUuid('input.labTestId', input.labTestId),
+          labAccountId: readOptionalUuid('input.labAccountId', input.labAccountId),
           shipping: { ...input.shippingDetails, secondLine: input.shippingDetails.secondLine ?? null },
           passthrough: input.passthrough ?? null,
         },

@@ -96,11 +96,12 @@ async function describeCreated(
   kept: unknown,
 ): Promise<OrderCreated> {
   const { answer, position, since } = keptAnswer.parse(kept);
-  const readable = answer ?? (await recover(since));
+  const readable = answer ?? (await recover(since).catch(() => null));
   if (readable === null) {
     throw new GatewayError(
       'UPSTREAM_UNREADABLE',
-      "The service placed the order, but in an answer that cannot be read. Look for it among the user's orders.",
+      "The service said yes in an answer that cannot be read. Look for the order among the user's orders.",
+      { mayBeDone: true },
     );
   }
   const { order, serviceStatus, serviceMessage } = readOrderAnswer(readable);

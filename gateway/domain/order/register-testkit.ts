@@ -7,11 +7,11 @@ import {
   type NotFound,
   notFound,
 } from '../../graph/user-error.ts';
+import { settleLost } from '../settle.ts';
 import { findIssues, type InputRule, isGiven, patientRules } from './patient-rules.ts';
 import { describeRefusal, type PhysicianRequired } from './place.ts';
 import type { Registration } from './request.ts';
 import { findTestkit, type Order } from './rest.ts';
-import { settleLost } from './settle.ts';
 import { readOrderStatus } from './status.ts';
 import { cursorAfter } from './updates.ts';
 import { registerTestkit } from './write.ts';

@@ -11,8 +11,8 @@ import {
   type UserError,
 } from '../../graph/user-error.ts';
 import type { Service } from '../../upstream/service.ts';
+import { settleLost } from '../settle.ts';
 import { getOrder, type Order } from './rest.ts';
-import { settleLost } from './settle.ts';
 import { readOrderStatus } from './status.ts';
 import { updateOrder } from './write.ts';
 
@@ -54,7 +54,7 @@ export async function requestUpdate(
     if (!isGatewayError(error, 'UPSTREAM_REJECTED')) {
       return await settleLost(error, () => findUpdated(service, orderId, activateBy));
     }
-    if (error.issues.length > 0) return inputRejected(toInputIssues(error.issues));
+    if (error.issues.length > 0) return inputRejected(toInputIssues(error.issues, { order_id: 'id' }));
     const current = (await getOrder(service, orderId)) ?? order;
     return isScheduled(current) ? dayRefused() : updateRefused(current);
   }

@@ -34,6 +34,8 @@ export function readOrderAnswer(json: unknown): OrderAnswer {
 export interface NewTestkitOrder {
   readonly userId: string;
   readonly labTestId: string;
+  /** Null leaves the choice to the service. */
+  readonly labAccountId: string | null;
   readonly shipping: {
     readonly receiverName: string;
     readonly firstLine: string;
@@ -65,6 +67,7 @@ export function createTestkitOrder(
     body: {
       user_id: order.userId,
       lab_test_id: order.labTestId,
+      ...(order.labAccountId === null ? {} : { lab_account_id: order.labAccountId }),
       shipping_details: {
         receiver_name: shipping.receiverName,
         first_line: shipping.firstLine,
@@ -132,7 +135,7 @@ export async function createOrder(service: Service, order: NewOrder, reference: 
     throw new GatewayError(
       'IDEMPOTENCY_UNSETTLED',
       'The service is still at work on an order with this idempotencyKey. Repeat the same call later.',
-      { retryAfterMs: 5000 },
+      { retryAfterMs: 5000, mayBeDone: true },
     );
   }
 }

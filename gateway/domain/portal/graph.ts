@@ -1,7 +1,5 @@
-import { GatewayError } from '../../errors.ts';
 import { readOptionalUuid } from '../../graph/arguments.ts';
 import { builder } from '../../graph/builder.ts';
-import type { GraphContext } from '../../graph/context.ts';
 import {
   featureNotEnabledRef,
   inputIssueRef,
@@ -73,12 +71,6 @@ const createPortalUrlInput = builder.inputType('CreatePortalUrlInput', {
   }),
 });
 
-function readUserId(context: GraphContext, given: string | null | undefined): string {
-  const userId = readOptionalUuid('input.userId', given) ?? context.service.rights.userId;
-  if (userId !== null) return userId;
-  throw new GatewayError('BAD_USER_INPUT', 'input.userId is needed with a gateway key.');
-}
-
 builder.mutationField('createPortalUrl', (t) =>
   t.field({
     type: createPortalUrlResult,
@@ -90,7 +82,7 @@ builder.mutationField('createPortalUrl', (t) =>
     },
     resolve: (_root, { input }, context) =>
       requestPortalUrl(context, {
-        userId: readUserId(context, input.userId),
+        userId: readOptionalUuid('input.userId', input.userId) ?? context.service.rights.userId,
         context: input.context === 'LAUNCH' ? 'launch' : 'communications',
         orderId: readOptionalUuid('input.orderId', input.orderId),
       }),

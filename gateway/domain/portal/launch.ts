@@ -4,10 +4,12 @@ import {
   type FeatureNotEnabled,
   featureNotEnabled,
   type InputIssue,
+  type InputRejected,
   type NotFound,
   notFound,
   toInputIssues,
   type UserError,
+  userNeeded,
 } from '../../graph/user-error.ts';
 import { loadOrder } from '../order/graph.ts';
 import { getDemographics } from '../user/demographics.ts';
@@ -24,15 +26,26 @@ export interface PortalUrlRejected extends UserError {
   readonly issues: readonly InputIssue[];
 }
 
-export type CreatePortalUrlResult = PortalUrlCreated | PortalUrlRejected | FeatureNotEnabled | NotFound;
+export type CreatePortalUrlResult =
+  | PortalUrlCreated
+  | PortalUrlRejected
+  | FeatureNotEnabled
+  | NotFound
+  | InputRejected;
 
-/** Asks the service for a portal link. @throws GatewayError FORBIDDEN, PORTAL_URL_REFUSED, UPSTREAM_* */
+/**
+ * Asks the service for a portal link.
+ * @param wanted without a user where a server of the team names none
+ * @throws GatewayError FORBIDDEN, PORTAL_URL_REFUSED, UPSTREAM_*
+ */
 export async function requestPortalUrl(
   context: GraphContext,
-  request: PortalUrlRequest,
+  { userId, ...wanted }: Omit<PortalUrlRequest, 'userId'> & { readonly userId: string | null },
 ): Promise<CreatePortalUrlResult> {
   const { service } = context;
   service.require('launch:portal');
+  if (userId === null) return userNeeded();
+  const request = { userId, ...wanted };
   if (!(await mayLaunch(context, request))) return notFound('user or order');
   try {
     const portalUrl = await createPortalUrl(service, request, context.portalOrigins);

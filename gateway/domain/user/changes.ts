@@ -9,6 +9,7 @@ import {
   toInputIssues,
   type UserError,
 } from '../../graph/user-error.ts';
+import { settleLost } from '../settle.ts';
 import { requireTeam } from '../viewer/graph.ts';
 import { getUser, getUserByClientUserId, type User } from './rest.ts';
 import {
@@ -109,7 +110,7 @@ export async function requestDeletion(
   try {
     if ((await deleteUser(service, userId)) === null) return notFound('user');
   } catch (error) {
-    if (!isAnswerLost(error) || !(await isGone(context, userId))) throw error;
+    await settleLost(error, async () => ((await getUser(service, userId)) === null ? true : null));
   }
   context.loaders.clear();
   return { kind: 'UserDeleted', userId, undoUntil };
@@ -158,7 +159,7 @@ async function explainRefusal(
     // 409 says "taken" by its status alone (public service); who has it could not be read.
     if (error.status === 409) return taken(null);
   }
-  return inputRejected(toInputIssues(error.issues));
+  return inputRejected(toInputIssues(error.issues, { user_id: 'id' }));
 }
 
 function taken(
@@ -199,17 +200,4 @@ function isTimeZone(name: string): boolean {
   } catch {
     return false;
   }
-}
-
-function isAnswerLost(error: unknown): boolean {
-  return (
-    isGatewayError(error, 'UPSTREAM_TIMEOUT', 'UPSTREAM_UNAVAILABLE', 'UPSTREAM_UNREADABLE') && !error.notSent
-  );
-}
-
-async function isGone({ service }: GraphContext, userId: string): Promise<boolean> {
-  return await getUser(service, userId).then(
-    (user) => user === null,
-    () => false,
-  );
 }

@@ -1,7 +1,5 @@
-import { GatewayError } from '../../errors.ts';
 import { readOptionalUuid, readUuid } from '../../graph/arguments.ts';
 import { builder } from '../../graph/builder.ts';
-import type { GraphContext } from '../../graph/context.ts';
 import { featureNotEnabledRef, inputRejectedRef, notFoundRef, userErrorRef } from '../../graph/user-error.ts';
 import {
   type ClientUserIdTaken,
@@ -210,12 +208,6 @@ function readReference(by: (typeof userReference)['$inferInput']): UserName {
     : { id: null, clientUserId: by.clientUserId ?? '' };
 }
 
-function readOwnUserId(context: GraphContext, given: string | null | undefined): string {
-  const userId = readOptionalUuid('input.userId', given) ?? context.service.rights.userId;
-  if (userId !== null) return userId;
-  throw new GatewayError('BAD_USER_INPUT', 'input.userId is needed with a gateway key.');
-}
-
 builder.mutationFields((t) => ({
   createUser: t.field({
     type: createUserResult,
@@ -258,7 +250,7 @@ builder.mutationFields((t) => ({
     args: { input: t.arg({ type: updateDemographicsInput, required: true, description: 'The record.' }) },
     resolve: (_root, { input }, context) =>
       requestDemographics(context, {
-        userId: readOwnUserId(context, input.userId),
+        userId: readOptionalUuid('input.userId', input.userId) ?? context.service.rights.userId,
         person: readDemographics(input),
         more: findContradictions(input),
       }),

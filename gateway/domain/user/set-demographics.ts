@@ -9,6 +9,7 @@ import {
   type NotFound,
   notFound,
   toInputIssues,
+  userNeeded,
 } from '../../graph/user-error.ts';
 import { type Demographics, type NewDemographics, updateDemographics } from './demographics.ts';
 import { findDemographicsIssues } from './demographics-rules.ts';
@@ -22,6 +23,7 @@ export interface DemographicsUpdated {
 /**
  * Sets the whole demographics record of a user; what is left out is gone afterwards, so repeating a call
  * whose answer was lost does no harm.
+ * @param userId null where a server of the team names none
  * @param more what the reading of the input has found wrong already
  * @throws GatewayError FORBIDDEN without the scope write:profile, UPSTREAM_*
  */
@@ -32,13 +34,14 @@ export async function requestDemographics(
     person,
     more,
   }: {
-    readonly userId: string;
+    readonly userId: string | null;
     readonly person: NewDemographics;
     readonly more: readonly InputIssue[];
   },
 ): Promise<DemographicsUpdated | InputRejected | NotFound | FeatureNotEnabled> {
   const { service } = context;
   service.require('write:profile');
+  if (userId === null) return userNeeded();
   const issues = [...findDemographicsIssues(person), ...more];
   if (issues.length > 0) return inputRejected(issues);
   try {

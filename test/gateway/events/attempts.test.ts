@@ -154,7 +154,9 @@ describe.each(stores)('attempts kept in $name', ({ open }) => {
     const attempts = createAttempts(store.replies);
     const failed = new GatewayError('UPSTREAM_UNAVAILABLE', 'Failed.', { status: 500 });
 
-    await expect(attempts.run(newAttempt({ perform: () => fail(failed) }))).rejects.toBe(failed);
+    await expect(attempts.run(newAttempt({ perform: () => fail(failed) }))).rejects.toEqual(
+      failed.withOutcome(false),
+    );
 
     expect(await attempts.run(newAttempt())).toMatchObject({ kind: 'answer' });
   });
@@ -179,6 +181,33 @@ describe.each(stores)('attempts kept in $name', ({ open }) => {
 
     vi.setSystemTime(Date.now() + 1000);
     expect(await attempts.run(newAttempt())).toMatchObject({ kind: 'answer' });
+  });
+
+  test('stay unsettled after a failure that nobody can look behind', async () => {
+    await using store = await open();
+    const attempts = createAttempts(store.replies);
+    const failed = new GatewayError('UPSTREAM_UNAVAILABLE', 'Failed.', { status: 500 });
+    const blind = { ...newAttempt({ perform: () => fail(failed) }), recover: null };
+
+    await expect(attempts.run(blind)).rejects.toBe(failed);
+
+    await expect(attempts.run({ ...newAttempt(), recover: null })).rejects.toMatchObject({
+      code: 'IDEMPOTENCY_UNSETTLED',
+      mayBeDone: true,
+    });
+  });
+
+  test('are never repeated after a yes that cannot be read, even where nobody can look', async () => {
+    await using store = await open();
+    const attempts = createAttempts(store.replies);
+    const unreadable = new GatewayError('UPSTREAM_UNREADABLE', 'Yes.', { status: 200 });
+    const blind = newAttempt({ perform: () => fail(unreadable), recover: () => fail(lost) });
+
+    const outcome = { kind: 'answer', answer: blind.unreadable };
+    expect(await attempts.run(blind)).toEqual(outcome);
+
+    vi.setSystemTime(Date.now() + 61_000);
+    expect(await attempts.run(newAttempt())).toEqual(outcome);
   });
 
   test('say how long they stay unsettled', async () => {
@@ -221,6 +250,8 @@ describe.each(stores)('attempts kept in $name', ({ open }) => {
     await expect(attempts.run(blind)).rejects.toBe(failed);
 
     await expect(attempts.run(newAttempt())).rejects.toMatchObject({ code: 'IDEMPOTENCY_UNSETTLED' });
-    await expect(attempts.run(newAttempt({ recover: () => fail(lost) }))).rejects.toBe(lost);
+    await expect(attempts.run(newAttempt({ recover: () => fail(lost) }))).rejects.toEqual(
+      lost.withOutcome(true),
+    );
   });
 });
