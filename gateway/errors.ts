@@ -24,6 +24,7 @@ export const errorCodes = {
   WEBHOOK_UNVERIFIED: 'The webhook signature is missing, wrong or too old.',
   WEBHOOK_TOO_LARGE: 'The webhook body is larger than the limit.',
   WEBHOOK_ENCODED: 'The webhook body is compressed; it must be sent as it was signed.',
+  WEBHOOK_FLOODED: 'More webhooks are in hand than the gateway takes at once.',
   EVENT_LOG_UNAVAILABLE: 'The event log cannot be written or read at the moment.',
   EVENT_LOG_LOCKED: 'Another process holds the event log.',
   EVENT_LOG_DAMAGED: 'The event log file failed its integrity check.',

@@ -47,7 +47,10 @@ export async function followOrders(
 async function begin(context: GraphContext, followed: Followed, after: string | null): Promise<Start> {
   if (after === null) return await takeSnapshot(context, followed, 'SNAPSHOT');
   const place = context.cursors.read(scopeOf(context, followed), after);
-  if (place === 'other-epoch') return await takeSnapshot(context, followed, 'RESYNC');
+  if (place === 'other-epoch') {
+    context.onResync('other-epoch');
+    return await takeSnapshot(context, followed, 'RESYNC');
+  }
   return { place, orders: [], kind: 'RESYNC' };
 }
 
@@ -69,10 +72,9 @@ async function readOrders(context: GraphContext, followed: Followed): Promise<re
     throw new GatewayError('NOT_FOUND', 'There is no such user.');
   }
   const listed = await listNewestOrders(context.service, { userId: followed.userId });
-  const orders = (await Promise.all(listed.map((order) => newestOf(context, order)))).filter(
-    // One that has moved meanwhile is another user's, though the service may still list it.
-    (order) => order !== null && order.userId.toLowerCase() === followed.userId,
-  );
+  const newest = await Promise.all(listed.map((order) => newestOf(context, order)));
+  // One that has moved meanwhile is another user's, though the service may still list it.
+  const orders = newest.flatMap((order) => (order?.userId.toLowerCase() === followed.userId ? [order] : []));
   return orders.toSorted((a, b) => changedAt(b) - changedAt(a));
 }
 
@@ -132,7 +134,10 @@ async function* showChanges(
   let shown = start.place.shown;
   const items = follow(context.events, logScopeOf(followed), { after: start.place.position, signal });
   for await (const item of items) {
-    if (item.kind === 'gap') return true;
+    if (item.kind === 'gap') {
+      context.onResync(item.reason);
+      return true;
+    }
     const { event, payload } = item;
     const order = readOrder(payload);
     if (order === null || event.subject === null) continue;

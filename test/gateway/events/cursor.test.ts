@@ -80,7 +80,7 @@ describe('a cursor', () => {
 
 describe('the key of cursors', () => {
   const open = async (path: string, keys: readonly Buffer[]) => {
-    const store = await openEventStore({ kind: 'sqlite', path }, keys, silent);
+    const store = await openEventStore({ kind: 'sqlite', path }, { keys, log: silent });
     return { ...store, [Symbol.asyncDispose]: store.log.close } satisfies EventStore & AsyncDisposable;
   };
 
@@ -133,8 +133,8 @@ describe('the key of cursors', () => {
 
   test('in memory is of that log alone', async () => {
     const [one, two] = [
-      await openEventStore({ kind: 'memory' }, [], silent),
-      await openEventStore({ kind: 'memory' }, [], silent),
+      await openEventStore({ kind: 'memory' }, { keys: [], log: silent }),
+      await openEventStore({ kind: 'memory' }, { keys: [], log: silent }),
     ];
     const cursor = one.cursors.issue('scope', place);
     expect(one.cursors.read('scope', cursor)).toEqual(place);

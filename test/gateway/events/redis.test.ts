@@ -405,15 +405,15 @@ describe('a server that comes back empty', () => {
     await using server = await startRedis();
     const url = server.newUrl();
     const log = createLog({ level: 'silent' });
-    const maker = await openEventStore({ kind: 'redis', url, allowWeak: false }, keys, log);
+    const maker = await openEventStore({ kind: 'redis', url, allowWeak: false }, { keys, log });
     await maker.log.close();
-    const one = await openEventStore({ kind: 'redis', url, allowWeak: false }, keys, log);
+    const one = await openEventStore({ kind: 'redis', url, allowWeak: false }, { keys, log });
     const cursor = one.cursors.issue('scope', place);
     await server.restart('empty');
     await expect.poll(() => one.log.isWritable()).toBe(true);
     await one.log.position();
 
-    const two = await openEventStore({ kind: 'redis', url, allowWeak: false }, keys, log);
+    const two = await openEventStore({ kind: 'redis', url, allowWeak: false }, { keys, log });
 
     expect(one.cursors.read('scope', cursor)).toBe('other-epoch');
     expect(two.cursors.read('scope', cursor)).toBe('other-epoch');
@@ -436,7 +436,7 @@ describe('a server that comes back empty', () => {
     const url = server.newUrl();
     const log = createLog({ level: 'silent' });
     const [one, two] = await Promise.all(
-      [1, 2].map(() => openEventStore({ kind: 'redis', url, allowWeak: false }, [], log)),
+      [1, 2].map(() => openEventStore({ kind: 'redis', url, allowWeak: false }, { keys: [], log })),
     );
     const cursor = one?.cursors.issue('scope', place) ?? '';
     expect(two?.cursors.read('scope', cursor)).toEqual(place);

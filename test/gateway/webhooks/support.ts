@@ -65,10 +65,11 @@ export interface Delivery extends Signing {
 export async function openEndpoint(more: Partial<WebhookEndpointOptions> = {}) {
   const folder = makeFolder();
   const outcomes: string[] = [];
+  const offsets: number[] = [];
   const logged: string[] = [];
   const log = createLog({ level: 'info', destination: { write: (line) => void logged.push(line) } });
   const location = { kind: 'sqlite', path: folder.file('events.db') } as const;
-  const { log: events } = await openEventStore(location, [], log);
+  const { log: events } = await openEventStore(location, { keys: [], log });
   const receive = createWebhookEndpoint({
     secrets: [secret],
     events,
@@ -76,6 +77,7 @@ export async function openEndpoint(more: Partial<WebhookEndpointOptions> = {}) {
     subjectOf: versionOfOrder,
     teamId: async () => teamId,
     onOutcome: (outcome) => outcomes.push(outcome),
+    onClockOffset: (seconds) => offsets.push(seconds),
     ...more,
   });
   const post = (body: BodyInit, headers: Readonly<Record<string, string | null>>) => {
@@ -94,6 +96,7 @@ export async function openEndpoint(more: Partial<WebhookEndpointOptions> = {}) {
   return {
     events,
     outcomes,
+    offsets,
     logged,
     post,
     /** Sends a body, signed unless told otherwise, and gives the status of the answer. */
