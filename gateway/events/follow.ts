@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
 import { isGatewayError } from '../errors.ts';
-import type { Batch, EventLog, Gap, GapReason, Scope, StoredEvent } from './log.ts';
+import type { EventLog, GapReason, Scope, StoredEvent } from './log.ts';
 
 const batchSize = 100;
 /** How often a store that cannot be read is asked again, in milliseconds. */
@@ -26,7 +26,7 @@ export async function* follow(log: EventLog, scope: Scope, options: FollowOption
   const { signal } = options;
   let after = options.after;
   while (!signal.aborted) {
-    const batch = await readWhenBack(log, scope, { after, signal });
+    const batch = await askWhenBack(() => log.read(scope, after, batchSize), signal);
     if (batch === null) return;
     if (batch.kind === 'gap') {
       yield batch;
@@ -42,15 +42,17 @@ export async function* follow(log: EventLog, scope: Scope, options: FollowOption
   }
 }
 
-/** A store that is gone for a while holds the stream up and does not end it. Null when the signal aborts first. */
-async function readWhenBack(
-  log: EventLog,
-  scope: Scope,
-  { after, signal }: FollowOptions,
-): Promise<Batch | Gap | null> {
+/**
+ * Asks the log until it answers: a store that is gone for a while holds a stream up and does not end it.
+ * @returns null when the signal aborts first
+ */
+export async function askWhenBack<Answer>(
+  ask: () => Promise<Answer>,
+  signal: AbortSignal,
+): Promise<Answer | null> {
   while (!signal.aborted) {
     try {
-      return await log.read(scope, after, batchSize);
+      return await ask();
     } catch (error) {
       if (!isGatewayError(error, 'EVENT_LOG_UNAVAILABLE')) throw error;
       await setTimeout(retryMs, undefined, { signal, ref: false }).catch(() => undefined);

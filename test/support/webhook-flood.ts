@@ -46,7 +46,12 @@ function begin(index: number): Post {
 
 function readAnswer(post: ClientRequest): Promise<string> {
   return new Promise((resolve) => {
-    post.on('error', (error) => resolve(`no answer: ${error.message}`));
+    // Turned away in the middle of its body, a sender may meet the closed connection before it reads the answer.
+    post.on('error', (error: NodeJS.ErrnoException) =>
+      resolve(
+        error.code === 'EPIPE' || error.code === 'ECONNRESET' ? 'cut off' : `no answer: ${error.message}`,
+      ),
+    );
     post.on('response', (response: IncomingMessage) => {
       response.resume();
       const hasHint = response.headers['retry-after'] !== undefined;
@@ -63,6 +68,6 @@ const answers = await Promise.all(posts.map(({ answer }) => answer));
 const report: FloodReport = {
   acknowledged: [...answers.keys()].filter((index) => answers[index] === '202'),
   turnedAway: answers.filter((answer) => answer === '503 with retry-after').length,
-  other: answers.filter((answer) => answer !== '202' && answer !== '503 with retry-after'),
+  other: answers.filter((answer) => !['202', '503 with retry-after', 'cut off'].includes(answer)),
 };
 parentPort?.postMessage(report);
