@@ -25,13 +25,19 @@ export interface Config {
   readonly eventLog: EventLogConfig;
   readonly eventLogKeys: readonly Buffer[];
   readonly eventRetentionDays: number;
+  /** How often the service is compared with the event log; 0 = never. */
+  readonly reconcileMinutes: number;
   readonly logLevel: string;
   readonly production: boolean;
   /** Names of variables that were generated because none was given. */
   readonly generated: readonly string[];
 }
 
-export type EventLogConfig = { readonly kind: 'memory' } | { readonly kind: 'sqlite'; readonly path: string };
+export type EventLogConfig =
+  | { readonly kind: 'memory' }
+  | { readonly kind: 'sqlite'; readonly path: string }
+  /** `allowWeak` accepts a server that may lose what it acknowledged. The url may hold a password. */
+  | { readonly kind: 'redis'; readonly url: string; readonly allowWeak: boolean };
 
 /** Secrets made once for a gateway that was given none; see `kept-secrets.ts`. */
 export interface KeptSecrets {
@@ -68,6 +74,7 @@ export function readConfig(env: Environment, keepSecrets: () => KeptSecrets): Co
     eventLog: readEventLog(reading),
     eventLogKeys: readEventLogKeys(reading),
     eventRetentionDays: reading.integer('EVENT_RETENTION_DAYS', 7, { min: 1, max: 365 }),
+    reconcileMinutes: reading.integer('RECONCILE_MINUTES', 10, { min: 0, max: 1440 }),
     logLevel: reading.oneOf('LOG_LEVEL', logLevels) ?? 'info',
     production: reading.production,
     generated: reading.generated,
@@ -261,13 +268,23 @@ function readViewerSecret(reading: Reading): string {
 }
 
 function readEventLog(reading: Reading): EventLogConfig {
-  const text = reading.text('EVENT_LOG') ?? 'sqlite:./data/events.db';
+  const text = reading.secret('EVENT_LOG') ?? 'sqlite:./data/events.db';
+  const allowWeak = reading.oneOf('ALLOW_WEAK_REDIS', ['0', '1']) === '1';
   if (text === 'memory:') return { kind: 'memory' };
   if (text.startsWith('sqlite:') && text.length > 'sqlite:'.length) {
     return { kind: 'sqlite', path: text.slice('sqlite:'.length) };
   }
-  reading.fault('EVENT_LOG must be sqlite:<path> or memory: (Redis is not supported yet).');
+  if (isRedisAddress(text)) return { kind: 'redis', url: text, allowWeak };
+  reading.fault(
+    'EVENT_LOG must be sqlite:<path>, redis://<host>:<port>/<database> (or rediss://), or memory:.',
+  );
   return { kind: 'memory' };
+}
+
+function isRedisAddress(text: string): boolean {
+  if (!URL.canParse(text)) return false;
+  const { protocol, hostname, pathname } = new URL(text);
+  return /^rediss?:$/.test(protocol) && hostname !== '' && /^(\/\d*)?$/.test(pathname);
 }
 
 function readEventLogKeys(reading: Reading): readonly Buffer[] {

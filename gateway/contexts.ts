@@ -6,8 +6,10 @@ import { listOrders } from './domain/order/rest.ts';
 import { listUsers } from './domain/user/rest.ts';
 import type { CreateContext } from './edge/graphql.ts';
 import { createAttempts } from './events/attempts.ts';
+import type { GapReason } from './events/log.ts';
 import type { EventStore } from './events/open.ts';
 import { createLoaders } from './graph/context.ts';
+import { teamMark } from './readers.ts';
 import type { Upstream } from './upstream/client.ts';
 import { bindService, type Service } from './upstream/service.ts';
 import { traceUpstream } from './upstream/trace.ts';
@@ -29,11 +31,15 @@ export interface ContextParts {
   readonly onUnknown: (field: string, value: string) => void;
   /** Told of rows of the service that could not be read, and where they stood. */
   readonly onUnreadable: (operation: string, path: string, rows: number) => void;
+  /** Told of a stream that had to begin anew. */
+  readonly onResync: (reason: GapReason) => void;
 }
 
 export interface Contexts {
   /** Makes what resolvers reach, for one operation of one caller. */
   readonly create: CreateContext;
+  /** The service as the gateway itself uses it, not on behalf of a caller. */
+  readonly ownService: (signal: AbortSignal) => Service;
   /**
    * The team whose events are delivered: as configured, else as the service's first answer named it; asks the
    * service when nothing has yet. Null when it cannot be learned now: a signed event is then taken as ours.
@@ -48,16 +54,20 @@ export function createContexts(parts: ContextParts): Contexts {
   const attempts = createAttempts(store.replies);
   const portalOrigins = [...config.portalOrigins, ...parts.portalOrigins];
   let teamId = config.teamId;
+  const noteTeam = (id: string) => {
+    if (teamId !== null) return;
+    teamId = id;
+    // Only commands read it. One that is lost because the log cannot be written now is written at the next start.
+    store.log.writeMark(teamMark, id).catch(() => undefined);
+  };
 
-  const create: CreateContext = ({ caller, left, over, isTraced = false }) => {
+  const create: CreateContext = ({ caller, left, over, isTraced = false, lastEventId = null }) => {
     const trace = isTraced && caller.kind === 'TEAM' ? traceUpstream(upstream) : null;
     const service = bindService(trace?.upstream ?? upstream, {
       rights: createRights(caller),
       ordersPath: config.ordersPath,
       signal: left,
-      onTeam: (id) => {
-        teamId ??= id.toLowerCase();
-      },
+      onTeam: (id) => noteTeam(id.toLowerCase()),
       onUnreadable: parts.onUnreadable,
     });
     return {
@@ -71,16 +81,21 @@ export function createContexts(parts: ContextParts): Contexts {
       portalOrigins,
       teamId: () => teamId,
       over,
+      lastEventId,
       loaders: createLoaders(service),
       onUnknown: oncePerValue(parts.onUnknown),
+      onResync: parts.onResync,
       upstreamTotals: trace?.totals ?? null,
     };
   };
 
+  const ownService = (signal: AbortSignal) =>
+    create({ caller: { kind: 'TEAM' }, left: signal, over: signal }).service;
+
   const probe = async (ask: (service: Service) => Promise<unknown>): Promise<boolean> => {
     const signal = AbortSignal.timeout(probeMs);
     try {
-      await ask(create({ caller: { kind: 'TEAM' }, left: signal, over: signal }).service);
+      await ask(ownService(signal));
       return true;
     } catch {
       return false;
@@ -90,6 +105,7 @@ export function createContexts(parts: ContextParts): Contexts {
 
   return {
     create,
+    ownService,
     learnTeam: async () => {
       if (teamId === null) await askForTeam();
       return teamId;

@@ -21,7 +21,7 @@ interface Started {
 
 async function start(config: Config, log: Log): Promise<Started> {
   if (config.service.kind === 'embedded') return await startWithSandbox(config, log);
-  const gateway = createGateway({ config, log, serviceUrl: config.service.url });
+  const gateway = await createGateway({ config, log, serviceUrl: config.service.url });
   const { url } = await gateway.listen();
   return { gateway, url, closeSandbox: async () => {} };
 }
@@ -32,7 +32,7 @@ async function startWithSandbox(config: Config, log: Log): Promise<Started> {
   const [webhookSecret = ''] = config.webhookSecrets;
   const sandbox = createSandbox({ apiKey: config.service.apiKey, webhookSecret, ...stateFileOf(config) });
   const service = await sandbox.listen({ host: '127.0.0.1', port: 0 });
-  const gateway = createGateway({
+  const gateway = await createGateway({
     config,
     log,
     serviceUrl: service.url,

@@ -64,9 +64,9 @@ async function settle(replies: Replies, attempt: Attempt): Promise<Outcome> {
     if (found !== null) return await finish(replies, attempt.key, found);
     const remainingMs = earlier.since.getTime() + settleMs - Date.now();
     if (remainingMs > 0) throw unsettled(remainingMs);
-    // Claimed anew, so that an answer lost once more is waited for from now on and not from the first try.
-    await replies.release(attempt.key);
-    return await settle(replies, attempt);
+    // Claimed anew, so that an answer lost once more is waited for from now on and not from the first try. Of
+    // several gateways one gets it; the others find it claimed just now.
+    if (!(await replies.reclaim(attempt.key, earlier.since))) return await settle(replies, attempt);
   }
   return await perform(replies, attempt);
 }

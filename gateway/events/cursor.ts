@@ -32,13 +32,13 @@ const keyBytes = 32;
  * (which stream, for whom), so a cursor works only where it was issued.
  * @param keys the first issues, every key reads (rotation)
  */
-export function createCursors(epoch: string, keys: readonly [Buffer, ...Buffer[]]): Cursors {
+export function createCursors(epoch: () => string, keys: readonly [Buffer, ...Buffer[]]): Cursors {
   const macOf = (key: Buffer, scope: string, payload: Buffer) =>
     createHmac('sha256', key).update(scope).update('\0').update(payload).digest().subarray(0, macBytes);
 
   return {
     issue: (scope, { position, shown }) => {
-      const payload = Buffer.from(JSON.stringify([epoch, position, shown]));
+      const payload = Buffer.from(JSON.stringify([epoch(), position, shown]));
       return Buffer.concat([macOf(keys[0], scope, payload), payload]).toString('base64url');
     },
     read: (scope, cursor) => {
@@ -48,7 +48,7 @@ export function createCursors(epoch: string, keys: readonly [Buffer, ...Buffer[]
         mac.length === macBytes && keys.some((key) => timingSafeEqual(mac, macOf(key, scope, payload)));
       if (!isOurs) throw badCursor();
       const [cursorEpoch, position, shown] = payloadShape.parse(JSON.parse(payload.toString('utf8')));
-      return cursorEpoch === epoch ? { position, shown } : 'other-epoch';
+      return cursorEpoch === epoch() ? { position, shown } : 'other-epoch';
     },
   };
 }

@@ -1,6 +1,10 @@
+import { setTimeout } from 'node:timers/promises';
+import { isGatewayError } from '../errors.ts';
 import type { EventLog, GapReason, Scope, StoredEvent } from './log.ts';
 
 const batchSize = 100;
+/** How often a store that cannot be read is asked again, in milliseconds. */
+const retryMs = 500;
 
 export type Followed =
   /** `payload` is the envelope's `data`. */
@@ -22,7 +26,8 @@ export async function* follow(log: EventLog, scope: Scope, options: FollowOption
   const { signal } = options;
   let after = options.after;
   while (!signal.aborted) {
-    const batch = await log.read(scope, after, batchSize);
+    const batch = await askWhenBack(() => log.read(scope, after, batchSize), signal);
+    if (batch === null) return;
     if (batch.kind === 'gap') {
       yield batch;
       return;
@@ -37,7 +42,27 @@ export async function* follow(log: EventLog, scope: Scope, options: FollowOption
   }
 }
 
-function readPayload(body: Buffer): unknown {
+/**
+ * Asks the log until it answers: a store that is gone for a while holds a stream up and does not end it.
+ * @returns null when the signal aborts first
+ */
+export async function askWhenBack<Answer>(
+  ask: () => Promise<Answer>,
+  signal: AbortSignal,
+): Promise<Answer | null> {
+  while (!signal.aborted) {
+    try {
+      return await ask();
+    } catch (error) {
+      if (!isGatewayError(error, 'EVENT_LOG_UNAVAILABLE')) throw error;
+      await setTimeout(retryMs, undefined, { signal, ref: false }).catch(() => undefined);
+    }
+  }
+  return null;
+}
+
+/** The `data` of a kept envelope, null where it has none. */
+export function readPayload(body: Buffer): unknown {
   const envelope: unknown = JSON.parse(body.toString('utf8'));
   return typeof envelope === 'object' && envelope !== null && 'data' in envelope ? envelope.data : null;
 }

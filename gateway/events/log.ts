@@ -6,8 +6,11 @@
  * `version` the number that grows with it (the order's last event id).
  */
 export interface EventLog {
-  /** Differs for every log ever made: a cursor of another epoch points into another history. */
-  readonly epoch: string;
+  /**
+   * Differs for every log ever made: a cursor of another epoch points into another history. It changes while
+   * the gateway runs when a store behind the network comes back empty.
+   */
+  readonly epoch: () => string;
   /**
    * Keeps a message, once per message id. Resolves only when it is durable.
    * @throws GatewayError EVENT_LOG_UNAVAILABLE when it could not be made durable
@@ -15,27 +18,47 @@ export interface EventLog {
   readonly append: (message: NewMessage) => Promise<Appended>;
   /**
    * Up to `limit` events of the scope after `after`, oldest first. `through` is how far the log was looked
-   * at: the place to go on from even when nothing matched. `gap` says that history after `after` is gone, or
-   * that `after` lies beyond the end of this log.
+   * at: the place to go on from even when nothing matched. `gap` says that history after `after` is gone or
+   * cannot be opened, or that `after` lies beyond the end of this log.
+   * @throws GatewayError EVENT_LOG_UNAVAILABLE while the store cannot be read
    */
   readonly read: (scope: Scope, after: number, limit: number) => Promise<Batch | Gap>;
   /** The position of the newest message, 0 in an empty log. */
   readonly position: () => Promise<number>;
-  /** Resolves when there may be something of the scope after `after`, or when the signal aborts. Never rejects. */
+  /**
+   * Resolves when there may be something of the scope after `after`, or when the signal aborts. Never rejects. A
+   * lost hint costs a second: the end of the log is looked at that often.
+   */
   readonly wake: (scope: Scope, after: number, signal: AbortSignal) => Promise<void>;
   /** The highest version of a subject that the log has seen; version 0 for one that was only claimed. */
   readonly latest: (subject: string) => Promise<Latest | null>;
   /**
-   * Up to `limit` facts, those of the latest time first. Of each key only the fact of the message that stands
-   * last in the log is there.
+   * Up to `limit` facts: latest time first, then latest position, then greatest hash of the key. Of each key only
+   * the fact of the message that stands last in the log is there.
    */
   readonly facts: (query: FactQuery, limit: number) => Promise<readonly StoredFact[]>;
   /**
-   * Notes whose a subject is before any message of it came, durably; one that is known already stays as it is.
+   * Notes whose a subject is, and at which version, before any message of it came, durably; one that is known
+   * already stays as it is.
    * @throws GatewayError EVENT_LOG_UNAVAILABLE
    */
-  readonly claim: (subject: string, userId: string) => Promise<void>;
-  /** Drops bodies received before this time, and their facts; message ids are remembered longer (30 days). */
+  readonly claim: (subject: string, known: Claimed) => Promise<void>;
+  /** Up to `limit` dead letters after a position, oldest first: what nobody was told, and why. */
+  readonly deadLetters: (after: number, limit: number) => Promise<readonly DeadLetter[]>;
+  /** A small text kept under a name, durably: how far a routine has come. Null when none was kept. */
+  readonly readMark: (name: string) => Promise<string | null>;
+  /** @throws GatewayError EVENT_LOG_UNAVAILABLE */
+  readonly writeMark: (name: string, value: string) => Promise<void>;
+  /**
+   * Calls the listener for each message that became readable, wherever it was appended, before anyone who waits
+   * is woken. `null` says that hints may have been lost: anything may be new.
+   * @returns stops it
+   */
+  readonly onNews: (listener: (news: News | null) => void) => () => void;
+  /**
+   * Drops bodies received before this time, and their facts; message ids are remembered longer (30 days).
+   * @returns how many it dropped
+   */
   readonly prune: (before: Date) => Promise<number>;
   /** Whether a write would succeed now. */
   readonly isWritable: () => Promise<boolean>;
@@ -131,6 +154,20 @@ export interface StoredEvent {
   readonly body: Buffer;
 }
 
+/** A message that nobody is told, kept for people to look at. */
+export interface DeadLetter extends StoredEvent {
+  readonly deadReason: DeadReason;
+}
+
+/** Whom and what a message is about: all that those who wait need to know. */
+export type News = Pick<NewMessage, 'userId' | 'subject'>;
+
+export interface Claimed {
+  readonly userId: string | null;
+  /** 0 when only the owner is known. */
+  readonly version: number;
+}
+
 export interface Batch {
   readonly kind: 'events';
   readonly events: readonly StoredEvent[];
@@ -142,12 +179,28 @@ export interface Gap {
   readonly reason: GapReason;
 }
 
-export type GapReason = 'pruned' | 'beyond-end' | 'other-epoch';
+/** `sealed`: no key opens what comes next. */
+export type GapReason = 'pruned' | 'beyond-end' | 'other-epoch' | 'sealed';
 
 export interface Latest {
   readonly version: number;
   readonly position: number;
   readonly userId: string | null;
+}
+
+/**
+ * Whether a message is a change of its subject: a higher version than any before it. What was found by comparing
+ * with the service also counts at the same version when the subject has moved to another user.
+ */
+export function isAdvance(
+  message: Pick<NewMessage, 'subject' | 'userId' | 'origin' | 'deadReason'>,
+  latest: Latest | null,
+): boolean {
+  const { subject, userId, origin, deadReason } = message;
+  if (subject === null || deadReason !== null) return false;
+  if (latest === null || subject.version > latest.version) return true;
+  const hasMoved = userId !== null && userId !== latest.userId;
+  return origin === 'reconciled' && subject.version === latest.version && hasMoved;
 }
 
 /** For how long a message id is remembered, in days (the sender retries for about 28 hours). */

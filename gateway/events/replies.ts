@@ -5,6 +5,11 @@
 export interface Replies {
   /** Claims the key for a first attempt, or tells what became of earlier ones. */
   readonly begin: (key: string, fingerprint: string) => Promise<Earlier>;
+  /**
+   * Claims the key for a new attempt after one that began at `since` and never settled; false when somebody else
+   * has claimed or settled it meanwhile.
+   */
+  readonly reclaim: (key: string, since: Date) => Promise<boolean>;
   /** Keeps the answer of the attempt: from now on it is replayed. */
   readonly finish: (key: string, answer: unknown) => Promise<void>;
   /** The attempt came to nothing, for certain: the key is free again. */

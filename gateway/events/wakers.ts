@@ -1,14 +1,19 @@
-import type { NewMessage, Scope } from './log.ts';
+import type { News, Scope } from './log.ts';
+
+/** How often the end of the log is looked at, in milliseconds: what a lost hint costs at most. */
+export const lookEveryMs = 1000;
 
 /** Those who wait for news, by the narrowest thing they wait for. No queue: a waker only says "read again". */
 export interface Wakers {
   readonly wait: (scope: Scope, signal: AbortSignal) => Promise<void>;
-  readonly wake: (message: Pick<NewMessage, 'userId' | 'subject'>) => void;
-  readonly wakeAll: () => void;
+  /** Tells listeners first, then wakes whom it concerns; `null`: everybody, because anything may be new. */
+  readonly wake: (news: News | null) => void;
+  readonly onNews: (listener: (news: News | null) => void) => () => void;
 }
 
 export function createWakers(): Wakers {
   const waiting = new Map<string, Set<() => void>>();
+  const listeners = new Set<(news: News | null) => void>();
 
   const call = (key: string) => {
     const resolvers = waiting.get(key);
@@ -33,13 +38,19 @@ export function createWakers(): Wakers {
       signal.addEventListener('abort', done, { once: true });
       return promise;
     },
-    wake: ({ userId, subject }) => {
+    wake: (news) => {
+      for (const listener of listeners) listener(news);
+      if (news === null) {
+        for (const key of [...waiting.keys()]) call(key);
+        return;
+      }
       call('all');
-      if (userId !== null) call(`user ${userId}`);
-      if (subject !== null) call(`subject ${subject.id}`);
+      if (news.userId !== null) call(`user ${news.userId}`);
+      if (news.subject !== null) call(`subject ${news.subject.id}`);
     },
-    wakeAll: () => {
-      for (const key of [...waiting.keys()]) call(key);
+    onNews: (listener) => {
+      listeners.add(listener);
+      return () => void listeners.delete(listener);
     },
   };
 }

@@ -21,7 +21,7 @@ async function startOver() {
   const config = readTestConfig({ SERVICE_URL: service.url, EVENT_LOG: 'memory:' });
   const logged: string[] = [];
   const log = createLog({ level: 'info', destination: { write: (line) => void logged.push(line) } });
-  const gateway = createGateway({ config, log, serviceUrl: service.url });
+  const gateway = await createGateway({ config, log, serviceUrl: service.url });
   const { url } = await gateway.listen();
   return {
     service,

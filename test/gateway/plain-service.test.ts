@@ -20,7 +20,11 @@ const createTestkit = `mutation { createTestkitOrder(input: {
 
 async function openGateway(service: PlainService) {
   const config = readTestConfig({ SERVICE_URL: service.url, EVENT_LOG: 'memory:' });
-  const gateway = createGateway({ config, log: createLog({ level: 'silent' }), serviceUrl: service.url });
+  const gateway = await createGateway({
+    config,
+    log: createLog({ level: 'silent' }),
+    serviceUrl: service.url,
+  });
   const { url } = await gateway.listen();
   const query = async (text: string) => {
     const response = await gateway.fetch(graphqlRequest(url, { query: text }, gatewayKey));
@@ -176,7 +180,11 @@ test('a service without the list of orders is not ready and says so, instead of 
     EVENT_LOG: 'memory:',
     SERVICE_ORDERS_PATH: '/elsewhere',
   });
-  const gateway = createGateway({ config, log: createLog({ level: 'silent' }), serviceUrl: service.url });
+  const gateway = await createGateway({
+    config,
+    log: createLog({ level: 'silent' }),
+    serviceUrl: service.url,
+  });
   const ready = await gateway.fetch(new Request('http://gateway/ready'));
   const answer = await gateway.fetch(
     graphqlRequest('http://gateway', { query: '{ orders { nodes { id } } }' }, gatewayKey),

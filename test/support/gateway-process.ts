@@ -4,10 +4,11 @@ import { createInterface } from 'node:readline';
 
 /** A gateway in a process of its own, so that it can be killed like one. */
 export interface GatewayProcess {
+  readonly pid: number;
   readonly url: string;
   /** What it has printed and logged. */
   readonly output: readonly string[];
-  /** Ends it and resolves with its exit code, or null when a signal ended it. */
+  /** Ends it, where it still runs, and resolves with its exit code, or null when a signal ended it. */
   readonly end: (signal: 'SIGTERM' | 'SIGKILL') => Promise<number | null>;
 }
 
@@ -26,9 +27,11 @@ export async function startGatewayProcess(
   const output: string[] = [];
   const url = await readAddress(child, output);
   return {
+    pid: child.pid ?? 0,
     url,
     output,
     end: async (signal) => {
+      if (child.exitCode !== null || child.signalCode !== null) return child.exitCode;
       const exit = once(child, 'exit');
       child.kill(signal);
       const [code] = await exit;

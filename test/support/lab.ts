@@ -54,7 +54,11 @@ export async function startLab(options: LabOptions = {}): Promise<Lab> {
     ...options.env,
   });
   const log = createLog({ level: 'info', destination: { write: (line) => void logged.push(line) } });
-  const gateway = createGateway({ config, log, serviceUrl: (await options.serve?.(sandbox)) ?? serviceUrl });
+  const gateway = await createGateway({
+    config,
+    log,
+    serviceUrl: (await options.serve?.(sandbox)) ?? serviceUrl,
+  });
   const { url } = await gateway.listen();
   sandbox.webhooks.register(`${url}/webhooks`);
 
@@ -93,6 +97,8 @@ export function readTestConfig(env: Readonly<Record<string, string>>): Config {
       WEBHOOK_SECRETS: webhookSecret,
       GATEWAY_API_KEYS: gatewayKey,
       VIEWER_TOKEN_SECRET: 'a viewer token secret of more than 32 characters',
+      // Tests count calls; those of reconciliation turn it on.
+      RECONCILE_MINUTES: '0',
       ...env,
     },
     () => {

@@ -89,7 +89,7 @@ export const posts = (lab: Lab, path = '/v3/order') =>
 /** A gateway over any service at all, asked for orders. */
 export async function openGateway(serviceUrl: string) {
   const config = readTestConfig({ SERVICE_URL: serviceUrl, EVENT_LOG: 'memory:' });
-  const gateway = createGateway({ config, log: createLog({ level: 'silent' }), serviceUrl });
+  const gateway = await createGateway({ config, log: createLog({ level: 'silent' }), serviceUrl });
   const { url } = await gateway.listen();
   return {
     query: async (input: object) => {

@@ -34,7 +34,8 @@ export async function findChromium(): Promise<string | null> {
   return existsSync(downloaded) ? downloaded : null;
 }
 
-function findRedisServer(): string | null {
+/** redis-server from REDIS_SERVER or the PATH; null when there is none. */
+export function findRedisServer(): string | null {
   return process.env.REDIS_SERVER ?? findOnPath(['redis-server']);
 }
 
@@ -58,6 +59,8 @@ export async function ensureTools(): Promise<void> {
   const missing: string[] = [];
   if ((await findChromium()) === null) missing.push('chromium');
   if (findRedisServer() === null) missing.push('redis-server');
+  // Wished for, not needed: with it the tests see from the kernel what reaches the disk.
+  if (findOnPath(['strace']) === null) missing.push('strace');
   if (missing.length > 0 && isDebianRoot()) installFromDebian(missing);
 
   if ((await findChromium()) === null) {

@@ -58,7 +58,7 @@ export async function submitLabReport(
     const answer = await createLabReport(service, report);
     const created = readLabReport(answer, userId);
     // Before the caller hears of it: the owner must be known by the time the report is asked for.
-    if (created !== null) await events.claim(created.id.toLowerCase(), userId);
+    if (created !== null) await events.claim(created.id.toLowerCase(), { userId, version: 0 });
     return answer;
   };
   try {

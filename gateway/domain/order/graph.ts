@@ -8,6 +8,7 @@ import { addressRef } from '../address/graph.ts';
 import { collectionMethod, labTestRef } from '../lab-test/graph.ts';
 import { loadOrderSetMarkers, markerConnectionRef } from '../marker/graph.ts';
 import { loadUser, userRef } from '../user/graph.ts';
+import { newestOf } from './newest.ts';
 import { shipmentRef, transactionRef } from './parts-graph.ts';
 import { patientDetailsRef } from './patient-graph.ts';
 import { type CurrentOrder, getOrders, type Order, type OrderEvent } from './rest.ts';
@@ -37,8 +38,9 @@ const ordersById: LoaderKind<string, CurrentOrder | null> = {
  * The order with this id as it is now and as the caller may see it, or null. Fields of an order that read more of it
  * ask here whose it is now, with the id of the order that is shown: that one may be from before a kit moved.
  */
-export function loadOrder(context: GraphContext, id: string): Promise<CurrentOrder | null> {
-  return context.loaders.of(ordersById).load(id);
+export async function loadOrder(context: GraphContext, id: string): Promise<CurrentOrder | null> {
+  const order = await context.loaders.of(ordersById).load(id);
+  return order === null ? null : await newestOf(context, order);
 }
 
 /** Saves `loadOrder` the read of orders that this operation has just listed. */

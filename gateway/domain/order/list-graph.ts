@@ -13,6 +13,7 @@ import { collectionMethod } from '../lab-test/graph.ts';
 import { userRef } from '../user/graph.ts';
 import type { OrderFilter } from './filter.ts';
 import { interpretation, keepLoaded, orderRef } from './graph.ts';
+import { newestOfPage } from './newest.ts';
 import { listOrders } from './rest.ts';
 import { orderStepRef } from './status-graph.ts';
 
@@ -96,9 +97,10 @@ function listConnection(context: GraphContext, args: ListArguments, userId: stri
   const filter = readFilter(args.filter, userId);
   return newestFirstConnection(args, ['orders', filter], {
     fetch: async (range) => {
-      const page = await listOrders(context.service, filter, range).catch((error: unknown) => {
+      const listed = await listOrders(context.service, filter, range).catch((error: unknown) => {
         throw nameRefusedArguments(error, filterNames);
       });
+      const page = await newestOfPage(context, filter, listed);
       keepLoaded(context, page.rows);
       return page;
     },

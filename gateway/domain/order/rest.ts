@@ -119,7 +119,7 @@ export const ownerOfOrder = (order: Order): Subject => ({
   teamId: order.teamId,
 });
 
-/** For answers to reads alone: what is not the caller's does not leave upstream/service.ts. */
+/** For answers to reads, and for the newest message on an order where that is newer than they are. */
 const asCurrent = (order: Order) => order as CurrentOrder;
 
 /** An order together with its JSON as sent. */
@@ -197,9 +197,12 @@ const maxWalkedPages = 20;
  * The newest orders of the filter, 100 of them where there are so many. Further pages are read only when the
  * service showed that it does not filter.
  */
-export async function listNewestOrders(service: Service, filter: OrderFilter): Promise<readonly Order[]> {
+export async function listNewestOrders(
+  service: Service,
+  filter: OrderFilter,
+): Promise<readonly CurrentOrder[]> {
   // By id: an order that is placed between two pages pushes the last one of the first onto the second.
-  const orders = new Map<string, Order>();
+  const orders = new Map<string, CurrentOrder>();
   for (let page = 1; page <= maxWalkedPages && orders.size < maxOrderPage; page += 1) {
     const { rows } = await listOrders(service, filter, { page, size: maxOrderPage });
     for (const order of rows) if (order !== null) orders.set(order.id, order);
@@ -302,4 +305,13 @@ export function versionOfOrder(
 /** The order in a webhook's payload, or null when it cannot be read as one. */
 export function readOrder(payload: unknown): Order | null {
   return orderShape.safeParse(payload).data ?? null;
+}
+
+/**
+ * The same of the newest message that the log has on an order and that is newer than any read: it says who has the
+ * order now. Whether that is the caller is for the caller of this to ask.
+ */
+export function readNewestOrder(payload: unknown): CurrentOrder | null {
+  const order = readOrder(payload);
+  return order === null ? null : asCurrent(order);
 }

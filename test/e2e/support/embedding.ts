@@ -90,7 +90,7 @@ function createRestartable(serviceUrl: string, eventLogPath: string) {
         ALLOWED_ORIGINS: allowedOrigin,
       });
       const log = createLog({ level: 'silent', destination: { write: () => {} } });
-      gateway = createGateway({ config, log, serviceUrl });
+      gateway = await createGateway({ config, log, serviceUrl });
       url = (await gateway.listen()).url;
     },
     stop: async (): Promise<void> => {

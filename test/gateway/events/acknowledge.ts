@@ -1,11 +1,10 @@
 import process from 'node:process';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { createSeal } from '../../../gateway/events/seal.ts';
-import { openSqliteStore } from '../../../gateway/events/sqlite.ts';
+import { openSqliteStore } from '../../../gateway/events/sqlite/store.ts';
 import { newMessage } from '../../support/messages.ts';
 
 /** A process that appends without end and names every message on its output once it is acknowledged. */
-const { log } = openSqliteStore(process.argv[2] ?? '', createSeal([]));
+const { log } = openSqliteStore(process.argv[2] ?? '', { keys: [], access: 'exclusive' });
 for (let round = 0; ; round += 1) {
   const ids = Array.from({ length: 5 }, (_, index) => `message-${round}-${index}`);
   await Promise.all(

@@ -23,6 +23,28 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
+describe.each(stores)('a claim on a key in $name', ({ open }) => {
+  test('that never settled is claimed anew by one only, and not once it has settled', async () => {
+    await using store = await open();
+    const { replies } = store;
+    await replies.begin('key', 'print');
+    const earlier = await replies.begin('key', 'print');
+    if (earlier.kind !== 'unsettled') throw new Error(`It is ${earlier.kind}.`);
+    expect(await Promise.all([1, 2, 3].map(() => replies.reclaim('key', earlier.since)))).toEqual([
+      true,
+      false,
+      false,
+    ]);
+    const later = await replies.begin('key', 'print');
+    if (later.kind !== 'unsettled') throw new Error(`It is ${later.kind}.`);
+    expect(later.since.getTime()).toBeGreaterThan(earlier.since.getTime());
+    await replies.finish('key', { id: 1 });
+    expect(await replies.reclaim('key', later.since)).toBe(false);
+    expect(await replies.begin('key', 'print')).toEqual({ kind: 'finished', answer: { id: 1 } });
+    expect(await replies.reclaim('unknown', later.since)).toBe(false);
+  });
+});
+
 describe.each(stores)('attempts kept in $name', ({ open }) => {
   test('perform a write once: a repeated one gets the first answer, in another process too', async () => {
     await using store = await open();

@@ -1,13 +1,15 @@
 import { randomBytes } from 'node:crypto';
-import { readFileSync, statSync, writeFileSync } from 'node:fs';
+import { readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { createCursors, keepCursorKey } from '../../../gateway/events/cursor.ts';
 import { type EventStore, openEventStore } from '../../../gateway/events/open.ts';
+import { createLog } from '../../../gateway/log.ts';
 import { makeFolder } from '../../support/folder.ts';
 
+const silent = createLog({ level: 'silent' });
 const key = Buffer.alloc(32, 1);
-const cursors = createCursors('epoch-1', [key]);
+const cursors = createCursors(() => 'epoch-1', [key]);
 const place = { position: 42, shown: { 'order-1': 7 } };
 const badCursor = expect.objectContaining({ code: 'BAD_CURSOR' });
 
@@ -28,18 +30,18 @@ describe('a cursor', () => {
   });
 
   test('of a log that is gone is of another epoch, as long as the key is the same', () => {
-    const cursor = createCursors('epoch-0', [key]).issue('scope', place);
+    const cursor = createCursors(() => 'epoch-0', [key]).issue('scope', place);
     expect(cursors.read('scope', cursor)).toBe('other-epoch');
-    const other = createCursors('epoch-1', [Buffer.alloc(32, 2)]).issue('scope', place);
+    const other = createCursors(() => 'epoch-1', [Buffer.alloc(32, 2)]).issue('scope', place);
     expect(() => cursors.read('scope', other)).toThrow(badCursor);
   });
 
   test('issued under an older key is still read, and new ones are issued under the first', () => {
     const newKey = Buffer.alloc(32, 2);
-    const rotated = createCursors('epoch-1', [newKey, key]);
+    const rotated = createCursors(() => 'epoch-1', [newKey, key]);
     expect(rotated.read('scope', cursors.issue('scope', place))).toEqual(place);
     const issued = rotated.issue('scope', place);
-    expect(createCursors('epoch-1', [newKey]).read('scope', issued)).toEqual(place);
+    expect(createCursors(() => 'epoch-1', [newKey]).read('scope', issued)).toEqual(place);
     expect(() => cursors.read('scope', issued)).toThrow(badCursor);
   });
 
@@ -77,8 +79,8 @@ describe('a cursor', () => {
 });
 
 describe('the key of cursors', () => {
-  const open = (path: string, keys: readonly Buffer[]) => {
-    const store = openEventStore({ kind: 'sqlite', path }, keys);
+  const open = async (path: string, keys: readonly Buffer[]) => {
+    const store = await openEventStore({ kind: 'sqlite', path }, { keys, log: silent });
     return { ...store, [Symbol.asyncDispose]: store.log.close } satisfies EventStore & AsyncDisposable;
   };
 
@@ -105,15 +107,15 @@ describe('the key of cursors', () => {
     using folder = makeFolder();
     const path = folder.file('events.db');
     const cursor = await (async () => {
-      await using store = open(path, keys);
+      await using store = await open(path, keys);
       return store.cursors.issue('scope', place);
     })();
     {
-      await using reopened = open(path, keys);
+      await using reopened = await open(path, keys);
       expect(reopened.cursors.read('scope', cursor)).toEqual(place);
     }
-    writeFileSync(path, '');
-    await using anew = open(path, keys);
+    rmSync(path);
+    await using anew = await open(path, keys);
     expect(anew.cursors.read('scope', cursor)).toBe('other-epoch');
   });
 
@@ -122,15 +124,18 @@ describe('the key of cursors', () => {
     const path = folder.file('events.db');
     const [oldKey, newKey] = [randomBytes(32), randomBytes(32)];
     const cursor = await (async () => {
-      await using store = open(path, [oldKey]);
+      await using store = await open(path, [oldKey]);
       return store.cursors.issue('scope', place);
     })();
-    await using rotated = open(path, [newKey, oldKey]);
+    await using rotated = await open(path, [newKey, oldKey]);
     expect(rotated.cursors.read('scope', cursor)).toEqual(place);
   });
 
   test('in memory is of that log alone', async () => {
-    const [one, two] = [openEventStore({ kind: 'memory' }, []), openEventStore({ kind: 'memory' }, [])];
+    const [one, two] = [
+      await openEventStore({ kind: 'memory' }, { keys: [], log: silent }),
+      await openEventStore({ kind: 'memory' }, { keys: [], log: silent }),
+    ];
     const cursor = one.cursors.issue('scope', place);
     expect(one.cursors.read('scope', cursor)).toEqual(place);
     expect(() => two.cursors.read('scope', cursor)).toThrow(badCursor);

@@ -3,8 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { EventLog, FactQuery, NewFact, NewMessage } from '../../../gateway/events/log.ts';
-import { createSeal } from '../../../gateway/events/seal.ts';
-import { openSqliteStore } from '../../../gateway/events/sqlite.ts';
+import { openSqliteStore } from '../../../gateway/events/sqlite/store.ts';
 import { makeFolder } from '../../support/folder.ts';
 import { fillDisk } from '../../support/full-disk.ts';
 import { newMessage, storedEvent } from '../../support/messages.ts';
@@ -124,24 +123,27 @@ describe.each(stores)('the facts of the event log in $name', ({ open }) => {
       }),
       { numRuns: 20 },
     );
-  });
+  }, 30_000);
 });
 
 describe('the facts in SQLite', () => {
   test('are there again after a restart', async () => {
     using folder = makeFolder();
     const path = folder.file('events.db');
-    const first = openSqliteStore(path, createSeal([])).log;
+    const first = openSqliteStore(path, { keys: [], access: 'exclusive' }).log;
     await first.append(stating('a', [fact('one', 'A')]));
     await first.close();
-    const { log } = openSqliteStore(path, createSeal([]));
+    const { log } = openSqliteStore(path, { keys: [], access: 'exclusive' });
     expect(await valuesOf(log)).toEqual(['A']);
     await log.close();
   });
 
   test('are sealed like bodies, and their keys tell nothing', async () => {
     using folder = makeFolder();
-    const { log } = openSqliteStore(folder.file('events.db'), createSeal([randomBytes(32)]));
+    const { log } = openSqliteStore(folder.file('events.db'), {
+      keys: [randomBytes(32)],
+      access: 'exclusive',
+    });
     await log.append(stating('a', [fact('clinic-of-jane', 'Jane Doe, 7.9')], { body: Buffer.from('x') }));
     const text = readdirSync(folder.path)
       .map((name) => readFileSync(folder.file(name), 'latin1'))
@@ -154,7 +156,7 @@ describe('the facts in SQLite', () => {
 
   test('are not kept when their message cannot be', async () => {
     using folder = makeFolder();
-    const { log } = openSqliteStore(folder.file('events.db'), createSeal([]));
+    const { log } = openSqliteStore(folder.file('events.db'), { keys: [], access: 'exclusive' });
     await log.append(stating('a', [fact('one', 'A')]));
     {
       using _ = fillDisk();

@@ -175,14 +175,14 @@ describe.each(stores)('the event log in $name', ({ open }) => {
   describe('claim', () => {
     test('tells whose a subject is before any message of it came', async () => {
       await using store = await open();
-      await store.log.claim('report-1', 'user-1');
+      await store.log.claim('report-1', { userId: 'user-1', version: 0 });
       expect(await store.log.latest('report-1')).toEqual({ version: 0, position: 0, userId: 'user-1' });
       expect(await idsOf(store.log, {})).toEqual([]);
     });
 
     test('gives way to a message that names a user, and outlives one that names none', async () => {
       await using store = await open();
-      await store.log.claim('order-1', 'user-1');
+      await store.log.claim('order-1', { userId: 'user-1', version: 0 });
       await store.log.append(newMessage('1', { subject: order(1), userId: null }));
       expect(await store.log.latest('order-1')).toMatchObject({ version: 1, userId: 'user-1' });
       await store.log.append(newMessage('2', { subject: order(2), userId: 'user-2' }));
@@ -192,11 +192,106 @@ describe.each(stores)('the event log in $name', ({ open }) => {
     test('changes nothing about a subject that is known', async () => {
       await using store = await open();
       await store.log.append(newMessage('1', { subject: order(1), userId: 'user-1' }));
-      await store.log.claim('order-1', 'user-2');
-      await store.log.claim('order-2', 'user-1');
-      await store.log.claim('order-2', 'user-2');
+      await store.log.claim('order-1', { userId: 'user-2', version: 0 });
+      await store.log.claim('order-2', { userId: 'user-1', version: 0 });
+      await store.log.claim('order-2', { userId: 'user-2', version: 0 });
       expect(await store.log.latest('order-1')).toMatchObject({ version: 1, userId: 'user-1' });
       expect(await store.log.latest('order-2')).toMatchObject({ version: 0, userId: 'user-1' });
+    });
+  });
+
+  describe('a claim with a version', () => {
+    test('makes older and equal messages history, and newer ones changes', async () => {
+      await using store = await open();
+      await store.log.claim('order-1', { userId: 'user-1', version: 5 });
+      await appendAll(
+        store.log,
+        [4, 5, 6].map((version) => newMessage(`${version}`, { subject: order(version) })),
+      );
+      expect(await idsOf(store.log, { changesOnly: true })).toEqual(['6']);
+      expect(await store.log.latest('order-1')).toMatchObject({ version: 6 });
+    });
+  });
+
+  describe('what was found by comparing with the service', () => {
+    const found = (id: string, version: number, userId: string) =>
+      newMessage(id, { subject: order(version), userId, origin: 'reconciled' });
+
+    test('is a change where it is newer, and makes a webhook that comes late history', async () => {
+      await using store = await open();
+      await appendAll(store.log, [
+        newMessage('1', { subject: order(1) }),
+        found('found', 3, 'user-1'),
+        newMessage('2', { subject: order(2) }),
+        newMessage('3', { subject: order(3) }),
+        newMessage('4', { subject: order(4) }),
+      ]);
+      expect(await idsOf(store.log, { changesOnly: true })).toEqual(['1', 'found', '4']);
+    });
+
+    test('is a change at the same version only when the subject moved to another user', async () => {
+      await using store = await open();
+      await appendAll(store.log, [
+        newMessage('1', { subject: order(1), userId: 'user-1' }),
+        found('same', 1, 'user-1'),
+        found('moved', 1, 'user-2'),
+        found('moved-again', 1, 'user-2'),
+      ]);
+      expect(await idsOf(store.log, { changesOnly: true })).toEqual(['1', 'moved']);
+      expect(await store.log.latest('order-1')).toMatchObject({ version: 1, userId: 'user-2' });
+    });
+  });
+
+  describe('dead letters', () => {
+    test('are listed with their reason and body, oldest first, and go on from a position', async () => {
+      await using store = await open();
+      const dead = ['a', 'b', 'c'].map((id) => newMessage(id, { deadReason: 'unreadable' }));
+      await appendAll(store.log, [newMessage('alive'), ...dead]);
+      const listed = await store.log.deadLetters(0, 2);
+      expect(listed).toMatchObject([
+        { messageId: 'a', deadReason: 'unreadable', body: dead[0]?.body },
+        { messageId: 'b' },
+      ]);
+      expect(await store.log.deadLetters(listed.at(-1)?.position ?? 0, 10)).toMatchObject([
+        { messageId: 'c' },
+      ]);
+    });
+
+    test('wake nobody and are no news', async () => {
+      await using store = await open();
+      const news: unknown[] = [];
+      store.log.onNews((item) => news.push(item));
+      await store.log.append(newMessage('a', { deadReason: 'other-team' }));
+      expect(news).toEqual([]);
+    });
+  });
+
+  test('marks are kept by name, and the last one stands', async () => {
+    await using store = await open();
+    expect(await store.log.readMark('reconciled-until')).toBeNull();
+    await store.log.writeMark('reconciled-until', 'one');
+    await store.log.writeMark('reconciled-until', 'two');
+    await store.log.writeMark('other', 'three');
+    expect(await store.log.readMark('reconciled-until')).toBe('two');
+  });
+
+  describe('news', () => {
+    test('are told once per new message, readable by then and before anyone is woken', async () => {
+      await using store = await open();
+      const told: string[] = [];
+      const readable: Promise<readonly string[]>[] = [];
+      const stop = store.log.onNews((news) => {
+        told.push(`news of ${news?.userId}`);
+        readable.push(idsOf(store.log, {}));
+      });
+      const woken = store.log.wake({}, 0, forever()).then(() => told.push('woken'));
+      await store.log.append(newMessage('a', { subject: order(1) }));
+      await store.log.append(newMessage('a', { subject: order(1) }));
+      await woken;
+      stop();
+      await store.log.append(newMessage('b'));
+      expect(told).toEqual(['news of user-1', 'woken']);
+      expect(await Promise.all(readable)).toEqual([['a']]);
     });
   });
 
@@ -317,8 +412,8 @@ describe.each(stores)('the event log in $name', ({ open }) => {
   test('an epoch differs from log to log', async () => {
     await using one = await open();
     await using two = await open();
-    expect(one.log.epoch).not.toBe(two.log.epoch);
-    expect(one.log.epoch.length).toBeGreaterThan(16);
+    expect(one.log.epoch()).not.toBe(two.log.epoch());
+    expect(one.log.epoch().length).toBeGreaterThan(16);
   });
 
   test('a working log is writable', async () => {

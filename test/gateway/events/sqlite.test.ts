@@ -6,16 +6,15 @@ import process from 'node:process';
 import { createInterface } from 'node:readline';
 import { describe, expect, test } from 'vitest';
 import { createSeal } from '../../../gateway/events/seal.ts';
-import { openSqliteStore } from '../../../gateway/events/sqlite.ts';
+import { openSqliteStore } from '../../../gateway/events/sqlite/store.ts';
 import { makeFolder } from '../../support/folder.ts';
 import { fillDisk } from '../../support/full-disk.ts';
 import { newMessage, storedEvent } from '../../support/messages.ts';
 
-const clear = createSeal([]);
 const order = (version: number) => ({ id: 'order-1', version });
 
-function openLog(path: string, seal = clear) {
-  const { log, replies } = openSqliteStore(path, seal);
+function openLog(path: string, keys: readonly Buffer[] = []) {
+  const { log, replies } = openSqliteStore(path, { keys, access: 'exclusive' });
   return { ...log, replies, [Symbol.asyncDispose]: log.close };
 }
 
@@ -23,7 +22,7 @@ test('A reopened log has everything it had: epoch, events, positions, ids, versi
   using folder = makeFolder();
   const path = folder.file('events.db');
   const first = openLog(path);
-  const { epoch } = first;
+  const epoch = first.epoch();
   await first.append(newMessage('old', { receivedAt: new Date(0) }));
   const { position } = await first.append(newMessage('a', { subject: order(2) }));
   await first.prune(new Date(1));
@@ -33,7 +32,7 @@ test('A reopened log has everything it had: epoch, events, positions, ids, versi
 
   await using log = openLog(path);
 
-  expect(log.epoch).toBe(epoch);
+  expect(log.epoch()).toBe(epoch);
   expect(await log.position()).toBe(position);
   expect(await log.read({}, 0, 10)).toEqual({ kind: 'gap', reason: 'pruned' });
   expect(await log.read({}, position - 1, 10)).toMatchObject({
@@ -90,6 +89,7 @@ describe('a damaged file is refused and left as it is:', () => {
       'no database at all',
       (path) => writeFileSync(path, 'Not a database, but long enough to look at.'.repeat(50)),
     ],
+    ['emptied', (path) => truncateSync(path, 0)],
     ['cut in the middle', (path) => truncateSync(path, Math.floor(statSync(path).size / 8192) * 4096)],
     [
       'overwritten in the middle',
@@ -140,7 +140,7 @@ describe('at rest', () => {
     ['cannot be read with a key', [randomBytes(32)], false],
   ])('bodies and kept answers %s', async (_name, keys, isReadable) => {
     using folder = makeFolder();
-    await using log = openLog(folder.file('events.db'), createSeal(keys));
+    await using log = openLog(folder.file('events.db'), keys);
     await log.append(sealed);
     await log.replies.begin('key', 'print');
     await log.replies.finish('key', { note: 'Jane Doe again' });
@@ -158,23 +158,23 @@ describe('at rest', () => {
     const path = folder.file('events.db');
     const [oldKey, newKey] = [randomBytes(32), randomBytes(32)];
     const append = async (id: string, keys: readonly Buffer[]) => {
-      await using log = openLog(path, createSeal(keys));
+      await using log = openLog(path, keys);
       await log.append(newMessage(id));
     };
     await append('clear', []);
     await append('old', [oldKey]);
     await append('new', [newKey, oldKey]);
 
-    await using log = openLog(path, createSeal([newKey, oldKey]));
+    await using log = openLog(path, [newKey, oldKey]);
     const batch = await log.read({}, 0, 10);
     expect(batch).toMatchObject({
       events: ['clear', 'old', 'new'].map((id, index) => storedEvent(newMessage(id), index + 1)),
     });
     await log.close();
 
-    await using withoutOld = openLog(path, createSeal([newKey]));
+    await using withoutOld = openLog(path, [newKey]);
     expect(await withoutOld.read({}, 2, 10)).toMatchObject({ events: [{ messageId: 'new' }] });
-    await expect(withoutOld.read({}, 1, 10)).rejects.toMatchObject({ code: 'EVENT_LOG_UNAVAILABLE' });
+    expect(await withoutOld.read({}, 1, 10)).toEqual({ kind: 'gap', reason: 'sealed' });
   });
 
   test('a body that was changed in the file is not opened', () => {
@@ -209,14 +209,51 @@ test('A full disk refuses appends, lets reads go on, and needs no restart', asyn
   expect(await log.prune(new Date(1))).toBe(1);
 });
 
-test('A message that cannot be stored leaves nothing half done and stops none after it', async () => {
+test('A message that cannot be stored leaves nothing half done and takes none of its group down with it', async () => {
   using folder = makeFolder();
   await using log = openLog(folder.file('events.db'));
   // The version's place in the file takes whole numbers only.
-  const impossible = newMessage('a', { subject: order(1.5) });
-  await expect(log.append(impossible)).rejects.toMatchObject({ code: 'EVENT_LOG_UNAVAILABLE' });
-  expect(await log.append(newMessage('b'))).toEqual({ position: 1, duplicate: false, altered: false });
-  expect(await log.read({}, 0, 10)).toMatchObject({ events: [{ messageId: 'b' }] });
+  const impossible = newMessage('impossible', { subject: order(1.5) });
+  const settled = await Promise.allSettled([
+    log.append(newMessage('before')),
+    log.append(impossible),
+    log.append(newMessage('after')),
+  ]);
+  expect(settled).toMatchObject([
+    { value: { duplicate: false } },
+    { reason: { code: 'EVENT_LOG_UNAVAILABLE' } },
+    { value: { duplicate: false } },
+  ]);
+  expect(await log.read({}, 0, 10)).toMatchObject({
+    events: [{ messageId: 'before' }, { messageId: 'after' }],
+  });
+});
+
+test('What a command beside the gateway appends is heard of without being told', async () => {
+  using folder = makeFolder();
+  const path = folder.file('events.db');
+  await using log = openLog(path);
+  const beside = openSqliteStore(path, { keys: [], access: 'shared' }).log;
+  const woken = log.wake({}, await log.position(), new AbortController().signal);
+  await beside.append(newMessage('a'));
+  await beside.close();
+  await woken;
+  expect(await log.read({}, 0, 10)).toMatchObject({ events: [{ messageId: 'a' }] });
+});
+
+test('A long pruning lets appends through in between', async () => {
+  using folder = makeFolder();
+  await using log = openLog(folder.file('events.db'));
+  const old = Array.from({ length: 9000 }, (_, index) =>
+    newMessage(`old-${index}`, { receivedAt: new Date(0) }),
+  );
+  await Promise.all(old.map((message) => log.append(message)));
+  const order: string[] = [];
+  const pruning = log.prune(new Date(1)).then((dropped) => order.push(`dropped ${dropped}`));
+  await log.append(newMessage('new')).then(() => order.push('appended'));
+  await pruning;
+  expect(order).toEqual(['appended', 'dropped 9000']);
+  expect(await log.read({}, 0, 10)).toEqual({ kind: 'gap', reason: 'pruned' });
 });
 
 test('kill -9 loses nothing that was acknowledged', async () => {

@@ -15,7 +15,7 @@ test('Only those are woken whom the news may concern', async () => {
   wakers.wake({ userId: 'u1', subject: { id: 'o1', version: 1 } });
   await Promise.all([waiting[0], waiting[1], waiting[3]]);
   expect(woken).toEqual(['all', 'u1', 'o1']);
-  wakers.wakeAll();
+  wakers.wake(null);
   await Promise.all(waiting);
   expect(woken).toEqual(['all', 'u1', 'o1', 'u2', 'o2']);
 });
@@ -30,7 +30,7 @@ test('A waiter that has left leaves nothing behind', async () => {
     await wait;
   }
   expect(queryObjects(Set, { format: 'count' }) - before).toBeLessThan(100);
-  wakers.wakeAll();
+  wakers.wake(null);
 });
 
 test('One of two who wait for the same may leave without the other', async () => {

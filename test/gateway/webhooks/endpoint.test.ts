@@ -9,7 +9,7 @@ const mebibyte = 1024 * 1024;
 
 describe('a new message', () => {
   test('is kept as it came and acknowledged with 202', async () => {
-    await using endpoint = openEndpoint();
+    await using endpoint = await openEndpoint();
     const body = orderEvent();
     expect(await endpoint.deliver(body)).toBe(202);
     expect(await endpoint.delivered()).toEqual([
@@ -29,16 +29,8 @@ describe('a new message', () => {
     expect(endpoint.outcomes).toEqual(['accepted']);
   });
 
-  test('lets reads forget what is older before it is acknowledged', async () => {
-    const order: string[] = [];
-    await using endpoint = openEndpoint({ onAppended: () => order.push('forget') });
-    await endpoint.deliver(orderEvent());
-    order.push('acknowledged');
-    expect(order).toEqual(['forget', 'acknowledged']);
-  });
-
   test('is logged with its id, type and place, and nothing of its body', async () => {
-    await using endpoint = openEndpoint();
+    await using endpoint = await openEndpoint();
     await endpoint.deliver(orderEvent());
     expect(endpoint.logged.map((line) => JSON.parse(line))).toEqual([
       {
@@ -56,7 +48,7 @@ describe('a new message', () => {
 
 describe('a repeated message', () => {
   test('is kept once and acknowledged with 200', async () => {
-    await using endpoint = openEndpoint();
+    await using endpoint = await openEndpoint();
     const statuses = [
       await endpoint.deliver(orderEvent()),
       await endpoint.deliver(orderEvent(), { prefix: 'svix', age: 20 }),
@@ -67,14 +59,14 @@ describe('a repeated message', () => {
   });
 
   test('is kept once when both copies come at once', async () => {
-    await using endpoint = openEndpoint();
+    await using endpoint = await openEndpoint();
     const statuses = await Promise.all([endpoint.deliver(orderEvent()), endpoint.deliver(orderEvent())]);
     expect(statuses.toSorted()).toEqual([200, 202]);
     expect(await endpoint.delivered()).toHaveLength(1);
   });
 
   test('with another body changes nothing, and is counted', async () => {
-    await using endpoint = openEndpoint();
+    await using endpoint = await openEndpoint();
     await endpoint.deliver(orderEvent());
     expect(await endpoint.deliver(orderEvent({ client_user_id: 'member-2' }))).toBe(200);
     expect(await endpoint.delivered()).toMatchObject([{ clientUserId: 'member-1' }]);
@@ -91,7 +83,7 @@ describe('what a retry could not mend is kept and acknowledged, and delivered to
     ['an event with an empty type', '{"event_type":""}'],
     ['an event of another team', orderEvent({ team_id: 'aaaaaaaa-3526-4838-8c92-063fa760fb6b' })],
   ])('%s', async (_name, body) => {
-    await using endpoint = openEndpoint();
+    await using endpoint = await openEndpoint();
     expect([await endpoint.deliver(body), await endpoint.deliver(body)]).toEqual([202, 200]);
     expect(await endpoint.events.position()).toBe(1);
     expect(await endpoint.delivered()).toEqual([]);
@@ -117,14 +109,14 @@ describe('an event', () => {
     ],
     ['of an order without events', { data: { id: orderId, user_id: userId, events: [] } }, { subject: null }],
   ])('%s is kept and delivered', async (_name, more, expected) => {
-    await using endpoint = openEndpoint();
+    await using endpoint = await openEndpoint();
     expect(await endpoint.deliver(orderEvent(more))).toBe(202);
     expect(await endpoint.delivered()).toMatchObject([expected]);
     expect(endpoint.outcomes).toEqual(['accepted']);
   });
 
   test('of any team is delivered while nobody has named ours', async () => {
-    await using endpoint = openEndpoint({ teamId: async () => null });
+    await using endpoint = await openEndpoint({ teamId: async () => null });
     await endpoint.deliver(orderEvent());
     expect(await endpoint.delivered()).toHaveLength(1);
   });
@@ -135,7 +127,7 @@ describe('a body', () => {
   const streamOf = (text: string) => new Blob([text]).stream();
 
   test('of 1 MiB is accepted, announced or in chunks', async () => {
-    await using endpoint = openEndpoint();
+    await using endpoint = await openEndpoint();
     const body = bodyOf(mebibyte);
     expect(Buffer.byteLength(body)).toBe(mebibyte);
     expect(await endpoint.deliver(body)).toBe(202);
@@ -143,7 +135,7 @@ describe('a body', () => {
   });
 
   test.each(['announced', 'in chunks'])('of one byte more, %s, is refused with 413', async (how) => {
-    await using endpoint = openEndpoint();
+    await using endpoint = await openEndpoint();
     const body = bodyOf(mebibyte + 1);
     const length = how === 'announced' ? { 'content-length': String(body.length) } : {};
     const response = await endpoint.post(streamOf(body), { ...signedHeaders(body), ...length });
@@ -154,7 +146,7 @@ describe('a body', () => {
   });
 
   test('announced as too long is not read at all', async () => {
-    await using endpoint = openEndpoint();
+    await using endpoint = await openEndpoint();
     const unread = new ReadableStream({ pull: () => expect.unreachable() }, { highWaterMark: 0 });
     const response = await endpoint.post(unread, { 'content-length': String(mebibyte + 1) });
     expect(response.status).toBe(413);
@@ -175,7 +167,7 @@ describe('a body', () => {
   });
 
   test.each(['gzip', 'identity', 'br'])('with content-encoding %s is refused with 415', async (encoding) => {
-    await using endpoint = openEndpoint();
+    await using endpoint = await openEndpoint();
     const headers = { 'content-encoding': encoding };
     expect(await endpoint.deliver(orderEvent(), { headers })).toBe(415);
     expect(endpoint.outcomes).toEqual(['refused']);
@@ -184,7 +176,7 @@ describe('a body', () => {
 });
 
 test('What cannot be made durable is answered with 503, and taken when it comes again', async () => {
-  await using endpoint = openEndpoint();
+  await using endpoint = await openEndpoint();
   await endpoint.deliver(orderEvent());
   {
     using _ = fillDisk();
@@ -193,7 +185,7 @@ test('What cannot be made durable is answered with 503, and taken when it comes 
     expect(response.status).toBe(503);
     expect(response.headers.get('retry-after')).toBe('5');
     expect(await response.json()).toEqual({
-      error: { code: 'EVENT_LOG_UNAVAILABLE', message: 'The event could not be made durable.' },
+      error: { code: 'EVENT_LOG_UNAVAILABLE', message: 'What was to be kept could not be made durable.' },
     });
     expect(await endpoint.delivered()).toHaveLength(1);
   }
@@ -203,7 +195,7 @@ test('What cannot be made durable is answered with 503, and taken when it comes 
 });
 
 test('A signed event that is nested without end is kept apart: it could not be shown', async () => {
-  await using endpoint = openEndpoint();
+  await using endpoint = await openEndpoint();
   expect(await endpoint.deliver(`{"event_type":"x","data":${'['.repeat(20_000)}${']'.repeat(20_000)}}`)).toBe(
     202,
   );

@@ -11,7 +11,7 @@ const event = (more = {}) => orderEvent({ event_type: 'any.type', data: { a: 1 }
 const seen = { userId, kind: 'seen' };
 
 test('what an event states is kept with it, at its own time or at that of the receipt', async () => {
-  await using endpoint = openEndpoint({ factsOf });
+  await using endpoint = await openEndpoint({ factsOf });
   expect(await endpoint.deliver(event())).toBe(202);
   expect(await endpoint.deliver(event())).toBe(200);
   const [received] = await endpoint.delivered();
@@ -22,7 +22,7 @@ test('what an event states is kept with it, at its own time or at that of the re
 });
 
 test('events about nobody, of another team, or that cannot be read state nothing', async () => {
-  await using endpoint = openEndpoint({ factsOf });
+  await using endpoint = await openEndpoint({ factsOf });
   await endpoint.deliver(event({ user_id: null }), { id: 'msg_1' });
   await endpoint.deliver(event({ team_id: crypto.randomUUID() }), { id: 'msg_2' });
   await endpoint.deliver('{', { id: 'msg_3' });

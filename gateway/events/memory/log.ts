@@ -1,22 +1,24 @@
 import { createHash, randomUUID } from 'node:crypto';
 import {
   type Appended,
+  type DeadReason,
   type EventLog,
+  isAdvance,
   type Latest,
   messageIdDays,
   type NewMessage,
   type Scope,
   type StoredEvent,
-} from './log.ts';
-import { createMemoryFacts } from './memory-facts.ts';
-import type { Earlier, Replies } from './replies.ts';
-import { createWakers } from './wakers.ts';
+} from '../log.ts';
+import type { Earlier, Replies } from '../replies.ts';
+import { createWakers } from '../wakers.ts';
+import { createMemoryFacts } from './facts.ts';
 
 const dayMs = 86_400_000;
 
 interface KeptMessage {
   readonly event: StoredEvent;
-  readonly isDead: boolean;
+  readonly deadReason: DeadReason | null;
   readonly advances: boolean;
 }
 
@@ -31,7 +33,9 @@ export function createMemoryLog(): EventLog {
   const messages: KeptMessage[] = [];
   const known = new Map<string, KnownId>();
   const latest = new Map<string, Latest>();
+  const marks = new Map<string, string>();
   const facts = createMemoryFacts();
+  const epoch = randomUUID();
   const wakers = createWakers();
   let head = 0;
   let prunedThrough = 0;
@@ -44,8 +48,8 @@ export function createMemoryLog(): EventLog {
     }
     head += 1;
     known.set(message.messageId, { position: head, bodyHash, receivedAt: message.receivedAt });
-    const isDead = message.deadReason !== null;
-    const advances = !isDead && isNewer(message, latest);
+    const { subject } = message;
+    const advances = isAdvance(message, subject === null ? null : (latest.get(subject.id) ?? null));
     if (advances && message.subject) {
       latest.set(message.subject.id, {
         version: message.subject.version,
@@ -53,15 +57,17 @@ export function createMemoryLog(): EventLog {
         userId: message.userId ?? latest.get(message.subject.id)?.userId ?? null,
       });
     }
-    if (!isDead) facts.keep(message, head);
-    const { deadReason: _, facts: __, ...event } = message;
-    messages.push({ event: { ...event, position: head }, isDead, advances });
-    if (!isDead) wakers.wake(message);
+    const { deadReason, facts: _, ...event } = message;
+    messages.push({ event: { ...event, position: head }, deadReason, advances });
+    if (deadReason === null) {
+      facts.keep(message, head);
+      wakers.wake(message);
+    }
     return { position: head, duplicate: false, altered: false };
   };
 
   return {
-    epoch: randomUUID(),
+    epoch: () => epoch,
     append: async (message) => append(message),
     read: async (scope, after, limit) => {
       if (after > head) return { kind: 'gap', reason: 'beyond-end' };
@@ -82,9 +88,17 @@ export function createMemoryLog(): EventLog {
     },
     latest: async (subject) => latest.get(subject) ?? null,
     facts: async (query, limit) => facts.read(query, limit),
-    claim: async (subject, userId) => {
-      if (!latest.has(subject)) latest.set(subject, { version: 0, position: 0, userId });
+    claim: async (subject, known) => {
+      if (!latest.has(subject)) latest.set(subject, { ...known, position: 0 });
     },
+    deadLetters: async (after, limit) =>
+      messages
+        .flatMap(({ event, deadReason }) => (deadReason === null ? [] : [{ ...event, deadReason }]))
+        .filter(({ position }) => position > after)
+        .slice(0, limit),
+    readMark: async (name) => marks.get(name) ?? null,
+    writeMark: async (name, value) => void marks.set(name, value),
+    onNews: wakers.onNews,
     prune: async (before) => {
       const keep = messages.findIndex(({ event }) => event.receivedAt >= before);
       const dropped = messages.splice(0, keep === -1 ? messages.length : keep);
@@ -96,18 +110,13 @@ export function createMemoryLog(): EventLog {
       return dropped.length;
     },
     isWritable: async () => true,
-    close: async () => wakers.wakeAll(),
+    close: async () => wakers.wake(null),
   };
 }
 
-function isNewer(message: NewMessage, latest: ReadonlyMap<string, Latest>): boolean {
-  if (message.subject === null) return false;
-  return message.subject.version > (latest.get(message.subject.id)?.version ?? Number.NEGATIVE_INFINITY);
-}
-
-function matches({ event, isDead, advances }: KeptMessage, scope: Scope): boolean {
+function matches({ event, deadReason, advances }: KeptMessage, scope: Scope): boolean {
   return (
-    !isDead &&
+    deadReason === null &&
     (scope.userId === undefined || event.userId === scope.userId) &&
     (scope.subject === undefined || event.subject?.id === scope.subject) &&
     (scope.types === undefined || scope.types.includes(event.type)) &&
@@ -133,6 +142,13 @@ export function createMemoryReplies(): Replies {
       if (reply.fingerprint !== fingerprint) return { kind: 'conflict' };
       if (reply.answer === undefined) return { kind: 'unsettled', since: reply.since };
       return { kind: 'finished', answer: JSON.parse(reply.answer) };
+    },
+    reclaim: async (key, since) => {
+      const reply = replies.get(key);
+      const isSame = reply?.answer === undefined && reply?.since.getTime() === since.getTime();
+      if (reply && isSame)
+        replies.set(key, { ...reply, since: new Date(Math.max(Date.now(), since.getTime() + 1)) });
+      return isSame;
     },
     finish: async (key, answer) => {
       const reply = replies.get(key);

@@ -1,5 +1,5 @@
-import { hashFactKey } from './fact-key.ts';
-import type { FactQuery, NewMessage, StoredFact } from './log.ts';
+import { hashFactKey } from '../fact-key.ts';
+import type { FactQuery, NewMessage, StoredFact } from '../log.ts';
 
 interface KeptFact extends StoredFact {
   readonly userId: string;
@@ -52,6 +52,6 @@ function newestFirst(one: KeptFact, two: KeptFact): number {
   return (
     two.at.getTime() - one.at.getTime() ||
     two.position - one.position ||
-    (one.key < two.key ? -1 : Number(one.key > two.key))
+    (one.key > two.key ? -1 : Number(one.key < two.key))
   );
 }

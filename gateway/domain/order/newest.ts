@@ -1,0 +1,59 @@
+import { isGatewayError } from '../../errors.ts';
+import { readPayload } from '../../events/follow.ts';
+import type { Latest } from '../../events/log.ts';
+import type { GraphContext } from '../../graph/context.ts';
+import type { Page } from '../../upstream/service.ts';
+import { fits, type OrderFilter } from './filter.ts';
+import { type CurrentOrder, readNewestOrder } from './rest.ts';
+
+/** For how long a webhook may be ahead of what the service answers, in milliseconds; later the service is right. */
+const aheadMs = 300_000;
+
+/**
+ * The order as the service showed it, or as a webhook has told it since: a query right after a change is never
+ * older than the stream, whatever copy of its data the service answers from. Null when the order has moved out
+ * of the caller's sight meanwhile.
+ */
+export async function newestOf(context: GraphContext, order: CurrentOrder): Promise<CurrentOrder | null> {
+  try {
+    const latest = await context.events.latest(order.id.toLowerCase());
+    if (latest === null || latest.version <= versionOf(order)) return order;
+    return await readTold(context, order, latest);
+  } catch (error) {
+    // Without the log there is still the service, which is the truth.
+    if (isGatewayError(error, 'EVENT_LOG_UNAVAILABLE')) return order;
+    throw error;
+  }
+}
+
+/** The same for a page of a list; what no longer fits the filter leaves a hole. */
+export async function newestOfPage(
+  context: GraphContext,
+  filter: OrderFilter,
+  page: Page<CurrentOrder>,
+): Promise<Page<CurrentOrder>> {
+  const rows = page.rows.map(async (row) => {
+    const newest = row === null ? null : await newestOf(context, row);
+    return newest === null || newest === row || fits(newest, filter) ? newest : null;
+  });
+  return { ...page, rows: await Promise.all(rows) };
+}
+
+async function readTold(
+  context: GraphContext,
+  order: CurrentOrder,
+  { position }: Latest,
+): Promise<CurrentOrder | null> {
+  const scope = { subject: order.id.toLowerCase(), changesOnly: true };
+  const batch = await context.events.read(scope, position - 1, 1);
+  const event = batch.kind === 'events' ? batch.events[0] : undefined;
+  if (event?.position !== position || event.receivedAt.getTime() < Date.now() - aheadMs) return order;
+  const told = readNewestOrder(readPayload(event.body));
+  if (told === null) return order;
+  return context.service.rights.owns({ userId: told.userId, orderId: told.id }) ? told : null;
+}
+
+function versionOf(order: CurrentOrder): number {
+  const version = Number(order.lastEvent?.id);
+  return Number.isSafeInteger(version) ? version : 0;
+}

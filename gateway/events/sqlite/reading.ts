@@ -1,0 +1,169 @@
+import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
+import { z } from 'zod';
+import { isGatewayError } from '../../errors.ts';
+import { hashFactKey } from '../fact-key.ts';
+import type { Batch, DeadLetter, FactQuery, Gap, Latest, Scope, StoredEvent, StoredFact } from '../log.ts';
+import type { Seal } from '../seal.ts';
+
+const eventRow = z.object({
+  position: z.number(),
+  message_id: z.string(),
+  received_at: z.number(),
+  type: z.string(),
+  user_id: z.string().nullable(),
+  client_user_id: z.string().nullable(),
+  team_id: z.string().nullable(),
+  subject: z.string().nullable(),
+  version: z.number().nullable(),
+  origin: z.string(),
+  dead_reason: z.enum(['unreadable', 'other-team']).nullable(),
+  body: z.instanceof(Uint8Array),
+});
+const latestRow = z.object({ version: z.number(), position: z.number(), user_id: z.string().nullable() });
+const headRow = z.object({ head: z.number() });
+const metaRow = z.object({ value: z.string() });
+const integrityRow = z.object({ integrity_check: z.string() });
+const factRow = z.object({
+  at: z.number(),
+  position: z.number(),
+  received_at: z.number(),
+  value: z.instanceof(Uint8Array),
+});
+
+/** Everything that reads the log's file. SQLite's own errors come through as they are. */
+export type Reading = ReturnType<typeof createReading>;
+
+export function createReading(database: DatabaseSync, seal: Seal) {
+  const prepare = createPrepare(database);
+  const head = () =>
+    headRow.parse(
+      prepare("SELECT coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'events'), 0) AS head").get(),
+    ).head;
+  const meta = (name: string) =>
+    metaRow.safeParse(prepare('SELECT value FROM meta WHERE name = ?').get(name)).data?.value ?? null;
+  const prunedThrough = () => Number(meta('pruned_through') ?? 0);
+
+  return {
+    head,
+    meta,
+    prunedThrough,
+    integrity: (): readonly string[] =>
+      prepare('PRAGMA integrity_check(20)')
+        .all()
+        .map((row) => integrityRow.parse(row).integrity_check)
+        .filter((finding) => finding !== 'ok'),
+    /** @param end the end of the log as known before: where to go on from when nothing more matches */
+    events: (scope: Scope, after: number, { limit, end }: Stretch): Batch | Gap => {
+      const { where, values } = toConditions(scope);
+      const sql = `SELECT * FROM events WHERE position > ? AND dead_reason IS NULL${where} ORDER BY position LIMIT ?`;
+      const rows = prepare(sql).all(after, ...values, limit);
+      // Read after the rows: what was pruned while they were read is seen here.
+      if (after < prunedThrough()) return { kind: 'gap', reason: 'pruned' };
+      const events = openAsFar(rows, seal);
+      if (events.length < rows.length && events.length === 0) return { kind: 'gap', reason: 'sealed' };
+      const last = events.at(-1)?.position ?? after;
+      return { kind: 'events', events, through: rows.length < limit ? Math.max(end, last) : last };
+    },
+    latest: (subject: string): Latest | null => {
+      const row = latestRow.safeParse(
+        prepare('SELECT version, position, user_id FROM subjects WHERE subject = ?').get(subject),
+      ).data;
+      return row ? { version: row.version, position: row.position, userId: row.user_id } : null;
+    },
+    facts: (query: FactQuery, limit: number): readonly StoredFact[] => {
+      const { where, values } = toFactConditions(query);
+      const sql = `SELECT at, position, received_at, value FROM facts WHERE ${where}
+        ORDER BY at DESC, position DESC, key DESC LIMIT ?`;
+      return prepare(sql)
+        .all(...values, limit)
+        .map((row) => toFact(factRow.parse(row), seal));
+    },
+    deadLetters: (after: number, limit: number): readonly DeadLetter[] =>
+      prepare('SELECT * FROM events WHERE position > ? AND dead_reason IS NOT NULL ORDER BY position LIMIT ?')
+        .all(after, limit)
+        .map((row) => {
+          const parsed = eventRow.parse(row);
+          return { ...toEvent(parsed, seal), deadReason: parsed.dead_reason ?? 'unreadable' };
+        }),
+  };
+}
+
+interface Stretch {
+  readonly limit: number;
+  readonly end: number;
+}
+
+/** Prepares each text once. There are few: one per combination of the parts of a scope. */
+function createPrepare(database: DatabaseSync): (sql: string) => StatementSync {
+  const prepared = new Map<string, StatementSync>();
+  return (sql) => {
+    const statement = prepared.get(sql) ?? database.prepare(sql);
+    prepared.set(sql, statement);
+    return statement;
+  };
+}
+
+/** The events up to the first that no key opens. */
+function openAsFar(rows: readonly unknown[], seal: Seal): readonly StoredEvent[] {
+  const events: StoredEvent[] = [];
+  try {
+    for (const row of rows) events.push(toEvent(eventRow.parse(row), seal));
+  } catch (error) {
+    if (!isGatewayError(error, 'EVENT_LOG_UNAVAILABLE')) throw error;
+  }
+  return events;
+}
+
+function toEvent(row: z.infer<typeof eventRow>, seal: Seal): StoredEvent {
+  return {
+    position: row.position,
+    messageId: row.message_id,
+    receivedAt: new Date(row.received_at),
+    type: row.type,
+    userId: row.user_id,
+    clientUserId: row.client_user_id,
+    teamId: row.team_id,
+    subject: row.subject === null || row.version === null ? null : { id: row.subject, version: row.version },
+    origin: row.origin === 'reconciled' ? 'reconciled' : 'webhook',
+    body: seal.open(Buffer.from(row.body)),
+  };
+}
+
+function toFact(row: z.infer<typeof factRow>, seal: Seal): StoredFact {
+  return {
+    at: new Date(row.at),
+    position: row.position,
+    receivedAt: new Date(row.received_at),
+    value: seal.open(Buffer.from(row.value)),
+  };
+}
+
+interface Conditions {
+  readonly where: string;
+  readonly values: readonly SQLInputValue[];
+}
+
+function toConditions({ userId, subject, types, changesOnly }: Scope): Conditions {
+  const parts: (readonly [string, SQLInputValue])[] = [];
+  if (userId !== undefined) parts.push(['user_id = ?', userId]);
+  if (subject !== undefined) parts.push(['subject = ?', subject]);
+  if (types !== undefined) {
+    parts.push(['type IN (SELECT value FROM json_each(?))', JSON.stringify(types)]);
+  }
+  if (changesOnly) parts.push(['advances = ?', 1]);
+  return {
+    where: parts.map(([part]) => ` AND ${part}`).join(''),
+    values: parts.map(([, value]) => value),
+  };
+}
+
+function toFactConditions({ userId, kind, key, from, before }: FactQuery): Conditions {
+  const parts: (readonly [string, SQLInputValue])[] = [
+    ['user_id = ?', userId],
+    ['kind = ?', kind],
+  ];
+  if (key !== undefined) parts.push(['key = ?', hashFactKey(key)]);
+  if (from !== undefined) parts.push(['at >= ?', from.getTime()]);
+  if (before !== undefined) parts.push(['at < ?', before.getTime()]);
+  return { where: parts.map(([part]) => part).join(' AND '), values: parts.map(([, value]) => value) };
+}

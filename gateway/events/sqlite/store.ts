@@ -1,0 +1,172 @@
+import { GatewayError, isGatewayError } from '../../errors.ts';
+import type { Appended, EventLog, NewMessage } from '../log.ts';
+import type { Replies } from '../replies.ts';
+import { createSeal } from '../seal.ts';
+import { createWakers, lookEveryMs } from '../wakers.ts';
+import { openLogFile } from './file.ts';
+import { createReading } from './reading.ts';
+import { startWriterThread, type WriterThread } from './writer-thread.ts';
+
+/** Messages per transaction at most: what one fsync is shared by, and how long one may hold up the next. */
+const maxGroup = 500;
+
+export interface SqliteStore {
+  readonly log: EventLog;
+  readonly replies: Replies;
+  /** What SQLite finds wrong with the file. */
+  readonly checkIntegrity: () => Promise<readonly string[]>;
+}
+
+export interface SqliteOptions {
+  /** 32 bytes each; the first seals, all open. None: bodies in clear. */
+  readonly keys: readonly Buffer[];
+  /** `shared` is for commands that work beside a running gateway. */
+  readonly access: 'exclusive' | 'shared';
+}
+
+/**
+ * The event log in one SQLite file (WAL, synchronous=FULL). A thread of its own writes; what comes while it
+ * commits shares the next transaction, and is acknowledged after its COMMIT, which fsyncs: what was
+ * acknowledged survives kill -9 and power loss. Reads use a connection of this thread and wait for no write.
+ * @throws GatewayError EVENT_LOG_LOCKED, EVENT_LOG_DAMAGED or EVENT_LOG_UNAVAILABLE
+ */
+export function openSqliteStore(path: string, { keys, access }: SqliteOptions): SqliteStore {
+  const file = openLogFile(path, access);
+  const reading = createReading(file.database, createSeal(keys));
+  const writer = startWriterThread({ path, keys });
+  const wakers = createWakers();
+  const epoch = reading.meta('epoch') ?? '';
+  let head = reading.head();
+  const hear = (message: NewMessage, { position, duplicate }: Appended) => {
+    head = Math.max(head, position);
+    if (!duplicate && message.deadReason === null) wakers.wake(message);
+  };
+  const appends = createAppends(writer, hear);
+  // A command beside the gateway may have appended too.
+  const look = setInterval(() => {
+    const end = readOr(head, () => reading.head());
+    if (end <= head) return;
+    head = end;
+    wakers.wake(null);
+  }, lookEveryMs).unref();
+
+  const log: EventLog = {
+    epoch: () => epoch,
+    append: appends.add,
+    read: async (scope, after, limit) => {
+      if (after > head) head = Math.max(head, read(reading.head));
+      if (after > head) return { kind: 'gap', reason: 'beyond-end' };
+      const end = head;
+      return read(() => reading.events(scope, after, { limit, end }));
+    },
+    position: async () => head,
+    wake: async (scope, after, signal) => {
+      if (head <= after) await wakers.wait(scope, signal);
+    },
+    latest: async (subject) => read(() => reading.latest(subject)),
+    facts: async (query, limit) => read(() => reading.facts(query, limit)),
+    claim: (subject, known) => writer.call('claim', subject, known),
+    deadLetters: async (after, limit) => read(() => reading.deadLetters(after, limit)),
+    readMark: async (name) => read(() => reading.meta(`mark ${name}`)),
+    writeMark: (name, value) => writer.call('writeMark', name, value),
+    onNews: wakers.onNews,
+    prune: (before) => pruneAll(writer, before),
+    isWritable: () =>
+      writer.call('probe').then(
+        () => true,
+        () => false,
+      ),
+    close: async () => {
+      clearInterval(look);
+      await appends.finish();
+      await writer.close();
+      wakers.wake(null);
+      file.close();
+    },
+  };
+  return { log, replies: createReplies(writer), checkIntegrity: async () => read(reading.integrity) };
+}
+
+interface Pending {
+  readonly message: NewMessage;
+  readonly resolve: (appended: Appended) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/** Groups appends: at most one group is with the writer, and what comes meanwhile is the next. */
+function createAppends(writer: WriterThread, hear: (message: NewMessage, appended: Appended) => void) {
+  const pending: Pending[] = [];
+  let writing: Promise<void> | null = null;
+
+  const writeGroup = async (group: readonly Pending[]) => {
+    try {
+      const { appended } = await writer.call(
+        'append',
+        group.map(({ message }) => message),
+      );
+      for (const [index, { message, resolve, reject }] of group.entries()) {
+        const result = appended[index] ?? null;
+        if (result === null) {
+          reject(new GatewayError('EVENT_LOG_UNAVAILABLE', 'The event cannot be stored as it is.'));
+          continue;
+        }
+        hear(message, result);
+        resolve(result);
+      }
+    } catch (error) {
+      for (const { reject } of group) reject(error);
+    }
+  };
+  const writeAll = async () => {
+    // What else this turn of the event loop appends joins the first group.
+    await new Promise((resolve) => setImmediate(resolve));
+    while (pending.length > 0) await writeGroup(pending.splice(0, maxGroup));
+    writing = null;
+  };
+  return {
+    add: (message: NewMessage) =>
+      new Promise<Appended>((resolve, reject) => {
+        pending.push({ message, resolve, reject });
+        writing ??= writeAll();
+      }),
+    finish: async () => {
+      await writing;
+    },
+  };
+}
+
+/** In steps, so that webhooks are written in between. */
+async function pruneAll(writer: WriterThread, before: Date): Promise<number> {
+  let dropped = 0;
+  for (;;) {
+    const step = await writer.call('prune', before);
+    dropped += step.dropped;
+    if (step.isDone) return dropped;
+  }
+}
+
+function createReplies(writer: WriterThread): Replies {
+  return {
+    begin: (key, fingerprint) => writer.call('beginReply', key, fingerprint, new Date()),
+    reclaim: (key, since) => writer.call('reclaimReply', key, since, new Date()),
+    finish: (key, answer) => writer.call('finishReply', key, answer),
+    release: (key) => writer.call('releaseReply', key),
+  };
+}
+
+function read<T>(ask: () => T): T {
+  try {
+    return ask();
+  } catch (cause) {
+    if (isGatewayError(cause)) throw cause;
+    throw new GatewayError('EVENT_LOG_UNAVAILABLE', 'The event log could not be read.', { cause });
+  }
+}
+
+function readOr<T>(fallback: T, ask: () => T): T {
+  try {
+    return ask();
+  } catch {
+    return fallback;
+  }
+}

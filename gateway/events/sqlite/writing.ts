@@ -1,0 +1,216 @@
+import { createHash } from 'node:crypto';
+import type { DatabaseSync } from 'node:sqlite';
+import { z } from 'zod';
+import { hashFactKey } from '../fact-key.ts';
+import { type Appended, type Claimed, isAdvance, messageIdDays, type NewMessage } from '../log.ts';
+import type { Earlier } from '../replies.ts';
+import type { Seal } from '../seal.ts';
+import { createReading, type Reading } from './reading.ts';
+
+const dayMs = 86_400_000;
+/** Rows dropped per transaction: webhooks are written in between. */
+const pruneChunk = 2000;
+
+const knownRow = z.object({ position: z.number(), body_hash: z.instanceof(Uint8Array) });
+const positionRow = z.object({ position: z.number() });
+const replyRow = z.object({
+  fingerprint: z.string(),
+  since: z.number(),
+  answer: z.instanceof(Uint8Array).nullable(),
+});
+
+export interface Committed {
+  /** In the order given; null for a message that cannot be stored, which takes no other down with it. */
+  readonly appended: readonly (Appended | null)[];
+  readonly head: number;
+}
+
+export interface PruneStep {
+  readonly dropped: number;
+  readonly isDone: boolean;
+}
+
+/** Everything that writes to the log's file; each call is one transaction, durable when it returns. */
+export type Writing = ReturnType<typeof createWriting>;
+
+/** @param database a connection of its own, with synchronous=FULL */
+export function createWriting(database: DatabaseSync, seal: Seal) {
+  const prepare = (sql: string) => database.prepare(sql);
+  const reading = createReading(database, seal);
+  const setMeta = prepare(
+    'INSERT INTO meta (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value',
+  );
+  const appendOne = createAppend(database, seal, reading);
+  const insertClaim = prepare('INSERT INTO subjects VALUES (?, ?, 0, ?) ON CONFLICT DO NOTHING');
+  const insertReply = prepare(
+    'INSERT INTO replies (key, fingerprint, since) VALUES (?, ?, ?) ON CONFLICT DO NOTHING',
+  );
+  const selectReply = prepare('SELECT fingerprint, since, answer FROM replies WHERE key = ?');
+  const reclaimReply = prepare(
+    'UPDATE replies SET since = max(?, since + 1) WHERE key = ? AND since = ? AND answer IS NULL',
+  );
+  const finishReply = prepare('UPDATE replies SET answer = ? WHERE key = ?');
+  const releaseReply = prepare('DELETE FROM replies WHERE key = ? AND answer IS NULL');
+
+  return {
+    append: (messages: readonly NewMessage[]): Committed =>
+      inTransaction(database, () => ({
+        appended: messages.map((message) => undoing(database, () => appendOne(message))),
+        head: reading.head(),
+      })),
+    claim: (subject: string, { userId, version }: Claimed): void => {
+      insertClaim.run(subject, version, userId);
+    },
+    writeMark: (name: string, value: string): void => {
+      setMeta.run(`mark ${name}`, value);
+    },
+    probe: (): void => {
+      setMeta.run('probed_at', new Date().toISOString());
+    },
+    prune: (before: Date): PruneStep => inTransaction(database, () => pruneStep(database, reading, before)),
+    beginReply: (key: string, fingerprint: string, now: Date): Earlier => {
+      if (insertReply.run(key, fingerprint, now.getTime()).changes === 1) return { kind: 'first' };
+      const row = replyRow.parse(selectReply.get(key));
+      if (row.fingerprint !== fingerprint) return { kind: 'conflict' };
+      if (row.answer === null) return { kind: 'unsettled', since: new Date(row.since) };
+      return { kind: 'finished', answer: JSON.parse(seal.open(Buffer.from(row.answer)).toString('utf8')) };
+    },
+    reclaimReply: (key: string, since: Date, now: Date): boolean =>
+      reclaimReply.run(now.getTime(), key, since.getTime()).changes === 1,
+    finishReply: (key: string, answer: unknown): void => {
+      finishReply.run(seal.close(Buffer.from(JSON.stringify(answer))), key);
+    },
+    releaseReply: (key: string): void => {
+      releaseReply.run(key);
+    },
+    close: (): void => database.close(),
+  };
+}
+
+function createAppend(
+  database: DatabaseSync,
+  seal: Seal,
+  { latest }: Reading,
+): (message: NewMessage) => Appended {
+  const selectMessage = database.prepare('SELECT position, body_hash FROM messages WHERE message_id = ?');
+  const insertMessage = database.prepare('INSERT INTO messages VALUES (?, ?, ?, ?)');
+  const insertEvent = database.prepare(
+    `INSERT INTO events (message_id, received_at, type, user_id, client_user_id, team_id, subject, version, origin,
+      advances, dead_reason, body) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+  );
+  const upsertSubject = database.prepare(
+    `INSERT INTO subjects VALUES (?, ?, ?, ?) ON CONFLICT (subject) DO UPDATE
+      SET version = excluded.version, position = excluded.position,
+        user_id = coalesce(excluded.user_id, user_id)`,
+  );
+  const keepFacts = createFactKeeping(database, seal);
+
+  const insert = (message: NewMessage, advances: boolean): number => {
+    const { subject, userId, clientUserId, teamId } = message;
+    const { lastInsertRowid } = insertEvent.run(
+      ...[message.messageId, message.receivedAt.getTime(), message.type, userId, clientUserId, teamId],
+      ...[subject?.id ?? null, subject?.version ?? null, message.origin, advances ? 1 : 0],
+      ...[message.deadReason, seal.close(message.body)],
+    );
+    return Number(lastInsertRowid);
+  };
+
+  return (message) => {
+    const bodyHash = createHash('sha256').update(message.body).digest();
+    const earlier = knownRow.safeParse(selectMessage.get(message.messageId)).data;
+    if (earlier !== undefined) {
+      return { position: earlier.position, duplicate: true, altered: !bodyHash.equals(earlier.body_hash) };
+    }
+    const { subject } = message;
+    const advances = isAdvance(message, subject === null ? null : latest(subject.id));
+    const position = insert(message, advances);
+    insertMessage.run(message.messageId, position, bodyHash, message.receivedAt.getTime());
+    if (advances && subject) upsertSubject.run(subject.id, subject.version, position, message.userId);
+    keepFacts(message, position);
+    return { position, duplicate: false, altered: false };
+  };
+}
+
+/** Keys of facts are kept as hashes: they name sources and times, and are only ever compared. */
+function createFactKeeping(database: DatabaseSync, seal: Seal) {
+  const upsert = database.prepare(
+    `INSERT INTO facts (user_id, kind, key, at, position, received_at, value) VALUES (?, ?, ?, ?, ?, ?, ?)
+      ON CONFLICT (user_id, kind, key) DO UPDATE SET at = excluded.at, position = excluded.position,
+      received_at = excluded.received_at, value = excluded.value`,
+  );
+  return ({ userId, receivedAt, deadReason, facts = [] }: NewMessage, position: number): void => {
+    if (userId === null || deadReason !== null) return;
+    for (const { kind, key, at, value } of facts) {
+      const place = [hashFactKey(key), at.getTime(), position, receivedAt.getTime()];
+      upsert.run(userId, kind, ...place, seal.close(Buffer.from(value)));
+    }
+  };
+}
+
+/** One step of dropping what was received before a time, with all that belongs to it. */
+function pruneStep(database: DatabaseSync, reading: Reading, before: Date): PruneStep {
+  const bound = before.getTime();
+  const run = (sql: string, ...values: readonly number[]) => database.prepare(sql).run(...values).changes;
+  const through = endOfStep(database, reading, bound);
+  const oldIds = bound - messageIdDays * dayMs;
+  const forgotten = [
+    run(
+      `DELETE FROM messages WHERE message_id IN
+        (SELECT message_id FROM messages WHERE received_at < ? LIMIT ${pruneChunk})`,
+      oldIds,
+    ),
+    run(
+      `DELETE FROM replies WHERE key IN (SELECT key FROM replies WHERE since < ? LIMIT ${pruneChunk})`,
+      oldIds,
+    ),
+  ];
+  run('DELETE FROM facts WHERE position <= ?', through);
+  const dropped = Number(run('DELETE FROM events WHERE position <= ?', through));
+  database
+    .prepare("INSERT INTO meta VALUES ('pruned_through', ?1) ON CONFLICT (name) DO UPDATE SET value = ?1")
+    .run(String(through));
+  return { dropped, isDone: [dropped, ...forgotten].every((changes) => Number(changes) < pruneChunk) };
+}
+
+/** The log is cut at one place: what stands behind a younger message stays, even if the clock was set back. */
+function endOfStep(database: DatabaseSync, reading: Reading, bound: number): number {
+  const find = (sql: string, value: number) =>
+    positionRow.safeParse(database.prepare(sql).get(value)).data?.position;
+  const firstKept = find(
+    'SELECT position FROM events WHERE received_at >= ? ORDER BY position LIMIT 1',
+    bound,
+  );
+  const end = firstKept === undefined ? reading.head() : firstKept - 1;
+  const chunk = find(
+    `SELECT position FROM events WHERE position <= ? ORDER BY position LIMIT 1 OFFSET ${pruneChunk - 1}`,
+    end,
+  );
+  return Math.max(reading.prunedThrough(), chunk ?? end);
+}
+
+/** Runs the work in one transaction, durable when this returns; nothing of it stays when it throws. */
+function inTransaction<T>(database: DatabaseSync, work: () => T): T {
+  database.exec('BEGIN IMMEDIATE');
+  try {
+    const result = work();
+    database.exec('COMMIT');
+    return result;
+  } catch (error) {
+    if (database.isTransaction) database.exec('ROLLBACK');
+    throw error;
+  }
+}
+
+/** Undoes what a failed piece of work did, and null; throws on where the whole transaction is lost (disk full). */
+function undoing<T>(database: DatabaseSync, work: () => T): T | null {
+  database.exec('SAVEPOINT one');
+  try {
+    return work();
+  } catch (error) {
+    if (!database.isTransaction) throw error;
+    database.exec('ROLLBACK TO one');
+    return null;
+  } finally {
+    if (database.isTransaction) database.exec('RELEASE one');
+  }
+}

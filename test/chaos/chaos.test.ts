@@ -1,0 +1,42 @@
+import { expect, test } from 'vitest';
+import { type ChaosPlan, type ChaosReport, faultKeys, runChaos } from './chaos.ts';
+import { mutants, plantMutant } from './mutants.ts';
+
+const root = new URL('../..', import.meta.url).pathname;
+const short: Omit<ChaosPlan, 'store'> = {
+  messages: 600,
+  kills: 3,
+  users: 4,
+  ordersPerUser: 5,
+  source: root,
+  stopEarly: false,
+  patienceMs: 5000,
+};
+const noFaults = Object.fromEntries(faultKeys.map((key) => [key, 0]));
+
+function faultsOf(report: ChaosReport): readonly string[] {
+  return faultKeys.filter((key) => report[key] > 0);
+}
+
+test('over SQLite nothing acknowledged is lost, repeated, out of order or told to the wrong user, whatever is killed', async () => {
+  const report = await runChaos({ ...short, store: 'sqlite' });
+  expect(report).toMatchObject({ ...noFaults, kills: short.kills, acknowledged: report.sent });
+  expect(report.sent).toBeGreaterThan(short.messages);
+  expect(report.resumed).toBeGreaterThan(report.subscribers);
+}, 120_000);
+
+test.each(mutants)(
+  'a gateway that $name is found out',
+  async (mutant) => {
+    using planted = plantMutant(mutant);
+    const plan: ChaosPlan = {
+      ...short,
+      store: 'sqlite',
+      source: planted.source,
+      stopEarly: true,
+      patienceMs: 2500,
+    };
+    expect(faultsOf(await runChaos(plan))).not.toEqual([]);
+  },
+  120_000,
+);

@@ -1,0 +1,338 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { type Listener, startAudience } from './audience.ts';
+import {
+  fillDisk,
+  freeze,
+  type GatewayVictim,
+  prepareGateway,
+  prepareRedis,
+  type Victim,
+} from './processes.ts';
+import { type Sent, sendAll } from './sender.ts';
+import { startService } from './service.ts';
+import { createWorld, type World } from './world.ts';
+
+export interface ChaosPlan {
+  readonly store: 'sqlite' | 'redis';
+  /** Different messages to send, and kills to survive meanwhile. */
+  readonly messages: number;
+  readonly kills: number;
+  readonly users: number;
+  readonly ordersPerUser: number;
+  /** The folder that has `gateway/main.ts`. */
+  readonly source: string;
+  /** Ends the run at the first violation. */
+  readonly stopEarly: boolean;
+  /** How long nothing may arrive before what is missing counts as lost, in milliseconds. */
+  readonly patienceMs: number;
+}
+
+/** What was done and what came of it. `lost` to `crashes` must be 0. */
+export interface ChaosReport {
+  readonly kills: number;
+  readonly stops: number;
+  readonly diskFull: number;
+  readonly redisKills: number;
+  readonly gracefulEnds: number;
+  readonly sent: number;
+  readonly posts: number;
+  readonly acknowledged: number;
+  readonly subscribers: number;
+  readonly resumed: number;
+  readonly delivered: number;
+  readonly lost: number;
+  readonly repeated: number;
+  readonly outOfOrder: number;
+  readonly wrongUser: number;
+  readonly resynced: number;
+  readonly forgedAccepted: number;
+  readonly crashes: number;
+}
+
+interface Harm {
+  kills: number;
+  stops: number;
+  diskFull: number;
+  redisKills: number;
+  gracefulEnds: number;
+}
+
+/**
+ * Runs real gateways, a sender that retries and subscribers that resume, and harms them meanwhile: kill -9,
+ * SIGSTOP, SIGTERM, a full disk, a killed Redis. Then counts what arrived against what was acknowledged.
+ */
+export async function runChaos(plan: ChaosPlan): Promise<ChaosReport> {
+  const folder = mkdtempSync(join(tmpdir(), 'labgraph-chaos-'));
+  const world = createWorld(plan);
+  const service = await startService(world);
+  const secrets = makeSecrets();
+  const redis = plan.store === 'redis' ? await prepareRedis(folder) : null;
+  const gateways = await prepareGateways(plan, {
+    folder,
+    world,
+    secrets,
+    service: service.url,
+    redis: redis?.url,
+  });
+  const leaving = new AbortController();
+  const harm: Harm = { kills: 0, stops: 0, diskFull: 0, redisKills: 0, gracefulEnds: 0 };
+  try {
+    await redis?.start();
+    await Promise.all(gateways.map((gateway) => gateway.start()));
+    const address = takeTurns(gateways.map(({ url }) => url));
+    const listeners = startAudience({ world, address, ...secrets });
+    await Promise.all(listeners.map(({ subscriber }) => subscriber.opened));
+    const numbers = new Set<number>();
+    const sending = {
+      world,
+      secret: secrets.webhookSecret,
+      address,
+      concurrency: 32,
+      signal: leaving.signal,
+    };
+    const send = (messages: number, isNeeded = () => false) =>
+      sendAll({ ...sending, messages, isNeeded }, numbers);
+    // Nobody is harmed before the team's stream has a cursor to come back with.
+    const warmUp = await send(world.orders.length);
+    const isOver = () => plan.stopEarly && isViolated(count(listeners, numbers, { withLoss: false }));
+    const settleAll = () => settle(listeners, { numbers, patienceMs: plan.patienceMs, isOver });
+    await settleAll();
+
+    const isHarming = () => harm.kills < plan.kills && !isOver();
+    const sentMeanwhile = send(plan.messages, isHarming);
+    await doHarm({ gateways, redis, harm, isHarming });
+    if (isOver()) leaving.abort();
+    const main = await sentMeanwhile;
+    const bursts = await sendBursts({ world, send, settle: settleAll, signal: leaving.signal });
+    await Promise.all(listeners.map(({ subscriber }) => subscriber.stop()));
+    return describe({ listeners, numbers, harm, gateways, sent: [warmUp, main, ...bursts] });
+  } finally {
+    leaving.abort();
+    await Promise.all(gateways.map((gateway) => gateway.end('SIGKILL')));
+    await redis?.end('SIGKILL');
+    service.close();
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+function makeSecrets() {
+  return {
+    gatewayKey: randomBytes(24).toString('base64url'),
+    viewerTokenSecret: randomBytes(48).toString('base64url'),
+    webhookSecret: `whsec_${randomBytes(24).toString('base64')}`,
+    eventLogKey: randomBytes(32).toString('base64'),
+  };
+}
+
+interface Surroundings {
+  readonly folder: string;
+  readonly world: World;
+  readonly secrets: ReturnType<typeof makeSecrets>;
+  readonly service: string;
+  readonly redis: string | undefined;
+}
+
+/** One gateway over SQLite, two over Redis. Every change must come by webhook: nothing is reconciled. */
+async function prepareGateways(plan: ChaosPlan, around: Surroundings): Promise<readonly GatewayVictim[]> {
+  const env = {
+    NODE_ENV: 'production',
+    SERVICE_URL: around.service,
+    SERVICE_API_KEY: 'chaos',
+    SERVICE_TEAM_ID: around.world.teamId,
+    WEBHOOK_SECRETS: around.secrets.webhookSecret,
+    GATEWAY_API_KEYS: around.secrets.gatewayKey,
+    VIEWER_TOKEN_SECRET: around.secrets.viewerTokenSecret,
+    EVENT_LOG: around.redis ?? `sqlite:${join(around.folder, 'events.db')}`,
+    EVENT_LOG_KEY: around.secrets.eventLogKey,
+    RECONCILE_MINUTES: '0',
+    LOG_LEVEL: 'warn',
+  };
+  const names = around.redis === undefined ? ['gateway'] : ['gateway 1', 'gateway 2'];
+  return await Promise.all(
+    names.map((name) => prepareGateway(name, { source: plan.source, folder: around.folder, env })),
+  );
+}
+
+function takeTurns(urls: readonly string[]): () => string {
+  let turn = 0;
+  return () => {
+    turn += 1;
+    return urls[turn % urls.length] ?? '';
+  };
+}
+
+interface Harming {
+  readonly gateways: readonly GatewayVictim[];
+  readonly redis: Victim | null;
+  readonly harm: Harm;
+  readonly isHarming: () => boolean;
+}
+
+/** One after the other, until enough was killed. */
+async function doHarm({ gateways, redis, harm, isHarming }: Harming): Promise<void> {
+  for (let turn = 0; isHarming(); turn += 1) {
+    const victim = gateways[turn % gateways.length];
+    if (victim === undefined) return;
+    await wait(between(100, 500));
+    // Each kind of harm comes once; then as it falls.
+    await harmOne({ victim, redis, harm, dice: turn < 4 ? (turn + 0.5) / 10 : Math.random() });
+  }
+}
+
+interface HarmingOne {
+  readonly victim: GatewayVictim;
+  readonly redis: Victim | null;
+  readonly harm: Harm;
+  /** From 0 to 1: what happens. */
+  readonly dice: number;
+}
+
+async function harmOne({ victim, redis, harm, dice }: HarmingOne): Promise<void> {
+  const pid = victim.pid() ?? 0;
+  if (dice < 0.1) {
+    harm.stops += 1;
+    await freeze(pid, between(100, 1000));
+  } else if (dice < 0.2 && redis === null) {
+    harm.diskFull += 1;
+    await fillDisk(pid, between(200, 600));
+  } else if (dice < 0.2 && redis !== null) {
+    harm.redisKills += 1;
+    await redis.end('SIGKILL');
+    await wait(between(0, 500));
+    await redis.start();
+  } else if (dice < 0.3) {
+    harm.gracefulEnds += 1;
+    await victim.end('SIGTERM');
+    await victim.start();
+  } else {
+    harm.kills += 1;
+    await victim.end('SIGKILL');
+    await victim.start();
+  }
+}
+
+function between(lowMs: number, highMs: number): number {
+  return lowMs + Math.random() * (highMs - lowMs);
+}
+
+interface Bursting {
+  readonly world: World;
+  readonly send: (messages: number) => Promise<Sent>;
+  readonly settle: () => Promise<boolean>;
+  readonly signal: AbortSignal;
+}
+
+const bursts = 6;
+const burstsPerOrder = 10;
+
+/**
+ * When nobody is harmed any more: many changes at once, then none. Whoever sleeps through the last of them
+ * sleeps on, because nothing else comes to wake it.
+ */
+async function sendBursts({ world, send, settle: settleAll, signal }: Bursting): Promise<readonly Sent[]> {
+  const sent: Sent[] = [];
+  while (sent.length < bursts && !signal.aborted && (await settleAll())) {
+    sent.push(await send(world.orders.length * burstsPerOrder));
+  }
+  await settleAll();
+  return sent;
+}
+
+interface Settling {
+  readonly numbers: ReadonlySet<number>;
+  readonly patienceMs: number;
+  readonly isOver: () => boolean;
+}
+
+/** Waits until everything has arrived, or until nothing more has for a while: false. */
+async function settle(
+  listeners: readonly Listener[],
+  { numbers, patienceMs, isOver }: Settling,
+): Promise<boolean> {
+  let [items, since] = [-1, Date.now()];
+  while (count(listeners, numbers, { withLoss: true }).lost > 0) {
+    const now = listeners.reduce((sum, { subscriber }) => sum + subscriber.delivered.items, 0);
+    if (now !== items) [items, since] = [now, Date.now()];
+    else if (isOver() || Date.now() - since > patienceMs) return false;
+    await wait(20);
+  }
+  return true;
+}
+
+interface Counted {
+  readonly lost: number;
+  readonly repeated: number;
+  readonly outOfOrder: number;
+  readonly wrongUser: number;
+  readonly resynced: number;
+}
+
+function count(
+  listeners: readonly Listener[],
+  numbers: ReadonlySet<number>,
+  { withLoss }: { readonly withLoss: boolean },
+): Counted {
+  const sum = (of: (listener: Listener) => number) =>
+    listeners.reduce((total, listener) => total + of(listener), 0);
+  return {
+    lost: withLoss ? sum((listener) => countLost(listener, numbers)) : 0,
+    repeated: sum(({ subscriber }) => subscriber.violations.repeated),
+    outOfOrder: sum(({ subscriber }) => subscriber.violations.outOfOrder),
+    wrongUser: sum(({ subscriber }) => subscriber.violations.wrongUser),
+    resynced: sum(({ subscriber }) => subscriber.violations.resynced),
+  };
+}
+
+function countLost({ subscriber, orders }: Listener, numbers: ReadonlySet<number>): number {
+  if (orders === null) return [...numbers].filter((number) => !subscriber.messages.has(number)).length;
+  const missing = orders.map(({ id, expected }) => {
+    const told = subscriber.versions.get(id);
+    return expected.filter((version) => !told?.has(version)).length;
+  });
+  return missing.reduce((total, lost) => total + lost, 0);
+}
+
+function isViolated(counted: Counted): boolean {
+  return Object.values(counted).some((number) => number > 0);
+}
+
+interface Description {
+  readonly listeners: readonly Listener[];
+  readonly numbers: ReadonlySet<number>;
+  readonly harm: Harm;
+  readonly gateways: readonly GatewayVictim[];
+  readonly sent: readonly Sent[];
+}
+
+function describe({ listeners, numbers, harm, gateways, sent }: Description): ChaosReport {
+  const sum = (key: keyof Sent) => sent.reduce((total, part) => total + part[key], 0);
+  const sumOf = (key: 'items' | 'streams') =>
+    listeners.reduce((total, { subscriber }) => total + subscriber.delivered[key], 0);
+  return {
+    ...harm,
+    sent: sum('messages'),
+    posts: sum('posts'),
+    acknowledged: sum('acknowledged'),
+    subscribers: listeners.length,
+    resumed: sumOf('streams') - listeners.length,
+    delivered: sumOf('items'),
+    ...count(listeners, numbers, { withLoss: true }),
+    forgedAccepted: sum('forgedAccepted'),
+    crashes: gateways.reduce((total, gateway) => total + gateway.crashes(), 0),
+  };
+}
+
+/** What must all be 0. */
+export const faultKeys = [
+  'lost',
+  'repeated',
+  'outOfOrder',
+  'wrongUser',
+  'resynced',
+  'forgedAccepted',
+  'crashes',
+] as const satisfies readonly (keyof ChaosReport)[];

@@ -1,0 +1,135 @@
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import process from 'node:process';
+import { createInterface } from 'node:readline';
+import { setTimeout as wait } from 'node:timers/promises';
+
+/** A process under test that can be ended, stopped and started again at the same address. */
+export interface Victim {
+  readonly name: string;
+  readonly start: () => Promise<void>;
+  /** Ends it and waits until it is gone. */
+  readonly end: (signal: 'SIGKILL' | 'SIGTERM') => Promise<void>;
+  readonly pid: () => number | null;
+  /** How often it ended although nobody ended it. */
+  readonly crashes: () => number;
+  /** Its last words. */
+  readonly output: readonly string[];
+}
+
+export interface GatewayVictim extends Victim {
+  readonly url: string;
+}
+
+interface Command {
+  readonly name: string;
+  readonly file: string;
+  readonly args: readonly string[];
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string>>;
+  readonly isReady: (line: string) => boolean;
+}
+
+const keptLines = 40;
+
+function createVictim({ name, file, args, cwd, env, isReady }: Command): Victim {
+  const output: string[] = [];
+  let child: ChildProcess | null = null;
+  let [isEnding, crashes] = [false, 0];
+  return {
+    name,
+    output,
+    pid: () => child?.pid ?? null,
+    crashes: () => crashes,
+    start: async () => {
+      isEnding = false;
+      const started = spawn(file, args, { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] });
+      child = started;
+      const { promise, resolve, reject } = Promise.withResolvers<void>();
+      for (const stream of [started.stdout, started.stderr]) {
+        createInterface({ input: stream }).on('line', (line) => {
+          output.push(line);
+          output.splice(0, output.length - keptLines);
+          if (isReady(line)) resolve();
+        });
+      }
+      started.once('exit', (code, signal) => {
+        if (!isEnding) crashes += 1;
+        reject(new Error(`${name} ended with ${code ?? signal}:\n${output.join('\n')}`));
+      });
+      await promise;
+    },
+    end: async (signal) => {
+      const ending = child;
+      if (ending === null || ending.exitCode !== null || ending.signalCode !== null) return;
+      isEnding = true;
+      const exit = once(ending, 'exit');
+      ending.kill(signal);
+      await exit;
+    },
+  };
+}
+
+export interface GatewayOptions {
+  /** The folder that has `gateway/main.ts`: the project itself, or a copy with a fault in it. */
+  readonly source: string;
+  readonly folder: string;
+  readonly env: Readonly<Record<string, string>>;
+}
+
+export async function prepareGateway(name: string, options: GatewayOptions): Promise<GatewayVictim> {
+  const port = await findPort();
+  const victim = createVictim({
+    name,
+    file: process.execPath,
+    args: [`${options.source}/gateway/main.ts`],
+    cwd: options.folder,
+    env: { PATH: process.env.PATH ?? '', ...options.env, PORT: String(port) },
+    isReady: (line) => line.startsWith('Labgraph is listening on '),
+  });
+  return { ...victim, url: `http://127.0.0.1:${port}` };
+}
+
+/** A redis-server as the gateway asks for one: every append on disk before it is answered. */
+export async function prepareRedis(folder: string): Promise<Victim & { readonly url: string }> {
+  const port = await findPort();
+  const settings = ['--appendonly', 'yes', '--appendfsync', 'always', '--maxmemory-policy', 'noeviction'];
+  const victim = createVictim({
+    name: 'redis',
+    file: process.env.REDIS_SERVER ?? 'redis-server',
+    args: ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--dir', folder, ...settings],
+    cwd: folder,
+    env: { PATH: process.env.PATH ?? '' },
+    isReady: (line) => line.includes('Ready to accept connections'),
+  });
+  return { ...victim, url: `redis://127.0.0.1:${port}` };
+}
+
+async function findPort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  server.close();
+  await once(server, 'close');
+  if (typeof address !== 'object' || address === null) throw new Error('There is no free port.');
+  return address.port;
+}
+
+/** Stops a process where it stands for a while, as a machine that swaps or sleeps does. */
+export async function freeze(pid: number, forMs: number): Promise<void> {
+  process.kill(pid, 'SIGSTOP');
+  await wait(forMs);
+  process.kill(pid, 'SIGCONT');
+}
+
+/** For a while no file that the process writes can grow, as on a full disk. */
+export async function fillDisk(pid: number, forMs: number): Promise<void> {
+  limitFileSize(pid, '0');
+  await wait(forMs);
+  limitFileSize(pid, 'unlimited');
+}
+
+function limitFileSize(pid: number, soft: string): void {
+  execFileSync('prlimit', ['--pid', String(pid), `--fsize=${soft}:unlimited`]);
+}

@@ -1,0 +1,128 @@
+import { createHmac } from 'node:crypto';
+import { Agent, request } from 'node:http';
+import { setTimeout as wait } from 'node:timers/promises';
+import type { ChaosMessage, ChaosOrder, World } from './world.ts';
+
+export interface Sent {
+  /** Different messages sent. */
+  messages: number;
+  /** Posts of them, repeated ones included. */
+  posts: number;
+  acknowledged: number;
+  /** Forged messages that were let in: must stay 0. */
+  forgedAccepted: number;
+}
+
+export interface SenderOptions {
+  readonly world: World;
+  readonly secret: string;
+  /** Where to post next; several gateways take turns. */
+  readonly address: () => string;
+  readonly messages: number;
+  /** Whether more are wanted beyond that number. */
+  readonly isNeeded: () => boolean;
+  /** How many orders are told of at once. */
+  readonly concurrency: number;
+  readonly signal: AbortSignal;
+}
+
+/** Of the real sender: one message of an order at a time, and again until it is acknowledged. */
+const timeoutMs = 2000;
+const retryWaitMs = 60;
+
+/**
+ * Lets things happen to orders and tells of them, with what the real world adds: the same message twice at once,
+ * one event under two message ids, a later event told before an earlier one, forged messages.
+ * @param numbers filled with the number of each acknowledged message
+ */
+export async function sendAll(options: SenderOptions, numbers: Set<number>): Promise<Sent> {
+  const sent: Sent = { messages: 0, posts: 0, acknowledged: 0, forgedAccepted: 0 };
+  const agent = new Agent({ keepAlive: true, maxSockets: options.concurrency * 3 });
+  const post = createPost(options, agent);
+
+  const bring = async (message: ChaosMessage): Promise<void> => {
+    sent.messages += 1;
+    while (!options.signal.aborted) {
+      sent.posts += 1;
+      const status = await post(message, options.secret);
+      if (status >= 200 && status < 300) {
+        sent.acknowledged += 1;
+        numbers.add(message.number);
+        noteChange(message);
+        return;
+      }
+      await wait(retryWaitMs);
+    }
+  };
+  const tellOne = async (order: ChaosOrder): Promise<void> => {
+    const { world } = options;
+    const dice = Math.random();
+    const version = world.advance(order);
+    const message = world.tell(order, version);
+    if (dice < 0.05) {
+      sent.posts += 1;
+      await Promise.all([bring(message), post(message, options.secret)]);
+    } else if (dice < 0.1) {
+      await bring(message);
+      await bring(world.tell(order, version));
+    } else if (dice < 0.15) {
+      const later = world.advance(order);
+      await bring(world.tell(order, later));
+      await bring(message);
+    } else if (dice < 0.17) {
+      const status = await post(message, `whsec_${Buffer.alloc(24, 7).toString('base64')}`);
+      if (status >= 200 && status < 300) sent.forgedAccepted += 1;
+      await bring(message);
+    } else await bring(message);
+  };
+  const lanes = Math.min(options.concurrency, options.world.orders.length);
+  // Each lane has orders of its own, so that one order is never told of twice at once.
+  const work = async (lane: number) => {
+    const orders = options.world.orders.filter((_, index) => index % lanes === lane);
+    for (let turn = 0; sent.messages < options.messages || options.isNeeded(); turn += 1) {
+      const order = orders[turn % orders.length];
+      if (order === undefined || options.signal.aborted) return;
+      await tellOne(order);
+    }
+  };
+  await Promise.all(Array.from({ length: lanes }, (_, lane) => work(lane)));
+  agent.destroy();
+  return sent;
+}
+
+/** Acknowledged and newer than anything acknowledged before: subscribers must be told. */
+function noteChange({ order, version }: ChaosMessage): void {
+  if (version > (order.expected.at(-1) ?? 0)) order.expected.push(version);
+}
+
+function createPost({ address }: SenderOptions, agent: Agent) {
+  return (message: ChaosMessage, secret: string): Promise<number> => {
+    const body = Buffer.from(message.body);
+    const timestamp = String(Math.floor(Date.now() / 1000));
+    const headers = {
+      'content-type': 'application/json',
+      'content-length': String(body.length),
+      'webhook-id': message.id,
+      'webhook-timestamp': timestamp,
+      'webhook-signature': sign(secret, `${message.id}.${timestamp}.${message.body}`),
+    };
+    return new Promise((resolve) => {
+      const posting = request(
+        `${address()}/webhooks`,
+        { method: 'POST', agent, headers, timeout: timeoutMs },
+        (response) => {
+          response.resume();
+          resolve(response.statusCode ?? 0);
+        },
+      );
+      posting.on('timeout', () => posting.destroy(new Error('timeout')));
+      posting.on('error', () => resolve(0));
+      posting.end(body);
+    });
+  };
+}
+
+function sign(secret: string, text: string): string {
+  const key = Buffer.from(secret.slice('whsec_'.length), 'base64');
+  return `v1,${createHmac('sha256', key).update(text).digest('base64')}`;
+}

@@ -1,0 +1,85 @@
+import { randomUUID } from 'node:crypto';
+import { describe, expect, test } from 'vitest';
+import { signedHeaders } from '../gateway/webhooks/support.ts';
+import { makeFolder } from '../support/folder.ts';
+import { startGatewayProcess } from '../support/gateway-process.ts';
+import { gatewayKey, graphqlRequest, serviceKey, webhookSecret } from '../support/lab.ts';
+import { canTrace, injectFault, watchSyncs } from './syscalls.ts';
+
+const teamId = randomUUID();
+
+/** A gateway in a process of its own, over a service that is not there: webhooks need none. */
+async function startGateway() {
+  const folder = makeFolder();
+  const gateway = await startGatewayProcess(folder.path, {
+    PORT: '0',
+    SERVICE_URL: 'http://127.0.0.1:9',
+    SERVICE_API_KEY: serviceKey,
+    SERVICE_TEAM_ID: teamId,
+    WEBHOOK_SECRETS: webhookSecret,
+    GATEWAY_API_KEYS: gatewayKey,
+    VIEWER_TOKEN_SECRET: 'a viewer token secret of more than 32 characters',
+    EVENT_LOG: `sqlite:${folder.file('events.db')}`,
+    RECONCILE_MINUTES: '0',
+  });
+  return {
+    ...gateway,
+    trace: folder.file('trace.txt'),
+    post: async (id: string): Promise<number> => {
+      const body = JSON.stringify({ event_type: 'chaos.note', team_id: teamId, data: { id } });
+      const headers = signedHeaders(body, { id, secret: webhookSecret });
+      return (await fetch(`${gateway.url}/webhooks`, { method: 'POST', headers, body })).status;
+    },
+    [Symbol.asyncDispose]: async () => {
+      await gateway.end('SIGKILL');
+      folder[Symbol.dispose]();
+    },
+  };
+}
+
+describe.runIf(canTrace)('seen from the kernel', () => {
+  test('between a webhook and its 2xx the log is synced to disk, each time', async () => {
+    await using gateway = await startGateway();
+    {
+      await using trace = await watchSyncs(gateway.pid, gateway.trace);
+      for (let number = 0; number < 20; number += 1) expect(await gateway.post(`msg-${number}`)).toBe(202);
+      await expect.poll(() => trace.lines().filter(isAnswer).length).toBe(20);
+      const steps = trace.lines().filter((line) => isAnswer(line) || isSync(line));
+      const kinds = steps.map((line) => (isAnswer(line) ? 'answered' : 'synced'));
+      const answered = kinds.flatMap((kind, index) => (kind === 'answered' ? [index] : []));
+      expect(answered.map((index) => kinds[index - 1])).toEqual(Array(20).fill('synced'));
+    }
+  });
+
+  test.each([
+    ['a sync fails with EIO', 'fsync,fdatasync', 'EIO'],
+    ['a write fails with EIO', 'pwrite64', 'EIO'],
+    ['a write finds the disk full', 'pwrite64', 'ENOSPC'],
+  ] as const)(
+    'while %s nothing is acknowledged, queries go on, and it recovers by itself',
+    async (_name, calls, error) => {
+      await using gateway = await startGateway();
+      expect(await gateway.post('before')).toBe(202);
+      {
+        await using _ = await injectFault(gateway.pid, calls, error);
+        expect(await gateway.post('during')).toBe(503);
+        const asked = await fetch(graphqlRequest(gateway.url, { query: '{ viewer { kind } }' }, gatewayKey));
+        expect((await asked.json()).data).toEqual({ viewer: { kind: 'TEAM' } });
+        expect((await fetch(`${gateway.url}/ready`)).status).toBe(503);
+      }
+      expect(await gateway.post('during')).toBe(202);
+      expect(await gateway.post('before')).toBe(200);
+      expect(await gateway.post('after')).toBe(202);
+    },
+  );
+});
+
+function isAnswer(line: string): boolean {
+  return /"HTTP\/1\.1 202/.test(line);
+}
+
+function isSync(line: string): boolean {
+  return /^\d+ +(fsync|fdatasync)\(\d+<[^>]*events\.db-wal>\) += 0|<\.\.\. f(data)?sync resumed>\) += 0/.test(
+    line,
+  );
+}

@@ -1,0 +1,52 @@
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+
+/** A service whose reads come from a copy that lags behind: once held, every read answers as it did before. */
+export interface LaggingService {
+  readonly url: string;
+  /** From now on reads that were answered before are answered the same again. */
+  readonly hold: () => void;
+  readonly release: () => void;
+  readonly close: () => Promise<void>;
+}
+
+/** In front of a real service at `target`; writes go through. */
+export async function startLaggingService(target: string): Promise<LaggingService> {
+  const kept = new Map<string, { readonly status: number; readonly body: Buffer }>();
+  let isHeld = false;
+  const server: Server = createServer(async (request, response) => {
+    const { method = 'GET', url = '/' } = request;
+    const held = isHeld && method === 'GET' ? kept.get(url) : undefined;
+    if (held !== undefined) {
+      response.writeHead(held.status, { 'content-type': 'application/json' }).end(held.body);
+      return;
+    }
+    const sent = Buffer.concat(await request.toArray());
+    const { 'x-service-api-key': key, 'content-type': type } = request.headers;
+    const answer = await fetch(`${target}${url}`, {
+      method,
+      headers: { 'x-service-api-key': String(key), ...(type ? { 'content-type': type } : {}) },
+      ...(sent.length > 0 ? { body: sent } : {}),
+    });
+    const body = Buffer.from(await answer.arrayBuffer());
+    if (method === 'GET') kept.set(url, { status: answer.status, body });
+    response.writeHead(answer.status, { 'content-type': 'application/json' }).end(body);
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  if (typeof address !== 'object' || address === null) throw new Error('The service has no port.');
+  return {
+    url: `http://127.0.0.1:${address.port}`,
+    hold: () => {
+      isHeld = true;
+    },
+    release: () => {
+      isHeld = false;
+    },
+    close: async () => {
+      server.closeAllConnections();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}
