@@ -114,11 +114,15 @@ function useTrace(): Plugin<GraphContext> {
         if (!isAsyncIterable(result)) setResult(withTotals(result, args.contextValue));
       },
     }),
-    onSubscribe: ({ args }) => ({
-      onSubscribeResult: () => ({
-        onNext: ({ result, setResult }) => setResult(withTotals(result, args.contextValue)),
-      }),
-    }),
+    // Only where it is asked for: what looks at each item costs every stream memory while it waits.
+    onSubscribe: ({ args }) => {
+      if (args.contextValue.upstreamTotals === null) return undefined;
+      return {
+        onSubscribeResult: () => ({
+          onNext: ({ result, setResult }) => setResult(withTotals(result, args.contextValue)),
+        }),
+      };
+    },
   };
 }
 

@@ -74,16 +74,30 @@ export function createStream<Item>(
   parent: AbortSignal,
   generate: (signal: AbortSignal) => AsyncGenerator<Item>,
 ): AsyncGenerator<Item> {
+  // Not AbortSignal.any: it costs each waiting stream 1 kB more.
   const left = new AbortController();
-  const items = generate(AbortSignal.any([parent, left.signal]));
+  const leave = () => {
+    parent.removeEventListener('abort', leave);
+    left.abort();
+  };
+  if (parent.aborted) leave();
+  else parent.addEventListener('abort', leave);
+  const items = generate(left.signal);
+  const leaveAtEnd = ({ done }: IteratorResult<Item>) => {
+    if (done) leave();
+  };
   const stream: AsyncGenerator<Item> = {
-    next: () => items.next(),
+    next: () => {
+      const item = items.next();
+      item.then(leaveAtEnd, leave);
+      return item;
+    },
     return: (value) => {
-      left.abort();
+      leave();
       return items.return(value);
     },
     throw: (error) => {
-      left.abort();
+      leave();
       return items.throw(error);
     },
     [Symbol.asyncIterator]: () => stream,
