@@ -1,6 +1,11 @@
-import { renderGraphiQL } from '@graphql-yoga/render-graphiql';
 import type { ExecutionResult } from 'graphql';
-import { createYoga, isAsyncIterable, type Plugin, type YogaServerInstance } from 'graphql-yoga';
+import {
+  createYoga,
+  type GraphiQLOptions,
+  isAsyncIterable,
+  type Plugin,
+  type YogaServerInstance,
+} from 'graphql-yoga';
 import type { Caller } from '../caller/caller.ts';
 import type { GraphContext } from '../graph/context.ts';
 import { schema } from '../graph/schema.ts';
@@ -79,7 +84,9 @@ function describeGraphiQL(graphiql: GraphiQL | null) {
   const key = graphiql.gatewayKey ?? '<your gateway key>';
   const headers = JSON.stringify({ authorization: `Bearer ${key}` }, null, 2);
   return {
-    renderGraphiQL,
+    // Loaded with the first page: it is large, and webhooks wait while a gateway starts.
+    renderGraphiQL: async (page?: GraphiQLOptions) =>
+      (await import('@graphql-yoga/render-graphiql')).renderGraphiQL(page),
     graphiql: {
       title: 'Labgraph GraphiQL',
       headers,
