@@ -19,6 +19,7 @@ export default defineConfig({
       { test: { name: 'sandbox', include: ['test/sandbox/**/*.test.ts'] } },
       { test: { name: 'gateway', include: ['test/gateway/**/*.test.ts'] } },
       { test: { name: 'contract', include: ['test/contract/**/*.test.ts'] } },
+      { test: { name: 'bench', include: ['test/bench/**/*.test.ts'], fileParallelism: false } },
       { test: { name: 'chaos', include: ['test/chaos/**/*.test.ts'], fileParallelism: false } },
       {
         test: {

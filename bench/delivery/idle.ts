@@ -3,7 +3,7 @@ import { collectGarbage, readSettledRss } from '../support/process-memory.ts';
 import type { Plan } from './plan.ts';
 import { closeAll, openAll, type Stage } from './stage.ts';
 
-const goalPerGigabyte = 40_000;
+export const goalPerGigabyte = 40_000;
 const warmUps = 100;
 const steps = 4;
 

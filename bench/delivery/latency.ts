@@ -31,7 +31,7 @@ export async function measureLatency(stage: Stage, plan: Plan, beginning: string
     rows: [
       { ...describe(name, alone), goal: `p99 at most ${goalMs} ms`, isMet: quantile(alone, 0.99) <= goalMs },
       {
-        ...describe('the same beside a stalled subscriber', beside),
+        ...describe('the same, beside a stalled subscriber', beside),
         goal: `p99 at most ${goalMs} ms`,
         isMet: quantile(beside, 0.99) <= goalMs,
       },
@@ -45,7 +45,7 @@ export async function measureLatency(stage: Stage, plan: Plan, beginning: string
     ],
     distributions: [
       { name: 'webhook to subscriber', samplesMs: alone },
-      { name: 'beside a stalled subscriber', samplesMs: beside },
+      { name: 'webhook to subscriber, one stalled', samplesMs: beside },
     ],
   };
 }

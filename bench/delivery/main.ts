@@ -9,7 +9,7 @@ import { measureFlood } from './flood.ts';
 import { measureIdle } from './idle.ts';
 import { measureFanOut, measureLatency } from './latency.ts';
 import { descriptorsNeeded, makePlan, type Plan } from './plan.ts';
-import { type DeliveryReport, writeReport } from './report.ts';
+import { type DeliveryReport, writeReports } from './report.ts';
 import { measureRestart } from './restart.ts';
 import { startStage } from './stage.ts';
 
@@ -44,7 +44,7 @@ export async function run(args: readonly string[]): Promise<void> {
     reports.push(report);
     process.stdout.write(`\n## Over ${store}\n\n${toTable(report.rows)}\n\n${describeMachine()}\n`);
   }
-  if (values.write) writeReport(reports);
+  if (values.write) writeReports(reports);
 }
 
 /** @throws Error that says what is needed */

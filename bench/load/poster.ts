@@ -23,6 +23,8 @@ export interface Posted {
 }
 
 const timeoutMs = 15_000;
+/** Often enough to be exact, seldom enough to leave the processor to the gateway. */
+const retryMs = 5;
 
 interface Sending {
   readonly world: World;
@@ -84,7 +86,7 @@ const calls = {
   postOne: ({ order }: { order: number }) => postOne(order),
   /** Posts again and again until one is acknowledged; resolves with the moment. */
   postUntilAcknowledged: async ({ order }: { order: number }): Promise<number> => {
-    while (!(await postOne(order)).isAcknowledged) await wait(1);
+    while (!(await postOne(order)).isAcknowledged) await wait(retryMs);
     return nowMs();
   },
 };
