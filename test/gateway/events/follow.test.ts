@@ -88,6 +88,16 @@ describe.each(stores)('follow on $name', ({ open }) => {
     expect(await returned.return(undefined)).toEqual({ value: undefined, done: true });
     await expect(thrown.throw(new Error('stop'))).rejects.toThrow('stop');
     expect(await Promise.all(waiting)).toEqual(Array(2).fill({ value: undefined, done: true }));
+    expect(getEventListeners(returned.signal, 'abort')).toEqual([]);
+    expect(getEventListeners(thrown.signal, 'abort')).toEqual([]);
+  });
+
+  test('leaves no listener when it ends by itself', async () => {
+    await using store = await open();
+    const stream = openStream(store.log, mine, 10);
+    expect(await stream.next()).toEqual({ value: { kind: 'gap', reason: 'beyond-end' }, done: false });
+    expect((await stream.next()).done).toBe(true);
+    expect(getEventListeners(stream.signal, 'abort')).toEqual([]);
   });
 
   test('gives each event exactly once and in order, whatever is appended when and wherever it is cut', async () => {
