@@ -33,7 +33,11 @@ export interface Config {
   readonly generated: readonly string[];
 }
 
-export type EventLogConfig = { readonly kind: 'memory' } | { readonly kind: 'sqlite'; readonly path: string };
+export type EventLogConfig =
+  | { readonly kind: 'memory' }
+  | { readonly kind: 'sqlite'; readonly path: string }
+  /** `allowWeak` accepts a server that may lose what it acknowledged. The url may hold a password. */
+  | { readonly kind: 'redis'; readonly url: string; readonly allowWeak: boolean };
 
 /** Secrets made once for a gateway that was given none; see `kept-secrets.ts`. */
 export interface KeptSecrets {
@@ -264,13 +268,23 @@ function readViewerSecret(reading: Reading): string {
 }
 
 function readEventLog(reading: Reading): EventLogConfig {
-  const text = reading.text('EVENT_LOG') ?? 'sqlite:./data/events.db';
+  const text = reading.secret('EVENT_LOG') ?? 'sqlite:./data/events.db';
+  const allowWeak = reading.oneOf('ALLOW_WEAK_REDIS', ['0', '1']) === '1';
   if (text === 'memory:') return { kind: 'memory' };
   if (text.startsWith('sqlite:') && text.length > 'sqlite:'.length) {
     return { kind: 'sqlite', path: text.slice('sqlite:'.length) };
   }
-  reading.fault('EVENT_LOG must be sqlite:<path> or memory: (Redis is not supported yet).');
+  if (isRedisAddress(text)) return { kind: 'redis', url: text, allowWeak };
+  reading.fault(
+    'EVENT_LOG must be sqlite:<path>, redis://<host>:<port>/<database> (or rediss://), or memory:.',
+  );
   return { kind: 'memory' };
+}
+
+function isRedisAddress(text: string): boolean {
+  if (!URL.canParse(text)) return false;
+  const { protocol, hostname, pathname } = new URL(text);
+  return /^rediss?:$/.test(protocol) && hostname !== '' && /^(\/\d*)?$/.test(pathname);
 }
 
 function readEventLogKeys(reading: Reading): readonly Buffer[] {

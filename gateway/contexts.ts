@@ -6,8 +6,10 @@ import { listOrders } from './domain/order/rest.ts';
 import { listUsers } from './domain/user/rest.ts';
 import type { CreateContext } from './edge/graphql.ts';
 import { createAttempts } from './events/attempts.ts';
+import type { GapReason } from './events/log.ts';
 import type { EventStore } from './events/open.ts';
 import { createLoaders } from './graph/context.ts';
+import { teamMark } from './readers.ts';
 import type { Upstream } from './upstream/client.ts';
 import { bindService, type Service } from './upstream/service.ts';
 import { traceUpstream } from './upstream/trace.ts';
@@ -29,6 +31,8 @@ export interface ContextParts {
   readonly onUnknown: (field: string, value: string) => void;
   /** Told of rows of the service that could not be read, and where they stood. */
   readonly onUnreadable: (operation: string, path: string, rows: number) => void;
+  /** Told of a stream that had to begin anew. */
+  readonly onResync: (reason: GapReason) => void;
 }
 
 export interface Contexts {
@@ -50,16 +54,20 @@ export function createContexts(parts: ContextParts): Contexts {
   const attempts = createAttempts(store.replies);
   const portalOrigins = [...config.portalOrigins, ...parts.portalOrigins];
   let teamId = config.teamId;
+  const noteTeam = (id: string) => {
+    if (teamId !== null) return;
+    teamId = id;
+    // Only commands read it. One that is lost because the log cannot be written now is written at the next start.
+    store.log.writeMark(teamMark, id).catch(() => undefined);
+  };
 
-  const create: CreateContext = ({ caller, left, over, isTraced = false }) => {
+  const create: CreateContext = ({ caller, left, over, isTraced = false, lastEventId = null }) => {
     const trace = isTraced && caller.kind === 'TEAM' ? traceUpstream(upstream) : null;
     const service = bindService(trace?.upstream ?? upstream, {
       rights: createRights(caller),
       ordersPath: config.ordersPath,
       signal: left,
-      onTeam: (id) => {
-        teamId ??= id.toLowerCase();
-      },
+      onTeam: (id) => noteTeam(id.toLowerCase()),
       onUnreadable: parts.onUnreadable,
     });
     return {
@@ -73,8 +81,10 @@ export function createContexts(parts: ContextParts): Contexts {
       portalOrigins,
       teamId: () => teamId,
       over,
+      lastEventId,
       loaders: createLoaders(service),
       onUnknown: oncePerValue(parts.onUnknown),
+      onResync: parts.onResync,
       upstreamTotals: trace?.totals ?? null,
     };
   };

@@ -24,9 +24,11 @@ export const errorCodes = {
   WEBHOOK_UNVERIFIED: 'The webhook signature is missing, wrong or too old.',
   WEBHOOK_TOO_LARGE: 'The webhook body is larger than the limit.',
   WEBHOOK_ENCODED: 'The webhook body is compressed; it must be sent as it was signed.',
+  WEBHOOK_FLOODED: 'More webhooks are in hand than the gateway takes at once.',
   EVENT_LOG_UNAVAILABLE: 'The event log cannot be written or read at the moment.',
   EVENT_LOG_LOCKED: 'Another process holds the event log.',
   EVENT_LOG_DAMAGED: 'The event log file failed its integrity check.',
+  EVENT_LOG_WEAK: 'The event log would not keep what it acknowledges.',
   CONFIG_INVALID: 'The gateway cannot start as it is configured.',
   INTERNAL: 'The gateway failed; the log line with the same requestId says why.',
 } as const;

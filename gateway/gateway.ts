@@ -6,10 +6,7 @@ import { createGatewayKeys } from './caller/gateway-keys.ts';
 import { createViewerTokens } from './caller/viewer-tokens.ts';
 import type { Config } from './config.ts';
 import { createContexts } from './contexts.ts';
-import { healthFactsOf } from './domain/health-data/facts.ts';
-import { versionOfLabReport } from './domain/lab-report/rest.ts';
 import { listChangedOrders } from './domain/order/changed.ts';
-import { versionOfOrder } from './domain/order/rest.ts';
 import { fetchDocument } from './domain/result/document.ts';
 import { addDemo, type Demo } from './edge/demo.ts';
 import type { DocumentsOptions } from './edge/documents.ts';
@@ -20,10 +17,10 @@ import { openEventStore } from './events/open.ts';
 import { startReconciler } from './events/reconcile.ts';
 import type { Log } from './log.ts';
 import { createMetrics, type Metrics } from './metrics.ts';
+import { readers } from './readers.ts';
 import { closeServer, listen, localOrigins } from './server.ts';
 import { createUpstream, type Upstream } from './upstream/client.ts';
 import { createWebhookEndpoint } from './webhooks/endpoint.ts';
-import { firstSubject } from './webhooks/envelope.ts';
 
 export interface GatewayParts {
   readonly config: Config;
@@ -55,12 +52,13 @@ const reconcileTiming = { silenceMs: 5 * minuteMs, graceMs: 6000, lookMs: 1000 }
 
 /**
  * Puts the parts together.
- * @throws GatewayError EVENT_LOG_LOCKED, EVENT_LOG_DAMAGED or EVENT_LOG_UNAVAILABLE
+ * @throws GatewayError EVENT_LOG_LOCKED, EVENT_LOG_DAMAGED, EVENT_LOG_WEAK or EVENT_LOG_UNAVAILABLE
  */
 export async function createGateway(parts: GatewayParts): Promise<Gateway> {
   const { config, log } = parts;
   const metrics = createMetrics();
-  const store = await openEventStore(config.eventLog, config.eventLogKeys);
+  const store = await openEventStore(config.eventLog, { keys: config.eventLogKeys, log });
+  metrics.watchEventLog(config.eventLog.kind, store.log.isWritable);
   const upstream = openUpstream(parts, metrics);
   // Heard before anyone is woken: what a subscriber asks after a change is never an answer from before it.
   store.log.onNews(upstream.forget);
@@ -83,17 +81,19 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
     portalOrigins: parts.portalOrigins ?? [],
     onUnknown: metrics.countUnknown,
     onUnreadable: metrics.countUnreadable,
+    onResync: (reason) => metrics.resyncs.inc({ reason }),
   });
   const createContext = contexts.create;
   const reconciler = startReconciler({
     events: store.log,
     changedSince: (since) => listChangedOrders(contexts.ownService(stopping.signal), since),
     log,
+    onReconciled: (count) => metrics.reconciled.inc(count),
     timing: { ...reconcileTiming, everyMs: config.reconcileMinutes * minuteMs },
   });
   const graphqlOptions = { createContext, log, metrics, graphiql: parts.demo?.graphiql ?? null };
   const graphql = createGraphQLServer({ ...graphqlOptions, takesFiles: false });
-  const sockets = createSockets({ graphql, authenticate, isAllowedOrigin, log });
+  const sockets = createSockets({ graphql, authenticate, isAllowedOrigin, log, metrics });
   const app = createRoutes({
     graphql,
     uploads: createGraphQLServer({ ...graphqlOptions, takesFiles: true }),
@@ -103,15 +103,19 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
       secrets: config.webhookSecrets,
       events: store.log,
       log,
-      subjectOf: firstSubject([versionOfOrder, versionOfLabReport]),
-      factsOf: healthFactsOf,
+      ...readers,
       teamId: contexts.learnTeam,
-      onOutcome: (outcome, seconds) => {
+      onOutcome: (outcome) => {
         metrics.webhooks.inc({ outcome });
         // The sender may give up before the log is back.
         if (outcome === 'unavailable') reconciler.request('gap');
-        if (seconds !== undefined) metrics.appendSeconds.observe(seconds);
       },
+      onKept: ({ appendSeconds, lagSeconds, deadReason }) => {
+        metrics.appendSeconds.observe(appendSeconds);
+        metrics.webhookLagSeconds.observe(lagSeconds);
+        if (deadReason !== null) metrics.deadLetters.inc({ reason: deadReason });
+      },
+      onClockOffset: (seconds) => metrics.webhookClockOffset.set(seconds),
     }),
     openDocument: createOpenDocument(documentTickets, createContext),
     beginOperation: upstream.begin,

@@ -18,6 +18,7 @@ export interface LogFields {
   readonly eventType?: string;
   readonly messageId?: string;
   readonly method?: string;
+  readonly offSeconds?: number;
   readonly operation?: string;
   readonly position?: number;
   readonly reason?: string;
@@ -42,6 +43,7 @@ const allowedFields: readonly (keyof LogFields)[] = [
   'eventType',
   'messageId',
   'method',
+  'offSeconds',
   'operation',
   'position',
   'reason',

@@ -1,13 +1,14 @@
-import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { Counter, collectDefaultMetrics, Histogram, Registry } from 'prom-client';
+import { createDeliveryMetrics, type DeliveryMetrics } from './delivery-metrics.ts';
 
-/** What the gateway counts. Labels are closed sets or route names: never an id, never a person. */
-export interface Metrics {
+/**
+ * What the gateway counts, the same as in docs/operations.md (tested). Labels are closed sets or route names: never
+ * an id, never a person.
+ */
+export interface Metrics extends DeliveryMetrics {
   readonly upstreamCalls: Counter<'operation' | 'outcome'>;
   readonly upstreamShared: Counter<'operation'>;
   readonly upstreamSeconds: Histogram<'operation'>;
-  readonly webhooks: Counter<'outcome'>;
-  readonly appendSeconds: Histogram;
-  readonly subscriptions: Gauge;
   readonly operations: Counter<'outcome'>;
   /** Counts a value that the service sent for an open enum field and the graph does not know. */
   readonly countUnknown: (field: string, value: string) => void;
@@ -42,29 +43,13 @@ export function createMetrics(): Metrics {
       labelNames: ['operation'],
       registers,
     }),
-    webhooks: new Counter({
-      name: 'labgraph_webhooks_total',
-      help: 'Webhooks by what became of them.',
-      labelNames: ['outcome'],
-      registers,
-    }),
-    appendSeconds: new Histogram({
-      name: 'labgraph_event_append_seconds',
-      help: 'Time to make an event durable.',
-      buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1],
-      registers,
-    }),
-    subscriptions: new Gauge({
-      name: 'labgraph_subscriptions',
-      help: 'Open subscriptions.',
-      registers,
-    }),
     operations: new Counter({
       name: 'labgraph_operations_total',
       help: 'GraphQL operations by outcome: ok, or the code of the first error.',
       labelNames: ['outcome'],
       registers,
     }),
+    ...createDeliveryMetrics(registers),
     ...createDrift(registers),
     text: () => registry.metrics(),
     contentType: registry.contentType,
@@ -100,7 +85,7 @@ function createDrift(registers: Registry[]): Pick<Metrics, 'countUnknown' | 'cou
 /** What a person may have typed is told as `other`: their own words, and anything that does not look like a code. */
 function toLabel(field: string, value: string): string {
   const code = value.toLowerCase().slice(0, 40);
-  return !field.startsWith('Demographics.') && /^[a-z][a-z0-9_.-]*$/.test(code) ? code : 'other';
+  return !/^(Demographics|PatientDetails)\./.test(field) && /^[a-z][a-z0-9_.-]*$/.test(code) ? code : 'other';
 }
 
 function limitPairs(): (first: string, second: string) => string {

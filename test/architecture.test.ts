@@ -76,7 +76,10 @@ const rooms: readonly Room[] = [
   { files: log, may: [errors, /^pino$/] },
   { files: /^gateway\/config\.ts$/, may: [errors, /^zod$/, /^node:fs$/] },
   { files: /^gateway\/kept-secrets\.ts$/, may: [errors, /^gateway\/config\.ts$/, /^zod$/, node] },
-  { files: /^gateway\/metrics\.ts$/, may: [/^prom-client$/] },
+  {
+    files: /^gateway\/(delivery-)?metrics\.ts$/,
+    may: [/^prom-client$/, /^gateway\/delivery-metrics\.ts$/],
+  },
   { files: /^gateway\/start-text\.ts$/, may: [/^gateway\/config\.ts$/] },
   { files: /^gateway\/upstream\//, may: [errors, json, log, /^gateway\/upstream\//, /^(undici|cockatiel)$/] },
   {
@@ -87,7 +90,7 @@ const rooms: readonly Room[] = [
       log,
       /^gateway\/webhooks\//,
       /^gateway\/events\/log\.ts$/,
-      /^(standardwebhooks|zod)$/,
+      /^(standardwebhooks|zod|node:crypto)$/,
     ],
   },
   { files: /^gateway\/events\//, may: [errors, log, /^gateway\/events\//, /^(zod|redis)$/, node] },
@@ -132,6 +135,23 @@ const rooms: readonly Room[] = [
   {
     files: /^gateway\/(gateway|contexts|server)\.ts$/,
     may: [/^gateway\/(?!main|demo-of-sandbox|kept-secrets|start-text)/, /^@hono\/node-server$/, node],
+  },
+  {
+    files: /^gateway\/readers\.ts$/,
+    may: [
+      /^gateway\/domain\/(order\/rest|lab-report\/rest|health-data\/facts)\.ts$/,
+      /^gateway\/webhooks\/envelope\.ts$/,
+    ],
+  },
+  {
+    files: /^gateway\/commands\//,
+    may: [
+      errors,
+      log,
+      /^gateway\/commands\//,
+      /^gateway\/(config|readers|webhooks\/envelope|events\/(open|log|follow))\.ts$/,
+      node,
+    ],
   },
   { files: /^gateway\/demo-of-sandbox\.ts$/, may: [/^sandbox\/sandbox\.ts$/, /^gateway\/edge\/demo\.ts$/] },
   {

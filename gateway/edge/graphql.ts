@@ -11,8 +11,10 @@ import type { GraphContext } from '../graph/context.ts';
 import { schema } from '../graph/schema.ts';
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
+import { useEventStream } from './event-stream.ts';
 import { useGuards } from './guards.ts';
 import { createMask } from './mask.ts';
+import { readStreamItem, useStreamItems } from './stream-items.ts';
 import { maxUploadBytes, useUploads } from './uploads.ts';
 
 /** What is known of an operation before it is read: who asks, and when the asking is over. */
@@ -24,10 +26,17 @@ export interface Asking {
   readonly over: AbortSignal;
   /** Whether the answer is to tell what it asked of the service; for callers of the team only. */
   readonly isTraced?: boolean;
+  /** Where the client's stream broke off: what an EventSource sends when it comes back. Wins over `after`. */
+  readonly lastEventId?: string | null;
+  /** How a stream would travel; over SSE when left out. */
+  readonly transport?: 'websocket';
 }
 
 /** With the value `upstream`: the answer's `extensions.upstream` tells what it asked of the service. */
 export const traceHeader = 'x-labgraph-trace';
+
+/** What streams travel over. */
+export type Transport = 'sse' | 'websocket';
 
 export type CreateContext = (asking: Asking) => GraphContext;
 
@@ -60,12 +69,14 @@ export function createGraphQLServer(options: GraphQLServerOptions): GraphQLServe
     // The runtime's own classes. Yoga's ponyfills make a Response over a foreign stream, and when a client leaves
     // such a stream, closing it throws out of band and would end the process (seen with Node 26.10).
     fetchAPI: { Request, Response, Headers, ReadableStream, TextEncoder, TextDecoder, URL },
-    context: ({ caller, left, over, isTraced = false }) =>
-      options.createContext({ caller, left, over, isTraced }),
+    context: ({ caller, left, over, isTraced = false, lastEventId = null }) =>
+      options.createContext({ caller, left, over, isTraced, lastEventId }),
     plugins: [
       useGuards(),
       useCounts(options.metrics),
       useTrace(),
+      useStreamItems(),
+      useEventStream({ onSend: (result) => observeSend(options.metrics, 'sse', result) }),
       ...(options.takesFiles ? [useUploads()] : []),
     ],
     maskedErrors: { maskError: (error) => maskError(error) },
@@ -99,18 +110,26 @@ function describeGraphiQL(graphiql: GraphiQL | null) {
 }
 
 /** Counts operations by outcome: `ok`, or the code of the first error. */
-function useCounts(metrics: Metrics): Plugin {
+function useCounts(metrics: Metrics): Plugin<Asking> {
   const count = (result: unknown) => metrics.operations.inc({ outcome: outcomeOf(result) });
   return {
     onExecute: () => ({ onExecuteDone: ({ result }) => count(result) }),
-    onSubscribe: () => {
-      metrics.subscriptions.inc();
-      return {
-        onSubscribeResult: () => ({ onEnd: () => metrics.subscriptions.dec() }),
-        onSubscribeError: () => metrics.subscriptions.dec(),
-      };
-    },
+    onSubscribe: ({ args }) => ({
+      onSubscribeResult: ({ result }) => {
+        if (!isAsyncIterable(result)) return count(result);
+        const transport = args.contextValue.transport ?? 'sse';
+        metrics.subscriptions.inc({ transport });
+        return { onEnd: () => metrics.subscriptions.dec({ transport }) };
+      },
+    }),
   };
+}
+
+/** Told of each result of a stream just before it is sent. */
+export function observeSend(metrics: Metrics, transport: Transport, result: object): void {
+  const waitingSince = readStreamItem(result)?.waitingSince ?? null;
+  if (waitingSince === null) return;
+  metrics.followLagSeconds.observe({ transport }, Math.max(0, Date.now() - waitingSince.getTime()) / 1000);
 }
 
 /** Adds what an operation has asked of the service; to each item of a stream, what the stream has so far. */

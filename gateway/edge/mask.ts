@@ -117,8 +117,8 @@ function rebuild(
   });
 }
 
-/** The same error as a socket sends it: HTTP's status means nothing there. */
-export function formatForSocket(error: GraphQLError | GraphQLFormattedError): GraphQLFormattedError {
+/** The same error as a stream sends it, over a socket or SSE: HTTP's status means nothing there. */
+export function formatForStream(error: GraphQLError | GraphQLFormattedError): GraphQLFormattedError {
   const formatted = error instanceof GraphQLError ? error.toJSON() : error;
   const { http: _http, ...extensions } = formatted.extensions ?? {};
   return { ...formatted, extensions: { code: 'BAD_REQUEST', ...extensions } };

@@ -30,6 +30,12 @@ export interface Readiness {
   readonly service: boolean;
 }
 
+const problems = {
+  eventLog: 'The event log cannot be written: webhooks are answered with 503 and come again.',
+  service: 'The service does not answer its lists of users and orders.',
+  stopping: 'The gateway is stopping.',
+} as const;
+
 /** Every HTTP route of the gateway. The demo adds its own, where there is one. */
 export function createRoutes(options: RoutesOptions): Hono {
   const app = new Hono();
@@ -54,9 +60,14 @@ export function createRoutes(options: RoutesOptions): Hono {
   app.post('/webhooks', (context) => options.receiveWebhook(context.req.raw));
   app.get('/health', (context) => context.json({ status: 'ok' }));
   app.get('/ready', async (context) => {
-    const readiness = await options.checkReady();
-    const isReady = Object.values(readiness).every(Boolean) && !options.stopping.aborted;
-    return context.json({ status: isReady ? 'ready' : 'not ready', ...readiness }, isReady ? 200 : 503);
+    const { eventLog, service } = await options.checkReady();
+    const found = [
+      ...(eventLog ? [] : [problems.eventLog]),
+      ...(service ? [] : [problems.service]),
+      ...(options.stopping.aborted ? [problems.stopping] : []),
+    ];
+    const status = found.length === 0 ? 'ready' : 'not ready';
+    return context.json({ status, eventLog, service, problems: found }, found.length === 0 ? 200 : 503);
   });
   app.get('/metrics', async (context) =>
     context.body(await options.metrics.text(), 200, { 'content-type': options.metrics.contentType }),
@@ -97,7 +108,9 @@ async function answerGraphQL(options: GraphQLRouteOptions, request: Request): Pr
     try {
       const server = hasFiles ? options.uploads : options.graphql;
       const isTraced = request.headers.get(traceHeader) === 'upstream';
-      const response = await server.fetch(request, { caller, left: request.signal, over, isTraced });
+      const lastEventId = request.headers.get('last-event-id') || null;
+      const asking = { caller, left: request.signal, over, isTraced, lastEventId };
+      const response = await server.fetch(request, asking);
       response.headers.set('cache-control', 'no-store');
       return response;
     } finally {

@@ -7,20 +7,24 @@ import type { Authenticate } from '../caller/authenticate.ts';
 import type { Caller } from '../caller/caller.ts';
 import { GatewayError } from '../errors.ts';
 import type { Log } from '../log.ts';
-import { type Asking, type GraphQLServer, traceHeader } from './graphql.ts';
-import { createMask, formatForSocket } from './mask.ts';
+import type { Metrics } from '../metrics.ts';
+import { type Asking, type GraphQLServer, observeSend, traceHeader } from './graphql.ts';
+import { createMask, formatForStream } from './mask.ts';
 import { type WatchedSocket, watchSockets } from './socket-watch.ts';
 
 const path = '/graphql';
 const maxPayloadBytes = 100_000;
 const initWaitMs = 10_000;
 const restartCode = 1012;
+/** How long a client may take to answer the close; one that never does would hold up the end of the process. */
+const goodbyeMs = 2000;
 
 export interface SocketsOptions {
   readonly graphql: GraphQLServer;
   readonly authenticate: Authenticate;
   readonly isAllowedOrigin: (origin: string) => boolean;
   readonly log: Log;
+  readonly metrics: Metrics;
 }
 
 export interface Sockets {
@@ -84,14 +88,16 @@ export function createSockets(options: SocketsOptions): Sockets {
       server.on('upgrade', upgrade);
     },
     close: () => {
-      for (const socket of sockets.clients) socket.close(restartCode, 'Service restart');
+      const open = [...sockets.clients];
+      for (const socket of open) socket.close(restartCode, 'Service restart');
+      setTimeout(() => open.forEach((socket) => void socket.terminate()), goodbyeMs).unref();
       sockets.close();
       watch.stop();
     },
   };
 }
 
-function createProtocol({ graphql, authenticate, log }: SocketsOptions) {
+function createProtocol({ graphql, authenticate, log, metrics }: SocketsOptions) {
   const mask = createMask(log);
   return makeServer<Record<string, unknown>, Session>({
     connectionInitWaitTimeout: initWaitMs,
@@ -107,16 +113,18 @@ function createProtocol({ graphql, authenticate, log }: SocketsOptions) {
       if (extra.caller === null) return [new GraphQLError('Not authenticated.')];
       const { signal } = extra.left;
       const isTraced = connectionParams?.[traceHeader] === 'upstream';
-      const asking = { caller: extra.caller, left: signal, over: signal, isTraced };
+      const transport = 'websocket' as const;
+      const asking: Asking = { caller: extra.caller, left: signal, over: signal, isTraced, transport };
       const prepared = await prepare(graphql, asking, payload);
       return 'errors' in prepared ? prepared.errors.map(mask) : prepared.args;
     },
-    onError: (_context, _id, _payload, errors) => errors.map(formatForSocket),
+    onError: (_context, _id, _payload, errors) => errors.map(formatForStream),
     onNext: (_context, _id, _payload, _args, result) => {
+      observeSend(metrics, 'websocket', result);
       if (result.errors === undefined) return undefined;
       return {
         data: result.data ?? null,
-        errors: result.errors.map(formatForSocket),
+        errors: result.errors.map(formatForStream),
         ...(result.extensions === undefined ? {} : { extensions: result.extensions }),
       };
     },

@@ -1,5 +1,6 @@
 import { GraphQLError } from 'graphql';
 import type { GraphQLParams, Plugin } from 'graphql-yoga';
+import { createRights } from '../caller/access.ts';
 import type { Caller } from '../caller/caller.ts';
 import { GatewayError } from '../errors.ts';
 
@@ -9,7 +10,18 @@ export const maxUploadBytes = 31_981_568;
 const maxTextLength = 100_000;
 /** The service works on ten uploads at once (public service); this many wait in memory at most. */
 const maxUploadsAtOnce = 10;
+/** One user's browsers, whatever their number, leave room for everybody else. */
+const maxUploadsOfUser = 2;
 const retryAfterMs = 2000;
+
+/** How long the bytes of an upload may take: without a single one of them, and in all. */
+export interface Patience {
+  readonly idleMs: number;
+  readonly wholeMs: number;
+}
+
+/** In all: the largest upload at 2 Mbit/s. */
+const usualPatience: Patience = { idleMs: 10_000, wholeMs: 130_000 };
 
 /** Whether a request is a GraphQL multipart request, which may be larger than any other. */
 export function isUpload(request: Request): boolean {
@@ -19,36 +31,41 @@ export function isUpload(request: Request): boolean {
 
 /**
  * Lets in uploads, a few at a time, and only from callers that may upload at all, before a byte of them is read: they
- * are the only requests that take much memory. The function it makes returns the function that marks the end.
+ * are the only requests that take much memory. A user has a share of the places; servers of the team may take them all.
+ * The function it makes returns the function that marks the end.
  */
 export function createUploadGate(): (caller: Caller) => () => void {
-  let uploads = 0;
+  const uploads = new Set<{ readonly userId: string | null }>();
   return (caller) => {
-    if (caller.kind === 'USER' && !caller.scopes.includes('write:lab-reports')) {
-      throw new GatewayError('FORBIDDEN', 'This needs a token with the scope write:lab-reports.');
+    if (!createRights(caller).allows('write:lab-reports')) {
+      const message = 'This needs a token with the scope write:lab-reports, not limited to some orders.';
+      throw new GatewayError('FORBIDDEN', message);
     }
-    if (uploads >= maxUploadsAtOnce) {
+    const upload = { userId: caller.kind === 'USER' ? caller.userId : null };
+    const own = [...uploads].filter(({ userId }) => userId === upload.userId).length;
+    const isShareTaken = upload.userId !== null && own >= maxUploadsOfUser;
+    if (uploads.size >= maxUploadsAtOnce || isShareTaken) {
       const message = 'Too many files are being uploaded. Try again in a moment.';
       throw new GatewayError('UPSTREAM_RATE_LIMITED', message, { retryAfterMs });
     }
-    uploads += 1;
+    uploads.add(upload);
     return () => {
-      uploads -= 1;
+      uploads.delete(upload);
     };
   };
 }
 
 /** Reads GraphQL multipart requests: `operations`, `map`, and one part per file. Takes nothing else. */
-export function useUploads(): Plugin {
+export function useUploads(patience = usualPatience): Plugin {
   return {
     onRequestParse: ({ request, setRequestParser }) => {
-      if (isUpload(request)) setRequestParser(readUpload);
+      if (isUpload(request)) setRequestParser((upload) => readUpload(upload, patience));
     },
   };
 }
 
-async function readUpload(request: Request): Promise<GraphQLParams> {
-  const form = await readForm(request);
+async function readUpload(request: Request, patience: Patience): Promise<GraphQLParams> {
+  const form = await readForm(request, patience);
   const operations = readJson(form, 'operations');
   const map = readJson(form, 'map');
   for (const [part, paths] of Object.entries(map)) {
@@ -60,13 +77,43 @@ async function readUpload(request: Request): Promise<GraphQLParams> {
   return operations;
 }
 
-async function readForm(request: Request): Promise<FormData> {
+async function readForm({ body, headers }: Request, patience: Patience): Promise<FormData> {
   try {
-    return await request.formData();
+    const inTime = body?.pipeThrough(failWhenSlow(patience)) ?? null;
+    const type = headers.get('content-type') ?? '';
+    return await new Response(inTime, { headers: { 'content-type': type } }).formData();
   } catch (error) {
     if (error instanceof GraphQLError) throw error;
     throw malformed('body');
   }
+}
+
+/** Passes bytes on, and fails when they stop coming: whoever waits for them holds one of few places. */
+function failWhenSlow({ idleMs, wholeMs }: Patience): TransformStream<Uint8Array, Uint8Array> {
+  const timers: NodeJS.Timeout[] = [];
+  const stop = () => timers.forEach(clearTimeout);
+  return new TransformStream({
+    start: (controller) => {
+      const fail = () => {
+        stop();
+        controller.error(tooSlow());
+      };
+      timers.push(setTimeout(fail, idleMs), setTimeout(fail, wholeMs));
+      // One that was cut otherwise leaves them running, for nobody.
+      for (const timer of timers) timer.unref();
+    },
+    transform: (chunk, controller) => {
+      timers[0]?.refresh();
+      controller.enqueue(chunk);
+    },
+    flush: stop,
+  });
+}
+
+function tooSlow(): GraphQLError {
+  return new GraphQLError('The upload came too slowly.', {
+    extensions: { code: 'BAD_REQUEST', http: { status: 408 } },
+  });
 }
 
 function readJson(form: FormData, name: string): Record<string, unknown> {

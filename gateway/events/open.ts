@@ -1,7 +1,9 @@
 import { randomBytes } from 'node:crypto';
+import type { Log } from '../log.ts';
 import { type Cursors, createCursors, keepCursorKey } from './cursor.ts';
 import type { EventLog } from './log.ts';
 import { createMemoryLog, createMemoryReplies } from './memory/log.ts';
+import { openRedisStore } from './redis/store.ts';
 import type { Replies } from './replies.ts';
 import { deriveCursorKey } from './seal.ts';
 import { openSqliteStore } from './sqlite/store.ts';
@@ -11,27 +13,48 @@ export interface EventStore {
   readonly log: EventLog;
   readonly replies: Replies;
   readonly cursors: Cursors;
+  /** What is wrong with the store itself, in sentences; none when it is whole. Reads all of it. */
+  readonly checkIntegrity: () => Promise<readonly string[]>;
 }
 
 export type EventStoreLocation =
   | { readonly kind: 'memory' }
-  | { readonly kind: 'sqlite'; readonly path: string };
+  | { readonly kind: 'sqlite'; readonly path: string }
+  | { readonly kind: 'redis'; readonly url: string; readonly allowWeak: boolean };
+
+export interface OpenOptions {
+  /** 32 bytes each; the first seals, all open. None: bodies in clear (development). */
+  readonly keys: readonly Buffer[];
+  /** Told when a store behind the network goes and comes back. */
+  readonly log: Log;
+  /** `shared` is for commands that work beside a running gateway: they make no log where there is none. */
+  readonly access?: 'exclusive' | 'shared';
+}
 
 /**
  * Opens the event log at its place.
- * @param keys 32 bytes each; the first seals, all open. None: bodies in clear (development)
- * @throws GatewayError EVENT_LOG_LOCKED, EVENT_LOG_DAMAGED or EVENT_LOG_UNAVAILABLE
+ * @throws GatewayError EVENT_LOG_LOCKED, EVENT_LOG_DAMAGED, EVENT_LOG_WEAK or EVENT_LOG_UNAVAILABLE
  */
 export async function openEventStore(
   location: EventStoreLocation,
-  keys: readonly Buffer[],
+  { keys, log, access = 'exclusive' }: OpenOptions,
 ): Promise<EventStore> {
+  const wholeByNature = { checkIntegrity: async () => [] };
   if (location.kind === 'memory') {
-    const log = createMemoryLog();
-    return { log, replies: createMemoryReplies(), cursors: createCursors(log.epoch, [randomBytes(32)]) };
+    const store = { log: createMemoryLog(), replies: createMemoryReplies(), ...wholeByNature };
+    return withCursors(store, [randomBytes(32)]);
   }
-  const { log, replies } = openSqliteStore(location.path, { keys, access: 'exclusive' });
   const [first, ...older] = keys.map(deriveCursorKey);
-  const cursorKey = first ?? keepCursorKey(`${location.path}.cursor-key`);
-  return { log, replies, cursors: createCursors(log.epoch, [cursorKey, ...older]) };
+  if (location.kind === 'redis') {
+    const { url, allowWeak } = location;
+    const store = await openRedisStore(url, { keys, allowWeak, log });
+    return withCursors({ ...store, ...wholeByNature }, [first ?? store.cursorKey, ...older]);
+  }
+  const store = openSqliteStore(location.path, { keys, access });
+  return withCursors(store, [first ?? keepCursorKey(`${location.path}.cursor-key`), ...older]);
+}
+
+function withCursors(store: Omit<EventStore, 'cursors'>, keys: readonly [Buffer, ...Buffer[]]): EventStore {
+  const { log, replies, checkIntegrity } = store;
+  return { log, replies, checkIntegrity, cursors: createCursors(log.epoch, keys) };
 }

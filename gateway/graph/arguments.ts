@@ -3,6 +3,11 @@ import { GatewayError } from '../errors.ts';
 
 const uuid = z.guid();
 
+/** How long a text is, as people and the service count: an emoji is one character, though two UTF-16 units. */
+export function countCharacters(text: string | null): number {
+  return [...(text ?? '')].length;
+}
+
 /**
  * Checks an id argument before anything is asked of the service.
  * @returns the id in lower case

@@ -1,6 +1,7 @@
 import SchemaBuilder from '@pothos/core';
 import ComplexityPlugin from '@pothos/plugin-complexity';
 import type { GraphContext } from './context.ts';
+import { usualCost } from './cost.ts';
 
 /** The types that scalars have in resolvers. */
 type ScalarTypes = {
@@ -16,7 +17,7 @@ type ScalarTypes = {
 /** The schema under construction. Fields are nullable unless they say otherwise: see the rules in README. */
 export const builder = new SchemaBuilder<{ Context: GraphContext; Scalars: ScalarTypes }>({
   plugins: [ComplexityPlugin],
-  complexity: { defaultComplexity: 1, defaultListMultiplier: 1 },
+  complexity: { fieldComplexity: usualCost },
 });
 
 builder.queryType({ description: 'Everything that can be read.' });

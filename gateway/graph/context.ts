@@ -4,7 +4,7 @@ import type { DocumentTickets } from '../caller/document-tickets.ts';
 import type { NewViewerToken } from '../caller/viewer-tokens.ts';
 import type { Attempts } from '../events/attempts.ts';
 import type { Cursors } from '../events/cursor.ts';
-import type { EventLog } from '../events/log.ts';
+import type { EventLog, GapReason } from '../events/log.ts';
 import type { Service } from '../upstream/service.ts';
 import type { UpstreamTotals } from '../upstream/trace.ts';
 
@@ -24,9 +24,13 @@ export interface GraphContext {
   readonly teamId: () => string | null;
   /** Aborts when a stream must end: the client has left, its token has ended or the gateway stops. */
   readonly over: AbortSignal;
+  /** Where an EventSource that has come back goes on from; null when the request does not say. */
+  readonly lastEventId: string | null;
   readonly loaders: Loaders;
   /** Told a value that the service sent for an open enum field (`Order.origin`) and the graph does not know. */
   readonly onUnknown: (field: string, value: string) => void;
+  /** Told when a stream must begin anew because its history is gone. */
+  readonly onResync: (reason: GapReason) => void;
   /** What the operation has asked of the service; null unless a caller of the team wants to know. */
   readonly upstreamTotals: (() => UpstreamTotals) | null;
 }

@@ -141,7 +141,7 @@ export function idempotencyConflict(): IdempotencyConflict {
   return {
     kind: 'IdempotencyConflict',
     code: 'IDEMPOTENCY_CONFLICT',
-    message: 'This idempotencyKey was used before with another input. Use a new key for a new order.',
+    message: 'This idempotencyKey was used before with another input. Use a new key for a new request.',
   };
 }
 

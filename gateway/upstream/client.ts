@@ -15,6 +15,8 @@ export interface UpstreamCall {
   /** Lists become repeated keys; null and undefined are left out. */
   readonly query?: Readonly<Record<string, QueryValue>>;
   readonly body?: unknown;
+  /** Whether each answer is good for one caller only, such as single-use keys: then no two reads share one. */
+  readonly isSingleUse?: boolean;
   /** Statuses of refusals whose JSON says something that the caller branches on: given back, not thrown. */
   readonly readsRefusals?: readonly number[];
   /** More request headers, such as the service's idempotency key. The key header cannot be set here. */
@@ -31,7 +33,7 @@ type QueryValue = string | number | boolean | null | undefined | readonly (strin
 export interface Upstream {
   /**
    * The service's JSON answer to a call that changes nothing, or `undefined` when it says that there is none
-   * (404). Equal reads of one `rights` key share one call; passing faults are tried again until the deadline.
+   * (404). Equal reads of one `rights` key share one call, unless its answer is single-use; passing faults are tried again until the deadline.
    */
   readonly read: (call: UpstreamCall, options: ReadOptions) => Promise<unknown>;
   /** Like `read` for a call that changes something. Sent exactly once; never aborted half-way. */
@@ -165,7 +167,9 @@ export function createUpstream(options: UpstreamOptions): Upstream {
 
   return {
     read: (call, { rights, signal, onShared }) =>
-      coalescer.share(toKey(call, rights), signal, (left) => readOnce(call, left), onShared),
+      call.isSingleUse
+        ? readOnce(call, signal ?? new AbortController().signal)
+        : coalescer.share(toKey(call, rights), signal, (left) => readOnce(call, left), onShared),
     write: (call) => {
       coalescer.forget();
       return measured(call, () => attempt(call, AbortSignal.timeout(deadlineMs))).finally(coalescer.forget);

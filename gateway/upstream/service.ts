@@ -38,6 +38,14 @@ export const scopes = [
 ] as const;
 export type Scope = (typeof scopes)[number];
 
+/** Scopes for what belongs to a whole user and to no order: nothing for a token that is limited to some orders. */
+export const scopesOfUser: readonly Scope[] = [
+  'read:profile',
+  'read:health',
+  'write:profile',
+  'write:lab-reports',
+];
+
 /** One page of a list, as any of the service's paging styles gives it. */
 export interface Page<Row> {
   /** In the service's order. Null stands for a row that is unreadable or not the caller's, so places stay right. */
@@ -124,8 +132,9 @@ export function bindService(upstream: Upstream, options: ServiceOptions): Servic
   const { rights, signal, onTeam, ordersPath } = options;
 
   const require = (scope: Scope) => {
-    if (!rights.allows(scope))
-      throw new GatewayError('FORBIDDEN', `This needs a token with the scope ${scope}.`);
+    if (rights.allows(scope)) return;
+    const whole = scopesOfUser.includes(scope) ? ', not limited to some orders' : '';
+    throw new GatewayError('FORBIDDEN', `This needs a token with the scope ${scope}${whole}.`);
   };
   const mayAsk = (call: { readonly scope: Scope | null; readonly about?: Subject }) => {
     if (call.scope !== null) require(call.scope);

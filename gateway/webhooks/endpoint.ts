@@ -1,10 +1,13 @@
-import { type GatewayError, isGatewayError } from '../errors.ts';
-import type { EventLog } from '../events/log.ts';
+import { type ErrorCode, isGatewayError } from '../errors.ts';
+import type { Appended, DeadReason, EventLog, NewMessage } from '../events/log.ts';
 import type { Log } from '../log.ts';
+import { announcedBytesOf, maxBodyBytes, readBody } from './body.ts';
+import { createClockCheck } from './clock.ts';
 import { type FactsOf, readEnvelope, type SubjectOf } from './envelope.ts';
-import { createSignatureCheck } from './signature.ts';
+import { createIntakeBound, type Holding } from './intake-bound.ts';
+import { createSeldom } from './seldom.ts';
+import { createSignatureCheck, type SignedMessage } from './signature.ts';
 
-const maxBodyBytes = 1024 * 1024;
 const retryAfterSeconds = 5;
 
 export interface WebhookEndpointOptions {
@@ -15,105 +18,159 @@ export interface WebhookEndpointOptions {
   readonly factsOf?: FactsOf;
   /** The team whose events are delivered, null when it cannot be known now. */
   readonly teamId: () => Promise<string | null>;
-  readonly onOutcome?: (outcome: WebhookOutcome, appendSeconds?: number) => void;
+  /** Told what became of each request. */
+  readonly onOutcome?: (outcome: WebhookOutcome) => void;
+  /** Told of each message that was made durable, or found to be. */
+  readonly onKept?: (kept: KeptMessage) => void;
+  /** Told of each signed message how many seconds after its signing it came. */
+  readonly onClockOffset?: (seconds: number) => void;
 }
 
-export type WebhookOutcome = 'accepted' | 'duplicate' | 'altered' | 'dead' | 'refused' | 'unavailable';
+/** `stale`: signed, and more than 300 s off. `flooded`: turned away because too much was in hand. */
+export type WebhookOutcome =
+  | 'accepted'
+  | 'duplicate'
+  | 'altered'
+  | 'dead'
+  | 'refused'
+  | 'stale'
+  | 'flooded'
+  | 'unavailable';
+
+export interface KeptMessage {
+  readonly appendSeconds: number;
+  /** From the sender's signing of this attempt to its acceptance, in whole seconds of the sender's. */
+  readonly lagSeconds: number;
+  /** Set when it is a new dead letter. */
+  readonly deadReason: DeadReason | null;
+}
 
 /**
  * The receiver of the service's webhooks: raw bytes -> signature -> durable append -> 2xx. 202 for a new
- * message, 200 for a known one; 401 unsigned, 413 too large, 415 compressed; 503 with `retry-after` when it
- * could not be made durable, so that the sender tries again and nothing acknowledged can be lost.
+ * message, 200 for a known one; 401 unsigned or more than 300 s off, 413 too large, 415 compressed; 503 with
+ * `retry-after` when it could not be made durable or too much is in hand, so that the sender tries again and
+ * nothing acknowledged can be lost.
  */
 export function createWebhookEndpoint(
   options: WebhookEndpointOptions,
 ): (request: Request) => Promise<Response> {
-  const { events, log, onOutcome } = options;
-  const checkSignature = createSignatureCheck(options.secrets);
+  const { log, onOutcome } = options;
+  const beginIntake = createIntakeBound();
+  const accept = createAcceptance(options);
+  const warnSeldom = createSeldom();
 
-  const accept = async (request: Request, body: Buffer): Promise<Response> => {
-    const { messageId } = checkSignature({ headers: request.headers, body });
-    const message = readEnvelope(
-      { messageId, receivedAt: new Date(), body },
-      { subjectOf: options.subjectOf, factsOf: options.factsOf, teamId: await options.teamId() },
-    );
-    const startedAt = performance.now();
-    const { position, duplicate, altered } = await events.append(message);
-    const outcome = outcomeOf({ duplicate, altered, isDead: message.deadReason !== null });
-    onOutcome?.(outcome, (performance.now() - startedAt) / 1000);
-    log.info('webhook.accepted', {
-      messageId,
-      eventType: message.type,
-      position,
-      duplicate,
-      ...(altered ? { altered } : {}),
-      ...(message.deadReason === null ? {} : { reason: message.deadReason }),
-    });
-    return new Response(null, { status: duplicate ? 200 : 202 });
+  const refuse = (code: 'WEBHOOK_ENCODED' | 'WEBHOOK_TOO_LARGE'): Response => {
+    onOutcome?.('refused');
+    return refusal(code);
   };
-
-  const refuse = (error: GatewayError): Response => {
-    const isOurs = error.code === 'EVENT_LOG_UNAVAILABLE';
-    onOutcome?.(isOurs ? 'unavailable' : 'refused');
-    log.warn(isOurs ? 'webhook.unavailable' : 'webhook.refused', { code: error.code, error: error.cause });
-    return Response.json(
-      { error: { code: error.code, message: error.message } },
-      { status: statusOf(error), headers: isOurs ? { 'retry-after': String(retryAfterSeconds) } : {} },
-    );
+  const turnAway = (): Response => {
+    onOutcome?.('flooded');
+    warnSeldom(() => log.warn('webhook.flooded', { code: 'WEBHOOK_FLOODED' }));
+    return refusal('WEBHOOK_FLOODED');
+  };
+  const take = async (request: Request, holding: Holding): Promise<Response> => {
+    const body = await readBody(request, holding);
+    if (body.kind === 'no-room') return turnAway();
+    if (body.kind === 'whole') return await accept(request.headers, body.bytes);
+    return refuse('WEBHOOK_TOO_LARGE');
   };
 
   return async (request) => {
-    if (request.headers.has('content-encoding')) return refusal(415, 'WEBHOOK_ENCODED', onOutcome);
-    const body = await readLimited(request);
-    if (body === null) return refusal(413, 'WEBHOOK_TOO_LARGE', onOutcome);
+    if (request.headers.has('content-encoding')) return refuse('WEBHOOK_ENCODED');
+    const announcedBytes = announcedBytesOf(request);
+    if (announcedBytes > maxBodyBytes) return refuse('WEBHOOK_TOO_LARGE');
+    const holding = beginIntake(announcedBytes);
+    if (holding === null) return turnAway();
     try {
-      return await accept(request, body);
-    } catch (error) {
-      if (isGatewayError(error, 'WEBHOOK_UNVERIFIED', 'EVENT_LOG_UNAVAILABLE')) return refuse(error);
-      throw error;
+      return await take(request, holding);
+    } finally {
+      holding.end();
     }
   };
 }
 
-interface Acceptance {
-  readonly duplicate: boolean;
-  readonly altered: boolean;
-  readonly isDead: boolean;
+/** What happens to a message that has come whole. */
+function createAcceptance(
+  options: WebhookEndpointOptions,
+): (headers: Headers, body: Buffer) => Promise<Response> {
+  const { log, onOutcome, subjectOf, factsOf } = options;
+  const checkSignature = createSignatureCheck(options.secrets);
+  const isInTime = createClockCheck({ log, onOffset: options.onClockOffset });
+
+  const refuseUnsigned = (): Response => {
+    onOutcome?.('refused');
+    log.warn('webhook.refused', { code: 'WEBHOOK_UNVERIFIED' });
+    return refusal('WEBHOOK_UNVERIFIED');
+  };
+  const keep = async (signed: SignedMessage, body: Buffer): Promise<Response> => {
+    const { messageId, signedAtSeconds } = signed;
+    const receivedAt = new Date();
+    const message = readEnvelope(
+      { messageId, receivedAt, body },
+      { subjectOf, factsOf, teamId: await options.teamId() },
+    );
+    const startedAt = performance.now();
+    const appended = await options.events.append(message);
+    const outcome = outcomeOf(message, appended);
+    onOutcome?.(outcome);
+    options.onKept?.({
+      appendSeconds: (performance.now() - startedAt) / 1000,
+      lagSeconds: Math.max(0, receivedAt.getTime() / 1000 - signedAtSeconds),
+      deadReason: outcome === 'dead' ? message.deadReason : null,
+    });
+    logAccepted(log, message, appended);
+    return new Response(null, { status: appended.duplicate ? 200 : 202 });
+  };
+
+  return async (headers, body) => {
+    const signed = checkSignature({ headers, body });
+    if (signed === null) return refuseUnsigned();
+    if (!isInTime(signed.signedAtSeconds)) {
+      onOutcome?.('stale');
+      // Word for word what an unsigned one gets: whoever tries signatures learns nothing.
+      return refusal('WEBHOOK_UNVERIFIED');
+    }
+    try {
+      return await keep(signed, body);
+    } catch (error) {
+      if (!isGatewayError(error, 'EVENT_LOG_UNAVAILABLE')) throw error;
+      onOutcome?.('unavailable');
+      log.warn('webhook.unavailable', { code: error.code, error: error.cause });
+      return refusal('EVENT_LOG_UNAVAILABLE');
+    }
+  };
 }
 
-function outcomeOf({ duplicate, altered, isDead }: Acceptance): WebhookOutcome {
+function logAccepted(log: Log, message: NewMessage, { position, duplicate, altered }: Appended): void {
+  log.info('webhook.accepted', {
+    messageId: message.messageId,
+    eventType: message.type,
+    position,
+    duplicate,
+    ...(altered ? { altered } : {}),
+    ...(message.deadReason === null ? {} : { reason: message.deadReason }),
+  });
+}
+
+function outcomeOf({ deadReason }: NewMessage, { duplicate, altered }: Appended): WebhookOutcome {
   if (altered) return 'altered';
   if (duplicate) return 'duplicate';
-  return isDead ? 'dead' : 'accepted';
-}
-
-function statusOf(error: GatewayError): number {
-  return error.code === 'WEBHOOK_UNVERIFIED' ? 401 : 503;
+  return deadReason === null ? 'accepted' : 'dead';
 }
 
 const refusals = {
-  WEBHOOK_ENCODED: 'Send the body as it was signed, without content-encoding.',
-  WEBHOOK_TOO_LARGE: 'The body may have 1 MiB at most.',
-} as const;
+  WEBHOOK_UNVERIFIED: {
+    status: 401,
+    message: 'The signature headers are missing, wrong or more than 300 seconds off.',
+  },
+  WEBHOOK_ENCODED: { status: 415, message: 'Send the body as it was signed, without content-encoding.' },
+  WEBHOOK_TOO_LARGE: { status: 413, message: 'The body may have 1 MiB at most.' },
+  WEBHOOK_FLOODED: { status: 503, message: 'Too many webhooks are in hand. Send it again in a moment.' },
+  EVENT_LOG_UNAVAILABLE: { status: 503, message: 'What was to be kept could not be made durable.' },
+} as const satisfies Partial<Record<ErrorCode, { readonly status: number; readonly message: string }>>;
 
-function refusal(
-  status: number,
-  code: keyof typeof refusals,
-  onOutcome: WebhookEndpointOptions['onOutcome'],
-): Response {
-  onOutcome?.('refused');
-  return Response.json({ error: { code, message: refusals[code] } }, { status });
-}
-
-/** The whole body, or null as soon as it exceeds the limit. */
-async function readLimited(request: Request): Promise<Buffer | null> {
-  if (Number(request.headers.get('content-length') ?? 0) > maxBodyBytes) return null;
-  const chunks: Uint8Array[] = [];
-  let bytes = 0;
-  for await (const chunk of request.body ?? []) {
-    bytes += chunk.length;
-    if (bytes > maxBodyBytes) return null;
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks, bytes);
+function refusal(code: keyof typeof refusals): Response {
+  const { status, message } = refusals[code];
+  const headers = status === 503 ? { 'retry-after': String(retryAfterSeconds) } : {};
+  return Response.json({ error: { code, message } }, { status, headers });
 }

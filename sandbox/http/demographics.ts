@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { textUpTo } from './validation.ts';
 
 // No accents, starts with a letter or digit, single spaces inside (public service: patient input rules).
 const personName = z
@@ -22,16 +23,15 @@ const address = z.object({
   zip: z.string().min(1),
   city: z.string().min(1),
   state: z.string().regex(/^[A-Za-z]{2}$/),
-  access_notes: z
-    .string()
-    .max(1000)
+  access_notes: textUpTo(1000)
     .nullish()
     .transform((text) => text ?? null),
 });
 
 const dayOfBirth = z.iso.date().refine((day) => Date.parse(day) <= Date.now(), 'dob is in the future');
 
-const medicalProxy = z.object({
+/** Who answers for a person under 18 (public service: GuarantorDetails). */
+export const medicalProxy = z.object({
   first_name: personName,
   last_name: personName,
   address,

@@ -1,5 +1,7 @@
 import { z } from 'zod';
+import { medicalProxy } from './demographics.ts';
 import { country } from './shipping-details.ts';
+import { textUpTo } from './validation.ts';
 
 const optionalText = z
   .string()
@@ -17,7 +19,41 @@ const name = z
   // Letters without accents, digits and -.,' in words with one space between them (public service).
   .regex(/^[a-zA-Z0-9][a-zA-Z0-9\-.,']*(\s[a-zA-Z0-9\-.,']+)*$/);
 
-/** The person tested, as an order request gives them; shown later with `dob` as a timestamp. */
+const races = [
+  'african_american_or_black',
+  'asian',
+  'indigenous_native_american_alaska_native',
+  'other',
+  'pacific_islander_or_hawaiian',
+  'white_caucasian',
+] as const;
+const ethnicities = ['hispanic', 'non_hispanic', 'ashkenazi_jewish', 'other'] as const;
+const orientations = [
+  'lesbian_gay_or_homosexual',
+  'heterosexual_or_straight',
+  'bisexual',
+  'dont_know',
+  'other',
+] as const;
+const identities = [
+  'male',
+  'female',
+  'female_to_male_ftm_transgender_male_trans_man',
+  'male_to_female_mtf_transgender_female_trans_woman',
+  'genderqueer',
+  'other',
+] as const;
+
+function isMinor(day: string): boolean {
+  const born = new Date(day);
+  const ofAge = Date.UTC(born.getUTCFullYear() + 18, born.getUTCMonth(), born.getUTCDate());
+  return born.getTime() <= Date.now() && ofAge > Date.now();
+}
+
+/**
+ * The person tested, as an order request gives them; shown later with `dob` as a timestamp. The household is taken
+ * and not shown (public service). A minor needs a medical proxy.
+ */
 export const patientDetails = z
   .object({
     first_name: name,
@@ -26,8 +62,22 @@ export const patientDetails = z
     gender: z.enum(['female', 'male', 'other', 'unknown']),
     phone_number: z.string().regex(/^\+[1-9][\d ().-]{6,18}$/),
     email: z.email(),
+    medical_proxy: medicalProxy.nullable().default(null),
+    race: z.enum(races).nullable().default(null),
+    ethnicity: z.enum(ethnicities).nullable().default(null),
+    sexual_orientation: z.enum(orientations).nullable().default(null),
+    gender_identity: z.enum(identities).nullable().default(null),
+    household_income: z.int().nullish(),
+    household_size: z.int().nullish(),
   })
-  .transform((details) => ({ ...details, dob: `${details.dob}T00:00:00+00:00` }));
+  .refine((details) => details.medical_proxy !== null || !isMinor(details.dob), {
+    path: ['medical_proxy'],
+    error: 'A minor needs a medical proxy',
+  })
+  .transform(({ household_income, household_size, ...details }) => ({
+    ...details,
+    dob: `${details.dob}T00:00:00+00:00`,
+  }));
 
 const address = {
   first_line: z.string().min(1),
@@ -35,9 +85,7 @@ const address = {
   city: z.string().min(1),
   state: z.string().regex(/^[A-Za-z]{2}$/),
   country,
-  access_notes: z
-    .string()
-    .max(1000)
+  access_notes: textUpTo(1000)
     .nullish()
     .transform((text) => text ?? null),
 };

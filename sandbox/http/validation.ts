@@ -31,6 +31,11 @@ const typeFaults: Readonly<Record<string, readonly [type: string, msg: string]>>
   object: ['dict_type', 'Input should be a valid dictionary'],
 };
 
+/** A text of so many characters at most, counted as the public service counts: in code points. */
+export function textUpTo(max: number) {
+  return z.string().refine((text) => [...text].length <= max, `String should have at most ${max} characters`);
+}
+
 /** The public service's name and sentence for a fault that zod found. */
 function nameFault(issue: Issue): readonly [type: string, msg: string] {
   switch (issue.code) {

@@ -88,6 +88,11 @@ function setPatient(world: World, order: Order): void {
     gender: known?.gender ?? 'unknown',
     phone_number: known?.phone_number ?? order.shippingDetails?.phone_number ?? null,
     email: known?.email ?? null,
+    medical_proxy: known?.medical_proxy ?? null,
+    race: known?.race ?? null,
+    ethnicity: known?.ethnicity ?? null,
+    sexual_orientation: known?.sexual_orientation ?? null,
+    gender_identity: known?.gender_identity ?? null,
   };
   const { first_name, last_name, phone_number } = order.patientDetails;
   const receiver = { receiver_name: `${first_name} ${last_name}`, phone_number: phone_number ?? '' };

@@ -18,6 +18,11 @@ export interface PatientDetails {
   readonly gender: string;
   readonly phone_number: string | null;
   readonly email: string | null;
+  readonly medical_proxy: unknown;
+  readonly race: string | null;
+  readonly ethnicity: string | null;
+  readonly sexual_orientation: string | null;
+  readonly gender_identity: string | null;
 }
 
 /** Parcels of a kit, in the spelling of the service (specification: shipment). */

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { onceForKey } from '../http/idempotency.ts';
 import { consents, importedAddress, patientAddress, patientDetails, physician } from '../http/patient.ts';
 import { Refusal, refuse } from '../http/refusal.ts';
-import { readBody } from '../http/validation.ts';
+import { readBody, textUpTo } from '../http/validation.ts';
 import { appendEvent, startOrder } from '../orders/life.ts';
 import type { Order } from '../orders/order.ts';
 import {
@@ -42,7 +42,7 @@ const createBody = z.object({
   aoe_answers: aoeAnswers,
   passthrough: z.string().nullish(),
   // 1,000 characters (specification: Limits).
-  clinical_notes: z.string().max(1000).nullish(),
+  clinical_notes: textUpTo(1000).nullish(),
   update_reason: z.enum(['INCORRECT_LAB']).nullish(),
 });
 

@@ -6,11 +6,11 @@ import { homePlaceOf, isServed } from '../appointments/places.ts';
 import { reasonsOf } from '../appointments/reasons.ts';
 import { presentDays } from '../appointments/slots.ts';
 import { refuse } from '../http/refusal.ts';
-import { readBody, readQuery, readUuid } from '../http/validation.ts';
+import { readBody, readQuery, readUuid, textUpTo } from '../http/validation.ts';
 import type { SandboxEnv, Service } from '../service.ts';
 import { requireOrder } from './orders.ts';
 
-const notes = z.string().max(1000).nullish();
+const notes = textUpTo(1000).nullish();
 
 /** An address in the United States (public service: USAddress). */
 const visitAddress = z.object({

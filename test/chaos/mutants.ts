@@ -23,9 +23,9 @@ export const mutants: readonly Mutant[] = [
     changes: [
       {
         file: 'gateway/webhooks/endpoint.ts',
-        from: 'const { position, duplicate, altered } = await events.append(message);',
-        to: `events.append(message).catch(() => undefined);
-    const { position, duplicate, altered } = { position: 0, duplicate: false, altered: false };`,
+        from: 'const appended = await options.events.append(message);',
+        to: `options.events.append(message).catch(() => undefined);
+    const appended = { position: 0, duplicate: false, altered: false };`,
       },
     ],
   },

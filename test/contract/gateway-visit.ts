@@ -96,6 +96,16 @@ async function visitOrders(ask: Ask, lab: Lab): Promise<void> {
 
 const wholePatient = {
   ...patient,
+  patientDetails: {
+    ...patient.patientDetails,
+    race: demographicsInput.race,
+    ethnicity: demographicsInput.ethnicity,
+    sexualOrientation: demographicsInput.sexualOrientation,
+    genderIdentity: demographicsInput.genderIdentity,
+    medicalProxy: demographicsInput.medicalProxy,
+    householdIncome: 40_000,
+    householdSize: 3,
+  },
   patientAddress: { ...patient.patientAddress, secondLine: 'Unit 4', phoneNumber: '+16025550100' },
 };
 

@@ -107,8 +107,8 @@ test('health data in whatever shape is shown as far as it can be read', async ()
         lab.sandbox.webhooks.send('daily.data.activity.created', activity, { userId });
         await lab.sandbox.webhooks.settled();
         const answer = await lab.query(`{ user(id: "${userId}") {
-          healthSamples(resource: "glucose", first: 1000) { timestamp start end timezoneOffset type unit value sourceId source { slug logo provider type } receivedAt }
-          healthSummaries(resource: "activity", first: 1000) { id calendarDate date timezoneOffset activity { steps high } payload source { slug logo } receivedAt }
+          healthSamples(resource: "glucose") { timestamp start end timezoneOffset type unit value sourceId source { slug logo provider type } receivedAt }
+          healthSummaries(resource: "activity") { id calendarDate date timezoneOffset activity { steps high } payload source { slug logo } receivedAt }
         } }`);
         expect(answer.errors).toBeUndefined();
       },

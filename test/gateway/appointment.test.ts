@@ -279,6 +279,19 @@ describe.each(kinds)('an appointment: $name', (kind) => {
     });
   });
 
+  test('is cancelled though the list of reasons cannot be read', async () => {
+    await using lab = await startLab();
+    const { orderId } = await booked(lab, kind);
+    const input = { orderId, cancellationReasonId: await reasonOf(lab, kind, false) };
+    lab.sandbox.faults.add({
+      path: /cancellation-reasons$/,
+      effect: { kind: 'answer', status: 200, body: '{"reasons":[]}' },
+    });
+    expect(await change(lab, `cancel${kind.name}Appointment`, input)).toMatchObject({
+      __typename: 'AppointmentAccepted',
+    });
+  });
+
   test('is not cancelled for a reason that needs notes without them, or for none of its own', async () => {
     await using lab = await startLab();
     const { orderId } = await booked(lab, kind);

@@ -55,6 +55,7 @@ describe('the configuration', () => {
       eventLog: { kind: 'sqlite', path: './data/events.db' },
       eventLogKeys: [key],
       eventRetentionDays: 7,
+      reconcileMinutes: 10,
       logLevel: 'info',
       production: true,
       generated: [],
@@ -116,6 +117,18 @@ describe('the configuration', () => {
       { eventLog: { kind: 'sqlite', path: '/var/e.db' } },
     ],
     [
+      'EVENT_LOG in Redis',
+      { EVENT_LOG: 'redis://user:secret@cache.example.com:6380/3' },
+      {
+        eventLog: { kind: 'redis', url: 'redis://user:secret@cache.example.com:6380/3', allowWeak: false },
+      },
+    ],
+    [
+      'EVENT_LOG in a Redis that may lose events',
+      { EVENT_LOG: 'rediss://cache.example.com', ALLOW_WEAK_REDIS: '1' },
+      { eventLog: { kind: 'redis', url: 'rediss://cache.example.com', allowWeak: true } },
+    ],
+    [
       'EVENT_LOG_KEY for a rotation',
       { EVENT_LOG_KEY: `${Buffer.alloc(32, 9).toString('base64')},${key.toString('base64')}` },
       { eventLogKeys: [Buffer.alloc(32, 9), key] },
@@ -135,6 +148,8 @@ describe('the configuration', () => {
 describe('a fault', () => {
   const wholeNumber = (name: string, from: number, to: number) =>
     `${name} must be a whole number from ${from} to ${to}.`;
+  const eventLogs =
+    'EVENT_LOG must be sqlite:<path>, redis://<host>:<port>/<database> (or rediss://), or memory:.';
   const origins = 'must list exact origins such as https://app.example.com, without path or wildcard.';
 
   const faults: readonly (readonly [Environment, string])[] = [
@@ -172,11 +187,16 @@ describe('a fault', () => {
       'ftp://a',
     ].map((origin): [Environment, string] => [{ ALLOWED_ORIGINS: origin }, `ALLOWED_ORIGINS ${origins}`]),
     [{ PORTAL_ORIGINS: 'https://*.example.com' }, `PORTAL_ORIGINS ${origins}`],
-    [
-      { EVENT_LOG: 'postgres://x' },
-      'EVENT_LOG must be sqlite:<path> or memory: (Redis is not supported yet).',
-    ],
-    [{ EVENT_LOG: 'sqlite:' }, 'EVENT_LOG must be sqlite:<path> or memory: (Redis is not supported yet).'],
+    ...[
+      'postgres://x',
+      'sqlite:',
+      'redis:',
+      'redis://',
+      'redis://:6379',
+      'redis://user:secret@host/not-a-number',
+      'redis+tls://host',
+    ].map((place): [Environment, string] => [{ EVENT_LOG: place }, eventLogs]),
+    [{ ALLOW_WEAK_REDIS: 'yes' }, 'ALLOW_WEAK_REDIS must be one of 0, 1.'],
     [{ EVENT_LOG_KEY: key.toString('hex') }, 'EVENT_LOG_KEY must be base64 of exactly 32 bytes.'],
     [
       { EVENT_LOG_KEY: `${key.toString('base64')},AAAA` },
@@ -232,6 +252,11 @@ describe('a secret in a file', () => {
       'VIEWER_TOKEN_SECRET',
       'a secret from a file of 32 and more',
       ({ viewerTokenSecret }) => viewerTokenSecret,
+    ],
+    [
+      'EVENT_LOG',
+      'redis://user:secret@host',
+      ({ eventLog }) => (eventLog.kind === 'redis' ? eventLog.url : eventLog),
     ],
     ['EVENT_LOG_KEY', key.toString('base64'), ({ eventLogKeys }) => eventLogKeys[0]?.toString('base64')],
   ])('%s_FILE takes the place of the variable', (name, secret, pick) => {

@@ -29,6 +29,7 @@ import { getLabTest, listLabs, listLabTests } from '../../gateway/domain/lab-tes
 import { listMarkers, listOrderSetMarkers } from '../../gateway/domain/marker/rest.ts';
 import { needsPhysician } from '../../gateway/domain/order/physician.ts';
 import {
+  type CurrentOrder,
   getOrder,
   getOrders,
   listNewestOrders,
@@ -71,6 +72,13 @@ const person = {
   gender: 'female',
   phoneNumber: '+14155550100',
   email: 'ada@example.com',
+  medicalProxy: null,
+  race: null,
+  ethnicity: null,
+  sexualOrientation: null,
+  genderIdentity: null,
+  householdIncome: null,
+  householdSize: null,
 };
 const patient = { patientDetails: person, patientAddress: address, physician: null };
 const nothing = {
@@ -90,7 +98,7 @@ const nothing = {
 /** What the sandbox has that the readers are tried on. */
 interface Things {
   readonly user: { readonly userId: string; readonly clientUserId: string };
-  readonly order: NonNullable<ReturnType<typeof readOrder>>;
+  readonly order: CurrentOrder;
   readonly withResults: Things['order'];
   readonly visit: Things['order'];
   readonly labTestId: string;

@@ -121,11 +121,36 @@ describe('summaries', () => {
       { calendarDate: '2026-03-03' },
       { calendarDate: '2026-03-02' },
     ]);
-    expect(await summariesOf(lab, 'resource: "activity", first: 1', 'id')).toEqual([{ id: 's-3' }]);
     expect(await summariesOf(lab, 'resource: "sleep"', 'id')).toEqual([]);
-    expect(await summariesOf(lab, 'resource: "activity", first: 1001', 'id')).toMatchObject({
-      errors: [{ extensions: { code: 'BAD_USER_INPUT' } }],
-    });
+  });
+
+  test('without a day come last and are of no stretch', async () => {
+    await using lab = await startLab();
+    await send(
+      lab,
+      'daily.data.profile.created',
+      { id: 'undated', height: 180 },
+      { id: 'dated', calendar_date: '2001-02-03' },
+    );
+    const ids = async (args: string) =>
+      (await summariesOf(lab, `resource: "profile"${args}`, 'id')).map(({ id }: { id: string }) => id);
+    const today = new Date().toISOString().slice(0, 10);
+    expect(await ids('')).toEqual(['dated', 'undated']);
+    expect(await ids(', from: "1900-01-01"')).toEqual(['dated']);
+    expect(await ids(`, to: "${today}"`)).toEqual(['dated']);
+    expect(await ids(`, from: "${today}", to: "${today}"`)).toEqual([]);
+  });
+
+  test('may have a list of their own that holds no samples', async () => {
+    await using lab = await startLab();
+    const recording = { id: 'm-1', foo: 'bar', data: [{ lead: 'I', samples: [1, 2] }] };
+    await send(lab, 'daily.data.mystery_list.created', recording, { id: 'm-2', data: [] });
+    expect(await summariesOf(lab, 'resource: "mystery_list"', 'id payload')).toEqual(
+      expect.arrayContaining([
+        { id: 'm-1', payload: recording },
+        { id: 'm-2', payload: { id: 'm-2', data: [] } },
+      ]),
+    );
   });
 
   test('of a resource nobody knows yet are kept all the same', async () => {
@@ -199,6 +224,53 @@ describe('samples', () => {
       { timestamp: '2026-03-02T08:00:00.000Z', value: null, source: null },
     ]);
   });
+});
+
+describe('values that are no number', () => {
+  const pressure = { timestamp: '2026-03-02T08:00:00Z', systolic: 120, diastolic: 80, unit: 'mmHg' };
+
+  test('are in the payload of their sample, as they were sent', async () => {
+    await using lab = await startLab();
+    await send(lab, 'daily.data.blood_pressure.created', { data: [pressure], source });
+    expect(await samplesOf(lab, 'resource: "blood_pressure"', 'value unit payload')).toEqual([
+      { value: null, unit: 'mmHg', payload: pressure },
+    ]);
+  });
+
+  test('are in the payload of their event, with what no sample could be made of', async () => {
+    await using lab = await startLab();
+    const events = await subscribeOverSse({
+      url: lab.url,
+      token: gatewayKey,
+      query: `subscription { events { __typename
+        ... on HealthSamplesReceived { samples { payload } payload } } }`,
+    });
+    const payload = { data: [pressure, 'lost', { lead: 'I' }], source, note: 'new' };
+    await send(lab, 'daily.data.blood_pressure.created', payload);
+    expect((await events.next())?.data.events).toEqual({
+      __typename: 'HealthSamplesReceived',
+      samples: [{ payload: pressure }, { payload: { lead: 'I' } }],
+      payload,
+    });
+    await events.close();
+  });
+});
+
+test('a stretch with more rows than one answer has is refused, never cut short', async () => {
+  await using lab = await startLab();
+  const start = Date.parse('2026-03-02T00:00:00Z');
+  const rows = Array.from(
+    { length: 2001 },
+    (_, index) => [new Date(start + index * 1000).toISOString(), index] as const,
+  );
+  await send(lab, 'daily.data.heartrate.created', batch(rows));
+  expect(await samplesOf(lab, 'resource: "heartrate"')).toMatchObject({
+    errors: [
+      { message: expect.stringContaining('more than 2,000'), extensions: { code: 'QUERY_TOO_COSTLY' } },
+    ],
+  });
+  const all = await samplesOf(lab, 'resource: "heartrate", from: "2026-03-02T00:00:01Z"');
+  expect(all).toHaveLength(2000);
 });
 
 describe('a viewer', () => {

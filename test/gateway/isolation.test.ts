@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { scopes } from '../../gateway/upstream/service.ts';
 import { type Lab, startLab } from '../support/lab.ts';
 
 /** Every field that takes an id, asked with the id of another user's thing and with one of nobody's. */
@@ -21,16 +22,6 @@ const paths: readonly (readonly [string, string, 'userId' | 'orderId'])[] = [
     'orderId',
   ],
 ];
-const scopes = [
-  'read:orders',
-  'read:profile',
-  'read:catalogue',
-  'launch:portal',
-  'write:orders',
-  'simulate:orders',
-  'write:profile',
-];
-
 function pickTwo(lab: Lab) {
   const [mine, theirs] = lab.sandbox
     .users()
@@ -85,6 +76,53 @@ test('a token limited to one order sees no other order of the same user', async 
     b: null,
     orders: { totalCount: 1, nodes: [{ id: one?.orderId }] },
   });
+});
+
+test('a token limited to one order neither reads nor writes anything else of its user', async () => {
+  await using lab = await startLab();
+  const [one] = lab.sandbox.orders();
+  const user = one?.userId ?? '';
+  const token = await lab.tokenFor(user, { orderIds: [one?.orderId], scopes: [...scopes] });
+  const ask = (query: string) => lab.query(query, { token });
+
+  lab.sandbox.clearCalls();
+  for (const query of [
+    `{ workoutStream(workoutId: "${user}") { workoutId } }`,
+    '{ historicalPulls { nodes { userId } } }',
+    `mutation { updateUser(input: { id: "${user}", clientUserId: "taken-over" }) { __typename } }`,
+    `mutation { deleteUser(id: "${user}") { __typename } }`,
+    `mutation { updateDemographics(input: { firstName: "A", lastName: "B", email: "a@example.com",
+      phoneNumber: "+16025550143", gender: "other", dob: "1990-01-01", address: { firstLine: "1", city: "C",
+      state: "AZ", zip: "85004", country: "US" } }) { __typename } }`,
+  ]) {
+    expect(await ask(query)).toMatchObject({ errors: [{ extensions: { code: 'FORBIDDEN' } }] });
+  }
+  expect(lab.sandbox.calls).toEqual([]);
+
+  const { data } =
+    await ask(`{ viewer { scopes } order(id: "${one?.orderId}") { id user { id demographics { dob } } }
+    user(id: "${user}") { id fallbackBirthDate { value } connectedSources { source { slug } } orders { nodes { id } } }
+    users { totalCount nodes { id } } }`);
+  expect(data).toEqual({
+    viewer: { scopes: expect.not.arrayContaining(['read:profile', 'write:profile', 'read:health']) },
+    order: { id: one?.orderId, user: { id: user, demographics: null } },
+    user: {
+      id: user,
+      fallbackBirthDate: null,
+      connectedSources: [],
+      orders: { nodes: [{ id: one?.orderId }] },
+    },
+    users: { totalCount: 1, nodes: [{ id: user }] },
+  });
+});
+
+test('a token of a user who does not exist counts nobody', async () => {
+  await using lab = await startLab();
+  const token = await lab.tokenFor(crypto.randomUUID());
+  const { data } = await lab.query('{ users { totalCount nodes { id } pageInfo { hasNextPage } } }', {
+    token,
+  });
+  expect(data.users).toEqual({ totalCount: 0, nodes: [], pageInfo: { hasNextPage: false } });
 });
 
 test('a service that ignores the filter by user leaks nothing, not even a count', async () => {

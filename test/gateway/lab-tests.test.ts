@@ -53,3 +53,13 @@ test.each([0, 101, -1])('a stretch of %i is refused before the service is asked'
   expect((await read(lab, { first })).errors[0].extensions.code).toBe('BAD_USER_INPUT');
   expect(lab.sandbox.calls).toEqual([]);
 });
+
+test('ways of collection that nobody knows yet are shown as the service sent them', async () => {
+  await using lab = await startLab();
+  const body = JSON.stringify([{ id: 1, collection_methods: ['testkit', 'teleport', 7] }]);
+  lab.sandbox.faults.add({ path: '/v3/lab_tests/labs', effect: { kind: 'answer', status: 200, body } });
+  const answer = await lab.query('{ labs { collectionMethods collectionMethodsRaw } }');
+  expect(answer.data.labs).toEqual([
+    { collectionMethods: ['TESTKIT'], collectionMethodsRaw: ['testkit', 'teleport'] },
+  ]);
+});

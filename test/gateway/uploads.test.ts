@@ -1,11 +1,15 @@
+import { connect } from 'node:net';
+import { createYoga } from 'graphql-yoga';
 import { expect, test } from 'vitest';
 import type { Caller } from '../../gateway/caller/caller.ts';
-import { createUploadGate, isUpload } from '../../gateway/edge/uploads.ts';
+import { createUploadGate, isUpload, useUploads } from '../../gateway/edge/uploads.ts';
+import { schema } from '../../gateway/graph/schema.ts';
+import { startLab } from '../support/lab.ts';
 
 const team: Caller = { kind: 'TEAM' };
-const viewer = (scopes: readonly string[]): Caller => ({
+const viewer = (scopes: readonly string[], userId = 'u'): Caller => ({
   kind: 'USER',
-  userId: 'u',
+  userId,
   orderIds: null,
   scopes,
   expiresAt: new Date(Date.now() + 60_000),
@@ -20,6 +24,97 @@ test('ten uploads at once are let in, the eleventh is asked to wait until one ha
   );
   ends[0]?.();
   expect(() => begin(viewer(['write:lab-reports']))).not.toThrow();
+});
+
+test('one user has two uploads at once at most, whatever the number of tokens; another user still has room', () => {
+  const begin = createUploadGate();
+  const upload = (userId: string) => begin(viewer(['write:lab-reports'], userId));
+  const [end] = [upload('u'), upload('u')];
+  expect(() => upload('u')).toThrow(expect.objectContaining({ code: 'UPSTREAM_RATE_LIMITED' }));
+  expect(() => upload('v')).not.toThrow();
+  end();
+  expect(() => upload('u')).not.toThrow();
+  expect(() => upload('u')).toThrow();
+});
+
+test('ten sockets of one viewer that send headers and nothing more keep nobody else from uploading', async () => {
+  await using lab = await startLab();
+  const [one, two] = lab.sandbox.users().map(({ userId }) => userId);
+  const scopes = { scopes: ['write:lab-reports'] };
+  const [stalling, uploading] = [
+    await lab.tokenFor(one ?? '', scopes),
+    await lab.tokenFor(two ?? '', scopes),
+  ];
+  const { hostname, port } = new URL(lab.url);
+  const head = `POST /graphql HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${stalling}\r\n`;
+  const sockets = Array.from({ length: 10 }, () => connect(Number(port), hostname));
+  const refusals = sockets.map(
+    (socket) => new Promise<void>((resolve) => socket.once('data', () => resolve())),
+  );
+  for (const socket of sockets) {
+    socket.on('error', () => undefined);
+    socket.write(
+      `${head}Content-Type: multipart/form-data; boundary=b\r\nContent-Length: 1000000\r\n\r\n--b\r\n`,
+    );
+  }
+  // The first refusal says that the share is taken.
+  await Promise.any(refusals);
+
+  const form = new FormData();
+  form.set('operations', JSON.stringify({ query: '{ viewer { kind } }' }));
+  form.set('map', '{}');
+  const response = await fetch(`${lab.url}/graphql`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${uploading}` },
+    body: form,
+  });
+  expect(await response.json()).toEqual({ data: { viewer: { kind: 'USER' } } });
+  for (const socket of sockets) socket.destroy();
+});
+
+/** An upload whose bytes come as told; resolves with the answer, and tells whether the rest was given up. */
+async function uploadSlowly(
+  patience: { readonly idleMs: number; readonly wholeMs: number },
+  source: UnderlyingDefaultSource<Uint8Array>,
+) {
+  const yoga = createYoga({
+    schema,
+    fetchAPI: { Request, Response, Headers, ReadableStream },
+    plugins: [useUploads(patience)],
+    multipart: false,
+    logging: false,
+  });
+  const givenUp = Promise.withResolvers<true>();
+  const body = new ReadableStream<Uint8Array>({ ...source, cancel: () => givenUp.resolve(true) });
+  const response = await yoga.fetch('http://gateway.test/graphql', {
+    method: 'POST',
+    headers: { 'content-type': 'multipart/form-data; boundary=b' },
+    body,
+    duplex: 'half',
+  } as RequestInit);
+  return { status: response.status, text: await response.text(), isGivenUp: await givenUp.promise };
+}
+
+const bytes = (text: string) => new TextEncoder().encode(text);
+
+test('an upload that stops coming is given up', async () => {
+  const answer = await uploadSlowly(
+    { idleMs: 20, wholeMs: 60_000 },
+    { start: (body) => body.enqueue(bytes('--b\r\n')) },
+  );
+  expect(answer).toMatchObject({ status: 408, isGivenUp: true });
+  expect(answer.text).toContain('The upload came too slowly.');
+});
+
+test('an upload that drips for ever is given up', async () => {
+  const drip = async (body: ReadableStreamDefaultController<Uint8Array>) => {
+    await new Promise((resolve) => setImmediate(resolve));
+    body.enqueue(bytes('--b\r\n'));
+  };
+  expect(await uploadSlowly({ idleMs: 60_000, wholeMs: 20 }, { pull: drip })).toMatchObject({
+    status: 408,
+    isGivenUp: true,
+  });
 });
 
 test('a caller that may not upload is refused and takes no place', () => {

@@ -221,3 +221,13 @@ test('a taken reference whose owner cannot be read is still told as taken', asyn
     existingUser: null,
   });
 });
+
+test('a reference that is no text in any encoding is nobody’s', async () => {
+  await using lab = await startLab();
+  const answer = await lab.query('query ($id: String!) { userByClientUserId(clientUserId: $id) { id } }', {
+    variables: { id: 'member-\ud800' },
+  });
+  expect(answer).toMatchObject({ data: { userByClientUserId: null } });
+  expect(answer.errors).toBeUndefined();
+  expect(lab.sandbox.calls).toEqual([]);
+});

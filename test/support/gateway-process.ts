@@ -8,7 +8,7 @@ export interface GatewayProcess {
   readonly url: string;
   /** What it has printed and logged. */
   readonly output: readonly string[];
-  /** Ends it and resolves with its exit code, or null when a signal ended it. */
+  /** Ends it, where it still runs, and resolves with its exit code, or null when a signal ended it. */
   readonly end: (signal: 'SIGTERM' | 'SIGKILL') => Promise<number | null>;
 }
 
@@ -31,6 +31,7 @@ export async function startGatewayProcess(
     url,
     output,
     end: async (signal) => {
+      if (child.exitCode !== null || child.signalCode !== null) return child.exitCode;
       const exit = once(child, 'exit');
       child.kill(signal);
       const [code] = await exit;

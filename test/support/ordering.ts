@@ -23,6 +23,24 @@ export const patient = {
   },
 };
 
+/** Who answers for a patient under 18. */
+export const medicalProxy = {
+  firstName: 'Jordan',
+  lastName: 'Sample',
+  phoneNumber: '+16025550101',
+  email: 'jordan.sample@example.com',
+  address: { firstLine: '100 Example Street', city: 'Phoenix', state: 'AZ', zip: '85004', country: 'US' },
+  householdSize: 3,
+};
+
+/** A day that makes a person this old today. */
+export function bornYearsAgo(years: number): string {
+  const now = new Date();
+  return new Date(Date.UTC(now.getUTCFullYear() - years, now.getUTCMonth(), now.getUTCDate()))
+    .toISOString()
+    .slice(0, 10);
+}
+
 export const physician = { firstName: 'Robin', lastName: 'Careful', npi: '1234567890' };
 
 /** What is asked of an order that was placed, and of a refusal. */
@@ -30,7 +48,8 @@ export const placed = `{
   __typename
   ... on OrderCreated { cursor serviceStatus serviceMessage order {
     id userId passthrough status { raw } origin activateBy clinicalNotes sampleId billingType priority icdCodes
-    patient { firstName dob gender email } patientAddress { country accessNotes }
+    patient { firstName dob gender email race ethnicity sexualOrientation genderIdentity
+      medicalProxy { firstName lastName phoneNumber email householdSize address { firstLine zip } } } patientAddress { country accessNotes }
     physician { firstName lastName npi } labTest { id name } markers(first: 100) { nodes { id } }
   } }
   ... on UserError { code message }

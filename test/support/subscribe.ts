@@ -1,6 +1,6 @@
-import { type IncomingMessage, request } from 'node:http';
 import { createClient } from 'graphql-ws';
 import { WebSocket } from 'ws';
+import { openEventStream } from './event-stream.ts';
 
 /** A subscription under way, whichever way it travels. */
 export interface Subscribed {
@@ -25,48 +25,17 @@ export interface SubscribeOptions {
 
 export type Subscribe = (options: SubscribeOptions) => Promise<Subscribed>;
 
-/**
- * Over HTTP as server-sent events (`Accept: text/event-stream`). With node:http, because the built-in fetch of
- * Node 26 throws out of band when such a stream is left.
- */
-export const subscribeOverSse: Subscribe = async ({ url, token, query, variables }) => {
-  const response = await postForStream(url, token, JSON.stringify({ query, variables }));
-  const frames = readFrames(response);
+/** Over HTTP as server-sent events (`Accept: text/event-stream`). */
+export const subscribeOverSse: Subscribe = async (options) => {
+  const stream = await openEventStream(options);
   return {
-    next: async () => (await frames.next()).value ?? null,
-    close: async () => {
-      response.destroy();
+    next: async () => {
+      const frame = await stream.next();
+      return frame === null ? null : JSON.parse(frame.data ?? '');
     },
+    close: async () => stream.leave(),
   };
 };
-
-function postForStream(url: string, token: string, body: string): Promise<IncomingMessage> {
-  const headers = {
-    accept: 'text/event-stream',
-    'content-type': 'application/json',
-    authorization: `Bearer ${token}`,
-  };
-  return new Promise((resolve, reject) => {
-    request(`${url}/graphql`, { method: 'POST', headers }, resolve).on('error', reject).end(body);
-  });
-}
-
-async function* readFrames(response: IncomingMessage): AsyncGenerator<ExecutionResult, undefined> {
-  response.setEncoding('utf8');
-  let text = '';
-  for await (const chunk of response) {
-    text += chunk;
-    const frames = text.split('\n\n');
-    text = frames.pop() ?? '';
-    for (const frame of frames) {
-      const lines = frame.split('\n');
-      if (lines.includes('event: complete')) return undefined;
-      const data = lines.find((line) => line.startsWith('data: '));
-      if (data !== undefined && data !== 'data: ') yield JSON.parse(data.slice('data: '.length));
-    }
-  }
-  return undefined;
-}
 
 /** Over WebSocket (`graphql-transport-ws`). */
 export const subscribeOverWebSocket: Subscribe = async ({ url, token, query, variables }) => {

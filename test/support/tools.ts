@@ -34,7 +34,8 @@ export async function findChromium(): Promise<string | null> {
   return existsSync(downloaded) ? downloaded : null;
 }
 
-function findRedisServer(): string | null {
+/** redis-server from REDIS_SERVER or the PATH; null when there is none. */
+export function findRedisServer(): string | null {
   return process.env.REDIS_SERVER ?? findOnPath(['redis-server']);
 }
 

@@ -1,6 +1,7 @@
 import { GatewayError } from '../../errors.ts';
 import { builder } from '../../graph/builder.ts';
 import { openEnum } from '../../graph/open-enum.ts';
+import { requireOpen } from '../../graph/open-input.ts';
 import { addressRef } from '../address/graph.ts';
 import {
   type AvailabilityDay,
@@ -101,7 +102,7 @@ function toDay(date: Date | null | undefined): string | null {
 
 function toCenterSearch(input: typeof centerInput.$inferInput): CenterSearch {
   const { siteCodes = null, zipCode = null } = input;
-  const lab = input.lab?.toLowerCase() ?? input.labRaw ?? '';
+  const lab = requireOpen('input', input, 'lab') ?? '';
   if (lab === '') throw new GatewayError('BAD_USER_INPUT', 'Give input.lab or input.labRaw.');
   if ((siteCodes === null) === (zipCode === null)) {
     throw new GatewayError('BAD_USER_INPUT', 'Give either input.siteCodes or input.zipCode.');

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Service } from '../../upstream/service.ts';
-import { day, flag, integer, list, text, timestamp } from '../reading.ts';
+import { day, flag, integer, list, requiredList, text, timestamp } from '../reading.ts';
 import { coordinatesShape, visitAddressShape } from './rest.ts';
 import { toServiceAddress, type VisitAddress } from './write.ts';
 
@@ -53,7 +53,7 @@ const placeShape = z
 const dayShape = z.object({ date: day, location: placeShape, slots: list(slotShape) });
 
 const availabilityShape = z
-  .object({ slots: list(dayShape), timezone: text })
+  .object({ slots: requiredList(dayShape), timezone: text })
   .transform(({ slots, timezone }) =>
     slots.map((each) => ({
       date: each.date,
@@ -82,6 +82,8 @@ export async function listPhlebotomyAvailability(
     reader: (json) => availabilityShape.parse(json),
     scope: 'read:orders',
     owner: 'anyone',
+    // A booking key works once, so no two callers can go on with the same.
+    isSingleUse: true,
   });
   return days ?? [];
 }
@@ -120,6 +122,8 @@ export async function listCenterAvailability(
     reader: (json) => availabilityShape.parse(json),
     scope: 'read:orders',
     owner: 'anyone',
+    // A booking key works once, so no two callers can go on with the same.
+    isSingleUse: true,
   });
   return days ?? [];
 }

@@ -10,10 +10,17 @@ import {
   toInputIssues,
   type UserError,
 } from '../../graph/user-error.ts';
-import { getOrder, type Order } from '../order/rest.ts';
+import { collectionMethod } from '../lab-test/graph.ts';
+import { type CurrentOrder, getOrder, type Order } from '../order/rest.ts';
 import { readOrderStatus } from '../order/status.ts';
 import { settleLost } from '../settle.ts';
-import { type Appointment, type AppointmentKind, getAppointment, isActive } from './rest.ts';
+import {
+  type Appointment,
+  type AppointmentKind,
+  appointmentKindOf,
+  getAppointment,
+  isActive,
+} from './rest.ts';
 import type { Visit } from './write.ts';
 
 export interface AppointmentAccepted {
@@ -46,6 +53,8 @@ export interface AppointmentChange {
   readonly orderId: string;
   /** Sends it to the service, once; null when the service finds no such thing. */
   readonly send: (visit: Visit) => Promise<Appointment | null>;
+  /** Whether the service may answer with what an earlier call under the same key brought about, days ago. */
+  readonly isReplayed: boolean;
   /** Whether only an appointment that exists can be changed so. */
   readonly needsAppointment: boolean;
   /** Whether the appointment now shows that the change took place. */
@@ -59,7 +68,7 @@ const ourNames = { zip_code: 'zip', note: 'notes' };
 
 interface Attempt {
   readonly change: AppointmentChange;
-  readonly order: Order;
+  readonly order: CurrentOrder;
   readonly before: Appointment | null;
 }
 
@@ -79,18 +88,37 @@ export async function changeAppointment(
   const before = await getAppointment(service, order, change.kind);
   if (before === null && change.needsAppointment) return notFound('appointment');
   const attempt = { change, order, before };
+  let answered: Appointment | null;
   try {
-    const appointment = await change.send({ kind: change.kind, order });
-    // 404 for an order that is there: its slot or its appointment is gone (public service: production).
-    return appointment === null ? await describeRefusal(context, attempt) : accept(order, appointment);
+    answered = await change.send({ kind: change.kind, order });
   } catch (error) {
     return await describeFailure(context, attempt, error);
   }
+  // 404 for an order that is there: its slot or its appointment is gone (public service: production).
+  if (answered === null) return await describeRefusal(context, attempt, { isVague: false });
+  return change.isReplayed ? await acceptIfStanding(context, attempt, answered) : accept(order, answered);
 }
 
 function accept(order: Order, appointment: Appointment | null): AppointmentAccepted {
   return { kind: 'AppointmentAccepted', orderId: order.id, appointment };
 }
+
+/** Only an appointment that stands now is a success; one that was cancelled since has used up its booking key. */
+async function acceptIfStanding(
+  context: GraphContext,
+  attempt: Attempt,
+  answered: Appointment,
+): Promise<AppointmentResult> {
+  const { order, change } = attempt;
+  const current = await getAppointment(context.service, order, change.kind).catch((error: unknown) => {
+    throw isGatewayError(error) ? error.withOutcome(true) : error;
+  });
+  const stands = current?.id === answered.id && current.status !== 'cancelled';
+  return stands ? accept(order, current) : await describeRefusal(context, attempt, { isVague: false });
+}
+
+/** Refusals that speak of what was asked for: the slot, the appointment or the order. */
+const refusals: readonly unknown[] = [400, 409, 410];
 
 async function describeFailure(
   context: GraphContext,
@@ -99,9 +127,10 @@ async function describeFailure(
 ): Promise<AppointmentResult> {
   if (isGatewayError(error, 'UPSTREAM_FORBIDDEN')) return featureNotEnabled();
   if (isGatewayError(error, 'UPSTREAM_REJECTED')) {
-    return error.status === 422
-      ? inputRejected(toInputIssues(error.issues, ourNames))
-      : await describeRefusal(context, attempt);
+    if (error.status === 422) return inputRejected(toInputIssues(error.issues, ourNames));
+    if (refusals.includes(error.status)) {
+      return await describeRefusal(context, attempt, { isVague: error.status === 400 });
+    }
   }
   const { change, order, before } = attempt;
   return await settleLost(error, async () => {
@@ -110,30 +139,44 @@ async function describeFailure(
   });
 }
 
+interface Refusal {
+  /** 400 is the service's word for many faults, in its sandbox also for a slot that is gone (public service). */
+  readonly isVague: boolean;
+}
+
 /** The service's refusals differ by text only, which is never read: what is so now tells them apart. */
 async function describeRefusal(
   { service }: GraphContext,
   { change, order }: Attempt,
+  { isVague }: Refusal,
 ): Promise<AppointmentResult> {
   const [current, appointment] = await Promise.all([
     getOrder(service, order.id),
     getAppointment(service, order, change.kind),
   ]);
   if (current === null) return notFound('order');
-  const status = readOrderStatus(current.status);
-  if (change.isSlotAtFault(status.step, appointment)) {
-    return {
-      kind: 'SlotUnavailable',
-      code: 'SLOT_UNAVAILABLE',
-      message: 'This slot is taken, or its booking key was used or has expired. Ask for the slots again.',
-    };
-  }
-  const standing = appointment !== null && isActive(appointment) ? ' and a standing appointment' : '';
-  return {
+  const refused = {
     kind: 'AppointmentRefused',
     code: 'APPOINTMENT_REFUSED',
-    message: `An order with the status "${status.label}"${standing} does not allow this.`,
     order: current,
     appointment,
+  } as const;
+  if (collectionMethod.known(current.method) !== null && appointmentKindOf(current.method) !== change.kind) {
+    const message = 'The sample of this order is taken in another way: it has no appointment of this kind.';
+    return { ...refused, message };
+  }
+  const status = readOrderStatus(current.status);
+  if (change.isSlotAtFault(status.step, appointment)) return slotUnavailable(isVague);
+  const standing = appointment !== null && isActive(appointment) ? ' and a standing appointment' : '';
+  return {
+    ...refused,
+    message: `The service refused this for an order with the status "${status.label}"${standing}.`,
   };
+}
+
+function slotUnavailable(isVague: boolean): SlotUnavailable {
+  const message = isVague
+    ? 'The service refused the booking without saying why; most often the slot is taken, or its booking key was used or has expired. Ask for the slots again.'
+    : 'This slot is taken, or its booking key was used or has expired. Ask for the slots again.';
+  return { kind: 'SlotUnavailable', code: 'SLOT_UNAVAILABLE', message };
 }

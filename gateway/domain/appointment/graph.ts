@@ -4,7 +4,7 @@ import { upstreamCallCost } from '../../graph/cost.ts';
 import { openEnum } from '../../graph/open-enum.ts';
 import { addressRef } from '../address/graph.ts';
 import { loadOrder, orderRef } from '../order/graph.ts';
-import type { Order } from '../order/rest.ts';
+import type { CurrentOrder, Order } from '../order/rest.ts';
 import {
   type Appointment,
   type AppointmentEvent,
@@ -140,7 +140,7 @@ appointmentRef.implement({
 });
 
 /** Appointments by order; the service has no call for several orders. */
-const appointmentsByOrder: LoaderKind<Order, Appointment | null> = {
+const appointmentsByOrder: LoaderKind<CurrentOrder, Appointment | null> = {
   keyOf: (order) => order.id.toLowerCase(),
   batch: (service, orders) =>
     loadEach(orders, async (order) => {
@@ -149,12 +149,17 @@ const appointmentsByOrder: LoaderKind<Order, Appointment | null> = {
     }),
 };
 
+async function loadAppointment(context: GraphContext, { id }: Order): Promise<Appointment | null> {
+  const order = await loadOrder(context, id);
+  return order && (await context.loaders.of(appointmentsByOrder).load(order));
+}
+
 builder.objectField(orderRef, 'appointment', (t) =>
   t.field({
     complexity: upstreamCallCost,
     type: appointmentRef,
     description: 'Its appointment; null for methods without any and before there is one.',
-    resolve: (order, _args, context: GraphContext) => context.loaders.of(appointmentsByOrder).load(order),
+    resolve: (order, _args, context) => loadAppointment(context, order),
   }),
 );
 

@@ -1,5 +1,6 @@
 import { readUuid } from '../../graph/arguments.ts';
 import { builder } from '../../graph/builder.ts';
+import { findContradictions, readOpen } from '../../graph/open-input.ts';
 import { featureNotEnabledRef, inputRejectedRef, notFoundRef, userErrorRef } from '../../graph/user-error.ts';
 import { orderRef } from '../order/graph.ts';
 import { getOrder } from '../order/rest.ts';
@@ -9,6 +10,7 @@ import type { AppointmentAccepted, AppointmentRefused, SlotUnavailable } from '.
 import { appointmentProvider, appointmentRef } from './graph.ts';
 import { type AddressInput, appointmentAddressInput, toVisitAddress } from './places-graph.ts';
 import {
+  type RequestedAppointment,
   submitBooking,
   submitCancellation,
   submitCenterBooking,
@@ -17,7 +19,7 @@ import {
   type Target,
 } from './requests.ts';
 import type { AppointmentKind } from './rest.ts';
-import type { AppointmentRequest, Booking, Cancellation } from './write.ts';
+import type { Booking, Cancellation } from './write.ts';
 
 const acceptedRef = builder.objectRef<AppointmentAccepted>('AppointmentAccepted').implement({
   description: 'The service accepted it.',
@@ -36,12 +38,14 @@ const acceptedRef = builder.objectRef<AppointmentAccepted>('AppointmentAccepted'
 });
 
 const slotUnavailableRef = builder.objectRef<SlotUnavailable>('SlotUnavailable').implement({
-  description: 'The slot is gone, or its booking key was used or has expired; nothing was done.',
+  description:
+    'The slot is gone, or its booking key was used or has expired, as far as the refusal tells; nothing was done.',
   interfaces: [userErrorRef],
 });
 
 const refusedRef = builder.objectRef<AppointmentRefused>('AppointmentRefused').implement({
-  description: "The order's status, or an appointment that stands, does not allow it; nothing was done.",
+  description:
+    "The order's method or status, or an appointment that stands, does not allow it; nothing was done.",
   interfaces: [userErrorRef],
   fields: (t) => ({
     status: t.field({
@@ -93,7 +97,7 @@ const bookCenterInput = builder.inputType('BookServiceCenterAppointmentInput', {
     }),
     idempotencyKey: t.string({
       description:
-        'Your own key, where the service has enabled these: a repeated call gets the first answer again for 14 days.',
+        'Your own key, where the service has enabled these: for 14 days an equal call books nothing further and shows the appointment as it is now, while it stands.',
     }),
   }),
 });
@@ -142,11 +146,12 @@ function toBooking(input: typeof rescheduleInput.$inferInput): Booking {
   return { bookingKey: input.bookingKey, appointmentNotes: input.appointmentNotes ?? null };
 }
 
-function toRequest(input: typeof requestInput.$inferInput): AppointmentRequest {
+function toRequest(input: typeof requestInput.$inferInput): RequestedAppointment {
   const address: AddressInput = input.address;
   return {
     address: toVisitAddress(address),
-    provider: input.provider?.toLowerCase() ?? input.providerRaw ?? '',
+    provider: readOpen(input, 'provider') ?? '',
+    contradictions: findContradictions(input, ['provider']),
     appointmentNotes: input.appointmentNotes ?? null,
   };
 }

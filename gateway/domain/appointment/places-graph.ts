@@ -1,8 +1,10 @@
 import { builder } from '../../graph/builder.ts';
+import type { GraphContext } from '../../graph/context.ts';
 import { upstreamCallCost } from '../../graph/cost.ts';
 import { openEnum } from '../../graph/open-enum.ts';
 import { addressRef } from '../address/graph.ts';
-import { orderRef } from '../order/graph.ts';
+import { loadOrder, orderRef } from '../order/graph.ts';
+import type { Order } from '../order/rest.ts';
 import { appointmentProvider, coordinatesRef } from './graph.ts';
 import {
   type AreaInfo,
@@ -176,6 +178,11 @@ const serviceCenterRef = builder.objectRef<ServiceCenter>('ServiceCenter').imple
   }),
 });
 
+async function readCenters(context: GraphContext, { id }: Order, miles: number) {
+  const order = await loadOrder(context, id);
+  return order && (await listCentersOfOrder(context.service, order, miles));
+}
+
 builder.objectField(orderRef, 'serviceCenters', (t) =>
   t.field({
     complexity: upstreamCallCost,
@@ -187,8 +194,7 @@ builder.objectField(orderRef, 'serviceCenters', (t) =>
         description: 'How far around, in miles: 10, 20, 25, 50 or 100.',
       }),
     },
-    resolve: (order, args, { service }) =>
-      listCentersOfOrder(service, order, requireRadius('radius', args.radius)),
+    resolve: (order, args, context) => readCenters(context, order, requireRadius('radius', args.radius)),
   }),
 );
 

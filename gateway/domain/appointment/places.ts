@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import type { Service } from '../../upstream/service.ts';
-import { entries, flag, integer, link, list, text } from '../reading.ts';
-import { coordinatesShape, type VisitedOrder, visitAddressShape } from './rest.ts';
+import type { CurrentOrder } from '../order/rest.ts';
+import { entries, flag, integer, link, list, requiredList, text } from '../reading.ts';
+import { coordinatesShape, visitAddressShape } from './rest.ts';
 
 export type AreaInfo = z.infer<typeof areaShape>;
 export type PhlebotomyArea = NonNullable<AreaInfo['phlebotomy']>;
@@ -102,7 +103,7 @@ const centerRow = z.looseObject({ metadata: z.unknown().optional() }).transform(
 }));
 
 const centerList = z
-  .object({ patient_service_centers: list(centerRow.pipe(centerShape)) })
+  .object({ patient_service_centers: requiredList(centerRow.pipe(centerShape)) })
   .transform((raw) => raw.patient_service_centers);
 
 /** Which centers: a lab's, around a zip code, with all of these capabilities. */
@@ -136,7 +137,7 @@ export async function listServiceCenters(
 /** The service centers that can serve an order (`GET /v3/order/{order_id}/psc/info`), or null. */
 export function listCentersOfOrder(
   service: Service,
-  order: VisitedOrder,
+  order: CurrentOrder,
   radius: number,
 ): Promise<readonly ServiceCenter[] | null> {
   return service.readOne({

@@ -1,4 +1,5 @@
-import { GatewayError } from '../../errors.ts';
+import { GatewayError, isGatewayError } from '../../errors.ts';
+import { countCharacters } from '../../graph/arguments.ts';
 import type { GraphContext } from '../../graph/context.ts';
 import { type InputIssue, inputRejected } from '../../graph/user-error.ts';
 import { referenceOf } from '../order/passthrough.ts';
@@ -43,6 +44,7 @@ export function submitBooking(
     kind: 'phlebotomy',
     orderId,
     send: (visit) => bookAppointment(context.service, visit, booking),
+    isReplayed: false,
   });
 }
 
@@ -58,26 +60,26 @@ export function submitCenterBooking(
   orderId: string,
   { idempotencyKey, ...booking }: CenterBookingRequest,
 ): Promise<AppointmentResult> {
-  if (idempotencyKey !== null && !/^.{1,255}$/s.test(idempotencyKey.trim())) {
+  if (idempotencyKey !== null && !/^.{1,255}$/su.test(idempotencyKey.trim())) {
     const issue = { path: ['idempotencyKey'], message: 'Give 1 to 255 characters, or leave it out.' };
     return Promise.resolve(inputRejected([issue]));
   }
   const { service } = context;
-  const reference =
-    idempotencyKey === null
-      ? null
-      : referenceOf(`${service.rights.key} appointment ${orderId}`, idempotencyKey);
+  // All that is asked for names the attempt: under a shorter name the service would answer for another booking.
+  const attempt = `${service.rights.key} appointment ${orderId} ${JSON.stringify(booking)}`;
+  const reference = idempotencyKey === null ? null : referenceOf(attempt, idempotencyKey);
   return submitAnyBooking(context, booking, {
     kind: 'patient_service_center',
     orderId,
     send: (visit) => bookCenterAppointment(service, visit, { ...booking, reference }),
+    isReplayed: reference !== null,
   });
 }
 
 async function submitAnyBooking(
   context: GraphContext,
   booking: Booking,
-  { kind, orderId, send }: Target & Pick<AppointmentChange, 'send'>,
+  { kind, orderId, send, isReplayed }: Target & Pick<AppointmentChange, 'send' | 'isReplayed'>,
 ): Promise<AppointmentResult> {
   const issues = findBookingIssues(booking);
   if (issues.length > 0) return inputRejected(issues);
@@ -85,6 +87,7 @@ async function submitAnyBooking(
     kind,
     orderId,
     send,
+    isReplayed,
     needsAppointment: false,
     isDone: (before, after) => after !== null && isActive(after) && !(before && isActive(before)),
     isSlotAtFault: (step, appointment) =>
@@ -92,15 +95,21 @@ async function submitAnyBooking(
   });
 }
 
+/** What a caller gives to ask a provider. */
+export interface RequestedAppointment extends AppointmentRequest {
+  readonly contradictions: readonly InputIssue[];
+}
+
 /** Asks a provider for an appointment. @throws GatewayError FORBIDDEN, UPSTREAM_* */
 export async function submitRequest(
   context: GraphContext,
   orderId: string,
-  request: AppointmentRequest,
+  request: RequestedAppointment,
 ): Promise<AppointmentResult> {
   const issues = [
     ...findAddressIssues(request.address),
     ...(request.provider === '' ? [{ path: ['provider'], message: 'Give provider or providerRaw.' }] : []),
+    ...request.contradictions,
     ...findNotesIssues(request.appointmentNotes),
   ];
   if (issues.length > 0) return inputRejected(issues);
@@ -108,6 +117,7 @@ export async function submitRequest(
     kind: 'phlebotomy',
     orderId,
     send: (visit) => requestAppointment(context.service, visit, request),
+    isReplayed: false,
     needsAppointment: false,
     isDone: (before, after) => after !== null && isActive(after) && !(before && isActive(before)),
     isSlotAtFault: () => false,
@@ -126,6 +136,7 @@ export async function submitReschedule(
     kind,
     orderId,
     send: (visit) => rescheduleAppointment(context.service, visit, booking),
+    isReplayed: false,
     needsAppointment: true,
     isDone: (before, after) =>
       after !== null &&
@@ -150,6 +161,7 @@ export async function submitCancellation(
     kind,
     orderId,
     send: (visit) => cancelAppointment(context.service, visit, cancellation),
+    isReplayed: false,
     needsAppointment: true,
     isDone: (before, after) =>
       before !== null && isActive(before) && (after === null || after.status === 'cancelled'),
@@ -163,7 +175,7 @@ function findBookingIssues({ bookingKey, appointmentNotes }: Booking): readonly 
 }
 
 function findNotesIssues(notes: string | null): readonly InputIssue[] {
-  if ((notes ?? '').length <= maxNotes) return [];
+  if (countCharacters(notes) <= maxNotes) return [];
   return [{ path: ['appointmentNotes'], message: `Give ${maxNotes} characters at most.` }];
 }
 
@@ -172,7 +184,11 @@ async function findCancellationIssues(
   kind: AppointmentKind,
   { cancellationReasonId, notes }: Cancellation,
 ): Promise<readonly InputIssue[]> {
-  const reasons = await listCancellationReasons(service, kind);
+  const reasons = await listCancellationReasons(service, kind).catch((error: unknown) => {
+    // A list that cannot be read keeps nobody from cancelling: the service knows its reasons.
+    if (isGatewayError(error, 'UPSTREAM_UNREADABLE')) return [];
+    throw error;
+  });
   const reason = reasons.find(({ id }) => id.toLowerCase() === cancellationReasonId);
   if (reason === undefined && reasons.length > 0) {
     const message = 'Give the id of one of appointmentCancellationReasons of this kind.';
@@ -207,7 +223,7 @@ const addressRules: readonly {
   {
     field: 'accessNotes',
     message: `Give ${maxNotes} characters at most.`,
-    holds: ({ accessNotes }) => (accessNotes ?? '').length <= maxNotes,
+    holds: ({ accessNotes }) => countCharacters(accessNotes) <= maxNotes,
   },
 ];
 

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { Service } from '../../upstream/service.ts';
-import { flag, id, list, optionalId, text, timestamp } from '../reading.ts';
+import type { CurrentOrder } from '../order/rest.ts';
+import { flag, id, list, optionalId, requiredList, text, timestamp } from '../reading.ts';
 
 export type Appointment = z.infer<typeof appointmentShape>;
 export type AppointmentEvent = Appointment['events'][number];
@@ -9,12 +10,6 @@ export type Coordinates = NonNullable<z.infer<typeof coordinatesShape>>;
 
 /** The two kinds of appointment the service keeps under paths of their own. */
 export type AppointmentKind = 'phlebotomy' | 'patient_service_center';
-
-/** The order an appointment is looked for at. */
-export interface VisitedOrder {
-  readonly id: string;
-  readonly userId: string;
-}
 
 const paths: Readonly<Record<AppointmentKind, string>> = {
   phlebotomy: 'phlebotomy',
@@ -129,7 +124,7 @@ export function isActive(appointment: Appointment): boolean {
  */
 export function getAppointment(
   service: Service,
-  order: VisitedOrder,
+  order: CurrentOrder,
   kind: AppointmentKind,
 ): Promise<Appointment | null> {
   return service.readOne({
@@ -154,7 +149,7 @@ const reasonShape = z.object({ id, name: text, is_refundable: flag }).transform(
   needsNotes: raw.name?.trim().toLowerCase() === 'other',
 }));
 
-const reasonList = list(reasonShape);
+const reasonList = requiredList(reasonShape);
 
 /** Why appointments of a kind are cancelled (`GET /v3/order/phlebotomy/appointment/cancellation-reasons`). */
 export async function listCancellationReasons(

@@ -1,11 +1,6 @@
 import type { Service } from '../../upstream/service.ts';
-import {
-  type Appointment,
-  type AppointmentKind,
-  appointmentPath,
-  parseAppointment,
-  type VisitedOrder,
-} from './rest.ts';
+import type { CurrentOrder } from '../order/rest.ts';
+import { type Appointment, type AppointmentKind, appointmentPath, parseAppointment } from './rest.ts';
 
 /** An address in the United States, where at-home appointments take place. */
 export interface VisitAddress {
@@ -45,7 +40,7 @@ export interface Cancellation {
 /** Whose appointment is changed. */
 export interface Visit {
   readonly kind: AppointmentKind;
-  readonly order: VisitedOrder;
+  readonly order: CurrentOrder;
 }
 
 /** The address in the service's spelling. */

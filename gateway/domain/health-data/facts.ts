@@ -24,6 +24,9 @@ export function sampleKind(resource: string): string {
   return `sample:${resource}`;
 }
 
+/** The time of a summary without a day: before every day, so that it comes last and is of no stretch. */
+export const undated = new Date(-8_640_000_000_000_000);
+
 /** Which workouts of a user have a stream: how the owner of a stream is known. */
 export const workoutKind = 'workout-stream';
 
@@ -40,7 +43,7 @@ export function healthFactsOf(eventType: string, payload: unknown): readonly Hea
   if (batch !== null) return sampleFacts(resource, batch);
   const summary = readSummary(resource, payload);
   if (summary === null) return [];
-  const at = summary.calendarDate === null ? summary.date : new Date(summary.calendarDate);
+  const at = summary.calendarDate === null ? (summary.date ?? undated) : new Date(summary.calendarDate);
   return [{ kind: summaryKind(resource), key: summary.id, at, value: payload }];
 }
 

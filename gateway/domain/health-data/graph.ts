@@ -7,6 +7,7 @@ import {
   type HealthSummary,
   listSamples,
   listSummaries,
+  maxRows,
   type StreamOfWorkout,
 } from './history.ts';
 import type { ActivityReading, HealthSource } from './rest.ts';
@@ -90,7 +91,14 @@ export const healthSampleRef = builder.objectRef<HealthSample>('HealthSample').i
     timezoneOffset: t.exposeInt('timezoneOffset', { description: 'Offset from UTC, in seconds.' }),
     type: t.exposeString('type', { description: 'A finer kind of measurement, such as fingerprick.' }),
     unit: t.exposeString('unit', { description: 'Unit of the value, such as mmol/L.' }),
-    value: t.exposeFloat('value', { description: 'The value.' }),
+    value: t.exposeFloat('value', {
+      description: 'The value; null when it is no single number: then `payload` has it.',
+    }),
+    payload: t.field({
+      type: 'JSON',
+      description: 'All of it as the service sent it, such as the two values of a blood pressure.',
+      resolve: (sample) => sample.payload,
+    }),
     source: t.expose('source', { type: healthSourceRef, description: 'Where it comes from.' }),
     sourceId: t.exposeID('sourceId', { description: "The service's number of the source." }),
     receivedAt: t.expose('receivedAt', {
@@ -147,43 +155,36 @@ workoutStreamRef.implement({
   },
 });
 
-const defaultFirst = 100;
-const first = { defaultValue: defaultFirst, description: 'How many at most: 1 to 1000.' } as const;
-
-function costOf(args: { readonly first?: number | null | undefined }) {
-  return { field: 1, multiplier: Math.min(Math.max(args.first ?? defaultFirst, 1), 1000) };
-}
+/** How many rows come is known only when they are there. */
+const cost = { field: 1, multiplier: maxRows };
+const bound = `a stretch with more than ${maxRows.toLocaleString('en')} is refused.`;
 
 builder.objectFields(userRef, (t) => ({
   healthSummaries: t.field({
     type: [healthSummaryRef],
     nullable: false,
-    complexity: costOf,
-    description:
-      'Summaries that came by webhook, the latest version of each, latest day first. Needs the scope read:health.',
+    complexity: cost,
+    description: `Summaries that came by webhook, the latest version of each, latest day first and those without a day last; ${bound} Needs the scope read:health.`,
     args: {
       resource: t.arg.string({ required: true, description: 'What is summed up, such as activity.' }),
       from: t.arg({ type: 'Date', description: 'The first day.' }),
       to: t.arg({ type: 'Date', description: 'The last day.' }),
-      first: t.arg.int(first),
     },
-    resolve: (user, { resource, from = null, to = null, ...args }, context) =>
-      listSummaries(context, { userId: user.id, resource, from, to, first: args.first ?? defaultFirst }),
+    resolve: (user, { resource, from = null, to = null }, context) =>
+      listSummaries(context, { userId: user.id, resource, from, to }),
   }),
   healthSamples: t.field({
     type: [healthSampleRef],
     nullable: false,
-    complexity: costOf,
-    description:
-      'Samples that came by webhook, the latest value of each, latest first. Needs the scope read:health.',
+    complexity: cost,
+    description: `Samples that came by webhook, the latest value of each, latest first; ${bound} Needs the scope read:health.`,
     args: {
       resource: t.arg.string({ required: true, description: 'What was measured, such as glucose.' }),
       from: t.arg({ type: 'DateTime', description: 'Not before this instant.' }),
       to: t.arg({ type: 'DateTime', description: 'Not after this instant.' }),
-      first: t.arg.int(first),
     },
-    resolve: (user, { resource, from = null, to = null, ...args }, context) =>
-      listSamples(context, { userId: user.id, resource, from, to, first: args.first ?? defaultFirst }),
+    resolve: (user, { resource, from = null, to = null }, context) =>
+      listSamples(context, { userId: user.id, resource, from, to }),
   }),
 }));
 

@@ -1,7 +1,7 @@
 import { GatewayError } from '../../errors.ts';
 import type { FactQuery, StoredFact } from '../../events/log.ts';
 import type { GraphContext } from '../../graph/context.ts';
-import { sampleKind, summaryKind, workoutKind } from './facts.ts';
+import { sampleKind, summaryKind, undated, workoutKind } from './facts.ts';
 import {
   getWorkoutStream,
   readSample,
@@ -24,7 +24,8 @@ export interface StreamOfWorkout extends WorkoutStream {
 }
 
 const dayMs = 86_400_000;
-const maxRows = 1000;
+/** What one answer has at most; a day of values a minute is 1,440. */
+export const maxRows = 2000;
 
 /** Which stretch of a user's health data; both ends are included. */
 export interface Stretch {
@@ -32,10 +33,9 @@ export interface Stretch {
   readonly resource: string;
   readonly from: Date | null;
   readonly to: Date | null;
-  readonly first: number;
 }
 
-/** The newest version of each of a user's summaries, latest day first. @throws GatewayError FORBIDDEN */
+/** The newest version of each of a user's summaries, latest day first. @throws GatewayError FORBIDDEN, QUERY_TOO_COSTLY */
 export async function listSummaries(
   context: GraphContext,
   stretch: Stretch,
@@ -47,7 +47,7 @@ export async function listSummaries(
   });
 }
 
-/** The newest value of each of a user's samples, latest first. @throws GatewayError FORBIDDEN */
+/** The newest value of each of a user's samples, latest first. @throws GatewayError FORBIDDEN, QUERY_TOO_COSTLY */
 export async function listSamples(context: GraphContext, stretch: Stretch): Promise<readonly HealthSample[]> {
   const facts = await readFacts(context, stretch, { kind: sampleKind(stretch.resource), stepMs: 1 });
   return facts.flatMap((fact) => {
@@ -64,22 +64,28 @@ interface Grain {
 
 async function readFacts(
   { events, service }: GraphContext,
-  { userId, from, to, first }: Stretch,
+  { userId, from, to }: Stretch,
   { kind, stepMs }: Grain,
 ): Promise<readonly StoredFact[]> {
   service.require('read:health');
   if (!service.rights.owns({ userId })) return [];
-  if (first < 1 || first > maxRows) {
-    throw new GatewayError('BAD_USER_INPUT', `first must be from 1 to ${maxRows}.`);
-  }
   const query: FactQuery = {
     userId: userId.toLowerCase(),
     kind,
     ...(from === null ? {} : { from }),
-    ...(to === null ? {} : { before: new Date(to.getTime() + stepMs) }),
+    ...(to === null ? {} : { from: from ?? earliest, before: new Date(to.getTime() + stepMs) }),
   };
-  return await events.facts(query, first);
+  const facts = await events.facts(query, maxRows + 1);
+  if (facts.length <= maxRows) return facts;
+  const most = maxRows.toLocaleString('en');
+  throw new GatewayError(
+    'QUERY_TOO_COSTLY',
+    `There are more than ${most} of them. Ask for a shorter stretch with from and to.`,
+  );
 }
+
+/** The first instant that is a time, and not the lack of one. */
+const earliest = new Date(undated.getTime() + 1);
 
 function parseValue({ value }: StoredFact): unknown {
   return JSON.parse(value.toString('utf8'));

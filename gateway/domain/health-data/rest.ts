@@ -76,7 +76,7 @@ const summaryShape = z.looseObject({
  */
 export function readSummary(resource: string, payload: unknown) {
   const raw = summaryShape.safeParse(payload).data;
-  if (raw === undefined || Array.isArray(raw.data)) return null;
+  if (raw === undefined || splitBatch(payload) !== null) return null;
   return {
     id: raw.id,
     resource,
@@ -109,7 +109,8 @@ const sampleShape = z
     value: raw.value,
   }));
 
-const batchShape = z.looseObject({
+const batchShape = z.object({
+  id: optionalId,
   data: z.array(z.unknown()),
   source: z.unknown().optional(),
   source_id: optionalId,
@@ -122,11 +123,15 @@ export interface SampleOfBatch {
   readonly sample: unknown;
 }
 
-/** The samples of a batch as they were sent (specification, Timeseries events); null when it is none. */
+/**
+ * The samples of a batch as they were sent (specification, Timeseries events); null when it is none. A list in a
+ * payload with an id of its own is a part of a summary, unless it holds what has been measured at a time.
+ */
 export function splitBatch(payload: unknown): readonly SampleOfBatch[] | null {
   const batch = batchShape.safeParse(payload).data;
   if (batch === undefined) return null;
   const { source = null, source_id } = batch;
+  if (batch.id !== null && !batch.data.some((sample) => readSampleTime(sample) !== null)) return null;
   return batch.data.map((sample) => ({ source, source_id, sample }));
 }
 
@@ -143,12 +148,14 @@ export function readSampleTime(sample: unknown): Date | null {
   return dated.safeParse(sample).data?.timestamp ?? null;
 }
 
-const keptSample = z.object({ source: sourceShape, source_id: optionalId, sample: sampleShape });
+const keptSample = z.object({ source: sourceShape, source_id: optionalId, sample: z.unknown() });
 
-/** A sample, or null when it is none. */
+/** A sample, with all that was sent of it; null when it is none. */
 export function readSample(resource: string, one: unknown) {
-  const raw = keptSample.safeParse(one).data;
-  return raw === undefined ? null : { resource, source: raw.source, sourceId: raw.source_id, ...raw.sample };
+  const kept = keptSample.safeParse(one).data;
+  const sample = sampleShape.safeParse(kept?.sample).data;
+  if (kept === undefined || sample === undefined) return null;
+  return { resource, source: kept.source, sourceId: kept.source_id, ...sample, payload: kept.sample };
 }
 
 const sportShape = z.object({ id: optionalId, name: text, slug: text }).nullable().catch(null);

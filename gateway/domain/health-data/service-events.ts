@@ -82,8 +82,13 @@ builder.objectRef<ServiceEvent>('HealthSamplesReceived').implement({
     samples: t.field({
       type: [healthSampleRef],
       nullable: false,
-      description: 'The values as this event brought them.',
+      description: 'The values as this event brought them; what cannot be read as one is only in `payload`.',
       resolve: samplesOf,
+    }),
+    payload: t.field({
+      type: 'JSON',
+      description: 'All of it as the service sent it.',
+      resolve: ({ payload }) => payload,
     }),
   }),
 });

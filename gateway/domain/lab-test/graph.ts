@@ -32,9 +32,13 @@ const labRef = builder.objectRef<Lab>('Lab').implement({
       type: [collectionMethod.ref],
       nullable: false,
       description: 'How it takes samples, as far as known.',
-      extensions: { sentAs: (lab: Lab) => lab.collectionMethods },
       resolve: (lab) =>
         lab.collectionMethods.map((raw) => collectionMethod.known(raw)).filter((known) => known !== null),
+    }),
+    collectionMethodsRaw: t.stringList({
+      nullable: false,
+      description: 'How it takes samples, as the service sent it.',
+      resolve: (lab) => [...lab.collectionMethods],
     }),
     logoUrl: t.expose('logoUrl', { type: 'URL', description: 'Address of its logo.' }),
   }),

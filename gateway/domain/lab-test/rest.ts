@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Page, Service } from '../../upstream/service.ts';
-import { flag, id, link, list, optionalId, pageReader, text } from '../reading.ts';
+import { flag, id, link, list, optionalId, pageReader, requiredList, text } from '../reading.ts';
 
 export type LabTest = z.infer<typeof labTestShape>;
 export type Lab = z.infer<typeof labShape>;
@@ -42,6 +42,8 @@ export const labTestShape = z
     lab: labShape.nullable().catch(null),
   })
   .transform(({ sample_type: sampleType, ...rest }) => ({ ...rest, sampleType }));
+
+const labList = requiredList(labShape);
 
 const readLabTestPage = pageReader('data', labTestShape);
 
@@ -98,7 +100,7 @@ export async function listLabs(service: Service): Promise<readonly Lab[]> {
     operation: 'lab.list',
     method: 'GET',
     path: '/v3/lab_tests/labs',
-    reader: (json) => list(labShape).parse(json),
+    reader: (json) => labList.parse(json),
     scope: 'read:catalogue',
     owner: 'anyone',
   });

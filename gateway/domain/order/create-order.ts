@@ -1,14 +1,15 @@
+import { countCharacters } from '../../graph/arguments.ts';
 import type { GraphContext } from '../../graph/context.ts';
 import { inputRejected, notFound } from '../../graph/user-error.ts';
 import { isOrderOf, isPlacedSince } from './lost.ts';
 import { referenceOf } from './passthrough.ts';
 import {
   findIssues,
+  findPatientIssues,
   type InputRule,
   isGiven,
   keyRule,
   orderSetRules,
-  patientRules,
 } from './patient-rules.ts';
 import {
   type CreateOrderResult,
@@ -24,7 +25,7 @@ import { createOrder, findOrderAnswer, importOrder } from './write.ts';
 const notesRule: InputRule<NewOrder> = {
   path: ['clinicalNotes'],
   message: 'Give at most 1,000 characters.',
-  holds: ({ clinicalNotes }) => (clinicalNotes?.length ?? 0) <= 1000,
+  holds: ({ clinicalNotes }) => countCharacters(clinicalNotes) <= 1000,
 };
 
 /**
@@ -40,7 +41,9 @@ export async function submitOrder(
   const { service } = context;
   requireRightToOrder(context);
   const issues = [
-    ...findIssues([...orderSetRules, ...patientRules, notesRule], order),
+    ...findIssues(orderSetRules, order),
+    ...findPatientIssues(order),
+    ...findIssues([notesRule], order),
     ...findIssues([keyRule], { idempotencyKey }),
   ];
   if (issues.length > 0) return inputRejected(issues);
@@ -84,7 +87,11 @@ const importRules: readonly InputRule<OrderToImport>[] = [
 export async function submitImport(context: GraphContext, order: OrderToImport): Promise<CreateOrderResult> {
   const { service } = context;
   requireRightToOrder(context);
-  const issues = findIssues([...orderSetRules, ...patientRules, ...importRules], order);
+  const issues = [
+    ...findIssues(orderSetRules, order),
+    ...findPatientIssues(order),
+    ...findIssues(importRules, order),
+  ];
   if (issues.length > 0) return inputRejected(issues);
   if (!service.rights.owns({ userId: order.userId })) return notFound('user or lab test');
 

@@ -1,9 +1,10 @@
 import type { GraphContext } from '../../graph/context.ts';
 import { inputRejected, notFound } from '../../graph/user-error.ts';
 import { toCountry } from '../address/country.ts';
+import { isPhoneNumber } from '../address/phone-number.ts';
 import { isTestkitOf } from './lost.ts';
 import { referenceOf } from './passthrough.ts';
-import { findIssues, type InputRule, isGiven, isPhoneNumber, keyRule } from './patient-rules.ts';
+import { findIssues, type InputRule, isGiven, keyRule } from './patient-rules.ts';
 import { type CreateOrderResult, describeRefusal, placeOrder, requireRightToOrder } from './place.ts';
 import { createTestkitOrder, findOrderAnswer, type NewTestkitOrder } from './write.ts';
 

@@ -11,7 +11,7 @@ import { loadUser, userRef } from '../user/graph.ts';
 import { newestOf } from './newest.ts';
 import { shipmentRef, transactionRef } from './parts-graph.ts';
 import { patientDetailsRef } from './patient-graph.ts';
-import { getOrders, type Order, type OrderEvent } from './rest.ts';
+import { type CurrentOrder, getOrders, type Order, type OrderEvent } from './rest.ts';
 import { readOrderStatus } from './status.ts';
 import { orderStatusRef } from './status-graph.ts';
 
@@ -29,15 +29,24 @@ export const orderOrigin = openEnum('OrderOrigin', 'Why an order exists.', {
 });
 
 /** Orders by id: all that one operation asks for at once are one call. */
-const ordersById: LoaderKind<string, Order | null> = {
-  keyOf: (id) => id,
+const ordersById: LoaderKind<string, CurrentOrder | null> = {
+  keyOf: (id) => id.toLowerCase(),
   batch: getOrders,
 };
 
-/** The order with this id as the caller may see it, or null. */
-export async function loadOrder(context: GraphContext, id: string): Promise<Order | null> {
+/**
+ * The order with this id as it is now and as the caller may see it, or null. Fields of an order that read more of it
+ * ask here whose it is now, with the id of the order that is shown: that one may be from before a kit moved.
+ */
+export async function loadOrder(context: GraphContext, id: string): Promise<CurrentOrder | null> {
   const order = await context.loaders.of(ordersById).load(id);
   return order === null ? null : await newestOf(context, order);
+}
+
+/** Saves `loadOrder` the read of orders that this operation has just listed. */
+export function keepLoaded(context: GraphContext, orders: readonly (CurrentOrder | null)[]): void {
+  const loader = context.loaders.of(ordersById);
+  for (const order of orders) if (order !== null) loader.prime(order.id, order);
 }
 
 /** An event together with the order it belongs to. */

@@ -8,10 +8,11 @@ import {
 } from '../../graph/connection.ts';
 import type { GraphContext } from '../../graph/context.ts';
 import { newestFirstConnection } from '../../graph/newest-first-connection.ts';
+import { requireOpen } from '../../graph/open-input.ts';
 import { collectionMethod } from '../lab-test/graph.ts';
 import { userRef } from '../user/graph.ts';
 import type { OrderFilter } from './filter.ts';
-import { interpretation, orderRef } from './graph.ts';
+import { interpretation, keepLoaded, orderRef } from './graph.ts';
 import { newestOfPage } from './newest.ts';
 import { listOrders } from './rest.ts';
 import { orderStepRef } from './status-graph.ts';
@@ -71,7 +72,7 @@ function readFilter(input: FilterInput | null | undefined, userId: string | null
     userId,
     orderIds: readUuids('filter.orderIds', input?.orderIds),
     transactionId: readOptionalUuid('filter.transactionId', input?.transactionId) ?? undefined,
-    interpretation: input?.interpretation?.toLowerCase() ?? input?.interpretationRaw ?? undefined,
+    interpretation: requireOpen('filter', input ?? {}, 'interpretation') ?? undefined,
     statuses: unite(input?.statuses, input?.statusesRaw),
     methods: unite(input?.methods, null),
     activations: unite(input?.activations, null),
@@ -95,7 +96,11 @@ function unite(
 function listConnection(context: GraphContext, args: ListArguments, userId: string | null) {
   const filter = readFilter(args.filter, userId);
   return newestFirstConnection(args, ['orders', filter], {
-    fetch: async (range) => newestOfPage(context, filter, await listOrders(context.service, filter, range)),
+    fetch: async (range) => {
+      const page = await newestOfPage(context, filter, await listOrders(context.service, filter, range));
+      keepLoaded(context, page.rows);
+      return page;
+    },
     idOf: (order) => order.id,
     timeOf: (order) => order.createdAt,
   });

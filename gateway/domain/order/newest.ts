@@ -4,7 +4,7 @@ import type { Latest } from '../../events/log.ts';
 import type { GraphContext } from '../../graph/context.ts';
 import type { Page } from '../../upstream/service.ts';
 import { fits, type OrderFilter } from './filter.ts';
-import { type Order, readOrder } from './rest.ts';
+import { type CurrentOrder, readNewestOrder } from './rest.ts';
 
 /** For how long a webhook may be ahead of what the service answers, in milliseconds; later the service is right. */
 const aheadMs = 300_000;
@@ -14,7 +14,7 @@ const aheadMs = 300_000;
  * older than the stream, whatever copy of its data the service answers from. Null when the order has moved out
  * of the caller's sight meanwhile.
  */
-export async function newestOf(context: GraphContext, order: Order): Promise<Order | null> {
+export async function newestOf(context: GraphContext, order: CurrentOrder): Promise<CurrentOrder | null> {
   try {
     const latest = await context.events.latest(order.id.toLowerCase());
     if (latest === null || latest.version <= versionOf(order)) return order;
@@ -30,8 +30,8 @@ export async function newestOf(context: GraphContext, order: Order): Promise<Ord
 export async function newestOfPage(
   context: GraphContext,
   filter: OrderFilter,
-  page: Page<Order>,
-): Promise<Page<Order>> {
+  page: Page<CurrentOrder>,
+): Promise<Page<CurrentOrder>> {
   const rows = page.rows.map(async (row) => {
     const newest = row === null ? null : await newestOf(context, row);
     return newest === null || newest === row || fits(newest, filter) ? newest : null;
@@ -39,17 +39,21 @@ export async function newestOfPage(
   return { ...page, rows: await Promise.all(rows) };
 }
 
-async function readTold(context: GraphContext, order: Order, { position }: Latest): Promise<Order | null> {
+async function readTold(
+  context: GraphContext,
+  order: CurrentOrder,
+  { position }: Latest,
+): Promise<CurrentOrder | null> {
   const scope = { subject: order.id.toLowerCase(), changesOnly: true };
   const batch = await context.events.read(scope, position - 1, 1);
   const event = batch.kind === 'events' ? batch.events[0] : undefined;
   if (event?.position !== position || event.receivedAt.getTime() < Date.now() - aheadMs) return order;
-  const told = readOrder(readPayload(event.body));
+  const told = readNewestOrder(readPayload(event.body));
   if (told === null) return order;
   return context.service.rights.owns({ userId: told.userId, orderId: told.id }) ? told : null;
 }
 
-function versionOf(order: Order): number {
+function versionOf(order: CurrentOrder): number {
   const version = Number(order.lastEvent?.id);
   return Number.isSafeInteger(version) ? version : 0;
 }

@@ -1,4 +1,5 @@
 import { builder } from '../../graph/builder.ts';
+import { medicalProxyRef, selfDescriptionFields } from '../user/demographics-graph.ts';
 import type { Order } from './rest.ts';
 
 export const patientDetailsRef = builder
@@ -12,5 +13,10 @@ export const patientDetailsRef = builder
       gender: t.exposeString('gender', { description: 'Gender, as the service has it.' }),
       phoneNumber: t.exposeString('phoneNumber', { description: 'Phone number in international format.' }),
       email: t.exposeString('email', { description: 'E-mail address.' }),
+      medicalProxy: t.expose('medicalProxy', {
+        type: medicalProxyRef,
+        description: 'Who answers for the patient; for people under 18.',
+      }),
+      ...selfDescriptionFields(t),
     }),
   });

@@ -1,4 +1,6 @@
 import { builder } from '../../graph/builder.ts';
+import { medicalProxyInput, readMedicalProxy } from '../user/demographics-input.ts';
+import { ethnicity, genderIdentity, race, sexualOrientation } from '../user/person-enums.ts';
 import type { NewOrder, PatientPart } from './request.ts';
 
 const gender = builder.enumType('OrderPatientGender', {
@@ -23,6 +25,22 @@ const patientInput = builder.inputType('OrderPatientInput', {
       description: 'Phone number in international format, such as +16025550100.',
     }),
     email: t.string({ required: true, description: 'E-mail address.' }),
+    medicalProxy: t.field({
+      type: medicalProxyInput,
+      description: 'Who answers for the patient; needed for people under 18.',
+    }),
+    race: t.field({ type: race.ref, description: 'Race, as the lab asks for it.' }),
+    ethnicity: t.field({ type: ethnicity.ref, description: 'Ethnicity, as the lab asks for it.' }),
+    sexualOrientation: t.field({
+      type: sexualOrientation.ref,
+      description: 'Sexual orientation, as the lab asks for it.',
+    }),
+    genderIdentity: t.field({
+      type: genderIdentity.ref,
+      description: 'Gender identity, as the lab asks for it.',
+    }),
+    householdIncome: t.int({ description: 'Income of the household.' }),
+    householdSize: t.int({ description: 'How many people the household has.' }),
   }),
 });
 
@@ -102,11 +120,7 @@ export function readPatientPart({
   physician,
 }: PatientPartInput): PatientPart {
   return {
-    patientDetails: {
-      ...patientDetails,
-      dob: toDay(patientDetails.dob),
-      gender: patientDetails.gender.toLowerCase(),
-    },
+    patientDetails: readPatient(patientDetails),
     patientAddress: {
       ...patientAddress,
       receiverName: patientAddress.receiverName ?? null,
@@ -117,6 +131,21 @@ export function readPatientPart({
     physician: physician
       ? { ...physician, email: physician.email ?? null, licensedStates: physician.licensedStates ?? null }
       : null,
+  };
+}
+
+function readPatient(patient: PatientPartInput['patientDetails']): PatientPart['patientDetails'] {
+  return {
+    ...patient,
+    dob: toDay(patient.dob),
+    gender: patient.gender.toLowerCase(),
+    medicalProxy: patient.medicalProxy ? readMedicalProxy(patient.medicalProxy) : null,
+    race: patient.race?.toLowerCase() ?? null,
+    ethnicity: patient.ethnicity?.toLowerCase() ?? null,
+    sexualOrientation: patient.sexualOrientation?.toLowerCase() ?? null,
+    genderIdentity: patient.genderIdentity?.toLowerCase() ?? null,
+    householdIncome: patient.householdIncome ?? null,
+    householdSize: patient.householdSize ?? null,
   };
 }
 

@@ -1,5 +1,8 @@
+import { countCharacters } from '../../graph/arguments.ts';
 import type { InputIssue } from '../../graph/user-error.ts';
 import { toCountry } from '../address/country.ts';
+import { isPhoneNumber } from '../address/phone-number.ts';
+import { findProxyIssues, isMinor } from '../user/demographics-rules.ts';
 import type { OrderSetRequest, PatientPart } from './request.ts';
 
 /** A rule of the service for an input, told before the call and with all others at once. */
@@ -18,21 +21,17 @@ export function isGiven(text: string): boolean {
   return text.trim() !== '';
 }
 
-export function isPhoneNumber(text: string): boolean {
-  return /^\+[\d ().-]{5,30}$/.test(text);
-}
-
 export const keyRule: InputRule<{ readonly idempotencyKey: string }> = {
   path: ['idempotencyKey'],
   message: 'Give 1 to 255 characters, new for each new order.',
-  holds: ({ idempotencyKey }) => isGiven(idempotencyKey) && idempotencyKey.length <= 255,
+  holds: ({ idempotencyKey }) => isGiven(idempotencyKey) && countCharacters(idempotencyKey) <= 255,
 };
 
 const details = (field: string) => ['patientDetails', field];
 const address = (field: string) => ['patientAddress', field];
 
 /** Rules for patient and address (public service: patient input); the postal code is left to the service. */
-export const patientRules: readonly InputRule<PatientPart>[] = [
+const patientRules: readonly InputRule<PatientPart>[] = [
   {
     path: details('firstName'),
     message: 'Give a first name of 1 to 50 characters.',
@@ -57,6 +56,11 @@ export const patientRules: readonly InputRule<PatientPart>[] = [
     path: details('email'),
     message: 'Give an e-mail address.',
     holds: ({ patientDetails }) => /^\S+@\S+\.\S+$/.test(patientDetails.email),
+  },
+  {
+    path: details('medicalProxy'),
+    message: 'A person under 18 needs a medical proxy.',
+    holds: ({ patientDetails }) => patientDetails.medicalProxy !== null || !isMinor(patientDetails.dob),
   },
   {
     path: address('firstLine'),
@@ -86,12 +90,21 @@ export const patientRules: readonly InputRule<PatientPart>[] = [
   {
     path: address('accessNotes'),
     message: 'Give at most 1,000 characters.',
-    holds: ({ patientAddress }) => (patientAddress.accessNotes?.length ?? 0) <= 1000,
+    holds: ({ patientAddress }) => countCharacters(patientAddress.accessNotes) <= 1000,
   },
 ];
 
+/** Everything that is wrong with patient and address, who answers for the patient included. */
+export function findPatientIssues(order: PatientPart): readonly InputIssue[] {
+  const ofProxy = findProxyIssues(order.patientDetails.medicalProxy);
+  return [
+    ...findIssues(patientRules, order),
+    ...ofProxy.map(({ path, message }) => ({ path: ['patientDetails', ...path], message })),
+  ];
+}
+
 function isName(text: string): boolean {
-  return isGiven(text) && text.length <= 50;
+  return isGiven(text) && countCharacters(text) <= 50;
 }
 
 interface WithOrderSet {

@@ -8,7 +8,7 @@ import {
   notFound,
 } from '../../graph/user-error.ts';
 import { settleLost } from '../settle.ts';
-import { findIssues, type InputRule, isGiven, patientRules } from './patient-rules.ts';
+import { findIssues, findPatientIssues, type InputRule, isGiven } from './patient-rules.ts';
 import { describeRefusal, type PhysicianRequired } from './place.ts';
 import type { Registration } from './request.ts';
 import { findTestkit, type Order } from './rest.ts';
@@ -49,7 +49,7 @@ export async function submitRegistration(
 ): Promise<RegisterTestkitResult> {
   const { service } = context;
   service.require('write:orders');
-  const issues = findIssues([sampleRule, ...patientRules], registration);
+  const issues = [...findIssues([sampleRule], registration), ...findPatientIssues(registration)];
   if (issues.length > 0) return inputRejected(issues);
   const self = service.rights.userId;
   const userId = registration.userId ?? self;

@@ -1,3 +1,5 @@
+import { type NewMedicalProxy, writeMedicalProxy } from '../user/demographics.ts';
+
 /** What requests about orders say, and how the service spells it. */
 
 /** The person tested. `dob` is a day, `YYYY-MM-DD`. */
@@ -8,6 +10,14 @@ interface PatientRequest {
   readonly gender: string;
   readonly phoneNumber: string;
   readonly email: string;
+  /** Who answers for a patient under 18. */
+  readonly medicalProxy: NewMedicalProxy | null;
+  readonly race: string | null;
+  readonly ethnicity: string | null;
+  readonly sexualOrientation: string | null;
+  readonly genderIdentity: string | null;
+  readonly householdIncome: number | null;
+  readonly householdSize: number | null;
 }
 
 interface AddressRequest {
@@ -144,14 +154,21 @@ function toOrderSet({ labTestIds, addOn }: OrderSetRequest) {
 
 function toPatientPart({ patientDetails, patientAddress, physician }: PatientPart) {
   return {
-    patient_details: {
+    patient_details: compact({
       first_name: patientDetails.firstName,
       last_name: patientDetails.lastName,
       dob: patientDetails.dob,
       gender: patientDetails.gender,
       phone_number: patientDetails.phoneNumber,
       email: patientDetails.email,
-    },
+      medical_proxy: patientDetails.medicalProxy && writeMedicalProxy(patientDetails.medicalProxy),
+      race: patientDetails.race,
+      ethnicity: patientDetails.ethnicity,
+      sexual_orientation: patientDetails.sexualOrientation,
+      gender_identity: patientDetails.genderIdentity,
+      household_income: patientDetails.householdIncome,
+      household_size: patientDetails.householdSize,
+    }),
     patient_address: compact({
       receiver_name: patientAddress.receiverName,
       first_line: patientAddress.firstLine,

@@ -7,25 +7,28 @@ import { fits, isBeyond, lastInstant, type OrderFilter, type OrderRange, queryOf
 import { readPassthrough } from './passthrough.ts';
 import {
   addressShape,
+  detailsShape,
   orderEventShape,
   patientShape,
   physicianShape,
-  shipmentShape,
   transactionShape,
 } from './shape.ts';
 
 export type Order = z.infer<typeof orderShape>;
+/**
+ * An order as the service shows it to this caller now: its owner is who has it now. Any other `Order` may come from
+ * a kept answer or a webhook of a time when a kit belonged to somebody else. What hangs on an order names no owner
+ * of its own (results, appointments, documents), so it is read for a current order only.
+ */
+export type CurrentOrder = Order & { readonly [current]: true };
+declare const current: unique symbol;
+
 export type OrderEvent = z.infer<typeof orderEventShape>;
 export type Shipment = NonNullable<Order['shipment']>;
 export type OrderTransaction = NonNullable<Order['transaction']>;
 
 /** The most orders one call returns (public service; `size` 1 to 100). */
 export const maxOrderPage = 100;
-
-const detailsShape = z
-  .object({ type: text, data: z.object({ shipment: shipmentShape }).nullable().catch(null) })
-  .nullable()
-  .catch(null);
 
 export const orderShape = z
   .object({
@@ -115,15 +118,18 @@ const ownerOfOrder = (order: Order): Subject => ({
   teamId: order.teamId,
 });
 
+/** For answers to reads, and for the newest message on an order where that is newer than they are. */
+const asCurrent = (order: Order) => order as CurrentOrder;
+
 /** An order together with its JSON as sent. */
 export interface OrderRow {
   readonly json: unknown;
-  readonly order: Order;
+  readonly order: CurrentOrder;
 }
 
 const orderRowShape = z.unknown().transform((json, context): OrderRow => {
   const parsed = orderShape.safeParse(json);
-  if (parsed.success) return { json, order: parsed.data };
+  if (parsed.success) return { json, order: asCurrent(parsed.data) };
   context.addIssue('This row is no order.');
   return z.NEVER;
 });
@@ -138,7 +144,7 @@ export async function listOrders(
   service: Service,
   filter: OrderFilter,
   request: OrderRange,
-): Promise<Page<Order>> {
+): Promise<Page<CurrentOrder>> {
   service.require('read:orders');
   const page = await listOrderRows(service, filter, request);
   return { ...page, rows: page.rows.map((row) => row?.order ?? null) };
@@ -190,9 +196,12 @@ const maxWalkedPages = 20;
  * The newest orders of the filter, 100 of them where there are so many. Further pages are read only when the
  * service showed that it does not filter.
  */
-export async function listNewestOrders(service: Service, filter: OrderFilter): Promise<readonly Order[]> {
+export async function listNewestOrders(
+  service: Service,
+  filter: OrderFilter,
+): Promise<readonly CurrentOrder[]> {
   // By id: an order that is placed between two pages pushes the last one of the first onto the second.
-  const orders = new Map<string, Order>();
+  const orders = new Map<string, CurrentOrder>();
   for (let page = 1; page <= maxWalkedPages && orders.size < maxOrderPage; page += 1) {
     const { rows } = await listOrders(service, filter, { page, size: maxOrderPage });
     for (const order of rows) if (order !== null) orders.set(order.id, order);
@@ -217,7 +226,7 @@ export async function findTestkit(
   service: Service,
   sampleId: string,
   filter: OrderFilter,
-): Promise<Order | null> {
+): Promise<CurrentOrder | null> {
   for (let page = 1; page <= 10; page += 1) {
     const request = { page, size: maxOrderPage };
     const { rows } = await listOrders(service, { ...filter, methods: ['testkit'] }, request);
@@ -232,19 +241,19 @@ export async function findTestkit(
  * One order, or null (`GET /v3/order/{order_id}`). The specification shows no path for one order, so what is not
  * found there is looked for in the list.
  */
-export async function getOrder(service: Service, orderId: string): Promise<Order | null> {
+export async function getOrder(service: Service, orderId: string): Promise<CurrentOrder | null> {
   const order = await service.readOne({
     operation: 'order.get',
     method: 'GET',
     path: `/v3/order/${encodeURIComponent(orderId)}`,
-    reader: (json) => orderShape.parse(json),
+    reader: (json) => asCurrent(orderShape.parse(json)),
     scope: 'read:orders',
     owner: ownerOfOrder,
   });
   return order ?? (await findInList(service, orderId));
 }
 
-async function findInList(service: Service, orderId: string): Promise<Order | null> {
+async function findInList(service: Service, orderId: string): Promise<CurrentOrder | null> {
   try {
     const { rows } = await listOrders(service, { orderIds: [orderId] }, { page: 1, size: maxOrderPage });
     return rows.find((order) => order !== null) ?? null;
@@ -259,7 +268,7 @@ async function findInList(service: Service, orderId: string): Promise<Order | nu
 export async function getOrders(
   service: Service,
   orderIds: readonly string[],
-): Promise<readonly (Order | null)[]> {
+): Promise<readonly (CurrentOrder | null)[]> {
   const [only] = orderIds;
   if (orderIds.length === 1 && only !== undefined) return [await getOrder(service, only)];
   const chunks = Array.from({ length: Math.ceil(orderIds.length / maxOrderPage) }, (_, index) =>
@@ -295,4 +304,13 @@ export function versionOfOrder(
 /** The order in a webhook's payload, or null when it cannot be read as one. */
 export function readOrder(payload: unknown): Order | null {
   return orderShape.safeParse(payload).data ?? null;
+}
+
+/**
+ * The same of the newest message that the log has on an order and that is newer than any read: it says who has the
+ * order now. Whether that is the caller is for the caller of this to ask.
+ */
+export function readNewestOrder(payload: unknown): CurrentOrder | null {
+  const order = readOrder(payload);
+  return order === null ? null : asCurrent(order);
 }

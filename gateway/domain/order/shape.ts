@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { day, id, link, list, optionalId, text, timestamp } from '../reading.ts';
+import { medicalProxyShape } from '../user/demographics.ts';
 
 /** Readers of the parts of an order; the order itself is read in rest.ts. */
 
@@ -38,7 +39,7 @@ export const orderEventShape = z
     statusDetail: raw.status_detail,
   }));
 
-export const shipmentShape = z
+const shipmentShape = z
   .object({
     outbound_courier: text,
     outbound_tracking_number: text,
@@ -65,6 +66,12 @@ export const shipmentShape = z
     createdAt: raw.created_at,
     updatedAt: raw.updated_at,
   }))
+  .nullable()
+  .catch(null);
+
+/** The details that depend on the collection method. */
+export const detailsShape = z
+  .object({ type: text, data: z.object({ shipment: shipmentShape }).nullable().catch(null) })
   .nullable()
   .catch(null);
 
@@ -98,7 +105,19 @@ export const transactionShape = z
   .catch(null);
 
 export const patientShape = z
-  .object({ first_name: text, last_name: text, dob: day, gender: text, phone_number: text, email: text })
+  .object({
+    first_name: text,
+    last_name: text,
+    dob: day,
+    gender: text,
+    phone_number: text,
+    email: text,
+    medical_proxy: medicalProxyShape,
+    race: text,
+    ethnicity: text,
+    sexual_orientation: text,
+    gender_identity: text,
+  })
   .transform((raw) => ({
     firstName: raw.first_name,
     lastName: raw.last_name,
@@ -106,6 +125,11 @@ export const patientShape = z
     gender: raw.gender,
     phoneNumber: raw.phone_number,
     email: raw.email,
+    medicalProxy: raw.medical_proxy,
+    race: raw.race,
+    ethnicity: raw.ethnicity,
+    sexualOrientation: raw.sexual_orientation,
+    genderIdentity: raw.gender_identity,
   }))
   .nullable()
   .catch(null);

@@ -1,7 +1,7 @@
 import { GatewayError } from '../../errors.ts';
 import type { Place } from '../../events/cursor.ts';
 import { createStream, type Followed as FollowedEvent, follow } from '../../events/follow.ts';
-import type { Scope } from '../../events/log.ts';
+import type { Scope, StoredEvent } from '../../events/log.ts';
 import type { GraphContext } from '../../graph/context.ts';
 import { cursorScope } from '../../graph/cursor-scope.ts';
 import { newestOf } from './newest.ts';
@@ -47,7 +47,10 @@ export async function followOrders(
 async function begin(context: GraphContext, followed: Followed, after: string | null): Promise<Start> {
   if (after === null) return await takeSnapshot(context, followed, 'SNAPSHOT');
   const place = context.cursors.read(scopeOf(context, followed), after);
-  if (place === 'other-epoch') return await takeSnapshot(context, followed, 'RESYNC');
+  if (place === 'other-epoch') {
+    context.onResync('other-epoch');
+    return await takeSnapshot(context, followed, 'RESYNC');
+  }
   return { place, orders: [], kind: 'RESYNC' };
 }
 
@@ -69,9 +72,9 @@ async function readOrders(context: GraphContext, followed: Followed): Promise<Or
     throw new GatewayError('NOT_FOUND', 'There is no such user.');
   }
   const listed = await listNewestOrders(context.service, { userId: followed.userId });
-  const orders = (await Promise.all(listed.map((order) => newestOf(context, order)))).filter(
-    (order) => order !== null,
-  );
+  const newest = await Promise.all(listed.map((order) => newestOf(context, order)));
+  // One that has moved meanwhile is another user's, though the service may still list it.
+  const orders = newest.flatMap((order) => (order?.userId.toLowerCase() === followed.userId ? [order] : []));
   return orders.toSorted((a, b) => changedAt(b) - changedAt(a));
 }
 
@@ -113,10 +116,11 @@ async function* generate(
       signal,
     })) {
       if (item.kind === 'gap') {
+        context.onResync(item.reason);
         next = await takeSnapshot(context, followed, 'RESYNC');
         break;
       }
-      const update = toUpdate(item);
+      const update = await toUpdate(item);
       if (update === 'gone') return;
       if (update !== null) yield update;
     }
@@ -145,13 +149,12 @@ function createUpdates(
   context: GraphContext,
   followed: Followed,
   alreadyShown: Place['shown'],
-): (heard: Heard) => OrderUpdate | 'gone' | null {
+): (heard: Heard) => Promise<OrderUpdate | 'gone' | null> {
   let shown = alreadyShown;
-  return ({ event, payload }) => {
+  return async ({ event, payload }) => {
     const order = readOrder(payload);
     if (order === null || event.subject === null) return null;
-    // A kit that was registered to somebody else: the order is no longer the caller's to see.
-    if (!context.service.rights.owns({ userId: event.userId, orderId: order.id })) {
+    if (!(await isOwn(context, event, order))) {
       return 'orderId' in followed ? 'gone' : null;
     }
     const { id, version } = event.subject;
@@ -166,6 +169,20 @@ function createUpdates(
       receivedAt: event.receivedAt,
     };
   };
+}
+
+/**
+ * Whether the order is the caller's to see, then and now: a kit may have been registered to somebody else by this
+ * event or, when an old cursor is resumed, after it.
+ */
+async function isOwn(
+  { events, service: { rights } }: GraphContext,
+  event: StoredEvent,
+  { id }: Order,
+): Promise<boolean> {
+  if (!rights.owns({ userId: event.userId, orderId: id })) return false;
+  const latest = await events.latest(id.toLowerCase());
+  return rights.owns({ userId: latest?.userId ?? event.userId, orderId: id });
 }
 
 function without(shown: Place['shown'], id: string): Place['shown'] {

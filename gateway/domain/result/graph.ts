@@ -2,8 +2,8 @@ import { builder } from '../../graph/builder.ts';
 import { type GraphContext, type LoaderKind, loadEach } from '../../graph/context.ts';
 import { upstreamCallCost } from '../../graph/cost.ts';
 import { openEnum } from '../../graph/open-enum.ts';
-import { interpretation, orderRef } from '../order/graph.ts';
-import type { Order } from '../order/rest.ts';
+import { interpretation, loadOrder, orderRef } from '../order/graph.ts';
+import type { CurrentOrder, Order } from '../order/rest.ts';
 import { biomarkerResultRef, sourceMarkerRef } from './biomarker-graph.ts';
 import {
   getResultMetadata,
@@ -30,14 +30,20 @@ const missingReason = openEnum('MissingResultReason', 'Why a result is missing, 
 });
 
 /** Results by order: the service has no call for several, so each is one call, made once per operation. */
-const resultsOfOrder: LoaderKind<Order, OrderResults | null> = {
+const resultsOfOrder: LoaderKind<CurrentOrder, OrderResults | null> = {
   keyOf: (order) => order.id,
   batch: (service, orders) => loadEach(orders, (order) => getResults(service, order)),
 };
 
 /** The results of an order, or null before there are any. */
-function loadResults(context: GraphContext, order: Order): Promise<OrderResults | null> {
-  return context.loaders.of(resultsOfOrder).load(order);
+async function loadResults(context: GraphContext, { id }: Order): Promise<OrderResults | null> {
+  const order = await loadOrder(context, id);
+  return order && (await context.loaders.of(resultsOfOrder).load(order));
+}
+
+async function readMetadata(context: GraphContext, { id }: Order): Promise<ResultMetadata | null> {
+  const order = await loadOrder(context, id);
+  return order && (await getResultMetadata(context.service, order));
 }
 
 const metadataRef = builder.objectRef<ResultMetadata>('ResultMetadata').implement({
@@ -158,6 +164,6 @@ builder.objectFields(orderRef, (t) => ({
     type: metadataRef,
     description:
       'The head of its results without the values; null before there are any. Viewer tokens need the scope read:results.',
-    resolve: (order, _args, { service }) => getResultMetadata(service, order),
+    resolve: (order, _args, context) => readMetadata(context, order),
   }),
 }));

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Service, Subject } from '../../upstream/service.ts';
-import type { Order } from '../order/rest.ts';
+import type { CurrentOrder } from '../order/rest.ts';
 import { flag, integer, list, text, timestamp } from '../reading.ts';
 
 export type OrderResults = z.infer<typeof resultsShape>;
@@ -182,8 +182,8 @@ const resultsShape = z
     samples: raw.sample_information,
   }));
 
-/** The service's answer names no owner: it is the one of the order, which has passed the owner check. */
-function ownerOf(order: Pick<Order, 'id' | 'userId'>): Subject {
+/** The service's answer names no owner: it is the one of the order. */
+function ownerOf(order: CurrentOrder): Subject {
   return { userId: order.userId, orderId: order.id };
 }
 
@@ -193,7 +193,7 @@ export function readOrderResults(json: unknown): OrderResults {
 }
 
 /** The results of an order, or null before there are any (`GET /v3/order/{order_id}/result`). */
-export function getResults(service: Service, order: Order): Promise<OrderResults | null> {
+export function getResults(service: Service, order: CurrentOrder): Promise<OrderResults | null> {
   return service.readOne({
     operation: 'result.get',
     method: 'GET',
@@ -206,7 +206,7 @@ export function getResults(service: Service, order: Order): Promise<OrderResults
 }
 
 /** What the lab says about the results as a whole, or null (`GET /v3/order/{order_id}/result/metadata`). */
-export function getResultMetadata(service: Service, order: Order): Promise<ResultMetadata | null> {
+export function getResultMetadata(service: Service, order: CurrentOrder): Promise<ResultMetadata | null> {
   return service.readOne({
     operation: 'result.metadata',
     method: 'GET',
@@ -235,7 +235,7 @@ export function scopeOfDocument(kind: DocumentKind): 'read:results' | 'read:orde
  * A document of an order as a stream of PDF bytes, or null while the service has none
  * (`GET /v3/order/{order_id}/result/pdf`, `.../requisition/pdf`).
  */
-export function openDocument(service: Service, order: Pick<Order, 'id' | 'userId'>, kind: DocumentKind) {
+export function openDocument(service: Service, order: CurrentOrder, kind: DocumentKind) {
   const { operation, path, scope } = documents[kind];
   return service.readFile({
     operation,

@@ -70,6 +70,7 @@ builder.subscriptionField('events', (t) =>
   t.field({
     type: serviceEventRef,
     nullable: false,
+    complexity: 1,
     description: 'Everything the service reports, as it comes. Only for gateway keys.',
     args: {
       userId: t.arg.id({ description: 'Only events about this user (uuid).' }),

@@ -52,7 +52,10 @@ async function* generate(context: GraphContext, start: Generation): AsyncGenerat
   const cursors = createCursorsOf(context, args);
   let { position, lost } = start;
   while (!signal.aborted) {
-    if (lost !== null) yield resetEvent(cursors.issue(position), lost);
+    if (lost !== null) {
+      context.onResync(lost);
+      yield resetEvent(cursors.issue(position), lost);
+    }
     lost = null;
     for await (const item of follow(context.events, logScopeOf(args), { after: position, signal })) {
       if (item.kind === 'gap') {

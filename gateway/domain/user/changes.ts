@@ -194,7 +194,9 @@ function findNothing(profile: UserProfile): readonly InputIssue[] {
   return isEmpty ? [{ path: [], message: 'Give something to change.' }] : [];
 }
 
+/** A name, such as America/New_York; an offset like +05:30 is none, though Intl takes it for one. */
 function isTimeZone(name: string): boolean {
+  if (!/^[A-Za-z]/.test(name)) return false;
   try {
     return new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions().timeZone !== '';
   } catch {

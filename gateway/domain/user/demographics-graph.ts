@@ -5,7 +5,7 @@ import { type Demographics, getDemographics, type MedicalProxy } from './demogra
 import { userRef } from './graph.ts';
 import { ethnicity, genderIdentity, race, sexualOrientation } from './person-enums.ts';
 
-const medicalProxyRef = builder.objectRef<MedicalProxy>('MedicalProxy').implement({
+export const medicalProxyRef = builder.objectRef<MedicalProxy>('MedicalProxy').implement({
   description: 'Who answers for a person under 18.',
   fields: (t) => ({
     firstName: t.exposeString('firstName', { description: 'First name.' }),
@@ -19,6 +19,56 @@ const medicalProxyRef = builder.objectRef<MedicalProxy>('MedicalProxy').implemen
     householdSize: t.exposeInt('householdSize', { description: 'How many people the household has.' }),
   }),
 });
+
+interface SelfDescription {
+  readonly race: string | null;
+  readonly ethnicity: string | null;
+  readonly sexualOrientation: string | null;
+  readonly genderIdentity: string | null;
+}
+
+type PersonFields<Person extends SelfDescription> = Parameters<
+  Parameters<ReturnType<typeof builder.objectRef<Person>>['implement']>[0]['fields'] & {}
+>[0];
+
+/** What people say of themselves, wherever a person is shown. */
+export function selfDescriptionFields<Person extends SelfDescription>(t: PersonFields<Person>) {
+  return {
+    race: t.field({
+      type: race.ref,
+      description: 'Race; null when it is not set or not one of these.',
+      resolve: (person) => race.known(person.race),
+    }),
+    raceRaw: t.string({ description: 'Race as the service sent it.', resolve: (person) => person.race }),
+    ethnicity: t.field({
+      type: ethnicity.ref,
+      description: 'Ethnicity; null when it is not set or not one of these.',
+      resolve: (person) => ethnicity.known(person.ethnicity),
+    }),
+    ethnicityRaw: t.string({
+      description: 'Ethnicity as the service sent it.',
+      resolve: (person) => person.ethnicity,
+    }),
+    sexualOrientation: t.field({
+      type: sexualOrientation.ref,
+      description: 'Sexual orientation; null when it is not set or not one of these.',
+      resolve: (person) => sexualOrientation.known(person.sexualOrientation),
+    }),
+    sexualOrientationRaw: t.string({
+      description: 'Sexual orientation as the service sent it.',
+      resolve: (person) => person.sexualOrientation,
+    }),
+    genderIdentity: t.field({
+      type: genderIdentity.ref,
+      description: 'Gender identity; null when it is not set or not one of these.',
+      resolve: (person) => genderIdentity.known(person.genderIdentity),
+    }),
+    genderIdentityRaw: t.string({
+      description: 'Gender identity as the service sent it.',
+      resolve: (person) => person.genderIdentity,
+    }),
+  };
+}
 
 export const demographicsRef = builder.objectRef<Demographics>('Demographics').implement({
   description: 'Who a user is, as the portal and the labs need to know it.',
@@ -34,34 +84,7 @@ export const demographicsRef = builder.objectRef<Demographics>('Demographics').i
       type: medicalProxyRef,
       description: 'Who answers for the person; for people under 18.',
     }),
-    race: t.field({
-      type: race.ref,
-      description: 'Race; null when it is not set or not one of these.',
-      resolve: (person) => race.known(person.race),
-    }),
-    raceRaw: t.exposeString('race', { description: 'Race as the service sent it.' }),
-    ethnicity: t.field({
-      type: ethnicity.ref,
-      description: 'Ethnicity; null when it is not set or not one of these.',
-      resolve: (person) => ethnicity.known(person.ethnicity),
-    }),
-    ethnicityRaw: t.exposeString('ethnicity', { description: 'Ethnicity as the service sent it.' }),
-    sexualOrientation: t.field({
-      type: sexualOrientation.ref,
-      description: 'Sexual orientation; null when it is not set or not one of these.',
-      resolve: (person) => sexualOrientation.known(person.sexualOrientation),
-    }),
-    sexualOrientationRaw: t.exposeString('sexualOrientation', {
-      description: 'Sexual orientation as the service sent it.',
-    }),
-    genderIdentity: t.field({
-      type: genderIdentity.ref,
-      description: 'Gender identity; null when it is not set or not one of these.',
-      resolve: (person) => genderIdentity.known(person.genderIdentity),
-    }),
-    genderIdentityRaw: t.exposeString('genderIdentity', {
-      description: 'Gender identity as the service sent it.',
-    }),
+    ...selfDescriptionFields(t),
   }),
 });
 

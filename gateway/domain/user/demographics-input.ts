@@ -1,6 +1,6 @@
 import { builder } from '../../graph/builder.ts';
-import type { InputIssue } from '../../graph/user-error.ts';
-import type { NewDemographics } from './demographics.ts';
+import { readOpen } from '../../graph/open-input.ts';
+import type { NewDemographics, NewMedicalProxy } from './demographics.ts';
 import { ethnicity, genderIdentity, race, sexualOrientation } from './person-enums.ts';
 
 const homeAddressInput = builder.inputType('HomeAddressInput', {
@@ -16,7 +16,8 @@ const homeAddressInput = builder.inputType('HomeAddressInput', {
   }),
 });
 
-const medicalProxyInput = builder.inputType('MedicalProxyInput', {
+/** Who answers for a person, in demographics and in orders. */
+export const medicalProxyInput = builder.inputType('MedicalProxyInput', {
   description: 'Who answers for a person under 18.',
   fields: (t) => ({
     firstName: t.string({ required: true, description: 'First name.' }),
@@ -77,7 +78,8 @@ export const updateDemographicsInput = builder.inputType('UpdateDemographicsInpu
 
 type Input = (typeof updateDemographicsInput)['$inferInput'];
 
-const openFields = ['race', 'ethnicity', 'sexualOrientation', 'genderIdentity'] as const;
+/** What can be given as a known value or in a word of the service. */
+export const openFields = ['race', 'ethnicity', 'sexualOrientation', 'genderIdentity'] as const;
 
 /** The record an input stands for, as it is sent to the service. */
 export function readDemographics(input: Input): NewDemographics {
@@ -90,15 +92,7 @@ export function readDemographics(input: Input): NewDemographics {
     gender: input.gender,
     dob: input.dob.toISOString().slice(0, 10),
     address: readAddress(input.address),
-    medicalProxy: medicalProxy
-      ? {
-          ...medicalProxy,
-          email: medicalProxy.email ?? null,
-          address: readAddress(medicalProxy.address),
-          householdIncome: medicalProxy.householdIncome ?? null,
-          householdSize: medicalProxy.householdSize ?? null,
-        }
-      : null,
+    medicalProxy: medicalProxy ? readMedicalProxy(medicalProxy) : null,
     race: readOpen(input, 'race'),
     ethnicity: readOpen(input, 'ethnicity'),
     sexualOrientation: readOpen(input, 'sexualOrientation'),
@@ -106,15 +100,14 @@ export function readDemographics(input: Input): NewDemographics {
   };
 }
 
-/** A known value and a word of one's own for the same thing contradict each other. */
-export function findContradictions(input: Input): readonly InputIssue[] {
-  return openFields
-    .filter((name) => input[name] && input[`${name}Raw`])
-    .map((name) => ({ path: [`${name}Raw`], message: `Give either ${name} or ${name}Raw.` }));
-}
-
-function readOpen(input: Input, name: (typeof openFields)[number]): string | null {
-  return input[name]?.toLowerCase() ?? input[`${name}Raw`] ?? null;
+export function readMedicalProxy(proxy: (typeof medicalProxyInput)['$inferInput']): NewMedicalProxy {
+  return {
+    ...proxy,
+    email: proxy.email ?? null,
+    address: readAddress(proxy.address),
+    householdIncome: proxy.householdIncome ?? null,
+    householdSize: proxy.householdSize ?? null,
+  };
 }
 
 function readAddress(address: Input['address']): NewDemographics['address'] {

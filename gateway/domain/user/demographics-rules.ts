@@ -1,7 +1,9 @@
 import { z } from 'zod';
+import { countCharacters } from '../../graph/arguments.ts';
 import type { InputIssue } from '../../graph/user-error.ts';
 import { toCountry } from '../address/country.ts';
-import type { NewDemographics, NewHomeAddress } from './demographics.ts';
+import { isPhoneNumber } from '../address/phone-number.ts';
+import type { NewDemographics, NewHomeAddress, NewMedicalProxy } from './demographics.ts';
 
 /** One rule of the public service for patient input, told before the call and all rules at once. */
 interface Rule<Subject> {
@@ -21,8 +23,8 @@ function isName(text: string): boolean {
 }
 
 /** Numbers of the area 555 are refused (public service, observed). */
-function isPhoneNumber(text: string): boolean {
-  return /^\+(?!1[ ().-]*555)[1-9][\d ().-]{6,18}$/.test(text);
+function isPersonsNumber(text: string): boolean {
+  return isPhoneNumber(text) && !/^\+1[ ().-]*555/.test(text);
 }
 
 function isGiven(text: string): boolean {
@@ -51,14 +53,14 @@ const addressRules: readonly Rule<NewHomeAddress>[] = [
   {
     path: ['accessNotes'],
     message: 'Give 1,000 characters at most.',
-    holds: (address) => (address.accessNotes ?? '').length <= 1000,
+    holds: (address) => countCharacters(address.accessNotes) <= 1000,
   },
 ];
 
-const proxyRules: readonly Rule<NonNullable<NewDemographics['medicalProxy']>>[] = [
+const proxyRules: readonly Rule<NewMedicalProxy>[] = [
   { path: ['firstName'], message: nameRule, holds: (proxy) => isName(proxy.firstName) },
   { path: ['lastName'], message: nameRule, holds: (proxy) => isName(proxy.lastName) },
-  { path: ['phoneNumber'], message: phoneRule, holds: (proxy) => isPhoneNumber(proxy.phoneNumber) },
+  { path: ['phoneNumber'], message: phoneRule, holds: (proxy) => isPersonsNumber(proxy.phoneNumber) },
   {
     path: ['email'],
     message: 'Give an e-mail address.',
@@ -74,7 +76,7 @@ const personRules: readonly Rule<NewDemographics>[] = [
     message: 'Give an e-mail address.',
     holds: (person) => email.safeParse(person.email).success,
   },
-  { path: ['phoneNumber'], message: phoneRule, holds: (person) => isPhoneNumber(person.phoneNumber) },
+  { path: ['phoneNumber'], message: phoneRule, holds: (person) => isPersonsNumber(person.phoneNumber) },
   { path: ['gender'], message: 'Give the gender.', holds: (person) => isGiven(person.gender) },
   {
     path: ['dob'],
@@ -93,7 +95,8 @@ function isFuture(day: string): boolean {
   return Date.parse(day) > Date.now() + 14 * 60 * 60 * 1000;
 }
 
-function isMinor(day: string): boolean {
+/** Whether a person born on this day is under 18. */
+export function isMinor(day: string): boolean {
   const born = new Date(day);
   const ofAge = new Date(Date.UTC(born.getUTCFullYear() + 18, born.getUTCMonth(), born.getUTCDate()));
   return !isFuture(day) && ofAge.getTime() > Date.now();
@@ -101,19 +104,18 @@ function isMinor(day: string): boolean {
 
 /** Everything that the service would refuse in a whole record, with paths in the names of the graph. */
 export function findDemographicsIssues(person: NewDemographics): readonly InputIssue[] {
-  const { address, medicalProxy } = person;
-  const ofProxy =
-    medicalProxy === null
-      ? []
-      : [
-          ...broken(proxyRules, medicalProxy),
-          ...under('address', broken(addressRules, medicalProxy.address)),
-        ];
   return [
     ...broken(personRules, person),
-    ...under('address', broken(addressRules, address)),
-    ...under('medicalProxy', ofProxy),
+    ...under('address', broken(addressRules, person.address)),
+    ...findProxyIssues(person.medicalProxy),
   ];
+}
+
+/** The same for who answers for a person, with paths from `medicalProxy` on; none are fine where nobody needs to. */
+export function findProxyIssues(proxy: NewMedicalProxy | null): readonly InputIssue[] {
+  if (proxy === null) return [];
+  const ofAddress = under('address', broken(addressRules, proxy.address));
+  return under('medicalProxy', [...broken(proxyRules, proxy), ...ofAddress]);
 }
 
 function broken<Subject>(rules: readonly Rule<Subject>[], subject: Subject): readonly InputIssue[] {

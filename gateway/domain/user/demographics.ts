@@ -29,7 +29,8 @@ const addressShape = z
   .nullable()
   .catch(null);
 
-const medicalProxyShape = z
+/** Who answers for a person under 18, as demographics and orders show it. */
+export const medicalProxyShape = z
   .object({
     first_name: text,
     last_name: text,
@@ -188,7 +189,8 @@ function writeAddress(address: NewHomeAddress) {
   };
 }
 
-function writeMedicalProxy(proxy: NewMedicalProxy) {
+/** A medical proxy in the spelling of the service (public service: GuarantorDetails). */
+export function writeMedicalProxy(proxy: NewMedicalProxy) {
   return {
     first_name: proxy.firstName,
     last_name: proxy.lastName,

@@ -1,5 +1,6 @@
 import { readOptionalUuid, readUuid } from '../../graph/arguments.ts';
 import { builder } from '../../graph/builder.ts';
+import { findContradictions } from '../../graph/open-input.ts';
 import { featureNotEnabledRef, inputRejectedRef, notFoundRef, userErrorRef } from '../../graph/user-error.ts';
 import {
   type ClientUserIdTaken,
@@ -15,7 +16,7 @@ import {
   type UserUpdated,
 } from './changes.ts';
 import { demographicsRef } from './demographics-graph.ts';
-import { findContradictions, readDemographics, updateDemographicsInput } from './demographics-input.ts';
+import { openFields, readDemographics, updateDemographicsInput } from './demographics-input.ts';
 import { loadUser, userRef } from './graph.ts';
 import { type DemographicsUpdated, requestDemographics } from './set-demographics.ts';
 import type { UserName } from './write.ts';
@@ -252,7 +253,7 @@ builder.mutationFields((t) => ({
       requestDemographics(context, {
         userId: readOptionalUuid('input.userId', input.userId) ?? context.service.rights.userId,
         person: readDemographics(input),
-        more: findContradictions(input),
+        more: findContradictions(input, openFields),
       }),
   }),
 }));

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Page, Service, Subject } from '../../upstream/service.ts';
+import { emptyPage, type Page, type Service, type Subject } from '../../upstream/service.ts';
 import { day, id, link, list, optionalId, pageReader, text, timestamp } from '../reading.ts';
 
 /** One of the team's users, as the specification's User describes it. */
@@ -53,6 +53,17 @@ export const userShape = z
 
 const readUserPage = pageReader('users', userShape);
 const ownerOf = (user: User): Subject => ({ userId: user.id, teamId: user.teamId });
+/** For a token that is limited to some orders its user is who they are for, and nothing more (caller/access.ts). */
+function toVisible({ rights }: Service, user: User | null): User | null {
+  if (user === null || rights.orderIds === null) return user;
+  const hidden = {
+    fallbackBirthDate: null,
+    fallbackTimeZone: null,
+    ingestionStart: null,
+    ingestionEnd: null,
+  };
+  return { ...user, ...hidden, connectedSources: [] };
+}
 
 /**
  * A stretch of the team's users, oldest first (`GET /v2/user/`, offset and limit). For a caller that is one
@@ -65,14 +76,8 @@ export async function listUsers(
   const self = service.rights.userId;
   if (self !== null) {
     const user = await getUser(service, self);
-    const users = user === null ? [] : [user];
-    return {
-      rows: users.slice(offset, offset + limit),
-      total: users.length,
-      pages: null,
-      nextCursor: null,
-      from: null,
-    };
+    const own = user === null ? [] : [user];
+    return { ...emptyPage, rows: own.slice(offset, offset + limit), total: own.length, pages: null };
   }
   return await service.readPage({
     operation: 'user.list',
@@ -86,8 +91,8 @@ export async function listUsers(
 }
 
 /** One user, or null (`GET /v2/user/{user_id}`). */
-export function getUser(service: Service, userId: string): Promise<User | null> {
-  return service.readOne({
+export async function getUser(service: Service, userId: string): Promise<User | null> {
+  const user = await service.readOne({
     operation: 'user.get',
     method: 'GET',
     path: `/v2/user/${encodeURIComponent(userId)}`,
@@ -96,13 +101,14 @@ export function getUser(service: Service, userId: string): Promise<User | null> 
     owner: ownerOf,
     about: { userId },
   });
+  return toVisible(service, user);
 }
 
 /** The user with the team's own reference, or null (`GET /v2/user/resolve/{client_user_id}`). */
 export async function getUserByClientUserId(service: Service, clientUserId: string): Promise<User | null> {
-  // As a segment of a path these would lead elsewhere.
-  if (['', '.', '..'].includes(clientUserId)) return null;
-  return await service.readOne({
+  // As a segment of a path these would lead elsewhere; half a character cannot stand in one, nor in any reference.
+  if (['', '.', '..'].includes(clientUserId) || !clientUserId.isWellFormed()) return null;
+  const user = await service.readOne({
     operation: 'user.resolve',
     method: 'GET',
     path: `/v2/user/resolve/${encodeURIComponent(clientUserId)}`,
@@ -110,4 +116,5 @@ export async function getUserByClientUserId(service: Service, clientUserId: stri
     scope: 'read:orders',
     owner: ownerOf,
   });
+  return toVisible(service, user);
 }

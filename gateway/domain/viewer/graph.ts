@@ -36,7 +36,7 @@ const viewerRef = builder.objectRef<GraphContext['caller']>('Viewer').implement(
     scopes: t.stringList({
       nullable: false,
       description: 'What it may do, such as read:orders.',
-      resolve: (caller) => (caller.kind === 'USER' ? [...caller.scopes] : [...scopes]),
+      resolve: (_caller, _args, { service }) => scopes.filter(service.rights.allows),
     }),
     expiresAt: t.field({
       type: 'DateTime',
@@ -63,7 +63,10 @@ const createViewerTokenInput = builder.inputType('CreateViewerTokenInput', {
   description: 'What a viewer token is to allow.',
   fields: (t) => ({
     userId: t.id({ required: true, description: 'Id of the user whose browser gets it (uuid).' }),
-    orderIds: t.idList({ description: 'Only these orders of the user (uuid); all when left out.' }),
+    orderIds: t.idList({
+      description:
+        'Only these orders of the user (uuid), and nothing else of the user but its ids: no profile, health data or lab reports; all when left out.',
+    }),
     scopes: t.stringList({
       description: `What it may do: any of ${scopes.join(', ')}. Left out: ${defaultScopes.join(' and ')}.`,
     }),
@@ -79,6 +82,7 @@ builder.queryField('viewer', (t) =>
   t.field({
     type: viewerRef,
     nullable: false,
+    complexity: 1,
     description: 'Who asks, with which rights, until when.',
     resolve: (_root, _args, context) => context.caller,
   }),
@@ -88,6 +92,7 @@ builder.mutationField('createViewerToken', (t) =>
   t.field({
     type: viewerTokenRef,
     nullable: false,
+    complexity: 1,
     description: "Makes a token for one user's browser. Only for gateway keys.",
     args: {
       input: t.arg({ type: createViewerTokenInput, required: true, description: 'What it is to allow.' }),

@@ -21,16 +21,21 @@ export interface LogFile {
 
 /**
  * Opens the file of an event log, or makes it. A gateway holds its lock until the process ends, however it
- * ends; `shared` leaves the lock alone, for commands that work beside a running gateway.
+ * ends; `shared` leaves the lock alone and makes nothing, for commands that work beside a running gateway.
  * @throws GatewayError EVENT_LOG_LOCKED, EVENT_LOG_DAMAGED or EVENT_LOG_UNAVAILABLE
  */
 export function openLogFile(path: string, access: 'exclusive' | 'shared'): LogFile {
   let lock: DatabaseSync | null = null;
   let database: DatabaseSync | null = null;
   try {
-    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-    if (access === 'exclusive') lock = takeLock(`${path}.lock`);
-    if (!existsSync(path)) makeFile(path);
+    if (access === 'exclusive') {
+      mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+      lock = takeLock(`${path}.lock`);
+    }
+    if (!existsSync(path)) {
+      if (access === 'shared') throw missing(path);
+      makeFile(path);
+    }
     database = openDatabase(path);
     const opened = database;
     return {
@@ -100,6 +105,10 @@ function checkWhole(database: DatabaseSync, path: string): void {
   } catch (cause) {
     throw describeOpenFailure(cause, path);
   }
+}
+
+function missing(path: string): GatewayError {
+  return new GatewayError('EVENT_LOG_UNAVAILABLE', `There is no event log at ${path}.`);
 }
 
 function damaged(path: string, cause?: unknown): GatewayError {

@@ -22,6 +22,7 @@ const eventRow = z.object({
 const latestRow = z.object({ version: z.number(), position: z.number(), user_id: z.string().nullable() });
 const headRow = z.object({ head: z.number() });
 const metaRow = z.object({ value: z.string() });
+const integrityRow = z.object({ integrity_check: z.string() });
 const factRow = z.object({
   at: z.number(),
   position: z.number(),
@@ -46,6 +47,11 @@ export function createReading(database: DatabaseSync, seal: Seal) {
     head,
     meta,
     prunedThrough,
+    integrity: (): readonly string[] =>
+      prepare('PRAGMA integrity_check(20)')
+        .all()
+        .map((row) => integrityRow.parse(row).integrity_check)
+        .filter((finding) => finding !== 'ok'),
     /** @param end the end of the log as known before: where to go on from when nothing more matches */
     events: (scope: Scope, after: number, { limit, end }: Stretch): Batch | Gap => {
       const { where, values } = toConditions(scope);

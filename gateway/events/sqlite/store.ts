@@ -13,6 +13,8 @@ const maxGroup = 500;
 export interface SqliteStore {
   readonly log: EventLog;
   readonly replies: Replies;
+  /** What SQLite finds wrong with the file. */
+  readonly checkIntegrity: () => Promise<readonly string[]>;
 }
 
 export interface SqliteOptions {
@@ -84,7 +86,7 @@ export function openSqliteStore(path: string, { keys, access }: SqliteOptions): 
       file.close();
     },
   };
-  return { log, replies: createReplies(writer) };
+  return { log, replies: createReplies(writer), checkIntegrity: async () => read(reading.integrity) };
 }
 
 function checkOrLeave(file: LogFile, writer: WriterThread): void {

@@ -5,6 +5,7 @@ import { createAuthenticate } from '../../../gateway/caller/authenticate.ts';
 import type { UserCaller } from '../../../gateway/caller/caller.ts';
 import { createGatewayKeys } from '../../../gateway/caller/gateway-keys.ts';
 import { createViewerTokens } from '../../../gateway/caller/viewer-tokens.ts';
+import { scopes } from '../../../gateway/upstream/service.ts';
 
 const userId = '0f2c8f5e-0000-4000-8000-00000000000a';
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
@@ -120,6 +121,18 @@ describe('rights', () => {
   test('of a user are the scopes of the token and no more', () => {
     const rights = createRights(caller);
     expect([rights.allows('read:orders'), rights.allows('write:orders')]).toEqual([true, false]);
+  });
+
+  test('of a token that is limited to orders are the scopes about orders, whatever else it names', () => {
+    const all = createRights({ ...caller, scopes: [...scopes] });
+    const limited = createRights({ ...narrowed, scopes: [...scopes] });
+    expect(scopes.filter((scope) => !all.allows(scope))).toEqual([]);
+    expect(scopes.filter((scope) => !limited.allows(scope))).toEqual([
+      'read:profile',
+      'read:health',
+      'write:profile',
+      'write:lab-reports',
+    ]);
   });
 
   test.each([

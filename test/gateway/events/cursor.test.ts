@@ -4,8 +4,10 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { createCursors, keepCursorKey } from '../../../gateway/events/cursor.ts';
 import { type EventStore, openEventStore } from '../../../gateway/events/open.ts';
+import { createLog } from '../../../gateway/log.ts';
 import { makeFolder } from '../../support/folder.ts';
 
+const silent = createLog({ level: 'silent' });
 const key = Buffer.alloc(32, 1);
 const cursors = createCursors(() => 'epoch-1', [key]);
 const place = { position: 42, shown: { 'order-1': 7 } };
@@ -78,7 +80,7 @@ describe('a cursor', () => {
 
 describe('the key of cursors', () => {
   const open = async (path: string, keys: readonly Buffer[]) => {
-    const store = await openEventStore({ kind: 'sqlite', path }, keys);
+    const store = await openEventStore({ kind: 'sqlite', path }, { keys, log: silent });
     return { ...store, [Symbol.asyncDispose]: store.log.close } satisfies EventStore & AsyncDisposable;
   };
 
@@ -131,8 +133,8 @@ describe('the key of cursors', () => {
 
   test('in memory is of that log alone', async () => {
     const [one, two] = [
-      await openEventStore({ kind: 'memory' }, []),
-      await openEventStore({ kind: 'memory' }, []),
+      await openEventStore({ kind: 'memory' }, { keys: [], log: silent }),
+      await openEventStore({ kind: 'memory' }, { keys: [], log: silent }),
     ];
     const cursor = one.cursors.issue('scope', place);
     expect(one.cursors.read('scope', cursor)).toEqual(place);

@@ -1,13 +1,23 @@
+import { afterAll } from 'vitest';
 import type { EventLog } from '../../../gateway/events/log.ts';
 import { createMemoryLog, createMemoryReplies } from '../../../gateway/events/memory/log.ts';
+import { openRedisStore } from '../../../gateway/events/redis/store.ts';
 import type { Replies } from '../../../gateway/events/replies.ts';
 import { openSqliteStore } from '../../../gateway/events/sqlite/store.ts';
+import { createLog } from '../../../gateway/log.ts';
 import { makeFolder } from '../../support/folder.ts';
+import { type RedisServer, startRedis } from '../../support/redis.ts';
 
 export interface OpenStore extends AsyncDisposable {
   readonly log: EventLog;
   readonly replies: Replies;
 }
+
+/** One server for all tests of a file: each log has a database of its own. */
+let redis: Promise<RedisServer> | null = null;
+afterAll(async () => {
+  await (await redis)?.[Symbol.asyncDispose]();
+});
 
 /** Every store that promises what `EventLog` and `Replies` promise. */
 export const stores: readonly { readonly name: string; readonly open: () => Promise<OpenStore> }[] = [
@@ -30,6 +40,15 @@ export const stores: readonly { readonly name: string; readonly open: () => Prom
           folder[Symbol.dispose]();
         },
       };
+    },
+  },
+  {
+    name: 'Redis',
+    open: async () => {
+      redis ??= startRedis();
+      const log = createLog({ level: 'silent' });
+      const store = await openRedisStore((await redis).newUrl(), { keys: [], allowWeak: false, log });
+      return { ...store, [Symbol.asyncDispose]: store.log.close };
     },
   },
 ];

@@ -31,5 +31,41 @@ test.each([
 });
 
 test('what comes with the row weighs little', () => {
-  expect(costOf(`{ order(id: "${id}") { id status { raw } events { id } } }`)).toBeLessThan(20);
+  const withRow = costOf(`{ order(id: "${id}") { id status { raw } events { id } } }`);
+  expect(withRow - costOf(`{ order(id: "${id}") { id } }`)).toBeLessThan(20);
+});
+
+/** Root fields that ask the service nothing themselves. */
+const free = ['Query.viewer', 'Mutation.createViewerToken', 'Subscription.events'];
+
+test('every field at the root weighs the calls it is expected to make', () => {
+  const roots = [schema.getQueryType(), schema.getMutationType(), schema.getSubscriptionType()];
+  const weightless = roots.flatMap((root) =>
+    Object.values(root?.getFields() ?? {})
+      .filter((field) => {
+        const { complexity } = field.extensions;
+        const cost = typeof complexity === 'function' ? complexity({}, {}, field) : complexity;
+        return (typeof cost === 'object' ? cost.field : cost) < 100;
+      })
+      .map(({ name }) => `${root?.name}.${name}`),
+  );
+  expect(weightless).toEqual(free);
+});
+
+test.each([
+  [1, `{ labReport(id: "${id}") { id } }`],
+  [1, `{ order(id: "${id}") { id } }`],
+  [3, `mutation { cancelOrder(id: "${id}") { __typename } }`],
+  [0, '{ viewer { kind } }'],
+])('%i call: %s', (calls, query) => {
+  expect(Math.floor(costOf(query) / 100)).toBe(calls);
+});
+
+test('aliases and fragments make a field no cheaper', () => {
+  const report = (alias: string) => `${alias}: labReport(id: "${id}") { id }`;
+  const plain = costOf(`{ ${report('a')} ${report('b')} ${report('c')} }`);
+  expect(plain).toBeGreaterThanOrEqual(300);
+  expect(
+    costOf(`{ ...f ... on Query { ${report('c')} } } fragment f on Query { ${report('a')} ${report('b')} }`),
+  ).toBe(plain);
 });

@@ -61,8 +61,6 @@ describe('a webhook is refused, and nothing of it kept,', () => {
   });
 
   test.each<readonly [string, () => Delivery]>([
-    ['301 s old', () => ({ age: 301 })],
-    ['301 s ahead', () => ({ age: -301 })],
     ['signed with another secret', () => ({ secret: secretOf('x') })],
     ['without an id', () => ({ headers: { 'webhook-id': null } })],
     ['without a timestamp', () => ({ headers: { 'webhook-timestamp': null } })],

@@ -64,16 +64,20 @@ export interface Delivery extends Signing {
 /** A webhook endpoint over a real SQLite log. */
 export async function openEndpoint(more: Partial<WebhookEndpointOptions> = {}) {
   const folder = makeFolder();
-  const { log: events } = await openEventStore({ kind: 'sqlite', path: folder.file('events.db') }, []);
   const outcomes: string[] = [];
+  const offsets: number[] = [];
   const logged: string[] = [];
+  const log = createLog({ level: 'info', destination: { write: (line) => void logged.push(line) } });
+  const location = { kind: 'sqlite', path: folder.file('events.db') } as const;
+  const { log: events } = await openEventStore(location, { keys: [], log });
   const receive = createWebhookEndpoint({
     secrets: [secret],
     events,
-    log: createLog({ level: 'info', destination: { write: (line) => void logged.push(line) } }),
+    log,
     subjectOf: versionOfOrder,
     teamId: async () => teamId,
     onOutcome: (outcome) => outcomes.push(outcome),
+    onClockOffset: (seconds) => offsets.push(seconds),
     ...more,
   });
   const post = (body: BodyInit, headers: Readonly<Record<string, string | null>>) => {
@@ -92,6 +96,7 @@ export async function openEndpoint(more: Partial<WebhookEndpointOptions> = {}) {
   return {
     events,
     outcomes,
+    offsets,
     logged,
     post,
     /** Sends a body, signed unless told otherwise, and gives the status of the answer. */

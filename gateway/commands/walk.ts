@@ -1,0 +1,30 @@
+import type { DeadLetter, EventLog } from '../events/log.ts';
+
+const pageSize = 100;
+
+/** Every dead letter, oldest first. */
+export async function* walkDeadLetters(log: EventLog): AsyncGenerator<DeadLetter> {
+  let after = 0;
+  for (;;) {
+    const letters = await log.deadLetters(after, pageSize);
+    yield* letters;
+    const last = letters.at(-1);
+    if (last === undefined) return;
+    after = last.position;
+  }
+}
+
+/**
+ * The position after which nothing was pruned. A log says of a position only whether history after it is gone, so
+ * the border is found by halving.
+ */
+export async function findStart(log: EventLog): Promise<number> {
+  let [low, high] = [0, await log.position()];
+  while (low < high) {
+    const middle = Math.floor((low + high) / 2);
+    const batch = await log.read({}, middle, 1);
+    if (batch.kind === 'gap' && batch.reason === 'pruned') low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}

@@ -1,0 +1,98 @@
+import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+
+/** What is counted between a webhook's coming and its item's going. */
+export interface DeliveryMetrics {
+  readonly webhooks: Counter<'outcome'>;
+  readonly webhookLagSeconds: Histogram;
+  readonly webhookClockOffset: Gauge;
+  readonly appendSeconds: Histogram;
+  readonly deadLetters: Counter<'reason'>;
+  readonly subscriptions: Gauge<'transport'>;
+  readonly followLagSeconds: Histogram<'transport'>;
+  readonly resyncs: Counter<'reason'>;
+  /** Changes found by comparing with the service. */
+  readonly reconciled: Counter;
+  /** Shows whether the event log can be written, asked each time that metrics are read. */
+  readonly watchEventLog: (kind: string, isWritable: () => Promise<boolean>) => void;
+}
+
+/** From what nobody notices to what everybody does, in seconds. */
+const lagBuckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5, 30];
+
+export function createDeliveryMetrics(registers: Registry[]): DeliveryMetrics {
+  return { ...createIntakeMetrics(registers), ...createSubscriberMetrics(registers) };
+}
+
+function createIntakeMetrics(registers: Registry[]) {
+  return {
+    webhooks: new Counter({
+      name: 'labgraph_webhooks_total',
+      help: 'Webhooks by what became of them.',
+      labelNames: ['outcome'],
+      registers,
+    }),
+    webhookLagSeconds: new Histogram({
+      name: 'labgraph_webhook_lag_seconds',
+      help: "From the sender's signing of a webhook to its acceptance; whole seconds on the sender's side.",
+      buckets: [1, 2, 5, 10, 30, 60, 120, 300],
+      registers,
+    }),
+    webhookClockOffset: new Gauge({
+      name: 'labgraph_webhook_clock_offset_seconds',
+      help: "How far the newest signed webhook's time was behind this machine's clock; negative when ahead.",
+      registers,
+    }),
+    appendSeconds: new Histogram({
+      name: 'labgraph_event_append_seconds',
+      help: 'Time to make an event durable.',
+      buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1],
+      registers,
+    }),
+    deadLetters: new Counter({
+      name: 'labgraph_dead_letters_total',
+      help: 'Messages kept apart and delivered to nobody, by reason.',
+      labelNames: ['reason'],
+      registers,
+    }),
+    reconciled: new Counter({
+      name: 'labgraph_reconciled_total',
+      help: 'Changes found by comparing with the service, whose webhook never came.',
+      registers,
+    }),
+    watchEventLog: (kind: string, isWritable: () => Promise<boolean>) => {
+      new Gauge({
+        name: 'labgraph_event_log_writable',
+        help: 'Whether the event log can be written now: 1 or 0.',
+        labelNames: ['kind'],
+        registers,
+        async collect() {
+          this.set({ kind }, (await isWritable()) ? 1 : 0);
+        },
+      });
+    },
+  };
+}
+
+function createSubscriberMetrics(registers: Registry[]) {
+  return {
+    subscriptions: new Gauge({
+      name: 'labgraph_subscriptions',
+      help: 'Open subscriptions by transport.',
+      labelNames: ['transport'],
+      registers,
+    }),
+    followLagSeconds: new Histogram({
+      name: 'labgraph_follow_lag_seconds',
+      help: 'From the acceptance of a webhook to the sending of its item, for streams that were open by then.',
+      labelNames: ['transport'],
+      buckets: lagBuckets,
+      registers,
+    }),
+    resyncs: new Counter({
+      name: 'labgraph_resyncs_total',
+      help: 'Streams that had to begin anew because their history was gone, by reason.',
+      labelNames: ['reason'],
+      registers,
+    }),
+  };
+}

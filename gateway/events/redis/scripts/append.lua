@@ -1,0 +1,62 @@
+-- Keeps a message once, with everything that belongs to it. Texts that may be missing are '' or '=' and the text.
+local id, bodyHash, receivedAt, type, user, client, team, subject, version, origin, dead, body =
+  unpack(ARGV, 2, 13)
+
+local known = redis.call('HGET', base .. 'ids', id)
+if known then
+  local position, hash = known:match('^(%d+) (.*)$')
+  return { epoch, position, 1, hash == bodyHash and 0 or 1 }
+end
+
+local head = number('head')
+-- Never one that was given before, not even by a server that failed before its replica had heard of it.
+local position = text(math.max(head + 1, now()))
+
+-- As `isAdvance` of log.ts says.
+local latest = subject ~= '' and redis.call('HGET', base .. 'subjects', subject)
+local function advances()
+  if subject == '' or dead ~= '' then return false, '' end
+  if not latest then return true, user end
+  local latestVersion, latestUser = latest:match('^(%S+) %d+ (.*)$')
+  local owner = user ~= '' and user or latestUser
+  if tonumber(version) > tonumber(latestVersion) then return true, owner end
+  local isMoved = origin == 'reconciled' and user ~= '' and user ~= latestUser
+  return isMoved and tonumber(version) == tonumber(latestVersion), owner
+end
+local isChange, owner = advances()
+if isChange then redis.call('HSET', base .. 'subjects', subject, version .. ' ' .. position .. ' ' .. owner) end
+
+redis.call('XADD', base .. 'log', position .. '-0', 'id', id, 'at', receivedAt, 'type', type, 'user', user,
+  'client', client, 'team', team, 'subject', subject, 'version', version, 'origin', origin, 'dead', dead,
+  'change', isChange and '1' or '0', 'body', body)
+redis.call('HSET', base .. 'ids', id, position .. ' ' .. bodyHash)
+redis.call('ZADD', base .. 'ids-by-time', receivedAt, id)
+
+-- The mark of a change stands in the index, so that readers of changes look at nothing else.
+local member = isChange and position .. '+' or position
+if dead ~= '' then
+  redis.call('ZADD', base .. 'dead', position, position)
+else
+  if user ~= '' then redis.call('ZADD', base .. 'user' .. user, position, member) end
+  if subject ~= '' then redis.call('ZADD', base .. 'subject' .. subject, position, member) end
+end
+
+-- Facts: four arguments each. Equal times are told apart by position, then by key: so does the member's text.
+for index = 14, #ARGV, 4 do
+  local name, key, at, value = unpack(ARGV, index, index + 3)
+  local earlier = redis.call('HGET', base .. 'facts ' .. name, key)
+  if earlier then
+    local earlierPosition = earlier:match('^%S+ (%d+) ')
+    redis.call('ZREM', base .. 'facts-by-time ' .. name, string.format('%016.0f', earlierPosition) .. key)
+  end
+  redis.call('HSET', base .. 'facts ' .. name, key,
+    at .. ' ' .. position .. ' ' .. receivedAt .. ' ' .. value)
+  redis.call('ZADD', base .. 'facts-by-time ' .. name, at, string.format('%016.0f', position) .. key)
+  redis.call('ZADD', base .. 'facts-by-position', position, key .. name)
+end
+
+-- `previous` chains the hints: who misses one sees it by the next.
+redis.call('XADD', base .. 'bus', 'MAXLEN', '~', '10000', position .. '-0', 'previous', text(head), 'user', user,
+  'subject', subject, 'version', version, 'dead', dead)
+redis.call('SET', base .. 'head', position)
+return { epoch, position, 0, 0 }

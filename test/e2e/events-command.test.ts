@@ -1,0 +1,190 @@
+import { DatabaseSync } from 'node:sqlite';
+import { expect, test } from 'vitest';
+import { signedHeaders } from '../gateway/webhooks/support.ts';
+import { openEventStream } from '../support/event-stream.ts';
+import { runCommand, startCommand } from '../support/events-command.ts';
+import { makeFolder } from '../support/folder.ts';
+import { gatewayKey, graphqlRequest, webhookSecret } from '../support/lab.ts';
+import { startWorld, type World } from '../support/world.ts';
+
+const otherTeam = '11111111-1111-4111-8111-111111111111';
+
+const post = (url: string, id: string, body: string) =>
+  fetch(`${url}/webhooks`, {
+    method: 'POST',
+    body,
+    headers: signedHeaders(body, { id, secret: webhookSecret }),
+  });
+
+const some = (world: World, more: object = {}) =>
+  JSON.stringify({
+    event_type: 'some.event',
+    data: { canary: 'words' },
+    team_id: world.sandbox.teamId,
+    ...more,
+  });
+
+test('dead letters are listed without their bodies, unless they are asked for', async () => {
+  await using world = await startWorld({ SERVICE_TEAM_ID: otherTeam });
+  const { url } = await world.startGateway();
+  expect((await runCommand(world.env, 'dead')).said).toBe('There are no dead letters.\n');
+  await post(url, 'a', some(world));
+  await post(url, 'b', 'unreadable canary');
+  await post(url, 'c', some(world, { team_id: otherTeam }));
+
+  const listed = await runCommand(world.env, 'dead');
+  expect(listed.code).toBe(0);
+  expect(listed.lines()).toEqual([
+    {
+      position: 1,
+      receivedAt: expect.stringMatching(/^\d{4}-.*Z$/),
+      type: 'some.event',
+      reason: 'other-team',
+      teamId: world.sandbox.teamId,
+    },
+    { position: 2, receivedAt: expect.any(String), type: 'unreadable', reason: 'unreadable', teamId: null },
+  ]);
+  expect(listed.text).not.toContain('canary');
+  const bodies = (await runCommand(world.env, 'dead', '--body')).lines().map(({ body }) => body);
+  expect(bodies).toEqual([some(world), 'unreadable canary']);
+});
+
+test('a replayed event reaches a subscriber of the running gateway, once, however often it is replayed', async () => {
+  await using world = await startWorld({ SERVICE_TEAM_ID: otherTeam });
+  const { url } = await world.startGateway();
+  const { orderId } = world.freshOrder();
+  const query = `subscription { orderUpdates(orderId: "${orderId}") { kind event { id } } }`;
+  const updates = await openEventStream({ url, token: gatewayKey, query });
+  expect((await updates.next())?.data).toContain('SNAPSHOT');
+  await world.step(orderId);
+  await post(url, 'unreadable', 'unreadable');
+
+  const today = { ...world.env, SERVICE_TEAM_ID: world.sandbox.teamId };
+  const replayed = await runCommand(today, 'replay', '--all');
+  expect(replayed.code).toBe(0);
+  expect(replayed.lines()).toEqual([
+    { position: 1, outcome: 'replayed', newPosition: 3 },
+    { position: 2, outcome: 'still-dead', reason: 'unreadable' },
+  ]);
+  const update = JSON.parse((await updates.next())?.data ?? '').data.orderUpdates;
+  expect(update.kind).toBe('CHANGED');
+
+  const again = await runCommand(today, 'replay', '1', '2', '17');
+  expect(again.code).toBe(1);
+  expect(again.lines()).toEqual([
+    { position: 1, outcome: 'replayed-before', newPosition: 3 },
+    { position: 2, outcome: 'still-dead', reason: 'unreadable' },
+  ]);
+  expect(again.said).toBe('There is no dead letter at position 17.\n');
+  expect((await runCommand(world.env, 'dead')).lines()).toHaveLength(2);
+  updates.leave();
+});
+
+test('without SERVICE_TEAM_ID a letter is judged by the team that the gateway has learned', async () => {
+  await using world = await startWorld();
+  const { url, end } = await world.startGateway();
+  await fetch(graphqlRequest(url, { query: '{ users(first: 1) { nodes { id } } }' }, gatewayKey));
+  await post(url, 'foreign', some(world, { team_id: otherTeam }));
+  await end('SIGTERM');
+  expect((await runCommand(world.env, 'replay', '--all')).lines()).toEqual([
+    { position: 1, outcome: 'still-dead', reason: 'other-team' },
+  ]);
+});
+
+test('tail shows what comes, once each and without bodies, and tells users apart', async () => {
+  await using world = await startWorld();
+  const { url } = await world.startGateway();
+  await post(url, 'a', some(world, { user_id: 'user-1' }));
+  await using tail = running(world, 'tail', '--after', '0', '--user-pseudonym');
+  const first = await tail.nextLine();
+  await post(url, 'b', some(world, { user_id: 'user-2' }));
+  await post(url, 'b', some(world, { user_id: 'user-2' }));
+  await post(url, 'c', some(world, { user_id: 'user-1' }));
+  const [second, third] = [await tail.nextLine(), await tail.nextLine()];
+
+  expect([first, second, third]).toEqual(
+    [1, 2, 3].map((position) => ({
+      position,
+      receivedAt: expect.any(String),
+      type: 'some.event',
+      origin: 'webhook',
+      user: expect.stringMatching(/^[0-9a-f]{16}$/),
+    })),
+  );
+  expect(third?.user).toBe(first?.user);
+  expect(second?.user).not.toBe(first?.user);
+  expect(await tail.end()).toBe(0);
+
+  await using bodies = running(world, 'tail', '--after', '2', '--body');
+  expect(await bodies.nextLine()).toMatchObject({ position: 3, body: some(world, { user_id: 'user-1' }) });
+});
+
+test('verify finds a sound log sound, and says what is in it', async () => {
+  await using world = await startWorld({ EVENT_LOG_KEY: Buffer.alloc(32, 'k').toString('base64') });
+  const { url, end } = await world.startGateway();
+  const { orderId } = world.freshOrder();
+  await world.step(orderId);
+  await world.step(orderId);
+  await post(url, 'a', some(world));
+  await post(url, 'b', 'unreadable');
+
+  const sound = await runCommand(world.env, 'verify');
+  expect(sound).toMatchObject({ code: 0, said: '' });
+  expect(sound.lines()).toEqual([
+    {
+      events: 3,
+      deadLetters: { unreadable: 1 },
+      from: 0,
+      through: 3,
+      types: { 'labtest.order.updated': 2, 'some.event': 1 },
+      faults: 0,
+    },
+  ]);
+
+  const wrongKey = { ...world.env, EVENT_LOG_KEY: Buffer.alloc(32, 'x').toString('base64') };
+  const sealed = await runCommand(wrongKey, 'verify');
+  expect(sealed.code).toBe(1);
+  expect(sealed.said).toContain('The log cannot be read after position 0: no key in EVENT_LOG_KEY opens');
+
+  using database = new DatabaseSync(world.folder.file('events.db'), { defensive: false });
+  database.exec('UPDATE subjects SET version = version - 1');
+  const lowered = await runCommand(world.env, 'verify');
+  expect(lowered.code).toBe(1);
+  expect(lowered.said).toMatch(/^A subject stands at version \d+, and an event has \d+\.\n$/);
+  database.exec('UPDATE subjects SET version = version + 2');
+  expect((await runCommand(world.env, 'verify')).said).toMatch(/and no event has more than \d+\.\n$/);
+  database.exec('UPDATE subjects SET version = version - 1');
+  expect((await runCommand(world.env, 'verify')).code).toBe(0);
+
+  // An index that no longer fits its table: a gateway starts with it, and finds less than there is.
+  await end('SIGTERM');
+  database.exec(`PRAGMA writable_schema = ON;
+    UPDATE sqlite_schema SET sql = replace(sql, 'IS NOT NULL', 'IS NULL') WHERE name = 'dead_letters'`);
+  const unfit = await runCommand(world.env, 'verify');
+  expect(unfit.code).toBe(1);
+  expect(unfit.said).toContain('missing from index dead_letters');
+});
+
+test('how it is called is told to who asks, and to who does it wrong', async () => {
+  using folder = makeFolder();
+  const env = { EVENT_LOG: `sqlite:${folder.file('none.db')}` };
+  const asked = await runCommand(env, '--help');
+  expect(asked).toMatchObject({ code: 0, said: '' });
+  for (const name of ['dead', 'replay', 'tail', 'verify']) expect(asked.text).toContain(`  ${name} `);
+  expect(await runCommand(env)).toMatchObject({ code: 1, said: asked.text });
+  expect(await runCommand(env, 'revive')).toMatchObject({ code: 1, said: asked.text });
+  expect(await runCommand(env, 'dead', '--all')).toMatchObject({
+    code: 1,
+    said: 'BAD_USER_INPUT: That is not how it is called. See --help.\n',
+  });
+  expect(await runCommand(env, 'verify')).toMatchObject({
+    code: 1,
+    said: `EVENT_LOG_UNAVAILABLE: There is no event log at ${folder.file('none.db')}.\n`,
+  });
+  expect((await runCommand({ EVENT_LOG: 'memory:' }, 'dead')).said).toContain('out of reach');
+});
+
+function running(world: World, ...args: readonly string[]) {
+  const command = startCommand(world.env, ...args);
+  return { ...command, [Symbol.asyncDispose]: async () => void (await command.end()) };
+}

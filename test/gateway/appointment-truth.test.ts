@@ -1,0 +1,196 @@
+import { describe, expect, test } from 'vitest';
+import { type Lab, startLab } from '../support/lab.ts';
+
+/** What a caller is told of a booking must hold now, and name the fault that was one. */
+
+const result = `{
+  __typename
+  ... on AppointmentAccepted { appointment { id status startAt } }
+  ... on UserError { code message }
+  ... on AppointmentRefused { appointment { id status } }
+  ... on InputRejected { issues { path message } }
+}`;
+
+async function change(lab: Lab, field: string, type: string, input: unknown) {
+  const answer = await lab.query(
+    `mutation ($input: ${type}!) { changed: ${field}(input: $input) ${result} }`,
+    { variables: { input } },
+  );
+  return answer.data?.changed ?? answer;
+}
+
+const book = (lab: Lab, input: unknown) =>
+  change(lab, 'bookServiceCenterAppointment', 'BookServiceCenterAppointmentInput', input);
+const bookAtHome = (lab: Lab, input: unknown) =>
+  change(lab, 'bookPhlebotomyAppointment', 'BookAppointmentInput', input);
+
+/** A walk-in order at its requisition, without appointment. */
+async function readyOrder(lab: Lab): Promise<string> {
+  const order = lab.sandbox
+    .orders()
+    .find(({ method, status }) => method === 'walk_in_test' && status.endsWith('.ordered'));
+  await lab.query(`mutation { simulateOrder(id: "${order?.orderId}") { __typename } }`);
+  return order?.orderId ?? '';
+}
+
+const atCenter = 'serviceCenterAvailability(input: { lab: QUEST, zipCode: "85004" })';
+const atHome =
+  'phlebotomyAvailability(input: { address: { firstLine: "100 Example Street", city: "Phoenix", state: "AZ", zip: "85004" } })';
+
+async function keysOf(lab: Lab, field: string): Promise<readonly string[]> {
+  const answer = await lab.query(`{ days: ${field} { slots { bookingKey } } }`);
+  return answer.data.days.flatMap((day: { slots: { bookingKey: string }[] }) =>
+    day.slots.map(({ bookingKey }) => bookingKey),
+  );
+}
+
+async function cancel(lab: Lab, orderId: string): Promise<void> {
+  const { data } = await lab.query(
+    '{ reasons: appointmentCancellationReasons(type: PATIENT_SERVICE_CENTER) { id needsNotes } }',
+  );
+  const reason = data.reasons.find((each: { needsNotes: boolean }) => !each.needsNotes);
+  const input = { orderId, cancellationReasonId: reason.id };
+  const answer = await change(lab, 'cancelServiceCenterAppointment', 'CancelAppointmentInput', input);
+  expect(answer.__typename).toBe('AppointmentAccepted');
+}
+
+describe('a booking under an idempotency key', () => {
+  test('that is repeated after its appointment was cancelled is no success: its booking key was used', async () => {
+    await using lab = await startLab();
+    const orderId = await readyOrder(lab);
+    const [bookingKey] = await keysOf(lab, atCenter);
+    const input = { orderId, bookingKey, idempotencyKey: 'visit-1' };
+    await book(lab, input);
+    await cancel(lab, orderId);
+    expect(await book(lab, input)).toMatchObject({ __typename: 'SlotUnavailable' });
+  });
+
+  test('that is repeated after its appointment made room for another is refused with the one that stands', async () => {
+    await using lab = await startLab();
+    const orderId = await readyOrder(lab);
+    const [one, two] = await keysOf(lab, atCenter);
+    const input = { orderId, bookingKey: one, idempotencyKey: 'visit-1' };
+    await book(lab, input);
+    await cancel(lab, orderId);
+    const { appointment } = await book(lab, { orderId, bookingKey: two });
+    expect(await book(lab, input)).toMatchObject({
+      __typename: 'AppointmentRefused',
+      appointment: { id: appointment.id, status: 'CONFIRMED' },
+    });
+  });
+
+  test('that is repeated after its appointment was moved shows where it stands now', async () => {
+    await using lab = await startLab();
+    const orderId = await readyOrder(lab);
+    const [one, two] = await keysOf(lab, atCenter);
+    const input = { orderId, bookingKey: one, idempotencyKey: 'visit-1' };
+    const first = await book(lab, input);
+    const move = { orderId, bookingKey: two };
+    const moved = await change(lab, 'rescheduleServiceCenterAppointment', 'RescheduleAppointmentInput', move);
+    expect(moved.appointment.startAt).not.toBe(first.appointment.startAt);
+    expect(await book(lab, input)).toEqual(moved);
+  });
+
+  test('whose appointment cannot be read afterwards is told as one that may have been made', async () => {
+    await using lab = await startLab();
+    const orderId = await readyOrder(lab);
+    const [bookingKey] = await keysOf(lab, atCenter);
+    const path = /psc\/appointment$/;
+    lab.sandbox.faults.add({ method: 'GET', path, times: 1 });
+    lab.sandbox.faults.add({ method: 'GET', path, effect: { kind: 'serverError' } });
+    const input = { orderId, bookingKey, idempotencyKey: 'visit-1' };
+    expect(await book(lab, input)).toMatchObject({
+      errors: [{ extensions: { code: 'UPSTREAM_UNAVAILABLE', mayHaveBeenDone: true } }],
+    });
+    lab.sandbox.faults.clear();
+    expect((await book(lab, input)).__typename).toBe('AppointmentAccepted');
+  });
+
+  test('books another slot under the same key, once there is room for it', async () => {
+    await using lab = await startLab();
+    const orderId = await readyOrder(lab);
+    const [one, two] = await keysOf(lab, atCenter);
+    const first = await book(lab, { orderId, bookingKey: one, idempotencyKey: 'visit-1' });
+    const second = { orderId, bookingKey: two, idempotencyKey: 'visit-1' };
+    expect(await book(lab, second)).toMatchObject({ __typename: 'AppointmentRefused' });
+    await cancel(lab, orderId);
+    const booked = await book(lab, second);
+    expect(booked).toMatchObject({ __typename: 'AppointmentAccepted', appointment: { status: 'CONFIRMED' } });
+    expect(booked.appointment.startAt).not.toBe(first.appointment.startAt);
+  });
+});
+
+describe('a refused booking', () => {
+  test('of a visit at home for a walk-in order names the order, not the slot', async () => {
+    await using lab = await startLab();
+    const orderId = await readyOrder(lab);
+    const [bookingKey] = await keysOf(lab, atHome);
+    expect(await bookAtHome(lab, { orderId, bookingKey })).toMatchObject({
+      __typename: 'AppointmentRefused',
+      message: 'The sample of this order is taken in another way: it has no appointment of this kind.',
+    });
+  });
+
+  test('of a visit for a kit names the order, not the slot', async () => {
+    await using lab = await startLab();
+    const kit = lab.sandbox.orders().find(({ method }) => method === 'testkit');
+    const [bookingKey] = await keysOf(lab, atHome);
+    expect(await bookAtHome(lab, { orderId: kit?.orderId, bookingKey })).toMatchObject({
+      __typename: 'AppointmentRefused',
+      message: 'The sample of this order is taken in another way: it has no appointment of this kind.',
+    });
+  });
+
+  test('of a provider that takes no requests blames neither the status nor an appointment', async () => {
+    await using lab = await startLab();
+    const order = lab.sandbox
+      .orders()
+      .find(({ method, status }) => method === 'at_home_phlebotomy' && status.endsWith('.ordered'));
+    await lab.query(`mutation { simulateOrder(id: "${order?.orderId}") { __typename } }`);
+    const address = { firstLine: '100 Example Street', city: 'Phoenix', state: 'AZ', zip: '85004' };
+    const input = { orderId: order?.orderId, address, provider: 'GETLABS' };
+    expect(await change(lab, 'requestPhlebotomyAppointment', 'RequestAppointmentInput', input)).toMatchObject(
+      {
+        __typename: 'AppointmentRefused',
+        message: expect.stringMatching(/^The service refused this for an order with the status "[^"]+"\.$/),
+      },
+    );
+  });
+
+  test.each([
+    [404, 'This slot is taken, or its booking key was used or has expired. Ask for the slots again.'],
+    [
+      400,
+      'The service refused the booking without saying why; most often the slot is taken, or its booking key was used or has expired. Ask for the slots again.',
+    ],
+  ])('with %i says of the slot what is known', async (status, message) => {
+    await using lab = await startLab();
+    const orderId = await readyOrder(lab);
+    const effect = { kind: 'answer', status, body: '{"detail":"no"}' } as const;
+    lab.sandbox.faults.add({ path: /appointment\/book$/, effect });
+    expect(await book(lab, { orderId, bookingKey: 'k' })).toMatchObject({
+      code: 'SLOT_UNAVAILABLE',
+      message,
+    });
+  });
+
+  test('with a status that speaks of neither slot nor order is a fault', async () => {
+    await using lab = await startLab();
+    const orderId = await readyOrder(lab);
+    const effect = { kind: 'answer', status: 405, body: '{"detail":"no"}' } as const;
+    lab.sandbox.faults.add({ path: /appointment\/book$/, effect });
+    expect(await book(lab, { orderId, bookingKey: 'k' })).toMatchObject({
+      errors: [{ extensions: { code: 'UPSTREAM_REJECTED' } }],
+    });
+  });
+});
+
+test('two who ask for slots at once get booking keys of their own', async () => {
+  await using lab = await startLab();
+  for (const field of [atHome, atCenter]) {
+    const answers = await Promise.all([keysOf(lab, field), keysOf(lab, field)]);
+    const keys = answers.flat();
+    expect(keys.length).toBeGreaterThan(20);
+    expect(new Set(keys).size).toBe(keys.length);
+  }
+});

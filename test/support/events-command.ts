@@ -1,0 +1,68 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+
+const main = new URL('../../gateway/commands/events.ts', import.meta.url).pathname;
+
+export interface RunningCommand {
+  /** The next line of its output, parsed, or null when there are no more. */
+  readonly nextLine: () => Promise<Record<string, unknown> | null>;
+  /** Asks it to end; resolves with its exit code. */
+  readonly end: () => Promise<number>;
+}
+
+export interface CommandResult {
+  readonly code: number;
+  readonly text: string;
+  /** Its output where that is JSON lines. */
+  readonly lines: () => readonly Record<string, unknown>[];
+  /** What it said to the person who called it. */
+  readonly said: string;
+}
+
+type Environment = Readonly<Record<string, string>>;
+
+function start(env: Environment, args: readonly string[]) {
+  return spawn(process.execPath, [main, ...args], {
+    env: { PATH: process.env.PATH, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+}
+
+/** Runs `npm run events -- <args>` to its end, in a process of its own. */
+export async function runCommand(env: Environment, ...args: readonly string[]): Promise<CommandResult> {
+  const child = start(env, args);
+  const exit = once(child, 'exit');
+  const [text, said] = await Promise.all([readAll(child.stdout), readAll(child.stderr)]);
+  const [code] = await exit;
+  const lines = () =>
+    text
+      .split('\n')
+      .filter((line) => line !== '')
+      .map((line) => JSON.parse(line));
+  return { code, text, lines, said };
+}
+
+/** Starts a command that goes on until it is asked to end. */
+export function startCommand(env: Environment, ...args: readonly string[]): RunningCommand {
+  const child = start(env, args);
+  const exit = once(child, 'exit');
+  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+  return {
+    nextLine: async () => {
+      const { value, done } = await lines.next();
+      return done ? null : JSON.parse(value);
+    },
+    end: async () => {
+      child.kill('SIGTERM');
+      const [code] = await exit;
+      return code;
+    },
+  };
+}
+
+async function readAll(stream: AsyncIterable<unknown>): Promise<string> {
+  let text = '';
+  for await (const chunk of stream) text += String(chunk);
+  return text;
+}

@@ -1,0 +1,62 @@
+import { createSandbox, type Sandbox } from '../../sandbox/sandbox.ts';
+import { type Folder, makeFolder } from './folder.ts';
+import { type GatewayProcess, startGatewayProcess } from './gateway-process.ts';
+import { gatewayKey, serviceKey, webhookSecret } from './lab.ts';
+
+/** A sandbox in this process and gateways in processes of their own, one after the other over one log. */
+export interface World extends AsyncDisposable {
+  readonly sandbox: Sandbox;
+  readonly folder: Folder;
+  /** What gateways and commands are configured with. */
+  readonly env: Readonly<Record<string, string>>;
+  /** Starts a gateway, at the address of the one before it where there was one. */
+  readonly startGateway: () => Promise<GatewayProcess>;
+  /** Moves an order along its life, as somebody at the service would. */
+  readonly step: (orderId: string) => Promise<void>;
+  /** A walk-in order at its very start. */
+  readonly freshOrder: () => { readonly orderId: string; readonly userId: string };
+}
+
+export async function startWorld(more: Readonly<Record<string, string>> = {}): Promise<World> {
+  const folder = makeFolder();
+  const sandbox = createSandbox({ apiKey: serviceKey, webhookSecret, speed: 1000 });
+  const { url: service } = await sandbox.listen({ host: '127.0.0.1', port: 0 });
+  const env = {
+    SERVICE_URL: service,
+    SERVICE_API_KEY: serviceKey,
+    WEBHOOK_SECRETS: webhookSecret,
+    GATEWAY_API_KEYS: gatewayKey,
+    VIEWER_TOKEN_SECRET: 'a viewer token secret of more than 32 characters',
+    EVENT_LOG: `sqlite:${folder.file('events.db')}`,
+    ...more,
+  };
+  const started: GatewayProcess[] = [];
+  return {
+    sandbox,
+    folder,
+    env,
+    startGateway: async () => {
+      const before = started.at(-1);
+      const port = before === undefined ? '0' : new URL(before.url).port;
+      const gateway = await startGatewayProcess(folder.path, { ...env, PORT: port });
+      if (before === undefined) sandbox.webhooks.register(`${gateway.url}/webhooks`);
+      started.push(gateway);
+      return gateway;
+    },
+    step: async (orderId) => {
+      const headers = { 'x-service-api-key': serviceKey };
+      await fetch(`${service}/v3/order/${orderId}/test`, { method: 'POST', headers });
+      await sandbox.webhooks.settled();
+    },
+    freshOrder: () => {
+      const order = sandbox.orders().find(({ status }) => status === 'received.walk_in_test.ordered');
+      if (order === undefined) throw new Error('The world has no fresh walk-in order.');
+      return order;
+    },
+    [Symbol.asyncDispose]: async () => {
+      for (const gateway of started) await gateway.end('SIGKILL');
+      await sandbox.close();
+      folder[Symbol.dispose]();
+    },
+  };
+}
