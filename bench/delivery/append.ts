@@ -40,8 +40,13 @@ export async function measureAppend(
 
 /** @throws Error when one was not acknowledged: then the figures would be of something else */
 export function timesOf(posted: readonly Posted[]): readonly number[] {
-  const refused = posted.filter(({ isAcknowledged }) => !isAcknowledged).length;
-  if (refused > 0) throw new Error(`${refused} of ${posted.length} webhooks were not acknowledged.`);
+  const refused = posted.filter(({ isAcknowledged }) => !isAcknowledged);
+  if (refused.length > 0) {
+    const statuses = [...new Set(refused.map(({ status }) => status))].join(', ');
+    throw new Error(
+      `${refused.length} of ${posted.length} webhooks were not acknowledged (status ${statuses}).`,
+    );
+  }
   return posted.map(({ tookMs }) => tookMs);
 }
 

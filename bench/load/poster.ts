@@ -19,6 +19,8 @@ export interface Posted {
   readonly key: string;
   readonly sentMs: number;
   readonly tookMs: number;
+  /** Of the answer; 0 when none came. */
+  readonly status: number;
   readonly isAcknowledged: boolean;
 }
 
@@ -119,7 +121,7 @@ async function postOne(index: number): Promise<Posted> {
   const sentMs = nowMs();
   const status = await post(message, secret);
   const isAcknowledged = status >= 200 && status < 300;
-  return { key: `${order.id}:${version}`, sentMs, tookMs: nowMs() - sentMs, isAcknowledged };
+  return { key: `${order.id}:${version}`, sentMs, tookMs: nowMs() - sentMs, status, isAcknowledged };
 }
 
 serveCalls(calls);

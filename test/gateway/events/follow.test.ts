@@ -94,8 +94,8 @@ describe.each(stores)('follow on $name', ({ open }) => {
 
   test('leaves no listener when it ends by itself', async () => {
     await using store = await open();
-    const stream = openStream(store.log, mine, 10);
-    expect(await stream.next()).toEqual({ value: { kind: 'gap', reason: 'beyond-end' }, done: false });
+    const stream = openStream(store.log, mine, Number.MAX_SAFE_INTEGER);
+    expect((await stream.next()).value).toMatchObject({ kind: 'gap' });
     expect((await stream.next()).done).toBe(true);
     expect(getEventListeners(stream.signal, 'abort')).toEqual([]);
   });
