@@ -14,6 +14,11 @@ export interface FloodReport {
   readonly acknowledged: readonly number[];
   /** How many were answered with 503 and `retry-after`. */
   readonly turnedAway: number;
+  /**
+   * How many connections were cut: the server takes half a second more of a body it has refused, then closes, and
+   * who still writes may be told that before it reads the 503. To a sender it is the same: not acknowledged.
+   */
+  readonly cut: number;
   /** What else was answered or went wrong. */
   readonly other: readonly string[];
 }
@@ -46,7 +51,10 @@ function begin(index: number): Post {
 
 function readAnswer(post: ClientRequest): Promise<string> {
   return new Promise((resolve) => {
-    post.on('error', (error) => resolve(`no answer: ${error.message}`));
+    post.on('error', (error) => {
+      const isCut = 'code' in error && (error.code === 'EPIPE' || error.code === 'ECONNRESET');
+      resolve(isCut ? 'cut' : `no answer: ${error.message}`);
+    });
     post.on('response', (response: IncomingMessage) => {
       response.resume();
       const hasHint = response.headers['retry-after'] !== undefined;
@@ -63,6 +71,7 @@ const answers = await Promise.all(posts.map(({ answer }) => answer));
 const report: FloodReport = {
   acknowledged: [...answers.keys()].filter((index) => answers[index] === '202'),
   turnedAway: answers.filter((answer) => answer === '503 with retry-after').length,
-  other: answers.filter((answer) => answer !== '202' && answer !== '503 with retry-after'),
+  cut: answers.filter((answer) => answer === 'cut').length,
+  other: answers.filter((answer) => !['202', '503 with retry-after', 'cut'].includes(answer)),
 };
 parentPort?.postMessage(report);

@@ -92,6 +92,22 @@ describe.each(stores)('follow on $name', ({ open }) => {
     expect(getEventListeners(thrown.signal, 'abort')).toEqual([]);
   });
 
+  test('lets others have their turn while it catches up', async () => {
+    await using store = await open();
+    for (let number = 0; number < 20; number += 1) await store.log.append(newMessage(`msg-${number}`));
+    const stream = openStream(store.log, mine);
+    let turns = 0;
+    const count = () => {
+      turns += 1;
+      turning = setImmediate(count);
+    };
+    let turning = setImmediate(count);
+    await take(stream, 20);
+    clearImmediate(turning);
+    expect(turns).toBeGreaterThanOrEqual(19);
+    await stream.return(undefined);
+  });
+
   test('leaves no listener when it ends by itself', async () => {
     await using store = await open();
     const stream = openStream(store.log, mine, Number.MAX_SAFE_INTEGER);
