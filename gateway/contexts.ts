@@ -141,11 +141,12 @@ export function createContexts(parts: ContextParts): Contexts {
 
 /** One page of rows with one new value is one finding, and so is a subscription that shows it again and again. */
 function oncePerValue(tell: ContextParts['onUnknown']): ContextParts['onUnknown'] {
-  const told = new Set<string>();
+  // Made with the first finding: there is seldom one.
+  let told: Set<string> | null = null;
   return (field, value) => {
     const key = `${field} ${value}`;
-    if (told.has(key)) return;
-    told.add(key);
+    if (told?.has(key)) return;
+    told = (told ?? new Set()).add(key);
     tell(field, value);
   };
 }

@@ -1,6 +1,11 @@
-import { renderGraphiQL } from '@graphql-yoga/render-graphiql';
 import type { ExecutionResult } from 'graphql';
-import { createYoga, isAsyncIterable, type Plugin, type YogaServerInstance } from 'graphql-yoga';
+import {
+  createYoga,
+  type GraphiQLOptions,
+  isAsyncIterable,
+  type Plugin,
+  type YogaServerInstance,
+} from 'graphql-yoga';
 import type { Caller } from '../caller/caller.ts';
 import type { GraphContext } from '../graph/context.ts';
 import { schema } from '../graph/schema.ts';
@@ -92,7 +97,9 @@ function describeGraphiQL(graphiql: GraphiQL | null) {
   const key = graphiql.gatewayKey ?? '<your gateway key>';
   const headers = JSON.stringify({ authorization: `Bearer ${key}` }, null, 2);
   return {
-    renderGraphiQL,
+    // Loaded with the first page: it is large, and webhooks wait while a gateway starts.
+    renderGraphiQL: async (page?: GraphiQLOptions) =>
+      (await import('@graphql-yoga/render-graphiql')).renderGraphiQL(page),
     graphiql: {
       title: 'Labgraph GraphiQL',
       headers,
@@ -135,11 +142,15 @@ function useTrace(): Plugin<GraphContext> {
         if (!isAsyncIterable(result)) setResult(withTotals(result, args.contextValue));
       },
     }),
-    onSubscribe: ({ args }) => ({
-      onSubscribeResult: () => ({
-        onNext: ({ result, setResult }) => setResult(withTotals(result, args.contextValue)),
-      }),
-    }),
+    // Only where it is asked for: what looks at each item costs every stream memory while it waits.
+    onSubscribe: ({ args }) => {
+      if (args.contextValue.upstreamTotals === null) return undefined;
+      return {
+        onSubscribeResult: () => ({
+          onNext: ({ result, setResult }) => setResult(withTotals(result, args.contextValue)),
+        }),
+      };
+    },
   };
 }
 

@@ -59,19 +59,23 @@ export interface Loaders {
 
 /** Loaders that batch and remember for one operation. */
 export function createLoaders(service: Service): Loaders {
-  const made = new Map<unknown, unknown>();
+  // Made with the first loader: most subscriptions that wait need none, and there are many.
+  let made: Map<unknown, unknown> | null = null;
   return {
     of: <Key, Value>(kind: LoaderKind<Key, Value>) => {
-      const existing = made.get(kind);
+      const existing = made?.get(kind);
       // The map is keyed by the kind itself, so what stands under it has the kind's own types.
       if (existing !== undefined) return existing as DataLoader<Key, Value, string>;
       const loader = new DataLoader<Key, Value, string>((keys) => kind.batch(service, keys), {
         cacheKeyFn: kind.keyOf,
       });
+      made ??= new Map();
       made.set(kind, loader);
       return loader;
     },
-    clear: () => made.clear(),
+    clear: () => {
+      made = null;
+    },
   };
 }
 

@@ -4,7 +4,7 @@ import type { Appended, EventLog, NewMessage } from '../log.ts';
 import type { Replies } from '../replies.ts';
 import { createSeal } from '../seal.ts';
 import { createWakers, lookEveryMs } from '../wakers.ts';
-import { openLogFile } from './file.ts';
+import { type LogFile, openLogFile } from './file.ts';
 import { createReading } from './reading.ts';
 import { startWriterThread, type WriterThread } from './writer-thread.ts';
 
@@ -34,8 +34,10 @@ export interface SqliteOptions {
  */
 export function openSqliteStore(path: string, { keys, access }: SqliteOptions): SqliteStore {
   const file = openLogFile(path, access);
-  const reading = createReading(file.database, createSeal(keys));
   const writer = startWriterThread({ path, keys });
+  // The thread comes up meanwhile: the first webhook after a start waits for both.
+  checkOrLeave(file, writer);
+  const reading = createReading(file.database, createSeal(keys));
   const wakers = createWakers();
   const epoch = reading.meta('epoch') ?? '';
   let head = reading.head();
@@ -92,6 +94,16 @@ export function openSqliteStore(path: string, { keys, access }: SqliteOptions): 
     deposits: createDeposits(writer),
     checkIntegrity: async () => read(reading.integrity),
   };
+}
+
+function checkOrLeave(file: LogFile, writer: WriterThread): void {
+  try {
+    file.check();
+  } catch (error) {
+    void writer.close();
+    file.close();
+    throw error;
+  }
 }
 
 interface Pending {
