@@ -40,6 +40,7 @@ const pages: Readonly<Record<LaunchRefusal, PageText>> = {
 };
 
 const style = `:root{color-scheme:light dark;font:1.125rem/1.5 system-ui,sans-serif}
+body{margin:0;background:#fff;color:#1d2b30}@media(prefers-color-scheme:dark){body{background:#12191c;color:#e4edf0}}
 main{max-width:32rem;margin:20vh auto 0;padding:0 1.25rem}h1{font-size:1.375rem;line-height:1.3}`;
 const styleHash = createHash('sha256').update(style).digest('base64');
 
