@@ -1,8 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
-import { z } from 'zod';
 import type { Seal } from '../seal.ts';
-
-const depositRow = z.object({ until: z.number(), value: z.instanceof(Uint8Array) });
+import { readBytes, readNumber } from './rows.ts';
 
 /** How deposits are written; each call is one transaction of one statement, or two that need not go together. */
 export function createDepositing(database: DatabaseSync, seal: Seal) {
@@ -20,9 +18,9 @@ export function createDepositing(database: DatabaseSync, seal: Seal) {
       insert.run(key, until.getTime(), seal.close(Buffer.from(JSON.stringify(value))));
     },
     takeDeposit: (key: string, now: Date): unknown => {
-      const row = depositRow.safeParse(remove.get(key)).data;
-      if (row === undefined || row.until <= now.getTime()) return null;
-      return JSON.parse(seal.open(Buffer.from(row.value)).toString('utf8'));
+      const row = remove.get(key);
+      if (row === undefined || readNumber(row, 'until') <= now.getTime()) return null;
+      return JSON.parse(seal.open(readBytes(row, 'value')).toString('utf8'));
     },
   };
 }
