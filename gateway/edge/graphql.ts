@@ -20,6 +20,8 @@ import { maxUploadBytes, useUploads } from './uploads.ts';
 /** What is known of an operation before it is read: who asks, and when the asking is over. */
 export interface Asking {
   readonly caller: Caller;
+  /** The browser's `Origin`; left out where there is none. */
+  readonly origin?: string | null;
   /** Aborts when the client has left: nobody waits for the answer any more. */
   readonly left: AbortSignal;
   /** Aborts when a stream must end: the client has left, its token has ended or the gateway stops. */
@@ -69,8 +71,8 @@ export function createGraphQLServer(options: GraphQLServerOptions): GraphQLServe
     // The runtime's own classes. Yoga's ponyfills make a Response over a foreign stream, and when a client leaves
     // such a stream, closing it throws out of band and would end the process (seen with Node 26.10).
     fetchAPI: { Request, Response, Headers, ReadableStream, TextEncoder, TextDecoder, URL },
-    context: ({ caller, left, over, isTraced = false, lastEventId = null }) =>
-      options.createContext({ caller, left, over, isTraced, lastEventId }),
+    context: ({ caller, left, over, origin = null, isTraced = false, lastEventId = null }) =>
+      options.createContext({ caller, left, over, origin, isTraced, lastEventId }),
     plugins: [
       useGuards(),
       useCounts(options.metrics),

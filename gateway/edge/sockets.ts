@@ -111,10 +111,18 @@ function createProtocol({ graphql, authenticate, log, metrics }: SocketsOptions)
     },
     onSubscribe: async ({ extra, connectionParams }, _id, payload) => {
       if (extra.caller === null) return [new GraphQLError('Not authenticated.')];
+      const { origin } = extra;
       const { signal } = extra.left;
       const isTraced = connectionParams?.[traceHeader] === 'upstream';
       const transport = 'websocket' as const;
-      const asking: Asking = { caller: extra.caller, left: signal, over: signal, isTraced, transport };
+      const asking: Asking = {
+        caller: extra.caller,
+        origin,
+        left: signal,
+        over: signal,
+        isTraced,
+        transport,
+      };
       const prepared = await prepare(graphql, asking, payload);
       return 'errors' in prepared ? prepared.errors.map(mask) : prepared.args;
     },

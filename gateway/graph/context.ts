@@ -1,6 +1,6 @@
 import DataLoader from 'dataloader';
 import type { Caller } from '../caller/caller.ts';
-import type { DocumentTickets } from '../caller/document-tickets.ts';
+import type { DocumentTickets, LaunchTickets } from '../caller/tickets.ts';
 import type { NewViewerToken } from '../caller/viewer-tokens.ts';
 import type { Attempts } from '../events/attempts.ts';
 import type { Cursors } from '../events/cursor.ts';
@@ -11,6 +11,8 @@ import type { UpstreamTotals } from '../upstream/trace.ts';
 /** What a resolver can reach. One per operation; a subscription has one for its whole life. */
 export interface GraphContext {
   readonly caller: Caller;
+  /** The browser's `Origin`, as it was sent; null where none was. */
+  readonly origin: string | null;
   /** The service as this caller may use it: every answer has passed the owner check. */
   readonly service: Service;
   readonly events: EventLog;
@@ -20,6 +22,7 @@ export interface GraphContext {
     token: NewViewerToken,
   ) => Promise<{ readonly token: string; readonly expiresAt: Date }>;
   readonly documentTickets: DocumentTickets;
+  readonly launchTickets: LaunchTickets;
   readonly portalOrigins: readonly string[];
   readonly teamId: () => string | null;
   /** Aborts when a stream must end: the client has left, its token has ended or the gateway stops. */

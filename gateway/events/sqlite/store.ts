@@ -1,4 +1,5 @@
 import { GatewayError, isGatewayError } from '../../errors.ts';
+import type { Deposits } from '../deposits.ts';
 import type { Appended, EventLog, NewMessage } from '../log.ts';
 import type { Replies } from '../replies.ts';
 import { createSeal } from '../seal.ts';
@@ -13,6 +14,7 @@ const maxGroup = 500;
 export interface SqliteStore {
   readonly log: EventLog;
   readonly replies: Replies;
+  readonly deposits: Deposits;
   /** What SQLite finds wrong with the file. */
   readonly checkIntegrity: () => Promise<readonly string[]>;
 }
@@ -86,7 +88,12 @@ export function openSqliteStore(path: string, { keys, access }: SqliteOptions): 
       file.close();
     },
   };
-  return { log, replies: createReplies(writer), checkIntegrity: async () => read(reading.integrity) };
+  return {
+    log,
+    replies: createReplies(writer),
+    deposits: createDeposits(writer),
+    checkIntegrity: async () => read(reading.integrity),
+  };
 }
 
 function checkOrLeave(file: LogFile, writer: WriterThread): void {
@@ -163,6 +170,13 @@ function createReplies(writer: WriterThread): Replies {
     reclaim: (key, since) => writer.call('reclaimReply', key, since, new Date()),
     finish: (key, answer) => writer.call('finishReply', key, answer),
     release: (key) => writer.call('releaseReply', key),
+  };
+}
+
+function createDeposits(writer: WriterThread): Deposits {
+  return {
+    keep: (key, value, until) => writer.call('keepDeposit', key, value, { until, now: new Date() }),
+    take: (key) => writer.call('takeDeposit', key, new Date()),
   };
 }
 

@@ -4,6 +4,7 @@ import { hashFactKey } from '../fact-key.ts';
 import { type Appended, type Claimed, isAdvance, messageIdDays, type NewMessage } from '../log.ts';
 import type { Earlier } from '../replies.ts';
 import type { Seal } from '../seal.ts';
+import { createDepositing } from './deposits.ts';
 import { createReading, type Reading } from './reading.ts';
 import { readBytes, readNumber, readText } from './rows.ts';
 
@@ -75,6 +76,7 @@ export function createWriting(database: DatabaseSync, seal: Seal) {
     releaseReply: (key: string): void => {
       releaseReply.run(key);
     },
+    ...createDepositing(database, seal),
     close: (): void => database.close(),
   };
 }
