@@ -58,7 +58,7 @@ async function begin(context: GraphContext, followed: Followed, after: string | 
 async function takeSnapshot(context: GraphContext, followed: Followed, kind: Start['kind']): Promise<Start> {
   const position = await context.events.position();
   const orders = await readOrders(context, followed);
-  return { place: { position, shown: await findShown(context, orders) }, orders, kind };
+  return { place: { position, shown: await findShown(context, orders, position) }, orders, kind };
 }
 
 async function readOrders(context: GraphContext, followed: Followed): Promise<Order[]> {
@@ -82,14 +82,22 @@ function changedAt(order: Order): number {
   return order.updatedAt?.getTime() ?? order.createdAt?.getTime() ?? 0;
 }
 
-/** Versions the service already shows and the log has not heard of: their webhooks are still on the way. */
-async function findShown(context: GraphContext, orders: readonly Order[]): Promise<Place['shown']> {
+/**
+ * Versions of the orders that the log has after the position or has not heard of yet: what leads up to them in the
+ * log comes after the position too, and is history to whoever was shown them.
+ */
+async function findShown(
+  context: GraphContext,
+  orders: readonly Order[],
+  position: number,
+): Promise<Place['shown']> {
   const shown: Record<string, number> = {};
   for (const order of orders) {
     const version = Number(order.lastEvent?.id);
+    if (!Number.isSafeInteger(version)) continue;
     const latest = await context.events.latest(order.id.toLowerCase());
-    if (Number.isSafeInteger(version) && version > (latest?.version ?? 0))
-      shown[order.id.toLowerCase()] = version;
+    const isAhead = latest === null || version > latest.version || latest.position > position;
+    if (isAhead) shown[order.id.toLowerCase()] = version;
   }
   return shown;
 }
@@ -212,8 +220,6 @@ function scopeOf(context: GraphContext, followed: Followed): string {
  */
 export async function cursorAfter(context: GraphContext, order: Order, position: number): Promise<string> {
   const orderId = order.id.toLowerCase();
-  return context.cursors.issue(scopeOf(context, { orderId }), {
-    position,
-    shown: await findShown(context, [order]),
-  });
+  const shown = await findShown(context, [order], position);
+  return context.cursors.issue(scopeOf(context, { orderId }), { position, shown });
 }
