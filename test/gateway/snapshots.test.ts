@@ -5,6 +5,7 @@ import { presentOrder, type WorldOrder } from '../support/order-world.ts';
 import { type Subscribed, subscribeOverSse } from '../support/subscribe.ts';
 
 const one = '0f6a2f0e-55c1-4b52-9d2f-2b4fd7a0a001';
+const another = '0f6a2f0e-55c1-4b52-9d2f-2b4fd7a0a002';
 const subscriptions = {
   order: `subscription ($id: ID!, $after: EventCursor) {
     item: orderUpdates(orderId: $id, after: $after) { cursor kind order { id lastEvent { id } } } }`,
@@ -129,4 +130,27 @@ test('what is told while the snapshot is read is shown by it, once and never old
   expect(versionsOf(await take(updates, 1))).toEqual(['CHANGED 22']);
   expect(versionsOf(await take(resumed, 1))).toEqual(['CHANGED 22']);
   await Promise.all([updates.close(), resumed.close()]);
+});
+
+test('an order that moves to somebody else and comes back is followed again with the old cursor', async () => {
+  await using stage = await startStage();
+  const order = newOrder(one, 10);
+  stage.shown.push(order);
+  await stage.tell(order);
+  const token = await stage.lab.tokenFor(one);
+  const first = await follow(stage, { orderId: order.id, token });
+  const [snapshot] = await take(first, 1);
+  await first.close();
+  for (const [version, userId] of [
+    [11, another],
+    [12, one],
+    [13, one],
+  ] as const) {
+    await stage.tell({ ...order, userId, eventIds: [10, version] });
+  }
+
+  const resumed = await follow(stage, { orderId: order.id, token, after: snapshot?.cursor });
+
+  expect(versionsOf(await take(resumed, 2))).toEqual(['CHANGED 12', 'CHANGED 13']);
+  await resumed.close();
 });

@@ -162,9 +162,9 @@ function createUpdates(
   return async ({ event, payload }) => {
     const order = readOrder(payload);
     if (order === null || event.subject === null) return null;
-    if (!(await isOwn(context, event, order))) {
-      return 'orderId' in followed ? 'gone' : null;
-    }
+    const standing = await standingOf(context, event, order);
+    if (standing === 'gone' && 'orderId' in followed) return 'gone';
+    if (standing !== 'own') return null;
     const { id, version } = event.subject;
     if (version <= (shown[id] ?? 0)) return null;
     shown = without(shown, id);
@@ -180,19 +180,21 @@ function createUpdates(
 }
 
 /**
- * Whether the order is the caller's to see, then and now: a kit may have been registered to somebody else by this
- * event or, when an old cursor is resumed, after it.
+ * Whose the event is to the caller: `own` when the order is theirs to see, then and now; `gone` when it is somebody
+ * else's now, because a kit was registered to them by this event or, when an old cursor is resumed, after it;
+ * `foreign` when it was somebody else's for a while and has come back.
  */
-async function isOwn(
+async function standingOf(
   { events, over, service: { rights } }: GraphContext,
   event: StoredEvent,
   { id }: Order,
-): Promise<boolean> {
-  if (!rights.owns({ userId: event.userId, orderId: id })) return false;
+): Promise<'own' | 'foreign' | 'gone'> {
+  const isOwnThen = rights.owns({ userId: event.userId, orderId: id });
   // Whoever sees every user's orders is spared the look.
-  if (rights.userId === null) return true;
+  if (isOwnThen && rights.userId === null) return 'own';
   const latest = await askWhenBack(() => events.latest(id.toLowerCase()), over);
-  return rights.owns({ userId: latest?.userId ?? event.userId, orderId: id });
+  if (!rights.owns({ userId: latest?.userId ?? event.userId, orderId: id })) return 'gone';
+  return isOwnThen ? 'own' : 'foreign';
 }
 
 function without(shown: Place['shown'], id: string): Place['shown'] {
