@@ -154,3 +154,25 @@ test('an order that moves to somebody else and comes back is followed again with
   expect(versionsOf(await take(resumed, 2))).toEqual(['CHANGED 12', 'CHANGED 13']);
   await resumed.close();
 });
+
+test('whoever is cut off within a snapshot of several orders is shown all of it again', async () => {
+  await using stage = await startStage();
+  const orders = [newOrder(one, 10), newOrder(one, 11), newOrder(one, 12)];
+  stage.shown.push(...orders);
+  const ids = new Set(orders.map(({ id }) => id));
+  const cut = await follow(stage, { userId: one });
+  const [, second] = await take(cut, 2);
+  await cut.close();
+
+  const resumed = await follow(stage, { userId: one, after: second?.cursor });
+  const again = await take(resumed, 3);
+  await resumed.close();
+
+  expect(new Set(again.map(({ kind }) => kind))).toEqual(new Set(['SNAPSHOT']));
+  expect(new Set(again.map(({ id }) => id))).toEqual(ids);
+  const goingOn = await follow(stage, { userId: one, after: again.at(-1)?.cursor });
+  orders[0]?.eventIds.push(20);
+  if (orders[0]) await stage.tell(orders[0]);
+  expect(versionsOf(await take(goingOn, 1))).toEqual(['CHANGED 20']);
+  await goingOn.close();
+});

@@ -7,7 +7,9 @@ const orderUpdateKind = builder.enumType('OrderUpdateKind', {
   description: 'Why an update is sent. In every case: show `order`, keep `cursor`.',
   values: {
     SNAPSHOT: {
-      description: 'The order as it is when a stream starts without `after`; later items are strictly newer.',
+      description:
+        'The order as it is when a stream starts without `after`, or with a cursor from before the last order of a ' +
+        'SNAPSHOT or RESYNC (all orders then come again); later items are strictly newer.',
     },
     CHANGED: { description: 'One change that the service reported; event ids grow strictly per order.' },
     RECONCILED: { description: 'A change found by comparing with the service, whose report never came.' },

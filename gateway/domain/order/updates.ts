@@ -51,6 +51,8 @@ async function begin(context: GraphContext, followed: Followed, after: string | 
     context.onResync('other-epoch');
     return await takeSnapshot(context, followed, 'RESYNC');
   }
+  // The rest of what was being shown would be missing until it changes.
+  if (place.isPartway) return await takeSnapshot(context, followed, 'SNAPSHOT');
   return { place, orders: [], kind: 'RESYNC' };
 }
 
@@ -135,14 +137,17 @@ async function* generate(
   }
 }
 
+/** Only the last order has the cursor of the place: with it all of them are seen, and with an earlier one they are not. */
 function* showOrders(
   context: GraphContext,
   followed: Followed,
   { place, orders, kind }: Start,
 ): Generator<OrderUpdate> {
-  const cursor = context.cursors.issue(scopeOf(context, followed), place);
+  const scope = scopeOf(context, followed);
+  const partway: Place = { position: place.position, shown: {}, isPartway: true };
   for (let order = orders.shift(); order !== undefined; order = orders.shift()) {
     context.loaders.clear();
+    const cursor = context.cursors.issue(scope, orders.length > 0 ? partway : place);
     yield { cursor, kind, order, event: null, receivedAt: null };
   }
 }
