@@ -176,3 +176,21 @@ test('whoever is cut off within a snapshot of several orders is shown all of it 
   expect(versionsOf(await take(goingOn, 1))).toEqual(['CHANGED 20']);
   await goingOn.close();
 });
+
+test('an order that only a webhook has told of is in the snapshot of its user and of nobody else', async () => {
+  await using stage = await startStage();
+  const [listed, unlisted, moved] = [newOrder(one, 10), newOrder(one, 11), newOrder(one, 12)];
+  stage.shown.push(listed);
+  for (const order of [unlisted, moved]) await stage.tell(order);
+  await stage.tell({ ...moved, userId: another, eventIds: [12, 13] });
+  const token = await stage.lab.tokenFor(one);
+
+  const updates = await follow(stage, { userId: one, token });
+  const snapshots = await take(updates, 2);
+  unlisted.eventIds.push(20);
+  await stage.tell(unlisted);
+
+  expect(new Set(snapshots.map(({ id }) => id))).toEqual(new Set([listed.id, unlisted.id]));
+  expect(versionsOf(await take(updates, 1))).toEqual(['CHANGED 20']);
+  await updates.close();
+});

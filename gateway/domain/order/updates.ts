@@ -4,7 +4,7 @@ import { askWhenBack, createStream, type Followed as FollowedEvent, follow } fro
 import type { Scope, StoredEvent } from '../../events/log.ts';
 import type { GraphContext } from '../../graph/context.ts';
 import { cursorScope } from '../../graph/cursor-scope.ts';
-import { newestOf } from './newest.ts';
+import { findUnlisted, newestOf } from './newest.ts';
 import { getOrder, listNewestOrders, type Order, type OrderEvent, readOrder } from './rest.ts';
 
 export type OrderUpdateKind = 'SNAPSHOT' | 'CHANGED' | 'RECONCILED' | 'RESYNC';
@@ -74,7 +74,10 @@ async function readOrders(context: GraphContext, followed: Followed): Promise<Or
     throw new GatewayError('NOT_FOUND', 'There is no such user.');
   }
   const listed = await listNewestOrders(context.service, { userId: followed.userId });
-  const newest = await Promise.all(listed.map((order) => newestOf(context, order)));
+  const newest = [
+    ...(await Promise.all(listed.map((order) => newestOf(context, order)))),
+    ...(await findUnlisted(context, followed.userId, listed)),
+  ];
   // One that has moved meanwhile is another user's, though the service may still list it.
   const orders = newest.flatMap((order) => (order?.userId.toLowerCase() === followed.userId ? [order] : []));
   return orders.toSorted((a, b) => changedAt(b) - changedAt(a));
