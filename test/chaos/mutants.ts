@@ -66,6 +66,16 @@ export const mutants: readonly Mutant[] = [
     ],
   },
   {
+    name: 'tells again what its snapshot has shown',
+    changes: [
+      {
+        file: 'gateway/domain/order/updates.ts',
+        from: 'if (isAhead) shown[order.id.toLowerCase()] = version;',
+        to: '',
+      },
+    ],
+  },
+  {
     name: 'resumes one place too early',
     changes: [
       {
