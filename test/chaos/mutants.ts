@@ -76,6 +76,16 @@ export const mutants: readonly Mutant[] = [
     ],
   },
   {
+    name: 'tells again what came while its snapshot was read',
+    changes: [
+      {
+        file: 'gateway/domain/order/updates.ts',
+        from: ' || latest.position > position;',
+        to: ';',
+      },
+    ],
+  },
+  {
     name: 'resumes one place too early',
     changes: [
       {
