@@ -1,6 +1,8 @@
 import { createRights } from './caller/access.ts';
+import type { Caller } from './caller/caller.ts';
 import type { DocumentTickets } from './caller/document-tickets.ts';
-import type { NewViewerToken } from './caller/viewer-tokens.ts';
+import type { Revoked } from './caller/token-lives.ts';
+import type { ViewerTokens } from './caller/viewer-tokens.ts';
 import type { Config } from './config.ts';
 import { listOrders } from './domain/order/rest.ts';
 import { listUsers } from './domain/user/rest.ts';
@@ -24,7 +26,8 @@ export interface ContextParts {
   readonly store: EventStore;
   readonly upstream: Upstream;
   readonly documentTickets: DocumentTickets;
-  readonly mint: (token: NewViewerToken) => Promise<{ readonly token: string; readonly expiresAt: Date }>;
+  readonly mint: ViewerTokens['mint'];
+  readonly revoke: (what: Omit<Revoked, 'at'>, by: Caller) => Promise<Date>;
   /** Origins a portal link may have beyond PORTAL_ORIGINS: the embedded sandbox's own. */
   readonly portalOrigins: readonly string[];
   /** Told once per operation of a value of an open enum field that the graph does not know. */
@@ -77,6 +80,7 @@ export function createContexts(parts: ContextParts): Contexts {
       cursors: store.cursors,
       attempts,
       mintViewerToken: mint,
+      revokeViewerTokens: (what) => parts.revoke(what, caller),
       documentTickets,
       portalOrigins,
       teamId: () => teamId,

@@ -1,9 +1,8 @@
 import { createServer } from 'node:http';
 import { getRequestListener } from '@hono/node-server';
-import { createAuthenticate } from './caller/authenticate.ts';
 import { createDocumentTickets, type DocumentTickets } from './caller/document-tickets.ts';
-import { createGatewayKeys } from './caller/gateway-keys.ts';
-import { createViewerTokens } from './caller/viewer-tokens.ts';
+import type { TokenLives } from './caller/token-lives.ts';
+import { openCallers } from './callers.ts';
 import type { Config } from './config.ts';
 import { createContexts } from './contexts.ts';
 import { listChangedOrders } from './domain/order/changed.ts';
@@ -66,18 +65,16 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
   const own = new Set<string>();
   const isAllowedOrigin = (origin: string) => config.allowedOrigins.includes(origin) || own.has(origin);
 
-  const viewerTokens = createViewerTokens(config.viewerTokenSecret);
-  const authenticate = createAuthenticate({
-    isGatewayKey: createGatewayKeys(config.gatewayApiKeys),
-    viewerTokens,
-  });
+  const callers = await openCallers({ config, marks: store.log, log });
+  const { authenticate, endOf } = callers;
   const documentTickets = createDocumentTickets();
   const contexts = createContexts({
     config,
     store,
     upstream,
     documentTickets,
-    mint: viewerTokens.mint,
+    mint: callers.mint,
+    revoke: callers.revoke,
     portalOrigins: parts.portalOrigins ?? [],
     onUnknown: metrics.countUnknown,
     onUnreadable: metrics.countUnreadable,
@@ -93,11 +90,12 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
   });
   const graphqlOptions = { createContext, log, metrics, graphiql: parts.demo?.graphiql ?? null };
   const graphql = createGraphQLServer({ ...graphqlOptions, takesFiles: false });
-  const sockets = createSockets({ graphql, authenticate, isAllowedOrigin, log, metrics });
+  const sockets = createSockets({ graphql, authenticate, endOf, isAllowedOrigin, log, metrics });
   const app = createRoutes({
     graphql,
     uploads: createGraphQLServer({ ...graphqlOptions, takesFiles: true }),
     authenticate,
+    endOf,
     isAllowedOrigin,
     receiveWebhook: createWebhookEndpoint({
       secrets: config.webhookSecrets,
@@ -117,7 +115,7 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
       },
       onClockOffset: (seconds) => metrics.webhookClockOffset.set(seconds),
     }),
-    openDocument: createOpenDocument(documentTickets, createContext),
+    openDocument: createOpenDocument(documentTickets, { createContext, endOf }),
     beginOperation: upstream.begin,
     checkReady: async () => ({
       eventLog: await store.log.isWritable(),
@@ -129,7 +127,7 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
     widgetFolder: new URL('../widget/dist/', import.meta.url),
     hasGraphiQL: parts.demo !== undefined,
   });
-  if (parts.demo !== undefined) addDemo(app, parts.demo, { mint: viewerTokens.mint });
+  if (parts.demo !== undefined) addDemo(app, parts.demo, { mint: callers.mint });
 
   const server = createServer(
     getRequestListener((request, connection) => app.fetch(request, connection), {
@@ -146,6 +144,7 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
   const close = async () => {
     clearInterval(pruning);
     reconciler.stop();
+    callers.close();
     stopping.abort();
     sockets.close();
     await closeServer(server);
@@ -180,11 +179,11 @@ function openUpstream({ config, serviceUrl }: GatewayParts, metrics: Metrics): U
 /** Spends a ticket and opens its document with the rights of the caller it was made for. */
 function createOpenDocument(
   tickets: DocumentTickets,
-  createContext: CreateContext,
+  { createContext, endOf }: { readonly createContext: CreateContext; readonly endOf: TokenLives['endOf'] },
 ): DocumentsOptions['openDocument'] {
   return async (ticket, signal) => {
     const grant = tickets.redeem(ticket);
-    if (grant === null) return null;
+    if (grant === null || endOf(grant.caller).aborted) return null;
     const { service } = createContext({ caller: grant.caller, left: signal, over: signal });
     const file = await fetchDocument(service, grant);
     return file === null ? null : { ...file, kind: grant.kind };

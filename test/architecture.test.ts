@@ -14,6 +14,7 @@ interface Room {
 const errors = /^gateway\/errors\.ts$/;
 const json = /^gateway\/json\.ts$/;
 const log = /^gateway\/log\.ts$/;
+const config = /^gateway\/config(\.ts$|\/)/;
 const node = /^node:/;
 
 /** The concepts in their order: each may import those to its left. */
@@ -74,8 +75,8 @@ const rooms: readonly Room[] = [
   { files: errors, may: [] },
   { files: json, may: [] },
   { files: log, may: [errors, /^pino$/] },
-  { files: /^gateway\/config\.ts$/, may: [errors, /^zod$/, /^node:fs$/] },
-  { files: /^gateway\/kept-secrets\.ts$/, may: [errors, /^gateway\/config\.ts$/, /^zod$/, node] },
+  { files: config, may: [errors, config, /^zod$/, /^node:(fs|crypto)$/] },
+  { files: /^gateway\/kept-secrets\.ts$/, may: [errors, config, /^zod$/, node] },
   {
     files: /^gateway\/(delivery-)?metrics\.ts$/,
     may: [/^prom-client$/, /^gateway\/delivery-metrics\.ts$/],
@@ -96,14 +97,7 @@ const rooms: readonly Room[] = [
   { files: /^gateway\/events\//, may: [errors, log, /^gateway\/events\//, /^(zod|redis)$/, node] },
   {
     files: /^gateway\/caller\//,
-    may: [
-      errors,
-      /^gateway\/config\.ts$/,
-      /^gateway\/caller\//,
-      /^gateway\/upstream\/service\.ts$/,
-      /^jose$/,
-      node,
-    ],
+    may: [errors, config, /^gateway\/caller\//, /^gateway\/upstream\/service\.ts$/, /^jose$/, node],
   },
   {
     files: /^gateway\/domain\/reading\.ts$/,
@@ -117,7 +111,7 @@ const rooms: readonly Room[] = [
     may: [
       errors,
       /^gateway\/graph\//,
-      /^gateway\/(caller\/(caller|viewer-tokens|document-tickets)|upstream\/(service|trace)|events\/(cursor|log|attempts))\.ts$/,
+      /^gateway\/(caller\/(caller|token-lives|viewer-tokens|document-tickets)|upstream\/(service|trace)|events\/(cursor|log|attempts))\.ts$/,
       /^(@pothos\/.*|dataloader|graphql|graphql-scalars|zod)$/,
       node,
     ],
@@ -133,7 +127,7 @@ const rooms: readonly Room[] = [
     ],
   },
   {
-    files: /^gateway\/(gateway|contexts|server)\.ts$/,
+    files: /^gateway\/(gateway|callers|contexts|server)\.ts$/,
     may: [/^gateway\/(?!main|demo-of-sandbox|kept-secrets|start-text)/, /^@hono\/node-server$/, node],
   },
   {
@@ -149,7 +143,8 @@ const rooms: readonly Room[] = [
       errors,
       log,
       /^gateway\/commands\//,
-      /^gateway\/(config|readers|webhooks\/envelope|events\/(open|log|follow))\.ts$/,
+      config,
+      /^gateway\/(readers|webhooks\/envelope|events\/(open|log|follow))\.ts$/,
       node,
     ],
   },

@@ -121,6 +121,7 @@ export async function runChaos(plan: ChaosPlan): Promise<ChaosReport> {
 
 function makeSecrets() {
   return {
+    serviceKey: randomBytes(24).toString('base64url'),
     gatewayKey: randomBytes(24).toString('base64url'),
     viewerTokenSecret: randomBytes(48).toString('base64url'),
     webhookSecret: `whsec_${randomBytes(24).toString('base64')}`,
@@ -141,7 +142,7 @@ async function prepareGateways(plan: ChaosPlan, around: Surroundings): Promise<r
   const env = {
     NODE_ENV: 'production',
     SERVICE_URL: around.service,
-    SERVICE_API_KEY: 'chaos',
+    SERVICE_API_KEY: around.secrets.serviceKey,
     SERVICE_TEAM_ID: around.world.teamId,
     WEBHOOK_SECRETS: around.secrets.webhookSecret,
     GATEWAY_API_KEYS: around.secrets.gatewayKey,

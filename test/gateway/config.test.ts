@@ -1,3 +1,4 @@
+import { createHash, generateKeyPairSync, randomBytes } from 'node:crypto';
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { describe, expect, test, vi } from 'vitest';
 import { readConfig } from '../../gateway/config.ts';
@@ -12,16 +13,33 @@ const kept = {
   viewerTokenSecret: 'kept viewer secret of more than 32 characters',
 };
 
-const key = Buffer.alloc(32, 3);
+const key = randomBytes(32);
+const secretText = () => randomBytes(24).toString('base64url');
+const webhookSecret = () => `whsec_${randomBytes(24).toString('base64')}`;
 /** All that a gateway in production needs. */
 const complete = {
   NODE_ENV: 'production',
   SERVICE_URL: 'https://service.example.com',
-  SERVICE_API_KEY: 'service-key',
-  WEBHOOK_SECRETS: `whsec_${'a'.repeat(32)}`,
-  GATEWAY_API_KEYS: 'gateway-key',
-  VIEWER_TOKEN_SECRET: 'viewer secret of more than 32 characters',
+  SERVICE_API_KEY: secretText(),
+  WEBHOOK_SECRETS: webhookSecret(),
+  GATEWAY_API_KEYS: secretText(),
+  VIEWER_TOKEN_SECRET: secretText(),
   EVENT_LOG_KEY: key.toString('base64'),
+};
+
+const twoSecrets = [webhookSecret(), webhookSecret()];
+const twoKeys = [secretText(), `sha256:${createHash('sha256').update('another').digest('hex')}`];
+const otherKey = randomBytes(32);
+const ed25519Key = `ed25519:${generateKeyPairSync('ed25519')
+  .privateKey.export({ format: 'der', type: 'pkcs8' })
+  .toString('base64')}`;
+const rsaKey = `ed25519:${generateKeyPairSync('rsa', { modulusLength: 2048 })
+  .privateKey.export({ format: 'der', type: 'pkcs8' })
+  .toString('base64')}`;
+const provider = {
+  VIEWER_JWKS_URL: 'https://login.example.com/keys',
+  VIEWER_ISSUER: 'https://login.example.com',
+  VIEWER_AUDIENCE: 'labs',
 };
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -43,13 +61,14 @@ function faultsOf(more: Environment, base: Environment = complete): readonly str
 
 describe('the configuration', () => {
   test('has its documented defaults', () => {
-    const { webhookSecrets, gatewayApiKeys, viewerTokenSecret, service, ...defaults } = read();
+    const { webhookSecrets, gatewayApiKeys, viewerTokenSecrets, service, ...defaults } = read();
     expect(defaults).toEqual({
       port: 4000,
       host: '127.0.0.1',
       apiKeyHeader: 'x-service-api-key',
       ordersPath: '/orders',
       teamId: null,
+      viewerProvider: null,
       allowedOrigins: [],
       portalOrigins: [],
       eventLog: { kind: 'sqlite', path: './data/events.db' },
@@ -60,11 +79,15 @@ describe('the configuration', () => {
       production: true,
       generated: [],
     });
-    expect(service).toEqual({ kind: 'remote', url: 'https://service.example.com', apiKey: 'service-key' });
-    expect([webhookSecrets, gatewayApiKeys, viewerTokenSecret]).toEqual([
+    expect(service).toEqual({
+      kind: 'remote',
+      url: 'https://service.example.com',
+      apiKey: complete.SERVICE_API_KEY,
+    });
+    expect([webhookSecrets, gatewayApiKeys, viewerTokenSecrets]).toEqual([
       [complete.WEBHOOK_SECRETS],
-      ['gateway-key'],
-      complete.VIEWER_TOKEN_SECRET,
+      [complete.GATEWAY_API_KEYS],
+      [complete.VIEWER_TOKEN_SECRET],
     ]);
   });
 
@@ -90,16 +113,8 @@ describe('the configuration', () => {
       { SERVICE_TEAM_ID: '6353BCAB-3526-4838-8C92-063FA760FB6B' },
       { teamId: '6353bcab-3526-4838-8c92-063fa760fb6b' },
     ],
-    [
-      'WEBHOOK_SECRETS',
-      { WEBHOOK_SECRETS: `whsec_${'a'.repeat(24)}, whsec_${'b'.repeat(43)}=` },
-      { webhookSecrets: [`whsec_${'a'.repeat(24)}`, `whsec_${'b'.repeat(43)}=`] },
-    ],
-    [
-      'GATEWAY_API_KEYS',
-      { GATEWAY_API_KEYS: `one,sha256:${'0a'.repeat(32)},` },
-      { gatewayApiKeys: ['one', `sha256:${'0a'.repeat(32)}`] },
-    ],
+    ['WEBHOOK_SECRETS', { WEBHOOK_SECRETS: twoSecrets.join(', ') }, { webhookSecrets: twoSecrets }],
+    ['GATEWAY_API_KEYS', { GATEWAY_API_KEYS: `${twoKeys.join(',')},` }, { gatewayApiKeys: twoKeys }],
     [
       'ALLOWED_ORIGINS',
       { ALLOWED_ORIGINS: 'https://a.example.com,http://localhost:3000' },
@@ -109,6 +124,33 @@ describe('the configuration', () => {
       'PORTAL_ORIGINS',
       { PORTAL_ORIGINS: 'https://p.example.com' },
       { portalOrigins: ['https://p.example.com'] },
+    ],
+    [
+      'VIEWER_TOKEN_SECRET for a rotation',
+      { VIEWER_TOKEN_SECRET: `${ed25519Key},${complete.VIEWER_TOKEN_SECRET}` },
+      { viewerTokenSecrets: [ed25519Key, complete.VIEWER_TOKEN_SECRET] },
+    ],
+    [
+      'an identity provider',
+      { ...provider, VIEWER_USER_CLAIM: 'https://example.com/user' },
+      {
+        viewerProvider: {
+          jwksUrl: provider.VIEWER_JWKS_URL,
+          issuer: provider.VIEWER_ISSUER,
+          audience: provider.VIEWER_AUDIENCE,
+          userClaim: 'https://example.com/user',
+        },
+      },
+    ],
+    [
+      'an identity provider in place of a secret',
+      { ...provider, VIEWER_TOKEN_SECRET: undefined },
+      { viewerTokenSecrets: [], viewerProvider: { userClaim: 'sub' } },
+    ],
+    [
+      'an identity provider on this machine in clear',
+      { ...provider, VIEWER_JWKS_URL: 'http://127.0.0.1:9000/keys' },
+      { viewerProvider: { jwksUrl: 'http://127.0.0.1:9000/keys' } },
     ],
     ['EVENT_LOG in memory', { EVENT_LOG: 'memory:' }, { eventLog: { kind: 'memory' } }],
     [
@@ -130,8 +172,8 @@ describe('the configuration', () => {
     ],
     [
       'EVENT_LOG_KEY for a rotation',
-      { EVENT_LOG_KEY: `${Buffer.alloc(32, 9).toString('base64')},${key.toString('base64')}` },
-      { eventLogKeys: [Buffer.alloc(32, 9), key] },
+      { EVENT_LOG_KEY: `${otherKey.toString('base64')},${key.toString('base64')}` },
+      { eventLogKeys: [otherKey, key] },
     ],
     ['EVENT_RETENTION_DAYS', { EVENT_RETENTION_DAYS: '30' }, { eventRetentionDays: 30 }],
     ['LOG_LEVEL', { LOG_LEVEL: 'silent' }, { logLevel: 'silent' }],
@@ -177,6 +219,35 @@ describe('a fault', () => {
       'GATEWAY_API_KEYS has a sha256: entry that is not 64 hexadecimal digits.',
     ],
     [{ VIEWER_TOKEN_SECRET: 'short' }, 'VIEWER_TOKEN_SECRET must be at least 32 characters long.'],
+    [
+      { VIEWER_TOKEN_SECRET: `${secretText()},short` },
+      'VIEWER_TOKEN_SECRET must be at least 32 characters long.',
+    ],
+    ...['ed25519:', `ed25519:${'A'.repeat(64)}`, ed25519Key.slice(0, -8), rsaKey].map(
+      (entry): [Environment, string] => [
+        { VIEWER_TOKEN_SECRET: entry },
+        'VIEWER_TOKEN_SECRET has an ed25519: entry that is no private key (base64 of PKCS 8).',
+      ],
+    ),
+    ...[
+      'login.example.com',
+      'http://login.example.com/keys',
+      'file:///keys',
+      'https://a:b@login.example.com',
+    ].map((address): [Environment, string] => [
+      { ...provider, VIEWER_JWKS_URL: address },
+      'VIEWER_JWKS_URL must be an https address: who can change the keys can be anybody.',
+    ]),
+    [
+      { ...provider, VIEWER_ISSUER: undefined },
+      'VIEWER_ISSUER is missing: it is what the tokens of VIEWER_JWKS_URL name as iss.',
+    ],
+    [{ ...provider, VIEWER_ISSUER: 'labgraph' }, 'VIEWER_ISSUER labgraph is the name of the gateway itself.'],
+    [
+      { ...provider, VIEWER_AUDIENCE: undefined },
+      'VIEWER_AUDIENCE is missing: it is what the tokens of VIEWER_JWKS_URL name as aud.',
+    ],
+    [{ VIEWER_AUDIENCE: 'labs' }, 'VIEWER_AUDIENCE is of no use without VIEWER_JWKS_URL.'],
     ...[
       '*',
       'https://*.example.com',
@@ -244,15 +315,13 @@ describe('a fault', () => {
 });
 
 describe('a secret in a file', () => {
+  const fromFile = secretText();
+
   test.each<readonly [string, string, (config: ReturnType<typeof read>) => unknown]>([
-    ['SERVICE_API_KEY', 'from-file', ({ service }) => service.apiKey],
-    ['WEBHOOK_SECRETS', `whsec_${'f'.repeat(32)}`, ({ webhookSecrets }) => webhookSecrets[0]],
-    ['GATEWAY_API_KEYS', 'from-file', ({ gatewayApiKeys }) => gatewayApiKeys[0]],
-    [
-      'VIEWER_TOKEN_SECRET',
-      'a secret from a file of 32 and more',
-      ({ viewerTokenSecret }) => viewerTokenSecret,
-    ],
+    ['SERVICE_API_KEY', fromFile, ({ service }) => service.apiKey],
+    ['WEBHOOK_SECRETS', twoSecrets[0] ?? '', ({ webhookSecrets }) => webhookSecrets[0]],
+    ['GATEWAY_API_KEYS', fromFile, ({ gatewayApiKeys }) => gatewayApiKeys[0]],
+    ['VIEWER_TOKEN_SECRET', fromFile, ({ viewerTokenSecrets }) => viewerTokenSecrets[0]],
     [
       'EVENT_LOG',
       'redis://user:secret@host',
@@ -292,7 +361,7 @@ describe('what is missing', () => {
       service: { kind: 'embedded', apiKey: kept.serviceApiKey },
       webhookSecrets: [kept.webhookSecret],
       gatewayApiKeys: [kept.gatewayApiKey],
-      viewerTokenSecret: kept.viewerTokenSecret,
+      viewerTokenSecrets: [kept.viewerTokenSecret],
       eventLogKeys: [],
       generated: ['SERVICE_API_KEY', 'WEBHOOK_SECRETS', 'GATEWAY_API_KEYS', 'VIEWER_TOKEN_SECRET'],
     });
@@ -343,6 +412,94 @@ describe('generated secrets', () => {
     writeFileSync(folder.file('secrets.json'), '{"serviceApiKey": "x"}');
     expect(() => keepSecrets(folder.path)).toThrow(expect.objectContaining({ code: 'CONFIG_INVALID' }));
     expect(readFileSync(folder.file('secrets.json'), 'utf8')).toBe('{"serviceApiKey": "x"}');
+  });
+});
+
+describe('in production, a secret', () => {
+  const tooShort = (name: string, least: number) =>
+    `${name} is too short: ${least} characters are the least.`;
+  const guessed = (name: string) =>
+    `${name} is easily guessed: make it of random bytes (openssl rand -base64 32).`;
+  const bytes = (text: string) => Buffer.from(text).toString('base64');
+
+  test.each<readonly [Environment, string]>([
+    [{ SERVICE_API_KEY: 'k3y-Xq91' }, tooShort('SERVICE_API_KEY', 16)],
+    [{ SERVICE_API_KEY: 'your-service-api-key' }, guessed('SERVICE_API_KEY')],
+    [{ WEBHOOK_SECRETS: `whsec_${bytes('aB3dEf9h1jKl')}` }, tooShort('WEBHOOK_SECRETS', 22)],
+    [{ WEBHOOK_SECRETS: `whsec_${'a'.repeat(32)}` }, guessed('WEBHOOK_SECRETS')],
+    [{ WEBHOOK_SECRETS: `whsec_${bytes('changeme changeme secret')}` }, guessed('WEBHOOK_SECRETS')],
+    [{ GATEWAY_API_KEYS: 'Xq91-a7Tb' }, tooShort('GATEWAY_API_KEYS', 24)],
+    [{ GATEWAY_API_KEYS: `${secretText()},labgraph-gateway-api-key-2026` }, guessed('GATEWAY_API_KEYS')],
+    [{ GATEWAY_API_KEYS: `sha256:${'0'.repeat(64)}` }, guessed('GATEWAY_API_KEYS')],
+    [{ VIEWER_TOKEN_SECRET: 'x'.repeat(40) }, guessed('VIEWER_TOKEN_SECRET')],
+    [{ VIEWER_TOKEN_SECRET: 'aXb7'.repeat(10) }, guessed('VIEWER_TOKEN_SECRET')],
+    [{ VIEWER_TOKEN_SECRET: 'correct-horse-'.repeat(3) }, guessed('VIEWER_TOKEN_SECRET')],
+    [{ VIEWER_TOKEN_SECRET: 'changemechangemechangemechangeme1' }, guessed('VIEWER_TOKEN_SECRET')],
+    [{ VIEWER_TOKEN_SECRET: 'My-Super-Secret-Viewer-Token-Secret!' }, guessed('VIEWER_TOKEN_SECRET')],
+    [{ VIEWER_TOKEN_SECRET: 'abcdefghijklmnopqrstuvwxyz0123456789' }, guessed('VIEWER_TOKEN_SECRET')],
+    [{ VIEWER_TOKEN_SECRET: '12345678901234567890123456789012' }, guessed('VIEWER_TOKEN_SECRET')],
+    [{ EVENT_LOG_KEY: Buffer.alloc(32, 0).toString('base64') }, guessed('EVENT_LOG_KEY')],
+    [{ EVENT_LOG_KEY: Buffer.alloc(32, 200).toString('base64') }, guessed('EVENT_LOG_KEY')],
+    [
+      { EVENT_LOG_KEY: Buffer.from(Array.from({ length: 32 }, (_, index) => index)).toString('base64') },
+      guessed('EVENT_LOG_KEY'),
+    ],
+    [{ EVENT_LOG_KEY: bytes('passwordpassword secret password') }, guessed('EVENT_LOG_KEY')],
+  ])('that is weak is refused: %j', (env, fault) => {
+    expect(faultsOf(env)).toEqual([fault]);
+  });
+
+  test('that stands for another as well is refused, also by its hash or without its prefix', () => {
+    const shared = secretText();
+    const same = (name: string, other: string) =>
+      `${name} is the same secret as ${other}: each must be its own.`;
+    expect(faultsOf({ GATEWAY_API_KEYS: shared, VIEWER_TOKEN_SECRET: shared })).toEqual([
+      same('VIEWER_TOKEN_SECRET', 'GATEWAY_API_KEYS'),
+    ]);
+    const hashed = `sha256:${createHash('sha256').update(shared).digest('hex')}`;
+    expect(faultsOf({ SERVICE_API_KEY: shared, GATEWAY_API_KEYS: hashed })).toEqual([
+      same('GATEWAY_API_KEYS', 'SERVICE_API_KEY'),
+    ]);
+    expect(faultsOf({ WEBHOOK_SECRETS: `whsec_${key.toString('base64')}` })).toEqual([
+      same('EVENT_LOG_KEY', 'WEBHOOK_SECRETS'),
+    ]);
+    expect(faultsOf({ GATEWAY_API_KEYS: `${shared},${shared}` })).toEqual([
+      'GATEWAY_API_KEYS lists one secret twice.',
+    ]);
+  });
+
+  test('is judged with all others at once, and none is shown', () => {
+    const faults = faultsOf({
+      SERVICE_API_KEY: 'canary',
+      WEBHOOK_SECRETS: `whsec_${bytes('canary canary canary')}`,
+      GATEWAY_API_KEYS: undefined,
+      VIEWER_TOKEN_SECRET: 'canary'.repeat(6),
+      EVENT_LOG_KEY: `${key.toString('base64')},${key.toString('base64')}`,
+    });
+    expect(faults).toEqual([
+      'GATEWAY_API_KEYS is missing: with NODE_ENV=production nothing is generated.',
+      tooShort('SERVICE_API_KEY', 16),
+      guessed('WEBHOOK_SECRETS'),
+      guessed('VIEWER_TOKEN_SECRET'),
+      'EVENT_LOG_KEY lists one secret twice.',
+    ]);
+  });
+
+  test('of random bytes is never taken for weak', () => {
+    for (let index = 0; index < 500; index += 1) {
+      const env = {
+        SERVICE_API_KEY: randomBytes(16).toString('hex'),
+        WEBHOOK_SECRETS: `whsec_${randomBytes(24).toString('base64')}`,
+        GATEWAY_API_KEYS: randomBytes(18).toString('base64url'),
+        VIEWER_TOKEN_SECRET: randomBytes(32).toString('hex'),
+        EVENT_LOG_KEY: randomBytes(32).toString('base64'),
+      };
+      expect(faultsOf(env), JSON.stringify(env)).toEqual([]);
+    }
+  });
+
+  test('may be a weak one elsewhere: whoever tries things out makes it easy for themselves', () => {
+    expect(faultsOf({ NODE_ENV: undefined, GATEWAY_API_KEYS: 'test', SERVICE_API_KEY: 'test' })).toEqual([]);
   });
 });
 

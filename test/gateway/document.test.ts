@@ -184,7 +184,9 @@ test('a ticket ends after a minute, and with the viewer token behind it when tha
         userId: 'u',
         orderIds: null,
         scopes: [],
+        issuedAt: new Date(0),
         expiresAt: new Date(5000),
+        tokenId: null,
         origins: null,
       },
     });

@@ -22,6 +22,7 @@ const eventRow = z.object({
 const latestRow = z.object({ version: z.number(), position: z.number(), user_id: z.string().nullable() });
 const headRow = z.object({ head: z.number() });
 const metaRow = z.object({ value: z.string() });
+const markRow = z.object({ name: z.string(), value: z.string() });
 const integrityRow = z.object({ integrity_check: z.string() });
 const factRow = z.object({
   at: z.number(),
@@ -29,6 +30,9 @@ const factRow = z.object({
   received_at: z.number(),
   value: z.instanceof(Uint8Array),
 });
+
+/** What marks are called in the table that holds the log's own notes as well. */
+export const markPrefix = 'mark ';
 
 /** Everything that reads the log's file. SQLite's own errors come through as they are. */
 export type Reading = ReturnType<typeof createReading>;
@@ -46,6 +50,20 @@ export function createReading(database: DatabaseSync, seal: Seal) {
   return {
     head,
     meta,
+    mark: (name: string) => meta(`${markPrefix}${name}`),
+    marks: (prefix: string): ReadonlyMap<string, string> => {
+      const start = `${markPrefix}${prefix}`;
+      const rows = prepare('SELECT name, value FROM meta WHERE substr(name, 1, ?) = ?').all(
+        start.length,
+        start,
+      );
+      return new Map(
+        rows.map((row) => {
+          const { name, value } = markRow.parse(row);
+          return [name.slice(markPrefix.length), value];
+        }),
+      );
+    },
     prunedThrough,
     integrity: (): readonly string[] =>
       prepare('PRAGMA integrity_check(20)')
