@@ -36,14 +36,17 @@ export async function openRevocations(marks: Marks, lives: TokenLives): Promise<
   const look = async () => {
     const kept = await marks.readMarks(prefix);
     const endedBefore = new Date(Date.now() - keptMs);
+    const ended: string[] = [];
     for (const [name, text] of kept) {
       const revoked = read(text);
-      if (revoked === null || revoked.at < endedBefore) await marks.dropMark(name);
+      if (revoked === null || revoked.at < endedBefore) ended.push(name);
       else if (!known.has(name)) lives.revoke(revoked);
       known.add(name);
     }
     for (const name of known) if (!kept.has(name)) known.delete(name);
     lives.forget(endedBefore);
+    // One that cannot be dropped now is harmless, and dropped by a later look.
+    await Promise.allSettled(ended.map(marks.dropMark));
   };
   await look();
   const stopLooking = repeat(look);
@@ -62,13 +65,12 @@ export async function openRevocations(marks: Marks, lives: TokenLives): Promise<
 
 /** One look at a time; a store that cannot be asked is asked again by the next. */
 function repeat(look: () => Promise<void>): () => void {
-  let looking: Promise<void> | null = null;
-  const timer = setInterval(() => {
-    looking ??= look()
-      .catch(() => undefined)
-      .finally(() => {
-        looking = null;
-      });
+  let isLooking = false;
+  const timer = setInterval(async () => {
+    if (isLooking) return;
+    isLooking = true;
+    await look().catch(() => undefined);
+    isLooking = false;
   }, lookEveryMs).unref();
   return () => clearInterval(timer);
 }

@@ -157,8 +157,8 @@ async function admit(
 /** Nothing is sent after the token has ended: 4403, so that the client comes back with a new one. */
 function closeAtEnd({ socket, left }: Session, end: AbortSignal): void {
   const close = () => socket.close(CloseCode.Forbidden, String(end.reason));
-  if (end.aborted) return close();
-  end.addEventListener('abort', close, { once: true, signal: left.signal });
+  if (end.aborted) close();
+  else end.addEventListener('abort', close, { once: true, signal: left.signal });
 }
 
 type Enveloped = ReturnType<GraphQLServer['getEnveloped']>;

@@ -16,6 +16,7 @@ let userId: string;
 
 beforeAll(async () => {
   provider = await startIdentityProvider();
+  provider.addKey('loose', 'RS256', false);
   lab = await startLab({ env: provider.env });
   userId = lab.sandbox.users()[0]?.userId ?? '';
 });
@@ -96,6 +97,8 @@ describe('refused, with the same bytes over HTTP and 4403 over WebSocket, is a t
     const claims = JSON.parse(Buffer.from(payload, 'base64url').toString());
     return await new SignJWT(claims).setProtectedHeader({ alg, kid: alg, ...header }).sign(key);
   };
+  /** Published without a word on its algorithm: the list alone decides. */
+  const loose = () => provider.keyOf('loose').privateKey;
   const unsigned = async (alg: unknown) => {
     const [, payload, signature] = (await provider.tokenFor(userId)).split('.');
     return [`${inWords({ alg })}.${payload}.`, `${inWords({ alg })}.${payload}.${signature}`];
@@ -135,7 +138,10 @@ describe('refused, with the same bytes over HTTP and 4403 over WebSocket, is a t
       "signed with a stranger's key that it brings along",
       () => signed(stranger, 'ES256', { jwk: stranger.export({ format: 'jwk' }) }),
     ],
-    ['signed with an algorithm that is not on the list', () => signed(strong, 'RS512')],
+    [
+      'signed by a key of the provider with an algorithm that is not on the list',
+      () => Promise.all(['RS384', 'RS512', 'PS512'].map((alg) => signed(loose(), alg, { kid: 'loose' }))),
+    ],
     ['signed with a key of another algorithm', () => signed(strong, 'RS256', { kid: 'ES256' })],
     ['encrypted rather than signed', async () => `${(await claimed({})).replace(/\.[^.]*$/, '')}.a.b.c`],
     ['of another issuer', () => claimed({ iss: 'https://evil.example.com' })],
@@ -183,6 +189,10 @@ describe('refused, with the same bytes over HTTP and 4403 over WebSocket, is a t
     ['that is none', async () => ['a', 'a.b', 'a.b.c', '..', 'e30.e30.e30', '{}', `${inWords({})}..`]],
   ];
   const ownClaims = () => ({ iss: 'labgraph', aud: 'labgraph:viewer', scope: 'read:orders' });
+
+  test('while the same key is good with an algorithm that is on the list', async () => {
+    expect((await knock(lab, await signed(loose(), 'RS256', { kid: 'loose' }))).closed).toBeNull();
+  });
 
   test.each(attacks)('%s', async (_name, forge) => {
     const tokens = [await forge()].flat();

@@ -1,21 +1,11 @@
-import { randomBytes } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
+import { complete } from '../support/configuration.ts';
 import { makeFolder } from '../support/folder.ts';
 import { startGatewayProcess } from '../support/gateway-process.ts';
 
-const secret = () => randomBytes(24).toString('base64url');
-/** All that a gateway in production needs. Its service is nowhere: it is not asked before anybody asks. */
-const whole = () => ({
-  NODE_ENV: 'production',
-  PORT: '0',
-  SERVICE_URL: 'http://127.0.0.1:9',
-  SERVICE_API_KEY: secret(),
-  WEBHOOK_SECRETS: `whsec_${randomBytes(24).toString('base64')}`,
-  GATEWAY_API_KEYS: secret(),
-  VIEWER_TOKEN_SECRET: secret(),
-  EVENT_LOG_KEY: randomBytes(32).toString('base64'),
-});
+/** Its service is nowhere: it is not asked before anybody asks. */
+const whole = () => ({ ...complete, PORT: '0', SERVICE_URL: 'http://127.0.0.1:9' });
 
 test('a gateway in production starts with strong secrets, also when all of them are in files', async () => {
   using folder = makeFolder();

@@ -41,8 +41,12 @@ function usersOf(lab: Pick<Lab, 'sandbox'>): readonly [string, string] {
   return [first?.userId ?? '', second?.userId ?? ''];
 }
 
-const isIn = async (gateway: Pick<Lab, 'url'>, token: string) =>
-  (await knock(gateway, token)).closed === null;
+/** Whether a token is let in; HTTP and WebSocket always agree. */
+async function isIn(gateway: Pick<Lab, 'url'>, token: string): Promise<boolean> {
+  const { status, closed } = await knock(gateway, token);
+  expect(status).toBe(closed === null ? 200 : 401);
+  return closed === null;
+}
 
 describe('a server of the team takes back', () => {
   test('one token by its jti, and no other of its user', async () => {
@@ -198,6 +202,19 @@ describe('a revocation is kept', () => {
       lives.isRevoked({ ...caller, issuedAt: new Date(Date.now() - issuedMsAgo), expiresAt });
     expect([isRevoked(15 * 60_000 + 1000), isRevoked(14 * 60_000)]).toEqual([true, false]);
   });
+});
+
+test('what cannot be dropped any more keeps nothing else from being known', async () => {
+  const log = createMemoryLog();
+  const userId = crypto.randomUUID();
+  await log.writeMark('revoked a', '{}');
+  await log.writeMark('revoked b', JSON.stringify({ userId, tokenId: null, at: new Date() }));
+  const lives = createTokenLives();
+  const full = { ...log, dropMark: () => Promise.reject(new Error('The disk is full.')) };
+  (await openRevocations(full, lives)).close();
+  const caller = { kind: 'USER', userId, orderIds: null, scopes: [], origins: null, tokenId: null } as const;
+  const [issuedAt, expiresAt] = [new Date(Date.now() - 1000), new Date(Date.now() + 60_000)];
+  expect(lives.isRevoked({ ...caller, issuedAt, expiresAt })).toBe(true);
 });
 
 describe('several gateways over one Redis', () => {

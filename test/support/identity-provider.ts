@@ -18,11 +18,17 @@ export interface IdentityProvider extends AsyncDisposable {
   readonly willAnswer: (answer: KeySetAnswer | null) => void;
   /** A token for a user, signed with the provider's key of this algorithm, whose `kid` is its name. */
   readonly tokenFor: (userId: string, claims?: Claims, header?: Claims) => Promise<string>;
-  /** Makes a key and publishes it beside the others. */
-  readonly addKey: (kid: string, algorithm?: Algorithm) => void;
+  /** Makes a key and publishes it beside the others, with or without a word on its algorithm. */
+  readonly addKey: (kid: string, algorithm?: Algorithm, isSaid?: boolean) => void;
   readonly removeKey: (kid: string) => void;
   readonly keyOf: (kid: string) => { readonly publicKey: KeyObject; readonly privateKey: KeyObject };
   readonly publicSet: () => KeySet;
+}
+
+interface PublishedKey {
+  readonly alg?: string;
+  readonly publicKey: KeyObject;
+  readonly privateKey: KeyObject;
 }
 
 interface KeySet {
@@ -40,13 +46,16 @@ export type Algorithm = keyof typeof makers;
 const audience = 'https://labs.example.com';
 
 export async function startIdentityProvider(): Promise<IdentityProvider> {
-  const keys = new Map(Object.entries(makers).map(([kid, make]) => [kid, { alg: kid, ...make() }]));
+  const keys = new Map<string, PublishedKey>(
+    Object.entries(makers).map(([kid, make]) => [kid, { alg: kid, ...make() }]),
+  );
   let answer: KeySetAnswer | null = null;
   let asked = 0;
   const publicSet = () => ({
     keys: [...keys].map(([kid, { alg, publicKey }]) => ({
       ...publicKey.export({ format: 'jwk' }),
-      ...{ kid, alg, use: 'sig' },
+      ...{ kid, use: 'sig' },
+      ...(alg === undefined ? {} : { alg }),
     })),
   });
   const server = createServer((_request, response) => {
@@ -84,7 +93,8 @@ export async function startIdentityProvider(): Promise<IdentityProvider> {
       const key = keys.get(String(head.kid)) ?? keyOf('ES256');
       return await new SignJWT(all).setProtectedHeader(head).sign(key.privateKey);
     },
-    addKey: (kid, algorithm = 'ES256') => void keys.set(kid, { alg: algorithm, ...makers[algorithm]() }),
+    addKey: (kid, algorithm = 'ES256', isSaid = true) =>
+      void keys.set(kid, { ...(isSaid ? { alg: algorithm } : {}), ...makers[algorithm]() }),
     removeKey: (kid) => void keys.delete(kid),
     keyOf,
     publicSet,
