@@ -18,6 +18,7 @@ export interface CallersParts {
 export interface Callers {
   readonly authenticate: Authenticate;
   readonly endOf: TokenLives['endOf'];
+  readonly isRevoked: TokenLives['isRevoked'];
   readonly mint: ViewerTokens['mint'];
   readonly revoke: (what: Omit<Revoked, 'at'>, by: Caller) => Promise<Date>;
   readonly close: () => void;
@@ -44,6 +45,7 @@ export async function openCallers({ config, marks, log }: CallersParts): Promise
       isRevoked: lives.isRevoked,
     }),
     endOf: lives.endOf,
+    isRevoked: lives.isRevoked,
     mint: viewerTokens.mint,
     revoke: async (what, by) => {
       const at = await revocations.revoke(what);

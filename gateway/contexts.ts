@@ -1,6 +1,11 @@
 import { createRights } from './caller/access.ts';
-import type { Caller } from './caller/caller.ts';
-import type { DocumentTickets } from './caller/document-tickets.ts';
+import type { Caller, UserCaller } from './caller/caller.ts';
+import {
+  createDocumentTickets,
+  createLaunchTickets,
+  type DocumentTickets,
+  type LaunchTickets,
+} from './caller/tickets.ts';
 import type { Revoked } from './caller/token-lives.ts';
 import type { ViewerTokens } from './caller/viewer-tokens.ts';
 import type { Config } from './config.ts';
@@ -25,9 +30,9 @@ export interface ContextParts {
   readonly config: Config;
   readonly store: EventStore;
   readonly upstream: Upstream;
-  readonly documentTickets: DocumentTickets;
   readonly mint: ViewerTokens['mint'];
   readonly revoke: (what: Omit<Revoked, 'at'>, by: Caller) => Promise<Date>;
+  readonly isRevoked: (caller: UserCaller) => boolean;
   /** Origins a portal link may have beyond PORTAL_ORIGINS: the embedded sandbox's own. */
   readonly portalOrigins: readonly string[];
   /** Told once per operation of a value of an open enum field that the graph does not know. */
@@ -41,6 +46,8 @@ export interface ContextParts {
 export interface Contexts {
   /** Makes what resolvers reach, for one operation of one caller. */
   readonly create: CreateContext;
+  readonly documentTickets: DocumentTickets;
+  readonly launchTickets: LaunchTickets;
   /** The service as the gateway itself uses it, not on behalf of a caller. */
   readonly ownService: (signal: AbortSignal) => Service;
   /**
@@ -53,8 +60,10 @@ export interface Contexts {
 }
 
 export function createContexts(parts: ContextParts): Contexts {
-  const { config, store, upstream, documentTickets, mint } = parts;
+  const { config, store, upstream, mint } = parts;
   const attempts = createAttempts(store.replies);
+  const documentTickets = createDocumentTickets(store.deposits, parts.isRevoked);
+  const launchTickets = createLaunchTickets(store.deposits, parts.isRevoked);
   const portalOrigins = [...config.portalOrigins, ...parts.portalOrigins];
   let teamId = config.teamId;
   const noteTeam = (id: string) => {
@@ -64,7 +73,14 @@ export function createContexts(parts: ContextParts): Contexts {
     store.log.writeMark(teamMark, id).catch(() => undefined);
   };
 
-  const create: CreateContext = ({ caller, left, over, isTraced = false, lastEventId = null }) => {
+  const create: CreateContext = ({
+    caller,
+    left,
+    over,
+    origin = null,
+    isTraced = false,
+    lastEventId = null,
+  }) => {
     const trace = isTraced && caller.kind === 'TEAM' ? traceUpstream(upstream) : null;
     const service = bindService(trace?.upstream ?? upstream, {
       rights: createRights(caller),
@@ -75,6 +91,7 @@ export function createContexts(parts: ContextParts): Contexts {
     });
     return {
       caller,
+      origin,
       service,
       events: store.log,
       cursors: store.cursors,
@@ -82,6 +99,7 @@ export function createContexts(parts: ContextParts): Contexts {
       mintViewerToken: mint,
       revokeViewerTokens: (what) => parts.revoke(what, caller),
       documentTickets,
+      launchTickets,
       portalOrigins,
       teamId: () => teamId,
       over,
@@ -109,6 +127,8 @@ export function createContexts(parts: ContextParts): Contexts {
 
   return {
     create,
+    documentTickets,
+    launchTickets,
     ownService,
     learnTeam: async () => {
       if (teamId === null) await askForTeam();
@@ -126,11 +146,12 @@ export function createContexts(parts: ContextParts): Contexts {
 
 /** One page of rows with one new value is one finding, and so is a subscription that shows it again and again. */
 function oncePerValue(tell: ContextParts['onUnknown']): ContextParts['onUnknown'] {
-  const told = new Set<string>();
+  // Made with the first finding: there is seldom one.
+  let told: Set<string> | null = null;
   return (field, value) => {
     const key = `${field} ${value}`;
-    if (told.has(key)) return;
-    told.add(key);
+    if (told?.has(key)) return;
+    told = (told ?? new Set()).add(key);
     tell(field, value);
   };
 }

@@ -97,7 +97,15 @@ const rooms: readonly Room[] = [
   { files: /^gateway\/events\//, may: [errors, log, /^gateway\/events\//, /^(zod|redis)$/, node] },
   {
     files: /^gateway\/caller\//,
-    may: [errors, config, /^gateway\/caller\//, /^gateway\/upstream\/service\.ts$/, /^jose$/, node],
+    may: [
+      errors,
+      config,
+      /^gateway\/caller\//,
+      /^gateway\/upstream\/service\.ts$/,
+      /^gateway\/events\/deposits\.ts$/,
+      /^(jose|zod)$/,
+      node,
+    ],
   },
   {
     files: /^gateway\/domain\/reading\.ts$/,
@@ -111,7 +119,7 @@ const rooms: readonly Room[] = [
     may: [
       errors,
       /^gateway\/graph\//,
-      /^gateway\/(caller\/(caller|token-lives|viewer-tokens|document-tickets)|upstream\/(service|trace)|events\/(cursor|log|attempts))\.ts$/,
+      /^gateway\/(caller\/(caller|token-lives|viewer-tokens|tickets)|upstream\/(service|trace)|events\/(cursor|log|attempts))\.ts$/,
       /^(@pothos\/.*|dataloader|graphql|graphql-scalars|zod)$/,
       node,
     ],

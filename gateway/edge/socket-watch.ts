@@ -1,0 +1,81 @@
+import { CloseCode } from 'graphql-ws';
+import type { WebSocket } from 'ws';
+
+/** How often sockets are looked at: a token's end is kept to this. */
+const lookMs = 500;
+/** Looks from one ping to the next. */
+const looksPerPing = 30;
+
+/** Looks after open sockets. */
+export interface SocketWatch {
+  /** Watches a socket until it closes. */
+  readonly add: (socket: WebSocket) => WatchedSocket;
+  readonly stop: () => void;
+}
+
+export interface WatchedSocket {
+  /** Resolves when the socket has taken the message: a stream goes on only as fast as its client reads. */
+  readonly send: (message: string) => Promise<void>;
+  /** Once it aborts nothing is sent: the socket closes with 4403, so that the client comes back with a new token. */
+  end: AbortSignal | null;
+}
+
+interface Watched extends WatchedSocket {
+  readonly socket: WebSocket;
+  /** Whether the other side was heard of since the last ping. */
+  isAlive: boolean;
+}
+
+/**
+ * Pings, ends sockets whose other side is gone without a word, and closes those whose token has ended or was revoked. One timer
+ * for all: with two of its own an idle socket would cost 1 kB more.
+ */
+export function watchSockets(): SocketWatch {
+  const all = new Set<Watched>();
+  let looks = 0;
+  const timer = setInterval(() => {
+    looks += 1;
+    for (const watched of all) look(watched, looks % looksPerPing === 0);
+  }, lookMs).unref();
+
+  return {
+    add: (socket) => {
+      const watched: Watched = {
+        socket,
+        isAlive: true,
+        end: null,
+        send: (message) => sendWhenTaken(watched, message),
+      };
+      all.add(watched);
+      socket.on('pong', () => {
+        watched.isAlive = true;
+      });
+      socket.once('close', () => all.delete(watched));
+      return watched;
+    },
+    stop: () => clearInterval(timer),
+  };
+}
+
+function look(watched: Watched, isPing: boolean): void {
+  if (watched.end?.aborted) {
+    close(watched);
+  } else if (isPing && !watched.isAlive) {
+    watched.socket.terminate();
+  } else if (isPing) {
+    watched.isAlive = false;
+    watched.socket.ping();
+  }
+}
+
+function close({ socket, end }: Watched): void {
+  socket.close(CloseCode.Forbidden, String(end?.reason));
+}
+
+function sendWhenTaken(watched: Watched, message: string): Promise<void> {
+  const { socket } = watched;
+  // The next look may be a while off.
+  if (watched.end?.aborted) close(watched);
+  if (socket.readyState !== socket.OPEN) return Promise.resolve();
+  return new Promise((resolve) => socket.send(message, () => resolve()));
+}
