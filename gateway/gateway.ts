@@ -1,8 +1,6 @@
 import { createServer } from 'node:http';
 import { getRequestListener } from '@hono/node-server';
-import { createAuthenticate } from './caller/authenticate.ts';
-import { createGatewayKeys } from './caller/gateway-keys.ts';
-import { createViewerTokens } from './caller/viewer-tokens.ts';
+import { openCallers } from './callers.ts';
 import type { Config } from './config.ts';
 import { type Contexts, createContexts } from './contexts.ts';
 import { listChangedOrders } from './domain/order/changed.ts';
@@ -67,16 +65,15 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
   const own = new Set<string>();
   const isAllowedOrigin = (origin: string) => config.allowedOrigins.includes(origin) || own.has(origin);
 
-  const viewerTokens = createViewerTokens(config.viewerTokenSecret);
-  const authenticate = createAuthenticate({
-    isGatewayKey: createGatewayKeys(config.gatewayApiKeys),
-    viewerTokens,
-  });
+  const callers = await openCallers({ config, marks: store.log, log });
+  const { authenticate, endOf } = callers;
   const contexts = createContexts({
     config,
     store,
     upstream,
-    mint: viewerTokens.mint,
+    mint: callers.mint,
+    revoke: callers.revoke,
+    isRevoked: callers.isRevoked,
     portalOrigins: parts.portalOrigins ?? [],
     onUnknown: metrics.countUnknown,
     onUnreadable: metrics.countUnreadable,
@@ -96,11 +93,12 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
     graphiql: parts.demo?.graphiql ?? null,
   };
   const graphql = createGraphQLServer({ ...graphqlOptions, takesFiles: false });
-  const sockets = createSockets({ graphql, authenticate, isAllowedOrigin, log, metrics });
+  const sockets = createSockets({ graphql, authenticate, endOf, isAllowedOrigin, log, metrics });
   const app = createRoutes({
     graphql,
     uploads: createGraphQLServer({ ...graphqlOptions, takesFiles: true }),
     authenticate,
+    endOf,
     isAllowedOrigin,
     receiveWebhook: createWebhookEndpoint({
       secrets: config.webhookSecrets,
@@ -133,7 +131,7 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
     widgetFolder: new URL('../widget/dist/', import.meta.url),
     hasGraphiQL: parts.demo !== undefined,
   });
-  if (parts.demo !== undefined) addDemo(app, parts.demo, { mint: viewerTokens.mint });
+  if (parts.demo !== undefined) addDemo(app, parts.demo, { mint: callers.mint });
 
   const server = createServer(
     getRequestListener((request, connection) => app.fetch(request, connection), {
@@ -150,6 +148,7 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
   const close = async () => {
     clearInterval(pruning);
     reconciler.stop();
+    callers.close();
     stopping.abort();
     sockets.close();
     await closeServer(server);

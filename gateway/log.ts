@@ -10,6 +10,8 @@ export interface LogFields {
   readonly advice?: string;
   readonly altered?: boolean;
   readonly attempts?: number;
+  /** A gateway key by its name (caller/gateway-keys.ts). */
+  readonly caller?: string;
   readonly code?: string;
   readonly count?: number;
   readonly duplicate?: boolean;
@@ -35,6 +37,7 @@ const allowedFields: readonly (keyof LogFields)[] = [
   'advice',
   'altered',
   'attempts',
+  'caller',
   'code',
   'count',
   'duplicate',

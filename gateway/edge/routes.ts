@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { Hono } from 'hono';
 import { cors } from 'hono/cors';
 import type { Authenticate } from '../caller/authenticate.ts';
+import type { TokenLives } from '../caller/token-lives.ts';
 import { type GatewayError, isGatewayError } from '../errors.ts';
 import type { Metrics } from '../metrics.ts';
 import { answerDocument, type DocumentsOptions } from './documents.ts';
@@ -15,6 +16,7 @@ export interface RoutesOptions extends DocumentsOptions, LaunchOptions {
   /** The same graph for requests with files, which may be larger. */
   readonly uploads: GraphQLServer;
   readonly authenticate: Authenticate;
+  readonly endOf: TokenLives['endOf'];
   readonly isAllowedOrigin: (origin: string) => boolean;
   readonly receiveWebhook: (request: Request) => Promise<Response>;
   /** Marks an operation, for the sharing of reads; the function it returns marks its end. */
@@ -102,7 +104,7 @@ async function answerGraphQL(options: GraphQLRouteOptions, request: Request): Pr
     const caller = await options.authenticate({ authorization, origin });
     const malformed = findMalformedParameter(request);
     if (malformed !== null) return refuseMalformed(malformed);
-    const over = AbortSignal.any([request.signal, options.stopping, ...untilExpiry(caller)]);
+    const over = AbortSignal.any([request.signal, options.stopping, options.endOf(caller)]);
     const hasFiles = isUpload(request);
     const endUpload = hasFiles ? options.beginUpload(caller) : () => {};
     const end = options.beginOperation();
@@ -150,11 +152,6 @@ function refuseMalformed(name: string): Response {
 function asksForGraphiQL(request: Request): boolean {
   const isPage = request.method === 'GET' && (request.headers.get('accept') ?? '').includes('text/html');
   return isPage && !request.headers.has('authorization');
-}
-
-function untilExpiry(caller: { readonly kind: string; readonly expiresAt?: Date }): readonly AbortSignal[] {
-  if (caller.expiresAt === undefined) return [];
-  return [AbortSignal.timeout(Math.max(1, caller.expiresAt.getTime() - Date.now()))];
 }
 
 function refuseUnauthenticated(error: GatewayError): Response {

@@ -5,6 +5,7 @@ import { CloseCode, handleProtocols, makeServer, type SubscribePayload } from 'g
 import { type WebSocket, WebSocketServer } from 'ws';
 import type { Authenticate } from '../caller/authenticate.ts';
 import type { Caller } from '../caller/caller.ts';
+import type { TokenLives } from '../caller/token-lives.ts';
 import { GatewayError } from '../errors.ts';
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
@@ -22,6 +23,7 @@ const goodbyeMs = 2000;
 export interface SocketsOptions {
   readonly graphql: GraphQLServer;
   readonly authenticate: Authenticate;
+  readonly endOf: TokenLives['endOf'];
   readonly isAllowedOrigin: (origin: string) => boolean;
   readonly log: Log;
   readonly metrics: Metrics;
@@ -43,7 +45,8 @@ interface Session extends Record<PropertyKey, unknown> {
 
 /**
  * GraphQL over WebSocket (`graphql-transport-ws`). The token comes in `connectionParams.authorization`; browsers
- * are let in from exact origins only. A socket closes with 4403 when its token ends, and clients retry that.
+ * are let in from exact origins only. A socket closes with 4403 when its token ends or
+ * is revoked, and clients retry that.
  */
 export function createSockets(options: SocketsOptions): Sockets {
   const sockets = new WebSocketServer({ noServer: true, maxPayload: maxPayloadBytes, handleProtocols });
@@ -97,14 +100,14 @@ export function createSockets(options: SocketsOptions): Sockets {
   };
 }
 
-function createProtocol({ graphql, authenticate, log, metrics }: SocketsOptions) {
+function createProtocol({ graphql, authenticate, endOf, log, metrics }: SocketsOptions) {
   const mask = createMask(log);
   return makeServer<Record<string, unknown>, Session>({
     connectionInitWaitTimeout: initWaitMs,
     onConnect: async ({ connectionParams, extra }) => {
       const authorization = connectionParams?.authorization;
       extra.caller = await admit(authenticate, { authorization, origin: extra.origin });
-      if (extra.caller?.kind === 'USER') extra.watched.expiresAt = extra.caller.expiresAt;
+      if (extra.caller !== null) extra.watched.end = endOf(extra.caller);
       // Read once; a secret is not kept for the socket's life.
       if (connectionParams !== undefined) Reflect.deleteProperty(connectionParams, 'authorization');
       return extra.caller !== null;
