@@ -10,7 +10,10 @@ export interface Launch {
   readonly contentType: string | undefined;
 }
 
-/** A gateway of which only the way by ticket is there: it gives one ticket, and sends whoever posts it on. */
+/**
+ * A gateway of which only the ways to the portal are there: it tells the portal's address, or gives one ticket and sends
+ * whoever posts it on.
+ */
 export interface TicketGateway {
   readonly endpoint: string;
   readonly launches: readonly Launch[];
@@ -24,7 +27,9 @@ export async function startTicketGateway(portalUrl: string): Promise<TicketGatew
     response.setHeader('access-control-allow-origin', origin);
     response.setHeader('access-control-allow-headers', 'authorization, content-type');
     if (request.url !== '/launch') {
-      const launch = { __typename: 'LaunchTicket', ticket: 'ticket-once' };
+      const launch = (await text(request)).includes('createLaunchTicket')
+        ? { __typename: 'LaunchTicket', ticket: 'ticket-once' }
+        : { __typename: 'PortalUrl', url: portalUrl };
       response.setHeader('content-type', 'application/json');
       response.end(JSON.stringify({ data: { launch } }));
       return;
