@@ -39,15 +39,33 @@ type Launch = PortalProperties<PortalLaunch>;
 export const properties: Same<
   Launch,
   Record<
-    | 'endpoint' | 'orderId' | 'status' | 'live' | 'privacy' | 'pollInterval' | 'tokenProvider' | 'client'
-    | 'strings' | 'statusLabel' | 'mode' | 'disabled' | 'portalOrigins',
+    | 'endpoint'
+    | 'orderId'
+    | 'status'
+    | 'live'
+    | 'privacy'
+    | 'pollInterval'
+    | 'tokenProvider'
+    | 'client'
+    | 'strings'
+    | 'statusLabel'
+    | 'mode'
+    | 'disabled'
+    | 'portalOrigins',
     1
   >
 > = true;
 export const attributes: Same<
   PortalAttributes<PortalLaunch>,
   Record<
-    | 'endpoint' | 'order-id' | 'status' | 'live' | 'privacy' | 'poll-interval' | 'mode' | 'disabled'
+    | 'endpoint'
+    | 'order-id'
+    | 'status'
+    | 'live'
+    | 'privacy'
+    | 'poll-interval'
+    | 'mode'
+    | 'disabled'
     | 'portal-origins',
     1
   >

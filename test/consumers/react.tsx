@@ -1,5 +1,5 @@
-import type {} from '@labgraph/widget/react';
 import type { PortalLaunch, TokenProvider } from '@labgraph/widget';
+import type {} from '@labgraph/widget/react';
 import { createRef } from 'react';
 
 const launch = createRef<PortalLaunch>();
@@ -15,7 +15,9 @@ export const page = (
       poll-interval={30}
       disabled
       onportal-error={(event) => event.detail.retryable || event.preventDefault()}
-      onportal-before-launch={({ detail }) => launch.current?.dispatchEvent(new Event(String(detail.orderId)))}
+      onportal-before-launch={({ detail }) =>
+        launch.current?.dispatchEvent(new Event(String(detail.orderId)))
+      }
     >
       Open my results
     </portal-launch>

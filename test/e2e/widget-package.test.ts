@@ -93,7 +93,10 @@ describe('the installed package', () => {
   });
 
   test('is as publint wants it', async () => {
-    const { messages, pkg } = await publint({ pkgDir: join(project, 'node_modules/@labgraph/widget'), strict: true });
+    const { messages, pkg } = await publint({
+      pkgDir: join(project, 'node_modules/@labgraph/widget'),
+      strict: true,
+    });
 
     expect(messages.map((message) => formatMessage(message, pkg))).toEqual([]);
   });
@@ -128,24 +131,27 @@ describe('the types of the installed package', () => {
   test.each([
     ['nodenext', 'nodenext'],
     ['preserve', 'bundler'],
-  ])('hold for React 19, Vue, Svelte and plain TypeScript with module %s', async (module, moduleResolution) => {
-    const compilerOptions = {
-      module,
-      moduleResolution,
-      target: 'es2023',
-      lib: ['esnext', 'dom', 'dom.iterable'],
-      types: [],
-      jsx: 'react-jsx',
-      strict: true,
-      exactOptionalPropertyTypes: true,
-      // The declarations themselves are looked at too.
-      skipLibCheck: false,
-      noEmit: true,
-    };
-    writeFileSync(join(project, 'tsconfig.json'), JSON.stringify({ compilerOptions, include: ['src'] }));
+  ])(
+    'hold for React 19, Vue, Svelte and plain TypeScript with module %s',
+    async (module, moduleResolution) => {
+      const compilerOptions = {
+        module,
+        moduleResolution,
+        target: 'es2023',
+        lib: ['esnext', 'dom', 'dom.iterable'],
+        types: [],
+        jsx: 'react-jsx',
+        strict: true,
+        exactOptionalPropertyTypes: true,
+        // The declarations themselves are looked at too.
+        skipLibCheck: false,
+        noEmit: true,
+      };
+      writeFileSync(join(project, 'tsconfig.json'), JSON.stringify({ compilerOptions, include: ['src'] }));
 
-    const { stdout } = await run(join(ourModules, '.bin/tsc'), ['-p', project]).catch((cause) => cause);
+      const { stdout } = await run(join(ourModules, '.bin/tsc'), ['-p', project]).catch((cause) => cause);
 
-    expect(stdout).toBe('');
-  });
+      expect(stdout).toBe('');
+    },
+  );
 });

@@ -84,7 +84,9 @@ describe('the hashes', () => {
 
     expect(Object.fromEntries(await Promise.all(served))).toEqual(hashes);
     const names = ['ar', 'de', 'es', 'fr', 'pt'].map((language) => `portal-widget.${language}.js`);
-    expect(Object.keys(hashes).toSorted()).toEqual(['placeholder.css', ...names, 'portal-widget.js'].toSorted());
+    expect(Object.keys(hashes).toSorted()).toEqual(
+      ['placeholder.css', ...names, 'portal-widget.js'].toSorted(),
+    );
   });
 
   test.each([
@@ -129,9 +131,7 @@ describe('loaded twice', () => {
     });
     await visit.page.getByText('Appointment scheduled').waitFor();
 
-    expect(said).toEqual([
-      'warning: Labgraph widget: already defined on this page; this copy is not used.',
-    ]);
+    expect(said).toEqual(['warning: Labgraph widget: already defined on this page; this copy is not used.']);
   });
 });
 
@@ -149,7 +149,9 @@ describe('a portal that keeps to itself (Cross-Origin-Opener-Policy)', () => {
     // Else playwright tells every tab that the person looks at it.
     const devtools = await visit.page.context().newCDPSession(visit.page);
     await devtools.send('Emulation.setFocusEmulationEnabled', { enabled: false });
-    const headers = visit.page.context().waitForEvent('response', (response) => response.url().endsWith('coop=1'));
+    const headers = visit.page
+      .context()
+      .waitForEvent('response', (response) => response.url().endsWith('coop=1'));
 
     const opening = visit.nextPortal();
     await visit.page.getByRole('button', { name: 'Open patient portal' }).click();

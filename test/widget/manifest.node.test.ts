@@ -3,8 +3,8 @@ import { describe, expect, test } from 'vitest';
 import { contract, type ElementContract } from '../../widget/build/contract.ts';
 import { toCustomElements, toReference, toVsCodeData, toWebTypes } from '../../widget/build/manifests.ts';
 import packageText from '../../widget/package.json?raw';
-import { PortalGateway, PortalLaunch, PortalOrderStatus } from '../../widget/src/index.ts';
 import elementSource from '../../widget/src/element.ts?raw';
+import { PortalGateway, PortalLaunch, PortalOrderStatus } from '../../widget/src/index.ts';
 import sharedSource from '../../widget/src/portal-element.ts?raw';
 import gatewaySource from '../../widget/src/portal-gateway.ts?raw';
 import launchSource from '../../widget/src/portal-launch.ts?raw';
@@ -14,7 +14,8 @@ import statusSource from '../../widget/src/portal-order-status.ts?raw';
 const ELEMENTS = contract.map((element) => ({ element, ...partsOf(element) }));
 
 function partsOf({ className }: ElementContract) {
-  if (className === 'PortalLaunch') return { made: PortalLaunch, sources: [elementSource, sharedSource, launchSource] };
+  if (className === 'PortalLaunch')
+    return { made: PortalLaunch, sources: [elementSource, sharedSource, launchSource] };
   if (className === 'PortalOrderStatus')
     return { made: PortalOrderStatus, sources: [elementSource, sharedSource, statusSource] };
   return { made: PortalGateway, sources: [elementSource, gatewaySource] };
@@ -45,7 +46,9 @@ function isMember(node: ClassElement): node is PropertyDefinition | MethodDefini
 function membersOf(source: string): readonly Member[] {
   const { program } = parseSync('element.ts', source);
   const classes = program.body.flatMap((node) =>
-    node.type === 'ExportNamedDeclaration' && node.declaration?.type === 'ClassDeclaration' ? node.declaration : [],
+    node.type === 'ExportNamedDeclaration' && node.declaration?.type === 'ClassDeclaration'
+      ? node.declaration
+      : [],
   );
   return classes.flatMap(({ body }) =>
     body.body.flatMap((member): Member | readonly [] => {
@@ -83,7 +86,9 @@ const pairs = (items: readonly { readonly name: string; readonly type: string }[
 
 describe.each(ELEMENTS)('the contract of <$element.tag>', ({ element, made, sources }) => {
   test('names the attributes, properties and defaults that the element has, and no other', () => {
-    expect(byName(element.properties).map(({ name, attribute, fallback }) => [name, attribute, fallback])).toEqual(
+    expect(
+      byName(element.properties).map(({ name, attribute, fallback }) => [name, attribute, fallback]),
+    ).toEqual(
       Object.entries(made.properties)
         .map(([name, [attribute, fallback]]) => [
           name,

@@ -43,17 +43,23 @@ const ELEMENTS = [
 const FONTS = ['16px / 2 serif', '12px sans-serif', '30px sans-serif'];
 
 describe('before the module is there, as much place is kept as is taken then, for', () => {
-  test.each(ELEMENTS.flatMap((element) => FONTS.map((font) => [element, font] as const)))('%s in %s', async (element, font) => {
-    const css = `body { font: ${font}; --portal-gap: 20px }`;
-    const before = heightOf(openPageWithoutModule(element, css));
-    const sheet = new CSSStyleSheet();
-    sheet.replaceSync(css);
-    document.adoptedStyleSheets = [sheet];
-    const there = document.createElement('div');
-    there.innerHTML = element.replace('order-id', 'endpoint="https://gateway.test/graphql" live="off" order-id');
-    document.body.append(there);
-    await new Promise((resolve) => requestAnimationFrame(resolve));
+  test.each(ELEMENTS.flatMap((element) => FONTS.map((font) => [element, font] as const)))(
+    '%s in %s',
+    async (element, font) => {
+      const css = `body { font: ${font}; --portal-gap: 20px }`;
+      const before = heightOf(openPageWithoutModule(element, css));
+      const sheet = new CSSStyleSheet();
+      sheet.replaceSync(css);
+      document.adoptedStyleSheets = [sheet];
+      const there = document.createElement('div');
+      there.innerHTML = element.replace(
+        'order-id',
+        'endpoint="https://gateway.test/graphql" live="off" order-id',
+      );
+      document.body.append(there);
+      await new Promise((resolve) => requestAnimationFrame(resolve));
 
-    expect(before).toBeCloseTo(heightOf(there) ?? 0, 0);
-  });
+      expect(before).toBeCloseTo(heightOf(there) ?? 0, 0);
+    },
+  );
 });

@@ -1,9 +1,9 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import {
   createFakeGateway,
+  FAKE_ORDER_ID,
   type FakeAnswer,
   type FakeGateway,
-  FAKE_ORDER_ID,
   fakeOrder,
   gatewayError,
   portalRefused,
@@ -46,7 +46,11 @@ describe('the fake gateway', () => {
 
     expect(readScreen(status)).toBe('Transit customer Up to date');
     expect(gateway.requests).toEqual([
-      { operation: 'subscription', token: 'token-1', variables: { orderId: FAKE_ORDER_ID, after: null, full: false } },
+      {
+        operation: 'subscription',
+        token: 'token-1',
+        variables: { orderId: FAKE_ORDER_ID, after: null, full: false },
+      },
     ]);
   });
 
@@ -70,7 +74,11 @@ describe('the fake gateway', () => {
   test('answers by its script, in its order, and then by itself', async () => {
     using gateway = createFakeGateway();
     using _tabs = new OpenedTabs();
-    gateway.answer('portal-url', portalRefused('DemographicsMissing'), gatewayError('UPSTREAM_TIMEOUT', 'request-7'));
+    gateway.answer(
+      'portal-url',
+      portalRefused('DemographicsMissing'),
+      gatewayError('UPSTREAM_TIMEOUT', 'request-7'),
+    );
     gateway.answer('portal-url', 'unreachable', portalUrl(PORTAL_URL));
     const launch = mountLaunch(gateway);
     const codes: unknown[] = [];
@@ -96,7 +104,12 @@ describe('the fake gateway', () => {
     const slow = Promise.withResolvers<FakeAnswer>();
     gateway.answer('order', slow.promise);
     const { endpoint, tokenProvider } = gateway;
-    const status = mount('portal-order-status', { endpoint, tokenProvider, orderId: FAKE_ORDER_ID, live: 'off' });
+    const status = mount('portal-order-status', {
+      endpoint,
+      tokenProvider,
+      orderId: FAKE_ORDER_ID,
+      live: 'off',
+    });
     await status.updateComplete;
     const refreshed = status.refresh();
     expect(status.phase).toBe('loading');

@@ -292,8 +292,16 @@ const cssProperties: readonly CssProperty[] = [
     text: 'Button, current step, focus ring.',
   },
   { name: '--portal-on-accent', fallback: 'light-dark(#fff, #06222e)', text: 'Text on the button.' },
-  { name: '--portal-good', fallback: 'light-dark(#1b7048, #7dd3a4)', text: 'What is done, and what is live.' },
-  { name: '--portal-on-good', fallback: 'light-dark(#fff, #0c2418)', text: 'The tick on a mark that is done.' },
+  {
+    name: '--portal-good',
+    fallback: 'light-dark(#1b7048, #7dd3a4)',
+    text: 'What is done, and what is live.',
+  },
+  {
+    name: '--portal-on-good',
+    fallback: 'light-dark(#fff, #0c2418)',
+    text: 'The tick on a mark that is done.',
+  },
   { name: '--portal-attention', fallback: 'light-dark(#8a5300, #f4c06a)', text: 'What needs attention.' },
   { name: '--portal-bad', fallback: 'light-dark(#a5282f, #ff9f9a)', text: 'Cancelled and failed.' },
   {
@@ -301,7 +309,11 @@ const cssProperties: readonly CssProperty[] = [
     fallback: 'color-mix(in srgb, currentColor 68%, #0000)',
     text: 'Times, ages, steps ahead.',
   },
-  { name: '--portal-line', fallback: 'color-mix(in srgb, currentColor 22%, #0000)', text: 'Lines and borders.' },
+  {
+    name: '--portal-line',
+    fallback: 'color-mix(in srgb, currentColor 22%, #0000)',
+    text: 'Lines and borders.',
+  },
   { name: '--portal-gap', fallback: '1rem', text: 'Between button and status.' },
   { name: '--portal-radius', fallback: '0.625rem', text: 'Corners of buttons.' },
 ];
@@ -393,7 +405,12 @@ const gateway: ElementContract = {
   className: 'PortalGateway',
   file: 'portal-gateway.ts',
   text: 'Gives endpoint, token and one shared connection to every element inside. Shows nothing of its own.',
-  properties: [{ ...endpoint, text: 'Address of the gateway: https, or http on localhost.' }, portalOrigins, tokenProvider, client],
+  properties: [
+    { ...endpoint, text: 'Address of the gateway: https, or http on localhost.' },
+    portalOrigins,
+    tokenProvider,
+    client,
+  ],
   readonlyProperties: [updateComplete],
   methods: [],
   events: [{ ...errorEvent, text: 'A token stood in an attribute, and was removed.' }, tokenRequest],

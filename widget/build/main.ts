@@ -14,7 +14,10 @@ await build({ logLevel: 'warn' });
 await buildModules();
 copyFileSync(new URL('src/placeholder.css', widget), new URL('placeholder.css', dist));
 writeJson('custom-elements.json', toCustomElements(contract));
-writeJson('web-types.json', toWebTypes(contract, JSON.parse(readFileSync(new URL('package.json', widget), 'utf8'))));
+writeJson(
+  'web-types.json',
+  toWebTypes(contract, JSON.parse(readFileSync(new URL('package.json', widget), 'utf8'))),
+);
 writeJson('vscode.html-custom-data.json', toVsCodeData(contract));
 writeJson('sri.json', hashFiles());
 
@@ -26,6 +29,8 @@ function writeJson(file: string, value: object): void {
 function hashFiles(): Readonly<Record<string, string>> {
   const files = readdirSync(dist).filter((file) => /\.(js|css)$/.test(file));
   const hash = (file: string) =>
-    createHash('sha384').update(readFileSync(new URL(file, dist))).digest('base64');
+    createHash('sha384')
+      .update(readFileSync(new URL(file, dist)))
+      .digest('base64');
   return Object.fromEntries(files.toSorted().map((file) => [file, `sha384-${hash(file)}`]));
 }

@@ -7,7 +7,7 @@ export interface Package {
 }
 
 /** The values of a closed set of texts; none where any text will do. */
-export function valuesOf({ type }: Property): readonly string[] {
+function valuesOf({ type }: Property): readonly string[] {
   return [...type.matchAll(/'(\w+)'/g)].map(([, value = '']) => value);
 }
 
@@ -47,7 +47,11 @@ function toDeclaration(element: ElementContract): object {
       type: { text: property.type },
       readonly: true,
     })),
-    ...methods.map((method) => ({ kind: 'method', ...describe(method), return: { type: { text: method.type } } })),
+    ...methods.map((method) => ({
+      kind: 'method',
+      ...describe(method),
+      return: { type: { text: method.type } },
+    })),
   ];
   return {
     kind: 'class',
@@ -108,7 +112,10 @@ export function toWebTypes(elements: readonly ElementContract[], { name, version
           slots: element.slots.map(describe),
           css: { parts: element.parts.map(describe), properties: element.cssProperties.map(describe) },
           js: {
-            properties: element.properties.map((property) => ({ ...describe(property), type: property.type })),
+            properties: element.properties.map((property) => ({
+              ...describe(property),
+              type: property.type,
+            })),
             events: element.events.map((event) => ({ ...describe(event), type: event.type })),
           },
         })),
@@ -146,12 +153,11 @@ export function toVsCodeData(elements: readonly ElementContract[]): object {
 
 /** The reference for readers, in Markdown. */
 export function toReference(elements: readonly ElementContract[]): string {
-  return [
+  const head = [
     '# The elements, word by word',
     'Made from `widget/build/contract.ts`. How they are put on a page stands in [embedding](embedding.md).',
-    ...elements.flatMap(toSection),
-    '',
-  ].join('\n\n').trimEnd() + '\n';
+  ];
+  return `${[...head, ...elements.flatMap(toSection)].join('\n\n')}\n`;
 }
 
 function toSection(element: ElementContract): readonly string[] {
@@ -172,7 +178,10 @@ function toSection(element: ElementContract): readonly string[] {
       ['read only', 'type', 'meaning'],
       readonlyProperties.map(({ name, type, text }) => [code(name), code(type), text]),
     ],
-    [['method', 'gives', 'meaning'], methods.map(({ name, type, text }) => [code(`${name}()`), code(type), text])],
+    [
+      ['method', 'gives', 'meaning'],
+      methods.map(({ name, type, text }) => [code(`${name}()`), code(type), text]),
+    ],
     [['event', 'when'], events.map(({ name, text }) => [code(name), text])],
     [['slot', 'meaning'], slots.map(({ name, text }) => [name ? code(name) : 'default', text])],
     [['part', 'meaning'], parts.map(({ name, text }) => [code(name), text])],

@@ -58,7 +58,9 @@ function show(): void {
   ];
   const only = wish.get('section');
   main?.replaceChildren(
-    ...sections.filter(({ title }) => !only || title === only).map(({ title, cards }) => section(title, cards())),
+    ...sections
+      .filter(({ title }) => !only || title === only)
+      .map(({ title, cards }) => section(title, cards())),
   );
 }
 

@@ -2,7 +2,12 @@ import type { PortalErrorCode } from '../src/errors.ts';
 import type { ConnectionState } from '../src/events.ts';
 import type { PortalElement } from '../src/portal-element.ts';
 import type { PortalLaunch } from '../src/portal-launch.ts';
-import { FAKE_ORDER_ID, type FakeOrder, fakeOrder as orderWithoutWords, fakeStatus } from '../src/testing/fake-order.ts';
+import {
+  FAKE_ORDER_ID,
+  type FakeOrder,
+  fakeStatus,
+  fakeOrder as orderWithoutWords,
+} from '../src/testing/fake-order.ts';
 import { createFixedClient, type Fixed } from './fixed-client.ts';
 
 /** One state of one element, as it is shown in the gallery. */
@@ -56,10 +61,7 @@ const LABELS: Readonly<Record<string, string>> = {
   SAMPLE_ERROR: 'Sample could not be used',
 };
 
-function fakeOrder(
-  way: readonly (readonly [string, string])[],
-  more: Partial<FakeOrder> = {},
-): FakeOrder {
+function fakeOrder(way: readonly (readonly [string, string])[], more: Partial<FakeOrder> = {}): FakeOrder {
   const order = orderWithoutWords(way, more);
   const { status } = order;
   return { ...order, status: { ...status, label: LABELS[status.step] ?? status.label } };
@@ -79,7 +81,7 @@ const KIT: readonly (readonly [string, string])[] = [
 const kit = (count: number, more: Partial<FakeOrder> = {}) => fakeOrder(KIT.slice(0, count), more);
 
 /** Orders that show every look of a status. */
-export const ORDERS = {
+const ORDERS = {
   'Test kit on its way': kit(3),
   'Test kit to be registered again': kit(5),
   'Visit to a centre': fakeOrder(

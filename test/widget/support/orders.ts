@@ -1,3 +1,4 @@
+// biome-ignore-all lint/performance/noBarrelFile: one place for what the tests know of orders
 import { type FakeOrder, fakeOrder } from '../../../widget/src/testing/fake-order.ts';
 
 export {

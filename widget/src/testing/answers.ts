@@ -36,7 +36,10 @@ export function gatewayError(code: string, requestId = 'request-1'): FakeAnswer 
 }
 
 /** The answer as `fetch` gives it. */
-export async function toResponse(answer: FakeAnswer, signal: AbortSignal | null | undefined): Promise<Response> {
+export async function toResponse(
+  answer: FakeAnswer,
+  signal: AbortSignal | null | undefined,
+): Promise<Response> {
   if (answer === 'unreachable') throw new TypeError('Failed to fetch');
   if (answer === 'silent') return rejectOnAbort(signal);
   if ('status' in answer) return new Response('{}', { status: answer.status });

@@ -21,9 +21,7 @@ type IsWritable<Element, Name extends keyof Element> =
 
 /** What a page sets: everything of the element's own that can be written and is no method. */
 type SettableNames<Element> = {
-  [Name in Exclude<keyof Element, keyof HTMLElement>]: Element[Name] extends (
-    ...parameters: never
-  ) => unknown
+  [Name in Exclude<keyof Element, keyof HTMLElement>]: Element[Name] extends (...parameters: never) => unknown
     ? never
     : IsWritable<Element, Name> extends true
       ? Name
@@ -69,6 +67,14 @@ export type PortalProps<Element> = PortalProperties<Element> & PortalAttributes<
  * The tags for any JSX, as in Preact:
  * `declare module 'preact' { namespace JSX { interface IntrinsicElements extends PortalIntrinsicElements {} } }`
  */
-export type PortalIntrinsicElements<Shared = { readonly children?: unknown; readonly slot?: string; readonly class?: string; readonly id?: string; readonly lang?: string }> = {
+export type PortalIntrinsicElements<
+  Shared = {
+    readonly children?: unknown;
+    readonly slot?: string;
+    readonly class?: string;
+    readonly id?: string;
+    readonly lang?: string;
+  },
+> = {
   [Tag in keyof PortalElements]: PortalProps<PortalElements[Tag]> & Shared;
 };

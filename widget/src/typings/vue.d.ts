@@ -3,7 +3,9 @@ import type { PortalElements, PortalEvents, PortalProps } from './jsx.ts';
 /** A tag as Vue's templates know it: its attributes and properties, and `@portal-error` with its event. */
 export interface PortalVueElement<Element> {
   new (): {
-    $props: PortalProps<Element> & { [Name in keyof PortalEvents as `on${Capitalize<Camel<Name>>}`]?: (event: PortalEvents[Name]) => void };
+    $props: PortalProps<Element> & {
+      [Name in keyof PortalEvents as `on${Capitalize<Camel<Name>>}`]?: (event: PortalEvents[Name]) => void;
+    };
     $slots: Readonly<Record<string, unknown>>;
   };
 }
