@@ -6,10 +6,11 @@ import { type GatewayError, isGatewayError } from '../errors.ts';
 import type { Metrics } from '../metrics.ts';
 import { answerDocument, type DocumentsOptions } from './documents.ts';
 import { type GraphQLServer, traceHeader } from './graphql.ts';
+import { answerLaunch, type LaunchOptions } from './launch.ts';
 import { describeGatewayError } from './mask.ts';
 import { createUploadGate, isUpload } from './uploads.ts';
 
-export interface RoutesOptions extends DocumentsOptions {
+export interface RoutesOptions extends DocumentsOptions, LaunchOptions {
   readonly graphql: GraphQLServer;
   /** The same graph for requests with files, which may be larger. */
   readonly uploads: GraphQLServer;
@@ -57,6 +58,7 @@ export function createRoutes(options: RoutesOptions): Hono {
       connection: context.env,
     }),
   );
+  app.all('/launch', (context) => answerLaunch(context.req.raw, options));
   app.post('/webhooks', (context) => options.receiveWebhook(context.req.raw));
   app.get('/health', (context) => context.json({ status: 'ok' }));
   app.get('/ready', async (context) => {
@@ -95,10 +97,9 @@ async function answerGraphQL(options: GraphQLRouteOptions, request: Request): Pr
     return await options.graphql.fetch(request, { caller: { kind: 'TEAM' }, left: over, over });
   }
   try {
-    const caller = await options.authenticate({
-      authorization: request.headers.get('authorization'),
-      origin: request.headers.get('origin'),
-    });
+    const origin = request.headers.get('origin');
+    const authorization = request.headers.get('authorization');
+    const caller = await options.authenticate({ authorization, origin });
     const malformed = findMalformedParameter(request);
     if (malformed !== null) return refuseMalformed(malformed);
     const over = AbortSignal.any([request.signal, options.stopping, ...untilExpiry(caller)]);
@@ -109,7 +110,7 @@ async function answerGraphQL(options: GraphQLRouteOptions, request: Request): Pr
       const server = hasFiles ? options.uploads : options.graphql;
       const isTraced = request.headers.get(traceHeader) === 'upstream';
       const lastEventId = request.headers.get('last-event-id') || null;
-      const asking = { caller, left: request.signal, over, isTraced, lastEventId };
+      const asking = { caller, origin, left: request.signal, over, isTraced, lastEventId };
       const response = await server.fetch(request, asking);
       response.headers.set('cache-control', 'no-store');
       return response;

@@ -31,6 +31,10 @@ export interface HostPage {
   readonly scripts?: string;
   /** The policies of Trusted Types that the page allows. */
   readonly trustedTypes?: string;
+  /** `form-action` of the page; it has none when left out. */
+  readonly postsTo?: string;
+  /** `Referrer-Policy` of the page; the browser's own when left out. */
+  readonly referrerPolicy?: string;
   /** Launches without a click. */
   readonly launchesAtLoad?: boolean;
 }
@@ -107,6 +111,7 @@ async function sendPage(response: ServerResponse, page: HostPage, asked: Asked):
   // One for all pages will do where nobody attacks.
   const nonce = page.scripts?.includes('nonce') ? ' nonce="once"' : '';
   response.setHeader('content-security-policy', policyOf(policy, gatewayUrl, page));
+  if (page.referrerPolicy) response.setHeader('referrer-policy', page.referrerPolicy);
   response.setHeader('content-type', 'text/html; charset=utf-8');
   response.end(`<!doctype html><html lang="en"><title>Your test</title>
 <script id="settings" type="application/json">${settings}</script>
@@ -115,13 +120,14 @@ async function sendPage(response: ServerResponse, page: HostPage, asked: Asked):
 }
 
 function policyOf(policy: 'gateway' | 'self', gatewayUrl: string, page: HostPage): string {
-  const { connects, scripts, trustedTypes = 'portal-widget' } = page;
+  const { connects, postsTo, scripts, trustedTypes = 'portal-widget' } = page;
   const gateway = `${gatewayUrl} ${gatewayUrl.replace('http', 'ws')}`;
   const self = policy === 'self' ? '' : "'self' ";
   return [
     "default-src 'none'",
     `script-src ${scripts ?? (policy === 'self' ? "'self'" : `'self' ${gatewayUrl}`)}`,
     `connect-src ${connects ?? self + gateway}`,
+    ...(postsTo === undefined ? [] : [`form-action ${postsTo}`]),
     "require-trusted-types-for 'script'",
     `trusted-types ${trustedTypes}`,
   ].join('; ');
