@@ -172,6 +172,7 @@ const rooms: readonly Room[] = [
     files: /^sandbox\//,
     may: [/^sandbox\//, /^(hono|hono\/.*|@hono\/node-server|zod|standardwebhooks)$/, node],
   },
+  { files: /^widget\/src\/typings\//, may: [/^widget\/src\//, /^react$/] },
   { files: /^widget\/src\//, may: [/^widget\/src\//, /^graphql-ws\/client$/] },
 ];
 
