@@ -62,8 +62,8 @@ export function createContexts(parts: ContextParts): Contexts {
   };
 
   const create: CreateContext = ({ caller, left, over, isTraced = false, lastEventId = null }) => {
-    const trace = isTraced && caller.kind === 'TEAM' ? traceUpstream(upstream) : null;
-    const service = bindService(trace?.upstream ?? upstream, {
+    const traced = traceUpstream(upstream);
+    const service = bindService(traced.upstream, {
       rights: createRights(caller),
       ordersPath: config.ordersPath,
       signal: left,
@@ -85,7 +85,8 @@ export function createContexts(parts: ContextParts): Contexts {
       loaders: createLoaders(service),
       onUnknown: oncePerValue(parts.onUnknown),
       onResync: parts.onResync,
-      upstreamTotals: trace?.totals ?? null,
+      upstreamTotals: traced.totals,
+      isTraced: isTraced && caller.kind === 'TEAM',
     };
   };
 

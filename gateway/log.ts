@@ -12,6 +12,8 @@ export interface LogFields {
   readonly attempts?: number;
   readonly code?: string;
   readonly count?: number;
+  /** sha256 of a GraphQL document, which may name people; never the document. */
+  readonly documentHash?: string;
   readonly duplicate?: boolean;
   readonly durationMs?: number;
   readonly error?: unknown;
@@ -37,6 +39,7 @@ const allowedFields: readonly (keyof LogFields)[] = [
   'attempts',
   'code',
   'count',
+  'documentHash',
   'duplicate',
   'durationMs',
   'error',

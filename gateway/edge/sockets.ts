@@ -5,23 +5,28 @@ import { CloseCode, handleProtocols, makeServer, type SubscribePayload } from 'g
 import { type WebSocket, WebSocketServer } from 'ws';
 import type { Authenticate } from '../caller/authenticate.ts';
 import type { Caller } from '../caller/caller.ts';
-import { GatewayError } from '../errors.ts';
+import { GatewayError, isGatewayError } from '../errors.ts';
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
+import type { Allowances } from './allowances.ts';
 import { type Asking, type GraphQLServer, observeSend, traceHeader } from './graphql.ts';
 import { createMask, formatForStream } from './mask.ts';
+import { hasOneHost, refuseRequest } from './patience.ts';
 
 const path = '/graphql';
 const maxPayloadBytes = 100_000;
 const initWaitMs = 10_000;
 const keepAliveMs = 15_000;
 const restartCode = 1012;
+/** Clients come back after this one, later and later. */
+const tryLaterCode = 1013;
 /** How long a client may take to answer the close; one that never does would hold up the end of the process. */
 const goodbyeMs = 2000;
 
 export interface SocketsOptions {
   readonly graphql: GraphQLServer;
   readonly authenticate: Authenticate;
+  readonly allowances: Allowances;
   readonly isAllowedOrigin: (origin: string) => boolean;
   readonly log: Log;
   readonly metrics: Metrics;
@@ -78,8 +83,10 @@ export function createSockets(options: SocketsOptions): Sockets {
 
   const upgrade = (request: IncomingMessage, socket: Duplex, head: Buffer) => {
     const { origin } = request.headers;
-    if ((request.url ?? '').split('?')[0] !== path) return refuse(socket, '404 Not Found');
-    if (origin !== undefined && !options.isAllowedOrigin(origin)) return refuse(socket, '403 Forbidden');
+    if ((request.url ?? '').split('?')[0] !== path) return refuseRequest(socket, '404 Not Found');
+    if (!hasOneHost(request)) return refuseRequest(socket, '400 Bad Request');
+    if (origin !== undefined && !options.isAllowedOrigin(origin))
+      return refuseRequest(socket, '403 Forbidden');
     sockets.handleUpgrade(request, socket, head, (accepted) => sockets.emit('connection', accepted, request));
   };
 
@@ -96,18 +103,22 @@ export function createSockets(options: SocketsOptions): Sockets {
   };
 }
 
-function createProtocol({ graphql, authenticate, log, metrics }: SocketsOptions) {
+function createProtocol({ graphql, authenticate, allowances, log, metrics }: SocketsOptions) {
   const mask = createMask(log);
   return makeServer<Record<string, unknown>, Session>({
     connectionInitWaitTimeout: initWaitMs,
     onConnect: async ({ connectionParams, extra }) => {
       const authorization = connectionParams?.authorization;
-      extra.caller = await admit(authenticate, { authorization, origin: extra.origin });
-      if (extra.caller?.kind === 'USER') closeAtExpiry(extra, extra.caller.expiresAt);
-      return extra.caller !== null;
+      const caller = await admit(authenticate, { authorization, origin: extra.origin });
+      if (caller === null || !takeSeat(extra, () => allowances.connect(caller))) return false;
+      if (caller.kind === 'USER') closeAtExpiry(extra, caller.expiresAt);
+      extra.caller = caller;
+      return true;
     },
-    onSubscribe: async ({ extra, connectionParams }, _id, payload) => {
+    onSubscribe: async ({ extra, connectionParams, subscriptions }, _id, payload) => {
       if (extra.caller === null) return [new GraphQLError('Not authenticated.')];
+      const refusal = await findRefusal(allowances, extra.caller, Object.keys(subscriptions).length);
+      if (refusal !== null) return [mask(refusal)];
       const { signal } = extra.left;
       const isTraced = connectionParams?.[traceHeader] === 'upstream';
       const transport = 'websocket' as const;
@@ -147,6 +158,35 @@ async function admit(
     });
   } catch (error) {
     if (error instanceof GatewayError) return null;
+    throw error;
+  }
+}
+
+/** Counts the socket until it is left. One too many is closed: its client tries again later. */
+function takeSeat({ socket, left }: Session, connect: () => () => void): boolean {
+  if (left.signal.aborted) return false;
+  try {
+    left.signal.addEventListener('abort', connect(), { once: true });
+    return true;
+  } catch (error) {
+    if (!isGatewayError(error, 'RATE_LIMITED')) throw error;
+    socket.close(tryLaterCode, 'Too many connections');
+    return false;
+  }
+}
+
+/** What stands in the way of one more operation, before anything of it is read. */
+async function findRefusal(
+  allowances: Allowances,
+  caller: Caller,
+  underWay: number,
+): Promise<GatewayError | null> {
+  try {
+    allowances.checkOperations(caller, underWay);
+    await allowances.pay(caller, 1);
+    return null;
+  } catch (error) {
+    if (isGatewayError(error, 'RATE_LIMITED')) return error;
     throw error;
   }
 }
@@ -213,8 +253,4 @@ function keepAlive(socket: WebSocket): () => void {
     socket.ping();
   }, keepAliveMs);
   return () => clearInterval(timer);
-}
-
-function refuse(socket: Duplex, status: string): void {
-  socket.end(`HTTP/1.1 ${status}\r\nconnection: close\r\ncontent-length: 0\r\n\r\n`);
 }

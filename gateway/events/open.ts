@@ -3,7 +3,7 @@ import type { Log } from '../log.ts';
 import { type Cursors, createCursors, keepCursorKey } from './cursor.ts';
 import type { EventLog } from './log.ts';
 import { createMemoryLog, createMemoryReplies } from './memory/log.ts';
-import { openRedisStore } from './redis/store.ts';
+import { openRedisStore, type RedisStore } from './redis/store.ts';
 import type { Replies } from './replies.ts';
 import { deriveCursorKey } from './seal.ts';
 import { openSqliteStore } from './sqlite/store.ts';
@@ -15,6 +15,8 @@ export interface EventStore {
   readonly cursors: Cursors;
   /** What is wrong with the store itself, in sentences; none when it is whole. Reads all of it. */
   readonly checkIntegrity: () => Promise<readonly string[]>;
+  /** Runs a script where all gateways of this store count together; null when it has only one. */
+  readonly runShared: RedisStore['runShared'] | null;
 }
 
 export type EventStoreLocation =
@@ -40,8 +42,9 @@ export async function openEventStore(
   { keys, log, access = 'exclusive' }: OpenOptions,
 ): Promise<EventStore> {
   const wholeByNature = { checkIntegrity: async () => [] };
+  const ofOne = { runShared: null };
   if (location.kind === 'memory') {
-    const store = { log: createMemoryLog(), replies: createMemoryReplies(), ...wholeByNature };
+    const store = { log: createMemoryLog(), replies: createMemoryReplies(), ...wholeByNature, ...ofOne };
     return withCursors(store, [randomBytes(32)]);
   }
   const [first, ...older] = keys.map(deriveCursorKey);
@@ -51,10 +54,13 @@ export async function openEventStore(
     return withCursors({ ...store, ...wholeByNature }, [first ?? store.cursorKey, ...older]);
   }
   const store = openSqliteStore(location.path, { keys, access });
-  return withCursors(store, [first ?? keepCursorKey(`${location.path}.cursor-key`), ...older]);
+  return withCursors({ ...store, ...ofOne }, [
+    first ?? keepCursorKey(`${location.path}.cursor-key`),
+    ...older,
+  ]);
 }
 
 function withCursors(store: Omit<EventStore, 'cursors'>, keys: readonly [Buffer, ...Buffer[]]): EventStore {
-  const { log, replies, checkIntegrity } = store;
-  return { log, replies, checkIntegrity, cursors: createCursors(log.epoch, keys) };
+  const { log, replies, checkIntegrity, runShared } = store;
+  return { log, replies, checkIntegrity, runShared, cursors: createCursors(log.epoch, keys) };
 }
