@@ -94,6 +94,8 @@ export function createRoutes(options: RoutesOptions): Hono {
     context.json({ error: { code: 'NOT_FOUND', message: 'There is nothing here.' } }, 404),
   );
   app.onError((error, context) => {
+    // The client has left, or was cut, before its request was whole: nobody hears this, and nothing has failed.
+    if ('code' in error && error.code === 'ECONNRESET') return context.body(null, 408);
     options.log.error('request.failed', { route: context.req.path, error });
     return context.json({ error: { code: 'INTERNAL', message: 'The gateway failed.' } }, 500);
   });

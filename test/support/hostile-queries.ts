@@ -36,9 +36,19 @@ export const hostileQueries: readonly HostileQuery[] = [
     query: `{ ...f0 } ${times(2000, (index) => `fragment f${index} on Query { ...f${index + 1} }`)}`,
   },
   {
-    name: '110 fragments, each twice in the one before',
-    query: `{ ...f0 } ${times(110, (index) => `fragment f${index} on Query { ...f${index + 1} ...f${index + 1} }`)}
-      fragment f110 on Query { viewer { kind } }`,
+    name: '75 fragments, each twice in the one before',
+    query: `{ ...f0 } ${times(75, (index) => `fragment f${index} on Query { ...f${index + 1} ...f${index + 1} }`)}
+      fragment f75 on Query { viewer { kind } }`,
+  },
+  {
+    name: '20 fragments, each twice in the one before, under other names',
+    query: `{ users { nodes { ...f0 } } } ${times(
+      20,
+      (index) => `fragment f${index} on User {
+        a${index}: orders { nodes { user { ...f${index + 1} } } }
+        b${index}: orders { nodes { user { ...f${index + 1} } } }
+      }`,
+    )} fragment f20 on User { id }`,
   },
   {
     name: 'fragments in a circle',
