@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
+import { canary, malformedBodies } from '../siege/malformed-bodies.ts';
 import { type Ask, ways, waysWith } from '../support/ask.ts';
 import { hostileQueries } from '../support/hostile-queries.ts';
 import { gatewayKey, graphqlRequest, type Lab, startLab } from '../support/lab.ts';
@@ -44,6 +45,8 @@ describe.each([...ways, ...viewerWays])('over %s', (_name, ask) => {
     ['50 aliases', `{ viewer { ${alias(50)} } }`, undefined],
     ['51 directives', `{ viewer { ${'kind @include(if: true) '.repeat(51)} } }`, ['QUERY_TOO_COSTLY']],
     ['50 directives', `{ viewer { ${'kind @include(if: true) '.repeat(50)} } }`, undefined],
+    ['16 levels', levels('demographics { firstName }'), ['QUERY_TOO_COSTLY']],
+    ['15 levels', levels('id'), undefined],
     [
       'fragments in a circle',
       '{ ...a } fragment a on Query { ...b } fragment b on Query { ...a }',
@@ -53,6 +56,12 @@ describe.each([...ways, ...viewerWays])('over %s', (_name, ask) => {
     expect(await codesOf(ask, query)).toEqual(codes);
   });
 });
+
+/** What stands in `last` begins on the 15th level. */
+function levels(last: string): string {
+  const more = 'orders(first: 1) { nodes { user {';
+  return `{ users(first: 1) { nodes { ${more.repeat(4)} ${last} ${'} } }'.repeat(4)} } } }`;
+}
 
 function alias(count: number): string {
   return Array.from({ length: count }, (_, index) => `a${index}: kind`).join(' ');
@@ -100,6 +109,19 @@ describe('one request is one operation', () => {
     socket.send(JSON.stringify([{ type: 'connection_init' }, { type: 'ping' }]));
     expect((await once(socket, 'close'))[0]).toBe(4400);
   });
+});
+
+test('a message that is none closes a socket, and is not repeated', async () => {
+  const closings = await Promise.all(
+    malformedBodies.map(async ({ bytes }) => {
+      const socket = await openSocket();
+      socket.send(bytes, { binary: false });
+      const [code, reason] = await once(socket, 'close');
+      return `${code} ${reason}`;
+    }),
+  );
+  expect([...new Set(closings.map((closing) => closing.slice(0, 4)))].toSorted()).toEqual(['1007', '4400']);
+  expect(closings.filter((closing) => closing.includes(canary.slice(0, 11)))).toEqual([]);
 });
 
 describe('more than 100 kB', () => {
