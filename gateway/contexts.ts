@@ -1,5 +1,10 @@
 import { createRights } from './caller/access.ts';
-import type { DocumentTickets } from './caller/document-tickets.ts';
+import {
+  createDocumentTickets,
+  createLaunchTickets,
+  type DocumentTickets,
+  type LaunchTickets,
+} from './caller/tickets.ts';
 import type { NewViewerToken } from './caller/viewer-tokens.ts';
 import type { Config } from './config.ts';
 import { listOrders } from './domain/order/rest.ts';
@@ -23,7 +28,6 @@ export interface ContextParts {
   readonly config: Config;
   readonly store: EventStore;
   readonly upstream: Upstream;
-  readonly documentTickets: DocumentTickets;
   readonly mint: (token: NewViewerToken) => Promise<{ readonly token: string; readonly expiresAt: Date }>;
   /** Origins a portal link may have beyond PORTAL_ORIGINS: the embedded sandbox's own. */
   readonly portalOrigins: readonly string[];
@@ -38,6 +42,8 @@ export interface ContextParts {
 export interface Contexts {
   /** Makes what resolvers reach, for one operation of one caller. */
   readonly create: CreateContext;
+  readonly documentTickets: DocumentTickets;
+  readonly launchTickets: LaunchTickets;
   /** The service as the gateway itself uses it, not on behalf of a caller. */
   readonly ownService: (signal: AbortSignal) => Service;
   /**
@@ -50,8 +56,10 @@ export interface Contexts {
 }
 
 export function createContexts(parts: ContextParts): Contexts {
-  const { config, store, upstream, documentTickets, mint } = parts;
+  const { config, store, upstream, mint } = parts;
   const attempts = createAttempts(store.replies);
+  const documentTickets = createDocumentTickets(store.deposits);
+  const launchTickets = createLaunchTickets(store.deposits);
   const portalOrigins = [...config.portalOrigins, ...parts.portalOrigins];
   let teamId = config.teamId;
   const noteTeam = (id: string) => {
@@ -61,7 +69,14 @@ export function createContexts(parts: ContextParts): Contexts {
     store.log.writeMark(teamMark, id).catch(() => undefined);
   };
 
-  const create: CreateContext = ({ caller, left, over, isTraced = false, lastEventId = null }) => {
+  const create: CreateContext = ({
+    caller,
+    left,
+    over,
+    origin = null,
+    isTraced = false,
+    lastEventId = null,
+  }) => {
     const traced = traceUpstream(upstream);
     const service = bindService(traced.upstream, {
       rights: createRights(caller),
@@ -72,12 +87,14 @@ export function createContexts(parts: ContextParts): Contexts {
     });
     return {
       caller,
+      origin,
       service,
       events: store.log,
       cursors: store.cursors,
       attempts,
       mintViewerToken: mint,
       documentTickets,
+      launchTickets,
       portalOrigins,
       teamId: () => teamId,
       over,
@@ -106,6 +123,8 @@ export function createContexts(parts: ContextParts): Contexts {
 
   return {
     create,
+    documentTickets,
+    launchTickets,
     ownService,
     learnTeam: async () => {
       if (teamId === null) await askForTeam();
@@ -123,11 +142,12 @@ export function createContexts(parts: ContextParts): Contexts {
 
 /** One page of rows with one new value is one finding, and so is a subscription that shows it again and again. */
 function oncePerValue(tell: ContextParts['onUnknown']): ContextParts['onUnknown'] {
-  const told = new Set<string>();
+  // Made with the first finding: there is seldom one.
+  let told: Set<string> | null = null;
   return (field, value) => {
     const key = `${field} ${value}`;
-    if (told.has(key)) return;
-    told.add(key);
+    if (told?.has(key)) return;
+    told = (told ?? new Set()).add(key);
     tell(field, value);
   };
 }

@@ -1,18 +1,19 @@
 import { createServer } from 'node:http';
 import { getRequestListener } from '@hono/node-server';
 import { createAuthenticate } from './caller/authenticate.ts';
-import { createDocumentTickets, type DocumentTickets } from './caller/document-tickets.ts';
 import { createGatewayKeys } from './caller/gateway-keys.ts';
 import { createViewerTokens } from './caller/viewer-tokens.ts';
 import type { Config } from './config.ts';
-import { createContexts } from './contexts.ts';
+import { type Contexts, createContexts } from './contexts.ts';
 import { listChangedOrders } from './domain/order/changed.ts';
+import { redeemLaunchTicket } from './domain/portal/launch-ticket.ts';
 import { fetchDocument } from './domain/result/document.ts';
 import { createAllowances } from './edge/allowances.ts';
 import { addDemo, type Demo } from './edge/demo.ts';
 import type { DocumentsOptions } from './edge/documents.ts';
-import { type CreateContext, createGraphQLServer } from './edge/graphql.ts';
+import { createGraphQLServer } from './edge/graphql.ts';
 import type { GuardOptions } from './edge/guards.ts';
+import type { LaunchOptions } from './edge/launch.ts';
 import { createListedOperations } from './edge/listed-operations.ts';
 import { patience, requireHaste, requireOneHost } from './edge/patience.ts';
 import { createRoutes } from './edge/routes.ts';
@@ -76,19 +77,16 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
     isGatewayKey: createGatewayKeys(config.gatewayApiKeys),
     viewerTokens,
   });
-  const documentTickets = createDocumentTickets();
   const contexts = createContexts({
     config,
     store,
     upstream,
-    documentTickets,
     mint: viewerTokens.mint,
     portalOrigins: parts.portalOrigins ?? [],
     onUnknown: metrics.countUnknown,
     onUnreadable: metrics.countUnreadable,
     onResync: (reason) => metrics.resyncs.inc({ reason }),
   });
-  const createContext = contexts.create;
   const reconciler = startReconciler({
     events: store.log,
     changedSince: (since) => listChangedOrders(contexts.ownService(stopping.signal), since),
@@ -98,7 +96,13 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
   });
   const guards = createGuards(parts, { store, metrics });
   const { allowances } = guards;
-  const graphqlOptions = { createContext, log, metrics, guards, graphiql: parts.demo?.graphiql ?? null };
+  const graphqlOptions = {
+    createContext: contexts.create,
+    log,
+    metrics,
+    guards,
+    graphiql: parts.demo?.graphiql ?? null,
+  };
   const graphql = createGraphQLServer({ ...graphqlOptions, takesFiles: false });
   const sockets = createSockets({ graphql, authenticate, allowances, isAllowedOrigin, log, metrics });
   const app = createRoutes({
@@ -125,7 +129,8 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
       },
       onClockOffset: (seconds) => metrics.webhookClockOffset.set(seconds),
     }),
-    openDocument: createOpenDocument(documentTickets, createContext),
+    openDocument: createOpenDocument(contexts),
+    openPortal: createOpenPortal(contexts),
     beginOperation: upstream.begin,
     checkReady: async () => ({
       eventLog: await store.log.isWritable(),
@@ -206,15 +211,23 @@ function openUpstream({ config, serviceUrl }: GatewayParts, metrics: Metrics): U
 }
 
 /** Spends a ticket and opens its document with the rights of the caller it was made for. */
-function createOpenDocument(
-  tickets: DocumentTickets,
-  createContext: CreateContext,
-): DocumentsOptions['openDocument'] {
+function createOpenDocument({ create, documentTickets }: Contexts): DocumentsOptions['openDocument'] {
   return async (ticket, signal) => {
-    const grant = tickets.redeem(ticket);
+    const grant = await documentTickets.redeem(ticket);
     if (grant === null) return null;
-    const { service } = createContext({ caller: grant.caller, left: signal, over: signal });
+    const { service } = create({ caller: grant.caller, left: signal, over: signal });
     const file = await fetchDocument(service, grant);
     return file === null ? null : { ...file, kind: grant.kind };
+  };
+}
+
+/** Spends a ticket and asks for its portal link with the rights of the caller it was made for. */
+function createOpenPortal({ create, launchTickets }: Contexts): LaunchOptions['openPortal'] {
+  return async (posted, signal) => {
+    const opened = await redeemLaunchTicket(launchTickets, posted, (caller) =>
+      create({ caller, left: signal, over: signal }),
+    );
+    if (opened.kind === 'PortalUrl') return opened;
+    return opened.kind === 'InputRejected' ? 'BAD_REQUEST' : opened.code;
   };
 }

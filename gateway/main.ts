@@ -1,14 +1,17 @@
+import { enableCompileCache, flushCompileCache } from 'node:module';
 import { dirname, join } from 'node:path';
 import process from 'node:process';
+import { fileURLToPath } from 'node:url';
 import closeWithGrace from 'close-with-grace';
 import { type Config, readConfig } from './config.ts';
 import { isGatewayError } from './errors.ts';
-import { createGateway, type Gateway } from './gateway.ts';
+import type { Gateway } from './gateway.ts';
 import { keepSecrets } from './kept-secrets.ts';
 import { createLog, type Log } from './log.ts';
 import { describeStart, generatedGatewayKey } from './start-text.ts';
 
 const dataFolder = './data';
+const compiledFolder = fileURLToPath(new URL('../.cache/compiled', import.meta.url));
 const drainMs = 10_000;
 const impatientMs = 2000;
 
@@ -21,6 +24,7 @@ interface Started {
 
 async function start(config: Config, log: Log): Promise<Started> {
   if (config.service.kind === 'embedded') return await startWithSandbox(config, log);
+  const { createGateway } = await import('./gateway.ts');
   const gateway = await createGateway({ config, log, serviceUrl: config.service.url });
   const { url } = await gateway.listen();
   return { gateway, url, closeSandbox: async () => {} };
@@ -29,6 +33,7 @@ async function start(config: Config, log: Log): Promise<Started> {
 async function startWithSandbox(config: Config, log: Log): Promise<Started> {
   const { createSandbox } = await import('../sandbox/sandbox.ts');
   const { createDemo } = await import('./demo-of-sandbox.ts');
+  const { createGateway } = await import('./gateway.ts');
   const [webhookSecret = ''] = config.webhookSecrets;
   const sandbox = createSandbox({ apiKey: config.service.apiKey, webhookSecret, ...stateFileOf(config) });
   const service = await sandbox.listen({ host: '127.0.0.1', port: 0 });
@@ -78,7 +83,16 @@ function endOnSignals(log: Log): void {
   process.on('SIGINT', end);
 }
 
+/**
+ * Keeps what V8 compiles, and the types stripped, for the next start: webhooks wait for it. Everything large is
+ * imported after this. Where the folder cannot be written, each start compiles anew.
+ */
+function keepCompiled(): void {
+  enableCompileCache(compiledFolder);
+}
+
 async function run(): Promise<void> {
+  keepCompiled();
   const config = readConfig(process.env, () => keepSecrets(dataFolder));
   const log = createLog({ level: config.logLevel });
   endOnSignals(log);
@@ -89,6 +103,8 @@ async function run(): Promise<void> {
   };
   log.info('gateway.listening', { address: url, service: config.service.kind, store: config.eventLog.kind });
   process.stdout.write(describeStart(config, url));
+  // Kept at once: a process that is killed keeps nothing.
+  flushCompileCache();
 }
 
 try {

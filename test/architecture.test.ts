@@ -101,7 +101,8 @@ const rooms: readonly Room[] = [
       /^gateway\/config\.ts$/,
       /^gateway\/caller\//,
       /^gateway\/upstream\/service\.ts$/,
-      /^jose$/,
+      /^gateway\/events\/deposits\.ts$/,
+      /^(jose|zod)$/,
       node,
     ],
   },
@@ -117,7 +118,7 @@ const rooms: readonly Room[] = [
     may: [
       errors,
       /^gateway\/graph\//,
-      /^gateway\/(caller\/(caller|viewer-tokens|document-tickets)|upstream\/(service|trace)|events\/(cursor|log|attempts))\.ts$/,
+      /^gateway\/(caller\/(caller|viewer-tokens|tickets)|upstream\/(service|trace)|events\/(cursor|log|attempts))\.ts$/,
       /^(@pothos\/.*|dataloader|graphql|graphql-scalars|zod)$/,
       node,
     ],

@@ -110,7 +110,7 @@ function toStream(
 
 function statusOf({ code }: GatewayError): number {
   if (code === 'UPSTREAM_TIMEOUT') return 504;
-  if (code === 'UPSTREAM_RATE_LIMITED') return 503;
+  if (code === 'UPSTREAM_RATE_LIMITED' || code === 'EVENT_LOG_UNAVAILABLE') return 503;
   return code === 'FORBIDDEN' ? 403 : 502;
 }
 

@@ -1,6 +1,11 @@
-import { renderGraphiQL } from '@graphql-yoga/render-graphiql';
 import type { ExecutionResult } from 'graphql';
-import { createYoga, isAsyncIterable, type Plugin, type YogaServerInstance } from 'graphql-yoga';
+import {
+  createYoga,
+  type GraphiQLOptions,
+  isAsyncIterable,
+  type Plugin,
+  type YogaServerInstance,
+} from 'graphql-yoga';
 import type { Caller } from '../caller/caller.ts';
 import type { GraphContext } from '../graph/context.ts';
 import { schema } from '../graph/schema.ts';
@@ -15,6 +20,8 @@ import { maxUploadBytes, useUploads } from './uploads.ts';
 /** What is known of an operation before it is read: who asks, and when the asking is over. */
 export interface Asking {
   readonly caller: Caller;
+  /** The browser's `Origin`; left out where there is none. */
+  readonly origin?: string | null;
   /** Aborts when the client has left: nobody waits for the answer any more. */
   readonly left: AbortSignal;
   /** Aborts when a stream must end: the client has left, its token has ended or the gateway stops. */
@@ -65,8 +72,8 @@ export function createGraphQLServer(options: GraphQLServerOptions): GraphQLServe
     // The runtime's own classes. Yoga's ponyfills make a Response over a foreign stream, and when a client leaves
     // such a stream, closing it throws out of band and would end the process (seen with Node 26.10).
     fetchAPI: { Request, Response, Headers, ReadableStream, TextEncoder, TextDecoder, URL },
-    context: ({ caller, left, over, isTraced = false, lastEventId = null }) =>
-      options.createContext({ caller, left, over, isTraced, lastEventId }),
+    context: ({ caller, left, over, origin = null, isTraced = false, lastEventId = null }) =>
+      options.createContext({ caller, left, over, origin, isTraced, lastEventId }),
     plugins: [
       useGuards({ ...options.guards, mask: maskError }),
       useCounts(options.metrics),
@@ -91,7 +98,9 @@ function describeGraphiQL(graphiql: GraphiQL | null) {
   const key = graphiql.gatewayKey ?? '<your gateway key>';
   const headers = JSON.stringify({ authorization: `Bearer ${key}` }, null, 2);
   return {
-    renderGraphiQL,
+    // Loaded with the first page: it is large, and webhooks wait while a gateway starts.
+    renderGraphiQL: async (page?: GraphiQLOptions) =>
+      (await import('@graphql-yoga/render-graphiql')).renderGraphiQL(page),
     graphiql: {
       title: 'Labgraph GraphiQL',
       headers,
@@ -134,11 +143,15 @@ function useTrace(): Plugin<GraphContext> {
         if (!isAsyncIterable(result)) setResult(withTotals(result, args.contextValue));
       },
     }),
-    onSubscribe: ({ args }) => ({
-      onSubscribeResult: () => ({
-        onNext: ({ result, setResult }) => setResult(withTotals(result, args.contextValue)),
-      }),
-    }),
+    // Only where it is asked for: what looks at each item costs every stream memory while it waits.
+    onSubscribe: ({ args }) => {
+      if (args.contextValue.upstreamTotals === null) return undefined;
+      return {
+        onSubscribeResult: () => ({
+          onNext: ({ result, setResult }) => setResult(withTotals(result, args.contextValue)),
+        }),
+      };
+    },
   };
 }
 

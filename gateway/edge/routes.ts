@@ -8,10 +8,11 @@ import type { Metrics } from '../metrics.ts';
 import type { Allowances } from './allowances.ts';
 import { answerDocument, type DocumentsOptions } from './documents.ts';
 import { type GraphQLServer, traceHeader } from './graphql.ts';
+import { answerLaunch, type LaunchOptions } from './launch.ts';
 import { describeGatewayError } from './mask.ts';
 import { createUploadGate, isUpload } from './uploads.ts';
 
-export interface RoutesOptions extends DocumentsOptions {
+export interface RoutesOptions extends DocumentsOptions, LaunchOptions {
   readonly graphql: GraphQLServer;
   /** The same graph for requests with files, which may be larger. */
   readonly uploads: GraphQLServer;
@@ -72,6 +73,7 @@ export function createRoutes(options: RoutesOptions): Hono {
       connection: context.env,
     }),
   );
+  app.all('/launch', (context) => answerLaunch(context.req.raw, options));
   app.post('/webhooks', (context) => options.receiveWebhook(context.req.raw));
   app.get('/health', (context) => context.json({ status: 'ok' }));
   app.get('/ready', async (context) => {
@@ -115,10 +117,9 @@ async function answerGraphQL(options: GraphQLRouteOptions, request: Request): Pr
     return page;
   }
   try {
-    const caller = await options.authenticate({
-      authorization: request.headers.get('authorization'),
-      origin: request.headers.get('origin'),
-    });
+    const origin = request.headers.get('origin');
+    const authorization = request.headers.get('authorization');
+    const caller = await options.authenticate({ authorization, origin });
     // Before a byte of it is read: what is malformed costs as much as what is not.
     await options.allowances.pay(caller, 1);
     const malformed = findMalformedParameter(request);
@@ -131,7 +132,7 @@ async function answerGraphQL(options: GraphQLRouteOptions, request: Request): Pr
       const server = hasFiles ? options.uploads : options.graphql;
       const isTraced = request.headers.get(traceHeader) === 'upstream';
       const lastEventId = request.headers.get('last-event-id') || null;
-      const asking = { caller, left: request.signal, over, isTraced, lastEventId };
+      const asking = { caller, origin, left: request.signal, over, isTraced, lastEventId };
       const response = await server.fetch(request, asking);
       response.headers.set('cache-control', 'no-store');
       return response;

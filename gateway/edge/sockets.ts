@@ -12,11 +12,11 @@ import type { Allowances } from './allowances.ts';
 import { type Asking, type GraphQLServer, observeSend, traceHeader } from './graphql.ts';
 import { createMask, formatForStream } from './mask.ts';
 import { hasOneHost, refuseRequest } from './patience.ts';
+import { type WatchedSocket, watchSockets } from './socket-watch.ts';
 
 const path = '/graphql';
 const maxPayloadBytes = 100_000;
 const initWaitMs = 10_000;
-const keepAliveMs = 15_000;
 const restartCode = 1012;
 /** Clients come back after this one, later and later. */
 const tryLaterCode = 1013;
@@ -38,12 +38,15 @@ export interface Sockets {
   readonly close: () => void;
 }
 
-/** One open socket: who it belongs to, and when it is left. */
+/** One open socket: who it belongs to, and when it is left. Ten thousand are a usual day: each byte counts. */
 interface Session extends Record<PropertyKey, unknown> {
   readonly socket: WebSocket;
+  readonly watched: WatchedSocket;
   readonly origin: string | null;
   readonly left: AbortController;
   caller: Caller | null;
+  /** Gives its place back; null while it has none. */
+  leave: (() => void) | null;
 }
 
 /**
@@ -53,14 +56,17 @@ interface Session extends Record<PropertyKey, unknown> {
 export function createSockets(options: SocketsOptions): Sockets {
   const sockets = new WebSocketServer({ noServer: true, maxPayload: maxPayloadBytes, handleProtocols });
   const protocol = createProtocol(options);
+  const watch = watchSockets();
 
   sockets.on('connection', (socket: WebSocket, request: IncomingMessage) => {
     const left = new AbortController();
-    const session: Session = { socket, origin: request.headers.origin ?? null, left, caller: null };
+    const watched = watch.add(socket);
+    const { origin = null } = request.headers;
+    const session: Session = { socket, watched, origin, left, caller: null, leave: null };
     const closed = protocol.opened(
       {
         protocol: socket.protocol,
-        send: (data) => sendWhenTaken(socket, data),
+        send: watched.send,
         close: (code, reason) => socket.close(code, reason),
         onMessage: (handle) =>
           socket.on('message', (data) => {
@@ -72,11 +78,10 @@ export function createSockets(options: SocketsOptions): Sockets {
       },
       session,
     );
-    const stopKeepAlive = keepAlive(socket);
     socket.on('error', () => socket.terminate());
     socket.once('close', (code, reason) => {
-      stopKeepAlive();
       left.abort();
+      session.leave?.();
       closed(code, String(reason)).catch((error: unknown) => options.log.error('socket.failed', { error }));
     });
   });
@@ -99,6 +104,7 @@ export function createSockets(options: SocketsOptions): Sockets {
       for (const socket of open) socket.close(restartCode, 'Service restart');
       setTimeout(() => open.forEach((socket) => void socket.terminate()), goodbyeMs).unref();
       sockets.close();
+      watch.stop();
     },
   };
 }
@@ -110,8 +116,10 @@ function createProtocol({ graphql, authenticate, allowances, log, metrics }: Soc
     onConnect: async ({ connectionParams, extra }) => {
       const authorization = connectionParams?.authorization;
       const caller = await admit(authenticate, { authorization, origin: extra.origin });
+      // Read once; a secret is not kept for the socket's life.
+      if (connectionParams !== undefined) Reflect.deleteProperty(connectionParams, 'authorization');
       if (caller === null || !takeSeat(extra, () => allowances.connect(caller))) return false;
-      if (caller.kind === 'USER') closeAtExpiry(extra, caller.expiresAt);
+      if (caller.kind === 'USER') extra.watched.expiresAt = caller.expiresAt;
       extra.caller = caller;
       return true;
     },
@@ -119,10 +127,18 @@ function createProtocol({ graphql, authenticate, allowances, log, metrics }: Soc
       if (extra.caller === null) return [new GraphQLError('Not authenticated.')];
       const refusal = await findRefusal(allowances, extra.caller, Object.keys(subscriptions).length);
       if (refusal !== null) return [mask(refusal)];
+      const { origin } = extra;
       const { signal } = extra.left;
       const isTraced = connectionParams?.[traceHeader] === 'upstream';
       const transport = 'websocket' as const;
-      const asking: Asking = { caller: extra.caller, left: signal, over: signal, isTraced, transport };
+      const asking: Asking = {
+        caller: extra.caller,
+        origin,
+        left: signal,
+        over: signal,
+        isTraced,
+        transport,
+      };
       const prepared = await prepare(graphql, asking, payload);
       return 'errors' in prepared ? prepared.errors.map(mask) : prepared.args;
     },
@@ -137,8 +153,8 @@ function createProtocol({ graphql, authenticate, allowances, log, metrics }: Soc
       };
     },
     // The enveloped functions of this operation travel as its root value.
-    execute: (args) => readEnveloped(args).execute(args),
-    subscribe: (args) => readEnveloped(args).subscribe(args),
+    execute: (args) => takeEnveloped(args).execute(args),
+    subscribe: (args) => takeEnveloped(args).subscribe(args),
   });
 }
 
@@ -163,14 +179,14 @@ async function admit(
 }
 
 /** Counts the socket until it is left. One too many is closed: its client tries again later. */
-function takeSeat({ socket, left }: Session, connect: () => () => void): boolean {
-  if (left.signal.aborted) return false;
+function takeSeat(session: Session, connect: () => () => void): boolean {
+  if (session.left.signal.aborted) return false;
   try {
-    left.signal.addEventListener('abort', connect(), { once: true });
+    session.leave = connect();
     return true;
   } catch (error) {
     if (!isGatewayError(error, 'RATE_LIMITED')) throw error;
-    socket.close(tryLaterCode, 'Too many connections');
+    session.socket.close(tryLaterCode, 'Too many connections');
     return false;
   }
 }
@@ -189,15 +205,6 @@ async function findRefusal(
     if (isGatewayError(error, 'RATE_LIMITED')) return error;
     throw error;
   }
-}
-
-/** Nothing is sent after the token has ended: 4403, so that the client comes back with a new one. */
-function closeAtExpiry({ socket, left }: Session, expiresAt: Date): void {
-  const timer = setTimeout(
-    () => socket.close(CloseCode.Forbidden, 'Token expired'),
-    expiresAt.getTime() - Date.now(),
-  );
-  left.signal.addEventListener('abort', () => clearTimeout(timer), { once: true });
 }
 
 type Enveloped = ReturnType<GraphQLServer['getEnveloped']>;
@@ -230,27 +237,10 @@ function markInvalid(error: GraphQLError): GraphQLError {
   return new GraphQLError(error.message, { nodes: error.nodes ?? null, extensions });
 }
 
-function readEnveloped(args: ExecutionArgs): Enveloped {
+/** They are needed once, and a subscription's arguments live as long as its socket. */
+function takeEnveloped(args: ExecutionArgs): Enveloped {
   // Set by `prepare` for every operation; nothing else makes execution arguments here.
-  return args.rootValue as Enveloped;
-}
-
-/** Resolves when the socket has taken the message: the stream goes on only as fast as the client reads. */
-function sendWhenTaken(socket: WebSocket, data: string): Promise<void> {
-  if (socket.readyState !== socket.OPEN) return Promise.resolve();
-  return new Promise((resolve) => socket.send(data, () => resolve()));
-}
-
-/** Pings, and ends a socket whose other side is gone without a word. */
-function keepAlive(socket: WebSocket): () => void {
-  let isAlive = true;
-  socket.on('pong', () => {
-    isAlive = true;
-  });
-  const timer = setInterval(() => {
-    if (!isAlive) return socket.terminate();
-    isAlive = false;
-    socket.ping();
-  }, keepAliveMs);
-  return () => clearInterval(timer);
+  const enveloped = args.rootValue as Enveloped;
+  args.rootValue = undefined;
+  return enveloped;
 }

@@ -1,17 +1,20 @@
 import { randomBytes } from 'node:crypto';
 import type { Log } from '../log.ts';
 import { type Cursors, createCursors, keepCursorKey } from './cursor.ts';
+import type { Deposits } from './deposits.ts';
 import type { EventLog } from './log.ts';
+import { createMemoryDeposits } from './memory/deposits.ts';
 import { createMemoryLog, createMemoryReplies } from './memory/log.ts';
 import { openRedisStore, type RedisStore } from './redis/store.ts';
 import type { Replies } from './replies.ts';
 import { deriveCursorKey } from './seal.ts';
 import { openSqliteStore } from './sqlite/store.ts';
 
-/** Everything the gateway keeps: the log, the replies beside it, and the cursors into it. */
+/** Everything the gateway keeps: the log, replies and deposits beside it, and the cursors into it. */
 export interface EventStore {
   readonly log: EventLog;
   readonly replies: Replies;
+  readonly deposits: Deposits;
   readonly cursors: Cursors;
   /** What is wrong with the store itself, in sentences; none when it is whole. Reads all of it. */
   readonly checkIntegrity: () => Promise<readonly string[]>;
@@ -44,8 +47,8 @@ export async function openEventStore(
   const wholeByNature = { checkIntegrity: async () => [] };
   const ofOne = { runShared: null };
   if (location.kind === 'memory') {
-    const store = { log: createMemoryLog(), replies: createMemoryReplies(), ...wholeByNature, ...ofOne };
-    return withCursors(store, [randomBytes(32)]);
+    const beside = { replies: createMemoryReplies(), deposits: createMemoryDeposits() };
+    return withCursors({ log: createMemoryLog(), ...beside, ...wholeByNature, ...ofOne }, [randomBytes(32)]);
   }
   const [first, ...older] = keys.map(deriveCursorKey);
   if (location.kind === 'redis') {
@@ -61,6 +64,6 @@ export async function openEventStore(
 }
 
 function withCursors(store: Omit<EventStore, 'cursors'>, keys: readonly [Buffer, ...Buffer[]]): EventStore {
-  const { log, replies, checkIntegrity, runShared } = store;
-  return { log, replies, checkIntegrity, runShared, cursors: createCursors(log.epoch, keys) };
+  const { log, replies, deposits, checkIntegrity, runShared } = store;
+  return { log, replies, deposits, checkIntegrity, runShared, cursors: createCursors(log.epoch, keys) };
 }

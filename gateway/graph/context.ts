@@ -1,6 +1,6 @@
 import DataLoader from 'dataloader';
 import type { Caller } from '../caller/caller.ts';
-import type { DocumentTickets } from '../caller/document-tickets.ts';
+import type { DocumentTickets, LaunchTickets } from '../caller/tickets.ts';
 import type { NewViewerToken } from '../caller/viewer-tokens.ts';
 import type { Attempts } from '../events/attempts.ts';
 import type { Cursors } from '../events/cursor.ts';
@@ -11,6 +11,8 @@ import type { UpstreamTotals } from '../upstream/trace.ts';
 /** What a resolver can reach. One per operation; a subscription has one for its whole life. */
 export interface GraphContext {
   readonly caller: Caller;
+  /** The browser's `Origin`, as it was sent; null where none was. */
+  readonly origin: string | null;
   /** The service as this caller may use it: every answer has passed the owner check. */
   readonly service: Service;
   readonly events: EventLog;
@@ -20,6 +22,7 @@ export interface GraphContext {
     token: NewViewerToken,
   ) => Promise<{ readonly token: string; readonly expiresAt: Date }>;
   readonly documentTickets: DocumentTickets;
+  readonly launchTickets: LaunchTickets;
   readonly portalOrigins: readonly string[];
   readonly teamId: () => string | null;
   /** Aborts when a stream must end: the client has left, its token has ended or the gateway stops. */
@@ -58,19 +61,23 @@ export interface Loaders {
 
 /** Loaders that batch and remember for one operation. */
 export function createLoaders(service: Service): Loaders {
-  const made = new Map<unknown, unknown>();
+  // Made with the first loader: most subscriptions that wait need none, and there are many.
+  let made: Map<unknown, unknown> | null = null;
   return {
     of: <Key, Value>(kind: LoaderKind<Key, Value>) => {
-      const existing = made.get(kind);
+      const existing = made?.get(kind);
       // The map is keyed by the kind itself, so what stands under it has the kind's own types.
       if (existing !== undefined) return existing as DataLoader<Key, Value, string>;
       const loader = new DataLoader<Key, Value, string>((keys) => kind.batch(service, keys), {
         cacheKeyFn: kind.keyOf,
       });
+      made ??= new Map();
       made.set(kind, loader);
       return loader;
     },
-    clear: () => made.clear(),
+    clear: () => {
+      made = null;
+    },
   };
 }
 

@@ -29,6 +29,7 @@ import '../domain/result/graph.ts';
 import '../domain/result/mutations.ts';
 import '../domain/result/service-events.ts';
 import '../domain/portal/graph.ts';
+import '../domain/portal/ticket-graph.ts';
 import '../domain/lab-report/graph.ts';
 import '../domain/lab-report/mutations.ts';
 import '../domain/lab-report/service-events.ts';

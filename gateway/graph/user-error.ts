@@ -41,10 +41,12 @@ export interface InputRejected extends UserError {
 
 export interface NotFound extends UserError {
   readonly kind: 'NotFound';
+  readonly code: 'NOT_FOUND';
 }
 
 export interface FeatureNotEnabled extends UserError {
   readonly kind: 'FeatureNotEnabled';
+  readonly code: 'FEATURE_NOT_ENABLED';
 }
 
 export interface IdempotencyConflict extends UserError {

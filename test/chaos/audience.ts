@@ -1,7 +1,7 @@
 import { createViewerTokens } from '../../gateway/caller/viewer-tokens.ts';
+import type { World, WorldOrder } from '../support/order-world.ts';
 import { subscribeOverSse, subscribeOverWebSocket } from '../support/subscribe.ts';
 import { type Item, type Subscriber, startSubscriber, type Wish } from './subscriber.ts';
-import type { ChaosOrder, World } from './world.ts';
 
 export interface AudienceOptions {
   readonly world: World;
@@ -14,7 +14,7 @@ export interface AudienceOptions {
 /** A subscriber together with the orders it must hear of, null for the team's stream of everything. */
 export interface Listener {
   readonly subscriber: Subscriber;
-  readonly orders: readonly ChaosOrder[] | null;
+  readonly orders: readonly WorldOrder[] | null;
 }
 
 const update = 'cursor kind order { id userId } event { id }';
@@ -72,7 +72,7 @@ export function startAudience(options: AudienceOptions): readonly Listener[] {
     name: string,
     subscribe: typeof subscribeOverSse,
     wish: Wish,
-    orders: readonly ChaosOrder[] | null,
+    orders: readonly WorldOrder[] | null,
   ): Listener {
     const subscriber = startSubscriber({ name, subscribe, address, wish, isByMessage: orders === null });
     return { subscriber, orders };

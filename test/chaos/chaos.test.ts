@@ -18,12 +18,16 @@ function faultsOf(report: ChaosReport): readonly string[] {
   return faultKeys.filter((key) => report[key] > 0);
 }
 
-test('over SQLite nothing acknowledged is lost, repeated, out of order or told to the wrong user, whatever is killed', async () => {
-  const report = await runChaos({ ...short, store: 'sqlite' });
-  expect(report).toMatchObject({ ...noFaults, kills: short.kills, acknowledged: report.sent });
-  expect(report.sent).toBeGreaterThan(short.messages);
-  expect(report.resumed).toBeGreaterThan(report.subscribers);
-}, 120_000);
+test.each(['sqlite', 'redis'] as const)(
+  'over %s nothing acknowledged is lost, repeated, out of order or told to the wrong user, whatever is killed',
+  async (store) => {
+    const report = await runChaos({ ...short, store });
+    expect(report).toMatchObject({ ...noFaults, kills: short.kills, acknowledged: report.sent });
+    expect(report.sent).toBeGreaterThan(short.messages);
+    expect(report.resumed).toBeGreaterThan(report.subscribers);
+  },
+  120_000,
+);
 
 test.each(mutants)(
   'a gateway that $name is found out',

@@ -1,20 +1,14 @@
-import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
+import { makeSecrets, prepareGateways } from '../support/fleet.ts';
+import { startService } from '../support/order-service.ts';
+import { createWorld, planWorld, type World } from '../support/order-world.ts';
+import { type GatewayVictim, prepareRedis, type Victim } from '../support/processes.ts';
 import { type Listener, startAudience } from './audience.ts';
-import {
-  fillDisk,
-  freeze,
-  type GatewayVictim,
-  prepareGateway,
-  prepareRedis,
-  type Victim,
-} from './processes.ts';
+import { fillDisk, freeze } from './harm.ts';
 import { type Sent, sendAll } from './sender.ts';
-import { startService } from './service.ts';
-import { createWorld, type World } from './world.ts';
 
 export interface ChaosPlan {
   readonly store: 'sqlite' | 'redis';
@@ -67,13 +61,13 @@ interface Harm {
  */
 export async function runChaos(plan: ChaosPlan): Promise<ChaosReport> {
   const folder = mkdtempSync(join(tmpdir(), 'labgraph-chaos-'));
-  const world = createWorld(plan);
+  const world = createWorld(planWorld(plan));
   const service = await startService(world);
   const secrets = makeSecrets();
   const redis = plan.store === 'redis' ? await prepareRedis(folder) : null;
-  const gateways = await prepareGateways(plan, {
+  const gateways = await prepareGateways(plan.source, {
     folder,
-    world,
+    teamId: world.teamId,
     secrets,
     service: service.url,
     redis: redis?.url,
@@ -117,44 +111,6 @@ export async function runChaos(plan: ChaosPlan): Promise<ChaosReport> {
     service.close();
     rmSync(folder, { recursive: true, force: true });
   }
-}
-
-function makeSecrets() {
-  return {
-    gatewayKey: randomBytes(24).toString('base64url'),
-    viewerTokenSecret: randomBytes(48).toString('base64url'),
-    webhookSecret: `whsec_${randomBytes(24).toString('base64')}`,
-    eventLogKey: randomBytes(32).toString('base64'),
-  };
-}
-
-interface Surroundings {
-  readonly folder: string;
-  readonly world: World;
-  readonly secrets: ReturnType<typeof makeSecrets>;
-  readonly service: string;
-  readonly redis: string | undefined;
-}
-
-/** One gateway over SQLite, two over Redis. Every change must come by webhook: nothing is reconciled. */
-async function prepareGateways(plan: ChaosPlan, around: Surroundings): Promise<readonly GatewayVictim[]> {
-  const env = {
-    NODE_ENV: 'production',
-    SERVICE_URL: around.service,
-    SERVICE_API_KEY: 'chaos',
-    SERVICE_TEAM_ID: around.world.teamId,
-    WEBHOOK_SECRETS: around.secrets.webhookSecret,
-    GATEWAY_API_KEYS: around.secrets.gatewayKey,
-    VIEWER_TOKEN_SECRET: around.secrets.viewerTokenSecret,
-    EVENT_LOG: around.redis ?? `sqlite:${join(around.folder, 'events.db')}`,
-    EVENT_LOG_KEY: around.secrets.eventLogKey,
-    RECONCILE_MINUTES: '0',
-    LOG_LEVEL: 'warn',
-  };
-  const names = around.redis === undefined ? ['gateway'] : ['gateway 1', 'gateway 2'];
-  return await Promise.all(
-    names.map((name) => prepareGateway(name, { source: plan.source, folder: around.folder, env })),
-  );
 }
 
 function takeTurns(urls: readonly string[]): () => string {

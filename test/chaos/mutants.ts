@@ -35,7 +35,7 @@ export const mutants: readonly Mutant[] = [
       {
         file: 'gateway/events/sqlite/writing.ts',
         from: 'if (earlier !== undefined) {',
-        to: 'if (earlier !== undefined && earlier.position < 0) {',
+        to: "if (earlier !== undefined && readNumber(earlier, 'position') < 0) {",
       },
       {
         file: 'gateway/events/sqlite/writing.ts',

@@ -1,7 +1,7 @@
-import { createHmac } from 'node:crypto';
-import { Agent, request } from 'node:http';
+import { Agent } from 'node:http';
 import { setTimeout as wait } from 'node:timers/promises';
-import type { ChaosMessage, ChaosOrder, World } from './world.ts';
+import type { World, WorldMessage, WorldOrder } from '../support/order-world.ts';
+import { createWebhookPost } from '../support/post-webhook.ts';
 
 export interface Sent {
   /** Different messages sent. */
@@ -38,9 +38,9 @@ const retryWaitMs = 60;
 export async function sendAll(options: SenderOptions, numbers: Set<number>): Promise<Sent> {
   const sent: Sent = { messages: 0, posts: 0, acknowledged: 0, forgedAccepted: 0 };
   const agent = new Agent({ keepAlive: true, maxSockets: options.concurrency * 3 });
-  const post = createPost(options, agent);
+  const post = createWebhookPost({ address: options.address, agent, timeoutMs });
 
-  const bring = async (message: ChaosMessage): Promise<void> => {
+  const bring = async (message: WorldMessage): Promise<void> => {
     sent.messages += 1;
     while (!options.signal.aborted) {
       sent.posts += 1;
@@ -54,7 +54,7 @@ export async function sendAll(options: SenderOptions, numbers: Set<number>): Pro
       await wait(retryWaitMs);
     }
   };
-  const tellOne = async (order: ChaosOrder): Promise<void> => {
+  const tellOne = async (order: WorldOrder): Promise<void> => {
     const { world } = options;
     const dice = Math.random();
     const version = world.advance(order);
@@ -91,38 +91,6 @@ export async function sendAll(options: SenderOptions, numbers: Set<number>): Pro
 }
 
 /** Acknowledged and newer than anything acknowledged before: subscribers must be told. */
-function noteChange({ order, version }: ChaosMessage): void {
+function noteChange({ order, version }: WorldMessage): void {
   if (version > (order.expected.at(-1) ?? 0)) order.expected.push(version);
-}
-
-function createPost({ address }: SenderOptions, agent: Agent) {
-  return (message: ChaosMessage, secret: string): Promise<number> => {
-    const body = Buffer.from(message.body);
-    const timestamp = String(Math.floor(Date.now() / 1000));
-    const headers = {
-      'content-type': 'application/json',
-      'content-length': String(body.length),
-      'webhook-id': message.id,
-      'webhook-timestamp': timestamp,
-      'webhook-signature': sign(secret, `${message.id}.${timestamp}.${message.body}`),
-    };
-    return new Promise((resolve) => {
-      const posting = request(
-        `${address()}/webhooks`,
-        { method: 'POST', agent, headers, timeout: timeoutMs },
-        (response) => {
-          response.resume();
-          resolve(response.statusCode ?? 0);
-        },
-      );
-      posting.on('timeout', () => posting.destroy(new Error('timeout')));
-      posting.on('error', () => resolve(0));
-      posting.end(body);
-    });
-  };
-}
-
-function sign(secret: string, text: string): string {
-  const key = Buffer.from(secret.slice('whsec_'.length), 'base64');
-  return `v1,${createHmac('sha256', key).update(text).digest('base64')}`;
 }

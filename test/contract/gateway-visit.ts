@@ -44,6 +44,7 @@ async function visitPeople(ask: Ask, lab: Lab): Promise<void> {
   await ask('createPortalUrl', { input: { userId: user.id, context: 'COMMUNICATIONS' } });
   const { userId, orderId } = lab.sandbox.orders()[0] ?? {};
   await ask('createPortalUrl', { input: { userId, orderId } });
+  await ask('createLaunchTicket', { input: { userId, orderId } });
   const limits = { scopes: ['read:orders'], origins: ['https://app.example.com'], ttlSeconds: 60 };
   await ask('createViewerToken', { input: { userId, orderIds: [orderId], ...limits } });
   await ask('deleteUser', { id: user.id });

@@ -1,9 +1,9 @@
-import type { Browser } from 'playwright';
+import axe from 'axe-core';
+import type { Browser, Page } from 'playwright';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Embedding, launchPage, startEmbedding } from './support/embedding.ts';
 import { readPage } from './support/recording.ts';
-import { startTicketGateway } from './support/ticket-gateway.ts';
-import { launchChromium, openVisit, type Report } from './support/visit.ts';
+import { launchChromium, openVisit, type Report, type Visit } from './support/visit.ts';
 
 let browser: Browser;
 
@@ -15,6 +15,13 @@ afterAll(() => browser.close());
 
 function orderOf(embedding: Embedding) {
   return embedding.findOrder('collecting_sample.walk_in_test.appointment_scheduled');
+}
+
+/** What axe finds in a page whose policy lets no script in. */
+async function auditPage(page: Page): Promise<readonly string[]> {
+  await page.evaluate(axe.source);
+  const { violations, incomplete } = await page.evaluate<axe.AxeResults>('axe.run()');
+  return [...violations, ...incomplete].map(({ id }) => id);
 }
 
 const isEvent = (name: string) => (report: Report) => report.kind === 'event' && report.name === name;
@@ -62,36 +69,113 @@ describe('mode="redirect"', () => {
 });
 
 describe('mode="post"', () => {
-  test('posts its ticket in a tab without opener, which the gateway sends on; the page never sees the address', async () => {
+  const post = { attributes: 'mode="post"' };
+  const open = (visit: Visit) => visit.page.getByRole('button', { name: 'Open patient portal' }).click();
+
+  /** The one ticket that the page was given, and the one address that the gateway sent it to. */
+  async function secretsOf({ recording }: Visit) {
+    await recording.settle();
+    const texts = (where: string) => recording.seen.filter((each) => each.where === where);
+    const posted = texts('request body').find(({ text }) => text.startsWith('ticket='));
+    const sentOn = texts('response header').find(({ text }) => text.includes('"location"'));
+    const ticket = posted?.text.slice('ticket='.length) ?? '';
+    return { ticket, link: new URL(JSON.parse(sentOn?.text ?? '{}').location) };
+  }
+
+  test('opens the portal in a tab without opener and Referer, through the gateway', async () => {
     await using embedding = await startEmbedding();
-    const portalUrl = `${embedding.serviceUrl}/portal/secret-of-the-portal`;
-    await using gateway = await startTicketGateway(portalUrl);
-    const body = `<portal-launch mode="post" endpoint="${gateway.endpoint}"></portal-launch>`;
     await using visit = await openVisit(
       { browser, embedding },
-      launchPage(embedding, orderOf(embedding), { body }),
-      {
-        // The page's policy names the real gateway.
-        bypassCSP: true,
-      },
+      launchPage(embedding, orderOf(embedding), post),
     );
 
     const opening = visit.nextPortal();
-    await visit.page.getByRole('button', { name: 'Open patient portal' }).click();
+    await open(visit);
     const portal = await opening;
 
-    expect(gateway.launches).toEqual([
-      {
-        body: 'ticket=ticket-once',
-        origin: embedding.host.origin,
-        contentType: 'application/x-www-form-urlencoded',
-      },
-    ]);
+    await portal.getByText('You are signed in.').waitFor();
     expect(await portal.evaluate(() => [window.opener, document.referrer])).toEqual([null, '']);
-    expect(
-      [await readPage(visit.page), JSON.stringify(visit.reports)].filter((seen) =>
-        /secret|ticket-/.test(seen),
-      ),
-    ).toEqual([]);
+    expect(await embedding.readPortalVisits()).toMatchObject([{ referer: null, secFetchSite: 'cross-site' }]);
+    expect(await visit.until(isEvent('portal-launched'))).toBeDefined();
+    expect(visit.reports.filter(({ kind }) => kind === 'violation')).toEqual([]);
+    expect(visit.recording.complaints).toEqual([]);
   });
+
+  test('leaves ticket and address nowhere: in no page, event, console or storage, in no log and no metric', async () => {
+    await using embedding = await startEmbedding();
+    await using visit = await openVisit(
+      { browser, embedding },
+      launchPage(embedding, orderOf(embedding), post),
+    );
+    const opening = visit.nextPortal();
+    await open(visit);
+    await opening;
+
+    const { ticket, link } = await secretsOf(visit);
+    const code = link.pathname.split('/').at(-1) ?? '';
+    expect([ticket, code]).toEqual([
+      expect.stringMatching(/^[\w-]{43}$/),
+      expect.stringMatching(/^[\w-]{43}$/),
+    ]);
+    const { placesOf } = visit.recording;
+    expect(placesOf(ticket).toSorted()).toEqual(['request body', 'response body']);
+    expect(placesOf(code).toSorted()).toEqual(['address', 'response header']);
+    const metrics = await (await fetch(`${embedding.gatewayUrl}/metrics`)).text();
+    const entries = await visit.page.evaluate(() => performance.getEntries().map(({ name }) => name));
+    const kept = JSON.stringify(await visit.page.context().storageState());
+    const written = [await readPage(visit.page), JSON.stringify(visit.reports), kept, ...entries];
+    const found = [...written, ...embedding.logged, metrics].filter((text) =>
+      [ticket, code].some((secret) => text.includes(secret)),
+    );
+    expect(found).toEqual([]);
+  });
+
+  test('runs under a form-action that names gateway and portal, and not without the portal', async () => {
+    await using embedding = await startEmbedding();
+    const { gatewayUrl, serviceUrl } = embedding;
+    const pageWith = (postsTo: string) => launchPage(embedding, orderOf(embedding), { ...post, postsTo });
+    await using visit = await openVisit({ browser, embedding }, pageWith(`${gatewayUrl} ${serviceUrl}`));
+    const opening = visit.nextPortal();
+    await open(visit);
+    await opening;
+    expect(visit.recording.complaints).toEqual([]);
+
+    await using narrow = await openVisit({ browser, embedding }, pageWith(gatewayUrl));
+    const complaining = narrow.page
+      .context()
+      .waitForEvent('console', (line) => /form-action/.test(line.text()));
+    await open(narrow);
+    await complaining;
+    expect(await embedding.readPortalVisits()).toHaveLength(1);
+  });
+
+  test('works on a page that sends no Referer at all', async () => {
+    await using embedding = await startEmbedding();
+    const page = launchPage(embedding, orderOf(embedding), { ...post, referrerPolicy: 'no-referrer' });
+    await using visit = await openVisit({ browser, embedding }, page);
+    const opening = visit.nextPortal();
+    await open(visit);
+    await opening;
+    expect(await embedding.readPortalVisits()).toMatchObject([{ referer: null }]);
+  });
+
+  test.each(['light', 'dark'] as const)(
+    'ends in a page in plain words, %s, when the portal cannot be reached',
+    async (colorScheme) => {
+      await using embedding = await startEmbedding();
+      const page = launchPage(embedding, orderOf(embedding), post);
+      await using visit = await openVisit({ browser, embedding }, page, { colorScheme });
+      embedding.sandbox.faults.add({ path: /create_portal_url/, effect: { kind: 'serverError' } });
+
+      const opening = visit.page.context().waitForEvent('page');
+      await open(visit);
+      const tab = await opening;
+      await tab.getByRole('heading', { name: 'The portal cannot be reached' }).waitFor();
+
+      expect(tab.url()).toBe(`${embedding.gatewayUrl}/launch`);
+      expect(await tab.title()).toBe('The portal cannot be reached');
+      expect(await auditPage(tab)).toEqual([]);
+      expect(visit.recording.complaints.filter((line) => !line.includes('502'))).toEqual([]);
+    },
+  );
 });

@@ -1,5 +1,4 @@
-import { expect, test, vi } from 'vitest';
-import { createDocumentTickets } from '../../gateway/caller/document-tickets.ts';
+import { expect, test } from 'vitest';
 import { type Lab, startLab } from '../support/lab.ts';
 
 const createTicket = `mutation ($input: CreateDocumentTicketInput!) { createDocumentTicket(input: $input) {
@@ -169,33 +168,4 @@ test('a client that leaves in the middle ends the transfer and nothing else', as
   leave.abort();
   await expect(answer.text()).rejects.toThrow();
   expect((await get(lab, '/health')).status).toBe(200);
-});
-
-test('a ticket ends after a minute, and with the viewer token behind it when that is sooner', () => {
-  vi.useFakeTimers({ now: 0 });
-  try {
-    const tickets = createDocumentTickets();
-    const grant = { caller: { kind: 'TEAM' }, orderId: 'o', userId: 'u', kind: 'RESULT' } as const;
-    const [early, late] = [tickets.issue(grant), tickets.issue(grant)];
-    const ending = tickets.issue({
-      ...grant,
-      caller: {
-        kind: 'USER',
-        userId: 'u',
-        orderIds: null,
-        scopes: [],
-        expiresAt: new Date(5000),
-        origins: null,
-      },
-    });
-    expect([early.expiresAt.getTime(), ending.expiresAt.getTime()]).toEqual([60_000, 5000]);
-    vi.setSystemTime(5000);
-    expect(tickets.redeem(ending.ticket)).toBeNull();
-    vi.setSystemTime(59_999);
-    expect(tickets.redeem(early.ticket)).toEqual(grant);
-    vi.setSystemTime(60_000);
-    expect(tickets.redeem(late.ticket)).toBeNull();
-  } finally {
-    vi.useRealTimers();
-  }
 });

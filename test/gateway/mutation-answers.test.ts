@@ -36,11 +36,19 @@ const saysYes: readonly (readonly [string, Answer])[] = [
 
 const takeYes = ['simulateOrder', 'updateUser', 'deleteUser', 'undoUserDeletion'];
 
+/** Four of them for each mutation, in turn: every answer meets several mutations, and not each meets all. */
+function shareOf<Item>(row: AskingRow, items: readonly Item[]): readonly Item[] {
+  const start = writing.indexOf(row) * 4;
+  return Array.from({ length: 4 }, (_, index) => items[(start + index) % items.length]).filter(
+    (item) => item !== undefined,
+  );
+}
+
 describe.each(writing)('$mutation', (row) => {
   const { call, canLook } = row.asks;
   const isYesEnough = takeYes.includes(row.mutation);
 
-  test.each([...saysNothing, ...saysYes])(
+  test.each(shareOf(row, [...saysNothing, ...saysYes]))(
     'is done once, and told as such or as open, where %s hides that it was done',
     async (_, answer) => {
       await using world = await openWorld(row);
@@ -56,7 +64,7 @@ describe.each(writing)('$mutation', (row) => {
     },
   );
 
-  test.each(isYesEnough ? saysNothing : [...saysNothing, ...saysYes])(
+  test.each(shareOf(row, isYesEnough ? saysNothing : [...saysYes, ...saysNothing]))(
     'is never told as done where %s is all that is known of it',
     async (_, answer) => {
       await using world = await openWorld(row);

@@ -68,6 +68,7 @@ test('whatever stands in a report with an id, it is read and has a version', () 
       expect(readLabReport(payload, 'a-user')).toMatchObject({ id: 'a-report', userId: 'a-user' });
       expect(versionOfLabReport('lab_report.parsing_job.updated', payload)?.version).toBeGreaterThan(0);
     }),
+    { examples: [[{ status: 'valueOf' }], [{ status: '__proto__' }]] },
   );
 });
 

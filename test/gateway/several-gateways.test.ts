@@ -13,6 +13,7 @@ import {
   startLab,
   webhookSecret,
 } from '../support/lab.ts';
+import { askForTicket, postTicket, takeTicket } from '../support/launch.ts';
 import { create, posts } from '../support/ordering.ts';
 import { type RedisServer, startRedis } from '../support/redis.ts';
 import { type Subscribed, subscribeOverSse, transports } from '../support/subscribe.ts';
@@ -152,6 +153,29 @@ describe('several gateways over one Redis', () => {
     expect(lab.sandbox.orders()).toHaveLength(before + 1);
   });
 
+  test("honour each other's tickets, each once", async () => {
+    const eventLog = server.newUrl();
+    await using lab = await startLab({ env: envOf(eventLog) });
+    await using other = await startAnother(lab, eventLog);
+    const userId = lab.sandbox.users().find(({ hasDemographics }) => hasDemographics)?.userId;
+    const documents = await lab.query(
+      `mutation ($id: ID!) { createDocumentTicket(input: { orderId: $id, kind: REQUISITION }) {
+        ... on DocumentTicket { url } } }`,
+      { variables: { id: lab.sandbox.orders()[0]?.orderId } },
+    );
+    const { url: document } = documents.data.createDocumentTicket;
+    const ticket = await takeTicket(lab, { userId });
+
+    const launches = await Promise.all(
+      [other, lab, other, lab].map((gateway) => postTicket(gateway, ticket)),
+    );
+    const fetches = await Promise.all([other, lab].map(({ url }) => fetch(`${url}${document}`)));
+
+    expect(launches.map(({ status }) => status).toSorted()).toEqual([303, 404, 404, 404]);
+    expect(fetches.map(({ status }) => status).toSorted()).toEqual([200, 404]);
+    expect((await postTicket(other, await takeTicket(lab, { userId }))).status).toBe(303);
+  });
+
   test('carry on for each other: the subscriber of one that was killed resumes at another', async () => {
     const eventLog = server.newUrl();
     using folder = makeFolder();
@@ -225,6 +249,22 @@ describe('when Redis goes away', () => {
       'events.store_back',
     ]);
   }, 20_000);
+
+  test('whoever comes with a ticket is told to come back, and no ticket is made', async () => {
+    await using server = await startRedis();
+    await using lab = await startLab({ env: envOf(server.newUrl()) });
+    const userId = lab.sandbox.users().find(({ hasDemographics }) => hasDemographics)?.userId;
+    const ticket = await takeTicket(lab, { userId });
+    await server.kill();
+    const [launch, document, told] = [
+      await postTicket(lab, ticket),
+      await fetch(`${lab.url}/documents/${'A'.repeat(43)}`),
+      await askForTicket(lab, { userId }),
+    ];
+    expect([launch.status, document.status]).toEqual([503, 503]);
+    expect(await launch.text()).toContain('Code: EVENT_LOG_UNAVAILABLE');
+    expect(told.errors[0].extensions.code).toBe('EVENT_LOG_UNAVAILABLE');
+  });
 
   test('and comes back empty, every stream and every old cursor goes on with RESYNC', async () => {
     await using server = await startRedis();

@@ -28,6 +28,8 @@ export interface Lab {
 export interface QueryOptions {
   readonly variables?: Readonly<Record<string, unknown>>;
   readonly token?: string;
+  /** Of the page that asks. */
+  readonly origin?: string;
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: answers are read like a client reads them, field by field.
@@ -62,8 +64,10 @@ export async function startLab(options: LabOptions = {}): Promise<Lab> {
   const { url } = await gateway.listen();
   sandbox.webhooks.register(`${url}/webhooks`);
 
-  const query: Lab['query'] = async (text, { variables, token = gatewayKey } = {}) => {
-    const response = await gateway.fetch(graphqlRequest(url, { query: text, variables }, token));
+  const query: Lab['query'] = async (text, { variables, token = gatewayKey, origin } = {}) => {
+    const request = graphqlRequest(url, { query: text, variables }, token);
+    if (origin !== undefined) request.headers.set('origin', origin);
+    const response = await gateway.fetch(request);
     return { ...(await response.json()), status: response.status };
   };
   return {

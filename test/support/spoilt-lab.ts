@@ -53,6 +53,8 @@ export async function startSpoiltLab(): Promise<SpoiltLab> {
   };
 
   const lab = await startLab({
+    // Hundreds of these are opened for what the service answers; how the log is kept is tested elsewhere.
+    env: { EVENT_LOG: 'memory:' },
     serve: async (sandbox) => {
       const server = createServer((request, response) => void handle(sandbox, request, response));
       servers.push(server);

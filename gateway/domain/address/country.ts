@@ -1,12 +1,19 @@
 const names = new Intl.DisplayNames(['en'], { type: 'region', fallback: 'none' });
 
-/** Two-letter codes by lower-case English name: built once, from every code the runtime knows a name for. */
-const codesByName = new Map<string, string>();
-for (const first of 'ABCDEFGHIJKLMNOPQRSTUVWXYZ') {
-  for (const second of 'ABCDEFGHIJKLMNOPQRSTUVWXYZ') {
-    const name = names.of(`${first}${second}`);
-    if (name !== undefined) codesByName.set(name.toLowerCase(), `${first}${second}`);
+let codesByName: ReadonlyMap<string, string> | null = null;
+
+/** Two-letter codes by lower-case English name, from every code the runtime knows a name for; built when first needed. */
+function readCodesByName(): ReadonlyMap<string, string> {
+  if (codesByName !== null) return codesByName;
+  const codes = new Map<string, string>();
+  for (const first of 'ABCDEFGHIJKLMNOPQRSTUVWXYZ') {
+    for (const second of 'ABCDEFGHIJKLMNOPQRSTUVWXYZ') {
+      const name = names.of(`${first}${second}`);
+      if (name !== undefined) codes.set(name.toLowerCase(), `${first}${second}`);
+    }
   }
+  codesByName = codes;
+  return codes;
 }
 
 /**
@@ -23,5 +30,5 @@ export function toCountry(text: string | null): {
     const name = names.of(upper);
     return name === undefined ? { name: text, code: null } : { name, code: upper };
   }
-  return { name: text, code: codesByName.get(text.trim().toLowerCase()) ?? null };
+  return { name: text, code: readCodesByName().get(text.trim().toLowerCase()) ?? null };
 }

@@ -200,13 +200,13 @@ export function readLabReport(payload: unknown, userId: string | null): LabRepor
 }
 
 /** How far a job has come; what is not known stands between the start and the end. */
-const progress: Readonly<Record<string, number>> = {
-  upload_pending: 1,
-  started: 2,
-  pending_review: 3,
-  completed: 4,
-  failed: 4,
-};
+const progress: ReadonlyMap<string, number> = new Map([
+  ['upload_pending', 1],
+  ['started', 2],
+  ['pending_review', 3],
+  ['completed', 4],
+  ['failed', 4],
+]);
 
 /**
  * What a webhook of a parsing job is a new version of: the job, which only ever goes on; a review comes last. The
@@ -219,6 +219,6 @@ export function versionOfLabReport(
   if (!eventType.startsWith('lab_report.parsing_job.')) return null;
   const report = readLabReport(payload, null);
   if (report === null) return null;
-  const version = (progress[report.status ?? ''] ?? 3) + (report.isReviewed === true ? 4 : 0);
+  const version = (progress.get(report.status ?? '') ?? 3) + (report.isReviewed === true ? 4 : 0);
   return { id: report.id.toLowerCase(), version, userId: null };
 }

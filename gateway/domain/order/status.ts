@@ -72,7 +72,7 @@ const attentionSteps: ReadonlySet<string> = new Set([
  * Status names that two pages of the public service's documents use for the ones its interface declares
  * (docs/service.md).
  */
-const stepAliases: Readonly<Record<string, OrderStep>> = { TESTKIT_REGISTERED: 'REGISTERED' };
+const stepAliases: ReadonlyMap<string, OrderStep> = new Map([['TESTKIT_REGISTERED', 'REGISTERED']]);
 
 /** One status as the service sent it, and as people and code can use it. */
 export interface OrderStatus {
@@ -113,7 +113,7 @@ function isAttentionStep(step: string): boolean {
 /** The known step that a text in upper case names, or null. */
 export function findStep(text: string | undefined): OrderStep | null {
   if (text === undefined) return null;
-  const alias = stepAliases[text];
+  const alias = stepAliases.get(text);
   if (alias !== undefined) return alias;
   return isOrderStep(text) ? text : null;
 }

@@ -1,6 +1,6 @@
 import { GatewayError } from '../../errors.ts';
 import type { Place } from '../../events/cursor.ts';
-import { askWhenBack, createStream, follow } from '../../events/follow.ts';
+import { askWhenBack, createStream, type Followed as FollowedEvent, follow } from '../../events/follow.ts';
 import type { Scope, StoredEvent } from '../../events/log.ts';
 import type { GraphContext } from '../../graph/context.ts';
 import { cursorScope } from '../../graph/cursor-scope.ts';
@@ -23,8 +23,8 @@ export type Followed = { readonly orderId: string } | { readonly userId: string 
 
 interface Start {
   readonly place: Place;
-  /** What to send first; empty when the stream goes on where a cursor ended. */
-  readonly orders: readonly Order[];
+  /** What to send first, emptied by sending: a stream that waits holds none. Empty where a cursor goes on. */
+  readonly orders: Order[];
   readonly kind: 'SNAPSHOT' | 'RESYNC';
 }
 
@@ -61,7 +61,7 @@ async function takeSnapshot(context: GraphContext, followed: Followed, kind: Sta
   return { place: { position, shown: await findShown(context, orders) }, orders, kind };
 }
 
-async function readOrders(context: GraphContext, followed: Followed): Promise<readonly Order[]> {
+async function readOrders(context: GraphContext, followed: Followed): Promise<Order[]> {
   if ('orderId' in followed) {
     const order = await getOrder(context.service, followed.orderId);
     const newest = order === null ? null : await newestOf(context, order);
@@ -99,6 +99,7 @@ interface Generation {
   readonly signal: AbortSignal;
 }
 
+/** One generator, not one in the other: each level would cost every stream that waits 1 kB. */
 async function* generate(
   context: GraphContext,
   followed: Followed,
@@ -107,8 +108,22 @@ async function* generate(
   let next: Start | null = start;
   while (next !== null && !signal.aborted) {
     yield* showOrders(context, followed, next);
-    const isGap: boolean = yield* showChanges(context, followed, { start: next, signal });
-    next = isGap ? await takeSnapshot(context, followed, 'RESYNC') : null;
+    const { place }: Start = next;
+    const toUpdate = createUpdates(context, followed, place.shown);
+    next = null;
+    for await (const item of follow(context.events, logScopeOf(followed), {
+      after: place.position,
+      signal,
+    })) {
+      if (item.kind === 'gap') {
+        context.onResync(item.reason);
+        next = await takeSnapshot(context, followed, 'RESYNC');
+        break;
+      }
+      const update = await toUpdate(item);
+      if (update === 'gone') return;
+      if (update !== null) yield update;
+    }
   }
 }
 
@@ -118,46 +133,42 @@ function* showOrders(
   { place, orders, kind }: Start,
 ): Generator<OrderUpdate> {
   const cursor = context.cursors.issue(scopeOf(context, followed), place);
-  for (const order of orders) {
+  for (let order = orders.shift(); order !== undefined; order = orders.shift()) {
     context.loaders.clear();
     yield { cursor, kind, order, event: null, receivedAt: null };
   }
 }
 
-/** @returns true when the log's history ended in a gap, false when the stream is over */
-async function* showChanges(
+type Heard = Extract<FollowedEvent, { readonly kind: 'event' }>;
+
+/**
+ * What an event is to the stream: an update, nothing (null), or its end, because the order is `gone` to somebody else.
+ * @param alreadyShown versions that the snapshot showed before their webhooks came
+ */
+function createUpdates(
   context: GraphContext,
   followed: Followed,
-  { start, signal }: Generation,
-): AsyncGenerator<OrderUpdate, boolean> {
-  const cursorOf = (place: Place) => context.cursors.issue(scopeOf(context, followed), place);
-  let shown = start.place.shown;
-  const items = follow(context.events, logScopeOf(followed), { after: start.place.position, signal });
-  for await (const item of items) {
-    if (item.kind === 'gap') {
-      context.onResync(item.reason);
-      return true;
-    }
-    const { event, payload } = item;
+  alreadyShown: Place['shown'],
+): (heard: Heard) => Promise<OrderUpdate | 'gone' | null> {
+  let shown = alreadyShown;
+  return async ({ event, payload }) => {
     const order = readOrder(payload);
-    if (order === null || event.subject === null) continue;
+    if (order === null || event.subject === null) return null;
     if (!(await isOwn(context, event, order))) {
-      if ('orderId' in followed) return false;
-      continue;
+      return 'orderId' in followed ? 'gone' : null;
     }
     const { id, version } = event.subject;
-    if (version <= (shown[id] ?? 0)) continue;
+    if (version <= (shown[id] ?? 0)) return null;
     shown = without(shown, id);
     context.loaders.clear();
-    yield {
-      cursor: cursorOf({ position: event.position, shown }),
+    return {
+      cursor: context.cursors.issue(scopeOf(context, followed), { position: event.position, shown }),
       kind: event.origin === 'reconciled' ? 'RECONCILED' : 'CHANGED',
       order,
       event: order.lastEvent,
       receivedAt: event.receivedAt,
     };
-  }
-  return false;
+  };
 }
 
 /**

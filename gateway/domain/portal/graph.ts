@@ -31,7 +31,8 @@ const portalUrlRef = builder.objectRef<PortalUrlCreated>('PortalUrl').implement(
   }),
 });
 
-const portalUrlRejectedRef = builder.objectRef<PortalUrlRejected>('PortalUrlRejected').implement({
+/** Shared with the launch tickets, which are refused for the same reason. */
+export const portalUrlRejectedRef = builder.objectRef<PortalUrlRejected>('PortalUrlRejected').implement({
   description:
     'The service refused to create a link: demographics are missing, or the request is otherwise wrong.',
   interfaces: [userErrorRef],

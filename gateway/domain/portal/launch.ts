@@ -21,6 +21,7 @@ export interface PortalUrlCreated extends PortalUrl {
 
 export interface PortalUrlRejected extends UserError {
   readonly kind: 'PortalUrlRejected';
+  readonly code: 'DEMOGRAPHICS_MISSING' | 'PORTAL_URL_REJECTED';
   /** True when a read shows none, false when it shows some, null when it could not be read. */
   readonly demographicsMissing: boolean | null;
   readonly issues: readonly InputIssue[];
@@ -63,7 +64,10 @@ export async function requestPortalUrl(
 }
 
 /** A browser may launch only into its own user and that user's orders; the service decides for the team. */
-async function mayLaunch(context: GraphContext, { userId, orderId }: PortalUrlRequest): Promise<boolean> {
+export async function mayLaunch(
+  context: GraphContext,
+  { userId, orderId }: Pick<PortalUrlRequest, 'userId' | 'orderId'>,
+): Promise<boolean> {
   const { rights } = context.service;
   if (rights.userId === null) return true;
   if (!rights.owns({ userId, orderId })) return false;
@@ -79,7 +83,8 @@ async function findMissingDemographics({ service }: GraphContext, userId: string
   }
 }
 
-function describeRejection(
+/** Says which of the two it is, as far as that is known. */
+export function describeRejection(
   issues: readonly InputIssue[],
   demographicsMissing: boolean | null,
 ): PortalUrlRejected {

@@ -50,7 +50,7 @@ export async function requestDocumentTicket(
     if (isGatewayError(error, 'UPSTREAM_REJECTED')) return notReady();
     throw error;
   }
-  const { ticket, expiresAt } = documentTickets.issue({ caller, orderId, userId: order.userId, kind });
+  const { ticket, expiresAt } = await documentTickets.issue({ caller, orderId, userId: order.userId, kind });
   return { kind: 'DocumentTicket', url: `/documents/${ticket}`, expiresAt };
 }
 

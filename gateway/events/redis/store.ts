@@ -1,11 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import type { Log } from '../../log.ts';
+import type { Deposits } from '../deposits.ts';
 import type { EventLog } from '../log.ts';
 import type { Replies } from '../replies.ts';
 import { createSeal } from '../seal.ts';
 import { createWakers } from '../wakers.ts';
 import { createCalls } from './calls.ts';
 import { type Connection, connect, nameOf } from './connection.ts';
+import { createRedisDeposits } from './deposits.ts';
 import { startHearing } from './hearing.ts';
 import { createHints } from './hints.ts';
 import { createRedisLog } from './log.ts';
@@ -16,6 +18,7 @@ import { checkSettings } from './settings.ts';
 export interface RedisStore {
   readonly log: EventLog;
   readonly replies: Replies;
+  readonly deposits: Deposits;
   /** The key of cursors kept in the server, for a log without a key of its own. */
   readonly cursorKey: Buffer;
   /**
@@ -79,7 +82,13 @@ export async function openRedisStore(url: string, options: RedisOptions): Promis
     // Not behind writes that wait for a replica: what is counted may be lost.
     const runShared: RedisStore['runShared'] = (script, { keys, arguments: args }) =>
       reads.send(['EVAL', script, String(keys.length), ...keys, ...args]);
-    return { log, replies: createRedisReplies(calls.write, seal), cursorKey, runShared };
+    return {
+      log,
+      replies: createRedisReplies(calls.write, seal),
+      deposits: createRedisDeposits(calls.write, seal),
+      cursorKey,
+      runShared,
+    };
   } catch (error) {
     closeAll();
     throw error;

@@ -1,46 +1,23 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
-import { z } from 'zod';
 import { isGatewayError } from '../../errors.ts';
 import { hashFactKey } from '../fact-key.ts';
 import type { Batch, DeadLetter, FactQuery, Gap, Latest, Scope, StoredEvent, StoredFact } from '../log.ts';
 import type { Seal } from '../seal.ts';
-
-const eventRow = z.object({
-  position: z.number(),
-  message_id: z.string(),
-  received_at: z.number(),
-  type: z.string(),
-  user_id: z.string().nullable(),
-  client_user_id: z.string().nullable(),
-  team_id: z.string().nullable(),
-  subject: z.string().nullable(),
-  version: z.number().nullable(),
-  origin: z.string(),
-  dead_reason: z.enum(['unreadable', 'other-team']).nullable(),
-  body: z.instanceof(Uint8Array),
-});
-const latestRow = z.object({ version: z.number(), position: z.number(), user_id: z.string().nullable() });
-const headRow = z.object({ head: z.number() });
-const metaRow = z.object({ value: z.string() });
-const integrityRow = z.object({ integrity_check: z.string() });
-const factRow = z.object({
-  at: z.number(),
-  position: z.number(),
-  received_at: z.number(),
-  value: z.instanceof(Uint8Array),
-});
+import { type Row, readBytes, readNumber, readOptionalNumber, readOptionalText, readText } from './rows.ts';
 
 /** Everything that reads the log's file. SQLite's own errors come through as they are. */
 export type Reading = ReturnType<typeof createReading>;
 
 export function createReading(database: DatabaseSync, seal: Seal) {
   const prepare = createPrepare(database);
-  const head = () =>
-    headRow.parse(
-      prepare("SELECT coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'events'), 0) AS head").get(),
-    ).head;
-  const meta = (name: string) =>
-    metaRow.safeParse(prepare('SELECT value FROM meta WHERE name = ?').get(name)).data?.value ?? null;
+  const head = () => {
+    const row = prepare("SELECT seq FROM sqlite_sequence WHERE name = 'events'").get();
+    return row === undefined ? 0 : readNumber(row, 'seq');
+  };
+  const meta = (name: string) => {
+    const row = prepare('SELECT value FROM meta WHERE name = ?').get(name);
+    return row === undefined ? null : readText(row, 'value');
+  };
   const prunedThrough = () => Number(meta('pruned_through') ?? 0);
 
   return {
@@ -50,7 +27,7 @@ export function createReading(database: DatabaseSync, seal: Seal) {
     integrity: (): readonly string[] =>
       prepare('PRAGMA integrity_check(20)')
         .all()
-        .map((row) => integrityRow.parse(row).integrity_check)
+        .map((row) => readText(row, 'integrity_check'))
         .filter((finding) => finding !== 'ok'),
     /** @param end the end of the log as known before: where to go on from when nothing more matches */
     events: (scope: Scope, after: number, { limit, end }: Stretch): Batch | Gap => {
@@ -65,10 +42,13 @@ export function createReading(database: DatabaseSync, seal: Seal) {
       return { kind: 'events', events, through: rows.length < limit ? Math.max(end, last) : last };
     },
     latest: (subject: string): Latest | null => {
-      const row = latestRow.safeParse(
-        prepare('SELECT version, position, user_id FROM subjects WHERE subject = ?').get(subject),
-      ).data;
-      return row ? { version: row.version, position: row.position, userId: row.user_id } : null;
+      const row = prepare('SELECT version, position, user_id FROM subjects WHERE subject = ?').get(subject);
+      if (row === undefined) return null;
+      return {
+        version: readNumber(row, 'version'),
+        position: readNumber(row, 'position'),
+        userId: readOptionalText(row, 'user_id'),
+      };
     },
     facts: (query: FactQuery, limit: number): readonly StoredFact[] => {
       const { where, values } = toFactConditions(query);
@@ -76,15 +56,15 @@ export function createReading(database: DatabaseSync, seal: Seal) {
         ORDER BY at DESC, position DESC, key DESC LIMIT ?`;
       return prepare(sql)
         .all(...values, limit)
-        .map((row) => toFact(factRow.parse(row), seal));
+        .map((row) => toFact(row, seal));
     },
     deadLetters: (after: number, limit: number): readonly DeadLetter[] =>
       prepare('SELECT * FROM events WHERE position > ? AND dead_reason IS NOT NULL ORDER BY position LIMIT ?')
         .all(after, limit)
-        .map((row) => {
-          const parsed = eventRow.parse(row);
-          return { ...toEvent(parsed, seal), deadReason: parsed.dead_reason ?? 'unreadable' };
-        }),
+        .map((row) => ({
+          ...toEvent(row, seal),
+          deadReason: readText(row, 'dead_reason') === 'other-team' ? 'other-team' : 'unreadable',
+        })),
   };
 }
 
@@ -104,37 +84,39 @@ function createPrepare(database: DatabaseSync): (sql: string) => StatementSync {
 }
 
 /** The events up to the first that no key opens. */
-function openAsFar(rows: readonly unknown[], seal: Seal): readonly StoredEvent[] {
+function openAsFar(rows: readonly Row[], seal: Seal): readonly StoredEvent[] {
   const events: StoredEvent[] = [];
   try {
-    for (const row of rows) events.push(toEvent(eventRow.parse(row), seal));
+    for (const row of rows) events.push(toEvent(row, seal));
   } catch (error) {
     if (!isGatewayError(error, 'EVENT_LOG_UNAVAILABLE')) throw error;
   }
   return events;
 }
 
-function toEvent(row: z.infer<typeof eventRow>, seal: Seal): StoredEvent {
+function toEvent(row: Row, seal: Seal): StoredEvent {
+  const subject = readOptionalText(row, 'subject');
+  const version = readOptionalNumber(row, 'version');
   return {
-    position: row.position,
-    messageId: row.message_id,
-    receivedAt: new Date(row.received_at),
-    type: row.type,
-    userId: row.user_id,
-    clientUserId: row.client_user_id,
-    teamId: row.team_id,
-    subject: row.subject === null || row.version === null ? null : { id: row.subject, version: row.version },
-    origin: row.origin === 'reconciled' ? 'reconciled' : 'webhook',
-    body: seal.open(Buffer.from(row.body)),
+    position: readNumber(row, 'position'),
+    messageId: readText(row, 'message_id'),
+    receivedAt: new Date(readNumber(row, 'received_at')),
+    type: readText(row, 'type'),
+    userId: readOptionalText(row, 'user_id'),
+    clientUserId: readOptionalText(row, 'client_user_id'),
+    teamId: readOptionalText(row, 'team_id'),
+    subject: subject === null || version === null ? null : { id: subject, version },
+    origin: readText(row, 'origin') === 'reconciled' ? 'reconciled' : 'webhook',
+    body: seal.open(readBytes(row, 'body')),
   };
 }
 
-function toFact(row: z.infer<typeof factRow>, seal: Seal): StoredFact {
+function toFact(row: Row, seal: Seal): StoredFact {
   return {
-    at: new Date(row.at),
-    position: row.position,
-    receivedAt: new Date(row.received_at),
-    value: seal.open(Buffer.from(row.value)),
+    at: new Date(readNumber(row, 'at')),
+    position: readNumber(row, 'position'),
+    receivedAt: new Date(readNumber(row, 'received_at')),
+    value: seal.open(readBytes(row, 'value')),
   };
 }
 

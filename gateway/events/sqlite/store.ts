@@ -1,9 +1,10 @@
 import { GatewayError, isGatewayError } from '../../errors.ts';
+import type { Deposits } from '../deposits.ts';
 import type { Appended, EventLog, NewMessage } from '../log.ts';
 import type { Replies } from '../replies.ts';
 import { createSeal } from '../seal.ts';
 import { createWakers, lookEveryMs } from '../wakers.ts';
-import { openLogFile } from './file.ts';
+import { type LogFile, openLogFile } from './file.ts';
 import { createReading } from './reading.ts';
 import { startWriterThread, type WriterThread } from './writer-thread.ts';
 
@@ -13,6 +14,7 @@ const maxGroup = 500;
 export interface SqliteStore {
   readonly log: EventLog;
   readonly replies: Replies;
+  readonly deposits: Deposits;
   /** What SQLite finds wrong with the file. */
   readonly checkIntegrity: () => Promise<readonly string[]>;
 }
@@ -32,8 +34,10 @@ export interface SqliteOptions {
  */
 export function openSqliteStore(path: string, { keys, access }: SqliteOptions): SqliteStore {
   const file = openLogFile(path, access);
-  const reading = createReading(file.database, createSeal(keys));
   const writer = startWriterThread({ path, keys });
+  // The thread comes up meanwhile: the first webhook after a start waits for both.
+  checkOrLeave(file, writer);
+  const reading = createReading(file.database, createSeal(keys));
   const wakers = createWakers();
   const epoch = reading.meta('epoch') ?? '';
   let head = reading.head();
@@ -84,7 +88,22 @@ export function openSqliteStore(path: string, { keys, access }: SqliteOptions): 
       file.close();
     },
   };
-  return { log, replies: createReplies(writer), checkIntegrity: async () => read(reading.integrity) };
+  return {
+    log,
+    replies: createReplies(writer),
+    deposits: createDeposits(writer),
+    checkIntegrity: async () => read(reading.integrity),
+  };
+}
+
+function checkOrLeave(file: LogFile, writer: WriterThread): void {
+  try {
+    file.check();
+  } catch (error) {
+    void writer.close();
+    file.close();
+    throw error;
+  }
 }
 
 interface Pending {
@@ -151,6 +170,13 @@ function createReplies(writer: WriterThread): Replies {
     reclaim: (key, since) => writer.call('reclaimReply', key, since, new Date()),
     finish: (key, answer) => writer.call('finishReply', key, answer),
     release: (key) => writer.call('releaseReply', key),
+  };
+}
+
+function createDeposits(writer: WriterThread): Deposits {
+  return {
+    keep: (key, value, until) => writer.call('keepDeposit', key, value, { until, now: new Date() }),
+    take: (key) => writer.call('takeDeposit', key, new Date()),
   };
 }
 

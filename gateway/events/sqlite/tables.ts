@@ -31,4 +31,8 @@ CREATE TABLE IF NOT EXISTS replies (
   key TEXT PRIMARY KEY, fingerprint TEXT NOT NULL, since INTEGER NOT NULL, answer BLOB
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS replies_by_time ON replies (since);
+CREATE TABLE IF NOT EXISTS deposits (
+  key TEXT PRIMARY KEY, until INTEGER NOT NULL, value BLOB NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS deposits_by_time ON deposits (until);
 `;

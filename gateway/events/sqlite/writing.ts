@@ -1,23 +1,16 @@
 import { createHash } from 'node:crypto';
 import type { DatabaseSync } from 'node:sqlite';
-import { z } from 'zod';
 import { hashFactKey } from '../fact-key.ts';
 import { type Appended, type Claimed, isAdvance, messageIdDays, type NewMessage } from '../log.ts';
 import type { Earlier } from '../replies.ts';
 import type { Seal } from '../seal.ts';
+import { createDepositing } from './deposits.ts';
 import { createReading, type Reading } from './reading.ts';
+import { readBytes, readNumber, readText } from './rows.ts';
 
 const dayMs = 86_400_000;
 /** Rows dropped per transaction: webhooks are written in between. */
 const pruneChunk = 2000;
-
-const knownRow = z.object({ position: z.number(), body_hash: z.instanceof(Uint8Array) });
-const positionRow = z.object({ position: z.number() });
-const replyRow = z.object({
-  fingerprint: z.string(),
-  since: z.number(),
-  answer: z.instanceof(Uint8Array).nullable(),
-});
 
 export interface Committed {
   /** In the order given; null for a message that cannot be stored, which takes no other down with it. */
@@ -70,10 +63,10 @@ export function createWriting(database: DatabaseSync, seal: Seal) {
     prune: (before: Date): PruneStep => inTransaction(database, () => pruneStep(database, reading, before)),
     beginReply: (key: string, fingerprint: string, now: Date): Earlier => {
       if (insertReply.run(key, fingerprint, now.getTime()).changes === 1) return { kind: 'first' };
-      const row = replyRow.parse(selectReply.get(key));
-      if (row.fingerprint !== fingerprint) return { kind: 'conflict' };
-      if (row.answer === null) return { kind: 'unsettled', since: new Date(row.since) };
-      return { kind: 'finished', answer: JSON.parse(seal.open(Buffer.from(row.answer)).toString('utf8')) };
+      const row = selectReply.get(key) ?? {};
+      if (readText(row, 'fingerprint') !== fingerprint) return { kind: 'conflict' };
+      if (row.answer === null) return { kind: 'unsettled', since: new Date(readNumber(row, 'since')) };
+      return { kind: 'finished', answer: JSON.parse(seal.open(readBytes(row, 'answer')).toString('utf8')) };
     },
     reclaimReply: (key: string, since: Date, now: Date): boolean =>
       reclaimReply.run(now.getTime(), key, since.getTime()).changes === 1,
@@ -83,6 +76,7 @@ export function createWriting(database: DatabaseSync, seal: Seal) {
     releaseReply: (key: string): void => {
       releaseReply.run(key);
     },
+    ...createDepositing(database, seal),
     close: (): void => database.close(),
   };
 }
@@ -117,9 +111,10 @@ function createAppend(
 
   return (message) => {
     const bodyHash = createHash('sha256').update(message.body).digest();
-    const earlier = knownRow.safeParse(selectMessage.get(message.messageId)).data;
+    const earlier = selectMessage.get(message.messageId);
     if (earlier !== undefined) {
-      return { position: earlier.position, duplicate: true, altered: !bodyHash.equals(earlier.body_hash) };
+      const altered = !bodyHash.equals(readBytes(earlier, 'body_hash'));
+      return { position: readNumber(earlier, 'position'), duplicate: true, altered };
     }
     const { subject } = message;
     const advances = isAdvance(message, subject === null ? null : latest(subject.id));
@@ -174,8 +169,10 @@ function pruneStep(database: DatabaseSync, reading: Reading, before: Date): Prun
 
 /** The log is cut at one place: what stands behind a younger message stays, even if the clock was set back. */
 function endOfStep(database: DatabaseSync, reading: Reading, bound: number): number {
-  const find = (sql: string, value: number) =>
-    positionRow.safeParse(database.prepare(sql).get(value)).data?.position;
+  const find = (sql: string, value: number) => {
+    const row = database.prepare(sql).get(value);
+    return row === undefined ? undefined : readNumber(row, 'position');
+  };
   const firstKept = find(
     'SELECT position FROM events WHERE received_at >= ? ORDER BY position LIMIT 1',
     bound,

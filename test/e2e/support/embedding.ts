@@ -29,6 +29,8 @@ export interface Embedding {
   readonly advance: (orderId: string) => Promise<void>;
   /** Moves an order one step on; who hears of it, and when, is left open. */
   readonly advanceUnheard: (orderId: string) => Promise<void>;
+  /** Every line the gateway has logged. */
+  readonly logged: readonly string[];
   readonly readPortalVisits: () => Promise<readonly PortalVisit[]>;
   readonly stopGateway: () => Promise<void>;
   /** Starts the gateway again: same port, same event log. */
@@ -56,6 +58,7 @@ export async function startEmbedding(): Promise<Embedding> {
     host,
     mintToken: (userId, more = {}) => mintToken(gateway.url, { userId, ...more }),
     findOrder: (status) => findOrder(sandbox, status),
+    logged: gateway.logged,
     advanceUnheard,
     advance: async (orderId) => {
       await advanceUnheard(orderId);
@@ -77,7 +80,9 @@ export async function startEmbedding(): Promise<Embedding> {
 function createRestartable(serviceUrl: string, eventLogPath: string) {
   let gateway: Gateway | null = null;
   let url = '';
+  const logged: string[] = [];
   return {
+    logged,
     get url() {
       return url;
     },
@@ -89,7 +94,7 @@ function createRestartable(serviceUrl: string, eventLogPath: string) {
         PORTAL_ORIGINS: serviceUrl,
         ALLOWED_ORIGINS: allowedOrigin,
       });
-      const log = createLog({ level: 'silent', destination: { write: () => {} } });
+      const log = createLog({ level: 'info', destination: { write: (line) => void logged.push(line) } });
       gateway = await createGateway({ config, log, serviceUrl });
       url = (await gateway.listen()).url;
     },

@@ -25,6 +25,10 @@ export interface HostPage {
   readonly tellsExpiry?: boolean;
   /** `connect-src` of the page, where it is not what the widget needs. */
   readonly connects?: string;
+  /** `form-action` of the page; it has none when left out. */
+  readonly postsTo?: string;
+  /** `Referrer-Policy` of the page; the browser's own when left out. */
+  readonly referrerPolicy?: string;
   /** Launches without a click. */
   readonly launchesAtLoad?: boolean;
 }
@@ -91,7 +95,8 @@ async function sendPage(response: ServerResponse, page: HostPage, asked: Asked):
   const token = policy === 'self' ? (await page.mintToken()).token : null;
   const settings = JSON.stringify({ tokenPath, token, launchesAtLoad, tellsExpiry });
   const widget = policy === 'self' ? '/portal-widget.js' : `${gatewayUrl}/widget/portal-widget.js`;
-  response.setHeader('content-security-policy', policyOf(policy, gatewayUrl, page.connects));
+  response.setHeader('content-security-policy', policyOf(policy, gatewayUrl, page));
+  if (page.referrerPolicy) response.setHeader('referrer-policy', page.referrerPolicy);
   response.setHeader('content-type', 'text/html; charset=utf-8');
   response.end(`<!doctype html><html lang="en"><title>Your test</title>
 <script id="settings" type="application/json">${settings}</script>
@@ -99,13 +104,14 @@ async function sendPage(response: ServerResponse, page: HostPage, asked: Asked):
 <body><main><h1>Your test</h1>${page.body}</main></body></html>`);
 }
 
-function policyOf(policy: 'gateway' | 'self', gatewayUrl: string, connects?: string): string {
+function policyOf(policy: 'gateway' | 'self', gatewayUrl: string, { connects, postsTo }: HostPage): string {
   const gateway = `${gatewayUrl} ${gatewayUrl.replace('http', 'ws')}`;
   const self = policy === 'self' ? '' : "'self' ";
   return [
     "default-src 'none'",
     policy === 'self' ? "script-src 'self'" : `script-src 'self' ${gatewayUrl}`,
     `connect-src ${connects ?? self + gateway}`,
+    ...(postsTo === undefined ? [] : [`form-action ${postsTo}`]),
     "require-trusted-types-for 'script'",
     'trusted-types portal-widget',
   ].join('; ');

@@ -88,6 +88,32 @@ describe.each(stores)('follow on $name', ({ open }) => {
     expect(await returned.return(undefined)).toEqual({ value: undefined, done: true });
     await expect(thrown.throw(new Error('stop'))).rejects.toThrow('stop');
     expect(await Promise.all(waiting)).toEqual(Array(2).fill({ value: undefined, done: true }));
+    expect(getEventListeners(returned.signal, 'abort')).toEqual([]);
+    expect(getEventListeners(thrown.signal, 'abort')).toEqual([]);
+  });
+
+  test('lets others have their turn while it catches up', async () => {
+    await using store = await open();
+    for (let number = 0; number < 20; number += 1) await store.log.append(newMessage(`msg-${number}`));
+    const stream = openStream(store.log, mine);
+    let turns = 0;
+    const count = () => {
+      turns += 1;
+      turning = setImmediate(count);
+    };
+    let turning = setImmediate(count);
+    await take(stream, 20);
+    clearImmediate(turning);
+    expect(turns).toBeGreaterThanOrEqual(19);
+    await stream.return(undefined);
+  });
+
+  test('leaves no listener when it ends by itself', async () => {
+    await using store = await open();
+    const stream = openStream(store.log, mine, Number.MAX_SAFE_INTEGER);
+    expect((await stream.next()).value).toMatchObject({ kind: 'gap' });
+    expect((await stream.next()).done).toBe(true);
+    expect(getEventListeners(stream.signal, 'abort')).toEqual([]);
   });
 
   test('gives each event exactly once and in order, whatever is appended when and wherever it is cut', async () => {

@@ -1,5 +1,7 @@
 import { afterAll } from 'vitest';
+import type { Deposits } from '../../../gateway/events/deposits.ts';
 import type { EventLog } from '../../../gateway/events/log.ts';
+import { createMemoryDeposits } from '../../../gateway/events/memory/deposits.ts';
 import { createMemoryLog, createMemoryReplies } from '../../../gateway/events/memory/log.ts';
 import { openRedisStore } from '../../../gateway/events/redis/store.ts';
 import type { Replies } from '../../../gateway/events/replies.ts';
@@ -11,6 +13,7 @@ import { type RedisServer, startRedis } from '../../support/redis.ts';
 export interface OpenStore extends AsyncDisposable {
   readonly log: EventLog;
   readonly replies: Replies;
+  readonly deposits: Deposits;
 }
 
 /** One server for all tests of a file: each log has a database of its own. */
@@ -19,13 +22,14 @@ afterAll(async () => {
   await (await redis)?.[Symbol.asyncDispose]();
 });
 
-/** Every store that promises what `EventLog` and `Replies` promise. */
+/** Every store that promises what `EventLog`, `Replies` and `Deposits` promise. */
 export const stores: readonly { readonly name: string; readonly open: () => Promise<OpenStore> }[] = [
   {
     name: 'memory',
     open: async () => {
       const log = createMemoryLog();
-      return { log, replies: createMemoryReplies(), [Symbol.asyncDispose]: log.close };
+      const beside = { replies: createMemoryReplies(), deposits: createMemoryDeposits() };
+      return { log, ...beside, [Symbol.asyncDispose]: log.close };
     },
   },
   {

@@ -4,6 +4,7 @@ import { after, canary, closed, given, type Row } from './row.ts';
 import { orderAt } from './upkeep-rows.ts';
 
 const portal = /^POST \/v2\/user\/[^/]+\/create_portal_url$/;
+const demographics = /^GET \/v2\/user\/[^/]+\/info\/latest$/;
 const document = /^GET \/v3\/order\/[^/]+\/result\/pdf$/;
 const upload = /^POST \/lab_report\/v1\/parser\/job$/;
 
@@ -39,6 +40,21 @@ export const otherRows: readonly Row[] = [
     trace: nothing,
     leavesNoTrace: 'Each link stands for itself and ends by itself.',
     again: 'PortalUrl',
+  },
+  {
+    mutation: 'createLaunchTicket',
+    success: 'LaunchTicket',
+    selection: '... on LaunchTicket { ticket expiresAt } ... on PortalUrlRejected { demographicsMissing }',
+    arrange: (lab) => ({ input: { userId: userWith(lab, true), orderId: null } }),
+    refusals: {
+      PortalUrlRejected: given(({ lab }) => ({ userId: userWith(lab, false) })),
+      InputRejected: given({ userId: null }),
+      NotFound: given(() => ({ userId: crypto.randomUUID() })),
+    },
+    asks: { call: demographics, kind: 'read', canLook: false, waits: false },
+    trace: nothing,
+    leavesNoTrace: 'The service is only asked whether the user has demographics.',
+    again: 'LaunchTicket',
   },
   {
     mutation: 'createDocumentTicket',

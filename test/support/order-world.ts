@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 
-/** An order of the chaos world: whose it is, what has happened to it, and what its subscribers must be told. */
-export interface ChaosOrder {
+/** An order of a made-up world: whose it is, what has happened to it, and what its subscribers must be told. */
+export interface WorldOrder {
   readonly id: string;
   readonly userId: string;
   /** The ids of its events so far; the last is its version. */
@@ -11,10 +11,10 @@ export interface ChaosOrder {
 }
 
 /** One message as it is signed and sent; its number travels in the order's notes. */
-export interface ChaosMessage {
+export interface WorldMessage {
   readonly id: string;
   readonly number: number;
-  readonly order: ChaosOrder;
+  readonly order: WorldOrder;
   readonly version: number;
   readonly body: string;
 }
@@ -22,30 +22,38 @@ export interface ChaosMessage {
 export interface World {
   readonly teamId: string;
   readonly users: readonly string[];
-  readonly orders: readonly ChaosOrder[];
+  readonly orders: readonly WorldOrder[];
   /** Lets something happen to an order. */
-  readonly advance: (order: ChaosOrder) => number;
+  readonly advance: (order: WorldOrder) => number;
   /** Says what happened, as a message of its own; twice for one version makes two messages of one event. */
-  readonly tell: (order: ChaosOrder, version: number) => ChaosMessage;
+  readonly tell: (order: WorldOrder, version: number) => WorldMessage;
 }
 
-/** Users with orders of which nobody is a real person; event ids grow over the whole service. */
-export function createWorld(counts: { readonly users: number; readonly ordersPerUser: number }): World {
-  const teamId = randomUUID();
+/** What a world begins with: enough to make the same one in another process. */
+export interface WorldPlan {
+  readonly teamId: string;
+  readonly orders: readonly { readonly id: string; readonly userId: string }[];
+}
+
+/** Users with orders of which nobody is a real person. */
+export function planWorld(counts: { readonly users: number; readonly ordersPerUser: number }): WorldPlan {
   const users = Array.from({ length: counts.users }, () => randomUUID());
+  const orders = users.flatMap((userId) =>
+    Array.from({ length: counts.ordersPerUser }, () => ({ id: randomUUID(), userId })),
+  );
+  return { teamId: randomUUID(), orders };
+}
+
+/** Event ids grow over the whole service. */
+export function createWorld(plan: WorldPlan): World {
+  const { teamId } = plan;
   let [lastEventId, lastNumber] = [0, 0];
   const nextEventId = () => {
     lastEventId += 1;
     return lastEventId;
   };
-  const orders = users.flatMap((userId) =>
-    Array.from({ length: counts.ordersPerUser }, () => ({
-      id: randomUUID(),
-      userId,
-      eventIds: [nextEventId()],
-      expected: [],
-    })),
-  );
+  const users = [...new Set(plan.orders.map(({ userId }) => userId))];
+  const orders = plan.orders.map((order) => ({ ...order, eventIds: [nextEventId()], expected: [] }));
   return {
     teamId,
     users,
@@ -68,16 +76,14 @@ export function createWorld(counts: { readonly users: number; readonly ordersPer
 const startOfTime = Date.UTC(2026, 0, 1);
 
 /** The order as the service shows it when its last event had this id. */
-export function presentOrder(order: ChaosOrder, teamId: string, version = order.eventIds.at(-1) ?? 0) {
+export function presentOrder(order: WorldOrder, teamId: string, version = order.eventIds.at(-1) ?? 0) {
   // The newest ten: an order that lives through thousands of events would fill every message with them.
-  const events = order.eventIds
-    .filter((id) => id <= version)
-    .slice(-10)
-    .map((id) => ({
-      id,
-      created_at: new Date(startOfTime + id * 1000).toISOString(),
-      status: 'sample_with_lab.walk_in_test.partial_results',
-    }));
+  const end = order.eventIds.lastIndexOf(version) + 1;
+  const events = order.eventIds.slice(Math.max(0, end - 10), end).map((id) => ({
+    id,
+    created_at: new Date(startOfTime + id * 1000).toISOString(),
+    status: 'sample_with_lab.walk_in_test.partial_results',
+  }));
   return {
     id: order.id,
     team_id: teamId,

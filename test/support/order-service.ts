@@ -1,12 +1,12 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { setTimeout as wait } from 'node:timers/promises';
-import { presentOrder, type World } from './world.ts';
+import { presentOrder, type World } from './order-world.ts';
 
 /** A subscriber that asks for the user of each order is busy this long with each change. */
 const userReadMs = 5;
 
-/** The service's reads over the chaos world: what snapshots are taken from. */
+/** The service's reads over a made-up world: what snapshots are taken from. */
 export async function startService(
   world: World,
 ): Promise<{ readonly url: string; readonly close: () => void }> {

@@ -1,9 +1,8 @@
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import process from 'node:process';
 import { createInterface } from 'node:readline';
-import { setTimeout as wait } from 'node:timers/promises';
 
 /** A process under test that can be ended, stopped and started again at the same address. */
 export interface Victim {
@@ -114,22 +113,4 @@ async function findPort(): Promise<number> {
   await once(server, 'close');
   if (typeof address !== 'object' || address === null) throw new Error('There is no free port.');
   return address.port;
-}
-
-/** Stops a process where it stands for a while, as a machine that swaps or sleeps does. */
-export async function freeze(pid: number, forMs: number): Promise<void> {
-  process.kill(pid, 'SIGSTOP');
-  await wait(forMs);
-  process.kill(pid, 'SIGCONT');
-}
-
-/** For a while no file that the process writes can grow, as on a full disk. */
-export async function fillDisk(pid: number, forMs: number): Promise<void> {
-  limitFileSize(pid, '0');
-  await wait(forMs);
-  limitFileSize(pid, 'unlimited');
-}
-
-function limitFileSize(pid: number, soft: string): void {
-  execFileSync('prlimit', ['--pid', String(pid), `--fsize=${soft}:unlimited`]);
 }

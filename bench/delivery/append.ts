@@ -1,0 +1,71 @@
+import type { Posted } from '../load/poster.ts';
+import { type Distribution, formatMs, formatNumber, formatQuantiles, type Row } from '../support/figures.ts';
+import type { Plan } from './plan.ts';
+import type { Stage } from './stage.ts';
+
+const warmUps = 300;
+
+/** From a webhook's post to its 2xx, one at a time and many at once. Fills the log on its way. */
+export async function measureAppend(
+  { poster, hearing, audience }: Stage,
+  plan: Plan,
+): Promise<{ readonly rows: readonly Row[]; readonly distributions: readonly Distribution[] }> {
+  const orders = audience.busy;
+  const { concurrency } = plan;
+  await poster.call('postAll', { count: Math.min(warmUps, plan.logEvents), concurrency, orders });
+  const alone = timesOf(await poster.call('postAll', { count: plan.alone, concurrency: 1, orders }));
+  const before = await readAppendTimes(hearing.url);
+  const posted = await poster.call('postAll', { count: plan.logEvents, concurrency, orders });
+  const after = await readAppendTimes(hearing.url);
+  const many = timesOf(posted);
+  const inside = { count: after.count - before.count, seconds: after.seconds - before.seconds };
+  const figures = [
+    ['webhook to 2xx, one at a time', formatQuantiles(alone), alone.length],
+    [`webhook to 2xx, ${concurrency} at once`, formatQuantiles(many), many.length],
+    [`webhooks a second, ${concurrency} at once`, formatNumber(perSecond(posted)), posted.length],
+    [
+      `of that the append itself (\`/metrics\`), ${concurrency} at once`,
+      `mean ${formatMs((inside.seconds / inside.count) * 1000)}`,
+      inside.count,
+    ],
+  ] as const;
+  return {
+    rows: figures.map(([what, figure, samples]) => ({ what, goal: null, figure, samples, isMet: null })),
+    distributions: [
+      { name: 'webhook to 2xx, one at a time', samplesMs: alone },
+      { name: `webhook to 2xx, ${concurrency} at once`, samplesMs: many },
+    ],
+  };
+}
+
+/** @throws Error when one was not acknowledged: then the figures would be of something else */
+export function timesOf(posted: readonly Posted[]): readonly number[] {
+  const refused = posted.filter(({ isAcknowledged }) => !isAcknowledged);
+  if (refused.length > 0) {
+    const statuses = [...new Set(refused.map(({ status }) => status))].join(', ');
+    throw new Error(
+      `${refused.length} of ${posted.length} webhooks were not acknowledged (status ${statuses}).`,
+    );
+  }
+  return posted.map(({ tookMs }) => tookMs);
+}
+
+/** How many were acknowledged in a second, from the first post to the last answer. */
+export function perSecond(posted: readonly Posted[]): number {
+  const acknowledged = posted.filter(({ isAcknowledged }) => isAcknowledged);
+  const bounds = posted.reduce(
+    ({ start, end }, { sentMs, tookMs }) => ({
+      start: Math.min(start, sentMs),
+      end: Math.max(end, sentMs + tookMs),
+    }),
+    { start: Number.POSITIVE_INFINITY, end: 0 },
+  );
+  return (acknowledged.length * 1000) / (bounds.end - bounds.start);
+}
+
+async function readAppendTimes(url: string): Promise<{ readonly count: number; readonly seconds: number }> {
+  const text = await (await fetch(`${url}/metrics`)).text();
+  const read = (part: string) =>
+    Number(new RegExp(`^labgraph_event_append_seconds_${part} (\\S+)$`, 'm').exec(text)?.[1]);
+  return { count: read('count'), seconds: read('sum') };
+}

@@ -1,0 +1,55 @@
+/** How much is measured. */
+export interface Plan {
+  readonly store: 'sqlite' | 'redis';
+  /** Events in the log before delivery is measured: what a subscriber can be behind. */
+  readonly logEvents: number;
+  /** Webhooks posted one after the other. */
+  readonly alone: number;
+  readonly concurrency: number;
+  readonly restarts: number;
+  readonly subscribers: number;
+  readonly webhooksPerSecond: number;
+  readonly warmUpSeconds: number;
+  readonly steadySeconds: number;
+  readonly fanOuts: number;
+  readonly floodSeconds: number;
+  readonly idleSockets: number;
+}
+
+const full: Omit<Plan, 'store'> = {
+  logEvents: 100_000,
+  alone: 1000,
+  concurrency: 64,
+  restarts: 5,
+  subscribers: 1000,
+  webhooksPerSecond: 100,
+  warmUpSeconds: 5,
+  steadySeconds: 30,
+  fanOuts: 50,
+  floodSeconds: 10,
+  idleSockets: 10_000,
+};
+
+/** Whether the command works, not how fast the gateway is: too few samples for that. */
+const short: Omit<Plan, 'store'> = {
+  logEvents: 1500,
+  alone: 100,
+  concurrency: 64,
+  restarts: 1,
+  subscribers: 100,
+  webhooksPerSecond: 100,
+  warmUpSeconds: 0.5,
+  steadySeconds: 1,
+  fanOuts: 2,
+  floodSeconds: 1,
+  idleSockets: 200,
+};
+
+export function makePlan(store: Plan['store'], isShort: boolean): Plan {
+  return { store, ...(isShort ? short : full) };
+}
+
+/** Descriptors that one process needs: a socket each, and room for files, threads and webhooks. */
+export function descriptorsNeeded(plan: Plan): number {
+  return plan.idleSockets + 500;
+}

@@ -1,0 +1,127 @@
+import { Agent } from 'node:http';
+import { setTimeout as wait } from 'node:timers/promises';
+import { createWorld, type World, type WorldPlan } from '../../test/support/order-world.ts';
+import { createWebhookPost } from '../../test/support/post-webhook.ts';
+import { nowMs } from '../support/clock.ts';
+import { serveCalls } from '../support/load-process.ts';
+
+/** The process that posts webhooks, as the service would. */
+export type PosterCalls = typeof calls;
+
+/** A stretch of the world's orders. */
+export interface OrderRange {
+  readonly from: number;
+  readonly count: number;
+}
+
+/** One message: what subscribers see of it (`<order id>:<event id>`), and how its post went. */
+export interface Posted {
+  readonly key: string;
+  readonly sentMs: number;
+  readonly tookMs: number;
+  /** Of the answer; 0 when none came. */
+  readonly status: number;
+  readonly isAcknowledged: boolean;
+}
+
+const timeoutMs = 15_000;
+/** Often enough to be exact, seldom enough to leave the processor to the gateway. */
+const retryMs = 5;
+
+interface Sending {
+  readonly world: World;
+  readonly secret: string;
+  readonly post: ReturnType<typeof createWebhookPost>;
+}
+
+let sending: Sending | null = null;
+const agent = new Agent({ keepAlive: true });
+
+const calls = {
+  prepare: async ({ url, secret, plan }: { url: string; secret: string; plan: WorldPlan }) => {
+    const post = createWebhookPost({ address: () => url, agent, timeoutMs });
+    sending = { world: createWorld(plan), secret, post };
+  },
+  /** So many messages, each connection its next when the last was answered. */
+  postAll: async ({
+    count,
+    concurrency,
+    orders,
+  }: {
+    count: number;
+    concurrency: number;
+    orders: OrderRange;
+  }) => {
+    let begun = 0;
+    return await postInLanes({ concurrency, orders, isWanted: () => begun++ < count });
+  },
+  /** As many as the connections bring about, for so long. */
+  flood: async ({
+    seconds,
+    concurrency,
+    orders,
+  }: {
+    seconds: number;
+    concurrency: number;
+    orders: OrderRange;
+  }) => {
+    const end = nowMs() + seconds * 1000;
+    return await postInLanes({ concurrency, orders, isWanted: () => nowMs() < end });
+  },
+  /** So many a second, whether the last was answered or not; one order after the other. */
+  postSteadily: async ({
+    perSecond,
+    seconds,
+    orders,
+  }: {
+    perSecond: number;
+    seconds: number;
+    orders: OrderRange;
+  }) => {
+    const startedMs = nowMs();
+    const posts = Array.from({ length: perSecond * seconds }, async (_, index) => {
+      await wait(Math.max(0, startedMs + (index * 1000) / perSecond - nowMs()));
+      return await postOne(orders.from + (index % orders.count));
+    });
+    return await Promise.all(posts);
+  },
+  postOne: ({ order }: { order: number }) => postOne(order),
+  /** Posts again and again until one is acknowledged; resolves with the moment. */
+  postUntilAcknowledged: async ({ order }: { order: number }): Promise<number> => {
+    while (!(await postOne(order)).isAcknowledged) await wait(retryMs);
+    return nowMs();
+  },
+};
+
+interface Lanes {
+  readonly concurrency: number;
+  readonly orders: OrderRange;
+  readonly isWanted: () => boolean;
+}
+
+/** Each lane has orders of its own: messages of one order never overtake each other. */
+async function postInLanes({ concurrency, orders, isWanted }: Lanes): Promise<readonly Posted[]> {
+  const posted: Posted[] = [];
+  const work = async (lane: number) => {
+    const own = Math.max(1, Math.floor((orders.count - lane - 1) / concurrency) + 1);
+    for (let turn = 0; isWanted(); turn += 1) {
+      posted.push(await postOne(orders.from + (((turn % own) * concurrency + lane) % orders.count)));
+    }
+  };
+  await Promise.all(Array.from({ length: concurrency }, (_, lane) => work(lane)));
+  return posted;
+}
+
+async function postOne(index: number): Promise<Posted> {
+  const order = sending?.world.orders[index];
+  if (sending === null || order === undefined) throw new Error('There is no such order to tell of.');
+  const { world, secret, post } = sending;
+  const version = world.advance(order);
+  const message = world.tell(order, version);
+  const sentMs = nowMs();
+  const status = await post(message, secret);
+  const isAcknowledged = status >= 200 && status < 300;
+  return { key: `${order.id}:${version}`, sentMs, tookMs: nowMs() - sentMs, status, isAcknowledged };
+}
+
+serveCalls(calls);

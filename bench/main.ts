@@ -1,0 +1,29 @@
+import process from 'node:process';
+
+/** A bench by name: what it measures, and the module whose `run` does it. */
+interface Bench {
+  readonly measures: string;
+  readonly load: () => Promise<{ readonly run: (args: readonly string[]) => Promise<void> }>;
+}
+
+const benches: Readonly<Record<string, Bench>> = {
+  delivery: {
+    measures:
+      'from a webhook to its subscribers: intake, delivery, idle sockets, catching up, restart, floods',
+    load: () => import('./delivery/main.ts'),
+  },
+};
+
+function describeUsage(): string {
+  const lines = Object.entries(benches).map(([name, { measures }]) => `  ${name}: ${measures}`);
+  return `npm run bench -- <name> [--help]\n\n${lines.join('\n')}\n`;
+}
+
+const [name = '', ...args] = process.argv.slice(2);
+const bench = benches[name];
+if (bench === undefined) {
+  process.stderr.write(describeUsage());
+  process.exit(2);
+}
+const { run } = await bench.load();
+await run(args);

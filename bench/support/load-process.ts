@@ -1,0 +1,79 @@
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import process from 'node:process';
+
+/** What a load process can be asked to do, by name. Arguments and answers are cloned on their way. */
+export type Calls = Readonly<Record<string, (arg: never) => Promise<unknown>>>;
+
+interface Ask {
+  readonly id: number;
+  readonly name: string;
+  readonly arg: unknown;
+}
+
+interface Answer {
+  readonly id: number;
+  readonly value?: unknown;
+  readonly fault?: string;
+}
+
+export interface LoadProcess<C extends Calls> {
+  readonly call: <Name extends keyof C & string>(
+    name: Name,
+    arg: Parameters<C[Name]>[0],
+  ) => Promise<Awaited<ReturnType<C[Name]>>>;
+  readonly end: () => Promise<void>;
+}
+
+interface Waiting {
+  readonly resolve: (value: never) => void;
+  readonly reject: (error: Error) => void;
+}
+
+/** Starts a process of its own for load, so that what it costs is not the gateway's, nor that of other load. */
+export function startLoadProcess<C extends Calls>(module: URL): LoadProcess<C> {
+  const child = fork(module, { serialization: 'advanced', execArgv: [] });
+  const waiting = new Map<number, Waiting>();
+  let asked = 0;
+  child.on('message', ({ id, value, fault }: Answer) => {
+    const call = waiting.get(id);
+    waiting.delete(id);
+    // The process answers with what its call of this name returned: `call` pairs the two types.
+    if (fault === undefined) call?.resolve(value as never);
+    else call?.reject(new Error(fault));
+  });
+  child.once('exit', (code, signal) => {
+    for (const { reject } of waiting.values())
+      reject(new Error(`A load process ended with ${code ?? signal}.`));
+  });
+  return {
+    call: (name, arg) => {
+      asked += 1;
+      const ask: Ask = { id: asked, name, arg };
+      const answered = new Promise<never>((resolve, reject) => waiting.set(ask.id, { resolve, reject }));
+      child.send(ask);
+      return answered;
+    },
+    end: async () => {
+      if (child.exitCode !== null || child.signalCode !== null) return;
+      const exit = once(child, 'exit');
+      child.kill('SIGKILL');
+      await exit;
+    },
+  };
+}
+
+/** In the load process: answers what it is asked. */
+export function serveCalls(calls: Calls): void {
+  const answer = async ({ id, name, arg }: Ask): Promise<Answer> => {
+    try {
+      // Names and arguments come from `startLoadProcess` with the types of these very calls.
+      return { id, value: await calls[name]?.(arg as never) };
+    } catch (error) {
+      return { id, fault: error instanceof Error ? (error.stack ?? error.message) : 'not an error' };
+    }
+  };
+  process.on('message', async (ask: Ask) => process.send?.(await answer(ask)));
+  // An orphan has nobody to work for.
+  process.on('disconnect', () => process.exit());
+}

@@ -1,0 +1,46 @@
+import { execFile } from 'node:child_process';
+import process from 'node:process';
+import { promisify } from 'node:util';
+import { expect, test } from 'vitest';
+
+const main = new URL('../../bench/main.ts', import.meta.url).pathname;
+const run = promisify(execFile);
+
+/** The rows of a Markdown table, each as its cells. */
+function readRows(text: string): readonly (readonly string[])[] {
+  const lines = text.split('\n').filter((line) => line.startsWith('| '));
+  return lines.slice(1).map((line) => line.split('|').map((cell) => cell.trim()));
+}
+
+test('the delivery bench measures everything it names, from outside, in its short form', async () => {
+  const { stdout } = await run(process.execPath, [main, 'delivery', '--store', 'sqlite', '--short']);
+  const rows = readRows(stdout);
+  expect(rows.map(([, what]) => what?.replace(/ \(.*? webhooks a second\)/, ''))).toEqual([
+    'webhook to 2xx, one at a time',
+    'webhook to 2xx, 64 at once',
+    'webhooks a second, 64 at once',
+    'of that the append itself (`/metrics`), 64 at once',
+    'webhook to subscriber, 100 subscribers, 100 webhooks a second',
+    'the same, beside a stalled subscriber',
+    'ratio: beside a stalled subscriber to without',
+    'one webhook to 100 subscribers of one user',
+    'memory of an idle subscribed socket, of 200',
+    'the same before garbage was collected by force',
+    'catching up 1,500 events of one user, events a second',
+    "catching up 1,500 events of the team's stream, events a second",
+    'kill -9 to the first acknowledged webhook, 1,500 events in the log',
+    'a simple query, in quiet',
+    'a simple query, in a flood of webhooks',
+  ]);
+  const empty = rows.filter(
+    ([, , , figure, samples]) => /NaN|Infinity|^$/.test(`${figure}`) || samples === '0',
+  );
+  expect(empty).toEqual([]);
+}, 180_000);
+
+test('a bench that does not exist is refused with the names of those that do', async () => {
+  await expect(run(process.execPath, [main, 'nothing'])).rejects.toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('delivery: '),
+  });
+});

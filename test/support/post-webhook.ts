@@ -1,0 +1,42 @@
+import { createHmac } from 'node:crypto';
+import { type Agent, request } from 'node:http';
+
+export interface WebhookPostOptions {
+  /** Where to post next. */
+  readonly address: () => string;
+  readonly agent: Agent;
+  readonly timeoutMs: number;
+}
+
+/** Posts a message, signed with the secret, and resolves with the status of the answer; 0 when there was none. */
+export function createWebhookPost({ address, agent, timeoutMs }: WebhookPostOptions) {
+  return (message: { readonly id: string; readonly body: string }, secret: string): Promise<number> => {
+    const body = Buffer.from(message.body);
+    const timestamp = String(Math.floor(Date.now() / 1000));
+    const headers = {
+      'content-type': 'application/json',
+      'content-length': String(body.length),
+      'webhook-id': message.id,
+      'webhook-timestamp': timestamp,
+      'webhook-signature': sign(secret, `${message.id}.${timestamp}.${message.body}`),
+    };
+    return new Promise((resolve) => {
+      const posting = request(
+        `${address()}/webhooks`,
+        { method: 'POST', agent, headers, timeout: timeoutMs },
+        (response) => {
+          response.resume();
+          resolve(response.statusCode ?? 0);
+        },
+      );
+      posting.on('timeout', () => posting.destroy(new Error('timeout')));
+      posting.on('error', () => resolve(0));
+      posting.end(body);
+    });
+  };
+}
+
+function sign(secret: string, text: string): string {
+  const key = Buffer.from(secret.slice('whsec_'.length), 'base64');
+  return `v1,${createHmac('sha256', key).update(text).digest('base64')}`;
+}
