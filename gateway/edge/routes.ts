@@ -59,6 +59,12 @@ export function createRoutes(options: RoutesOptions): Hono {
       crossOriginResourcePolicy: false,
       // Whether all of a host is https is for whoever serves the host to say.
       strictTransportSecurity: false,
+      // For browsers that are no more, or without a meaning here.
+      originAgentCluster: false,
+      xDnsPrefetchControl: false,
+      xDownloadOptions: false,
+      xPermittedCrossDomainPolicies: false,
+      xXssProtection: false,
       xFrameOptions: 'DENY',
       overwrite: false,
     }),
