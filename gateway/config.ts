@@ -35,10 +35,21 @@ export interface Config {
   readonly eventRetentionDays: number;
   /** How often the service is compared with the event log; 0 = never. */
   readonly reconcileMinutes: number;
+  readonly limits: LimitsConfig;
+  /** The documents that viewers may send: refused, told or ignored when they stand on no list. */
+  readonly persistedOperations: { readonly mode: 'off' | 'log' | 'enforce'; readonly file: string | null };
   readonly logLevel: string;
   readonly production: boolean;
   /** Names of variables that were generated because none was given. */
   readonly generated: readonly string[];
+}
+
+/** What one caller may use; the team has 20 times as many connections and operations as a viewer. */
+export interface LimitsConfig {
+  /** 0 = no limit. */
+  readonly pointsPerMinute: number;
+  readonly connections: number;
+  readonly operationsPerSocket: number;
 }
 
 export type EventLogConfig =
@@ -74,6 +85,11 @@ export function readConfig(env: Environment, keepSecrets: () => KeptSecrets): Co
     eventLogKeys: readEventLogKeys(reading),
     eventRetentionDays: reading.integer('EVENT_RETENTION_DAYS', 7, { min: 1, max: 365 }),
     reconcileMinutes: reading.integer('RECONCILE_MINUTES', 10, { min: 0, max: 1440 }),
+    limits: readLimits(reading),
+    persistedOperations: {
+      mode: reading.oneOf('PERSISTED_OPERATIONS', ['off', 'log', 'enforce']) ?? 'log',
+      file: reading.text('PERSISTED_OPERATIONS_FILE'),
+    },
     logLevel: reading.oneOf('LOG_LEVEL', logLevels) ?? 'info',
     production: reading.production,
     generated: reading.generated,
@@ -141,6 +157,14 @@ function readWebhookSecrets(reading: Reading): readonly string[] {
   if (secrets.length > 0) return secrets;
   const generated = reading.generate('WEBHOOK_SECRETS', (kept) => kept.webhookSecret);
   return generated === null ? [] : [generated];
+}
+
+function readLimits(reading: Reading): LimitsConfig {
+  return {
+    pointsPerMinute: reading.integer('RATE_LIMIT_POINTS', 10_000, { min: 0, max: 1_000_000_000 }),
+    connections: reading.integer('MAX_CONNECTIONS', 50, { min: 1, max: 100_000 }),
+    operationsPerSocket: reading.integer('MAX_SOCKET_OPERATIONS', 50, { min: 1, max: 100_000 }),
+  };
 }
 
 function readEventLog(reading: Reading): EventLogConfig {

@@ -81,8 +81,8 @@ export function createContexts(parts: ContextParts): Contexts {
     isTraced = false,
     lastEventId = null,
   }) => {
-    const trace = isTraced && caller.kind === 'TEAM' ? traceUpstream(upstream) : null;
-    const service = bindService(trace?.upstream ?? upstream, {
+    const traced = traceUpstream(upstream);
+    const service = bindService(traced.upstream, {
       rights: createRights(caller),
       ordersPath: config.ordersPath,
       signal: left,
@@ -107,7 +107,8 @@ export function createContexts(parts: ContextParts): Contexts {
       loaders: createLoaders(service),
       onUnknown: oncePerValue(parts.onUnknown),
       onResync: parts.onResync,
-      upstreamTotals: trace?.totals ?? null,
+      upstreamTotals: traced.totals,
+      isTraced: isTraced && caller.kind === 'TEAM',
     };
   };
 

@@ -14,6 +14,8 @@ export interface LogFields {
   readonly caller?: string;
   readonly code?: string;
   readonly count?: number;
+  /** sha256 of a GraphQL document, which may name people; never the document. */
+  readonly documentHash?: string;
   readonly duplicate?: boolean;
   readonly durationMs?: number;
   readonly error?: unknown;
@@ -40,6 +42,7 @@ const allowedFields: readonly (keyof LogFields)[] = [
   'caller',
   'code',
   'count',
+  'documentHash',
   'duplicate',
   'durationMs',
   'error',

@@ -130,7 +130,7 @@ const rooms: readonly Room[] = [
       errors,
       log,
       /^gateway\/(metrics|edge\/.*|graph\/.*|caller\/.*|webhooks\/.*)\.ts$/,
-      /^(graphql|graphql-yoga|@graphql-yoga\/.*|graphql-ws|ws|hono|hono\/.*|zod|@pothos\/plugin-complexity)$/,
+      /^(graphql|graphql-yoga|@graphql-yoga\/.*|graphql-ws|ws|hono|hono\/.*|zod|@pothos\/plugin-complexity|rate-limiter-flexible)$/,
       node,
     ],
   },
@@ -184,6 +184,7 @@ const homes: Readonly<Record<string, RegExp>> = {
   jose: /^gateway\/caller\//,
   'graphql-yoga': /^gateway\/edge\//,
   ws: /^gateway\/edge\//,
+  'rate-limiter-flexible': /^gateway\/edge\//,
   hono: /^(gateway\/edge|sandbox)\//,
   standardwebhooks: /^(gateway\/webhooks|sandbox)\//,
 };

@@ -74,6 +74,7 @@ const pagePolicy = [
   "connect-src 'self'",
   "base-uri 'none'",
   "form-action 'none'",
+  "frame-ancestors 'none'",
   "require-trusted-types-for 'script'",
   'trusted-types portal-widget',
 ].join('; ');

@@ -35,8 +35,10 @@ export interface GraphContext {
   readonly onUnknown: (field: string, value: string) => void;
   /** Told when a stream must begin anew because its history is gone. */
   readonly onResync: (reason: GapReason) => void;
-  /** What the operation has asked of the service; null unless a caller of the team wants to know. */
-  readonly upstreamTotals: (() => UpstreamTotals) | null;
+  /** What the operation has asked of the service so far. */
+  readonly upstreamTotals: () => UpstreamTotals;
+  /** Whether the answer is to tell it; for callers of the team only. */
+  readonly isTraced: boolean;
 }
 
 /** Makes the batch function of a loader for one service. */

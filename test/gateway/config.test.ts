@@ -47,6 +47,8 @@ describe('the configuration', () => {
       eventLogKeys: [key],
       eventRetentionDays: 7,
       reconcileMinutes: 10,
+      limits: { pointsPerMinute: 10_000, connections: 50, operationsPerSocket: 50 },
+      persistedOperations: { mode: 'log', file: null },
       logLevel: 'info',
       production: true,
       generated: [],
