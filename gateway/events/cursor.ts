@@ -11,6 +11,8 @@ export interface Place {
    * subject: such a webhook is no change for whoever holds the cursor. Usually empty.
    */
   readonly shown: Readonly<Record<string, number>>;
+  /** Whoever holds this has seen a part of what is shown at once: to go on from here is to be shown all of it again. */
+  readonly isPartway?: boolean | undefined;
 }
 
 /** Makes and reads the opaque cursors of streams. */
@@ -23,12 +25,17 @@ export interface Cursors {
   readonly read: (scope: string, cursor: string) => Place | 'other-epoch';
 }
 
-const payloadShape = z.tuple([z.string(), z.number().int().min(0), z.record(z.string(), z.number())]);
+const payloadShape = z.tuple([
+  z.string(),
+  z.number().int().min(0),
+  z.record(z.string(), z.number()),
+  z.literal('partway').optional(),
+]);
 const macBytes = 16;
 const keyBytes = 32;
 
 /**
- * Cursor = base64url(payload . MAC): epoch, position, versions already shown; the MAC also covers the scope
+ * Cursor = base64url(payload . MAC): epoch, position, versions already shown, `partway`; the MAC also covers the scope
  * (which stream, for whom), so a cursor works only where it was issued.
  * @param keys the first issues, every key reads (rotation)
  */
@@ -37,8 +44,9 @@ export function createCursors(epoch: () => string, keys: readonly [Buffer, ...Bu
     createHmac('sha256', key).update(scope).update('\0').update(payload).digest().subarray(0, macBytes);
 
   return {
-    issue: (scope, { position, shown }) => {
-      const payload = Buffer.from(JSON.stringify([epoch(), position, shown]));
+    issue: (scope, { position, shown, isPartway }) => {
+      const parts = [epoch(), position, shown, ...(isPartway ? ['partway'] : [])];
+      const payload = Buffer.from(JSON.stringify(parts));
       return Buffer.concat([macOf(keys[0], scope, payload), payload]).toString('base64url');
     },
     read: (scope, cursor) => {
@@ -47,8 +55,10 @@ export function createCursors(epoch: () => string, keys: readonly [Buffer, ...Bu
       const isOurs =
         mac.length === macBytes && keys.some((key) => timingSafeEqual(mac, macOf(key, scope, payload)));
       if (!isOurs) throw badCursor();
-      const [cursorEpoch, position, shown] = payloadShape.parse(JSON.parse(payload.toString('utf8')));
-      return cursorEpoch === epoch() ? { position, shown } : 'other-epoch';
+      const parts = payloadShape.parse(JSON.parse(payload.toString('utf8')));
+      const [cursorEpoch, position, shown, partway] = parts;
+      if (cursorEpoch !== epoch()) return 'other-epoch';
+      return partway === undefined ? { position, shown } : { position, shown, isPartway: true };
     },
   };
 }

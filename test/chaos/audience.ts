@@ -17,9 +17,12 @@ export interface Listener {
   readonly orders: readonly WorldOrder[] | null;
 }
 
-const update = 'cursor kind order { id userId } event { id }';
+/** Comes without a cursor again and again, while messages come. */
+const newcomer = 'newcomer';
+
+const update = 'cursor kind order { id userId lastEvent { id } }';
 /** With a read of the service for each change: while it is under way, more changes come. */
-const slowUpdate = 'cursor kind order { id userId user { id } } event { id }';
+const slowUpdate = 'cursor kind order { id userId lastEvent { id } user { id } }';
 const queries = {
   order: `subscription ($id: ID!, $after: EventCursor) { orderUpdates(orderId: $id, after: $after) { ${update} } }`,
   user: `subscription ($id: ID!, $after: EventCursor) { userOrderUpdates(userId: $id, after: $after) { ${update} } }`,
@@ -30,7 +33,7 @@ const queries = {
 
 /**
  * Who listens: each user over WebSocket with a token that ends soon, the team to each user over SSE, some to
- * single orders over both, and one server of the team to everything.
+ * single orders over both, some of them always anew, and one server of the team to everything.
  */
 export function startAudience(options: AudienceOptions): readonly Listener[] {
   const { world, address, gatewayKey } = options;
@@ -65,8 +68,15 @@ export function startAudience(options: AudienceOptions): readonly Listener[] {
       const wish = { query: queries.order, variables: { id: order.id }, read: readUpdate, isMine };
       return listen('order', subscribe, { ...wish, token: asUser(order.userId) }, [order]);
     });
+  const newcomers = world.orders
+    .filter((_, index) => index % 5 === 1)
+    .map((order) => {
+      const isMine = ({ orderId }: Item) => orderId === order.id;
+      const wish = { query: queries.order, variables: { id: order.id }, read: readUpdate, isMine };
+      return listen(newcomer, subscribeOverSse, { ...wish, token: asTeam }, [order]);
+    });
   const team = { query: queries.team, variables: {}, token: asTeam, read: readEvent, isMine: () => true };
-  return [...ofUsers, ...ofOrders, listen('team', subscribeOverSse, team, null)];
+  return [...ofUsers, ...ofOrders, ...newcomers, listen('team', subscribeOverSse, team, null)];
 
   function listen(
     name: string,
@@ -74,7 +84,9 @@ export function startAudience(options: AudienceOptions): readonly Listener[] {
     wish: Wish,
     orders: readonly WorldOrder[] | null,
   ): Listener {
-    const subscriber = startSubscriber({ name, subscribe, address, wish, isByMessage: orders === null });
+    const isForgetful = name === newcomer;
+    const isByMessage = orders === null;
+    const subscriber = startSubscriber({ name, subscribe, address, wish, isByMessage, isForgetful });
     return { subscriber, orders };
   }
 }
@@ -85,8 +97,8 @@ function isOf(userId: string): Wish['isMine'] {
 
 // biome-ignore lint/suspicious/noExplicitAny: answers are read like a client reads them, field by field.
 function readUpdate(data: any): Item {
-  const { cursor, kind, order, event } = data.orderUpdates ?? data.userOrderUpdates;
-  const version = Number(event?.id ?? 0);
+  const { cursor, kind, order } = data.orderUpdates ?? data.userOrderUpdates;
+  const version = Number(order.lastEvent.id);
   return { cursor, kind, orderId: order.id, userId: order.userId, version, message: null };
 }
 

@@ -245,10 +245,9 @@ function count(
 
 function countLost({ subscriber, orders }: Listener, numbers: ReadonlySet<number>): number {
   if (orders === null) return [...numbers].filter((number) => !subscriber.messages.has(number)).length;
-  const missing = orders.map(({ id, expected }) => {
-    const told = subscriber.versions.get(id);
-    return expected.filter((version) => !told?.has(version)).length;
-  });
+  const missing = orders.map(
+    ({ id, expected }) => expected.filter((version) => !subscriber.knows(id, version)).length,
+  );
   return missing.reduce((total, lost) => total + lost, 0);
 }
 

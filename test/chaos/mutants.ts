@@ -66,6 +66,26 @@ export const mutants: readonly Mutant[] = [
     ],
   },
   {
+    name: 'tells again what its snapshot has shown',
+    changes: [
+      {
+        file: 'gateway/domain/order/updates.ts',
+        from: 'if (isAhead) shown[order.id.toLowerCase()] = version;',
+        to: '',
+      },
+    ],
+  },
+  {
+    name: 'tells again what came while its snapshot was read',
+    changes: [
+      {
+        file: 'gateway/domain/order/updates.ts',
+        from: ' || latest.position > position;',
+        to: ';',
+      },
+    ],
+  },
+  {
     name: 'resumes one place too early',
     changes: [
       {

@@ -41,8 +41,8 @@ export interface Subscriber {
   readonly name: string;
   readonly violations: Violations;
   readonly delivered: Delivered;
-  /** The versions it was told, by order. */
-  readonly versions: ReadonlyMap<string, ReadonlySet<number>>;
+  /** Whether it was told this version of an order, or a snapshot showed this one or a newer one. */
+  readonly knows: (orderId: string, version: number) => boolean;
   readonly messages: ReadonlySet<number>;
   /** Resolves when its first stream is open. */
   readonly opened: Promise<void>;
@@ -56,9 +56,13 @@ export interface SubscriberOptions {
   readonly wish: Wish;
   /** Whether each item is a message of its own (the team's stream) and not a newer version. */
   readonly isByMessage: boolean;
+  /** Whether it forgets its cursor after a few items and begins anew, with a snapshot. */
+  readonly isForgetful: boolean;
 }
 
 const retryWaitMs = 80;
+/** What a forgetful one hears before it begins anew. */
+const shortMemory = 5;
 
 export function startSubscriber({
   name,
@@ -66,34 +70,46 @@ export function startSubscriber({
   address,
   wish,
   isByMessage,
+  isForgetful,
 }: SubscriberOptions): Subscriber {
   const violations: Violations = { repeated: 0, outOfOrder: 0, wrongUser: 0, resynced: 0 };
   const delivered: Delivered = { items: 0, streams: 0 };
   const versions = new Map<string, Set<number>>();
   const newest = new Map<string, number>();
+  const snapshots = new Map<string, number>();
   const messages = new Set<number>();
   const opened = Promise.withResolvers<void>();
   let [after, isStopped]: [string | undefined, boolean] = [undefined, false];
   let leave = async () => {};
 
+  const noteSnapshot = ({ orderId, version }: Item) => {
+    if (version < (newest.get(orderId) ?? 0)) violations.outOfOrder += 1;
+    snapshots.set(orderId, version);
+    newest.set(orderId, version);
+  };
+  const noteChange = ({ orderId, version }: Item) => {
+    const told = versions.get(orderId) ?? new Set();
+    versions.set(orderId, told);
+    if (told.has(version) || version === snapshots.get(orderId)) violations.repeated += 1;
+    else if (version < (newest.get(orderId) ?? 0)) violations.outOfOrder += 1;
+    told.add(version);
+    newest.set(orderId, version);
+  };
   const note = (item: Item, isFirst: boolean) => {
-    if (isFirst) delivered.streams += 1;
+    // One that begins anew has not resumed.
+    if (isFirst && (after !== undefined || delivered.streams === 0)) delivered.streams += 1;
     after = item.cursor;
     if (!wish.isMine(item)) violations.wrongUser += 1;
     if (item.kind === 'RESYNC' || item.kind === 'StreamReset') violations.resynced += 1;
-    if (item.kind === 'SNAPSHOT' || item.kind === 'RESYNC' || item.kind === 'StreamReset') return;
-    delivered.items += 1;
-    if (isByMessage) {
-      if (item.message === null || messages.has(item.message)) violations.repeated += 1;
-      else messages.add(item.message);
+    if (item.kind === 'StreamReset') return;
+    if (item.kind === 'SNAPSHOT' || item.kind === 'RESYNC') {
+      noteSnapshot(item);
       return;
     }
-    const told = versions.get(item.orderId) ?? new Set();
-    versions.set(item.orderId, told);
-    if (told.has(item.version)) violations.repeated += 1;
-    else if (item.version < (newest.get(item.orderId) ?? 0)) violations.outOfOrder += 1;
-    told.add(item.version);
-    newest.set(item.orderId, item.version);
+    delivered.items += 1;
+    if (!isByMessage) noteChange(item);
+    else if (item.message === null || messages.has(item.message)) violations.repeated += 1;
+    else messages.add(item.message);
   };
   const followOnce = async () => {
     const variables = { ...wish.variables, after };
@@ -106,12 +122,16 @@ export function startSubscriber({
     leave = () => updates.close();
     // The team's stream begins with what comes next: there is no first item to wait for.
     if (isByMessage) opened.resolve();
-    let isFirst = true;
+    let heard = 0;
     for (let result = await updates.next(); result !== null && !isStopped; result = await updates.next()) {
       if (result.errors !== undefined) throw new Error(JSON.stringify(result.errors));
-      note(wish.read(result.data), isFirst);
-      isFirst = false;
+      note(wish.read(result.data), heard === 0);
+      heard += 1;
       opened.resolve();
+      if (isForgetful && heard === shortMemory) {
+        after = undefined;
+        return;
+      }
     }
   };
   const following = (async () => {
@@ -125,7 +145,8 @@ export function startSubscriber({
     name,
     violations,
     delivered,
-    versions,
+    knows: (orderId, version) =>
+      version <= (snapshots.get(orderId) ?? 0) || versions.get(orderId)?.has(version) === true,
     messages,
     opened: opened.promise,
     stop: async () => {

@@ -154,7 +154,7 @@ describe.each(transports)('a subscriber over %s', (_name, subscribe) => {
     await updates.close();
   });
 
-  test('follows all orders of a user: one snapshot each under one cursor, then changes', async () => {
+  test('follows all orders of a user: one snapshot each, then changes', async () => {
     await using lab = await startLab();
     const { orderId, userId } = freshOrder(lab);
     const own = lab.sandbox.orders().filter((order) => order.userId === userId);
@@ -166,7 +166,6 @@ describe.each(transports)('a subscriber over %s', (_name, subscribe) => {
       new Set(own.map((order) => order.orderId)),
     );
     expect(new Set(snapshots.map(({ kind }) => kind))).toEqual(new Set(['SNAPSHOT']));
-    expect(new Set(snapshots.map(({ cursor }) => cursor)).size).toBe(1);
 
     await step(lab, orderId);
     expect(await nextUpdate(updates)).toMatchObject({ kind: 'CHANGED', order: { id: orderId } });

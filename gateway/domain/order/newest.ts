@@ -1,6 +1,6 @@
 import { isGatewayError } from '../../errors.ts';
 import { readPayload } from '../../events/follow.ts';
-import type { Latest } from '../../events/log.ts';
+import type { EventLog, Latest, Scope, StoredEvent } from '../../events/log.ts';
 import type { GraphContext } from '../../graph/context.ts';
 import type { Page } from '../../upstream/service.ts';
 import { fits, type OrderFilter } from './filter.ts';
@@ -18,7 +18,9 @@ export async function newestOf(context: GraphContext, order: CurrentOrder): Prom
   try {
     const latest = await context.events.latest(order.id.toLowerCase());
     if (latest === null || latest.version <= versionOf(order)) return order;
-    return await readTold(context, order, latest);
+    const told = await readTold(context, order.id, latest);
+    if (told === null) return order;
+    return isOwn(context, told) ? told : null;
   } catch (error) {
     // Without the log there is still the service, which is the truth.
     if (isGatewayError(error, 'EVENT_LOG_UNAVAILABLE')) return order;
@@ -39,18 +41,83 @@ export async function newestOfPage(
   return { ...page, rows: await Promise.all(rows) };
 }
 
+/**
+ * The user's orders that webhooks have told of and that were not listed: a list may come from a copy of the service's
+ * data from before them.
+ */
+export async function findUnlisted(
+  context: GraphContext,
+  userId: string,
+  listed: readonly CurrentOrder[],
+): Promise<readonly CurrentOrder[]> {
+  const known = new Set(listed.map(({ id }) => id.toLowerCase()));
+  const orderIds = (await listChanged(context.events, userId)).filter((orderId) => !known.has(orderId));
+  const told = orderIds.map(async (orderId) => {
+    const latest = await context.events.latest(orderId);
+    return latest === null ? null : await readTold(context, orderId, latest);
+  });
+  return (await Promise.all(told)).flatMap((order) =>
+    order !== null && isOwn(context, order) ? [order] : [],
+  );
+}
+
+/** The newest message on the order, null when it is so old that the service is to be believed. */
 async function readTold(
   context: GraphContext,
-  order: CurrentOrder,
+  orderId: string,
   { position }: Latest,
 ): Promise<CurrentOrder | null> {
-  const scope = { subject: order.id.toLowerCase(), changesOnly: true };
+  const scope = { subject: orderId.toLowerCase(), changesOnly: true };
   const batch = await context.events.read(scope, position - 1, 1);
   const event = batch.kind === 'events' ? batch.events[0] : undefined;
-  if (event?.position !== position || event.receivedAt.getTime() < Date.now() - aheadMs) return order;
-  const told = readNewestOrder(readPayload(event.body));
-  if (told === null) return order;
-  return context.service.rights.owns({ userId: told.userId, orderId: told.id }) ? told : null;
+  if (event?.position !== position || !isRecent(event)) return null;
+  return readNewestOrder(readPayload(event.body));
+}
+
+/** The log gives out at most one position in a microsecond: so many hold all that is recent. */
+const recentPositions = aheadMs * 1000;
+const batchSize = 100;
+
+/** The user's orders that have changed recently, by id. */
+async function listChanged(events: EventLog, userId: string): Promise<readonly string[]> {
+  const scope = { userId, changesOnly: true };
+  const head = await events.position();
+  let after = await findReadable(events, scope, { from: Math.max(0, head - recentPositions), to: head });
+  const changed = new Set<string>();
+  while (after < head) {
+    const batch = await events.read(scope, after, batchSize);
+    if (batch.kind === 'gap') break;
+    for (const event of batch.events) {
+      if (event.subject !== null && isRecent(event)) changed.add(event.subject.id);
+    }
+    after = batch.through;
+  }
+  return [...changed];
+}
+
+/** The first place in a stretch of the log from which it can be read: what was pruned lies before all the rest. */
+async function findReadable(
+  events: EventLog,
+  scope: Scope,
+  { from, to }: { readonly from: number; readonly to: number },
+): Promise<number> {
+  const isReadable = async (place: number) => (await events.read(scope, place, 1)).kind === 'events';
+  if (await isReadable(from)) return from;
+  let [gap, readable] = [from, to];
+  while (readable - gap > 1) {
+    const middle = Math.floor((gap + readable) / 2);
+    if (await isReadable(middle)) readable = middle;
+    else gap = middle;
+  }
+  return readable;
+}
+
+function isRecent({ receivedAt }: StoredEvent): boolean {
+  return receivedAt.getTime() >= Date.now() - aheadMs;
+}
+
+function isOwn({ service: { rights } }: GraphContext, order: CurrentOrder): boolean {
+  return rights.owns({ userId: order.userId, orderId: order.id });
 }
 
 function versionOf(order: CurrentOrder): number {

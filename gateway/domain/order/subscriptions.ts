@@ -7,11 +7,17 @@ const orderUpdateKind = builder.enumType('OrderUpdateKind', {
   description: 'Why an update is sent. In every case: show `order`, keep `cursor`.',
   values: {
     SNAPSHOT: {
-      description: 'The order as it is when a stream starts without `after`; later items are strictly newer.',
+      description:
+        'The order as it is when a stream starts without `after`, or with a cursor from before the last order of a ' +
+        'SNAPSHOT or RESYNC (all orders then come again); later items are strictly newer.',
     },
     CHANGED: { description: 'One change that the service reported; event ids grow strictly per order.' },
     RECONCILED: { description: 'A change found by comparing with the service, whose report never came.' },
-    RESYNC: { description: 'The history since `after` is gone; `order` is the truth now.' },
+    RESYNC: {
+      description:
+        'The history since `after` is gone; `order` is the truth now. All orders of the stream come; a user who has ' +
+        'none any more is sent nothing.',
+    },
   } as const,
 });
 
@@ -61,7 +67,9 @@ builder.subscriptionFields((t) => ({
   userOrderUpdates: t.field({
     type: orderUpdateRef,
     nullable: false,
-    description: 'All orders of a user, now (the 100 last changed) and at each change.',
+    description:
+      'All orders of a user, now (the 100 placed last and all of which the gateway was told within five minutes, the ' +
+      'last changed first) and at each change.',
     args: {
       userId: t.arg.id({ required: true, description: "The user's id (uuid)." }),
       after: t.arg({ type: 'EventCursor', description: 'The last cursor you saw of this stream.' }),

@@ -4,7 +4,7 @@ import { askWhenBack, createStream, type Followed as FollowedEvent, follow } fro
 import type { Scope, StoredEvent } from '../../events/log.ts';
 import type { GraphContext } from '../../graph/context.ts';
 import { cursorScope } from '../../graph/cursor-scope.ts';
-import { newestOf } from './newest.ts';
+import { findUnlisted, newestOf } from './newest.ts';
 import { getOrder, listNewestOrders, type Order, type OrderEvent, readOrder } from './rest.ts';
 
 export type OrderUpdateKind = 'SNAPSHOT' | 'CHANGED' | 'RECONCILED' | 'RESYNC';
@@ -51,6 +51,8 @@ async function begin(context: GraphContext, followed: Followed, after: string | 
     context.onResync('other-epoch');
     return await takeSnapshot(context, followed, 'RESYNC');
   }
+  // The rest of what was being shown would be missing until it changes.
+  if (place.isPartway) return await takeSnapshot(context, followed, 'SNAPSHOT');
   return { place, orders: [], kind: 'RESYNC' };
 }
 
@@ -58,7 +60,7 @@ async function begin(context: GraphContext, followed: Followed, after: string | 
 async function takeSnapshot(context: GraphContext, followed: Followed, kind: Start['kind']): Promise<Start> {
   const position = await context.events.position();
   const orders = await readOrders(context, followed);
-  return { place: { position, shown: await findShown(context, orders) }, orders, kind };
+  return { place: { position, shown: await findShown(context, orders, position) }, orders, kind };
 }
 
 async function readOrders(context: GraphContext, followed: Followed): Promise<Order[]> {
@@ -72,7 +74,10 @@ async function readOrders(context: GraphContext, followed: Followed): Promise<Or
     throw new GatewayError('NOT_FOUND', 'There is no such user.');
   }
   const listed = await listNewestOrders(context.service, { userId: followed.userId });
-  const newest = await Promise.all(listed.map((order) => newestOf(context, order)));
+  const newest = [
+    ...(await Promise.all(listed.map((order) => newestOf(context, order)))),
+    ...(await findUnlisted(context, followed.userId, listed)),
+  ];
   // One that has moved meanwhile is another user's, though the service may still list it.
   const orders = newest.flatMap((order) => (order?.userId.toLowerCase() === followed.userId ? [order] : []));
   return orders.toSorted((a, b) => changedAt(b) - changedAt(a));
@@ -82,14 +87,22 @@ function changedAt(order: Order): number {
   return order.updatedAt?.getTime() ?? order.createdAt?.getTime() ?? 0;
 }
 
-/** Versions the service already shows and the log has not heard of: their webhooks are still on the way. */
-async function findShown(context: GraphContext, orders: readonly Order[]): Promise<Place['shown']> {
+/**
+ * Versions of the orders that the log has after the position or has not heard of yet: what leads up to them in the
+ * log comes after the position too, and is history to whoever was shown them.
+ */
+async function findShown(
+  context: GraphContext,
+  orders: readonly Order[],
+  position: number,
+): Promise<Place['shown']> {
   const shown: Record<string, number> = {};
   for (const order of orders) {
     const version = Number(order.lastEvent?.id);
+    if (!Number.isSafeInteger(version)) continue;
     const latest = await context.events.latest(order.id.toLowerCase());
-    if (Number.isSafeInteger(version) && version > (latest?.version ?? 0))
-      shown[order.id.toLowerCase()] = version;
+    const isAhead = latest === null || version > latest.version || latest.position > position;
+    if (isAhead) shown[order.id.toLowerCase()] = version;
   }
   return shown;
 }
@@ -127,14 +140,17 @@ async function* generate(
   }
 }
 
+/** Only the last order has the cursor of the place: with it all of them are seen, and with an earlier one they are not. */
 function* showOrders(
   context: GraphContext,
   followed: Followed,
   { place, orders, kind }: Start,
 ): Generator<OrderUpdate> {
-  const cursor = context.cursors.issue(scopeOf(context, followed), place);
+  const scope = scopeOf(context, followed);
+  const partway: Place = { position: place.position, shown: {}, isPartway: true };
   for (let order = orders.shift(); order !== undefined; order = orders.shift()) {
     context.loaders.clear();
+    const cursor = context.cursors.issue(scope, orders.length > 0 ? partway : place);
     yield { cursor, kind, order, event: null, receivedAt: null };
   }
 }
@@ -154,9 +170,9 @@ function createUpdates(
   return async ({ event, payload }) => {
     const order = readOrder(payload);
     if (order === null || event.subject === null) return null;
-    if (!(await isOwn(context, event, order))) {
-      return 'orderId' in followed ? 'gone' : null;
-    }
+    const standing = await standingOf(context, event, order);
+    if (standing === 'gone' && 'orderId' in followed) return 'gone';
+    if (standing !== 'own') return null;
     const { id, version } = event.subject;
     if (version <= (shown[id] ?? 0)) return null;
     shown = without(shown, id);
@@ -172,19 +188,21 @@ function createUpdates(
 }
 
 /**
- * Whether the order is the caller's to see, then and now: a kit may have been registered to somebody else by this
- * event or, when an old cursor is resumed, after it.
+ * Whose the event is to the caller: `own` when the order is theirs to see, then and now; `gone` when it is somebody
+ * else's now, because a kit was registered to them by this event or, when an old cursor is resumed, after it;
+ * `foreign` when it was somebody else's for a while and has come back.
  */
-async function isOwn(
+async function standingOf(
   { events, over, service: { rights } }: GraphContext,
   event: StoredEvent,
   { id }: Order,
-): Promise<boolean> {
-  if (!rights.owns({ userId: event.userId, orderId: id })) return false;
+): Promise<'own' | 'foreign' | 'gone'> {
+  const isOwnThen = rights.owns({ userId: event.userId, orderId: id });
   // Whoever sees every user's orders is spared the look.
-  if (rights.userId === null) return true;
+  if (isOwnThen && rights.userId === null) return 'own';
   const latest = await askWhenBack(() => events.latest(id.toLowerCase()), over);
-  return rights.owns({ userId: latest?.userId ?? event.userId, orderId: id });
+  if (!rights.owns({ userId: latest?.userId ?? event.userId, orderId: id })) return 'gone';
+  return isOwnThen ? 'own' : 'foreign';
 }
 
 function without(shown: Place['shown'], id: string): Place['shown'] {
@@ -212,8 +230,6 @@ function scopeOf(context: GraphContext, followed: Followed): string {
  */
 export async function cursorAfter(context: GraphContext, order: Order, position: number): Promise<string> {
   const orderId = order.id.toLowerCase();
-  return context.cursors.issue(scopeOf(context, { orderId }), {
-    position,
-    shown: await findShown(context, [order]),
-  });
+  const shown = await findShown(context, [order], position);
+  return context.cursors.issue(scopeOf(context, { orderId }), { position, shown });
 }
