@@ -31,11 +31,14 @@ export function createReading(database: DatabaseSync, seal: Seal) {
         .filter((finding) => finding !== 'ok'),
     /** @param end the end of the log as known before: where to go on from when nothing more matches */
     events: (scope: Scope, after: number, { limit, end }: Stretch): Batch | Gap => {
+      const isPlace = after === 0 || prepare(selectPlace).get(after, after + 1) !== undefined;
       const { where, values } = toConditions(scope);
       const sql = `SELECT * FROM events WHERE position > ? AND dead_reason IS NULL${where} ORDER BY position LIMIT ?`;
       const rows = prepare(sql).all(after, ...values, limit);
       // Read after the rows: what was pruned while they were read is seen here.
-      if (after < prunedThrough()) return { kind: 'gap', reason: 'pruned' };
+      const pruned = prunedThrough();
+      if (after < pruned) return { kind: 'gap', reason: 'pruned' };
+      if (!isPlace && after !== pruned) return { kind: 'gap', reason: 'other-epoch' };
       const events = openAsFar(rows, seal);
       if (events.length < rows.length && events.length === 0) return { kind: 'gap', reason: 'sealed' };
       const last = events.at(-1)?.position ?? after;
@@ -67,6 +70,12 @@ export function createReading(database: DatabaseSync, seal: Seal) {
         })),
   };
 }
+
+/**
+ * A place is an event's, or the one right before it. One where nothing ever stood belongs to a history that was
+ * replaced by an older copy of the file.
+ */
+const selectPlace = 'SELECT 1 FROM events WHERE position BETWEEN ? AND ? LIMIT 1';
 
 interface Stretch {
   readonly limit: number;
