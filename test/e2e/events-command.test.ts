@@ -55,6 +55,24 @@ test('dead letters are listed without their bodies, unless they are asked for', 
   expect(bodies).toEqual([some(world), 'unreadable canary']);
 });
 
+test('a dead letter that no key opens any more is listed and counted, and hides no other', async () => {
+  const key = (letter: string) => ({ EVENT_LOG_KEY: Buffer.alloc(32, letter).toString('base64') });
+  await using world = await startWorld({ SERVICE_TEAM_ID: otherTeam, ...key('k') });
+  const { url } = await world.startGateway();
+  await post(url, 'a', 'unreadable');
+  const rotated = { ...world.env, ...key('x') };
+
+  const dead = await runCommand(rotated, 'dead', '--body');
+  expect(dead).toMatchObject({ code: 0, said: '' });
+  expect(dead.lines()).toMatchObject([{ reason: 'unreadable', sealed: true, body: null }]);
+  expect((await runCommand(rotated, 'replay', '--all')).lines()).toMatchObject([
+    { outcome: 'still-dead', reason: 'sealed' },
+  ]);
+  const verified = await runCommand(rotated, 'verify');
+  expect(verified.lines()).toMatchObject([{ deadLetters: { unreadable: 1 } }]);
+  expect(verified.said).toContain('No key in EVENT_LOG_KEY opens 1 of the dead letters.');
+});
+
 test('a replayed event reaches a subscriber of the running gateway, once, however often it is replayed', async () => {
   await using world = await startWorld({ SERVICE_TEAM_ID: otherTeam });
   const { url } = await world.startGateway();

@@ -65,7 +65,8 @@ export function createReading(database: DatabaseSync, seal: Seal) {
       prepare('SELECT * FROM events WHERE position > ? AND dead_reason IS NOT NULL ORDER BY position LIMIT ?')
         .all(after, limit)
         .map((row) => ({
-          ...toEvent(row, seal),
+          ...toHead(row),
+          body: seal.tryOpen(readBytes(row, 'body')),
           deadReason: readText(row, 'dead_reason') === 'other-team' ? 'other-team' : 'unreadable',
         })),
   };
@@ -104,6 +105,10 @@ function openAsFar(rows: readonly Row[], seal: Seal): readonly StoredEvent[] {
 }
 
 function toEvent(row: Row, seal: Seal): StoredEvent {
+  return { ...toHead(row), body: seal.open(readBytes(row, 'body')) };
+}
+
+function toHead(row: Row): Omit<StoredEvent, 'body'> {
   const subject = readOptionalText(row, 'subject');
   const version = readOptionalNumber(row, 'version');
   return {
@@ -116,7 +121,6 @@ function toEvent(row: Row, seal: Seal): StoredEvent {
     teamId: readOptionalText(row, 'team_id'),
     subject: subject === null || version === null ? null : { id: subject, version },
     origin: readText(row, 'origin') === 'reconciled' ? 'reconciled' : 'webhook',
-    body: seal.open(readBytes(row, 'body')),
   };
 }
 

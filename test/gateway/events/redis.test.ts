@@ -100,6 +100,20 @@ describe('the log in Redis', () => {
     expect(await log.replies.begin('key', 'print')).toEqual({ kind: 'finished', answer: { id: 1 } });
   });
 
+  test('lists a dead letter that no key opens without its body, and hides no other', async () => {
+    const url = server.newUrl();
+    const [lost, kept] = [randomBytes(32), randomBytes(32)];
+    for (const [id, key] of [['lost-key', lost] as const, ['readable', kept] as const]) {
+      await using writer = await openInstance(url, { keys: [key] });
+      await writer.append(newMessage(id, { deadReason: 'unreadable' }));
+    }
+    await using log = await openInstance(url, { keys: [kept] });
+    expect(await log.deadLetters(0, 10)).toMatchObject([
+      { messageId: 'lost-key', deadReason: 'unreadable', body: null },
+      { messageId: 'readable', body: newMessage('readable').body },
+    ]);
+  });
+
   test('of several instances tells each message to each of them once, whoever appended it', async () => {
     const url = server.newUrl();
     await using one = await openInstance(url);

@@ -224,6 +224,25 @@ describe('at rest', () => {
     expect(await withoutOld.read({}, clear, 10)).toEqual({ kind: 'gap', reason: 'sealed' });
   });
 
+  test('a dead letter that no key opens is listed without its body, and hides no other', async () => {
+    using folder = makeFolder();
+    const path = folder.file('events.db');
+    const appendDead = async (id: string, key: Buffer) => {
+      await using log = openLog(path, [key]);
+      await log.append(newMessage(id, { deadReason: 'unreadable' }));
+    };
+    const kept = randomBytes(32);
+    await appendDead('lost-key', randomBytes(32));
+    await appendDead('readable', kept);
+
+    await using log = openLog(path, [kept]);
+
+    expect(await log.deadLetters(0, 10)).toMatchObject([
+      { messageId: 'lost-key', deadReason: 'unreadable', body: null },
+      { messageId: 'readable', body: newMessage('readable').body },
+    ]);
+  });
+
   test('a body that was changed in the file is not opened', () => {
     const seal = createSeal([randomBytes(32)]);
     const kept = seal.close(Buffer.from(secret));
