@@ -1,7 +1,16 @@
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { copyFileSync, readdirSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import process from 'node:process';
 import { createInterface } from 'node:readline';
 import { describe, expect, test } from 'vitest';
@@ -273,6 +282,41 @@ test('A full disk refuses appends, lets reads go on, and needs no restart', asyn
   expect(await log.isWritable()).toBe(true);
   expect(await log.append(newMessage('b'))).toMatchObject({ duplicate: false });
   expect(await log.prune(new Date(1))).toBe(1);
+});
+
+describe('nothing is acknowledged any more', () => {
+  test.each<readonly [string, (path: string) => void]>([
+    ['the file was removed', (path) => rmSync(path)],
+    [
+      'another file was put in its place',
+      (path) => {
+        copyFileSync(path, `${path}.copy`);
+        renameSync(`${path}.copy`, path);
+      },
+    ],
+    ['its lock was removed, which would let a second gateway in', (path) => rmSync(`${path}.lock`)],
+  ])('when %s under the gateway', async (_name, harm) => {
+    using folder = makeFolder();
+    const path = folder.file('events.db');
+    await using log = openLog(path);
+    await log.append(newMessage('a'));
+    harm(path);
+    await expect(log.append(newMessage('b'))).rejects.toMatchObject({ code: 'EVENT_LOG_UNAVAILABLE' });
+    await expect(log.writeMark('place', 'here')).rejects.toMatchObject({ code: 'EVENT_LOG_UNAVAILABLE' });
+    expect(await log.isWritable()).toBe(false);
+    expect(await log.read({}, 0, 1)).toMatchObject({ events: [{ messageId: 'a' }] });
+  });
+
+  test('by the first of two gateways, when the second came in over a removed lock', async () => {
+    using folder = makeFolder();
+    const path = folder.file('events.db');
+    await using first = openLog(path);
+    await first.append(newMessage('a'));
+    rmSync(`${path}.lock`);
+    await using second = openLog(path);
+    expect(await first.isWritable()).toBe(false);
+    expect(await second.append(newMessage('b'))).toMatchObject({ duplicate: false });
+  });
 });
 
 test('A message that cannot be stored leaves nothing half done and takes none of its group down with it', async () => {
