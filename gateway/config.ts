@@ -1,6 +1,11 @@
-import { readFileSync } from 'node:fs';
-import { z } from 'zod';
-import { GatewayError } from './errors.ts';
+import {
+  readGatewayKeys,
+  readViewerProvider,
+  readViewerSecrets,
+  type ViewerProviderConfig,
+} from './config/callers.ts';
+import { type Environment, type KeptSecrets, Reading } from './config/reading.ts';
+import { refuseWeakSecrets } from './config/secret-strength.ts';
 
 /** Where the service is: inside this process (the sandbox), or at an address. */
 export type ServiceConfig =
@@ -19,7 +24,10 @@ export interface Config {
   readonly webhookSecrets: readonly string[];
   /** Keys of server-side callers, as text or `sha256:<hex>`. */
   readonly gatewayApiKeys: readonly string[];
-  readonly viewerTokenSecret: string;
+  /** Texts of 32 characters and more, or `ed25519:<base64 of PKCS 8>`: the first signs, all verify. */
+  readonly viewerTokenSecrets: readonly string[];
+  /** The team's identity provider, where its tokens are taken as well. */
+  readonly viewerProvider: ViewerProviderConfig | null;
   readonly allowedOrigins: readonly string[];
   readonly portalOrigins: readonly string[];
   readonly eventLog: EventLogConfig;
@@ -27,10 +35,21 @@ export interface Config {
   readonly eventRetentionDays: number;
   /** How often the service is compared with the event log; 0 = never. */
   readonly reconcileMinutes: number;
+  readonly limits: LimitsConfig;
+  /** The documents that viewers may send: refused, told or ignored when they stand on no list. */
+  readonly persistedOperations: { readonly mode: 'off' | 'log' | 'enforce'; readonly file: string | null };
   readonly logLevel: string;
   readonly production: boolean;
   /** Names of variables that were generated because none was given. */
   readonly generated: readonly string[];
+}
+
+/** What one caller may use; the team has 20 times as many connections and operations as a viewer. */
+export interface LimitsConfig {
+  /** 0 = no limit. */
+  readonly pointsPerMinute: number;
+  readonly connections: number;
+  readonly operationsPerSocket: number;
 }
 
 export type EventLogConfig =
@@ -38,16 +57,6 @@ export type EventLogConfig =
   | { readonly kind: 'sqlite'; readonly path: string }
   /** `allowWeak` accepts a server that may lose what it acknowledged. The url may hold a password. */
   | { readonly kind: 'redis'; readonly url: string; readonly allowWeak: boolean };
-
-/** Secrets made once for a gateway that was given none; see `kept-secrets.ts`. */
-export interface KeptSecrets {
-  readonly serviceApiKey: string;
-  readonly webhookSecret: string;
-  readonly gatewayApiKey: string;
-  readonly viewerTokenSecret: string;
-}
-
-type Environment = Readonly<Record<string, string | undefined>>;
 
 const deployments = ['production-us', 'production-eu', 'sandbox-us', 'sandbox-eu'] as const;
 const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
@@ -68,122 +77,26 @@ export function readConfig(env: Environment, keepSecrets: () => KeptSecrets): Co
     teamId: reading.uuid('SERVICE_TEAM_ID'),
     webhookSecrets: readWebhookSecrets(reading),
     gatewayApiKeys: readGatewayKeys(reading),
-    viewerTokenSecret: readViewerSecret(reading),
+    viewerTokenSecrets: readViewerSecrets(reading),
+    viewerProvider: readViewerProvider(reading),
     allowedOrigins: reading.origins('ALLOWED_ORIGINS'),
     portalOrigins: reading.origins('PORTAL_ORIGINS'),
     eventLog: readEventLog(reading),
     eventLogKeys: readEventLogKeys(reading),
     eventRetentionDays: reading.integer('EVENT_RETENTION_DAYS', 7, { min: 1, max: 365 }),
     reconcileMinutes: reading.integer('RECONCILE_MINUTES', 10, { min: 0, max: 1440 }),
+    limits: readLimits(reading),
+    persistedOperations: {
+      mode: reading.oneOf('PERSISTED_OPERATIONS', ['off', 'log', 'enforce']) ?? 'log',
+      file: reading.text('PERSISTED_OPERATIONS_FILE'),
+    },
     logLevel: reading.oneOf('LOG_LEVEL', logLevels) ?? 'info',
     production: reading.production,
     generated: reading.generated,
   };
+  if (config.production) refuseWeakSecrets(reading, config);
   reading.throwFaults();
   return Object.freeze(config);
-}
-
-/** Collects values and faults, so that one start names everything that is wrong. */
-class Reading {
-  readonly production: boolean;
-  readonly generated: string[] = [];
-  readonly #env: Environment;
-  readonly #keepSecrets: () => KeptSecrets;
-  readonly #faults: string[] = [];
-  #kept: KeptSecrets | null = null;
-
-  constructor(env: Environment, keepSecrets: () => KeptSecrets) {
-    this.#env = env;
-    this.#keepSecrets = keepSecrets;
-    this.production = env.NODE_ENV === 'production';
-  }
-
-  fault(sentence: string): void {
-    this.#faults.push(sentence);
-  }
-
-  throwFaults(): void {
-    if (this.#faults.length === 0) return;
-    throw new GatewayError('CONFIG_INVALID', this.#faults.map((fault) => `- ${fault}`).join('\n'));
-  }
-
-  /** A variable's text; empty counts as absent. */
-  text(name: string): string | null {
-    const value = this.#env[name]?.trim();
-    return value ? value : null;
-  }
-
-  /** A secret from NAME, or from the file that NAME_FILE names. */
-  secret(name: string): string | null {
-    const path = this.text(`${name}_FILE`);
-    if (path === null) return this.text(name);
-    try {
-      const secret = readFileSync(path, 'utf8').trim();
-      if (secret === '') this.fault(`${name}_FILE names an empty file.`);
-      return secret || null;
-    } catch {
-      this.fault(`${name}_FILE names a file that cannot be read.`);
-      return null;
-    }
-  }
-
-  list(value: string | null): readonly string[] {
-    return (value ?? '')
-      .split(',')
-      .map((item) => item.trim())
-      .filter((item) => item !== '');
-  }
-
-  integer(name: string, fallback: number, range: { readonly min: number; readonly max: number }): number {
-    const text = this.text(name);
-    if (text === null) return fallback;
-    const parsed = z.coerce.number().int().min(range.min).max(range.max).safeParse(text);
-    if (parsed.success) return parsed.data;
-    this.fault(`${name} must be a whole number from ${range.min} to ${range.max}.`);
-    return fallback;
-  }
-
-  uuid(name: string): string | null {
-    const text = this.text(name);
-    if (text === null || z.guid().safeParse(text).success) return text?.toLowerCase() ?? null;
-    this.fault(`${name} must be a uuid.`);
-    return null;
-  }
-
-  oneOf<T extends string>(name: string, allowed: readonly T[]): T | null {
-    const text = this.text(name);
-    if (text === null) return null;
-    const found = allowed.find((item) => item === text);
-    if (found === undefined) this.fault(`${name} must be one of ${allowed.join(', ')}.`);
-    return found ?? null;
-  }
-
-  origins(name: string): readonly string[] {
-    const origins = this.list(this.text(name));
-    for (const origin of origins) {
-      if (!isOrigin(origin)) {
-        this.fault(
-          `${name} must list exact origins such as https://app.example.com, without path or wildcard.`,
-        );
-      }
-    }
-    return origins;
-  }
-
-  /** The generated stand-in of a missing secret; with NODE_ENV=production a fault instead. */
-  generate(name: string, pick: (kept: KeptSecrets) => string): string | null {
-    if (this.production) {
-      this.fault(`${name} is missing: with NODE_ENV=production nothing is generated.`);
-      return null;
-    }
-    this.#kept ??= this.#keepSecrets();
-    this.generated.push(name);
-    return pick(this.#kept);
-  }
-}
-
-function isOrigin(text: string): boolean {
-  return URL.canParse(text) && /^https?:[^*]+$/.test(text) && new URL(text).origin === text;
 }
 
 function readService(reading: Reading): ServiceConfig {
@@ -246,25 +159,12 @@ function readWebhookSecrets(reading: Reading): readonly string[] {
   return generated === null ? [] : [generated];
 }
 
-function readGatewayKeys(reading: Reading): readonly string[] {
-  const keys = reading.list(reading.secret('GATEWAY_API_KEYS'));
-  for (const key of keys) {
-    if (key.startsWith('sha256:') && !/^sha256:[0-9a-f]{64}$/i.test(key)) {
-      reading.fault('GATEWAY_API_KEYS has a sha256: entry that is not 64 hexadecimal digits.');
-    }
-  }
-  if (keys.length > 0) return keys;
-  const generated = reading.generate('GATEWAY_API_KEYS', (kept) => kept.gatewayApiKey);
-  return generated === null ? [] : [generated];
-}
-
-function readViewerSecret(reading: Reading): string {
-  const secret = reading.secret('VIEWER_TOKEN_SECRET');
-  if (secret !== null) {
-    if (secret.length < 32) reading.fault('VIEWER_TOKEN_SECRET must be at least 32 characters long.');
-    return secret;
-  }
-  return reading.generate('VIEWER_TOKEN_SECRET', (kept) => kept.viewerTokenSecret) ?? '';
+function readLimits(reading: Reading): LimitsConfig {
+  return {
+    pointsPerMinute: reading.integer('RATE_LIMIT_POINTS', 10_000, { min: 0, max: 1_000_000_000 }),
+    connections: reading.integer('MAX_CONNECTIONS', 50, { min: 1, max: 100_000 }),
+    operationsPerSocket: reading.integer('MAX_SOCKET_OPERATIONS', 50, { min: 1, max: 100_000 }),
+  };
 }
 
 function readEventLog(reading: Reading): EventLogConfig {

@@ -1,11 +1,13 @@
 import { createRights } from './caller/access.ts';
+import type { Caller, UserCaller } from './caller/caller.ts';
 import {
   createDocumentTickets,
   createLaunchTickets,
   type DocumentTickets,
   type LaunchTickets,
 } from './caller/tickets.ts';
-import type { NewViewerToken } from './caller/viewer-tokens.ts';
+import type { Revoked } from './caller/token-lives.ts';
+import type { ViewerTokens } from './caller/viewer-tokens.ts';
 import type { Config } from './config.ts';
 import { listOrders } from './domain/order/rest.ts';
 import { listUsers } from './domain/user/rest.ts';
@@ -28,7 +30,9 @@ export interface ContextParts {
   readonly config: Config;
   readonly store: EventStore;
   readonly upstream: Upstream;
-  readonly mint: (token: NewViewerToken) => Promise<{ readonly token: string; readonly expiresAt: Date }>;
+  readonly mint: ViewerTokens['mint'];
+  readonly revoke: (what: Omit<Revoked, 'at'>, by: Caller) => Promise<Date>;
+  readonly isRevoked: (caller: UserCaller) => boolean;
   /** Origins a portal link may have beyond PORTAL_ORIGINS: the embedded sandbox's own. */
   readonly portalOrigins: readonly string[];
   /** Told once per operation of a value of an open enum field that the graph does not know. */
@@ -58,8 +62,8 @@ export interface Contexts {
 export function createContexts(parts: ContextParts): Contexts {
   const { config, store, upstream, mint } = parts;
   const attempts = createAttempts(store.replies);
-  const documentTickets = createDocumentTickets(store.deposits);
-  const launchTickets = createLaunchTickets(store.deposits);
+  const documentTickets = createDocumentTickets(store.deposits, parts.isRevoked);
+  const launchTickets = createLaunchTickets(store.deposits, parts.isRevoked);
   const portalOrigins = [...config.portalOrigins, ...parts.portalOrigins];
   let teamId = config.teamId;
   const noteTeam = (id: string) => {
@@ -80,8 +84,8 @@ export function createContexts(parts: ContextParts): Contexts {
     isTraced = false,
     lastEventId = null,
   }) => {
-    const trace = isTraced && caller.kind === 'TEAM' ? traceUpstream(upstream) : null;
-    const service = bindService(trace?.upstream ?? upstream, {
+    const traced = traceUpstream(upstream);
+    const service = bindService(traced.upstream, {
       rights: createRights(caller),
       ordersPath: config.ordersPath,
       signal: left,
@@ -96,6 +100,7 @@ export function createContexts(parts: ContextParts): Contexts {
       cursors: store.cursors,
       attempts,
       mintViewerToken: mint,
+      revokeViewerTokens: (what) => parts.revoke(what, caller),
       documentTickets,
       launchTickets,
       portalOrigins,
@@ -105,7 +110,8 @@ export function createContexts(parts: ContextParts): Contexts {
       loaders: createLoaders(service),
       onUnknown: oncePerValue(parts.onUnknown),
       onResync: parts.onResync,
-      upstreamTotals: trace?.totals ?? null,
+      upstreamTotals: traced.totals,
+      isTraced: isTraced && caller.kind === 'TEAM',
     };
   };
 

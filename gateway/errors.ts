@@ -9,6 +9,8 @@ export const errorCodes = {
   BAD_USER_INPUT: 'An argument or variable is not what its description asks for.',
   BAD_CURSOR: 'The cursor was not issued for this list or stream and this caller.',
   QUERY_TOO_COSTLY: 'The operation is deeper, wider or costlier than one request may be.',
+  RATE_LIMITED: 'The caller has asked for more than one caller may in a minute, or at once.',
+  OPERATION_NOT_LISTED: 'Viewers may send only listed operations, and this is none of them.',
   UNAUTHENTICATED: 'The request carries no valid gateway key or viewer token.',
   FORBIDDEN: 'The caller is known, yet may not do this.',
   NOT_FOUND: 'What is asked for does not exist, or the caller may not see it.',

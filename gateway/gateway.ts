@@ -1,20 +1,22 @@
 import { createServer } from 'node:http';
 import { getRequestListener } from '@hono/node-server';
-import { createAuthenticate } from './caller/authenticate.ts';
-import { createGatewayKeys } from './caller/gateway-keys.ts';
-import { createViewerTokens } from './caller/viewer-tokens.ts';
+import { openCallers } from './callers.ts';
 import type { Config } from './config.ts';
 import { type Contexts, createContexts } from './contexts.ts';
 import { listChangedOrders } from './domain/order/changed.ts';
 import { redeemLaunchTicket } from './domain/portal/launch-ticket.ts';
 import { fetchDocument } from './domain/result/document.ts';
+import { createAllowances } from './edge/allowances.ts';
 import { addDemo, type Demo } from './edge/demo.ts';
 import type { DocumentsOptions } from './edge/documents.ts';
 import { createGraphQLServer } from './edge/graphql.ts';
+import type { GuardOptions } from './edge/guards.ts';
 import type { LaunchOptions } from './edge/launch.ts';
+import { createListedOperations } from './edge/listed-operations.ts';
+import { patience, requireHaste, requireOneHost } from './edge/patience.ts';
 import { createRoutes } from './edge/routes.ts';
 import { createSockets } from './edge/sockets.ts';
-import { openEventStore } from './events/open.ts';
+import { type EventStore, openEventStore } from './events/open.ts';
 import { startReconciler } from './events/reconcile.ts';
 import type { Log } from './log.ts';
 import { createMetrics, type Metrics } from './metrics.ts';
@@ -45,6 +47,7 @@ export interface Gateway {
   readonly [Symbol.asyncDispose]: () => Promise<void>;
 }
 
+const widgetFolder = new URL('../widget/dist/', import.meta.url);
 const pruneEveryMs = 3_600_000;
 const minuteMs = 60_000;
 const dayMs = 86_400_000;
@@ -67,16 +70,15 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
   const own = new Set<string>();
   const isAllowedOrigin = (origin: string) => config.allowedOrigins.includes(origin) || own.has(origin);
 
-  const viewerTokens = createViewerTokens(config.viewerTokenSecret);
-  const authenticate = createAuthenticate({
-    isGatewayKey: createGatewayKeys(config.gatewayApiKeys),
-    viewerTokens,
-  });
+  const callers = await openCallers({ config, marks: store.log, log });
+  const { authenticate, endOf } = callers;
   const contexts = createContexts({
     config,
     store,
     upstream,
-    mint: viewerTokens.mint,
+    mint: callers.mint,
+    revoke: callers.revoke,
+    isRevoked: callers.isRevoked,
     portalOrigins: parts.portalOrigins ?? [],
     onUnknown: metrics.countUnknown,
     onUnreadable: metrics.countUnreadable,
@@ -89,18 +91,23 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
     onReconciled: (count) => metrics.reconciled.inc(count),
     timing: { ...reconcileTiming, everyMs: config.reconcileMinutes * minuteMs },
   });
+  const guards = createGuards(parts, { store, metrics });
+  const { allowances } = guards;
   const graphqlOptions = {
     createContext: contexts.create,
     log,
     metrics,
+    guards,
     graphiql: parts.demo?.graphiql ?? null,
   };
   const graphql = createGraphQLServer({ ...graphqlOptions, takesFiles: false });
-  const sockets = createSockets({ graphql, authenticate, isAllowedOrigin, log, metrics });
+  const sockets = createSockets({ graphql, authenticate, endOf, allowances, isAllowedOrigin, log, metrics });
   const app = createRoutes({
     graphql,
     uploads: createGraphQLServer({ ...graphqlOptions, takesFiles: true }),
     authenticate,
+    endOf,
+    allowances,
     isAllowedOrigin,
     receiveWebhook: createWebhookEndpoint({
       secrets: config.webhookSecrets,
@@ -130,16 +137,15 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
     stopping: stopping.signal,
     metrics,
     log,
-    widgetFolder: new URL('../widget/dist/', import.meta.url),
+    widgetFolder,
     hasGraphiQL: parts.demo !== undefined,
   });
-  if (parts.demo !== undefined) addDemo(app, parts.demo, { mint: viewerTokens.mint });
+  if (parts.demo !== undefined) addDemo(app, parts.demo, { mint: callers.mint });
 
-  const server = createServer(
-    getRequestListener((request, connection) => app.fetch(request, connection), {
-      overrideGlobalObjects: false,
-    }),
-  );
+  const answer = getRequestListener((request, connection) => app.fetch(request, connection), {
+    overrideGlobalObjects: false,
+  });
+  const server = createServer(patience, requireOneHost(requireHaste(answer)));
   sockets.attach(server);
   const pruning = setInterval(() => {
     store.log
@@ -150,6 +156,7 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
   const close = async () => {
     clearInterval(pruning);
     reconciler.stop();
+    callers.close();
     stopping.abort();
     sockets.close();
     await closeServer(server);
@@ -165,6 +172,27 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
     },
     close,
     [Symbol.asyncDispose]: close,
+  };
+}
+
+/** What one caller may ask, and how much of it. */
+function createGuards(
+  { config, demo, log }: GatewayParts,
+  { store, metrics }: { readonly store: EventStore; readonly metrics: Metrics },
+): GuardOptions {
+  const { mode, file } = config.persistedOperations;
+  return {
+    allowances: createAllowances({ ...config.limits, runShared: store.runShared }),
+    listed: createListedOperations({
+      mode,
+      files: file === null ? [] : [file],
+      whereBuilt: [new URL('operations.json', widgetFolder)],
+      onUnlisted: (documentHash) => {
+        metrics.unlistedOperations.inc();
+        if (documentHash !== null) log.info('operation.unlisted', { documentHash });
+      },
+    }),
+    isOpen: demo !== undefined,
   };
 }
 

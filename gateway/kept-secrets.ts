@@ -2,7 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { existsSync, linkSync, mkdirSync, readFileSync, unlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
-import type { KeptSecrets } from './config.ts';
+import type { KeptSecrets } from './config/reading.ts';
 import { GatewayError } from './errors.ts';
 
 const keptSecretsShape = z.object({

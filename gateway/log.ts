@@ -10,8 +10,12 @@ export interface LogFields {
   readonly advice?: string;
   readonly altered?: boolean;
   readonly attempts?: number;
+  /** A gateway key by its name (caller/gateway-keys.ts). */
+  readonly caller?: string;
   readonly code?: string;
   readonly count?: number;
+  /** sha256 of a GraphQL document, which may name people; never the document. */
+  readonly documentHash?: string;
   readonly duplicate?: boolean;
   readonly durationMs?: number;
   readonly error?: unknown;
@@ -35,8 +39,10 @@ const allowedFields: readonly (keyof LogFields)[] = [
   'advice',
   'altered',
   'attempts',
+  'caller',
   'code',
   'count',
+  'documentHash',
   'duplicate',
   'durationMs',
   'error',

@@ -10,6 +10,7 @@ export interface Metrics extends DeliveryMetrics {
   readonly upstreamShared: Counter<'operation'>;
   readonly upstreamSeconds: Histogram<'operation'>;
   readonly operations: Counter<'outcome'>;
+  readonly unlistedOperations: Counter;
   /** Counts a value that the service sent for an open enum field and the graph does not know. */
   readonly countUnknown: (field: string, value: string) => void;
   /** Counts rows that a reader left out, or an answer that it refused, by the path of where they stood. */
@@ -47,6 +48,11 @@ export function createMetrics(): Metrics {
       name: 'labgraph_operations_total',
       help: 'GraphQL operations by outcome: ok, or the code of the first error.',
       labelNames: ['outcome'],
+      registers,
+    }),
+    unlistedOperations: new Counter({
+      name: 'labgraph_unlisted_operations_total',
+      help: 'Operations of viewers that stand on no list (PERSISTED_OPERATIONS).',
       registers,
     }),
     ...createDeliveryMetrics(registers),

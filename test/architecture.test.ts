@@ -14,6 +14,7 @@ interface Room {
 const errors = /^gateway\/errors\.ts$/;
 const json = /^gateway\/json\.ts$/;
 const log = /^gateway\/log\.ts$/;
+const config = /^gateway\/config(\.ts$|\/)/;
 const node = /^node:/;
 
 /** The concepts in their order: each may import those to its left. */
@@ -74,8 +75,8 @@ const rooms: readonly Room[] = [
   { files: errors, may: [] },
   { files: json, may: [] },
   { files: log, may: [errors, /^pino$/] },
-  { files: /^gateway\/config\.ts$/, may: [errors, /^zod$/, /^node:fs$/] },
-  { files: /^gateway\/kept-secrets\.ts$/, may: [errors, /^gateway\/config\.ts$/, /^zod$/, node] },
+  { files: config, may: [errors, config, /^zod$/, /^node:(fs|crypto)$/] },
+  { files: /^gateway\/kept-secrets\.ts$/, may: [errors, config, /^zod$/, node] },
   {
     files: /^gateway\/(delivery-)?metrics\.ts$/,
     may: [/^prom-client$/, /^gateway\/delivery-metrics\.ts$/],
@@ -98,7 +99,7 @@ const rooms: readonly Room[] = [
     files: /^gateway\/caller\//,
     may: [
       errors,
-      /^gateway\/config\.ts$/,
+      config,
       /^gateway\/caller\//,
       /^gateway\/upstream\/service\.ts$/,
       /^gateway\/events\/deposits\.ts$/,
@@ -118,7 +119,7 @@ const rooms: readonly Room[] = [
     may: [
       errors,
       /^gateway\/graph\//,
-      /^gateway\/(caller\/(caller|viewer-tokens|tickets)|upstream\/(service|trace)|events\/(cursor|log|attempts))\.ts$/,
+      /^gateway\/(caller\/(caller|token-lives|viewer-tokens|tickets)|upstream\/(service|trace)|events\/(cursor|log|attempts))\.ts$/,
       /^(@pothos\/.*|dataloader|graphql|graphql-scalars|zod)$/,
       node,
     ],
@@ -129,12 +130,12 @@ const rooms: readonly Room[] = [
       errors,
       log,
       /^gateway\/(metrics|edge\/.*|graph\/.*|caller\/.*|webhooks\/.*)\.ts$/,
-      /^(graphql|graphql-yoga|@graphql-yoga\/.*|graphql-ws|ws|hono|hono\/.*|zod|@pothos\/plugin-complexity)$/,
+      /^(graphql|graphql-yoga|@graphql-yoga\/.*|graphql-ws|ws|hono|hono\/.*|zod|@pothos\/plugin-complexity|rate-limiter-flexible)$/,
       node,
     ],
   },
   {
-    files: /^gateway\/(gateway|contexts|server)\.ts$/,
+    files: /^gateway\/(gateway|callers|contexts|server)\.ts$/,
     may: [/^gateway\/(?!main|demo-of-sandbox|kept-secrets|start-text)/, /^@hono\/node-server$/, node],
   },
   {
@@ -150,7 +151,8 @@ const rooms: readonly Room[] = [
       errors,
       log,
       /^gateway\/commands\//,
-      /^gateway\/(config|readers|webhooks\/envelope|events\/(open|log|follow))\.ts$/,
+      config,
+      /^gateway\/(readers|webhooks\/envelope|events\/(open|log|follow))\.ts$/,
       node,
     ],
   },
@@ -170,6 +172,7 @@ const rooms: readonly Room[] = [
     files: /^sandbox\//,
     may: [/^sandbox\//, /^(hono|hono\/.*|@hono\/node-server|zod|standardwebhooks)$/, node],
   },
+  { files: /^widget\/src\/typings\//, may: [/^widget\/src\//, /^react$/] },
   { files: /^widget\/src\//, may: [/^widget\/src\//, /^graphql-ws\/client$/] },
 ];
 
@@ -181,6 +184,7 @@ const homes: Readonly<Record<string, RegExp>> = {
   jose: /^gateway\/caller\//,
   'graphql-yoga': /^gateway\/edge\//,
   ws: /^gateway\/edge\//,
+  'rate-limiter-flexible': /^gateway\/edge\//,
   hono: /^(gateway\/edge|sandbox)\//,
   standardwebhooks: /^(gateway\/webhooks|sandbox)\//,
 };

@@ -1,9 +1,10 @@
 import { defineConfig } from 'vite';
 import { internalNames } from './build/internal-names.ts';
 import { languages } from './build/languages.ts';
+import { listOperations } from './build/operations.ts';
 
 export default defineConfig({
-  plugins: [languages()],
+  plugins: [languages(), listOperations()],
   build: {
     target: 'es2023',
     // The style sheet needs `light-dark()` and `:dir()` as they are: what stands in for them in older browsers is wrong.

@@ -123,7 +123,7 @@ interface Serving {
 }
 
 function createSubscriptions({ orders }: WorldPlan, { url, secrets }: Serving) {
-  const { mint } = createViewerTokens(secrets.viewerTokenSecret);
+  const { mint } = createViewerTokens({ secrets: [secrets.viewerTokenSecret], provider: null });
   const orderAt = (index: number) => {
     const order = orders[index];
     if (order === undefined) throw new Error('There is no such order.');

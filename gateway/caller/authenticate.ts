@@ -1,6 +1,6 @@
 import { GatewayError } from '../errors.ts';
-import type { Caller } from './caller.ts';
-import type { ViewerTokens } from './viewer-tokens.ts';
+import type { Caller, UserCaller } from './caller.ts';
+import { refused, type ViewerTokens } from './viewer-tokens.ts';
 
 export interface Credentials {
   /** The `Authorization` value, or `connectionParams.authorization` of a socket. */
@@ -12,8 +12,10 @@ export interface Credentials {
 export type Authenticate = (credentials: Credentials) => Promise<Caller>;
 
 export interface AuthenticateOptions {
-  readonly isGatewayKey: (key: string) => boolean;
-  readonly viewerTokens: ViewerTokens;
+  /** The name of a gateway key, null for anything else. */
+  readonly findGatewayKey: (key: string) => string | null;
+  readonly viewerTokens: Pick<ViewerTokens, 'verify'>;
+  readonly isRevoked: (caller: UserCaller) => boolean;
 }
 
 /**
@@ -29,8 +31,10 @@ export function createAuthenticate(options: AuthenticateOptions): Authenticate {
         'Send "Authorization: Bearer <gateway key or viewer token>" (over WebSocket: connectionParams.authorization).',
       );
     }
-    if (options.isGatewayKey(credential)) return { kind: 'TEAM' };
+    const keyName = options.findGatewayKey(credential);
+    if (keyName !== null) return { kind: 'TEAM', keyName };
     const caller = await options.viewerTokens.verify(credential);
+    if (options.isRevoked(caller)) throw refused();
     if (caller.origins !== null && (origin === null || !caller.origins.includes(origin))) {
       throw new GatewayError('UNAUTHENTICATED', 'The viewer token is not valid from this origin.');
     }

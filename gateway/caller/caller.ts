@@ -4,6 +4,8 @@ export type Caller = TeamCaller | UserCaller;
 /** A server-side caller with a gateway key: sees everything the team sees. */
 export interface TeamCaller {
   readonly kind: 'TEAM';
+  /** Tells its gateway key from others in logs, without being of use to anybody; none for the gateway itself. */
+  readonly keyName?: string;
 }
 
 /** A browser with a viewer token: sees one user, or only some of that user's orders. */
@@ -13,7 +15,10 @@ export interface UserCaller {
   /** When set, only these orders of the user. */
   readonly orderIds: readonly string[] | null;
   readonly scopes: readonly string[];
+  readonly issuedAt: Date;
   readonly expiresAt: Date;
   /** When set, the token works only from these browser origins. */
   readonly origins: readonly string[] | null;
+  /** The token's own id (`jti`), where it has one. */
+  readonly tokenId: string | null;
 }

@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { z } from 'zod';
 import type { Deposits } from '../events/deposits.ts';
-import type { Caller } from './caller.ts';
+import type { Caller, UserCaller } from './caller.ts';
 
 /** A document that a ticket lets somebody fetch. */
 export interface DocumentGrant {
@@ -37,9 +37,13 @@ export interface Tickets<Grant> {
   readonly redeem: (ticket: string) => Promise<Grant | null>;
 }
 
+/** Whether the viewer token behind a ticket was revoked: the ticket then opens nothing more. */
+type IsRevoked = (caller: UserCaller) => boolean;
+
 export type DocumentTickets = Tickets<DocumentGrant>;
 export type LaunchTickets = Tickets<LaunchGrant>;
 
+const time = z.iso.datetime().transform((text) => new Date(text));
 const callerShape = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('TEAM') }),
   z.object({
@@ -47,8 +51,10 @@ const callerShape = z.discriminatedUnion('kind', [
     userId: z.string(),
     orderIds: z.array(z.string()).nullable(),
     scopes: z.array(z.string()),
-    expiresAt: z.iso.datetime().transform((text) => new Date(text)),
+    issuedAt: time,
+    expiresAt: time,
     origins: z.array(z.string()).nullable(),
+    tokenId: z.string().nullable(),
   }),
 ]);
 const documentShape = z.object({
@@ -65,19 +71,30 @@ const launchShape = z.object({
 });
 
 /** Tickets for one fetch of one document: they live for 60 s. */
-export function createDocumentTickets(deposits: Deposits): DocumentTickets {
-  return createTickets<DocumentGrant>(deposits, { name: 'document', lifeMs: 60_000, shape: documentShape });
+export function createDocumentTickets(deposits: Deposits, isRevoked: IsRevoked): DocumentTickets {
+  return createTickets<DocumentGrant>(deposits, {
+    name: 'document',
+    lifeMs: 60_000,
+    shape: documentShape,
+    isRevoked,
+  });
 }
 
 /** Tickets for one launch into the portal: they live for 30 s. */
-export function createLaunchTickets(deposits: Deposits): LaunchTickets {
-  return createTickets<LaunchGrant>(deposits, { name: 'launch', lifeMs: 30_000, shape: launchShape });
+export function createLaunchTickets(deposits: Deposits, isRevoked: IsRevoked): LaunchTickets {
+  return createTickets<LaunchGrant>(deposits, {
+    name: 'launch',
+    lifeMs: 30_000,
+    shape: launchShape,
+    isRevoked,
+  });
 }
 
 interface TicketKind<Grant> {
   readonly name: string;
   readonly lifeMs: number;
   readonly shape: z.ZodType<Grant>;
+  readonly isRevoked: IsRevoked;
 }
 
 /**
@@ -87,7 +104,7 @@ interface TicketKind<Grant> {
  */
 function createTickets<Grant extends { readonly caller: Caller }>(
   deposits: Deposits,
-  { name, lifeMs, shape }: TicketKind<Grant>,
+  { name, lifeMs, shape, isRevoked }: TicketKind<Grant>,
 ): Tickets<Grant> {
   const keyOf = (ticket: string) => `${name} ${createHash('sha256').update(ticket).digest('base64url')}`;
   return {
@@ -98,7 +115,11 @@ function createTickets<Grant extends { readonly caller: Caller }>(
       await deposits.keep(keyOf(ticket), grant, expiresAt);
       return { ticket, expiresAt };
     },
-    // One that another version of the gateway kept in another shape is none.
-    redeem: async (ticket) => shape.safeParse(await deposits.take(keyOf(ticket))).data ?? null,
+    redeem: async (ticket) => {
+      // One that another version of the gateway kept in another shape is none.
+      const grant = shape.safeParse(await deposits.take(keyOf(ticket))).data ?? null;
+      const isOver = grant?.caller.kind === 'USER' && isRevoked(grant.caller);
+      return isOver ? null : grant;
+    },
   };
 }

@@ -1,15 +1,19 @@
 import { randomUUID } from 'node:crypto';
-import { jwtVerify, SignJWT } from 'jose';
-import { GatewayError, isGatewayError } from '../errors.ts';
+import { decodeJwt, errors, type JWTVerifyGetKey, jwtVerify, SignJWT } from 'jose';
+import { ownIssuer, type ViewerProviderConfig } from '../config/callers.ts';
+import { GatewayError } from '../errors.ts';
 import type { UserCaller } from './caller.ts';
+import { type ClaimRules, maxTtlSeconds, readCaller, readOwnScopes, readProviderScopes } from './claims.ts';
+import { createOwnKeys, type OwnKeys } from './own-keys.ts';
+import { createProviderKeys } from './provider-keys.ts';
 
-const issuer = 'labgraph';
-const audience = 'labgraph:viewer';
-const algorithm = 'HS256';
-/** No viewer token lives longer, whoever asks: a browser can lose it. */
-const maxTtlSeconds = 900;
-/** How far ahead the clock of another minter may be. */
-const clockSkewSeconds = 60;
+const ownAudience = 'labgraph:viewer';
+/** Of our own keys, each of which also has one algorithm only (own-keys.ts). */
+const ownAlgorithms = ['HS256', 'EdDSA'];
+/** None with a shared secret: a provider's public key must never pass for one. */
+const providerAlgorithms = ['EdDSA', 'ES256', 'RS256', 'PS256'];
+/** Longer ones are not looked at. A header may hold 16 kB, a message over a socket more. */
+const maxTokenLength = 8192;
 
 export interface NewViewerToken {
   readonly userId: string;
@@ -20,78 +24,126 @@ export interface NewViewerToken {
   readonly origins: readonly string[] | null;
 }
 
+export interface MintedToken {
+  readonly token: string;
+  /** The token's own id, by which it can be revoked. */
+  readonly jti: string;
+  readonly expiresAt: Date;
+}
+
 export interface ViewerTokens {
-  readonly mint: (token: NewViewerToken) => Promise<{ readonly token: string; readonly expiresAt: Date }>;
-  /** @throws GatewayError UNAUTHENTICATED for anything but a valid token of this gateway */
+  /** @throws GatewayError FORBIDDEN where the gateway has no key to sign with */
+  readonly mint: (token: NewViewerToken) => Promise<MintedToken>;
+  /** @throws GatewayError UNAUTHENTICATED, always the same, for anything but a valid token */
   readonly verify: (token: string) => Promise<UserCaller>;
 }
 
-/** Short-lived tokens that let one browser see one user's data: signed with HS256, one fixed algorithm. */
-export function createViewerTokens(secret: string): ViewerTokens {
-  const key = new TextEncoder().encode(secret);
+export interface ViewerTokensOptions {
+  /** As VIEWER_TOKEN_SECRET lists them. */
+  readonly secrets: readonly string[];
+  /** Null: only our own tokens are taken. */
+  readonly provider: ViewerProviderConfig | null;
+  /** Told why a token was refused, for those who connect a provider: one of few words, nothing of the token. */
+  readonly onRefused?: (reason: string) => void;
+  /** Told when the provider's keys cannot be had, and when they can be again. */
+  readonly onProvider?: (isThere: boolean, error?: unknown) => void;
+}
+
+/** Whose tokens these are, and what makes one valid. */
+interface Source extends ClaimRules {
+  readonly issuer: string;
+  readonly audience: string;
+  readonly algorithms: readonly string[];
+  readonly findKey: JWTVerifyGetKey;
+}
+
+/**
+ * Short-lived tokens that let one browser see one user's data: our own, and those of the team's identity provider.
+ * A token's issuer decides which keys and algorithms count; nothing else in it does.
+ */
+export function createViewerTokens(options: ViewerTokensOptions): ViewerTokens {
+  const keys = createOwnKeys(options.secrets);
+  const sources = createSources(keys, options);
   return {
-    mint: async ({ userId, orderIds, scopes, ttlSeconds, origins }) => {
-      const issuedAt = Math.floor(Date.now() / 1000);
-      const expiresAt = issuedAt + Math.min(ttlSeconds, maxTtlSeconds);
-      const token = await new SignJWT({
-        scope: scopes.join(' '),
-        ...(orderIds === null ? {} : { order_ids: orderIds }),
-        ...(origins === null ? {} : { origins }),
-      })
-        .setProtectedHeader({ alg: algorithm, typ: 'JWT' })
-        .setIssuer(issuer)
-        .setAudience(audience)
-        .setSubject(userId)
-        .setJti(randomUUID())
-        .setIssuedAt(issuedAt)
-        .setExpirationTime(expiresAt)
-        .sign(key);
-      return { token, expiresAt: new Date(expiresAt * 1000) };
-    },
+    mint: (token) => mint(keys, token),
     verify: async (token) => {
-      const payload = await verifySignature(token, key);
-      // From now as well: a token that begins far ahead would live until then.
-      const beganAt = Math.min(payload.iat, Math.floor(Date.now() / 1000) + clockSkewSeconds);
-      if (payload.exp - beganAt > maxTtlSeconds) throw refused();
-      return {
-        kind: 'USER',
-        userId: payload.sub.toLowerCase(),
-        orderIds: readTexts(payload.order_ids)?.map((id) => id.toLowerCase()) ?? null,
-        scopes:
-          typeof payload.scope === 'string' ? payload.scope.split(' ').filter((scope) => scope !== '') : [],
-        expiresAt: new Date(payload.exp * 1000),
-        origins: readTexts(payload.origins),
-      };
+      try {
+        return await verify(token, sources);
+      } catch (cause) {
+        options.onRefused?.(nameReason(cause));
+        throw refused(cause);
+      }
     },
   };
 }
 
-async function verifySignature(
-  token: string,
-  key: Uint8Array,
-): Promise<Readonly<Record<string, unknown>> & { sub: string; exp: number; iat: number }> {
-  try {
-    const { payload } = await jwtVerify(token, key, {
-      issuer,
-      audience,
-      algorithms: [algorithm],
-      requiredClaims: ['sub', 'exp', 'iat'],
-    });
-    const { sub, exp = 0, iat = 0 } = payload;
-    // The library checks that `sub` is there, not what it is.
-    if (typeof sub !== 'string' || sub === '') throw refused();
-    return { ...payload, sub, exp, iat };
-  } catch (cause) {
-    throw isGatewayError(cause) ? cause : refused(cause);
-  }
+function createSources(
+  keys: OwnKeys,
+  { provider, onProvider = () => {} }: ViewerTokensOptions,
+): readonly Source[] {
+  const own: Source = {
+    issuer: ownIssuer,
+    audience: ownAudience,
+    algorithms: ownAlgorithms,
+    findKey: keys.find,
+    userClaim: 'sub',
+    readScopes: readOwnScopes,
+  };
+  if (provider === null) return [own];
+  const { issuer, audience, userClaim, jwksUrl } = provider;
+  const findKey = createProviderKeys(jwksUrl, { onState: onProvider });
+  const theirs = { issuer, audience, userClaim, findKey, readScopes: readProviderScopes };
+  return [own, { ...theirs, algorithms: providerAlgorithms }];
 }
 
-function refused(cause?: unknown): GatewayError {
+async function verify(token: string, sources: readonly Source[]): Promise<UserCaller> {
+  if (token.length > maxTokenLength) throw new errors.JWTInvalid('too long');
+  const { iss } = decodeJwt(token);
+  const source = sources.find(({ issuer }) => issuer === iss);
+  if (source === undefined) throw new errors.JWTClaimValidationFailed('unknown issuer', {}, 'iss');
+  const { issuer, audience, algorithms, findKey } = source;
+  const { payload } = await jwtVerify(token, findKey, {
+    issuer,
+    audience,
+    algorithms: [...algorithms],
+    requiredClaims: ['exp', 'iat'],
+  });
+  return readCaller(payload, source);
+}
+
+/** The same for every fault, and for what was revoked: a token tells whoever tries it nothing. */
+export function refused(cause?: unknown): GatewayError {
   return new GatewayError('UNAUTHENTICATED', 'The viewer token is not valid or has expired.', { cause });
 }
 
-/** A claim that narrows the token. One that is present but unreadable narrows to nothing, never widens. */
-function readTexts(claim: unknown): readonly string[] | null {
-  if (claim === undefined || claim === null) return null;
-  return Array.isArray(claim) ? claim.filter((item) => typeof item === 'string') : [];
+async function mint({ first }: OwnKeys, wanted: NewViewerToken): Promise<MintedToken> {
+  if (first === undefined) {
+    const message = 'This gateway makes no viewer tokens: they come from your identity provider.';
+    throw new GatewayError('FORBIDDEN', message);
+  }
+  const { userId, orderIds, scopes, ttlSeconds, origins } = wanted;
+  // To the millisecond, so that one made just after a revocation is none that was revoked.
+  const issuedAt = Date.now() / 1000;
+  const expiresAt = Math.floor(issuedAt) + Math.min(ttlSeconds, maxTtlSeconds);
+  const jti = randomUUID();
+  const token = await new SignJWT({
+    scope: scopes.join(' '),
+    ...(orderIds === null ? {} : { order_ids: orderIds }),
+    ...(origins === null ? {} : { origins }),
+  })
+    .setProtectedHeader({ alg: first.algorithm, kid: first.kid, typ: 'JWT' })
+    .setIssuer(ownIssuer)
+    .setAudience(ownAudience)
+    .setSubject(userId)
+    .setJti(jti)
+    .setIssuedAt(issuedAt)
+    .setExpirationTime(expiresAt)
+    .sign(first.signing);
+  return { token, jti, expiresAt: new Date(expiresAt * 1000) };
+}
+
+/** Such as `ERR_JWT_CLAIM_VALIDATION_FAILED aud`: the library's closed set of codes, and a claim that we look at. */
+function nameReason(cause: unknown): string {
+  if (cause instanceof errors.JWTClaimValidationFailed) return `${cause.code} ${cause.claim}`;
+  return cause instanceof errors.JOSEError ? cause.code : 'ERR_KEYS_UNAVAILABLE';
 }

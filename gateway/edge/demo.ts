@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { Hono } from 'hono';
 import { z } from 'zod';
-import type { NewViewerToken } from '../caller/viewer-tokens.ts';
+import type { ViewerTokens } from '../caller/viewer-tokens.ts';
 import type { GraphiQL } from './graphql.ts';
 
 /** What the demo page shows; only there with the embedded sandbox. */
@@ -19,7 +19,7 @@ export interface DemoPerson {
 }
 
 export interface DemoOptions {
-  readonly mint: (token: NewViewerToken) => Promise<{ readonly token: string; readonly expiresAt: Date }>;
+  readonly mint: ViewerTokens['mint'];
 }
 
 const tokenRequest = z.object({ userId: z.guid(), orderId: z.guid().optional() });
@@ -74,6 +74,7 @@ const pagePolicy = [
   "connect-src 'self'",
   "base-uri 'none'",
   "form-action 'none'",
+  "frame-ancestors 'none'",
   "require-trusted-types-for 'script'",
   'trusted-types portal-widget',
 ].join('; ');

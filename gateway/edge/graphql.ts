@@ -12,7 +12,7 @@ import { schema } from '../graph/schema.ts';
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
 import { useEventStream } from './event-stream.ts';
-import { useGuards } from './guards.ts';
+import { type GuardOptions, useGuards } from './guards.ts';
 import { createMask } from './mask.ts';
 import { readStreamItem, useStreamItems } from './stream-items.ts';
 import { maxUploadBytes, useUploads } from './uploads.ts';
@@ -46,6 +46,7 @@ export interface GraphQLServerOptions {
   readonly createContext: CreateContext;
   readonly log: Log;
   readonly metrics: Metrics;
+  readonly guards: GuardOptions;
   /** Takes multipart requests with files, and only those; else none. */
   readonly takesFiles: boolean;
   /** GraphiQL with these queries filled in; null = no GraphiQL. */
@@ -74,7 +75,7 @@ export function createGraphQLServer(options: GraphQLServerOptions): GraphQLServe
     context: ({ caller, left, over, origin = null, isTraced = false, lastEventId = null }) =>
       options.createContext({ caller, left, over, origin, isTraced, lastEventId }),
     plugins: [
-      useGuards(),
+      useGuards({ ...options.guards, mask: maskError }),
       useCounts(options.metrics),
       useTrace(),
       useStreamItems(),
@@ -154,8 +155,8 @@ function useTrace(): Plugin<GraphContext> {
   };
 }
 
-function withTotals(result: ExecutionResult, { upstreamTotals }: GraphContext): ExecutionResult {
-  if (upstreamTotals === null) return result;
+function withTotals(result: ExecutionResult, { isTraced, upstreamTotals }: GraphContext): ExecutionResult {
+  if (!isTraced) return result;
   return { ...result, extensions: { ...result.extensions, upstream: upstreamTotals() } };
 }
 

@@ -5,24 +5,25 @@ import {
   type GraphQLSchema,
   getOperationAST,
   Kind,
+  NoSchemaIntrospectionCustomRule,
   type OperationDefinitionNode,
-  type SelectionSetNode,
   specifiedRules,
   validate,
-  visit,
 } from 'graphql';
-import type { Plugin } from 'graphql-yoga';
+import { isAsyncIterable, type Plugin } from 'graphql-yoga';
+import type { Caller } from '../caller/caller.ts';
+import type { GraphContext } from '../graph/context.ts';
+import { upstreamCallCost } from '../graph/cost.ts';
+import type { Allowances } from './allowances.ts';
+import type { ListedOperations } from './listed-operations.ts';
 import { parseLimited } from './parse.ts';
 import { findVariableFaults, quietly } from './values.ts';
+import { findWidth, refuse } from './width.ts';
 
 /** What one operation may be. Generous for people, out of reach for floods. */
 const limits = {
   /** Fields inside fields. Introspection needs 13. */
   depth: 15,
-  /** Fields at the root, aliases and fragments included. */
-  rootFields: 20,
-  /** Fields under other names, in the whole document. */
-  aliases: 50,
   /**
    * Fields times the rows they may have, each expected call to the service 100 (graph/cost.ts): at most 5,000
    * calls. 20 users, 20 orders and 20 markers each, cost about 100,000.
@@ -31,28 +32,81 @@ const limits = {
 } as const;
 
 /**
+ * Points an operation pays ahead at most; what it really takes is settled when it is known. Lists are weighed as full and
+ * reads as unshared, so the whole weight is far from the truth (README's query weighs 950 calls and makes 31), yet with
+ * none nobody could be kept from starting thousands of heavy ones at once.
+ */
+const maxDeposit = 50;
+
+export interface GuardOptions {
+  readonly allowances: Allowances;
+  readonly listed: ListedOperations;
+  /** Everybody may look at the schema, because it is the sandbox's; else servers of the team. */
+  readonly isOpen: boolean;
+}
+
+type Options = GuardOptions & {
+  /** Turns an error into the answer it is (mask.ts): what ends here, nobody else masks. */
+  readonly mask: (error: unknown) => GraphQLError;
+};
+
+/** What is known of an operation before its context is made. */
+interface Asked {
+  readonly caller: Caller;
+  readonly transport?: 'websocket';
+}
+
+type Operation = GraphContext & Asked;
+
+/**
  * The guards of every operation, in one plugin for HTTP, SSE and WebSocket: they sit in the enveloped parse, validate,
  * execute and subscribe. They answer and never throw: a throw would close a socket with 4500.
  */
-export function useGuards(): Plugin {
+export function useGuards(options: Options): Plugin<Operation, Asked> {
   return {
     onParse: ({ setParseFn }) => {
-      setParseFn((source, options) => parseLimited(source, options));
+      setParseFn((source, parseOptions) => parseLimited(source, parseOptions));
     },
-    onValidate: ({ setValidationFn }) => {
+    onValidate: ({ context, addValidationRule, setValidationFn }) => {
+      const isOpen = options.isOpen || context.caller.kind === 'TEAM';
+      // Yoga keeps what it has validated by the names of the rules: this one keeps the two kinds of callers apart.
+      if (!isOpen) addValidationRule(NoSchemaIntrospectionCustomRule);
       setValidationFn((schema, document, rules = specifiedRules) =>
-        validate(schema, document, rules.map(quietly)),
+        validate(schema, document, rules.map(quietly), { hideSuggestions: !isOpen }),
       );
     },
-    onExecute: ({ args, setResultAndStopExecution }) => {
-      const errors = findRefusals(args);
-      if (errors.length > 0) setResultAndStopExecution({ errors });
+    onExecute: async ({ args, setResultAndStopExecution }) => {
+      const admission = await admit(options, args);
+      if ('errors' in admission) {
+        setResultAndStopExecution({ errors: admission.errors });
+        return {};
+      }
+      return { onExecuteDone: () => admission.settle() };
     },
-    onSubscribe: ({ args, setResultAndStopExecution }) => {
-      const errors = findRefusals(args);
-      if (errors.length > 0) setResultAndStopExecution({ errors });
+    onSubscribe: async ({ args, setResultAndStopExecution }) => {
+      const admission = await admitStream(options, args);
+      if ('errors' in admission) {
+        setResultAndStopExecution({ errors: admission.errors });
+        return {};
+      }
+      return {
+        onSubscribeResult: ({ result }) => {
+          admission.settle();
+          if (!isAsyncIterable(result)) admission.leave();
+          return { onNext: () => admission.settle(), onEnd: admission.leave };
+        },
+      };
     },
   };
+}
+
+interface Refused {
+  readonly errors: readonly GraphQLError[];
+}
+
+/** `settle` pays what the operation has cost so far. */
+interface Admission {
+  readonly settle: () => void;
 }
 
 interface Request {
@@ -60,102 +114,87 @@ interface Request {
   readonly document: DocumentNode;
   readonly operationName?: string | null | undefined;
   readonly variableValues?: { readonly [name: string]: unknown } | null | undefined;
-  readonly contextValue?: unknown;
+  readonly contextValue: Operation;
 }
 
-function findRefusals(request: Request): readonly GraphQLError[] {
-  const { document, schema, variableValues } = request;
-  const operation = getOperationAST(document, request.operationName);
+/** Lets an operation in, or tells why not. */
+async function admit(options: Options, request: Request): Promise<Refused | Admission> {
+  const operation = getOperationAST(request.document, request.operationName);
   // Which operation is meant is for the executor to say; it runs none.
-  if (!operation) return [];
-  const tooWide = findWidth(document, operation);
-  if (tooWide !== null) return [tooWide];
-  const faults = findVariableFaults(schema, operation, variableValues ?? {});
-  if (faults.length > 0) return faults;
-  const refusal = findCost(request, operation);
-  return refusal === null ? [] : [refusal];
+  if (!operation) return { settle: () => {} };
+  const measured = measureWithin(request, operation);
+  if ('errors' in measured) return measured;
+  const { caller, upstreamTotals } = request.contextValue;
+  return await orRefused(options, async () => {
+    options.listed.check(caller, request.document.loc?.source.body ?? '');
+    const deposit = Math.min(Math.floor(measured.complexity / upstreamCallCost), maxDeposit);
+    const charge = await options.allowances.pay(caller, deposit);
+    return { settle: () => charge.settle(upstreamTotals().calls) };
+  });
 }
 
-function findWidth(document: DocumentNode, operation: OperationDefinitionNode): GraphQLError | null {
-  if (countAliases(document) > limits.aliases) return refuse(`more than ${limits.aliases} aliases`);
-  if (countRootFields(document, operation) > limits.rootFields)
-    return refuse(`more than ${limits.rootFields} fields at its root`);
-  return null;
-}
-
-function findCost(request: Request, operation: OperationDefinitionNode): GraphQLError | null {
-  const measured = tryMeasure(request, operation);
-  if (measured instanceof GraphQLError) return measured;
-  if (measured.depth > limits.depth) return refuse(`more than ${limits.depth} levels`);
-  if (measured.complexity > limits.complexity)
-    return refuse('more rows than one request may ask for; ask for fewer with `first`');
-  return null;
-}
-
-/** Arguments whose variables do not fit are found while measuring; thrown from here they would close a socket. */
-function tryMeasure(
+/** A stream over SSE is a connection of its own; a socket has been counted when it was opened. */
+async function admitStream(
+  options: Options,
   request: Request,
-  operation: OperationDefinitionNode,
-): ReturnType<typeof measure> | GraphQLError {
+): Promise<Refused | (Admission & { readonly leave: () => void })> {
+  const admission = await admit(options, request);
+  if ('errors' in admission) return admission;
+  const { caller, transport, over } = request.contextValue;
+  if (transport === 'websocket') return { ...admission, leave: () => {} };
+  return await orRefused(options, async () => {
+    const leave = options.allowances.connect(caller);
+    over.addEventListener('abort', leave, { once: true });
+    return { ...admission, leave };
+  });
+}
+
+async function orRefused<Result>({ mask }: Options, run: () => Promise<Result>): Promise<Refused | Result> {
   try {
-    return measure(request, operation);
-  } catch {
-    return new GraphQLError('A variable does not fit the argument it is used for.', {
-      extensions: { code: 'BAD_USER_INPUT' },
-    });
+    return await run();
+  } catch (error) {
+    return { errors: [mask(error)] };
   }
 }
 
-function refuse(what: string): GraphQLError {
-  return new GraphQLError(`The operation has ${what}.`, { extensions: { code: 'QUERY_TOO_COSTLY' } });
+interface Measure {
+  readonly depth: number;
+  readonly complexity: number;
+}
+
+function measureWithin(request: Request, operation: OperationDefinitionNode): Refused | Measure {
+  const { document, schema, variableValues } = request;
+  const tooWide = findWidth(document, operation);
+  if (tooWide !== null) return { errors: [tooWide] };
+  const faults = findVariableFaults(schema, operation, variableValues ?? {});
+  if (faults.length > 0) return { errors: faults };
+  const measured = tryMeasure(request, operation);
+  if ('errors' in measured) return measured;
+  if (measured.depth > limits.depth) return { errors: [refuse(`more than ${limits.depth} levels`)] };
+  if (measured.complexity > limits.complexity)
+    return { errors: [refuse('more rows than one request may ask for; ask for fewer with `first`')] };
+  return measured;
+}
+
+/** Arguments whose variables do not fit are found while measuring; thrown from here they would close a socket. */
+function tryMeasure(request: Request, operation: OperationDefinitionNode): Refused | Measure {
+  try {
+    return measure(request, operation);
+  } catch {
+    const message = 'A variable does not fit the argument it is used for.';
+    return { errors: [new GraphQLError(message, { extensions: { code: 'BAD_USER_INPUT' } })] };
+  }
 }
 
 /** Of a document with several operations only the one that is run counts; the measure takes the first it finds. */
-function measure(
-  { document, ...request }: Request,
-  operation: OperationDefinitionNode,
-): { readonly depth: number; readonly complexity: number } {
+function measure({ document, ...request }: Request, operation: OperationDefinitionNode): Measure {
   const fragments = document.definitions.filter(({ kind }) => kind === Kind.FRAGMENT_DEFINITION);
   return complexityFromQuery(
     { ...document, definitions: [operation, ...fragments] },
     {
       schema: request.schema,
       variables: request.variableValues ?? {},
-      ctx: request.contextValue ?? {},
+      ctx: request.contextValue,
     },
   );
-}
-
-/** Counted once per document: parsed documents are cached, so the count is too. */
-const aliasCounts = new WeakMap<DocumentNode, number>();
-
-function countAliases(document: DocumentNode): number {
-  const counted = aliasCounts.get(document);
-  if (counted !== undefined) return counted;
-  let aliases = 0;
-  visit(document, {
-    Field: (field) => {
-      if (field.alias) aliases += 1;
-    },
-  });
-  aliasCounts.set(document, aliases);
-  return aliases;
-}
-
-/** As the executor collects them: through all fragments, each named one once. */
-function countRootFields(document: DocumentNode, operation: OperationDefinitionNode): number {
-  const fragments = new Map<string, SelectionSetNode>();
-  for (const definition of document.definitions) {
-    if (definition.kind === Kind.FRAGMENT_DEFINITION)
-      fragments.set(definition.name.value, definition.selectionSet);
-  }
-  const count = ({ selections }: SelectionSetNode): number =>
-    selections.reduce((sum, selection) => {
-      if (selection.kind === Kind.FIELD) return sum + 1;
-      if (selection.kind === Kind.INLINE_FRAGMENT) return sum + count(selection.selectionSet);
-      const fragment = fragments.get(selection.name.value);
-      fragments.delete(selection.name.value);
-      return fragment === undefined ? sum : sum + count(fragment);
-    }, 0);
-  return count(operation.selectionSet);
 }

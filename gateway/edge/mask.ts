@@ -13,6 +13,8 @@ const httpOfCode: Partial<Record<ErrorCode, HttpExtension>> = {
   GRAPHQL_VALIDATION_FAILED: { status: 400, spec: true },
   QUERY_TOO_COSTLY: { status: 400, spec: true },
   BAD_USER_INPUT: { status: 400, spec: true },
+  OPERATION_NOT_LISTED: { status: 403 },
+  RATE_LIMITED: { status: 429 },
   UNAUTHENTICATED: { status: 401 },
 };
 
@@ -58,11 +60,21 @@ function innerError(error: Error): Error | undefined {
 /** The answer to an error of ours, inside or outside a GraphQL operation. */
 export function describeGatewayError(error: GatewayError, at?: GraphQLError): GraphQLError {
   const { code, message, retryAfterMs, mayBeDone } = error;
-  return rebuild(at, mayBeDone === undefined ? message : `${message} ${outcomes[`${mayBeDone}`]}`, {
+  const retryAfterSeconds = retryAfterMs === undefined ? undefined : Math.ceil(retryAfterMs / 1000);
+  const sentence = mayBeDone === undefined ? message : `${message} ${outcomes[`${mayBeDone}`]}`;
+  const extensions = {
     code,
-    ...(retryAfterMs === undefined ? {} : { retryAfterSeconds: Math.ceil(retryAfterMs / 1000) }),
+    ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
     ...(mayBeDone === undefined ? {} : { mayHaveBeenDone: mayBeDone }),
-  });
+  };
+  return rebuild(at, sentence, extensions, at?.path ? undefined : describeHttp(code, retryAfterSeconds));
+}
+
+/** As HTTP says it: the status of the code, and when to come back. */
+function describeHttp(code: ErrorCode, retryAfterSeconds: number | undefined): HttpExtension | undefined {
+  const usual = httpOfCode[code];
+  if (usual === undefined || retryAfterSeconds === undefined) return usual;
+  return { ...usual, headers: { 'retry-after': String(retryAfterSeconds) } };
 }
 
 /** Whoever asked for something to be done hears whether it may have been. */

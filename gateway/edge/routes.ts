@@ -1,9 +1,12 @@
 import { readFile } from 'node:fs/promises';
 import { Hono } from 'hono';
 import { cors } from 'hono/cors';
+import { secureHeaders } from 'hono/secure-headers';
 import type { Authenticate } from '../caller/authenticate.ts';
+import type { TokenLives } from '../caller/token-lives.ts';
 import { type GatewayError, isGatewayError } from '../errors.ts';
 import type { Metrics } from '../metrics.ts';
+import type { Allowances } from './allowances.ts';
 import { answerDocument, type DocumentsOptions } from './documents.ts';
 import { type GraphQLServer, traceHeader } from './graphql.ts';
 import { answerLaunch, type LaunchOptions } from './launch.ts';
@@ -15,6 +18,8 @@ export interface RoutesOptions extends DocumentsOptions, LaunchOptions {
   /** The same graph for requests with files, which may be larger. */
   readonly uploads: GraphQLServer;
   readonly authenticate: Authenticate;
+  readonly endOf: TokenLives['endOf'];
+  readonly allowances: Allowances;
   readonly isAllowedOrigin: (origin: string) => boolean;
   readonly receiveWebhook: (request: Request) => Promise<Response>;
   /** Marks an operation, for the sharing of reads; the function it returns marks its end. */
@@ -48,6 +53,24 @@ export function createRoutes(options: RoutesOptions): Hono {
     maxAge: 600,
   });
 
+  app.use(
+    secureHeaders({
+      // A page that opens the portal in a tab must see when that tab is closed.
+      crossOriginOpenerPolicy: false,
+      // Widget files and answers to allowed origins are for other origins.
+      crossOriginResourcePolicy: false,
+      // Whether all of a host is https is for whoever serves the host to say.
+      strictTransportSecurity: false,
+      // For browsers that are no more, or without a meaning here.
+      originAgentCluster: false,
+      xDnsPrefetchControl: false,
+      xDownloadOptions: false,
+      xPermittedCrossDomainPolicies: false,
+      xXssProtection: false,
+      xFrameOptions: 'DENY',
+      overwrite: false,
+    }),
+  );
   app.use('/graphql', allowOrigin);
   const beginUpload = createUploadGate();
   app.all('/graphql', (context) => answerGraphQL({ ...options, beginUpload }, context.req.raw));
@@ -81,6 +104,8 @@ export function createRoutes(options: RoutesOptions): Hono {
     context.json({ error: { code: 'NOT_FOUND', message: 'There is nothing here.' } }, 404),
   );
   app.onError((error, context) => {
+    // The client has left, or was cut, before its request was whole: nobody hears this, and nothing has failed.
+    if ('code' in error && error.code === 'ECONNRESET') return context.body(null, 408);
     options.log.error('request.failed', { route: context.req.path, error });
     return context.json({ error: { code: 'INTERNAL', message: 'The gateway failed.' } }, 500);
   });
@@ -94,15 +119,20 @@ interface GraphQLRouteOptions extends RoutesOptions {
 async function answerGraphQL(options: GraphQLRouteOptions, request: Request): Promise<Response> {
   if (options.hasGraphiQL && asksForGraphiQL(request)) {
     const over = options.stopping;
-    return await options.graphql.fetch(request, { caller: { kind: 'TEAM' }, left: over, over });
+    const page = await options.graphql.fetch(request, { caller: { kind: 'TEAM' }, left: over, over });
+    page.headers.set('content-security-policy', graphiqlPolicy);
+    page.headers.set('cache-control', 'no-store');
+    return page;
   }
   try {
     const origin = request.headers.get('origin');
     const authorization = request.headers.get('authorization');
     const caller = await options.authenticate({ authorization, origin });
+    // Before a byte of it is read: what is malformed costs as much as what is not.
+    await options.allowances.pay(caller, 1);
     const malformed = findMalformedParameter(request);
     if (malformed !== null) return refuseMalformed(malformed);
-    const over = AbortSignal.any([request.signal, options.stopping, ...untilExpiry(caller)]);
+    const over = AbortSignal.any([request.signal, options.stopping, options.endOf(caller)]);
     const hasFiles = isUpload(request);
     const endUpload = hasFiles ? options.beginUpload(caller) : () => {};
     const end = options.beginOperation();
@@ -120,10 +150,25 @@ async function answerGraphQL(options: GraphQLRouteOptions, request: Request): Pr
     }
   } catch (error) {
     if (isGatewayError(error, 'UNAUTHENTICATED')) return refuseUnauthenticated(error);
-    if (isGatewayError(error, 'FORBIDDEN', 'UPSTREAM_RATE_LIMITED')) return refuseUpload(error);
+    if (isGatewayError(error, 'RATE_LIMITED', 'FORBIDDEN', 'UPSTREAM_RATE_LIMITED'))
+      return refuseEarly(error);
     throw error;
   }
 }
+
+/** GraphiQL is one page with everything inside it, and asks this origin only. */
+const graphiqlPolicy = [
+  "default-src 'none'",
+  "script-src 'unsafe-inline' 'unsafe-eval' blob:",
+  "style-src 'unsafe-inline'",
+  'worker-src blob:',
+  'img-src data:',
+  'font-src data:',
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join('; ');
 
 /** Yoga's own parser throws over these, which would look like a fault of ours. */
 function findMalformedParameter(request: Request): string | null {
@@ -152,11 +197,6 @@ function asksForGraphiQL(request: Request): boolean {
   return isPage && !request.headers.has('authorization');
 }
 
-function untilExpiry(caller: { readonly kind: string; readonly expiresAt?: Date }): readonly AbortSignal[] {
-  if (caller.expiresAt === undefined) return [];
-  return [AbortSignal.timeout(Math.max(1, caller.expiresAt.getTime() - Date.now()))];
-}
-
 function refuseUnauthenticated(error: GatewayError): Response {
   return Response.json(
     {
@@ -169,12 +209,13 @@ function refuseUnauthenticated(error: GatewayError): Response {
   );
 }
 
-function refuseUpload(error: GatewayError): Response {
+function refuseEarly(error: GatewayError): Response {
   const { message, extensions } = describeGatewayError(error);
+  const { http: _http, ...told } = extensions;
   const wait =
     error.retryAfterMs === undefined ? {} : { 'retry-after': String(extensions.retryAfterSeconds) };
   return Response.json(
-    { errors: [{ message, extensions }] },
+    { errors: [{ message, extensions: told }] },
     { status: error.code === 'FORBIDDEN' ? 403 : 429, headers: { 'cache-control': 'no-store', ...wait } },
   );
 }

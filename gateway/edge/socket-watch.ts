@@ -16,8 +16,8 @@ export interface SocketWatch {
 export interface WatchedSocket {
   /** Resolves when the socket has taken the message: a stream goes on only as fast as its client reads. */
   readonly send: (message: string) => Promise<void>;
-  /** Nothing is sent after this: the socket closes with 4403, so that the client comes back with a new token. */
-  expiresAt: Date | null;
+  /** Once it aborts nothing is sent: the socket closes with 4403, so that the client comes back with a new token. */
+  end: AbortSignal | null;
 }
 
 interface Watched extends WatchedSocket {
@@ -27,7 +27,7 @@ interface Watched extends WatchedSocket {
 }
 
 /**
- * Pings, ends sockets whose other side is gone without a word, and closes those whose token has ended. One timer
+ * Pings, ends sockets whose other side is gone without a word, and closes those whose token has ended or was revoked. One timer
  * for all: with two of its own an idle socket would cost 1 kB more.
  */
 export function watchSockets(): SocketWatch {
@@ -35,8 +35,7 @@ export function watchSockets(): SocketWatch {
   let looks = 0;
   const timer = setInterval(() => {
     looks += 1;
-    const now = Date.now();
-    for (const watched of all) look(watched, { now, isPing: looks % looksPerPing === 0 });
+    for (const watched of all) look(watched, looks % looksPerPing === 0);
   }, lookMs).unref();
 
   return {
@@ -44,7 +43,7 @@ export function watchSockets(): SocketWatch {
       const watched: Watched = {
         socket,
         isAlive: true,
-        expiresAt: null,
+        end: null,
         send: (message) => sendWhenTaken(watched, message),
       };
       all.add(watched);
@@ -58,13 +57,8 @@ export function watchSockets(): SocketWatch {
   };
 }
 
-interface Look {
-  readonly now: number;
-  readonly isPing: boolean;
-}
-
-function look(watched: Watched, { now, isPing }: Look): void {
-  if (hasExpired(watched, now)) {
+function look(watched: Watched, isPing: boolean): void {
+  if (watched.end?.aborted) {
     close(watched);
   } else if (isPing && !watched.isAlive) {
     watched.socket.terminate();
@@ -74,18 +68,14 @@ function look(watched: Watched, { now, isPing }: Look): void {
   }
 }
 
-function hasExpired({ expiresAt }: Watched, now: number): boolean {
-  return expiresAt !== null && now >= expiresAt.getTime();
-}
-
-function close({ socket }: Watched): void {
-  socket.close(CloseCode.Forbidden, 'Token expired');
+function close({ socket, end }: Watched): void {
+  socket.close(CloseCode.Forbidden, String(end?.reason));
 }
 
 function sendWhenTaken(watched: Watched, message: string): Promise<void> {
   const { socket } = watched;
   // The next look may be a while off.
-  if (hasExpired(watched, Date.now())) close(watched);
+  if (watched.end?.aborted) close(watched);
   if (socket.readyState !== socket.OPEN) return Promise.resolve();
   return new Promise((resolve) => socket.send(message, () => resolve()));
 }

@@ -5,23 +5,30 @@ import { CloseCode, handleProtocols, makeServer, type SubscribePayload } from 'g
 import { type WebSocket, WebSocketServer } from 'ws';
 import type { Authenticate } from '../caller/authenticate.ts';
 import type { Caller } from '../caller/caller.ts';
-import { GatewayError } from '../errors.ts';
+import type { TokenLives } from '../caller/token-lives.ts';
+import { GatewayError, isGatewayError } from '../errors.ts';
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
+import type { Allowances } from './allowances.ts';
 import { type Asking, type GraphQLServer, observeSend, traceHeader } from './graphql.ts';
 import { createMask, formatForStream } from './mask.ts';
+import { hasOneHost, refuseRequest } from './patience.ts';
 import { type WatchedSocket, watchSockets } from './socket-watch.ts';
 
 const path = '/graphql';
 const maxPayloadBytes = 100_000;
 const initWaitMs = 10_000;
 const restartCode = 1012;
+/** Clients come back after this one, later and later. */
+const tryLaterCode = 1013;
 /** How long a client may take to answer the close; one that never does would hold up the end of the process. */
 const goodbyeMs = 2000;
 
 export interface SocketsOptions {
   readonly graphql: GraphQLServer;
   readonly authenticate: Authenticate;
+  readonly endOf: TokenLives['endOf'];
+  readonly allowances: Allowances;
   readonly isAllowedOrigin: (origin: string) => boolean;
   readonly log: Log;
   readonly metrics: Metrics;
@@ -35,15 +42,19 @@ export interface Sockets {
 
 /** One open socket: who it belongs to, and when it is left. Ten thousand are a usual day: each byte counts. */
 interface Session extends Record<PropertyKey, unknown> {
+  readonly socket: WebSocket;
   readonly watched: WatchedSocket;
   readonly origin: string | null;
   readonly left: AbortController;
   caller: Caller | null;
+  /** Gives its place back; null while it has none. */
+  leave: (() => void) | null;
 }
 
 /**
  * GraphQL over WebSocket (`graphql-transport-ws`). The token comes in `connectionParams.authorization`; browsers
- * are let in from exact origins only. A socket closes with 4403 when its token ends, and clients retry that.
+ * are let in from exact origins only. A socket closes with 4403 when its token ends or
+ * is revoked, and clients retry that.
  */
 export function createSockets(options: SocketsOptions): Sockets {
   const sockets = new WebSocketServer({ noServer: true, maxPayload: maxPayloadBytes, handleProtocols });
@@ -53,7 +64,8 @@ export function createSockets(options: SocketsOptions): Sockets {
   sockets.on('connection', (socket: WebSocket, request: IncomingMessage) => {
     const left = new AbortController();
     const watched = watch.add(socket);
-    const session: Session = { watched, origin: request.headers.origin ?? null, left, caller: null };
+    const { origin = null } = request.headers;
+    const session: Session = { socket, watched, origin, left, caller: null, leave: null };
     const closed = protocol.opened(
       {
         protocol: socket.protocol,
@@ -72,14 +84,17 @@ export function createSockets(options: SocketsOptions): Sockets {
     socket.on('error', () => socket.terminate());
     socket.once('close', (code, reason) => {
       left.abort();
+      session.leave?.();
       closed(code, String(reason)).catch((error: unknown) => options.log.error('socket.failed', { error }));
     });
   });
 
   const upgrade = (request: IncomingMessage, socket: Duplex, head: Buffer) => {
     const { origin } = request.headers;
-    if ((request.url ?? '').split('?')[0] !== path) return refuse(socket, '404 Not Found');
-    if (origin !== undefined && !options.isAllowedOrigin(origin)) return refuse(socket, '403 Forbidden');
+    if ((request.url ?? '').split('?')[0] !== path) return refuseRequest(socket, '404 Not Found');
+    if (!hasOneHost(request)) return refuseRequest(socket, '400 Bad Request');
+    if (origin !== undefined && !options.isAllowedOrigin(origin))
+      return refuseRequest(socket, '403 Forbidden');
     sockets.handleUpgrade(request, socket, head, (accepted) => sockets.emit('connection', accepted, request));
   };
 
@@ -97,20 +112,24 @@ export function createSockets(options: SocketsOptions): Sockets {
   };
 }
 
-function createProtocol({ graphql, authenticate, log, metrics }: SocketsOptions) {
+function createProtocol({ graphql, authenticate, endOf, allowances, log, metrics }: SocketsOptions) {
   const mask = createMask(log);
   return makeServer<Record<string, unknown>, Session>({
     connectionInitWaitTimeout: initWaitMs,
     onConnect: async ({ connectionParams, extra }) => {
       const authorization = connectionParams?.authorization;
-      extra.caller = await admit(authenticate, { authorization, origin: extra.origin });
-      if (extra.caller?.kind === 'USER') extra.watched.expiresAt = extra.caller.expiresAt;
+      const caller = await admit(authenticate, { authorization, origin: extra.origin });
       // Read once; a secret is not kept for the socket's life.
       if (connectionParams !== undefined) Reflect.deleteProperty(connectionParams, 'authorization');
-      return extra.caller !== null;
+      if (caller === null || !takeSeat(extra, () => allowances.connect(caller))) return false;
+      extra.watched.end = endOf(caller);
+      extra.caller = caller;
+      return true;
     },
-    onSubscribe: async ({ extra, connectionParams }, _id, payload) => {
+    onSubscribe: async ({ extra, connectionParams, subscriptions }, _id, payload) => {
       if (extra.caller === null) return [new GraphQLError('Not authenticated.')];
+      const refusal = await findRefusal(allowances, extra.caller, Object.keys(subscriptions).length);
+      if (refusal !== null) return [mask(refusal)];
       const { origin } = extra;
       const { signal } = extra.left;
       const isTraced = connectionParams?.[traceHeader] === 'upstream';
@@ -162,6 +181,35 @@ async function admit(
   }
 }
 
+/** Counts the socket until it is left. One too many is closed: its client tries again later. */
+function takeSeat(session: Session, connect: () => () => void): boolean {
+  if (session.left.signal.aborted) return false;
+  try {
+    session.leave = connect();
+    return true;
+  } catch (error) {
+    if (!isGatewayError(error, 'RATE_LIMITED')) throw error;
+    session.socket.close(tryLaterCode, 'Too many connections');
+    return false;
+  }
+}
+
+/** What stands in the way of one more operation, before anything of it is read. */
+async function findRefusal(
+  allowances: Allowances,
+  caller: Caller,
+  underWay: number,
+): Promise<GatewayError | null> {
+  try {
+    allowances.checkOperations(caller, underWay);
+    await allowances.pay(caller, 1);
+    return null;
+  } catch (error) {
+    if (isGatewayError(error, 'RATE_LIMITED')) return error;
+    throw error;
+  }
+}
+
 type Enveloped = ReturnType<GraphQLServer['getEnveloped']>;
 type Prepared = { readonly args: ExecutionArgs } | { readonly errors: readonly unknown[] };
 
@@ -198,8 +246,4 @@ function takeEnveloped(args: ExecutionArgs): Enveloped {
   const enveloped = args.rootValue as Enveloped;
   args.rootValue = undefined;
   return enveloped;
-}
-
-function refuse(socket: Duplex, status: string): void {
-  socket.end(`HTTP/1.1 ${status}\r\nconnection: close\r\ncontent-length: 0\r\n\r\n`);
 }

@@ -49,6 +49,10 @@ export interface EventLog {
   readonly readMark: (name: string) => Promise<string | null>;
   /** @throws GatewayError EVENT_LOG_UNAVAILABLE */
   readonly writeMark: (name: string, value: string) => Promise<void>;
+  /** All marks whose names begin so, by their names. */
+  readonly readMarks: (prefix: string) => Promise<ReadonlyMap<string, string>>;
+  /** @throws GatewayError EVENT_LOG_UNAVAILABLE */
+  readonly dropMark: (name: string) => Promise<void>;
   /**
    * Calls the listener for each message that became readable, wherever it was appended, before anyone who waits
    * is woken. `null` says that hints may have been lost: anything may be new.

@@ -5,7 +5,7 @@ import type { Deposits } from './deposits.ts';
 import type { EventLog } from './log.ts';
 import { createMemoryDeposits } from './memory/deposits.ts';
 import { createMemoryLog, createMemoryReplies } from './memory/log.ts';
-import { openRedisStore } from './redis/store.ts';
+import { openRedisStore, type RedisStore } from './redis/store.ts';
 import type { Replies } from './replies.ts';
 import { deriveCursorKey } from './seal.ts';
 import { openSqliteStore } from './sqlite/store.ts';
@@ -18,6 +18,8 @@ export interface EventStore {
   readonly cursors: Cursors;
   /** What is wrong with the store itself, in sentences; none when it is whole. Reads all of it. */
   readonly checkIntegrity: () => Promise<readonly string[]>;
+  /** Runs a script where all gateways of this store count together; null when it has only one. */
+  readonly runShared: RedisStore['runShared'] | null;
 }
 
 export type EventStoreLocation =
@@ -43,9 +45,10 @@ export async function openEventStore(
   { keys, log, access = 'exclusive' }: OpenOptions,
 ): Promise<EventStore> {
   const wholeByNature = { checkIntegrity: async () => [] };
+  const ofOne = { runShared: null };
   if (location.kind === 'memory') {
     const beside = { replies: createMemoryReplies(), deposits: createMemoryDeposits() };
-    return withCursors({ log: createMemoryLog(), ...beside, ...wholeByNature }, [randomBytes(32)]);
+    return withCursors({ log: createMemoryLog(), ...beside, ...wholeByNature, ...ofOne }, [randomBytes(32)]);
   }
   const [first, ...older] = keys.map(deriveCursorKey);
   if (location.kind === 'redis') {
@@ -54,10 +57,13 @@ export async function openEventStore(
     return withCursors({ ...store, ...wholeByNature }, [first ?? store.cursorKey, ...older]);
   }
   const store = openSqliteStore(location.path, { keys, access });
-  return withCursors(store, [first ?? keepCursorKey(`${location.path}.cursor-key`), ...older]);
+  return withCursors({ ...store, ...ofOne }, [
+    first ?? keepCursorKey(`${location.path}.cursor-key`),
+    ...older,
+  ]);
 }
 
 function withCursors(store: Omit<EventStore, 'cursors'>, keys: readonly [Buffer, ...Buffer[]]): EventStore {
-  const { log, replies, deposits, checkIntegrity } = store;
-  return { log, replies, deposits, checkIntegrity, cursors: createCursors(log.epoch, keys) };
+  const { log, replies, deposits, checkIntegrity, runShared } = store;
+  return { log, replies, deposits, checkIntegrity, runShared, cursors: createCursors(log.epoch, keys) };
 }

@@ -43,10 +43,15 @@ export interface Reconciler {
 
 export type ReconcileReason = 'start' | 'gap' | 'silence' | 'period' | 'young' | 'retry';
 
-/** Where the last comparison began: what changed before it is in the log. */
+/**
+ * The newest change that a comparison was shown, by the service's clock: what changed before it is in the log. Not
+ * the time of the comparison, because the service's clock may be behind ours by more than any overlap.
+ */
 const markName = 'reconciled-until';
-/** How far the next comparison looks back behind the last: the two clocks may differ, and lists lag. */
+/** How far a comparison looks back behind that: lists lag, and changes come in any order. */
 const overlapMs = 600_000;
+/** How far the very first comparison looks back for a change to begin from. */
+const baselineMs = 86_400_000;
 /** After a failed comparison. */
 const retryMs = 30_000;
 
@@ -117,15 +122,18 @@ async function compare({ events, changedSince, timing }: ReconcilerOptions): Pro
   const startedAt = new Date();
   const mark = await events.readMark(markName);
   const isBaseline = mark === null;
-  let [appended, tooYoung] = [0, 0];
-  const since = new Date((mark === null ? startedAt : new Date(mark)).getTime() - overlapMs);
+  let [appended, tooYoung, newest] = [0, 0, 0];
+  const from = mark === null ? startedAt.getTime() - baselineMs : Date.parse(mark);
+  const since = new Date(from - overlapMs);
   for await (const { changedAt, message } of changedSince(since)) {
-    if (isBaseline) {
+    newest = Math.max(newest, changedAt?.getTime() ?? 0);
+    if (isYoung(changedAt, startedAt, timing.graceMs)) tooYoung += 1;
+    else if (isBaseline) {
       await events.claim(message.subject.id, { userId: message.userId, version: message.subject.version });
-    } else if (isYoung(changedAt, startedAt, timing.graceMs)) tooYoung += 1;
-    else if (await isMissing(events, message)) appended += await append(events, message);
+    } else appended += await appendIfMissing(events, message);
   }
-  await events.writeMark(markName, startedAt.toISOString());
+  const until = newest === 0 ? from : Math.min(startedAt.getTime(), newest);
+  await events.writeMark(markName, new Date(until).toISOString());
   return { isBaseline, appended, tooYoung };
 }
 
@@ -135,21 +143,16 @@ function isYoung(changedAt: Date | null, now: Date, graceMs: number): boolean {
   return ageMs >= 0 && ageMs < graceMs;
 }
 
-async function isMissing(events: EventLog, { subject, userId }: Found['message']): Promise<boolean> {
-  const latest = await events.latest(subject.id);
-  return (
-    latest === null ||
-    subject.version > latest.version ||
-    (subject.version === latest.version && userId !== latest.userId)
-  );
-}
-
-/** @returns how many were appended: none when another gateway was faster */
-async function append(events: EventLog, message: Found['message']): Promise<number> {
+/** @returns how many were appended: none when it is known, or another gateway was faster */
+async function appendIfMissing(events: EventLog, message: Found['message']): Promise<number> {
   const { id, version } = message.subject;
+  const latest = await events.latest(id);
+  const hasMoved = version === latest?.version && message.userId !== latest.userId;
+  if (latest !== null && version <= latest.version && !hasMoved) return 0;
   const { duplicate } = await events.append({
     ...message,
-    messageId: `reconciled:${id}:${version}:${message.userId}`,
+    // What it corrects is in the id: the same for every gateway, and another one when a thing moves back and forth.
+    messageId: `reconciled:${id}:${version}:${latest?.position ?? 0}`,
     receivedAt: new Date(),
     origin: 'reconciled',
     deadReason: null,

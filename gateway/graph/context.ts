@@ -1,7 +1,8 @@
 import DataLoader from 'dataloader';
 import type { Caller } from '../caller/caller.ts';
 import type { DocumentTickets, LaunchTickets } from '../caller/tickets.ts';
-import type { NewViewerToken } from '../caller/viewer-tokens.ts';
+import type { Revoked } from '../caller/token-lives.ts';
+import type { ViewerTokens } from '../caller/viewer-tokens.ts';
 import type { Attempts } from '../events/attempts.ts';
 import type { Cursors } from '../events/cursor.ts';
 import type { EventLog, GapReason } from '../events/log.ts';
@@ -18,9 +19,9 @@ export interface GraphContext {
   readonly events: EventLog;
   readonly cursors: Cursors;
   readonly attempts: Attempts;
-  readonly mintViewerToken: (
-    token: NewViewerToken,
-  ) => Promise<{ readonly token: string; readonly expiresAt: Date }>;
+  readonly mintViewerToken: ViewerTokens['mint'];
+  /** Takes viewer tokens back and tells since when. */
+  readonly revokeViewerTokens: (what: Omit<Revoked, 'at'>) => Promise<Date>;
   readonly documentTickets: DocumentTickets;
   readonly launchTickets: LaunchTickets;
   readonly portalOrigins: readonly string[];
@@ -34,8 +35,10 @@ export interface GraphContext {
   readonly onUnknown: (field: string, value: string) => void;
   /** Told when a stream must begin anew because its history is gone. */
   readonly onResync: (reason: GapReason) => void;
-  /** What the operation has asked of the service; null unless a caller of the team wants to know. */
-  readonly upstreamTotals: (() => UpstreamTotals) | null;
+  /** What the operation has asked of the service so far. */
+  readonly upstreamTotals: () => UpstreamTotals;
+  /** Whether the answer is to tell it; for callers of the team only. */
+  readonly isTraced: boolean;
 }
 
 /** Makes the batch function of a loader for one service. */

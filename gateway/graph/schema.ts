@@ -1,6 +1,7 @@
 import type { GraphQLSchema } from 'graphql';
 import './scalars.ts';
 import '../domain/viewer/graph.ts';
+import '../domain/viewer/revoke.ts';
 import '../domain/user/graph.ts';
 import '../domain/user/demographics-graph.ts';
 import '../domain/user/connections-graph.ts';

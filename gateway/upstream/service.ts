@@ -38,6 +38,9 @@ export const scopes = [
 ] as const;
 export type Scope = (typeof scopes)[number];
 
+/** What a token may do that says nothing of it: what the widget needs, status and launch. */
+export const defaultScopes: readonly Scope[] = ['read:orders', 'launch:portal'];
+
 /** Scopes for what belongs to a whole user and to no order: nothing for a token that is limited to some orders. */
 export const scopesOfUser: readonly Scope[] = [
   'read:profile',

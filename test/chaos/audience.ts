@@ -34,7 +34,7 @@ const queries = {
  */
 export function startAudience(options: AudienceOptions): readonly Listener[] {
   const { world, address, gatewayKey } = options;
-  const { mint } = createViewerTokens(options.viewerTokenSecret);
+  const { mint } = createViewerTokens({ secrets: [options.viewerTokenSecret], provider: null });
   const asTeam = async () => gatewayKey;
   const asUser = (userId: string) => async () =>
     (await mint({ userId, scopes: ['read:orders'], ttlSeconds: 60, orderIds: null, origins: null })).token;

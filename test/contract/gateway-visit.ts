@@ -47,6 +47,7 @@ async function visitPeople(ask: Ask, lab: Lab): Promise<void> {
   await ask('createLaunchTicket', { input: { userId, orderId } });
   const limits = { scopes: ['read:orders'], origins: ['https://app.example.com'], ttlSeconds: 60 };
   await ask('createViewerToken', { input: { userId, orderIds: [orderId], ...limits } });
+  await ask('revokeViewerTokens', { input: { userId: crypto.randomUUID(), jti: crypto.randomUUID() } });
   await ask('deleteUser', { id: user.id });
   await ask('undoUserDeletion', { by: { clientUserId: 'contract-2' } });
   await ask('deleteUser', { id: user.id });

@@ -1,70 +1,67 @@
+import { createHash, generateKeyPairSync, randomBytes } from 'node:crypto';
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { describe, expect, test, vi } from 'vitest';
 import { readConfig } from '../../gateway/config.ts';
 import { GatewayError } from '../../gateway/errors.ts';
 import { keepSecrets } from '../../gateway/kept-secrets.ts';
+import {
+  complete,
+  type Environment,
+  faultsOf,
+  kept,
+  key,
+  read,
+  secretText,
+  webhookSecret,
+} from '../support/configuration.ts';
 import { makeFolder } from '../support/folder.ts';
 
-const kept = {
-  serviceApiKey: 'kept-service-key',
-  webhookSecret: `whsec_${'k'.repeat(32)}`,
-  gatewayApiKey: 'kept-gateway-key',
-  viewerTokenSecret: 'kept viewer secret of more than 32 characters',
+const twoSecrets = [webhookSecret(), webhookSecret()];
+const twoKeys = [secretText(), `sha256:${createHash('sha256').update('another').digest('hex')}`];
+const otherKey = randomBytes(32);
+const ed25519Key = `ed25519:${generateKeyPairSync('ed25519')
+  .privateKey.export({ format: 'der', type: 'pkcs8' })
+  .toString('base64')}`;
+const rsaKey = `ed25519:${generateKeyPairSync('rsa', { modulusLength: 2048 })
+  .privateKey.export({ format: 'der', type: 'pkcs8' })
+  .toString('base64')}`;
+const provider = {
+  VIEWER_JWKS_URL: 'https://login.example.com/keys',
+  VIEWER_ISSUER: 'https://login.example.com',
+  VIEWER_AUDIENCE: 'labs',
 };
-
-const key = Buffer.alloc(32, 3);
-/** All that a gateway in production needs. */
-const complete = {
-  NODE_ENV: 'production',
-  SERVICE_URL: 'https://service.example.com',
-  SERVICE_API_KEY: 'service-key',
-  WEBHOOK_SECRETS: `whsec_${'a'.repeat(32)}`,
-  GATEWAY_API_KEYS: 'gateway-key',
-  VIEWER_TOKEN_SECRET: 'viewer secret of more than 32 characters',
-  EVENT_LOG_KEY: key.toString('base64'),
-};
-
-type Environment = Readonly<Record<string, string | undefined>>;
-
-function read(more: Environment = {}, base: Environment = complete) {
-  return readConfig({ ...base, ...more }, () => kept);
-}
-
-/** Every fault that is named, one per line. */
-function faultsOf(more: Environment, base: Environment = complete): readonly string[] {
-  try {
-    read(more, base);
-    return [];
-  } catch (error) {
-    if (!(error instanceof GatewayError) || error.code !== 'CONFIG_INVALID') throw error;
-    return error.message.split('\n').map((line) => line.replace(/^- /, ''));
-  }
-}
 
 describe('the configuration', () => {
   test('has its documented defaults', () => {
-    const { webhookSecrets, gatewayApiKeys, viewerTokenSecret, service, ...defaults } = read();
+    const { webhookSecrets, gatewayApiKeys, viewerTokenSecrets, service, ...defaults } = read();
     expect(defaults).toEqual({
       port: 4000,
       host: '127.0.0.1',
       apiKeyHeader: 'x-service-api-key',
       ordersPath: '/orders',
       teamId: null,
+      viewerProvider: null,
       allowedOrigins: [],
       portalOrigins: [],
       eventLog: { kind: 'sqlite', path: './data/events.db' },
       eventLogKeys: [key],
       eventRetentionDays: 7,
       reconcileMinutes: 10,
+      limits: { pointsPerMinute: 10_000, connections: 50, operationsPerSocket: 50 },
+      persistedOperations: { mode: 'log', file: null },
       logLevel: 'info',
       production: true,
       generated: [],
     });
-    expect(service).toEqual({ kind: 'remote', url: 'https://service.example.com', apiKey: 'service-key' });
-    expect([webhookSecrets, gatewayApiKeys, viewerTokenSecret]).toEqual([
+    expect(service).toEqual({
+      kind: 'remote',
+      url: 'https://service.example.com',
+      apiKey: complete.SERVICE_API_KEY,
+    });
+    expect([webhookSecrets, gatewayApiKeys, viewerTokenSecrets]).toEqual([
       [complete.WEBHOOK_SECRETS],
-      ['gateway-key'],
-      complete.VIEWER_TOKEN_SECRET,
+      [complete.GATEWAY_API_KEYS],
+      [complete.VIEWER_TOKEN_SECRET],
     ]);
   });
 
@@ -90,16 +87,8 @@ describe('the configuration', () => {
       { SERVICE_TEAM_ID: '6353BCAB-3526-4838-8C92-063FA760FB6B' },
       { teamId: '6353bcab-3526-4838-8c92-063fa760fb6b' },
     ],
-    [
-      'WEBHOOK_SECRETS',
-      { WEBHOOK_SECRETS: `whsec_${'a'.repeat(24)}, whsec_${'b'.repeat(43)}=` },
-      { webhookSecrets: [`whsec_${'a'.repeat(24)}`, `whsec_${'b'.repeat(43)}=`] },
-    ],
-    [
-      'GATEWAY_API_KEYS',
-      { GATEWAY_API_KEYS: `one,sha256:${'0a'.repeat(32)},` },
-      { gatewayApiKeys: ['one', `sha256:${'0a'.repeat(32)}`] },
-    ],
+    ['WEBHOOK_SECRETS', { WEBHOOK_SECRETS: twoSecrets.join(', ') }, { webhookSecrets: twoSecrets }],
+    ['GATEWAY_API_KEYS', { GATEWAY_API_KEYS: `${twoKeys.join(',')},` }, { gatewayApiKeys: twoKeys }],
     [
       'ALLOWED_ORIGINS',
       { ALLOWED_ORIGINS: 'https://a.example.com,http://localhost:3000' },
@@ -109,6 +98,33 @@ describe('the configuration', () => {
       'PORTAL_ORIGINS',
       { PORTAL_ORIGINS: 'https://p.example.com' },
       { portalOrigins: ['https://p.example.com'] },
+    ],
+    [
+      'VIEWER_TOKEN_SECRET for a rotation',
+      { VIEWER_TOKEN_SECRET: `${ed25519Key},${complete.VIEWER_TOKEN_SECRET}` },
+      { viewerTokenSecrets: [ed25519Key, complete.VIEWER_TOKEN_SECRET] },
+    ],
+    [
+      'an identity provider',
+      { ...provider, VIEWER_USER_CLAIM: 'https://example.com/user' },
+      {
+        viewerProvider: {
+          jwksUrl: provider.VIEWER_JWKS_URL,
+          issuer: provider.VIEWER_ISSUER,
+          audience: provider.VIEWER_AUDIENCE,
+          userClaim: 'https://example.com/user',
+        },
+      },
+    ],
+    [
+      'an identity provider in place of a secret',
+      { ...provider, VIEWER_TOKEN_SECRET: undefined },
+      { viewerTokenSecrets: [], viewerProvider: { userClaim: 'sub' } },
+    ],
+    [
+      'an identity provider on this machine in clear',
+      { ...provider, VIEWER_JWKS_URL: 'http://127.0.0.1:9000/keys' },
+      { viewerProvider: { jwksUrl: 'http://127.0.0.1:9000/keys' } },
     ],
     ['EVENT_LOG in memory', { EVENT_LOG: 'memory:' }, { eventLog: { kind: 'memory' } }],
     [
@@ -130,8 +146,8 @@ describe('the configuration', () => {
     ],
     [
       'EVENT_LOG_KEY for a rotation',
-      { EVENT_LOG_KEY: `${Buffer.alloc(32, 9).toString('base64')},${key.toString('base64')}` },
-      { eventLogKeys: [Buffer.alloc(32, 9), key] },
+      { EVENT_LOG_KEY: `${otherKey.toString('base64')},${key.toString('base64')}` },
+      { eventLogKeys: [otherKey, key] },
     ],
     ['EVENT_RETENTION_DAYS', { EVENT_RETENTION_DAYS: '30' }, { eventRetentionDays: 30 }],
     ['LOG_LEVEL', { LOG_LEVEL: 'silent' }, { logLevel: 'silent' }],
@@ -177,6 +193,35 @@ describe('a fault', () => {
       'GATEWAY_API_KEYS has a sha256: entry that is not 64 hexadecimal digits.',
     ],
     [{ VIEWER_TOKEN_SECRET: 'short' }, 'VIEWER_TOKEN_SECRET must be at least 32 characters long.'],
+    [
+      { VIEWER_TOKEN_SECRET: `${secretText()},short` },
+      'VIEWER_TOKEN_SECRET must be at least 32 characters long.',
+    ],
+    ...['ed25519:', `ed25519:${'A'.repeat(64)}`, ed25519Key.slice(0, -8), rsaKey].map(
+      (entry): [Environment, string] => [
+        { VIEWER_TOKEN_SECRET: entry },
+        'VIEWER_TOKEN_SECRET has an ed25519: entry that is no private key (base64 of PKCS 8).',
+      ],
+    ),
+    ...[
+      'login.example.com',
+      'http://login.example.com/keys',
+      'file:///keys',
+      'https://a:b@login.example.com',
+    ].map((address): [Environment, string] => [
+      { ...provider, VIEWER_JWKS_URL: address },
+      'VIEWER_JWKS_URL must be an https address: who can change the keys can be anybody.',
+    ]),
+    [
+      { ...provider, VIEWER_ISSUER: undefined },
+      'VIEWER_ISSUER is missing: it is what the tokens of VIEWER_JWKS_URL name as iss.',
+    ],
+    [{ ...provider, VIEWER_ISSUER: 'labgraph' }, 'VIEWER_ISSUER labgraph is the name of the gateway itself.'],
+    [
+      { ...provider, VIEWER_AUDIENCE: undefined },
+      'VIEWER_AUDIENCE is missing: it is what the tokens of VIEWER_JWKS_URL name as aud.',
+    ],
+    [{ VIEWER_AUDIENCE: 'labs' }, 'VIEWER_AUDIENCE is of no use without VIEWER_JWKS_URL.'],
     ...[
       '*',
       'https://*.example.com',
@@ -244,15 +289,13 @@ describe('a fault', () => {
 });
 
 describe('a secret in a file', () => {
+  const fromFile = secretText();
+
   test.each<readonly [string, string, (config: ReturnType<typeof read>) => unknown]>([
-    ['SERVICE_API_KEY', 'from-file', ({ service }) => service.apiKey],
-    ['WEBHOOK_SECRETS', `whsec_${'f'.repeat(32)}`, ({ webhookSecrets }) => webhookSecrets[0]],
-    ['GATEWAY_API_KEYS', 'from-file', ({ gatewayApiKeys }) => gatewayApiKeys[0]],
-    [
-      'VIEWER_TOKEN_SECRET',
-      'a secret from a file of 32 and more',
-      ({ viewerTokenSecret }) => viewerTokenSecret,
-    ],
+    ['SERVICE_API_KEY', fromFile, ({ service }) => service.apiKey],
+    ['WEBHOOK_SECRETS', twoSecrets[0] ?? '', ({ webhookSecrets }) => webhookSecrets[0]],
+    ['GATEWAY_API_KEYS', fromFile, ({ gatewayApiKeys }) => gatewayApiKeys[0]],
+    ['VIEWER_TOKEN_SECRET', fromFile, ({ viewerTokenSecrets }) => viewerTokenSecrets[0]],
     [
       'EVENT_LOG',
       'redis://user:secret@host',
@@ -292,7 +335,7 @@ describe('what is missing', () => {
       service: { kind: 'embedded', apiKey: kept.serviceApiKey },
       webhookSecrets: [kept.webhookSecret],
       gatewayApiKeys: [kept.gatewayApiKey],
-      viewerTokenSecret: kept.viewerTokenSecret,
+      viewerTokenSecrets: [kept.viewerTokenSecret],
       eventLogKeys: [],
       generated: ['SERVICE_API_KEY', 'WEBHOOK_SECRETS', 'GATEWAY_API_KEYS', 'VIEWER_TOKEN_SECRET'],
     });

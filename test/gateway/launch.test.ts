@@ -51,7 +51,12 @@ describe('a launch ticket', () => {
 
     expect(answer.status).toBe(303);
     const { location, ...headers } = Object.fromEntries(answer.headers);
-    expect(headers).toEqual({ 'referrer-policy': 'no-referrer', 'cache-control': 'no-store' });
+    expect(headers).toEqual({
+      'referrer-policy': 'no-referrer',
+      'cache-control': 'no-store',
+      'x-content-type-options': 'nosniff',
+      'x-frame-options': 'DENY',
+    });
     expect(await answer.text()).toBe('');
     expect((await fetch(location ?? '')).status).toBe(200);
     expect(await refusal(await postTicket(lab, ticket))).toEqual([404, 'NOT_FOUND']);

@@ -1,36 +1,8 @@
 import { once } from 'node:events';
-import { createClient } from 'graphql-ws';
 import { expect, test } from 'vitest';
 import { WebSocket } from 'ws';
-import { gatewayKey, type Lab, startLab } from '../support/lab.ts';
-
-interface Result {
-  readonly data?: unknown;
-  readonly errors?: readonly { readonly message: string; readonly extensions?: { readonly code?: string } }[];
-}
-
-/** One socket, with what it was closed with. */
-function openSocket(lab: Lab, token = gatewayKey) {
-  const closed = Promise.withResolvers<number>();
-  const client = createClient({
-    url: `${lab.url.replace('http', 'ws')}/graphql`,
-    webSocketImpl: WebSocket,
-    connectionParams: { authorization: `Bearer ${token}` },
-    retryAttempts: 0,
-    lazy: false,
-    onNonLazyError: () => undefined,
-    on: { closed: (event) => closed.resolve((event as { code: number }).code) },
-  });
-  const ask = async (query: string, variables: Record<string, unknown> = {}): Promise<Result> => {
-    const results = client.iterate({ query, variables });
-    try {
-      return ((await results.next()).value ?? {}) as Result;
-    } catch (errors) {
-      return { errors: (errors as Result['errors']) ?? [] };
-    }
-  };
-  return { client, ask, closed: closed.promise };
-}
+import { gatewayKey, startLab } from '../support/lab.ts';
+import { openSocket } from '../support/socket.ts';
 
 test.each<readonly [string, Record<string, unknown>, string]>([
   ['query ($id: ID!) { order(id: $id) { id } }', {}, 'BAD_USER_INPUT'],

@@ -12,7 +12,9 @@ const viewer = (scopes: readonly string[], userId = 'u'): Caller => ({
   userId,
   orderIds: null,
   scopes,
+  issuedAt: new Date(),
   expiresAt: new Date(Date.now() + 60_000),
+  tokenId: null,
   origins: null,
 });
 

@@ -1,5 +1,5 @@
 import { gatewayKey, type Lab } from './lab.ts';
-import { type ExecutionResult, transports } from './subscribe.ts';
+import { type ExecutionResult, type Subscribed, transports } from './subscribe.ts';
 
 /** Runs one operation of any kind and gives its first answer. */
 export type Ask = (
@@ -8,24 +8,29 @@ export type Ask = (
   variables?: Readonly<Record<string, unknown>>,
 ) => Promise<ExecutionResult>;
 
-const overStreams = transports.map(([name, subscribe]): readonly [string, Ask] => [
-  name,
-  async (lab, query, variables = {}) => {
-    const operation = await subscribe({ url: lab.url, token: gatewayKey, query, variables });
-    try {
-      return (await operation.next()) ?? {};
-    } catch (errors) {
-      // Over WebSocket an operation that never began ends in an error message: a list of errors.
-      if (Array.isArray(errors)) return { errors };
-      throw errors;
-    } finally {
-      await operation.close();
-    }
-  },
-]);
+/** The ways an operation can reach the gateway, as a server of the team. */
+export const ways = waysWith(() => gatewayKey);
 
-/** The ways an operation can reach the gateway. */
-export const ways: readonly (readonly [string, Ask])[] = [
-  ['HTTP', (lab, query, variables = {}) => lab.query(query, { variables })],
-  ...overStreams,
-];
+/** The same ways with another token, asked for when it is needed. */
+export function waysWith(tokenNow: () => string): readonly (readonly [string, Ask])[] {
+  return [
+    ['HTTP', (lab, query, variables = {}) => lab.query(query, { variables, token: tokenNow() })],
+    ...transports.map(([name, subscribe]): readonly [string, Ask] => [
+      name,
+      async ({ url }, query, variables = {}) =>
+        await firstAnswer(await subscribe({ url, token: tokenNow(), query, variables })),
+    ]),
+  ];
+}
+
+async function firstAnswer(operation: Subscribed): Promise<ExecutionResult> {
+  try {
+    return (await operation.next()) ?? {};
+  } catch (errors) {
+    // Over WebSocket an operation that never began ends in an error message: a list of errors.
+    if (Array.isArray(errors)) return { errors };
+    throw errors;
+  } finally {
+    await operation.close();
+  }
+}

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { type GatewayVictim, prepareGateway } from './processes.ts';
 
 export interface Secrets {
+  readonly serviceKey: string;
   readonly gatewayKey: string;
   readonly viewerTokenSecret: string;
   readonly webhookSecret: string;
@@ -11,6 +12,7 @@ export interface Secrets {
 
 export function makeSecrets(): Secrets {
   return {
+    serviceKey: randomBytes(24).toString('base64url'),
     gatewayKey: randomBytes(24).toString('base64url'),
     viewerTokenSecret: randomBytes(48).toString('base64url'),
     webhookSecret: `whsec_${randomBytes(24).toString('base64')}`,
@@ -41,7 +43,7 @@ export async function prepareGateways(
   const env = {
     NODE_ENV: 'production',
     SERVICE_URL: around.service,
-    SERVICE_API_KEY: 'fleet',
+    SERVICE_API_KEY: around.secrets.serviceKey,
     SERVICE_TEAM_ID: around.teamId,
     WEBHOOK_SECRETS: around.secrets.webhookSecret,
     GATEWAY_API_KEYS: around.secrets.gatewayKey,
@@ -49,6 +51,10 @@ export async function prepareGateways(
     EVENT_LOG: around.redis ?? `sqlite:${join(around.folder, 'events.db')}`,
     EVENT_LOG_KEY: around.secrets.eventLogKey,
     RECONCILE_MINUTES: '0',
+    // Few users follow what many would: the load is to be heavy, and not to be turned away.
+    RATE_LIMIT_POINTS: '0',
+    MAX_CONNECTIONS: '100000',
+    MAX_SOCKET_OPERATIONS: '100000',
     LOG_LEVEL: 'warn',
     ...around.env,
   };

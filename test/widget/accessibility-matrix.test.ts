@@ -158,3 +158,26 @@ describe.each(DIRECTIONS)('in a page written %s', (direction) => {
     });
   });
 });
+
+describe('in forced colours', () => {
+  test('marks and a disabled button take the colours of the person, whatever the host says', async () => {
+    using gateway = new FakeGateway();
+    await dressPage('ltr', 'forced');
+    document.documentElement.style.setProperty('--portal-good', '#123456');
+    await withOrder(kitAfter(8), 'text')(gateway);
+    const button = mountLaunch(gateway, { disabled: true });
+    await button.updateComplete;
+    const system = document.body.appendChild(document.createElement('p'));
+    const colorOf = (name: string) => {
+      system.style.color = name;
+      return getComputedStyle(system).color;
+    };
+
+    const mark = document.querySelector('portal-order-status')?.shadowRoot?.querySelector('.mark');
+    const control = button.shadowRoot?.querySelector('button');
+
+    expect(mark && getComputedStyle(mark).color).toBe(colorOf('CanvasText'));
+    expect(control && getComputedStyle(control).color).toBe(colorOf('GrayText'));
+    expect(control && getComputedStyle(control).opacity).toBe('1');
+  });
+});

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import document from '../../docs/widget.md?raw';
+import document from '../../docs/embedding.md?raw';
 import diagnosis from '../../widget/src/diagnosis.ts?raw';
 import { isRetryable, type PortalErrorCode } from '../../widget/src/errors.ts';
 import errors from '../../widget/src/errors.ts?raw';
@@ -21,19 +21,25 @@ function rowsOf(text: string): readonly (readonly string[])[] {
   );
 }
 
-const [ofErrors = '', ofDiagnosis = ''] = document.split('## ');
+/** What stands under this heading. */
+function sectionOf(heading: string): string {
+  const [, section = ''] = document.split(`### ${heading}\n`);
+  return section.split(/^#/m)[0] ?? '';
+}
 
 describe('the document of the codes', () => {
   test('has every error once, in order, and says truly which may be tried again', () => {
     const codes = codesOf(errors, 'type PortalErrorCode');
 
     expect(codes.length).toBeGreaterThan(10);
-    expect(rowsOf(ofErrors).map(([code, , retryable]) => [code, retryable])).toEqual(
+    expect(rowsOf(sectionOf('Error codes')).map(([code, , retryable]) => [code, retryable])).toEqual(
       codes.map((code) => [code, isRetryable(code as PortalErrorCode) ? 'yes' : 'no']),
     );
   });
 
   test('has every answer of a diagnosis that is no error', () => {
-    expect(rowsOf(ofDiagnosis).map(([code]) => code)).toEqual(codesOf(diagnosis, 'readonly code:'));
+    expect(rowsOf(sectionOf('What `diagnose()` answers')).map(([code]) => code)).toEqual(
+      codesOf(diagnosis, 'readonly code:'),
+    );
   });
 });

@@ -62,5 +62,6 @@ type PortalEventMap = { [Name in keyof PortalEventDetails]: CustomEvent<PortalEv
 };
 
 declare global {
-  interface HTMLElementEventMap extends PortalEventMap {}
+  /** Elements, document and window: the events bubble. */
+  interface GlobalEventHandlersEventMap extends PortalEventMap {}
 }

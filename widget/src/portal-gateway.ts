@@ -7,13 +7,7 @@ import type { TokenProvider } from './token.ts';
 
 /**
  * Gives endpoint, token and one shared connection to every element inside. Shows nothing of its own.
- *
- * @element portal-gateway
- * @attr endpoint - address of the gateway: https, or http on localhost
- * @attr portal-origins - origins a portal address may have, separated by spaces
- * @fires portal-token-request - when no `tokenProvider` is set
- * @fires portal-error - a token in an attribute
- * @slot - the page's own content
+ * What a page may say to it and hear from it stands in build/contract.ts.
  */
 export class PortalGateway extends WidgetElement {
   declare endpoint: string | null;

@@ -14,19 +14,7 @@ const LINK_LIFE_MS = 60_000;
 
 /**
  * A button that opens the patient portal, with the order's status beside it.
- *
- * @element portal-launch
- * @attr mode - `tab`: in a new tab; `redirect`: in this one; `post`: in a new tab, through the gateway's `POST /launch`
- * @fires portal-before-launch - cancel it to stop the launch
- * @fires portal-launched - the tab is on its way to the portal
- * @fires portal-blocked - the browser held the tab back; cancel it to show no link
- * @fires portal-returned - the person came back to this page
- * @slot - label of the button; a plain link here stands in where there are no scripts, and gives the label where there are
- * @slot icon - before the label
- * @slot loading - label while the portal opens
- * @slot blocked - label of the link that stands in for a blocked tab
- * @slot error - replaces the text of every error; `error-<code>` that of one
- * @slot footer - below everything
+ * What a page may say to it and hear from it stands in build/contract.ts.
  */
 export class PortalLaunch extends PortalElement {
   declare mode: 'tab' | 'redirect' | 'post';

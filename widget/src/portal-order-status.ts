@@ -4,17 +4,7 @@ import { drawSlot, drawStatus } from './status-view.ts';
 
 /**
  * An order's status, live.
- *
- * @element portal-order-status
- * @fires portal-status - the order changed
- * @fires portal-connection - how fresh the status is
- * @fires portal-error - cancel it to show the error yourself
- * @fires portal-token-request - when no `tokenProvider` is set
- * @slot empty - shown without an order
- * @slot loading - shown until the first status is there
- * @slot offline - replaces the text of the age while offline
- * @slot error - replaces the text of every error; `error-<code>` that of one
- * @slot footer - below the status
+ * What a page may say to it and hear from it stands in build/contract.ts.
  */
 export class PortalOrderStatus extends PortalElement {
   /** `empty` without an order, `loading` until the first status, then `ready`; `failed` while an error stands instead. */

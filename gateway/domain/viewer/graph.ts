@@ -2,10 +2,8 @@ import { GatewayError } from '../../errors.ts';
 import { readUuid, readUuids } from '../../graph/arguments.ts';
 import { builder } from '../../graph/builder.ts';
 import type { GraphContext } from '../../graph/context.ts';
-import { type Scope, scopes } from '../../upstream/service.ts';
+import { defaultScopes, scopes } from '../../upstream/service.ts';
 
-/** What a token may do when nothing is said: what the widget needs, status and launch. */
-const defaultScopes: readonly Scope[] = ['read:orders', 'launch:portal'];
 const maxTtlSeconds = 900;
 
 const viewerKind = builder.enumType('ViewerKind', {
@@ -47,13 +45,17 @@ const viewerRef = builder.objectRef<GraphContext['caller']>('Viewer').implement(
 });
 
 const viewerTokenRef = builder
-  .objectRef<{ readonly token: string; readonly expiresAt: Date }>('ViewerToken')
+  .objectRef<{ readonly token: string; readonly jti: string; readonly expiresAt: Date }>('ViewerToken')
   .implement({
     description: "A short-lived token for one user's browser.",
     fields: (t) => ({
       token: t.exposeString('token', {
         nullable: false,
         description: 'Send it as `Authorization: Bearer <token>`.',
+      }),
+      jti: t.exposeID('jti', {
+        nullable: false,
+        description: 'Its own id: `revokeViewerTokens` takes it back by this.',
       }),
       expiresAt: t.expose('expiresAt', { type: 'DateTime', nullable: false, description: 'When it ends.' }),
     }),

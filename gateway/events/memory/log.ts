@@ -98,6 +98,8 @@ export function createMemoryLog(): EventLog {
         .slice(0, limit),
     readMark: async (name) => marks.get(name) ?? null,
     writeMark: async (name, value) => void marks.set(name, value),
+    readMarks: async (prefix) => new Map([...marks].filter(([name]) => name.startsWith(prefix))),
+    dropMark: async (name) => void marks.delete(name),
     onNews: wakers.onNews,
     prune: async (before) => {
       const keep = messages.findIndex(({ event }) => event.receivedAt >= before);

@@ -102,6 +102,10 @@ export function createRedisLog(parts: RedisLogParts): EventLog {
     writeMark: async (name, value) => {
       await replicas.write(() => writes.send(['HSET', marks, name, value]));
     },
+    readMarks: async (prefix) => toMarks(await reads.send(['HGETALL', marks]), prefix),
+    dropMark: async (name) => {
+      await replicas.write(() => writes.send(['HDEL', marks, name]));
+    },
     onNews: wakers.onNews,
     prune: (before) => prune(calls, before),
     isWritable: () =>
@@ -137,6 +141,17 @@ function toBatch({ values, isSameLog }: Answer, seal: Seal): Batch | Gap {
   return last === undefined
     ? { kind: 'gap', reason: 'sealed' }
     : { kind: 'events', events, through: last.position };
+}
+
+/** Name, value, name, value. There are few: how far routines have come, and what was revoked of late. */
+function toMarks(answer: unknown, prefix: string): ReadonlyMap<string, string> {
+  const texts = z.array(redisText).parse(answer);
+  const marks = new Map<string, string>();
+  for (let index = 0; index + 1 < texts.length; index += 2) {
+    const [name = '', value = ''] = texts.slice(index, index + 2);
+    if (name.startsWith(prefix)) marks.set(name, value);
+  }
+  return marks;
 }
 
 /** A subject as `append.lua` keeps it: `version position user`. */

@@ -21,6 +21,14 @@ export interface RedisStore {
   readonly deposits: Deposits;
   /** The key of cursors kept in the server, for a log without a key of its own. */
   readonly cursorKey: Buffer;
+  /**
+   * Runs a Lua script beside the log, for what several gateways count together.
+   * Throws GatewayError EVENT_LOG_UNAVAILABLE while the server is away.
+   */
+  readonly runShared: (
+    script: string,
+    call: { readonly keys: readonly string[]; readonly arguments: readonly string[] },
+  ) => Promise<unknown>;
 }
 
 export interface RedisOptions {
@@ -75,11 +83,15 @@ export async function openRedisStore(url: string, options: RedisOptions): Promis
       closeAll();
     };
     const log = createRedisLog({ calls, reads, writes, replicas, hints, wakers, seal, readEnd, close });
+    // Not behind writes that wait for a replica: what is counted may be lost.
+    const runShared: RedisStore['runShared'] = (script, { keys, arguments: args }) =>
+      reads.send(['EVAL', script, String(keys.length), ...keys, ...args]);
     return {
       log,
       replies: createRedisReplies(calls.write, seal),
       deposits: createRedisDeposits(calls.write, seal),
       cursorKey,
+      runShared,
     };
   } catch (error) {
     closeAll();

@@ -5,6 +5,9 @@ import type { Batch, DeadLetter, FactQuery, Gap, Latest, Scope, StoredEvent, Sto
 import type { Seal } from '../seal.ts';
 import { type Row, readBytes, readNumber, readOptionalNumber, readOptionalText, readText } from './rows.ts';
 
+/** What marks are called in the table that holds the log's own notes as well. */
+export const markPrefix = 'mark ';
+
 /** Everything that reads the log's file. SQLite's own errors come through as they are. */
 export type Reading = ReturnType<typeof createReading>;
 
@@ -23,6 +26,17 @@ export function createReading(database: DatabaseSync, seal: Seal) {
   return {
     head,
     meta,
+    mark: (name: string) => meta(`${markPrefix}${name}`),
+    marks: (prefix: string): ReadonlyMap<string, string> => {
+      const start = `${markPrefix}${prefix}`;
+      const rows = prepare('SELECT name, value FROM meta WHERE substr(name, 1, ?) = ?').all(
+        start.length,
+        start,
+      );
+      return new Map(
+        rows.map((row) => [readText(row, 'name').slice(markPrefix.length), readText(row, 'value')]),
+      );
+    },
     prunedThrough,
     integrity: (): readonly string[] =>
       prepare('PRAGMA integrity_check(20)')

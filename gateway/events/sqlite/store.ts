@@ -71,8 +71,10 @@ export function openSqliteStore(path: string, { keys, access }: SqliteOptions): 
     facts: async (query, limit) => read(() => reading.facts(query, limit)),
     claim: (subject, known) => writer.call('claim', subject, known),
     deadLetters: async (after, limit) => read(() => reading.deadLetters(after, limit)),
-    readMark: async (name) => read(() => reading.meta(`mark ${name}`)),
+    readMark: async (name) => read(() => reading.mark(name)),
     writeMark: (name, value) => writer.call('writeMark', name, value),
+    readMarks: async (prefix) => read(() => reading.marks(prefix)),
+    dropMark: (name) => writer.call('dropMark', name),
     onNews: wakers.onNews,
     prune: (before) => pruneAll(writer, before),
     isWritable: () =>

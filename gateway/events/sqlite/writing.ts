@@ -5,7 +5,7 @@ import { type Appended, type Claimed, isAdvance, messageIdDays, type NewMessage 
 import type { Earlier } from '../replies.ts';
 import type { Seal } from '../seal.ts';
 import { createDepositing } from './deposits.ts';
-import { createReading, type Reading } from './reading.ts';
+import { createReading, markPrefix, type Reading } from './reading.ts';
 import { readBytes, readNumber, readText } from './rows.ts';
 
 const dayMs = 86_400_000;
@@ -33,6 +33,7 @@ export function createWriting(database: DatabaseSync, seal: Seal) {
   const setMeta = prepare(
     'INSERT INTO meta (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value',
   );
+  const deleteMeta = prepare('DELETE FROM meta WHERE name = ?');
   const appendOne = createAppend(database, seal, reading);
   const insertClaim = prepare('INSERT INTO subjects VALUES (?, ?, 0, ?) ON CONFLICT DO NOTHING');
   const insertReply = prepare(
@@ -55,7 +56,10 @@ export function createWriting(database: DatabaseSync, seal: Seal) {
       insertClaim.run(subject, version, userId);
     },
     writeMark: (name: string, value: string): void => {
-      setMeta.run(`mark ${name}`, value);
+      setMeta.run(`${markPrefix}${name}`, value);
+    },
+    dropMark: (name: string): void => {
+      deleteMeta.run(`${markPrefix}${name}`);
     },
     probe: (): void => {
       setMeta.run('probed_at', new Date().toISOString());

@@ -25,6 +25,12 @@ export interface HostPage {
   readonly tellsExpiry?: boolean;
   /** `connect-src` of the page, where it is not what the widget needs. */
   readonly connects?: string;
+  /** The markup that loads the module, and what else stands in the head, where it is not one script tag. */
+  readonly head?: string;
+  /** `script-src` of the page, where it is not where the module comes from. */
+  readonly scripts?: string;
+  /** The policies of Trusted Types that the page allows. */
+  readonly trustedTypes?: string;
   /** `form-action` of the page; it has none when left out. */
   readonly postsTo?: string;
   /** `Referrer-Policy` of the page; the browser's own when left out. */
@@ -45,7 +51,10 @@ export interface Host {
 }
 
 const appFile = new URL('./host-app.js', import.meta.url);
+const litAppFile = new URL('host-lit-app.js', import.meta.url);
 const widgetFile = new URL('../../../widget/dist/portal-widget.js', import.meta.url);
+/** As pages have it: without what it tells developers. */
+const litFile = new URL('../../../node_modules/lit-html/lit-html.js', import.meta.url);
 
 /** @param gatewayUrl asked for at every page, because the gateway starts after its hosts are known */
 export async function startHost(gatewayUrl: () => string): Promise<Host> {
@@ -83,7 +92,10 @@ interface Asked {
 async function answer(response: ServerResponse, asked: Asked): Promise<void> {
   const { kind, page } = asked;
   if (kind === 'app.js') await sendScript(response, appFile);
+  else if (kind === 'lit-app.js') await sendScript(response, litAppFile);
+  else if (kind === 'lit.js') await sendScript(response, litFile);
   else if (kind === 'portal-widget.js') await sendScript(response, widgetFile);
+  else if (kind === 'tampered.js') await sendScript(response, widgetFile, 'globalThis.isTampered = true;');
   else if (kind === 'page' && page) await sendPage(response, page, asked);
   else if (kind === 'token' && page) await sendToken(response, page);
   else response.writeHead(404).end('There is nothing here.');
@@ -95,31 +107,35 @@ async function sendPage(response: ServerResponse, page: HostPage, asked: Asked):
   const token = policy === 'self' ? (await page.mintToken()).token : null;
   const settings = JSON.stringify({ tokenPath, token, launchesAtLoad, tellsExpiry });
   const widget = policy === 'self' ? '/portal-widget.js' : `${gatewayUrl}/widget/portal-widget.js`;
+  const head = page.head ?? `<script type="module" src="${widget}"></script>`;
+  // One for all pages will do where nobody attacks.
+  const nonce = page.scripts?.includes('nonce') ? ' nonce="once"' : '';
   response.setHeader('content-security-policy', policyOf(policy, gatewayUrl, page));
   if (page.referrerPolicy) response.setHeader('referrer-policy', page.referrerPolicy);
   response.setHeader('content-type', 'text/html; charset=utf-8');
   response.end(`<!doctype html><html lang="en"><title>Your test</title>
 <script id="settings" type="application/json">${settings}</script>
-<script type="module" src="/app.js"></script><script type="module" src="${widget}"></script>
+<script type="module" src="/app.js"${nonce}></script>${head}
 <body><main><h1>Your test</h1>${page.body}</main></body></html>`);
 }
 
-function policyOf(policy: 'gateway' | 'self', gatewayUrl: string, { connects, postsTo }: HostPage): string {
+function policyOf(policy: 'gateway' | 'self', gatewayUrl: string, page: HostPage): string {
+  const { connects, postsTo, scripts, trustedTypes = 'portal-widget' } = page;
   const gateway = `${gatewayUrl} ${gatewayUrl.replace('http', 'ws')}`;
   const self = policy === 'self' ? '' : "'self' ";
   return [
     "default-src 'none'",
-    policy === 'self' ? "script-src 'self'" : `script-src 'self' ${gatewayUrl}`,
+    `script-src ${scripts ?? (policy === 'self' ? "'self'" : `'self' ${gatewayUrl}`)}`,
     `connect-src ${connects ?? self + gateway}`,
     ...(postsTo === undefined ? [] : [`form-action ${postsTo}`]),
     "require-trusted-types-for 'script'",
-    'trusted-types portal-widget',
+    `trusted-types ${trustedTypes}`,
   ].join('; ');
 }
 
-async function sendScript(response: ServerResponse, file: URL): Promise<void> {
+async function sendScript(response: ServerResponse, file: URL, more = ''): Promise<void> {
   response.setHeader('content-type', 'text/javascript; charset=utf-8');
-  response.end(await readFile(file));
+  response.end((await readFile(file, 'utf8')) + more);
 }
 
 async function sendToken(response: ServerResponse, page: HostPage): Promise<void> {

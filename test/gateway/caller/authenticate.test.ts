@@ -9,10 +9,14 @@ import { scopes } from '../../../gateway/upstream/service.ts';
 
 const userId = '0f2c8f5e-0000-4000-8000-00000000000a';
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
-const viewerTokens = createViewerTokens('a viewer token secret of more than 32 characters');
+const viewerTokens = createViewerTokens({
+  secrets: ['a viewer token secret of more than 32 characters'],
+  provider: null,
+});
 const authenticate = createAuthenticate({
-  isGatewayKey: createGatewayKeys(['plain-key', `sha256:${sha256('hashed-key')}`]),
+  findGatewayKey: createGatewayKeys(['plain-key', `sha256:${sha256('hashed-key')}`]),
   viewerTokens,
+  isRevoked: () => false,
 });
 
 async function tokenFrom(origins: readonly string[] | null): Promise<string> {
@@ -26,6 +30,7 @@ describe('a gateway key', () => {
     async (authorization) => {
       expect(await authenticate({ authorization, origin: 'https://any.example.com' })).toEqual({
         kind: 'TEAM',
+        keyName: `key-${sha256(authorization.split(' ').at(-1) ?? '').slice(0, 8)}`,
       });
     },
   );
@@ -42,15 +47,17 @@ describe('a gateway key', () => {
     [sha256('hashed-key'), false],
     [sha256('plain-key'), false],
   ])('"%s" is one of ours: %s', (presented, isKnown) => {
-    expect(createGatewayKeys(['plain-key', `sha256:${sha256('hashed-key')}`])(presented)).toBe(isKnown);
+    expect(createGatewayKeys(['plain-key', `sha256:${sha256('hashed-key')}`])(presented) !== null).toBe(
+      isKnown,
+    );
   });
 
   test('in capitals of its hash is the same key', () => {
-    expect(createGatewayKeys([`sha256:${sha256('hashed-key').toUpperCase()}`])('hashed-key')).toBe(true);
+    expect(createGatewayKeys([`sha256:${sha256('hashed-key').toUpperCase()}`])('hashed-key')).not.toBeNull();
   });
 
   test('is known to nobody who has none', () => {
-    expect(createGatewayKeys([])('')).toBe(false);
+    expect(createGatewayKeys([])('')).toBeNull();
   });
 });
 
@@ -107,7 +114,9 @@ describe('rights', () => {
     userId,
     orderIds: null,
     scopes: ['read:orders'],
+    issuedAt: new Date(),
     expiresAt: new Date(),
+    tokenId: null,
     origins: null,
   };
   const narrowed = { ...caller, orderIds: ['order-2', 'order-1'] };

@@ -9,9 +9,12 @@ const userUntil = (expiresAt: Date): Caller => ({
   userId: 'u',
   orderIds: ['o'],
   scopes: ['launch:portal'],
+  issuedAt: new Date(0),
   expiresAt,
   origins: null,
+  tokenId: null,
 });
+const isRevoked = () => false;
 const document = { caller: team, orderId: 'o', userId: 'u', kind: 'RESULT' } as const;
 const launch = { caller: team, orderId: null, userId: 'u', origin: 'https://page.example' } as const;
 
@@ -21,7 +24,7 @@ const kinds = [
     lifeMs: 60_000,
     grant: document,
     open: () => {
-      const tickets = createDocumentTickets(createMemoryDeposits());
+      const tickets = createDocumentTickets(createMemoryDeposits(), isRevoked);
       return { ...tickets, issueTo: (caller: Caller) => tickets.issue({ ...document, caller }) };
     },
   },
@@ -30,7 +33,7 @@ const kinds = [
     lifeMs: 30_000,
     grant: launch,
     open: () => {
-      const tickets = createLaunchTickets(createMemoryDeposits());
+      const tickets = createLaunchTickets(createMemoryDeposits(), isRevoked);
       return { ...tickets, issueTo: (caller: Caller) => tickets.issue({ ...launch, caller }) };
     },
   },
@@ -72,7 +75,10 @@ describe.each(kinds)('a $name ticket', ({ lifeMs, grant, open }) => {
 
 test('a ticket of one kind is none of the other, and is not spent by the mistake', async () => {
   const deposits = createMemoryDeposits();
-  const [documents, launches] = [createDocumentTickets(deposits), createLaunchTickets(deposits)];
+  const [documents, launches] = [
+    createDocumentTickets(deposits, isRevoked),
+    createLaunchTickets(deposits, isRevoked),
+  ];
   const { ticket } = await documents.issue(document);
   expect(await launches.redeem(ticket)).toBeNull();
   expect(await documents.redeem(ticket)).toEqual(document);
@@ -81,15 +87,35 @@ test('a ticket of one kind is none of the other, and is not spent by the mistake
 test('what is kept opens nothing: a ticket is kept under its hash only', async () => {
   const keys: string[] = [];
   const deposits = createMemoryDeposits();
-  const tickets = createLaunchTickets({
-    ...deposits,
-    keep: (key, value, until) => {
-      keys.push(`${key} ${JSON.stringify(value)}`);
-      return deposits.keep(key, value, until);
+  const tickets = createLaunchTickets(
+    {
+      ...deposits,
+      keep: (key, value, until) => {
+        keys.push(`${key} ${JSON.stringify(value)}`);
+        return deposits.keep(key, value, until);
+      },
     },
-  });
+    isRevoked,
+  );
   const { ticket } = await tickets.issue(launch);
   expect(ticket).toMatch(/^[\w-]{43}$/);
   expect(keys).toHaveLength(1);
   expect(keys[0]).not.toContain(ticket);
+});
+
+test('whose token was revoked meanwhile is none any more', async () => {
+  const revoked = () => true;
+  const [documents, launches] = [
+    createDocumentTickets(createMemoryDeposits(), revoked),
+    createLaunchTickets(createMemoryDeposits(), revoked),
+  ];
+  const caller = userUntil(new Date(Date.now() + 60_000));
+  const issued = [
+    await documents.issue({ ...document, caller }),
+    await launches.issue({ ...launch, caller }),
+  ] as const;
+  expect(await documents.redeem(issued[0].ticket)).toBeNull();
+  expect(await launches.redeem(issued[1].ticket)).toBeNull();
+  // A server of the team has no token to revoke.
+  expect(await documents.redeem((await documents.issue(document)).ticket)).toEqual(document);
 });

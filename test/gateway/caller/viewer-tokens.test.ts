@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { createViewerTokens } from '../../../gateway/caller/viewer-tokens.ts';
 
 const secret = 'a viewer token secret of more than 32 characters';
-const tokens = createViewerTokens(secret);
+const tokens = createViewerTokens({ secrets: [secret], provider: null });
 const userId = '0f2c8f5e-0000-4000-8000-00000000000a';
 const now = 1_800_000_000;
 const wanted = { userId, orderIds: null, scopes: ['read:orders'], ttlSeconds: 60, origins: null };
@@ -28,7 +28,7 @@ const claims = {
 type Claims = Readonly<Record<string, unknown>>;
 
 /** A token with exactly these claims, signed with the gateway's own secret. */
-function signed(more: Claims = {}, header: Claims = {}, key = secret): string {
+function signed(more: Claims = {}, header: Claims = {}, key: string | Buffer = secret): string {
   const part = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');
   const head = { alg: 'HS256', typ: 'JWT', ...header };
   const text = `${part(head)}.${part({ ...claims, ...more })}`;
@@ -40,7 +40,7 @@ function signed(more: Claims = {}, header: Claims = {}, key = secret): string {
 
 describe('a minted token', () => {
   test('says for whom, for what and how long', async () => {
-    const { token, expiresAt } = await tokens.mint({
+    const { token, jti, expiresAt } = await tokens.mint({
       ...wanted,
       orderIds: ['ORDER-1'],
       origins: ['https://a.example.com'],
@@ -52,8 +52,10 @@ describe('a minted token', () => {
       userId,
       orderIds: ['order-1'],
       scopes: ['read:orders', 'launch:portal'],
+      issuedAt: new Date(now * 1000),
       expiresAt,
       origins: ['https://a.example.com'],
+      tokenId: jti,
     });
   });
 
@@ -80,9 +82,95 @@ describe('a minted token', () => {
 
   test('is worth nothing to a gateway with another secret', async () => {
     const { token } = await tokens.mint(wanted);
-    const others = createViewerTokens('another secret, also of more than 32 characters');
+    const others = createViewerTokens({
+      secrets: ['another secret, also of more than 32 characters'],
+      provider: null,
+    });
     await expect(others.verify(token)).rejects.toMatchObject({ code: 'UNAUTHENTICATED' });
   });
+});
+
+describe('several keys', () => {
+  const ed25519 = () => {
+    const { privateKey } = generateKeyPairSync('ed25519');
+    return `ed25519:${privateKey.export({ format: 'der', type: 'pkcs8' }).toString('base64')}`;
+  };
+  const older = 'an older secret, also of more than 32 characters';
+  const withKeys = (...secrets: string[]) => createViewerTokens({ secrets, provider: null });
+  const headerOf = (token: string) =>
+    JSON.parse(Buffer.from(token.split('.')[0] ?? '', 'base64url').toString());
+
+  test('all verify, and the first signs', async () => {
+    const [before, after] = [withKeys(older), withKeys(ed25519(), secret, older)];
+    const old = await before.mint(wanted);
+    expect(await after.verify(old.token)).toMatchObject({ userId });
+    const fresh = await after.mint(wanted);
+    expect(await after.verify(fresh.token)).toMatchObject({ userId });
+    expect([old, fresh].map(({ token }) => headerOf(token).alg)).toEqual(['HS256', 'EdDSA']);
+    await expect(before.verify(fresh.token)).rejects.toMatchObject({ code: 'UNAUTHENTICATED' });
+  });
+
+  test('that are taken away verify no more', async () => {
+    const { token } = await withKeys(older).mint(wanted);
+    await expect(withKeys(secret).verify(token)).rejects.toMatchObject({ code: 'UNAUTHENTICATED' });
+  });
+
+  test('have names that are the same at every gateway and tell nothing of them', async () => {
+    const key = ed25519();
+    const names = [withKeys(key), withKeys(key), withKeys(older)].map(
+      async ({ mint }) => headerOf((await mint(wanted)).token).kid,
+    );
+    const [one, same, other] = await Promise.all(names);
+    expect(one).toBe(same);
+    expect(other).not.toBe(one);
+    expect(one).toMatch(/^[\w-]{12}$/);
+  });
+
+  test('keep their algorithm: a public key is no secret', async () => {
+    const { privateKey, publicKey } = generateKeyPairSync('ed25519');
+    const own = withKeys(
+      `ed25519:${privateKey.export({ format: 'der', type: 'pkcs8' }).toString('base64')}`,
+      secret,
+    );
+    const { kid } = headerOf((await own.mint(wanted)).token);
+    const publicForms = [
+      String(publicKey.export({ type: 'spki', format: 'pem' })),
+      publicKey.export({ type: 'spki', format: 'der' }),
+      Buffer.from(publicKey.export({ format: 'jwk' }).x ?? '', 'base64url'),
+    ];
+    for (const form of publicForms) {
+      await expect(own.verify(signed({}, { kid }, form))).rejects.toMatchObject({ code: 'UNAUTHENTICATED' });
+    }
+  });
+
+  test('none at all verify nothing and mint nothing', async () => {
+    await expect(withKeys().verify(signed())).rejects.toMatchObject({ code: 'UNAUTHENTICATED' });
+    await expect(withKeys().mint(wanted)).rejects.toMatchObject({ code: 'FORBIDDEN' });
+  });
+});
+
+test('whoever runs the gateway hears why a token was refused, and nothing of the token', async () => {
+  const reasons: string[] = [];
+  const { verify } = createViewerTokens({
+    secrets: [secret],
+    provider: null,
+    onRefused: (reason) => void reasons.push(reason),
+  });
+  const bad = [
+    signed({ aud: 'other' }),
+    signed({ iss: 'other' }),
+    signed({ sub: 'x' }),
+    'a.b.c',
+    signed({}, {}, 'k'),
+  ];
+  for (const token of bad) await expect(verify(token)).rejects.toThrow();
+  expect(reasons).toEqual([
+    'ERR_JWT_CLAIM_VALIDATION_FAILED aud',
+    'ERR_JWT_CLAIM_VALIDATION_FAILED iss',
+    'ERR_JWT_CLAIM_VALIDATION_FAILED sub',
+    'ERR_JWT_INVALID',
+    'ERR_JWS_SIGNATURE_VERIFICATION_FAILED',
+  ]);
 });
 
 describe('a token is accepted', () => {
@@ -139,6 +227,19 @@ describe('a token is UNAUTHENTICATED', () => {
     ['without beginning', signed({ iat: undefined })],
     ['without user', signed({ sub: undefined })],
     ['with an empty user', signed({ sub: '' })],
+    ['whose user is no uuid', signed({ sub: 'user-1' })],
+    ['whose user only begins with a uuid', signed({ sub: `${userId}/../x` })],
+    ['that names a key nobody has', signed({}, { kid: 'another' })],
+    ['whose key is named as a path', signed({}, { kid: '../../../../dev/null' })],
+    ['whose key is named as a path, signed with what is there', signed({}, { kid: '/dev/null' }, '')],
+    ['whose key is named by a word of the language', signed({}, { kid: '__proto__' })],
+    ['whose key is named by an empty text', signed({}, { kid: '' })],
+    ['whose key is named by a number', signed({}, { kid: 1 })],
+    ['that says where its key is', signed({}, { jku: 'http://127.0.0.1/keys' }, 'x'.repeat(40))],
+    ['that is larger than any of ours', signed({ more: 'x'.repeat(8192) })],
+    ['that was made tomorrow', signed({ iat: now + 61, exp: now + 90 })],
+    ['that has two parts', `${head}.${payload}`],
+    ['whose beginning is a text', signed({ iat: String(now) })],
     ['whose user is a number', signed({ sub: 5 })],
     ['that has expired', signed({ iat: now - 61, exp: now - 1 })],
     ['that expires now', signed({ exp: now })],

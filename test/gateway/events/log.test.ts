@@ -275,6 +275,22 @@ describe.each(stores)('the event log in $name', ({ open }) => {
     expect(await store.log.readMark('reconciled-until')).toBe('two');
   });
 
+  test('marks are found by how their names begin, until they are dropped', async () => {
+    await using store = await open();
+    for (const name of ['task one', 'task two', 'ta', 'other', 'task%'])
+      await store.log.writeMark(name, name);
+    const found = async (prefix: string) => [...(await store.log.readMarks(prefix))].toSorted();
+    expect(await found('task ')).toEqual([
+      ['task one', 'task one'],
+      ['task two', 'task two'],
+    ]);
+    await store.log.dropMark('task one');
+    await store.log.dropMark('never written');
+    expect(await found('task ')).toEqual([['task two', 'task two']]);
+    expect(await found('nothing')).toEqual([]);
+    expect(await store.log.readMark('other')).toBe('other');
+  });
+
   describe('news', () => {
     test('are told once per new message, readable by then and before anyone is woken', async () => {
       await using store = await open();

@@ -122,13 +122,55 @@ describe.each(stores)('reconciliation with $name', ({ open }) => {
     expect(await changesOf(store.log)).toEqual(['missed 1 reconciled user-1']);
   });
 
-  test('looks back ten minutes behind where the last began', async () => {
+  test('looks back ten minutes behind the newest change it was shown, whatever our own clock says', async () => {
+    await using store = await open();
+    using reconciler = startOver(store.log);
+    const anHourAgo = new Date(Date.now() - 3_600_000);
+    reconciler.service.rows = [
+      found('a', 1, { changedAt: new Date(0) }),
+      found('b', 1, { changedAt: anHourAgo }),
+    ];
+    await reconciler.run('start');
+    reconciler.service.rows = [found('b', 2, { changedAt: new Date(Date.now() + 3_600_000) })];
+    await reconciler.run('period');
+    await reconciler.run('period');
+    const [, second, third] = reconciler.asked;
+    expect(second).toEqual(new Date(anHourAgo.getTime() - 600_000));
+    // One that is dated in the future does not carry the next comparison past the present.
+    expect(third?.getTime()).toBeLessThanOrEqual(Date.now() - 600_000);
+    expect(await changesOf(store.log)).toEqual(['b 2 reconciled user-1']);
+  });
+
+  test('that has been shown nothing yet looks back as far again', async () => {
     await using store = await open();
     using reconciler = startOver(store.log);
     await reconciler.run('start');
-    const [mark] = [await store.log.readMark('reconciled-until')];
     await reconciler.run('period');
-    expect(reconciler.asked[1]).toEqual(new Date(new Date(mark ?? 0).getTime() - 600_000));
+    const [first, second] = reconciler.asked.map((since) => since.getTime());
+    expect(second).toBe(first ?? 0);
+  });
+
+  test('leaves a young change to its webhook also the first time', async () => {
+    await using store = await open();
+    using reconciler = startOver(store.log, { graceMs: 60_000 });
+    reconciler.service.rows = [found('order-1', 2, { changedAt: new Date() })];
+    await reconciler.run('start');
+    await store.log.append(newMessage('w', { subject: { id: 'order-1', version: 2 } }));
+    expect(await changesOf(store.log)).toEqual(['order-1 2 webhook user-1']);
+  });
+
+  test('corrects whose a thing is also when it moves back and forth at one version', async () => {
+    await using store = await open();
+    using reconciler = startOver(store.log);
+    reconciler.service.rows = [found('kit', 7, { userId: 'user-1' })];
+    await reconciler.run('start');
+    for (const userId of ['user-2', 'user-1', 'user-2']) {
+      reconciler.service.rows = [found('kit', 7, { userId })];
+      await reconciler.run('period');
+    }
+    expect(await changesOf(store.log)).toEqual(
+      ['user-2', 'user-1', 'user-2'].map((userId) => `kit 7 reconciled ${userId}`),
+    );
   });
 });
 

@@ -323,6 +323,8 @@ describe('while the server is gone', () => {
       log.position(),
       log.latest('order-1'),
       log.writeMark('mark', 'here'),
+      log.readMarks('mark'),
+      log.dropMark('mark'),
       log.claim('order-1', { userId: null, version: 0 }),
       log.replies.begin('key', 'print'),
     ]);

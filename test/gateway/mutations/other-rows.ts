@@ -105,4 +105,15 @@ export const otherRows: readonly Row[] = [
     leavesNoTrace: 'The gateway signs tokens by itself and keeps none.',
     again: 'ViewerToken',
   },
+  {
+    mutation: 'revokeViewerTokens',
+    success: 'ViewerTokensRevoked',
+    selection: 'revokedAt',
+    arrange: (lab) => ({ input: { userId: firstUser(lab) } }),
+    refusals: {},
+    asks: null,
+    trace: nothing,
+    leavesNoTrace: 'The service knows no viewer tokens.',
+    again: 'ViewerTokensRevoked',
+  },
 ];

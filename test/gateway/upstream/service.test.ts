@@ -21,7 +21,9 @@ const viewer: Caller = {
   userId: me,
   orderIds: null,
   scopes: ['read:orders', 'write:orders'],
+  issuedAt: new Date(),
   expiresAt: new Date(Date.now() + 60_000),
+  tokenId: null,
   origins: null,
 };
 

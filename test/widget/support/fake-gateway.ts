@@ -1,6 +1,7 @@
 import { vi } from 'vitest';
-import { createFakeSocketClass, type FakeSocket, type SocketServer } from './fake-socket.ts';
+import type { FakeSocket, SocketServer } from '../../../widget/src/testing/fake-socket.ts';
 import { kitAfter, type WireOrder } from './orders.ts';
+import { createFakeSocketClass } from './socket-class.ts';
 
 /** One POST as the gateway saw it. */
 export interface SeenRequest {

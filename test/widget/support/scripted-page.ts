@@ -1,4 +1,5 @@
-import { createFakeSocketClass, type SocketServer } from './fake-socket.ts';
+import type { SocketServer } from '../../../widget/src/testing/fake-socket.ts';
+import { createFakeSocketClass } from './socket-class.ts';
 
 /** What of a page the logic of the widget needs, where there is none: events, fetch and WebSocket. */
 export function installPage(

@@ -4,15 +4,7 @@ export interface SocketServer {
   received(socket: FakeSocket, message: Readonly<Record<string, unknown>>): void;
 }
 
-/** A WebSocket whose other end is a script in the test. */
-export function createFakeSocketClass(server: SocketServer): typeof WebSocket {
-  return class extends FakeSocket {
-    constructor(readonlyUrl: string | URL) {
-      super(String(readonlyUrl), server);
-    }
-  } as unknown as typeof WebSocket;
-}
-
+/** A WebSocket whose other end is a script. */
 export class FakeSocket {
   static readonly CONNECTING = 0;
   static readonly OPEN = 1;

@@ -1,0 +1,123 @@
+import { readFileSync } from 'node:fs';
+import { z } from 'zod';
+import { GatewayError } from '../errors.ts';
+
+/** Secrets made once for a gateway that was given none; see `kept-secrets.ts`. */
+export interface KeptSecrets {
+  readonly serviceApiKey: string;
+  readonly webhookSecret: string;
+  readonly gatewayApiKey: string;
+  readonly viewerTokenSecret: string;
+}
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/**
+ * Reads variables of the environment, and collects values and faults, so that one start names everything that is wrong.
+ */
+export class Reading {
+  readonly production: boolean;
+  readonly generated: string[] = [];
+  readonly #env: Environment;
+  readonly #keepSecrets: () => KeptSecrets;
+  readonly #faults: string[] = [];
+  #kept: KeptSecrets | null = null;
+
+  constructor(env: Environment, keepSecrets: () => KeptSecrets) {
+    this.#env = env;
+    this.#keepSecrets = keepSecrets;
+    this.production = env.NODE_ENV === 'production';
+  }
+
+  /** @param sentence begins with the name of the variable, and never says its value */
+  fault(sentence: string): void {
+    this.#faults.push(sentence);
+  }
+
+  hasFault(name: string): boolean {
+    return this.#faults.some((fault) => fault.startsWith(`${name} `));
+  }
+
+  throwFaults(): void {
+    if (this.#faults.length === 0) return;
+    throw new GatewayError('CONFIG_INVALID', this.#faults.map((fault) => `- ${fault}`).join('\n'));
+  }
+
+  /** A variable's text; empty counts as absent. */
+  text(name: string): string | null {
+    const value = this.#env[name]?.trim();
+    return value ? value : null;
+  }
+
+  /** A secret from NAME, or from the file that NAME_FILE names. */
+  secret(name: string): string | null {
+    const path = this.text(`${name}_FILE`);
+    if (path === null) return this.text(name);
+    try {
+      const secret = readFileSync(path, 'utf8').trim();
+      if (secret === '') this.fault(`${name}_FILE names an empty file.`);
+      return secret || null;
+    } catch {
+      this.fault(`${name}_FILE names a file that cannot be read.`);
+      return null;
+    }
+  }
+
+  list(value: string | null): readonly string[] {
+    return (value ?? '')
+      .split(',')
+      .map((item) => item.trim())
+      .filter((item) => item !== '');
+  }
+
+  integer(name: string, fallback: number, range: { readonly min: number; readonly max: number }): number {
+    const text = this.text(name);
+    if (text === null) return fallback;
+    const parsed = z.coerce.number().int().min(range.min).max(range.max).safeParse(text);
+    if (parsed.success) return parsed.data;
+    this.fault(`${name} must be a whole number from ${range.min} to ${range.max}.`);
+    return fallback;
+  }
+
+  uuid(name: string): string | null {
+    const text = this.text(name);
+    if (text === null || z.guid().safeParse(text).success) return text?.toLowerCase() ?? null;
+    this.fault(`${name} must be a uuid.`);
+    return null;
+  }
+
+  oneOf<T extends string>(name: string, allowed: readonly T[]): T | null {
+    const text = this.text(name);
+    if (text === null) return null;
+    const found = allowed.find((item) => item === text);
+    if (found === undefined) this.fault(`${name} must be one of ${allowed.join(', ')}.`);
+    return found ?? null;
+  }
+
+  origins(name: string): readonly string[] {
+    const origins = this.list(this.text(name));
+    for (const origin of origins) {
+      if (!isOrigin(origin)) {
+        this.fault(
+          `${name} must list exact origins such as https://app.example.com, without path or wildcard.`,
+        );
+      }
+    }
+    return origins;
+  }
+
+  /** The generated stand-in of a missing secret; with NODE_ENV=production a fault instead. */
+  generate(name: string, pick: (kept: KeptSecrets) => string): string | null {
+    if (this.production) {
+      this.fault(`${name} is missing: with NODE_ENV=production nothing is generated.`);
+      return null;
+    }
+    this.#kept ??= this.#keepSecrets();
+    this.generated.push(name);
+    return pick(this.#kept);
+  }
+}
+
+function isOrigin(text: string): boolean {
+  return URL.canParse(text) && /^https?:[^*]+$/.test(text) && new URL(text).origin === text;
+}

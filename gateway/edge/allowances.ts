@@ -1,0 +1,140 @@
+import { createHash } from 'node:crypto';
+import { RateLimiterMemory, RateLimiterRedis, RateLimiterRes } from 'rate-limiter-flexible';
+import type { Caller } from '../caller/caller.ts';
+import { GatewayError } from '../errors.ts';
+
+const windowSeconds = 60;
+/** Servers of the team speak for many users over few connections. */
+const teamFactor = 20;
+/** Connections end when somebody leaves, which nobody can foretell. */
+const connectionRetryMs = 5000;
+
+/** Runs a script in a store that several gateways share, as node-redis does. */
+export type RunShared = (
+  script: string,
+  call: { readonly keys: readonly string[]; readonly arguments: readonly string[] },
+) => Promise<unknown>;
+
+export interface AllowanceOptions {
+  /** Points of one caller in a minute; 0 = no limit. */
+  readonly pointsPerMinute: number;
+  /** Sockets and streams of one viewer at once, however many browsers; a team has 20 times as many. */
+  readonly connections: number;
+  /** Operations at once over one socket of a viewer; a team has 20 times as many. */
+  readonly operationsPerSocket: number;
+  /** Where several gateways count together; null = this one counts alone. */
+  readonly runShared: RunShared | null;
+}
+
+/** Points that an operation has paid ahead. */
+export interface Charge {
+  /** Told what it has really cost so far: takes what is missing, gives back what was too much. */
+  readonly settle: (points: number) => void;
+}
+
+/**
+ * What one caller may use. A point is a request, or a call to the service: the measure is what a caller costs others,
+ * and not what their queries look like. One user is one caller, and so is the team, whatever their number of tokens.
+ */
+export interface Allowances {
+  /** @throws GatewayError RATE_LIMITED with the time until there are points again */
+  readonly pay: (caller: Caller, points: number) => Promise<Charge>;
+  /**
+   * Counts a socket or stream until the function it returns is called; a second call does nothing.
+   * @throws GatewayError RATE_LIMITED
+   */
+  readonly connect: (caller: Caller) => () => void;
+  /** @throws GatewayError RATE_LIMITED when a socket has more operations than this under way */
+  readonly checkOperations: (caller: Caller, underWay: number) => void;
+}
+
+export function createAllowances(options: AllowanceOptions): Allowances {
+  const open = new Map<string, number>();
+  return {
+    pay: createPoints(options),
+    connect: (caller) => {
+      const key = keyOf(caller);
+      const limit = shareOf(caller, options.connections);
+      const now = open.get(key) ?? 0;
+      if (now >= limit) throw tooMany(`The caller has ${limit} sockets and streams open.`, connectionRetryMs);
+      open.set(key, now + 1);
+      return once(() => {
+        const left = (open.get(key) ?? 1) - 1;
+        if (left === 0) open.delete(key);
+        else open.set(key, left);
+      });
+    },
+    checkOperations: (caller, underWay) => {
+      const limit = shareOf(caller, options.operationsPerSocket);
+      if (underWay > limit) throw tooMany(`The socket has ${limit} operations under way.`, connectionRetryMs);
+    },
+  };
+}
+
+const free: Charge = { settle: () => {} };
+
+function createPoints(options: AllowanceOptions): Allowances['pay'] {
+  const { pointsPerMinute } = options;
+  if (pointsPerMinute === 0) return async () => free;
+  const limiter = createLimiter(options);
+  return async (caller, points) => {
+    const key = keyOf(caller);
+    const { msBeforeNext } = await limiter.consume(key, points).catch((reason: unknown) => {
+      throw reason instanceof RateLimiterRes ? tooFast(pointsPerMinute, reason.msBeforeNext) : reason;
+    });
+    const endsAt = performance.now() + msBeforeNext;
+    let paid = points;
+    return {
+      settle: (cost) => {
+        const missing = cost - paid;
+        paid = cost;
+        // What was paid in a minute that is over cannot be spent in the next one.
+        if (missing < 0 && performance.now() < endsAt) ignore(limiter.reward(key, -missing));
+        if (missing > 0) ignore(limiter.penalty(key, missing));
+      },
+    };
+  };
+}
+
+/** Counts alone while the shared store is away: then each gateway lets a caller have all of it. */
+function createLimiter({ pointsPerMinute, runShared }: AllowanceOptions) {
+  const settings = { keyPrefix: '{labgraph}:points', points: pointsPerMinute, duration: windowSeconds };
+  const alone = new RateLimiterMemory(settings);
+  if (runShared === null) return alone;
+  const storeClient = { eval: runShared };
+  return new RateLimiterRedis({ ...settings, storeClient, useRedisPackage: true, insuranceLimiter: alone });
+}
+
+/** An operation that is over has nobody to be told. */
+function ignore(settled: Promise<unknown>): void {
+  settled.catch(() => undefined);
+}
+
+/** Not the user's id: what is counted may stand in a store. */
+function keyOf(caller: Caller): string {
+  if (caller.kind === 'TEAM') return 'team';
+  return createHash('sha256').update(`labgraph:caller:${caller.userId}`).digest('base64url');
+}
+
+function shareOf({ kind }: Caller, ofViewer: number): number {
+  return kind === 'TEAM' ? ofViewer * teamFactor : ofViewer;
+}
+
+function tooFast(pointsPerMinute: number, retryAfterMs: number): GatewayError {
+  return tooMany(
+    `The caller has used its ${pointsPerMinute} points of this minute (a request or a call to the service is one).`,
+    retryAfterMs,
+  );
+}
+
+function tooMany(message: string, retryAfterMs: number): GatewayError {
+  return new GatewayError('RATE_LIMITED', message, { retryAfterMs });
+}
+
+function once(run: () => void): () => void {
+  let isDone = false;
+  return () => {
+    if (!isDone) run();
+    isDone = true;
+  };
+}

@@ -1,0 +1,59 @@
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import type { Duplex } from 'node:stream';
+
+/** How long the bytes of a request may take, all of them, except those of an upload. */
+const bodyMs = 10_000;
+
+/**
+ * How long a client may take, for `createServer`: whoever holds a connection without asking anything holds one that
+ * others need. The whole of a request is left to `requireHaste`, because uploads have deadlines of their own
+ * (uploads.ts); Node's own stands behind both.
+ */
+export const patience = {
+  headersTimeout: 5000,
+  requestTimeout: 150_000,
+  connectionsCheckingInterval: 1000,
+} as const;
+
+/** Closes connections whose request is not there after 10 s, with 408 where nothing has been answered yet. */
+export function requireHaste(answer: RequestListener, waitMs = bodyMs): RequestListener {
+  return (request, response) => {
+    const timer = setTimeout(() => {
+      if (!request.complete && !isUploadUnderWay(request, response)) cut(request, response);
+    }, waitMs).unref();
+    // An early answer does not end the wait for what the client has announced.
+    response.once('close', () => {
+      if (request.complete) clearTimeout(timer);
+    });
+    answer(request, response);
+  };
+}
+
+/** It is watched by whoever reads it, as long as somebody does: one that has been answered is not read. */
+function isUploadUnderWay({ headers }: IncomingMessage, response: ServerResponse): boolean {
+  return /^multipart\/form-data *;/i.test(headers['content-type'] ?? '') && !response.writableEnded;
+}
+
+function cut({ socket }: IncomingMessage, response: ServerResponse): void {
+  if (response.headersSent) socket.destroy();
+  else refuseRequest(socket, '408 Request Timeout');
+}
+
+/** Answers 400 to requests with more than one `Host`: Node goes by the first, a proxy in front perhaps by another. */
+export function requireOneHost(answer: RequestListener): RequestListener {
+  return (request, response) => {
+    if (hasOneHost(request)) answer(request, response);
+    else refuseRequest(request.socket, '400 Bad Request');
+  };
+}
+
+/** Node itself refuses requests with none. */
+export function hasOneHost({ rawHeaders }: IncomingMessage): boolean {
+  const names = rawHeaders.filter((_, index) => index % 2 === 0);
+  return names.filter((name) => name.toLowerCase() === 'host').length <= 1;
+}
+
+/** Answers on the bare connection, and ends it. */
+export function refuseRequest(socket: Duplex, status: string): void {
+  socket.end(`HTTP/1.1 ${status}\r\nconnection: close\r\ncontent-length: 0\r\n\r\n`);
+}

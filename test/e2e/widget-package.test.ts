@@ -1,0 +1,157 @@
+import { execFile } from 'node:child_process';
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { publint } from 'publint';
+import { formatMessage } from 'publint/utils';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+
+const run = promisify(execFile);
+const widgetFolder = fileURLToPath(new URL('../../widget/', import.meta.url));
+const consumers = fileURLToPath(new URL('../consumers/', import.meta.url));
+const ourModules = fileURLToPath(new URL('../../node_modules/', import.meta.url));
+
+/** A project elsewhere that has installed the package as it would be published, without a network. */
+let project = '';
+let packed: readonly string[] = [];
+
+beforeAll(async () => {
+  project = mkdtempSync(join(tmpdir(), 'labgraph-package-'));
+  // `npm test` has built it already.
+  const pack = ['pack', '--json', '--ignore-scripts', '--pack-destination', project];
+  const { stdout } = await run('npm', pack, { cwd: widgetFolder });
+  const [tarball] = Object.values<{ filename: string; files: { path: string }[] }>(JSON.parse(stdout));
+  packed = tarball?.files.map(({ path }) => path) ?? [];
+  writeFileSync(join(project, 'package.json'), '{ "private": true, "type": "module" }');
+  const install = ['install', `./${tarball?.filename}`, '--offline', '--ignore-scripts', '--no-audit'];
+  await run('npm', install, { cwd: project });
+});
+
+afterAll(() => rmSync(project, { recursive: true, force: true }));
+
+async function runThere(code: string): Promise<unknown> {
+  const { stdout } = await run('node', ['--input-type=module', '-e', code], { cwd: project });
+  return JSON.parse(stdout);
+}
+
+describe('the installed package', () => {
+  test('has what is built and nothing else: no source, no dependency, no second package', () => {
+    const strangers = packed.filter((path) => !/^(package\.json|README\.md|dist\/)/.test(path));
+
+    expect(strangers.concat(packed.filter((path) => /(?<!\.d)\.ts$/.test(path)))).toEqual([]);
+    expect(packed).toContain('README.md');
+    expect(readdirSync(join(project, 'node_modules')).filter((name) => !name.startsWith('.'))).toEqual([
+      '@labgraph',
+    ]);
+  });
+
+  test('may be imported on a server, every entry of it', async () => {
+    const names = await runThere(`
+      import { readFileSync } from 'node:fs';
+      const { exports } = JSON.parse(readFileSync(new URL(import.meta.resolve('@labgraph/widget/package.json'))));
+      const entries = Object.keys(exports).map((key) => key.replace('.', '@labgraph/widget').replace('languages/*', 'languages/de').replace('cdn/*', 'cdn/portal-widget.de.js'));
+      const found = {};
+      for (const entry of entries) {
+        const kind = entry.endsWith('.json') ? { with: { type: 'json' } } : {};
+        found[entry] = entry.endsWith('.css')
+          ? readFileSync(new URL(import.meta.resolve(entry)), 'utf8').length > 100
+          : Object.keys(await import(entry, kind));
+      }
+      console.log(JSON.stringify(found));`);
+
+    expect(names).toMatchObject({
+      '@labgraph/widget': [
+        'PortalError',
+        'PortalGateway',
+        'PortalLaunch',
+        'PortalOrderStatus',
+        'PortalTokenRequestEvent',
+        'addLanguage',
+        'createPortalClient',
+      ],
+      '@labgraph/widget/define': [],
+      '@labgraph/widget/languages/de': [],
+      '@labgraph/widget/cdn/portal-widget.js': ['createPortalClient'],
+      '@labgraph/widget/cdn/portal-widget.de.js': [],
+      '@labgraph/widget/testing': expect.arrayContaining(['createFakeGateway', 'fakeOrder']),
+      '@labgraph/widget/placeholder.css': true,
+    });
+  });
+
+  test('shares one copy of the code between its entries', async () => {
+    const same = await runThere(`
+      globalThis.HTMLElement = class {};
+      const known = new Map();
+      globalThis.customElements = { get: (name) => known.get(name), define: (name, element) => known.set(name, element) };
+      await import('@labgraph/widget/define');
+      const { PortalLaunch } = await import('@labgraph/widget');
+      console.log(JSON.stringify(known.get('portal-launch') === PortalLaunch));`);
+
+    expect(same).toBe(true);
+  });
+
+  test('is as publint wants it', async () => {
+    const { messages, pkg } = await publint({
+      pkgDir: join(project, 'node_modules/@labgraph/widget'),
+      strict: true,
+    });
+
+    expect(messages.map((message) => formatMessage(message, pkg))).toEqual([]);
+  });
+});
+
+/** What of Vue and Svelte their typings are joined to; their packages are far larger than the package itself. */
+const STANDINS = [
+  { name: 'vue', entry: '.', types: 'export interface GlobalComponents {}' },
+  {
+    name: 'svelte',
+    entry: './elements',
+    types: `export interface HTMLAttributes<T extends EventTarget> { class?: string; onclick?: (event: Event & { currentTarget: T }) => void }
+      export interface SvelteHTMLElements { div: HTMLAttributes<HTMLDivElement> }`,
+  },
+];
+
+describe('the types of the installed package', () => {
+  beforeAll(() => {
+    for (const name of ['@types/react', 'csstype']) {
+      cpSync(join(ourModules, name), join(project, 'node_modules', name), { recursive: true });
+    }
+    for (const { name, entry, types } of STANDINS) {
+      const folder = join(project, 'node_modules', name);
+      mkdirSync(folder, { recursive: true });
+      const exports = { [entry]: { types: './types.d.ts' } };
+      writeFileSync(join(folder, 'package.json'), JSON.stringify({ name, version: '1.0.0', exports }));
+      writeFileSync(join(folder, 'types.d.ts'), types);
+    }
+    cpSync(consumers, join(project, 'src'), { recursive: true });
+  });
+
+  test.each([
+    ['nodenext', 'nodenext'],
+    ['preserve', 'bundler'],
+  ])(
+    'hold for React 19, Vue, Svelte and plain TypeScript with module %s',
+    async (module, moduleResolution) => {
+      const compilerOptions = {
+        module,
+        moduleResolution,
+        target: 'es2023',
+        lib: ['esnext', 'dom', 'dom.iterable'],
+        types: [],
+        jsx: 'react-jsx',
+        strict: true,
+        exactOptionalPropertyTypes: true,
+        // The declarations themselves are looked at too.
+        skipLibCheck: false,
+        noEmit: true,
+      };
+      writeFileSync(join(project, 'tsconfig.json'), JSON.stringify({ compilerOptions, include: ['src'] }));
+
+      const { stdout } = await run(join(ourModules, '.bin/tsc'), ['-p', project]).catch((cause) => cause);
+
+      expect(stdout).toBe('');
+    },
+  );
+});

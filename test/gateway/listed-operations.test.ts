@@ -1,0 +1,123 @@
+import { createHash } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createListedOperations } from '../../gateway/edge/listed-operations.ts';
+import { describeOperations } from '../../widget/build/operations.ts';
+import { READ_ORDER } from '../../widget/src/operations.ts';
+import { type Ask, ways, waysWith } from '../support/ask.ts';
+import { makeFolder } from '../support/folder.ts';
+import { type Lab, startLab } from '../support/lab.ts';
+
+const folder = makeFolder();
+const own = '{ viewer { kind } }';
+const unlisted = '{ viewer { kind scopes } }';
+const hashOf = (document: string) => createHash('sha256').update(document).digest('hex');
+
+function writeList(name: string, list: unknown): string {
+  const path = folder.file(name);
+  writeFileSync(path, JSON.stringify(list));
+  return path;
+}
+
+const file = writeList('operations.json', {
+  ...JSON.parse(describeOperations()),
+  [hashOf(own)]: own,
+});
+
+let token = '';
+const viewerWays = waysWith(() => token);
+const codeOf = async (lab: Lab, ask: Ask, query: string) =>
+  (await ask(lab, query)).errors?.[0].extensions.code ?? 'ok';
+
+async function startListing(mode: string): Promise<Lab> {
+  const lab = await startLab({ env: { PERSISTED_OPERATIONS: mode, PERSISTED_OPERATIONS_FILE: file } });
+  token = await lab.tokenFor(lab.sandbox.users()[0]?.userId ?? '');
+  return lab;
+}
+
+describe('enforced', () => {
+  let lab: Lab;
+  beforeAll(async () => {
+    lab = await startListing('enforce');
+  });
+  afterAll(() => lab[Symbol.asyncDispose]());
+
+  test.each(viewerWays)('viewers may send over %s what is listed, to the letter', async (_name, ask) => {
+    const before = lab.sandbox.calls.length;
+    expect(await codeOf(lab, ask, own)).toBe('ok');
+    expect(await codeOf(lab, ask, unlisted)).toBe('OPERATION_NOT_LISTED');
+    expect(await codeOf(lab, ask, `${own} `)).toBe('OPERATION_NOT_LISTED');
+    expect(lab.sandbox.calls).toHaveLength(before);
+  });
+
+  test.each(ways)('servers of the team may send anything over %s', async (_name, ask) => {
+    expect(await codeOf(lab, ask, unlisted)).toBe('ok');
+  });
+
+  test.each(viewerWays)('the widget reads an order over %s', async (_name, ask) => {
+    const order = lab.sandbox.orders().find(({ userId }) => userId === lab.sandbox.users()[0]?.userId);
+    const answer = await ask(lab, READ_ORDER, { orderId: order?.orderId, full: true });
+    expect(answer).toMatchObject({ data: { order: { id: order?.orderId } } });
+  });
+
+  test('over HTTP the refusal is 403', async () => {
+    expect((await lab.query(unlisted, { token })).status).toBe(403);
+  });
+});
+
+test('logged: each is told once by its hash, counted always, and answered', async () => {
+  await using lab = await startListing('log');
+  for (const [, ask] of viewerWays) expect(await codeOf(lab, ask, unlisted)).toBe('ok');
+  const told = lab.logged.filter((line) => line.includes('operation.unlisted'));
+  expect(told.map((line) => JSON.parse(line).documentHash)).toEqual([hashOf(unlisted)]);
+  expect(lab.logged.join()).not.toContain('scopes');
+  const metrics = await (await fetch(`${lab.url}/metrics`)).text();
+  expect(metrics).toContain('labgraph_unlisted_operations_total 3');
+});
+
+test('off: nothing is told', async () => {
+  await using lab = await startListing('off');
+  expect((await lab.query(unlisted, { token })).errors).toBeUndefined();
+  expect(lab.logged.join()).not.toContain('operation.unlisted');
+});
+
+const base = { mode: 'enforce', files: [], whereBuilt: [], onUnlisted: () => {} } as const;
+
+test('the documents of the widget are all on the list of its build', () => {
+  const names = Object.values<string>(JSON.parse(describeOperations())).map(
+    (document) => /^\w+ (\w+)/.exec(document)?.[1],
+  );
+  expect(names.toSorted()).toEqual(['PortalLaunch', 'PortalOrder', 'PortalOrderUpdates', 'PortalTicket']);
+});
+
+test.each([
+  ['of nothing, where all would be refused', {}, /needs a list/],
+  ['that is not there', { files: [folder.file('nowhere.json')] }, /cannot be read/],
+  ['of another form', { files: [writeList('form.json', ['{ a }'])] }, /is not a JSON object/],
+  [
+    'with another document under a hash',
+    { files: [writeList('other.json', { [hashOf('{ a }')]: '{ b }' })] },
+    /another document/,
+  ],
+])('a list %s stops the start', (_what, options, message) => {
+  expect(() => createListedOperations({ ...base, ...options })).toThrow(message);
+});
+
+test('documents are not told without end', () => {
+  const told: (string | null)[] = [];
+  const listed = createListedOperations({ ...base, mode: 'log', onUnlisted: (hash) => told.push(hash) });
+  const viewer = {
+    kind: 'USER',
+    userId: 'u',
+    orderIds: null,
+    scopes: [],
+    issuedAt: new Date(),
+    expiresAt: new Date(),
+    tokenId: null,
+    origins: null,
+  } as const;
+  for (let count = 0; count < 1005; count += 1) listed.check(viewer, `{ a${count} }`);
+  expect(told.filter((hash) => hash !== null)).toHaveLength(1000);
+});
+
+afterAll(() => folder[Symbol.dispose]?.());

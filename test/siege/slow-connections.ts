@@ -1,0 +1,81 @@
+import { connect } from 'node:net';
+
+/** What became of connections that nobody meant to use. */
+export interface SlowReport {
+  readonly opened: number;
+  readonly closedByGateway: number;
+  /** Until the last of them was closed. */
+  readonly slowestMs: number;
+}
+
+export interface SlowOptions {
+  readonly url: string;
+  readonly count: number;
+  readonly token: string;
+  /** When the rest of them is given up on. */
+  readonly patienceMs: number;
+}
+
+const dripMs = 500;
+
+/** What is sent at once; the rest comes byte by byte and never ends. Each is a way to hold a connection. */
+function describeOpenings(host: string, token: string): readonly string[] {
+  const start = (line: string, ...headers: readonly string[]) =>
+    [line, `host: ${host}`, ...headers].join('\r\n');
+  const json = ['content-type: application/json', 'content-length: 5000'];
+  const authorization = `authorization: Bearer ${token}`;
+  const upload = ['content-type: multipart/form-data; boundary=x', 'content-length: 5000'];
+  return [
+    // Nothing at all; half a line; headers without end.
+    '',
+    'POST /gra',
+    start('GET /health HTTP/1.1', 'x-slow: '),
+    // Bodies without end, of known callers and of strangers. Uploads of callers who may upload have 130 s, and ten places.
+    `${start('POST /graphql HTTP/1.1', authorization, ...json)}\r\n\r\n{`,
+    `${start('POST /graphql HTTP/1.1', ...json)}\r\n\r\n{`,
+    `${start('POST /webhooks HTTP/1.1', ...json)}\r\n\r\n{`,
+    `${start('POST /graphql HTTP/1.1', ...upload)}\r\n\r\n-`,
+    `${start('GET /health HTTP/1.1', ...json)}\r\n\r\n{`,
+    `${start('POST /demo/token HTTP/1.1', ...json)}\r\n\r\n{`,
+    `${start('POST /graphql HTTP/1.1', authorization, 'content-type: application/json', 'transfer-encoding: chunked')}\r\n\r\n1`,
+  ];
+}
+
+/** Opens connections that send next to nothing, and tells when the gateway has closed them. */
+export async function holdConnections({ url, count, token, patienceMs }: SlowOptions): Promise<SlowReport> {
+  const { hostname, port, host } = new URL(url);
+  const openings = describeOpenings(host, token);
+  const givenUp = AbortSignal.timeout(patienceMs);
+  const held = Array.from({ length: count }, (_, index) =>
+    hold({ hostname, port: Number(port), givenUp }, openings[index % openings.length] ?? ''),
+  );
+  const times = (await Promise.all(held)).filter((ms) => ms !== null);
+  return { opened: count, closedByGateway: times.length, slowestMs: Math.round(Math.max(0, ...times)) };
+}
+
+interface Place {
+  readonly hostname: string;
+  readonly port: number;
+  readonly givenUp: AbortSignal;
+}
+
+/** Milliseconds from the connection to its end, null when it was still there when it was given up. */
+function hold({ hostname, port, givenUp }: Place, opening: string): Promise<number | null> {
+  const { promise, resolve } = Promise.withResolvers<number | null>();
+  const socket = connect({ host: hostname, port });
+  let openedAt = performance.now();
+  // Whoever sends nothing at all goes on sending nothing.
+  const drip = setInterval(() => opening !== '' && socket.writable && socket.write('a'), dripMs);
+  socket.on('connect', () => {
+    openedAt = performance.now();
+    socket.write(opening);
+  });
+  socket.on('error', () => {});
+  socket.resume();
+  socket.once('close', () => {
+    clearInterval(drip);
+    resolve(givenUp.aborted ? null : performance.now() - openedAt);
+  });
+  givenUp.addEventListener('abort', () => socket.destroy(), { once: true });
+  return promise;
+}

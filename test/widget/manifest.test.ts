@@ -1,0 +1,91 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { contract } from '../../widget/build/contract.ts';
+import { SECTIONS } from '../../widget/gallery/states.ts';
+import type { PortalElement } from '../../widget/src/portal-element.ts';
+import styles from '../../widget/src/styles.css?raw';
+import '../../widget/src/define.ts';
+
+/** What was seen of one kind of element in all states of the gallery. */
+interface Seen {
+  readonly slots: Set<string>;
+  readonly parts: Set<string>;
+  readonly states: Set<string>;
+}
+
+const { add } = CustomStateSet.prototype;
+const states = new Set<string>();
+
+beforeEach(() => {
+  states.clear();
+  CustomStateSet.prototype.add = function (state) {
+    states.add(state);
+    return add.call(this, state);
+  };
+});
+
+afterEach(() => {
+  CustomStateSet.prototype.add = add;
+  document.body.replaceChildren();
+});
+
+/** Whatever a status shows, a launch shows too. */
+function as(tag: string, element: PortalElement): PortalElement {
+  if (element.localName === tag) return element;
+  const launch = document.createElement('portal-launch');
+  const { client, orderId, live, privacy, status } = element;
+  return Object.assign(launch, { client, orderId, live, privacy, status: status ?? 'text' });
+}
+
+/** Brings every state of the gallery on the page, and looks at all elements of this kind. */
+async function look(tag: string): Promise<Seen> {
+  const seen: Seen = { slots: new Set(), parts: new Set(), states };
+  for (const { make, act } of SECTIONS.flatMap((section) => section.states)) {
+    const made = make();
+    if (made.localName !== tag && tag !== 'portal-launch') continue;
+    const element = as(tag, made);
+    document.body.append(element);
+    await element.updateComplete;
+    collect(element, seen);
+    act?.(element);
+    await element.updateComplete;
+    collect(element, seen);
+    await new Promise((resolve) => setTimeout(resolve));
+    collect(element, seen);
+    element.remove();
+  }
+  return seen;
+}
+
+function collect({ shadowRoot }: Element, { slots, parts }: Seen): void {
+  for (const slot of shadowRoot?.querySelectorAll('slot') ?? []) {
+    slots.add(slot.name.replace(/^error-.+/, 'error-<code>'));
+  }
+  for (const node of shadowRoot?.querySelectorAll('[part]') ?? []) {
+    for (const part of node.part) parts.add(part);
+  }
+  // Also named where a host styles it, but it is only there while no one does.
+  const frame = shadowRoot?.querySelector('.frame');
+  if (frame) parts.add('frame');
+}
+
+const names = (items: Iterable<string>) => [...items].toSorted();
+const namesOf = (items: readonly { readonly name: string }[]) => names(items.map(({ name }) => name));
+
+describe.each(contract.filter(({ states }) => states.length > 0))('the contract of <$tag>', (element) => {
+  test('names the slots, parts and states that the gallery shows, and no other', async () => {
+    const seen = await look(element.tag);
+
+    expect(names(seen.slots)).toEqual(namesOf(element.slots));
+    expect(names(seen.parts)).toEqual(namesOf(element.parts));
+    expect(names(seen.states)).toEqual(namesOf(element.states));
+  });
+});
+
+test('the contract names the custom properties of the style sheet with their defaults, and no other', () => {
+  const uses = styles.matchAll(/var\((--portal-[\w-]+), ((?:[^()]|\((?:[^()]|\([^()]*\))*\))*)\)/g);
+  const found = Object.fromEntries([...uses].map(([, name = '', fallback]) => [name, fallback]));
+  const named = contract.flatMap(({ cssProperties }) => cssProperties);
+
+  expect(Object.keys(found).length).toBeGreaterThan(8);
+  expect(Object.fromEntries(named.map(({ name, fallback }) => [name, fallback]))).toEqual(found);
+});

@@ -1,0 +1,64 @@
+import { execFileSync } from 'node:child_process';
+import { copyFileSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { build } from 'vite';
+
+const widgetFolder = fileURLToPath(new URL('..', import.meta.url));
+const sourceFolder = join(widgetFolder, 'src');
+const outFolder = join(widgetFolder, 'dist/modules');
+const typesFolder = join(outFolder, 'types');
+
+/** The entries for bundlers, as ES modules that share their parts. Names stay long: the page's own bundler shortens. */
+export async function buildModules(): Promise<void> {
+  const languages = readdirSync(join(sourceFolder, 'languages')).map((file) => file.replace('.ts', ''));
+  const input = {
+    index: 'src/index.ts',
+    define: 'src/define.ts',
+    testing: 'src/testing/index.ts',
+    ...Object.fromEntries(languages.map((name) => [`languages/${name}`, `src/languages/${name}.ts`])),
+  };
+  await build({
+    configFile: false,
+    logLevel: 'warn',
+    root: widgetFolder,
+    build: {
+      target: 'es2023',
+      cssTarget: 'esnext',
+      outDir: outFolder,
+      copyPublicDir: false,
+      modulePreload: false,
+      minify: false,
+      rolldownOptions: {
+        input,
+        preserveEntrySignatures: 'strict',
+        output: { format: 'es', entryFileNames: '[name].js', chunkFileNames: 'parts/[name].js' },
+      },
+    },
+  });
+  buildTypes();
+}
+
+/** What TypeScript says of `src` is what is published, file by file; beside it stands no source. */
+function buildTypes(): void {
+  const tsc = fileURLToPath(new URL('bin/tsc', import.meta.resolve('typescript/package.json')));
+  const options = ['--noEmit', 'false', '--declaration', '--emitDeclarationOnly', '--outDir', typesFolder];
+  execFileSync(process.execPath, [tsc, '-p', widgetFolder, '--rootDir', sourceFolder, ...options], {
+    stdio: 'inherit',
+  });
+  // Declarations that were written as such are not among what it says.
+  for (const file of ['vue.d.ts', 'svelte.d.ts']) {
+    copyFileSync(join(sourceFolder, 'typings', file), join(typesFolder, 'typings', file));
+  }
+  for (const file of readdirSync(typesFolder, { recursive: true, encoding: 'utf8' })) {
+    if (file.endsWith('.d.ts')) nameBuiltFiles(join(typesFolder, file));
+  }
+  // Typings say nothing at run time, but whoever imports them gets an answer.
+  writeFileSync(join(outFolder, 'typings.js'), 'export {};\n');
+}
+
+/** `./order.ts` becomes `./order.js`, whose types every compiler finds in the declaration beside it. */
+function nameBuiltFiles(path: string): void {
+  const text = readFileSync(path, 'utf8');
+  writeFileSync(path, text.replace(/(\b(?:from|import)[ (])(['"]\.[^'"]+)\.ts(?=['"])/g, '$1$2.js'));
+}

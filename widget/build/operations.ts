@@ -1,0 +1,23 @@
+import { createHash } from 'node:crypto';
+import type { Plugin } from 'vite';
+import * as operations from '../src/operations.ts';
+
+/**
+ * Writes `operations.json`: every document the widget sends, by the sha256 hash of its text. A gateway that takes only
+ * listed operations from browsers reads it.
+ */
+export function listOperations(): Plugin {
+  return {
+    name: 'operations',
+    apply: 'build',
+    generateBundle() {
+      this.emitFile({ type: 'asset', fileName: 'operations.json', source: describeOperations() });
+    },
+  };
+}
+
+export function describeOperations(): string {
+  const documents: readonly string[] = Object.values(operations);
+  const byHash = documents.map((document) => [createHash('sha256').update(document).digest('hex'), document]);
+  return `${JSON.stringify(Object.fromEntries(byHash), null, 2)}\n`;
+}

@@ -1,0 +1,55 @@
+import type { PortalClient } from '../src/client.ts';
+import { PortalError, type PortalErrorCode } from '../src/errors.ts';
+import type { ConnectionState } from '../src/events.ts';
+import { readOrder } from '../src/order.ts';
+import type { OrderFeed, OrderListener } from '../src/order-feed.ts';
+import type { FakeOrder } from '../src/testing/fake-order.ts';
+
+/** What an element is to see, now and for good. */
+export interface Fixed {
+  readonly order?: FakeOrder;
+  readonly connection?: ConnectionState;
+  /** What the status fails with; without order and failure it loads for ever. */
+  readonly fails?: PortalErrorCode;
+  /** What a launch fails with; without one it opens for ever. */
+  readonly launchFails?: PortalErrorCode;
+  /** The address that a launch is given. */
+  readonly portalUrl?: string;
+}
+
+/** A time of today, so that no date is written; the same in every picture. */
+const CONFIRMED_AT = new Date().setHours(9, 30, 0, 0);
+
+/** A client in which time stands still: no network, no timer, always the same state. */
+export function createFixedClient(fixed: Fixed): PortalClient {
+  const feed = createFixedFeed(fixed);
+  return {
+    endpoint: 'https://gateway.test/graphql',
+    // The same one every time, or the element would begin anew at every update.
+    feed: () => feed,
+    execute: async () => {
+      const { launchFails, portalUrl } = fixed;
+      if (launchFails) throw new PortalError(launchFails);
+      return portalUrl ? { launch: { __typename: 'PortalUrl', url: portalUrl } } : new Promise(() => {});
+    },
+  };
+}
+
+function createFixedFeed({ order, connection = 'live', fails }: Fixed): OrderFeed {
+  const shown = readOrder(order, true);
+  const tell = async (listener: OrderListener) => {
+    if (shown) listener.orderChanged(shown, 'snapshot');
+    if (fails) listener.orderFailed(new PortalError(fails));
+  };
+  return {
+    order: () => shown,
+    connection: () => (shown ? connection : 'connecting'),
+    confirmedAt: () => CONFIRMED_AT,
+    follow: (listener) => {
+      queueMicrotask(() => tell(listener));
+      return () => {};
+    },
+    refresh: tell,
+    retry: () => {},
+  };
+}
