@@ -52,7 +52,7 @@ export interface Contexts {
   readonly ownService: (signal: AbortSignal) => Service;
   /**
    * The team whose events are delivered: as configured, else as the service's first answer named it; asks the
-   * service when nothing has yet. Null when it cannot be learned now: a signed event is then taken as ours.
+   * service when nothing has yet, and goes by what an earlier run learned while it does not answer. Null when it cannot be learned now: a signed event is then taken as ours.
    */
   readonly learnTeam: () => Promise<string | null>;
   /** Whether the service answers both lists that everything starts from, within two seconds. */
@@ -69,9 +69,12 @@ export function createContexts(parts: ContextParts): Contexts {
   const noteTeam = (id: string) => {
     if (teamId !== null) return;
     teamId = id;
-    // Only commands read it. One that is lost because the log cannot be written now is written at the next start.
+    // For commands, and for a start while the service is away. One that is lost because the log cannot be written now is written at the next start.
     store.log.writeMark(teamMark, id).catch(() => undefined);
   };
+
+  /** What an earlier run learned: not `teamId`, which the service's first answer sets right. */
+  const readTeamMark = () => store.log.readMark(teamMark).catch(() => null);
 
   const create: CreateContext = ({
     caller,
@@ -133,7 +136,7 @@ export function createContexts(parts: ContextParts): Contexts {
     ownService,
     learnTeam: async () => {
       if (teamId === null) await askForTeam();
-      return teamId;
+      return teamId ?? (await readTeamMark());
     },
     isServiceReachable: () =>
       probe((service) =>

@@ -32,5 +32,6 @@ export interface Session {
  * @returns null for anything but a whole number
  */
 export function readPosition(text: unknown): number | null {
-  return typeof text === 'string' && /^\d{1,15}$/.test(text) ? Number(text) : null;
+  if (typeof text !== 'string' || !/^\d+$/.test(text)) return null;
+  return Number.isSafeInteger(Number(text)) ? Number(text) : null;
 }

@@ -50,6 +50,7 @@ type Replayed =
 /** The new message has an id of its own that is made of the old one, so that the log keeps it once. */
 async function replayOne(log: EventLog, letter: DeadLetter, teamId: string): Promise<Replayed> {
   const { receivedAt, body } = letter;
+  if (body === null) return { outcome: 'still-dead', reason: 'sealed' };
   const message = readEnvelope(
     { messageId: `replay:${letter.messageId}`, receivedAt, body },
     { ...readers, teamId },

@@ -159,8 +159,10 @@ export interface StoredEvent {
 }
 
 /** A message that nobody is told, kept for people to look at. */
-export interface DeadLetter extends StoredEvent {
+export interface DeadLetter extends Omit<StoredEvent, 'body'> {
   readonly deadReason: DeadReason;
+  /** Null when no key opens it: it is listed all the same. */
+  readonly body: Buffer | null;
 }
 
 /** Whom and what a message is about: all that those who wait need to know. */

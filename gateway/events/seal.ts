@@ -6,6 +6,8 @@ export interface Seal {
   readonly close: (plain: Buffer) => Buffer;
   /** @throws GatewayError EVENT_LOG_UNAVAILABLE when no active key opens it */
   readonly open: (kept: Buffer) => Buffer;
+  /** Null when no active key opens it. */
+  readonly tryOpen: (kept: Buffer) => Buffer | null;
 }
 
 const plainMark = 0;
@@ -20,6 +22,14 @@ const tagBytes = 16;
  */
 export function createSeal(keys: readonly Buffer[]): Seal {
   const [closing] = keys;
+  const tryOpen = (kept: Buffer): Buffer | null => {
+    if (kept[0] === plainMark) return kept.subarray(1);
+    for (const key of keys) {
+      const plain = openWith(kept, key);
+      if (plain !== null) return plain;
+    }
+    return null;
+  };
   return {
     close: (plain) => {
       if (closing === undefined) return Buffer.concat([Buffer.of(plainMark), plain]);
@@ -29,17 +39,15 @@ export function createSeal(keys: readonly Buffer[]): Seal {
       return Buffer.concat([Buffer.of(sealedMark), nonce, cipher.getAuthTag(), sealed]);
     },
     open: (kept) => {
-      if (kept[0] === plainMark) return kept.subarray(1);
-      for (const key of keys) {
-        const plain = tryOpen(kept, key);
-        if (plain !== null) return plain;
-      }
+      const plain = tryOpen(kept);
+      if (plain !== null) return plain;
       throw new GatewayError('EVENT_LOG_UNAVAILABLE', 'No key in EVENT_LOG_KEY opens a stored event.');
     },
+    tryOpen,
   };
 }
 
-function tryOpen(kept: Buffer, key: Buffer): Buffer | null {
+function openWith(kept: Buffer, key: Buffer): Buffer | null {
   const nonce = kept.subarray(1, 1 + nonceBytes);
   const tag = kept.subarray(1 + nonceBytes, 1 + nonceBytes + tagBytes);
   try {

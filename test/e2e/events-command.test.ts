@@ -36,17 +36,41 @@ test('dead letters are listed without their bodies, unless they are asked for', 
   expect(listed.code).toBe(0);
   expect(listed.lines()).toEqual([
     {
-      position: 1,
+      position: expect.any(Number),
       receivedAt: expect.stringMatching(/^\d{4}-.*Z$/),
       type: 'some.event',
       reason: 'other-team',
       teamId: world.sandbox.teamId,
     },
-    { position: 2, receivedAt: expect.any(String), type: 'unreadable', reason: 'unreadable', teamId: null },
+    {
+      position: expect.any(Number),
+      receivedAt: expect.any(String),
+      type: 'unreadable',
+      reason: 'unreadable',
+      teamId: null,
+    },
   ]);
   expect(listed.text).not.toContain('canary');
   const bodies = (await runCommand(world.env, 'dead', '--body')).lines().map(({ body }) => body);
   expect(bodies).toEqual([some(world), 'unreadable canary']);
+});
+
+test('a dead letter that no key opens any more is listed and counted, and hides no other', async () => {
+  const key = (letter: string) => ({ EVENT_LOG_KEY: Buffer.alloc(32, letter).toString('base64') });
+  await using world = await startWorld({ SERVICE_TEAM_ID: otherTeam, ...key('k') });
+  const { url } = await world.startGateway();
+  await post(url, 'a', 'unreadable');
+  const rotated = { ...world.env, ...key('x') };
+
+  const dead = await runCommand(rotated, 'dead', '--body');
+  expect(dead).toMatchObject({ code: 0, said: '' });
+  expect(dead.lines()).toMatchObject([{ reason: 'unreadable', sealed: true, body: null }]);
+  expect((await runCommand(rotated, 'replay', '--all')).lines()).toMatchObject([
+    { outcome: 'still-dead', reason: 'sealed' },
+  ]);
+  const verified = await runCommand(rotated, 'verify');
+  expect(verified.lines()).toMatchObject([{ deadLetters: { unreadable: 1 } }]);
+  expect(verified.said).toContain('No key in EVENT_LOG_KEY opens 1 of the dead letters.');
 });
 
 test('a replayed event reaches a subscriber of the running gateway, once, however often it is replayed', async () => {
@@ -60,20 +84,23 @@ test('a replayed event reaches a subscriber of the running gateway, once, howeve
   await post(url, 'unreadable', 'unreadable');
 
   const today = { ...world.env, SERVICE_TEAM_ID: world.sandbox.teamId };
+  const dead = (await runCommand(world.env, 'dead')).lines();
+  const [first, second] = dead.map(({ position }) => position);
   const replayed = await runCommand(today, 'replay', '--all');
   expect(replayed.code).toBe(0);
   expect(replayed.lines()).toEqual([
-    { position: 1, outcome: 'replayed', newPosition: 3 },
-    { position: 2, outcome: 'still-dead', reason: 'unreadable' },
+    { position: first, outcome: 'replayed', newPosition: expect.any(Number) },
+    { position: second, outcome: 'still-dead', reason: 'unreadable' },
   ]);
+  const { newPosition } = replayed.lines()[0] ?? {};
   const update = JSON.parse((await updates.next())?.data ?? '').data.orderUpdates;
   expect(update.kind).toBe('CHANGED');
 
-  const again = await runCommand(today, 'replay', '1', '2', '17');
+  const again = await runCommand(today, 'replay', String(first), String(second), '17');
   expect(again.code).toBe(1);
   expect(again.lines()).toEqual([
-    { position: 1, outcome: 'replayed-before', newPosition: 3 },
-    { position: 2, outcome: 'still-dead', reason: 'unreadable' },
+    { position: first, outcome: 'replayed-before', newPosition },
+    { position: second, outcome: 'still-dead', reason: 'unreadable' },
   ]);
   expect(again.said).toBe('There is no dead letter at position 17.\n');
   expect((await runCommand(world.env, 'dead')).lines()).toHaveLength(2);
@@ -87,7 +114,7 @@ test('without SERVICE_TEAM_ID a letter is judged by the team that the gateway ha
   await post(url, 'foreign', some(world, { team_id: otherTeam }));
   await end('SIGTERM');
   expect((await runCommand(world.env, 'replay', '--all')).lines()).toEqual([
-    { position: 1, outcome: 'still-dead', reason: 'other-team' },
+    { position: expect.any(Number), outcome: 'still-dead', reason: 'other-team' },
   ]);
 });
 
@@ -103,8 +130,8 @@ test('tail shows what comes, once each and without bodies, and tells users apart
   const [second, third] = [await tail.nextLine(), await tail.nextLine()];
 
   expect([first, second, third]).toEqual(
-    [1, 2, 3].map((position) => ({
-      position,
+    [first, second, third].map((line) => ({
+      position: line?.position,
       receivedAt: expect.any(String),
       type: 'some.event',
       origin: 'webhook',
@@ -115,8 +142,11 @@ test('tail shows what comes, once each and without bodies, and tells users apart
   expect(second?.user).not.toBe(first?.user);
   expect(await tail.end()).toBe(0);
 
-  await using bodies = running(world, 'tail', '--after', '2', '--body');
-  expect(await bodies.nextLine()).toMatchObject({ position: 3, body: some(world, { user_id: 'user-1' }) });
+  await using bodies = running(world, 'tail', '--after', String(second?.position), '--body');
+  expect(await bodies.nextLine()).toMatchObject({
+    position: third?.position,
+    body: some(world, { user_id: 'user-1' }),
+  });
 });
 
 test('verify finds a sound log sound, and says what is in it', async () => {
@@ -135,7 +165,7 @@ test('verify finds a sound log sound, and says what is in it', async () => {
       events: 3,
       deadLetters: { unreadable: 1 },
       from: 0,
-      through: 3,
+      through: expect.any(Number),
       types: { 'labtest.order.updated': 2, 'some.event': 1 },
       faults: 0,
     },

@@ -88,7 +88,7 @@ export interface Opened {
 export function openAsFar(rows: readonly unknown[], seal: Seal): Opened {
   const events: StoredEvent[] = [];
   try {
-    for (const row of rows) events.push(toEvent(row, seal).event);
+    for (const row of rows) events.push(toEvent(row, seal));
     return { events, isCut: false };
   } catch (error) {
     if (!isGatewayError(error, 'EVENT_LOG_UNAVAILABLE')) throw error;
@@ -97,18 +97,30 @@ export function openAsFar(rows: readonly unknown[], seal: Seal): Opened {
 }
 
 export function toDeadLetter(row: unknown, seal: Seal): DeadLetter {
-  const { event, deadReason } = toEvent(row, seal);
-  return { ...event, deadReason: deadReason === 'other-team' ? 'other-team' : 'unreadable' };
+  const { head, deadReason, sealed } = toParts(row);
+  return {
+    ...head,
+    deadReason: deadReason === 'other-team' ? 'other-team' : 'unreadable',
+    body: seal.tryOpen(sealed),
+  };
 }
 
-function toEvent(
-  row: unknown,
-  seal: Seal,
-): { readonly event: StoredEvent; readonly deadReason: string | null } {
+function toEvent(row: unknown, seal: Seal): StoredEvent {
+  const { head, sealed } = toParts(row);
+  return { ...head, body: seal.open(sealed) };
+}
+
+interface Parts {
+  readonly head: Omit<StoredEvent, 'body'>;
+  readonly deadReason: string | null;
+  readonly sealed: Buffer;
+}
+
+function toParts(row: unknown): Parts {
   const [position, messageId, receivedAt, type, userId, clientUserId, teamId, subject, version, ...rest] =
     kept.parse(row);
-  const [origin, deadReason, body] = rest;
-  const event: StoredEvent = {
+  const [origin, deadReason, sealed] = rest;
+  const head: Parts['head'] = {
     position,
     messageId,
     receivedAt: new Date(receivedAt),
@@ -118,9 +130,8 @@ function toEvent(
     teamId,
     subject: subject === null ? null : { id: subject, version: Number(version) },
     origin: origin === 'reconciled' ? 'reconciled' : 'webhook',
-    body: seal.open(body),
   };
-  return { event, deadReason };
+  return { head, deadReason, sealed };
 }
 
 /** A fact as `append.lua` keeps it: `at position receivedAt value`, the value in bytes. */

@@ -11,15 +11,18 @@ const waitMs = 1000;
 export interface Replicas {
   /**
    * Does a write and resolves with its answer when a replica has it too.
-   * @throws GatewayError EVENT_LOG_UNAVAILABLE when none has, in time; it may be kept nevertheless
+   * @throws GatewayError EVENT_LOG_UNAVAILABLE when none has, in time, or the server is weak; it may be kept nevertheless
    */
   readonly write: <T>(work: () => Promise<T>) => Promise<T>;
   /** Looks how many replicas there are now. */
   readonly look: () => Promise<void>;
 }
 
-/** @param connection the one that all writes go over: WAIT speaks of one connection's writes only */
-export function createReplicas(connection: Connection): Replicas {
+/**
+ * @param connection the one that all writes go over: WAIT speaks of one connection's writes only
+ * @param requireStrong rejects while the server itself may lose what it acknowledges
+ */
+export function createReplicas(connection: Connection, requireStrong: () => Promise<void>): Replicas {
   let count = 0;
 
   // A write of its own in front: WAIT then covers everything before it, also what an earlier connection wrote and
@@ -32,6 +35,7 @@ export function createReplicas(connection: Connection): Replicas {
 
   return {
     write: async (work) => {
+      await requireStrong();
       const session = connection.session();
       const result = await work();
       if (count > 0) await confirm();

@@ -6,14 +6,14 @@ import type { Replies } from '../replies.ts';
 import { createSeal } from '../seal.ts';
 import { createWakers } from '../wakers.ts';
 import { createCalls } from './calls.ts';
-import { type Connection, connect, nameOf } from './connection.ts';
+import { connect, nameOf } from './connection.ts';
 import { createRedisDeposits } from './deposits.ts';
 import { startHearing } from './hearing.ts';
 import { createHints } from './hints.ts';
 import { createRedisLog } from './log.ts';
 import { createReplicas } from './replicas.ts';
 import { createRedisReplies } from './replies.ts';
-import { checkSettings } from './settings.ts';
+import { requireSettings } from './settings.ts';
 
 export interface RedisStore {
   readonly log: EventLog;
@@ -59,8 +59,12 @@ export async function openRedisStore(url: string, options: RedisOptions): Promis
     for (const connection of Object.values(connections)) connection.close();
   };
   try {
-    await requireSettings(url, writes, options);
-    const replicas = createReplicas(writes);
+    const requireStrong = await requireSettings(writes, {
+      serverName: nameOf(url),
+      allowWeak: options.allowWeak,
+      onWeak: (reason) => options.log.warn('events.store_weak', { store: 'redis', reason }),
+    });
+    const replicas = createReplicas(writes, requireStrong);
     await replicas.look();
     const wakers = createWakers();
     const noteOtherLog = () => {
@@ -114,10 +118,4 @@ async function connectAll(url: string, log: Log) {
     writes.close();
     throw error;
   }
-}
-
-async function requireSettings(url: string, connection: Connection, options: RedisOptions): Promise<void> {
-  const { allowWeak, log } = options;
-  const weakness = await checkSettings(connection, { serverName: nameOf(url), allowWeak });
-  if (weakness !== null) log.warn('events.store_weak', { store: 'redis', reason: weakness });
 }

@@ -3,6 +3,7 @@ import { chmodSync, existsSync, mkdirSync, renameSync, rmSync, statSync } from '
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { GatewayError } from '../../errors.ts';
+import { type Standing, standingOf } from './standing.ts';
 import { tables } from './tables.ts';
 
 /** How long one connection waits for another (a command beside the gateway) before it gives up. */
@@ -11,6 +12,8 @@ export const busyMs = 1000;
 /** The log's file, open, and the lock that keeps a second gateway out. */
 export interface LogFile {
   readonly database: DatabaseSync;
+  /** The files that must stay where they are for as long as anything is acknowledged: the log's, and its lock's. */
+  readonly standings: readonly Standing[];
   /**
    * Reads the whole file, about 0.2 s for 100,000 events.
    * @throws GatewayError EVENT_LOG_DAMAGED
@@ -38,8 +41,10 @@ export function openLogFile(path: string, access: 'exclusive' | 'shared'): LogFi
     }
     database = openDatabase(path);
     const opened = database;
+    const places = lock === null ? [path] : [path, `${path}.lock`];
     return {
       database: opened,
+      standings: places.map(standingOf),
       check: () => checkWhole(opened, path),
       close: () => {
         if (opened.isOpen) opened.close();

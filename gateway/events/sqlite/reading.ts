@@ -45,11 +45,14 @@ export function createReading(database: DatabaseSync, seal: Seal) {
         .filter((finding) => finding !== 'ok'),
     /** @param end the end of the log as known before: where to go on from when nothing more matches */
     events: (scope: Scope, after: number, { limit, end }: Stretch): Batch | Gap => {
+      const isPlace = after === 0 || prepare(selectPlace).get(after, after + 1) !== undefined;
       const { where, values } = toConditions(scope);
       const sql = `SELECT * FROM events WHERE position > ? AND dead_reason IS NULL${where} ORDER BY position LIMIT ?`;
       const rows = prepare(sql).all(after, ...values, limit);
       // Read after the rows: what was pruned while they were read is seen here.
-      if (after < prunedThrough()) return { kind: 'gap', reason: 'pruned' };
+      const pruned = prunedThrough();
+      if (after < pruned) return { kind: 'gap', reason: 'pruned' };
+      if (!isPlace && after !== pruned) return { kind: 'gap', reason: 'other-epoch' };
       const events = openAsFar(rows, seal);
       if (events.length < rows.length && events.length === 0) return { kind: 'gap', reason: 'sealed' };
       const last = events.at(-1)?.position ?? after;
@@ -76,11 +79,18 @@ export function createReading(database: DatabaseSync, seal: Seal) {
       prepare('SELECT * FROM events WHERE position > ? AND dead_reason IS NOT NULL ORDER BY position LIMIT ?')
         .all(after, limit)
         .map((row) => ({
-          ...toEvent(row, seal),
+          ...toHead(row),
+          body: seal.tryOpen(readBytes(row, 'body')),
           deadReason: readText(row, 'dead_reason') === 'other-team' ? 'other-team' : 'unreadable',
         })),
   };
 }
+
+/**
+ * A place is an event's, or the one right before it. One where nothing ever stood belongs to a history that was
+ * replaced by an older copy of the file.
+ */
+const selectPlace = 'SELECT 1 FROM events WHERE position BETWEEN ? AND ? LIMIT 1';
 
 interface Stretch {
   readonly limit: number;
@@ -109,6 +119,10 @@ function openAsFar(rows: readonly Row[], seal: Seal): readonly StoredEvent[] {
 }
 
 function toEvent(row: Row, seal: Seal): StoredEvent {
+  return { ...toHead(row), body: seal.open(readBytes(row, 'body')) };
+}
+
+function toHead(row: Row): Omit<StoredEvent, 'body'> {
   const subject = readOptionalText(row, 'subject');
   const version = readOptionalNumber(row, 'version');
   return {
@@ -121,7 +135,6 @@ function toEvent(row: Row, seal: Seal): StoredEvent {
     teamId: readOptionalText(row, 'team_id'),
     subject: subject === null || version === null ? null : { id: subject, version },
     origin: readText(row, 'origin') === 'reconciled' ? 'reconciled' : 'webhook',
-    body: seal.open(readBytes(row, 'body')),
   };
 }
 

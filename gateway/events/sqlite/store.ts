@@ -34,7 +34,7 @@ export interface SqliteOptions {
  */
 export function openSqliteStore(path: string, { keys, access }: SqliteOptions): SqliteStore {
   const file = openLogFile(path, access);
-  const writer = startWriterThread({ path, keys });
+  const writer = startWriterThread({ path, keys, standings: file.standings });
   // The thread comes up meanwhile: the first webhook after a start waits for both.
   checkOrLeave(file, writer);
   const reading = createReading(file.database, createSeal(keys));

@@ -1,6 +1,7 @@
 /**
- * The tables of the event log. Positions come from AUTOINCREMENT, so that one is never given twice, not even
- * after everything was pruned. Made when a file is opened; adding to them is how the file grows with the code.
+ * The tables of the event log. A position is the time of its append in microseconds, or one more than the last where
+ * that is later. AUTOINCREMENT remembers the last one, so that none is given twice: not after everything was pruned,
+ * and not after an older copy of the file was put back, whose log goes on later than the one it replaces. Made when a file is opened; adding to them is how the file grows with the code.
  */
 export const tables = `
 CREATE TABLE IF NOT EXISTS meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;

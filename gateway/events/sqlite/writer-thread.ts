@@ -1,10 +1,13 @@
 import { Worker } from 'node:worker_threads';
 import { GatewayError } from '../../errors.ts';
+import type { Standing } from './standing.ts';
 import type { Writing } from './writing.ts';
 
 export interface WriterData {
   readonly path: string;
   readonly keys: readonly Uint8Array[];
+  /** Nothing is acknowledged unless these files are where they were. */
+  readonly standings: readonly Standing[];
 }
 
 export interface Ask {

@@ -2,12 +2,13 @@ import { DatabaseSync } from 'node:sqlite';
 import { parentPort, workerData } from 'node:worker_threads';
 import { createSeal } from '../seal.ts';
 import { busyMs } from './file.ts';
+import { isStanding } from './standing.ts';
 import type { Answer, Ask, WriterData } from './writer-thread.ts';
 import { createWriting, type Writing } from './writing.ts';
 
 /** The thread that writes: an fsync holds up nobody who reads, subscribes or asks. */
 // Made by `writer-thread.ts` and by nobody else.
-const { path, keys } = workerData as WriterData;
+const { path, keys, standings } = workerData as WriterData;
 const database = new DatabaseSync(path, { timeout: busyMs });
 database.exec('PRAGMA synchronous = FULL');
 const writing: Writing = createWriting(database, createSeal(keys.map((key) => Buffer.from(key))));
@@ -19,7 +20,10 @@ parentPort?.on('message', ({ id, name, args }: Ask) => {
 
 function answer(id: number, write: () => unknown): Answer {
   try {
-    return { id, isDone: true, value: write() };
+    const value = write();
+    // Looked at after the commit: what was removed before it would be gone with this process.
+    if (!standings.every(isStanding)) throw new Error('The file of the log, or its lock, was removed.');
+    return { id, isDone: true, value };
   } catch (error) {
     return { id, isDone: false, reason: error instanceof Error ? error.message : 'not an error' };
   }

@@ -93,8 +93,10 @@ function createAppend(
   const selectMessage = database.prepare('SELECT position, body_hash FROM messages WHERE message_id = ?');
   const insertMessage = database.prepare('INSERT INTO messages VALUES (?, ?, ?, ?)');
   const insertEvent = database.prepare(
-    `INSERT INTO events (message_id, received_at, type, user_id, client_user_id, team_id, subject, version, origin,
-      advances, dead_reason, body) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    `INSERT INTO events (position, message_id, received_at, type, user_id, client_user_id, team_id, subject, version,
+      origin, advances, dead_reason, body) VALUES (
+      max(?, coalesce((SELECT seq + 1 FROM sqlite_sequence WHERE name = 'events'), 1)),
+      ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   );
   const upsertSubject = database.prepare(
     `INSERT INTO subjects VALUES (?, ?, ?, ?) ON CONFLICT (subject) DO UPDATE
@@ -106,6 +108,8 @@ function createAppend(
   const insert = (message: NewMessage, advances: boolean): number => {
     const { subject, userId, clientUserId, teamId } = message;
     const { lastInsertRowid } = insertEvent.run(
+      // Microseconds: whole numbers below 2^53 for 200 years more.
+      Date.now() * 1000,
       ...[message.messageId, message.receivedAt.getTime(), message.type, userId, clientUserId, teamId],
       ...[subject?.id ?? null, subject?.version ?? null, message.origin, advances ? 1 : 0],
       ...[message.deadReason, seal.close(message.body)],
@@ -181,7 +185,11 @@ function endOfStep(database: DatabaseSync, reading: Reading, bound: number): num
     'SELECT position FROM events WHERE received_at >= ? ORDER BY position LIMIT 1',
     bound,
   );
-  const end = firstKept === undefined ? reading.head() : firstKept - 1;
+  const end =
+    firstKept === undefined
+      ? reading.head()
+      : find('SELECT position FROM events WHERE position < ? ORDER BY position DESC LIMIT 1', firstKept);
+  if (end === undefined) return reading.prunedThrough();
   const chunk = find(
     `SELECT position FROM events WHERE position <= ? ORDER BY position LIMIT 1 OFFSET ${pruneChunk - 1}`,
     end,

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { setTimeout } from 'node:timers/promises';
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { createStream, follow } from '../../../gateway/events/follow.ts';
 import type { EventLog, News } from '../../../gateway/events/log.ts';
 import { openEventStore } from '../../../gateway/events/open.ts';
@@ -98,6 +98,20 @@ describe('the log in Redis', () => {
     expect(await log.append(newMessage('a'))).toEqual({ position, duplicate: true, altered: false });
     expect(await log.latest('order-1')).toMatchObject({ version: 2, position });
     expect(await log.replies.begin('key', 'print')).toEqual({ kind: 'finished', answer: { id: 1 } });
+  });
+
+  test('lists a dead letter that no key opens without its body, and hides no other', async () => {
+    const url = server.newUrl();
+    const [lost, kept] = [randomBytes(32), randomBytes(32)];
+    for (const [id, key] of [['lost-key', lost] as const, ['readable', kept] as const]) {
+      await using writer = await openInstance(url, { keys: [key] });
+      await writer.append(newMessage(id, { deadReason: 'unreadable' }));
+    }
+    await using log = await openInstance(url, { keys: [kept] });
+    expect(await log.deadLetters(0, 10)).toMatchObject([
+      { messageId: 'lost-key', deadReason: 'unreadable', body: null },
+      { messageId: 'readable', body: newMessage('readable').body },
+    ]);
   });
 
   test('of several instances tells each message to each of them once, whoever appended it', async () => {
@@ -471,6 +485,57 @@ describe('with a replica', () => {
     expect(await log.append(newMessage('b'))).toMatchObject({ duplicate: true });
     expect(await Promise.all(['c', 'd', 'e'].map((id) => log.append(newMessage(id))))).toHaveLength(3);
   }, 20_000);
+});
+
+describe('a server that is made weak while the gateway runs', () => {
+  const weaken = (server: RedisServer, url: string) =>
+    server.command(url, 'CONFIG', 'SET', 'appendonly', 'no');
+
+  test('is found out with the next connection: nothing is acknowledged until it is mended', async () => {
+    await using server = await startRedis();
+    const url = server.newUrl();
+    await using log = await openInstance(url);
+    await log.append(newMessage('a'));
+    await weaken(server, url);
+    await server.command(url, 'CLIENT', 'KILL', 'TYPE', 'normal');
+
+    await expect
+      .poll(() => log.append(newMessage('probe')).catch(() => log.logged))
+      .toContain('events.store_weak');
+    expect(await log.isWritable()).toBe(false);
+    await expect(log.append(newMessage('b'))).rejects.toEqual(isUnavailable);
+    await expect(log.writeMark('place', 'here')).rejects.toEqual(isUnavailable);
+    expect(await idsOf(log)).toEqual(['a']);
+    expect(log.logged.filter((event) => event === 'events.store_weak')).toHaveLength(1);
+
+    await server.command(url, 'CONFIG', 'SET', 'appendonly', 'yes');
+    expect(await log.isWritable()).toBe(true);
+    expect(await log.append(newMessage('b'))).toMatchObject({ duplicate: false });
+  });
+
+  test('is found out within a minute over a connection that stands', async () => {
+    await using server = await startRedis();
+    const url = server.newUrl();
+    await using log = await openInstance(url);
+    await weaken(server, url);
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 60_000 });
+    try {
+      await expect(log.append(newMessage('a'))).rejects.toEqual(isUnavailable);
+      expect(await log.isWritable()).toBe(false);
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
+  test('goes on being used where that is allowed', async () => {
+    await using server = await startRedis();
+    const url = server.newUrl();
+    await weaken(server, url);
+    await using log = await openInstance(url, { allowWeak: true });
+    await server.command(url, 'CLIENT', 'KILL', 'TYPE', 'normal');
+    await expect.poll(() => log.isWritable()).toBe(true);
+    expect(log.logged.filter((event) => event === 'events.store_weak')).toHaveLength(1);
+  });
 });
 
 describe('at the start', () => {

@@ -1,7 +1,16 @@
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { readdirSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import process from 'node:process';
 import { createInterface } from 'node:readline';
 import { describe, expect, test } from 'vitest';
@@ -39,9 +48,52 @@ test('A reopened log has everything it had: epoch, events, positions, ids, versi
     events: [storedEvent(newMessage('a', { subject: order(2) }), position)],
   });
   expect(await log.append(newMessage('a'))).toEqual({ position, duplicate: true, altered: false });
-  expect(await log.append(newMessage('b', { subject: order(1) }))).toMatchObject({ position: position + 1 });
+  const next = await log.append(newMessage('b', { subject: order(1) }));
+  expect(next.position).toBeGreaterThan(position);
   expect(await log.latest('order-1')).toMatchObject({ version: 2, position });
   expect(await log.replies.begin('key', 'print')).toEqual({ kind: 'finished', answer: { id: 1 } });
+});
+
+describe('an older copy of the file, put back,', () => {
+  /** A log at `kept` whose copy was put back after `lost` had been appended. */
+  async function restore(path: string) {
+    const first = openLog(path);
+    const kept = await first.append(newMessage('kept'));
+    await first.close();
+    copyFileSync(path, `${path}.copy`);
+    const second = openLog(path);
+    const lost = await second.append(newMessage('lost'));
+    await second.close();
+    copyFileSync(`${path}.copy`, path);
+    return { kept: kept.position, lost: lost.position };
+  }
+
+  test('never gives a position again, and knows places of the history it replaced', async () => {
+    using folder = makeFolder();
+    const { kept, lost } = await restore(folder.file('events.db'));
+    await using log = openLog(folder.file('events.db'));
+    expect(await log.read({}, lost, 10)).toEqual({ kind: 'gap', reason: 'beyond-end' });
+
+    const next = await log.append(newMessage('next'));
+    await log.append(newMessage('after'));
+
+    expect(next.position).toBeGreaterThan(lost);
+    expect(next.position).toBeLessThan(Number.MAX_SAFE_INTEGER);
+    expect(await log.read({}, lost, 10)).toEqual({ kind: 'gap', reason: 'other-epoch' });
+    const stillGood = await log.read({}, kept, 10);
+    expect(stillGood).toMatchObject({ events: [{ messageId: 'next' }, { messageId: 'after' }] });
+    expect(await log.read({}, next.position - 1, 1)).toMatchObject({ events: [{ messageId: 'next' }] });
+  });
+
+  test('is no gap for who stands where it was pruned last', async () => {
+    using folder = makeFolder();
+    await using log = openLog(folder.file('events.db'));
+    const old = await log.append(newMessage('old', { receivedAt: new Date(0) }));
+    await log.append(newMessage('new'));
+    await log.prune(new Date(1));
+    expect(await log.read({}, old.position, 10)).toMatchObject({ events: [{ messageId: 'new' }] });
+    expect(await log.read({}, old.position - 1, 10)).toEqual({ kind: 'gap', reason: 'pruned' });
+  });
 });
 
 test('What was appended when the log closes is kept', async () => {
@@ -67,11 +119,11 @@ test('A second opener is refused for as long as the first is there', async () =>
   const path = folder.file('events.db');
   const first = openLog(path);
   expect(() => openLog(path)).toThrow(expect.objectContaining({ code: 'EVENT_LOG_LOCKED' }));
-  await first.append(newMessage('a'));
+  const { position } = await first.append(newMessage('a'));
   expect(() => openLog(path)).toThrow(expect.objectContaining({ code: 'EVENT_LOG_LOCKED' }));
   await first.close();
   await using second = openLog(path);
-  expect(await second.position()).toBe(1);
+  expect(await second.position()).toBe(position);
 });
 
 describe('a damaged file is refused and left as it is:', () => {
@@ -141,7 +193,7 @@ describe('at rest', () => {
   ])('bodies and kept answers %s', async (_name, keys, isReadable) => {
     using folder = makeFolder();
     await using log = openLog(folder.file('events.db'), keys);
-    await log.append(sealed);
+    const { position } = await log.append(sealed);
     await log.replies.begin('key', 'print');
     await log.replies.finish('key', { note: 'Jane Doe again' });
 
@@ -150,7 +202,7 @@ describe('at rest', () => {
       .join('');
 
     expect([text.includes(secret), text.includes('Jane Doe again')]).toEqual([isReadable, isReadable]);
-    expect(await log.read({}, 0, 10)).toMatchObject({ events: [storedEvent(sealed, 1)] });
+    expect(await log.read({}, 0, 10)).toMatchObject({ events: [storedEvent(sealed, position)] });
   });
 
   test('a new first key closes, and old keys still open', async () => {
@@ -159,22 +211,45 @@ describe('at rest', () => {
     const [oldKey, newKey] = [randomBytes(32), randomBytes(32)];
     const append = async (id: string, keys: readonly Buffer[]) => {
       await using log = openLog(path, keys);
-      await log.append(newMessage(id));
+      return (await log.append(newMessage(id))).position;
     };
-    await append('clear', []);
-    await append('old', [oldKey]);
-    await append('new', [newKey, oldKey]);
+    const clear = await append('clear', []);
+    const old = await append('old', [oldKey]);
+    const latest = await append('new', [newKey, oldKey]);
 
     await using log = openLog(path, [newKey, oldKey]);
     const batch = await log.read({}, 0, 10);
     expect(batch).toMatchObject({
-      events: ['clear', 'old', 'new'].map((id, index) => storedEvent(newMessage(id), index + 1)),
+      events: [
+        storedEvent(newMessage('clear'), clear),
+        storedEvent(newMessage('old'), old),
+        storedEvent(newMessage('new'), latest),
+      ],
     });
     await log.close();
 
     await using withoutOld = openLog(path, [newKey]);
-    expect(await withoutOld.read({}, 2, 10)).toMatchObject({ events: [{ messageId: 'new' }] });
-    expect(await withoutOld.read({}, 1, 10)).toEqual({ kind: 'gap', reason: 'sealed' });
+    expect(await withoutOld.read({}, old, 10)).toMatchObject({ events: [{ messageId: 'new' }] });
+    expect(await withoutOld.read({}, clear, 10)).toEqual({ kind: 'gap', reason: 'sealed' });
+  });
+
+  test('a dead letter that no key opens is listed without its body, and hides no other', async () => {
+    using folder = makeFolder();
+    const path = folder.file('events.db');
+    const appendDead = async (id: string, key: Buffer) => {
+      await using log = openLog(path, [key]);
+      await log.append(newMessage(id, { deadReason: 'unreadable' }));
+    };
+    const kept = randomBytes(32);
+    await appendDead('lost-key', randomBytes(32));
+    await appendDead('readable', kept);
+
+    await using log = openLog(path, [kept]);
+
+    expect(await log.deadLetters(0, 10)).toMatchObject([
+      { messageId: 'lost-key', deadReason: 'unreadable', body: null },
+      { messageId: 'readable', body: newMessage('readable').body },
+    ]);
   });
 
   test('a body that was changed in the file is not opened', () => {
@@ -205,8 +280,43 @@ test('A full disk refuses appends, lets reads go on, and needs no restart', asyn
     expect(await log.position()).toBe(position);
   }
   expect(await log.isWritable()).toBe(true);
-  expect(await log.append(newMessage('b'))).toEqual({ position: 2, duplicate: false, altered: false });
+  expect(await log.append(newMessage('b'))).toMatchObject({ duplicate: false });
   expect(await log.prune(new Date(1))).toBe(1);
+});
+
+describe('nothing is acknowledged any more', () => {
+  test.each<readonly [string, (path: string) => void]>([
+    ['the file was removed', (path) => rmSync(path)],
+    [
+      'another file was put in its place',
+      (path) => {
+        copyFileSync(path, `${path}.copy`);
+        renameSync(`${path}.copy`, path);
+      },
+    ],
+    ['its lock was removed, which would let a second gateway in', (path) => rmSync(`${path}.lock`)],
+  ])('when %s under the gateway', async (_name, harm) => {
+    using folder = makeFolder();
+    const path = folder.file('events.db');
+    await using log = openLog(path);
+    await log.append(newMessage('a'));
+    harm(path);
+    await expect(log.append(newMessage('b'))).rejects.toMatchObject({ code: 'EVENT_LOG_UNAVAILABLE' });
+    await expect(log.writeMark('place', 'here')).rejects.toMatchObject({ code: 'EVENT_LOG_UNAVAILABLE' });
+    expect(await log.isWritable()).toBe(false);
+    expect(await log.read({}, 0, 1)).toMatchObject({ events: [{ messageId: 'a' }] });
+  });
+
+  test('by the first of two gateways, when the second came in over a removed lock', async () => {
+    using folder = makeFolder();
+    const path = folder.file('events.db');
+    await using first = openLog(path);
+    await first.append(newMessage('a'));
+    rmSync(`${path}.lock`);
+    await using second = openLog(path);
+    expect(await first.isWritable()).toBe(false);
+    expect(await second.append(newMessage('b'))).toMatchObject({ duplicate: false });
+  });
 });
 
 test('A message that cannot be stored leaves nothing half done and takes none of its group down with it', async () => {
