@@ -12,9 +12,10 @@ export interface Beginnings {
 export async function noteBeginnings(stage: Stage): Promise<Beginnings> {
   const { poster, audience } = stage;
   const listener = listenerOf(stage);
+  // The whole snapshot: only the cursor of its last item goes on behind it.
   const { cursor: user } = await listener.call('take', {
     wanted: await stage.userUpdates(audience.busy.from),
-    count: 1,
+    count: audience.busy.count,
   });
   // The team's stream begins with the first event that comes; it may be told before the stream is open.
   const taking = listener.call('take', { wanted: stage.everything(), count: 1 });
