@@ -21,8 +21,8 @@ export default defineConfig({
       { test: { name: 'gateway', include: ['test/gateway/**/*.test.ts'] } },
       { test: { name: 'contract', include: ['test/contract/**/*.test.ts'] } },
       { test: { name: 'widget-logic', include: ['test/widget/**/*.node.test.ts'] } },
-      { test: { name: 'bench', include: ['test/bench/**/*.test.ts'], fileParallelism: false } },
-      { test: { name: 'chaos', include: ['test/chaos/**/*.test.ts'], fileParallelism: false } },
+      { test: { name: 'bench', include: ['test/bench/**/*.test.ts'] } },
+      { test: { name: 'chaos', include: ['test/chaos/**/*.test.ts'] } },
       {
         // Packages may stand elsewhere behind a link.
         server: { fs: { allow: ['.', realpathSync('node_modules')] } },
