@@ -74,15 +74,13 @@ async function readTold(
   return readNewestOrder(readPayload(event.body));
 }
 
-/** The log gives out at most one position in a microsecond: so many hold all that is recent. */
-const recentPositions = aheadMs * 1000;
 const batchSize = 100;
 
 /** The user's orders that have changed recently, by id. */
 async function listChanged(events: EventLog, userId: string): Promise<readonly string[]> {
   const scope = { userId, changesOnly: true };
   const head = await events.position();
-  let after = await findReadable(events, scope, { from: Math.max(0, head - recentPositions), to: head });
+  let after = await findBeginning(events, scope, head);
   const changed = new Set<string>();
   while (after < head) {
     const batch = await events.read(scope, after, batchSize);
@@ -95,21 +93,20 @@ async function listChanged(events: EventLog, userId: string): Promise<readonly s
   return [...changed];
 }
 
-/** The first place in a stretch of the log from which it can be read: what was pruned lies before all the rest. */
-async function findReadable(
-  events: EventLog,
-  scope: Scope,
-  { from, to }: { readonly from: number; readonly to: number },
-): Promise<number> {
-  const isReadable = async (place: number) => (await events.read(scope, place, 1)).kind === 'events';
-  if (await isReadable(from)) return from;
-  let [gap, readable] = [from, to];
-  while (readable - gap > 1) {
-    const middle = Math.floor((gap + readable) / 2);
-    if (await isReadable(middle)) readable = middle;
-    else gap = middle;
+/** Where the log begins: 0, or the place up to which it was pruned. */
+async function findBeginning(events: EventLog, scope: Scope, head: number): Promise<number> {
+  const isPruned = async (place: number) => {
+    const batch = await events.read(scope, place, 1);
+    return batch.kind === 'gap' && batch.reason === 'pruned';
+  };
+  if (!(await isPruned(0))) return 0;
+  let [pruned, kept] = [0, head];
+  while (kept - pruned > 1) {
+    const middle = Math.floor((pruned + kept) / 2);
+    if (await isPruned(middle)) pruned = middle;
+    else kept = middle;
   }
-  return readable;
+  return kept;
 }
 
 function isRecent({ receivedAt }: StoredEvent): boolean {
