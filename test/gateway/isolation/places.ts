@@ -11,7 +11,7 @@ import {
 } from 'graphql';
 import { selectionOf } from '../../support/selection.ts';
 
-const schema = buildSchema(readFileSync(new URL('../../../schema.graphql', import.meta.url), 'utf8'));
+export const schema = buildSchema(readFileSync(new URL('../../../schema.graphql', import.meta.url), 'utf8'));
 
 /** One way to hand an id to the gateway. */
 export interface Place {

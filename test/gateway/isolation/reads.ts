@@ -16,7 +16,7 @@ export interface Pair {
 }
 
 /** Two users who share nothing, and a user beside a token that is limited to one order. */
-export async function meetPairs(lab: SpoiltLab): Promise<readonly Pair[]> {
+export async function meetPairs(lab: SpoiltLab): Promise<readonly [Pair, Pair]> {
   const [[theirs], [redraw, mine]] = findTwo(lab);
   const me = await meet(lab, mine);
   const they = await meet(lab, theirs);
@@ -44,11 +44,13 @@ export async function meetPairs(lab: SpoiltLab): Promise<readonly Pair[]> {
   ];
 }
 
-function ordersOf(lab: SpoiltLab, userId: string): readonly string[] {
+/** The ids of all orders of a user. */
+export function ordersOf(lab: SpoiltLab, userId: string): readonly string[] {
   return lab.sandbox.orders().flatMap((order) => (order.userId === userId ? [order.orderId] : []));
 }
 
-const goesOn = /received|with_customer|appointment_scheduled|draw_completed/;
+/** Statuses from which the sandbox takes several steps. */
+const goesOn = /received|with_customer|appointment_scheduled|problem_in_transit_customer/;
 
 interface Found {
   readonly userId: string;
