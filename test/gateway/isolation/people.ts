@@ -115,6 +115,11 @@ async function run({ sandbox }: Lab, userId: string): Promise<string> {
   return workoutId;
 }
 
+/** The ids of all orders of a user. */
+export function ordersOf({ sandbox }: Lab, userId: string): readonly string[] {
+  return sandbox.orders().flatMap((order) => (order.userId === userId ? [order.orderId] : []));
+}
+
 /** What tells of these orders and must stand in no answer to anybody who may not see them. */
 export async function secretsOf(lab: SpoiltLab, orderIds: readonly string[]): Promise<readonly string[]> {
   const found = await Promise.all(orderIds.map(async (id) => idsIn(await lab.peek(`/v3/order/${id}`))));

@@ -1,5 +1,5 @@
 import type { SpoiltLab } from '../../support/spoilt-lab.ts';
-import { meet, type Person, secretsOf, step } from './people.ts';
+import { meet, ordersOf, type Person, secretsOf, step } from './people.ts';
 import { documentOf, type Place, places, type Variables, withValue } from './places.ts';
 import { table } from './table.ts';
 import { findDifferences, findFailures, findTold, type Try } from './walk.ts';
@@ -42,11 +42,6 @@ export async function meetPairs(lab: SpoiltLab): Promise<readonly [Pair, Pair]> 
       isOneUser: true,
     },
   ];
-}
-
-/** The ids of all orders of a user. */
-export function ordersOf(lab: SpoiltLab, userId: string): readonly string[] {
-  return lab.sandbox.orders().flatMap((order) => (order.userId === userId ? [order.orderId] : []));
 }
 
 /** Statuses from which the sandbox takes several steps. */
