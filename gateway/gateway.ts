@@ -30,6 +30,8 @@ export interface GatewayParts {
   readonly log: Log;
   /** Base address of the service: SERVICE_URL, or where the embedded sandbox listens. */
   readonly serviceUrl: string;
+  /** The event log, where it is being opened already; the gateway closes it. Else it is opened here. */
+  readonly store?: Promise<EventStore>;
   /** The demo page and GraphiQL; only with the embedded sandbox. */
   readonly demo?: Demo;
   /** Origins a portal link may have beyond PORTAL_ORIGINS: the embedded sandbox's own. */
@@ -61,7 +63,7 @@ const reconcileTiming = { silenceMs: 5 * minuteMs, graceMs: 6000, lookMs: 1000 }
 export async function createGateway(parts: GatewayParts): Promise<Gateway> {
   const { config, log } = parts;
   const metrics = createMetrics();
-  const store = await openEventStore(config.eventLog, { keys: config.eventLogKeys, log });
+  const store = await (parts.store ?? openEventStore(config.eventLog, { keys: config.eventLogKeys, log }));
   metrics.watchEventLog(config.eventLog.kind, store.log.isWritable);
   const upstream = openUpstream(parts, metrics);
   // Heard before anyone is woken: what a subscriber asks after a change is never an answer from before it.

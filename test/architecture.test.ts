@@ -94,7 +94,7 @@ const rooms: readonly Room[] = [
       /^(standardwebhooks|zod|node:crypto)$/,
     ],
   },
-  { files: /^gateway\/events\//, may: [errors, log, /^gateway\/events\//, /^(zod|redis)$/, node] },
+  { files: /^gateway\/events\//, may: [errors, log, /^gateway\/events\//, /^(zod|@redis\/client)$/, node] },
   {
     files: /^gateway\/caller\//,
     may: [
@@ -163,6 +163,7 @@ const rooms: readonly Room[] = [
       errors,
       log,
       /^gateway\/(config|gateway|kept-secrets|start-text|demo-of-sandbox)\.ts$/,
+      /^gateway\/events\/open\.ts$/,
       /^sandbox\/sandbox\.ts$/,
       /^close-with-grace$/,
       node,
@@ -180,7 +181,7 @@ const rooms: readonly Room[] = [
 const homes: Readonly<Record<string, RegExp>> = {
   undici: /^gateway\/upstream\//,
   'node:sqlite': /^gateway\/events\//,
-  redis: /^gateway\/events\//,
+  '@redis/client': /^gateway\/events\//,
   jose: /^gateway\/caller\//,
   'graphql-yoga': /^gateway\/edge\//,
   ws: /^gateway\/edge\//,
