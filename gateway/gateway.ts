@@ -13,9 +13,11 @@ import { createGraphQLServer } from './edge/graphql.ts';
 import type { GuardOptions } from './edge/guards.ts';
 import type { LaunchOptions } from './edge/launch.ts';
 import { createListedOperations } from './edge/listed-operations.ts';
+import { createMask } from './edge/mask.ts';
 import { patience, requireHaste, requireOneHost } from './edge/patience.ts';
 import { createRoutes } from './edge/routes.ts';
 import { createSockets } from './edge/sockets.ts';
+import { createStreams } from './edge/streams.ts';
 import { type EventStore, openEventStore } from './events/open.ts';
 import { startReconciler } from './events/reconcile.ts';
 import type { Log } from './log.ts';
@@ -95,15 +97,21 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
   });
   const guards = createGuards(parts, { store, metrics });
   const { allowances } = guards;
+  const mask = createMask(log);
+  const runStream = createStreams({ guards, metrics, mask });
   const graphqlOptions = {
     createContext: contexts.create,
-    log,
     metrics,
     guards,
+    mask,
+    runStream,
     graphiql: parts.demo?.graphiql ?? null,
   };
   const graphql = createGraphQLServer({ ...graphqlOptions, takesFiles: false });
-  const sockets = createSockets({ graphql, authenticate, endOf, allowances, isAllowedOrigin, log, metrics });
+  const sockets = createSockets({
+    ...{ graphql, runStream, mask, authenticate, endOf, allowances, isAllowedOrigin },
+    ...{ log, metrics },
+  });
   const app = createRoutes({
     graphql,
     uploads: createGraphQLServer({ ...graphqlOptions, takesFiles: true }),
