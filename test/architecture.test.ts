@@ -157,8 +157,9 @@ const rooms: readonly Room[] = [
     ],
   },
   { files: /^gateway\/demo-of-sandbox\.ts$/, may: [/^sandbox\/sandbox\.ts$/, /^gateway\/edge\/demo\.ts$/] },
+  { files: /^gateway\/main\.ts$/, may: [/^gateway\/process\.ts$/, node] },
   {
-    files: /^gateway\/main\.ts$/,
+    files: /^gateway\/process\.ts$/,
     may: [
       errors,
       log,
