@@ -8,6 +8,8 @@ import {
   isInputObjectType,
   isInterfaceType,
   isObjectType,
+  parse,
+  validate,
 } from 'graphql';
 import { selectionOf } from '../../support/selection.ts';
 
@@ -22,6 +24,8 @@ export interface Place {
   /** Where it stands in that field's arguments, such as `filter`, `orderIds`. */
   readonly path: readonly string[];
   readonly isRequired: boolean;
+  /** Whether it may be given only without what stands beside it (@oneOf). */
+  readonly isAlone: boolean;
 }
 
 /** A String that names a thing, or could: references, keys, cursors, numbers of samples, and search in ids. */
@@ -41,7 +45,12 @@ export const places: readonly Place[] = Object.values(schema.getTypeMap()).flatM
 
 function placesOf(field: string, { args }: GraphQLField<unknown, unknown>): readonly Place[] {
   return args.flatMap((argument) =>
-    placesIn(argument, { field, coordinate: `${field}(${argument.name}:)`, path: [argument.name] }),
+    placesIn(argument, {
+      field,
+      coordinate: `${field}(${argument.name}:)`,
+      path: [argument.name],
+      isAlone: false,
+    }),
   );
 }
 
@@ -53,7 +62,12 @@ function placesIn(
   if (isId(input)) return [{ ...at, isRequired: String(input.type).endsWith('!') }];
   if (!isInputObjectType(type)) return [];
   return Object.values(type.getFields()).flatMap((each) =>
-    placesIn(each, { ...at, coordinate: `${type.name}.${each.name}`, path: [...at.path, each.name] }),
+    placesIn(each, {
+      ...at,
+      coordinate: `${type.name}.${each.name}`,
+      path: [...at.path, each.name],
+      isAlone: type.isOneOf,
+    }),
   );
 }
 
@@ -73,7 +87,11 @@ export function documentOf(field: string, selection?: string): string {
   const passed = asked.args.map((argument) => `${argument.name}: $${argument.name}`).join(', ');
   const told = `told: ${name}(${passed}) ${selection ?? selectionOf(asked.type, schema)}`;
   const operation = isOfUser ? 'query' : parent.toLowerCase();
-  return `${operation} (${declared.join(', ')}) { ${isOfUser ? `user(id: $of) { ${told} }` : told} }`;
+  const document = `${operation} (${declared.join(', ')}) { ${isOfUser ? `user(id: $of) { ${told} }` : told} }`;
+  // One that is refused as a document would be refused alike whatever ids it gives.
+  const [fault] = validate(schema, parse(document));
+  if (fault !== undefined) throw fault;
+  return document;
 }
 
 export type Variables = Readonly<Record<string, unknown>>;
@@ -84,15 +102,17 @@ export function valueAt(variables: unknown, [name, ...rest]: readonly string[]):
   return valueAt(entriesOf(variables)[name], rest);
 }
 
-/** The variables with this value at the path. */
-export function withValue(
-  variables: Variables,
-  [name, ...rest]: readonly string[],
-  value: unknown,
-): Variables {
+/** The variables with this value in this place. */
+export function withValue(variables: Variables, { path, isAlone }: Place, value: unknown): Variables {
+  if (!isAlone) return withValueAt(variables, path, value);
+  const [name = '', ...parents] = path.toReversed();
+  return withValueAt(variables, parents.toReversed(), { [name]: value });
+}
+
+function withValueAt(variables: Variables, [name, ...rest]: readonly string[], value: unknown): Variables {
   if (name === undefined) throw new Error('A path has a name.');
   if (rest.length === 0) return { ...variables, [name]: value };
-  return { ...variables, [name]: withValue(entriesOf(variables[name]), rest, value) };
+  return { ...variables, [name]: withValueAt(entriesOf(variables[name]), rest, value) };
 }
 
 function entriesOf(value: unknown): Variables {

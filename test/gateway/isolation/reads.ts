@@ -80,11 +80,12 @@ async function* findFaultsAt(lab: SpoiltLab, place: Place, pair: Pair): AsyncGen
     field: place.field,
     document: documentOf(place.field),
     token: self.token,
-    variables: withValue(besideOf(place, besides), place.path, give(place, owner)),
+    variables: withValue(besideOf(place, besides), place, give(place, owner)),
   });
   if (treatment.kind === 'open') return yield* findTold(lab, { ...tryWith(other, self), secrets });
 
-  yield* findDifferences(lab, { ...tryWith(other, self), secrets, at: [place] });
+  const says = treatment.kind === 'team' ? { says: /FORBIDDEN/ } : {};
+  yield* findDifferences(lab, { ...tryWith(other, self), secrets, at: [place], ...says });
   const required = requiredBeside(place);
   if (required.length > 0)
     yield* findDifferences(lab, { ...tryWith(other, other), secrets, at: [place, ...required] });
@@ -104,7 +105,7 @@ function requiredBeside({ field, coordinate }: Place): readonly Place[] {
 function besideOf(place: Place, person: Person): Variables {
   const given: Variables = place.field.startsWith('User.') ? { of: person.userId } : {};
   return requiredBeside(place).reduce(
-    (variables, each) => withValue(variables, each.path, give(each, person)),
+    (variables, each) => withValue(variables, each, give(each, person)),
     given,
   );
 }

@@ -18,6 +18,8 @@ interface Trespass extends Try {
   readonly at: readonly Place[];
   /** What tells of somebody else, in lower case. */
   readonly secrets: readonly string[];
+  /** What must stand in the answer, so that two equal answers are not two faults of the walk. */
+  readonly says?: RegExp;
   /** What must stay as it is; left out, the service must not be asked to change anything. */
   readonly kept?: () => unknown;
 }
@@ -32,7 +34,7 @@ export async function* findDifferences(lab: SpoiltLab, trespass: Trespass): Asyn
   const { title, field, token, document: query, variables, at } = trespass;
   for (const [name, wire] of wiresFor(field, variables)) {
     const nobodys = at.reduce(
-      (given, { path }) => withValue(given, path, inventedLike(valueAt(given, path))),
+      (given, place) => withValue(given, place, inventedLike(valueAt(given, place.path))),
       variables,
     );
     lab.sandbox.clearCalls();
@@ -41,6 +43,7 @@ export async function* findDifferences(lab: SpoiltLab, trespass: Trespass): Asyn
     const toldOfNobody = without(await wire(lab.url, { token, query, variables: nobodys }), nobodys, at);
     if (told !== toldOfNobody)
       yield `${title}, over ${name}: another's is answered ${told}, nobody's ${toldOfNobody}`;
+    if (trespass.says?.test(told) === false) yield `${title}, over ${name}: is answered ${told}`;
     yield* findLeaks(trespass, name, `${told}${toldOfNobody}`);
     const isChanged = trespass.kept ? JSON.stringify(trespass.kept()) !== before : writesOf(lab).length > 0;
     if (isChanged) yield `${title}, over ${name}: changes something, with ${writesOf(lab).join(', ')}`;

@@ -3,7 +3,7 @@ import { pageOrigin } from '../../support/launch.ts';
 import { type SpoiltLab, startSpoiltLab } from '../../support/spoilt-lab.ts';
 import type { Row } from '../mutations/row.ts';
 import { rows } from '../mutations/rows.ts';
-import { secretsOf } from './people.ts';
+import { ordersOf, secretsOf } from './people.ts';
 import { documentOf, type Place, places, type Variables, valueAt, withValue } from './places.ts';
 import { table } from './table.ts';
 import { findDifferences, findFailures, findTold, type Try } from './walk.ts';
@@ -31,8 +31,9 @@ export async function* findFaultsOfWrites(make?: Make): AsyncGenerator<string> {
       env: { ALLOWED_ORIGINS: pageOrigin },
       ...(make === undefined ? {} : { make }),
     });
-    const variables = await row.arrange(lab);
-    const owner = await ownerOf(lab, here, variables);
+    const arranged = await row.arrange(lab);
+    const owner = ownerOf(lab, here, arranged);
+    const variables = here.reduce((given, place) => fillIn(given, place, { lab, owner }), arranged);
     const scene: Scene = { lab, row, field, places: here, variables, owner };
     yield* findTrespasses(scene);
     yield* findOwnFailures(scene);
@@ -40,19 +41,25 @@ export async function* findFaultsOfWrites(make?: Make): AsyncGenerator<string> {
   }
 }
 
-function isChecked({ coordinate }: Place): boolean {
-  const kind = table[coordinate]?.kind;
+function isChecked(place: Place): boolean {
+  const kind = kindOf(place);
   return kind !== undefined && kind !== 'public';
 }
 
 /** Whom the arranged arguments are about. */
-async function ownerOf(lab: SpoiltLab, here: readonly Place[], variables: Variables): Promise<string> {
+function ownerOf(lab: SpoiltLab, here: readonly Place[], variables: Variables): string {
   const ids = here.flatMap(({ path }) => valueAt(variables, path)).map(String);
   const order = lab.sandbox.orders().find(({ orderId }) => ids.includes(orderId));
   const user = lab.sandbox.users().find(({ userId }) => ids.includes(userId));
   const found = order?.userId ?? user?.userId ?? lab.sandbox.users()[0]?.userId;
   if (found === undefined) throw new Error('The world has no users.');
   return found;
+}
+
+/** What the row leaves out can be tried as well. */
+function fillIn(given: Variables, place: Place, { lab, owner }: Pick<Scene, 'lab' | 'owner'>): Variables {
+  if (kindOf(place) !== 'owned' || valueAt(given, place.path) != null) return given;
+  return withValue(given, place, isOfUser(place) ? owner : ordersOf(lab, owner)[0]);
 }
 
 interface Intruder {
@@ -69,8 +76,7 @@ async function meetIntruders({ lab, owner, variables, places: here }: Scene): Pr
   const stranger = orders.find(({ userId }) => userId !== owner);
   const beside = orders.find(({ userId, orderId }) => userId === owner && !given.includes(orderId));
   if (stranger === undefined) throw new Error('The world has one user with orders only.');
-  const owned = orders.flatMap(({ userId, orderId }) => (userId === owner ? [orderId] : []));
-  const secrets = await secretsOf(lab, owned);
+  const secrets = await secretsOf(lab, ordersOf(lab, owner));
   const limitedTo = beside?.orderId ?? crypto.randomUUID();
   const known = beside === undefined ? [] : await secretsOf(lab, [limitedTo]);
   return [
@@ -94,10 +100,11 @@ async function meetIntruders({ lab, owner, variables, places: here }: Scene): Pr
 /** One place at a time beside what is the intruder's own, and all of them at once. */
 async function* findTrespasses(scene: Scene): AsyncGenerator<string> {
   const { lab, owner, variables } = scene;
+  const forTeam = scene.places.filter((place) => kindOf(place) === 'team');
   for (const intruder of await meetIntruders(scene)) {
     const { secrets } = intruder;
     const theirs = scene.places.filter(
-      (place) => isForbidden(place, variables) && !(intruder.userId === owner && isOfUser(place)),
+      (place) => kindOf(place) === 'owned' && !(intruder.userId === owner && isOfUser(place)),
     );
     for (const place of theirs) {
       const beside = theirs.filter((each) => each !== place);
@@ -106,13 +113,15 @@ async function* findTrespasses(scene: Scene): AsyncGenerator<string> {
     }
     if (theirs.length > 1)
       yield* findDifferences(lab, { ...tryOf(scene, intruder, variables), at: theirs, secrets });
+    for (const place of forTeam) {
+      const given = withValue(variables, place, valueAt(variables, place.path) ?? owner);
+      const trespass = { ...tryOf(scene, intruder, given), at: [place], secrets };
+      yield* findDifferences(lab, { ...trespass, says: /FORBIDDEN/ });
+    }
   }
 }
 
-function isForbidden({ coordinate, path }: Place, variables: Variables): boolean {
-  const kind = table[coordinate]?.kind;
-  return (kind === 'owned' || kind === 'team') && valueAt(variables, path) != null;
-}
+const kindOf = ({ coordinate }: Place) => table[coordinate]?.kind;
 
 function isOfUser({ coordinate }: Place): boolean {
   const treatment = table[coordinate];
@@ -124,7 +133,7 @@ function withOwn(variables: Variables, place: Place, { userId, orderId }: Intrud
   const treatment = table[place.coordinate];
   if (treatment?.kind !== 'owned') return variables;
   const own = treatment.isOfUser ? userId : orderId;
-  return withValue(variables, place.path, own);
+  return withValue(variables, place, own);
 }
 
 function tryOf(
@@ -143,7 +152,7 @@ function tryOf(
 
 async function* findOwnFailures(scene: Scene): AsyncGenerator<string> {
   const { lab, row, owner, variables } = scene;
-  if (scene.places.every(({ coordinate }) => table[coordinate]?.kind === 'team')) return;
+  if (scene.places.every((place) => kindOf(place) === 'team')) return;
   const token = await lab.tokenFor(owner, { scopes });
   let expected = row.success;
   yield* findFailures(lab, tryOf(scene, { title: 'oneself', token }, variables), (told) => {
@@ -153,14 +162,30 @@ async function* findOwnFailures(scene: Scene): AsyncGenerator<string> {
   });
 }
 
-/** What an answer can say without an id that is new each time. */
-const withoutNewIds = `{ __typename ... on UserError { code message }
-  ... on OrderCreated { order { userId } } }`;
-const selections: Readonly<Record<string, string>> = {
-  createLabReport:
-    '{ __typename ... on UserError { code message } ... on LabReportCreated { labReport { userId } } }',
-  bookServiceCenterAppointment:
-    '{ __typename ... on UserError { code message } ... on AppointmentAccepted { order { userId } } }',
+/** What is asked where a key is used: nothing that is new each time. */
+interface KeyUse {
+  readonly selection: string;
+  /** What a stranger is told, who gives what is their own beside the key. */
+  readonly says: RegExp;
+}
+
+const refusal = '__typename ... on UserError { code message }';
+const placing = {
+  selection: `{ ${refusal} ... on OrderCreated { order { userId } } }`,
+  says: /OrderCreated/,
+};
+const keyUses: Readonly<Record<string, KeyUse>> = {
+  createOrder: placing,
+  createTestkitOrder: placing,
+  createLabReport: {
+    selection: `{ ${refusal} ... on LabReportCreated { labReport { userId } } }`,
+    says: /LabReportCreated/,
+  },
+  // The slot is taken; before that is asked, the key is looked up.
+  bookServiceCenterAppointment: {
+    selection: `{ ${refusal} ... on AppointmentAccepted { order { userId } } }`,
+    says: /SlotUnavailable|AppointmentRefused/,
+  },
 };
 
 /** A key that the owner has used is used by a stranger, who is told and gives away nothing of it. */
@@ -168,17 +193,20 @@ async function* findSharedKeys(scene: Scene): AsyncGenerator<string> {
   const { lab, row, owner, field } = scene;
   const [stranger] = await meetIntruders(scene);
   if (stranger === undefined) return;
-  const own = scene.places.filter((place) => isForbidden(place, scene.variables));
+  const own = scene.places.filter((place) => kindOf(place) === 'owned');
   const variables = own.reduce((given, each) => withOwn(given, each, stranger), scene.variables);
   const kept = () => lab.sandbox.orders().filter(({ userId }) => userId === owner);
   for (const place of scene.places) {
     const trespass = { ...tryOf(scene, stranger, variables), at: [place], secrets: stranger.secrets, kept };
-    const kind = table[place.coordinate]?.kind;
-    if (kind === 'open') yield* findTold(lab, trespass);
-    if (kind === 'key')
+    if (kindOf(place) === 'open') yield* findTold(lab, trespass);
+    if (kindOf(place) !== 'key') continue;
+    const use = keyUses[row.mutation];
+    if (use === undefined) yield `${row.mutation} takes a key: say in isolation/writes.ts what its use says`;
+    else
       yield* findDifferences(lab, {
         ...trespass,
-        document: documentOf(field, selections[row.mutation] ?? withoutNewIds),
+        says: use.says,
+        document: documentOf(field, use.selection),
       });
   }
 }
