@@ -53,8 +53,8 @@ export const mutants: readonly Mutant[] = [
     changes: [
       {
         file: 'gateway/domain/order/updates.ts',
-        from: 'if (isAhead) shown[order.id.toLowerCase()] = version;',
-        to: '',
+        from: 'return isAhead ? [id, version] : null;',
+        to: 'return null;',
       },
     ],
   },
