@@ -1,7 +1,7 @@
 import { readEndpoint, toSocketAddress } from './addresses.ts';
 import { PortalError, toPortalError } from './errors.ts';
 import { type Fields, readFields } from './fields.ts';
-import { toGatewayError } from './gateway-error.ts';
+import { isRefusal, toGatewayError } from './gateway-error.ts';
 import { createLiveSocket } from './live-socket.ts';
 import { READ_ORDER } from './operations.ts';
 import { type PortalOrder, readOrder } from './order.ts';
@@ -114,9 +114,9 @@ async function post({ endpoint, request, signal }: Asked, token: string): Promis
     signal,
   });
   if (response.status === 401) throw new PortalError('UNAUTHENTICATED');
-  const { data, errors } = readFields(await response.json().catch(() => null));
-  if (errors || !data) throw toGatewayError(errors);
-  return readFields(data);
+  const answer = readFields(await response.json().catch(() => null));
+  if (!answer.data || isRefusal(answer)) throw toGatewayError(answer.errors);
+  return readFields(answer.data);
 }
 
 /** A client with the elements that use it; it lives as long as one of them is in the page. */
@@ -140,6 +140,9 @@ export function joinClient(
 ): PortalClient {
   const address = readEndpoint(endpoint);
   let shared = pool.find((each) => each.client.endpoint === address && each.source === source);
+  if (shared?.users.has(user)) return shared.client;
+  // Nobody has two: with another endpoint or source of tokens comes another client.
+  leaveClients(user);
   if (!shared) {
     const users = new Set<HTMLElement>();
     const tokenProvider: TokenProvider = (request) => {
@@ -149,7 +152,8 @@ export function joinClient(
     shared = { client: createPortalClient({ endpoint, tokenProvider }), source, users };
     pool = [...pool, shared];
   }
-  shared.users.add(user);
+  // Who is not in the page would never leave.
+  if (user.isConnected) shared.users.add(user);
   return shared.client;
 }
 
