@@ -88,8 +88,9 @@ export function createOrderWatch(host: Element, listener: WatchListener): OrderW
     isFollowing = true;
     feed.follow(ear);
     // A page that is told may take the element away at once.
-    if (isFollowing) ear.connectionChanged(feed.connection());
-    if (isFollowing) catchUp();
+    if (!isFollowing) return;
+    ear.connectionChanged(feed.connection());
+    catchUp();
   }
 
   /** What another element of the page has made known. */

@@ -47,7 +47,7 @@ export abstract class PortalElement extends WidgetElement {
     orderFailed: (error) => this.fail(error, 'status'),
   });
   #lastError: PortalErrorReport | null = null;
-  #leave: readonly (() => void)[] = [];
+  #leave: readonly ((() => void) | undefined)[] = [];
   #isPaused = false;
   #failing: string | null = null;
   #watched: string | null = null;
@@ -119,12 +119,12 @@ export abstract class PortalElement extends WidgetElement {
     this.#leave = [
       this.orderWatch.connect(),
       whenLanguageChanged(() => this.requestUpdate()),
-      this.gateway?.addDependant(this) ?? (() => {}),
+      this.gateway?.addDependant(this),
     ];
   }
 
   disconnectedCallback(): void {
-    for (const leave of this.#leave) leave();
+    for (const leave of this.#leave) leave?.();
     this.gateway = null;
     // An element that is only moved comes back in the same task, and keeps its connection.
     queueMicrotask(() => this.isConnected || leaveClients(this));
@@ -145,7 +145,8 @@ export abstract class PortalElement extends WidgetElement {
 
   /** How the status is shown once the default is applied. */
   protected get shownStatus(): 'none' | 'text' | 'steps' {
-    if (this.status === 'none' || this.status === 'text' || this.status === 'steps') return this.status;
+    const { status } = this;
+    if (status === 'none' || status === 'text' || status === 'steps') return status;
     return this.orderId ? 'text' : 'none';
   }
 
@@ -221,11 +222,11 @@ export abstract class PortalElement extends WidgetElement {
   /** What had focus is gone: what stands in for it takes it, or the frame, as long as the person stays there. */
   #keepFocus(): void {
     const [frame, button] = this.root.querySelectorAll<HTMLElement>('.frame,.button');
-    if (button) button.focus();
-    if (button || !frame) return;
-    frame.tabIndex = -1;
-    frame.onblur = () => frame.removeAttribute('tabindex');
-    frame.focus();
+    if (frame && !button) {
+      frame.tabIndex = -1;
+      frame.onblur = () => frame.removeAttribute('tabindex');
+    }
+    (button ?? frame)?.focus();
   }
 
   /** What is to be on screen now. */

@@ -72,12 +72,14 @@ export function createTokenKeeper(provider: TokenProvider): TokenKeeper {
 
 /** The answer, or the signal's reason when it is over first. */
 export function withinTime<Value>(signal: AbortSignal, answer: Value | Promise<Value>): Promise<Value> {
-  const end = new Promise<never>((_, reject) => {
-    const stop = () => reject(signal.reason);
-    if (signal.aborted) stop();
-    signal.addEventListener('abort', stop);
+  return new Promise((resolve, reject) => {
+    const end = () => reject(signal.reason);
+    if (signal.aborted) end();
+    signal.addEventListener('abort', end);
+    Promise.resolve(answer)
+      .then(resolve, reject)
+      .finally(() => signal.removeEventListener('abort', end));
   });
-  return Promise.race([answer, end]);
 }
 
 function readToken(answer: TokenAnswer): readonly [token: string, renewAt: number] {
