@@ -11,10 +11,9 @@ import {
   type TokenKeeper,
   type TokenNeed,
   type TokenProvider,
+  WAIT_LIMIT_MS,
   withinTime,
 } from './token.ts';
-
-const READ_LIMIT_MS = 15_000;
 
 /** One question over HTTP. */
 export interface GatewayRequest extends TokenNeed {
@@ -70,7 +69,7 @@ async function readOneOrder(
   full: boolean,
 ): Promise<PortalOrder> {
   const request = { query: READ_ORDER, variables: { orderId, full }, scope: 'status', orderId } as const;
-  const answer = await execute(request, AbortSignal.timeout(READ_LIMIT_MS));
+  const answer = await execute(request, AbortSignal.timeout(WAIT_LIMIT_MS));
   const order = readOrder(answer.order, full);
   if (!order) throw new PortalError('NOT_FOUND');
   return order;

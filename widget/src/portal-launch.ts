@@ -8,8 +8,8 @@ import { drawLaunch } from './launch-view.ts';
 import { type LaunchWindow, openLaunchWindow, useThisPage } from './launch-window.ts';
 import { PortalElement } from './portal-element.ts';
 import { drawError, drawSlot, drawStatus } from './status-view.ts';
+import { WAIT_LIMIT_MS } from './token.ts';
 
-const LAUNCH_LIMIT_MS = 15_000;
 const LINK_LIFE_MS = 60_000;
 
 /**
@@ -69,7 +69,7 @@ export class PortalLaunch extends PortalElement {
     announce(this, texts.opening);
     const { signal } = this.#launch;
     try {
-      const limit = AbortSignal.timeout(LAUNCH_LIMIT_MS);
+      const limit = AbortSignal.timeout(WAIT_LIMIT_MS);
       await this.#send(tab, AbortSignal.any([signal, limit]));
       // This page stays busy until it is left; a person who stops that gets the button back.
       if (mode === 'redirect') limit.addEventListener('abort', () => signal.aborted || this.#reset());
