@@ -72,7 +72,7 @@ export const sharedProperties: readonly Property[] = [
     attribute: 'poll-interval',
     type: 'number',
     fallback: '30',
-    text: 'Seconds between two reads where no WebSocket can be opened: at least 10; 0 reads no more.',
+    text: 'Seconds between two reads where no WebSocket can be opened: at least 10, at most a day; 0 reads no more.',
   },
   tokenProvider,
   client,
