@@ -130,7 +130,7 @@ describe('loaded twice', () => {
     });
     await visit.page.getByText('Appointment scheduled').waitFor();
 
-    expect(said).toEqual(['warning: Labgraph widget: already defined on this page; this copy is not used.']);
+    expect(said).toEqual(['warning: Labgraph widget: already defined; this copy is unused.']);
   });
 });
 

@@ -65,5 +65,21 @@ describe('the announcer', () => {
 
     const regions = [...document.querySelectorAll<HTMLElement>('[role=status]')];
     expect(regions.map(({ textContent, offsetWidth }) => [textContent, offsetWidth])).toEqual([['Five.', 1]]);
+    expect(regions.filter((region) => !region.matches('.rr-mask.sentry-mask[data-dd-privacy=mask]'))).toEqual(
+      [],
+    );
+  });
+
+  test('says the same words again where they are the news again', () => {
+    Reflect.deleteProperty(Element.prototype, 'ariaNotify');
+    announce({}, 'Six.');
+    vi.advanceTimersByTime(1000);
+    const region = document.querySelector('[role=status]');
+
+    announce({}, 'Six.');
+    const before = region?.textContent;
+    vi.advanceTimersByTime(1000);
+
+    expect([before, region?.textContent]).toEqual(['', 'Six.']);
   });
 });

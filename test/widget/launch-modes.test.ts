@@ -32,7 +32,7 @@ describe('<portal-launch mode="redirect">', () => {
     await element.updateComplete;
 
     expect([left, opened.tabs, element.phase]).toEqual([
-      ['https://portal.test/launch?secret=1 noreferrer no-referrer'],
+      ['https://portal.test/launch?secret=1 noreferrer '],
       [],
       'opening',
     ]);

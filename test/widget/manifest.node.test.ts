@@ -1,6 +1,7 @@
 import { type ClassElement, type MethodDefinition, type PropertyDefinition, parseSync } from 'oxc-parser';
 import { describe, expect, test } from 'vitest';
-import { contract, type ElementContract } from '../../widget/build/contract.ts';
+import type { ElementContract } from '../../widget/build/contract/types.ts';
+import { contract } from '../../widget/build/contract.ts';
 import { toCustomElements, toReference, toVsCodeData, toWebTypes } from '../../widget/build/manifests.ts';
 import packageText from '../../widget/package.json?raw';
 import elementSource from '../../widget/src/element.ts?raw';
@@ -33,6 +34,7 @@ const INTERNAL = [
   'constructor',
   'connectedCallback',
   'disconnectedCallback',
+  'adoptedCallback',
   'attributeChangedCallback',
   'requestUpdate',
   'propertyValues',

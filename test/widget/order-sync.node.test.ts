@@ -119,7 +119,8 @@ function followOrder(gateway: Gateway) {
     orderFailed: () => {},
   };
   const feed = client.feed(ORDER_ID, false);
-  const leave = feed.follow(listener);
+  feed.follow(listener);
+  const leave = () => feed.leave(listener);
   return { page, feed, shown, listener, leave };
 }
 

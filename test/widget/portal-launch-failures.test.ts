@@ -128,7 +128,7 @@ describe('<portal-launch> whose tab the browser holds back', () => {
     expect([link.href, link.target, link.rel]).toEqual([
       'https://portal.test/launch?secret=1',
       '_blank',
-      'noopener noreferrer',
+      'noreferrer',
     ]);
     expect([element.phase, element.shadowRoot?.activeElement, element.matches(':state(blocked)')]).toEqual([
       'link',

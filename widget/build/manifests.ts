@@ -1,4 +1,4 @@
-import type { ElementContract, Property } from './contract.ts';
+import type { ElementContract, Property } from './contract/types.ts';
 
 /** What the manifests say of the package they stand in. */
 export interface Package {

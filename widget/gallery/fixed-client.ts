@@ -45,10 +45,8 @@ function createFixedFeed({ order, connection = 'live', fails }: Fixed): OrderFee
     order: () => shown,
     connection: () => (shown ? connection : 'connecting'),
     confirmedAt: () => CONFIRMED_AT,
-    follow: (listener) => {
-      queueMicrotask(() => tell(listener));
-      return () => {};
-    },
+    follow: (listener) => queueMicrotask(() => tell(listener)),
+    leave: () => {},
     refresh: tell,
     retry: () => {},
   };

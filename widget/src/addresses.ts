@@ -25,8 +25,8 @@ export function readPortalUrl(text: unknown, origins: string | null): string {
   const url = URL.parse(String(text));
   const allowed = origins?.match(/\S+/g);
   // As origins, so that `https://portal.example/` and `https://portal.example:443` mean the same.
-  const isAllowed = (of: URL) => !allowed || allowed.some((each) => URL.parse(each)?.origin === of.origin);
-  if (!isSafe(url) || !isAllowed(url)) throw new PortalError('URL_REJECTED');
+  const isAnyBut = (url: URL) => allowed?.every((each) => URL.parse(each)?.origin !== url.origin);
+  if (!isSafe(url) || isAnyBut(url)) throw new PortalError('URL_REJECTED');
   return url.href;
 }
 

@@ -1,3 +1,6 @@
+import { setAttributes } from './dom.ts';
+import { MASKED } from './masks.ts';
+
 const COALESCE_MS = 1000;
 
 /** `ariaNotify` is newer than the DOM types. */
@@ -12,6 +15,8 @@ export function announce(speaker: object, text: string): void {
   if (pending.size === 0) {
     // The region has to stand in the page before its text changes, or nothing is said.
     if (!canNotify()) region = ensureRegion(region);
+    // The same words once more are heard only where something else stood between.
+    if (region) region.textContent = '';
     setTimeout(speak, COALESCE_MS);
   }
   pending.set(speaker, text);
@@ -32,15 +37,10 @@ function speak(): void {
 function ensureRegion(known: HTMLElement | null): HTMLElement {
   if (known?.isConnected) return known;
   const node = document.createElement('div');
-  node.setAttribute('role', 'status');
-  Object.assign(node.style, {
-    position: 'absolute',
-    width: '1px',
-    height: '1px',
-    overflow: 'hidden',
-    clipPath: 'inset(50%)',
-    whiteSpace: 'nowrap',
-  });
+  setAttributes(node, { role: 'status', ...MASKED });
+  // Word for word as in styles.css, which compresses well.
+  node.style.cssText =
+    'clip-path:inset(50%);white-space:nowrap;block-size:1px;inline-size:1px;position:absolute;overflow:hidden';
   document.body.append(node);
   return node;
 }

@@ -1,7 +1,7 @@
 import { readEndpoint, toSocketAddress } from './addresses.ts';
 import { PortalError, toPortalError } from './errors.ts';
 import { type Fields, readFields } from './fields.ts';
-import { toGatewayError } from './gateway-error.ts';
+import { isRefusal, toGatewayError } from './gateway-error.ts';
 import { createLiveSocket } from './live-socket.ts';
 import { READ_ORDER } from './operations.ts';
 import { type PortalOrder, readOrder } from './order.ts';
@@ -11,10 +11,9 @@ import {
   type TokenKeeper,
   type TokenNeed,
   type TokenProvider,
+  WAIT_LIMIT_MS,
   withinTime,
 } from './token.ts';
-
-const READ_LIMIT_MS = 15_000;
 
 /** One question over HTTP. */
 export interface GatewayRequest extends TokenNeed {
@@ -70,7 +69,7 @@ async function readOneOrder(
   full: boolean,
 ): Promise<PortalOrder> {
   const request = { query: READ_ORDER, variables: { orderId, full }, scope: 'status', orderId } as const;
-  const answer = await execute(request, AbortSignal.timeout(READ_LIMIT_MS));
+  const answer = await execute(request, AbortSignal.timeout(WAIT_LIMIT_MS));
   const order = readOrder(answer.order, full);
   if (!order) throw new PortalError('NOT_FOUND');
   return order;
@@ -114,9 +113,9 @@ async function post({ endpoint, request, signal }: Asked, token: string): Promis
     signal,
   });
   if (response.status === 401) throw new PortalError('UNAUTHENTICATED');
-  const { data, errors } = readFields(await response.json().catch(() => null));
-  if (errors || !data) throw toGatewayError(errors);
-  return readFields(data);
+  const answer = readFields(await response.json().catch(() => null));
+  if (!answer.data || isRefusal(answer)) throw toGatewayError(answer.errors);
+  return readFields(answer.data);
 }
 
 /** A client with the elements that use it; it lives as long as one of them is in the page. */
@@ -140,6 +139,9 @@ export function joinClient(
 ): PortalClient {
   const address = readEndpoint(endpoint);
   let shared = pool.find((each) => each.client.endpoint === address && each.source === source);
+  if (shared?.users.has(user)) return shared.client;
+  // Nobody has two: with another endpoint or source of tokens comes another client.
+  leaveClients(user);
   if (!shared) {
     const users = new Set<HTMLElement>();
     const tokenProvider: TokenProvider = (request) => {
@@ -149,7 +151,8 @@ export function joinClient(
     shared = { client: createPortalClient({ endpoint, tokenProvider }), source, users };
     pool = [...pool, shared];
   }
-  shared.users.add(user);
+  // Who is not in the page would never leave.
+  if (user.isConnected) shared.users.add(user);
   return shared.client;
 }
 

@@ -20,7 +20,7 @@ function define(): void {
   if (free.length < ELEMENTS.length) {
     const isSame = ELEMENTS.every(([name, element]) => customElements.get(name) === element);
     // biome-ignore lint/suspicious/noConsole: a double load is for the host's developer, who looks there
-    if (!isSame) console.warn('Labgraph widget: already defined on this page; this copy is not used.');
+    if (!isSame) console.warn('Labgraph widget: already defined; this copy is unused.');
     return;
   }
   for (const [name, element] of free) customElements.define(name, element);

@@ -23,18 +23,26 @@ const MENDS: Readonly<Record<string, string>> = {
 /** Tries endpoint, token, HTTP and socket in turn. */
 export async function diagnose(getClient: () => PortalClient): Promise<Diagnosis> {
   const violations: SecurityPolicyViolationEvent[] = [];
-  const note = (event: SecurityPolicyViolationEvent) =>
-    event.effectiveDirective === 'connect-src' && violations.push(event);
+  const note = (event: SecurityPolicyViolationEvent) => violations.push(event);
+  let host: string | undefined;
   document.addEventListener('securitypolicyviolation', note);
-  const found = await findFault(getClient).catch(
-    (cause: unknown): Diagnosis => ({ code: toPortalError(cause, 'GATEWAY_ERROR').code, mend: '' }),
-  );
+  const found = await findFault(() => {
+    const client = getClient();
+    host = new URL(client.endpoint).host;
+    return client;
+  }).catch((cause: unknown): Diagnosis => ({ code: toPortalError(cause, 'GATEWAY_ERROR').code, mend: '' }));
   // A violation is told one task after what it stopped.
   await new Promise((resolve) => setTimeout(resolve));
   document.removeEventListener('securitypolicyviolation', note);
-  const [violation] = violations;
-  if (violation && found.code !== 'OK') return Object.freeze(blame(violation));
-  return Object.freeze({ ...found, mend: found.mend || (MENDS[found.code] ?? '') });
+  // The rest of the page may break its policy too. Only a token comes from who knows where.
+  const stop = violations.find(
+    ({ effectiveDirective, disposition, blockedURI }) =>
+      effectiveDirective === 'connect-src' &&
+      disposition === 'enforce' &&
+      (found.code === 'TOKEN_UNAVAILABLE' || URL.parse(blockedURI)?.host === host),
+  );
+  if (stop && found.code !== 'OK') return blame(stop);
+  return { ...found, mend: found.mend || (MENDS[found.code] ?? '') };
 }
 
 async function findFault(getClient: () => PortalClient): Promise<Diagnosis> {
@@ -50,7 +58,8 @@ async function findFault(getClient: () => PortalClient): Promise<Diagnosis> {
     return isThere ? { code: 'CORS_REFUSED', mend: `ALLOWED_ORIGINS=${origin}` } : { code, mend: '' };
   }
   const address = toSocketAddress(endpoint);
-  if (await canOpenSocket(address, signal)) return { code: 'OK', mend: '' };
+  // Some browsers throw where others tell of an error.
+  if (await canOpenSocket(address, signal).catch(() => false)) return { code: 'OK', mend: '' };
   return { code: 'SOCKET_BLOCKED', mend: new URL(address).origin };
 }
 
@@ -69,5 +78,8 @@ function canOpenSocket(address: string, signal: AbortSignal): Promise<boolean> {
 
 /** The directive that was broken, with the source that it has to name. */
 function blame({ effectiveDirective, blockedURI }: SecurityPolicyViolationEvent): Diagnosis {
-  return { code: 'CSP_BLOCKED', mend: `${effectiveDirective} ${new URL(blockedURI).origin}` };
+  return {
+    code: 'CSP_BLOCKED',
+    mend: `${effectiveDirective} ${URL.parse(blockedURI)?.origin ?? blockedURI}`,
+  };
 }

@@ -29,6 +29,12 @@ export function h(
   return { tag, attributes: names ? { class: names, part: names, ...attributes } : attributes, children };
 }
 
+/** The nearest element that fits: this one or around it, through shadow roots. */
+export function findAround(element: Element, selector: string): Element | null {
+  const root = element.getRootNode();
+  return element.closest(selector) ?? (root instanceof ShadowRoot ? findAround(root.host, selector) : null);
+}
+
 /** Makes a node's children what they are to be, in place: an element that stays keeps its focus. */
 export function draw(parent: Node, children: readonly Child[]): void {
   children.forEach((child, index) => {
@@ -57,7 +63,8 @@ function create(child: Child): Node {
     : document.createElement(child.tag);
 }
 
-function setAttributes(element: Element, next: Attributes): void {
+/** Makes an element's attributes what they are to be; those it got from elsewhere stay. */
+export function setAttributes(element: Element, next: Attributes): void {
   const before = drawn.get(element) ?? {};
   drawn.set(element, next);
   for (const name of Object.keys({ ...before, ...next })) {

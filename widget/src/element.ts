@@ -9,12 +9,15 @@ export type Properties = Readonly<Record<string, Property>>;
 /** On a server there is nothing to extend, and importing must not fail. */
 const Base = globalThis.HTMLElement ?? (class {} as typeof HTMLElement);
 
-let sheet: CSSStyleSheet | null = null;
+/** A document takes only sheets that were made in it. */
+const sheets = new WeakMap<Document, CSSStyleSheet>();
 
-function readSheet(): CSSStyleSheet {
+function readSheet(page: Document, view: typeof globalThis): CSSStyleSheet {
+  let sheet = sheets.get(page);
   if (!sheet) {
-    sheet = new CSSStyleSheet();
+    sheet = new view.CSSStyleSheet();
     sheet.replaceSync(styles);
+    sheets.set(page, sheet);
   }
   return sheet;
 }
@@ -31,14 +34,17 @@ export abstract class WidgetElement extends Base {
   protected readonly internals = this.attachInternals();
   protected readonly root: ShadowRoot;
   #update: Promise<void> | null = null;
+  /** Set before the upgrade, and so newer than the attributes, which the browser tells only after it. */
+  readonly #early = new Set<string>();
 
   constructor(delegatesFocus: boolean) {
     super();
     this.root = this.attachShadow({ mode: 'open', delegatesFocus });
-    this.root.adoptedStyleSheets = [readSheet()];
+    this.adoptedCallback();
     for (const [name, [, fallback]] of Object.entries(this.#properties)) {
       this.propertyValues[name] = fallback;
       if (!Object.hasOwn(this, name)) continue;
+      this.#early.add(name);
       this.propertyValues[name] = Reflect.get(this, name);
       Reflect.deleteProperty(this, name);
     }
@@ -50,7 +56,15 @@ export abstract class WidgetElement extends Base {
   }
 
   connectedCallback(): void {
+    this.#early.clear();
     this.requestUpdate();
+  }
+
+  /** In another document, or back from one: the browser has taken the styles off. */
+  adoptedCallback(): void {
+    const page = this.ownerDocument;
+    // Without a window it is only a store, as that of a template, and shows nothing.
+    if (page.defaultView) this.root.adoptedStyleSheets = [readSheet(page, page.defaultView)];
   }
 
   attributeChangedCallback(name: string, _previous: string | null, text: string | null): void {
@@ -62,7 +76,8 @@ export abstract class WidgetElement extends Base {
       return;
     }
     for (const [property, [attribute, fallback, read = String]] of Object.entries(this.#properties)) {
-      if (attribute === name) Reflect.set(this, property, text === null ? fallback : read(text));
+      if (attribute !== name || this.#early.has(property)) continue;
+      Reflect.set(this, property, text === null ? fallback : read(text));
     }
   }
 

@@ -12,6 +12,13 @@ const CODES: Readonly<Record<string, PortalErrorCode>> = {
   PORTAL_URL_REFUSED: 'URL_REJECTED',
 };
 
+/**
+ * Whether errors leave nothing to show. Where only a part is missing, as the name of a test, the rest of the answer stands.
+ */
+export function isRefusal({ data, errors }: Fields): boolean {
+  return Boolean(errors) && !Object.values(readFields(data)).some(Boolean);
+}
+
 /** `extensions.code` of the first GraphQL error, or nothing. */
 export function readErrorCode(errors: unknown): string {
   return readText(readExtensions(errors).code) ?? '';

@@ -1,3 +1,4 @@
+import { findAround } from './dom.ts';
 import { mergeStrings, type PartialStrings, type Strings } from './strings.ts';
 
 /**
@@ -24,19 +25,21 @@ export function addLanguage(language: string, strings: PartialStrings): void {
   changed.dispatchEvent(new Event('change'));
 }
 
-/** Calls back when a language was added, until the answer is called. */
-export function whenLanguageAdded(react: () => void): () => void {
+/** Calls back when a language was added or the page changed its own, until the answer is called. */
+export function whenLanguageChanged(react: () => void): () => void {
   const { changed } = readLanguages();
+  const observer = new MutationObserver(react);
   changed.addEventListener('change', react);
-  return () => changed.removeEventListener('change', react);
+  observer.observe(document, { subtree: true, attributeFilter: ['lang'] });
+  return () => {
+    changed.removeEventListener('change', react);
+    observer.disconnect();
+  };
 }
 
 /** The language an element stands in, through shadow roots; nothing where the page does not say. */
 export function readLanguage(element: Element): string {
-  const found = element.closest('[lang]');
-  if (found) return found.getAttribute('lang') ?? '';
-  const root = element.getRootNode();
-  return root instanceof ShadowRoot ? readLanguage(root.host) : '';
+  return findAround(element, '[lang]')?.getAttribute('lang') ?? '';
 }
 
 /** The texts of this language, English where it is not there, with a host's own texts over them. */
@@ -61,9 +64,9 @@ export function formatTime(time: string | number | null | undefined, language: s
   const isToday = date.toDateString() === new Date().toDateString();
   const form = { dateStyle: isToday ? undefined : 'medium', timeStyle: 'short' } as const;
   try {
-    return new Intl.DateTimeFormat(language || undefined, form).format(date);
+    return date.toLocaleString(language || undefined, form);
   } catch {
     // A `lang` that is no language, as in en_US, must not take the status away.
-    return new Intl.DateTimeFormat(undefined, form).format(date);
+    return date.toLocaleString(undefined, form);
   }
 }

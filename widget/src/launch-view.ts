@@ -1,4 +1,5 @@
 import { type Child, type Drawing, h } from './dom.ts';
+import { EXCLUDED } from './masks.ts';
 import { drawSlot } from './status-view.ts';
 import type { Strings } from './strings.ts';
 
@@ -43,10 +44,11 @@ function drawLink({ texts, followLink }: LaunchView, href: string): Drawing {
     'a',
     'button link',
     {
+      ...EXCLUDED,
+      class: `button link ${EXCLUDED.class}`,
       href,
       target: '_blank',
-      rel: 'noopener noreferrer',
-      referrerpolicy: 'no-referrer',
+      rel: 'noreferrer',
       onclick: followLink,
       onauxclick: followLink,
     },
@@ -54,13 +56,15 @@ function drawLink({ texts, followLink }: LaunchView, href: string): Drawing {
   );
 }
 
-/** The host's words, else ours. Beside the slot and not in it: a line break alone counts as filling a slot. */
+/** The host's words, else ours. Beside the slot and not in it: a line break alone counts as filling a slot, and comments of frameworks are no words. */
 function drawWords({ texts, slotChanged }: LaunchView, host: Element): Drawing {
   const nodes = [...host.childNodes];
   // A plain link is for browsers without scripts. Here it only gives its words, from a slot that is never drawn.
   const link = nodes.find((node) => node instanceof HTMLAnchorElement && /^(link)?$/.test(node.slot));
   if (link instanceof Element) link.slot = 'link';
-  const isFilled = nodes.some((node) => (node instanceof Element ? !node.slot : node.textContent?.trim()));
+  const isFilled = nodes.some((node) =>
+    node instanceof Element ? !node.slot : node instanceof Text && node.data.trim(),
+  );
   const words = !isFilled && (link?.textContent?.trim() || texts.open);
   return h('span', '', {}, h('slot', '', { onslotchange: slotChanged }), words);
 }

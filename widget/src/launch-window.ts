@@ -11,11 +11,11 @@ export interface LaunchWindow {
  * Opens a blank tab; null when the browser held it back. Must be called in the same task as the click:
  * browsers hold back a tab that is opened after an answer from the network.
  */
-export function openLaunchWindow(text: string): LaunchWindow | null {
+export function openLaunchWindow(text: string, language: string): LaunchWindow | null {
   const tab = open('about:blank', '_blank');
   // Some blockers hand out a window that is closed at once.
   if (!tab || tab.closed) return null;
-  writeWaitingText(tab.document, text);
+  writeWaitingText(tab.document, text, language);
   return createLaunchWindow(tab);
 }
 
@@ -40,9 +40,9 @@ function createLaunchWindow(tab: Window): LaunchWindow {
 }
 
 /** The blank tab inherits the page's CSP, so: DOM methods and the CSSOM only. */
-function writeWaitingText(page: Document, text: string): void {
+function writeWaitingText(page: Document, text: string, language: string): void {
   page.title = text;
-  page.documentElement.lang = document.documentElement.lang;
+  page.documentElement.lang = language;
   page.documentElement.style.colorScheme = 'light dark';
   page.body.style.cssText = 'font:1.125rem system-ui;text-align:center;margin-top:30vh';
   page.body.textContent = text;
@@ -52,7 +52,6 @@ function writeWaitingText(page: Document, text: string): void {
 function clickAnchor(page: Document, url: string): void {
   const anchor = page.createElement('a');
   anchor.rel = 'noreferrer';
-  anchor.referrerPolicy = 'no-referrer';
   anchor.href = url;
   anchor.click();
 }

@@ -1,4 +1,4 @@
-import { type PortalError, toPortalError } from './errors.ts';
+import { PortalError } from './errors.ts';
 import type { ConnectionState } from './events.ts';
 import type { Fields } from './fields.ts';
 import { openSocket, type Socket } from './socket.ts';
@@ -72,30 +72,29 @@ export function createLiveSocket(url: string, tokens: TokenKeeper): LiveSocket {
       isOpening = true;
       try {
         token = await tokens.get({ scope: 'status', orderId: first.orderId });
+        if (isSuspended || !subscriptions.size) return;
+        socket = openSocket(url, token, { opened, closed });
       } catch (cause) {
         failures += 1;
-        tellFailure(toPortalError(cause, 'TOKEN_UNAVAILABLE'));
+        // Some browsers throw where others only close: a policy of the page, or ws: on a page of https:.
+        if (cause instanceof PortalError) tellFailure(cause);
         openLater();
         return;
       } finally {
         isOpening = false;
       }
-      if (isSuspended || !subscriptions.size) return;
-      socket = openSocket(url, token, { opened, closed });
     }
     if (openedAt !== null) start();
   }
 
   function start(): void {
     for (const [subscription, stop] of subscriptions) {
-      if (stop || !socket) continue;
-      subscriptions.set(
-        subscription,
-        socket.subscribe(subscription.begin(), {
-          next: subscription.next,
-          refused: subscription.refused,
-        }),
-      );
+      if (stop) continue;
+      const operation = subscription.begin();
+      // Whoever was told of it may have left, and the last one hangs up.
+      if (!socket || !subscriptions.has(subscription)) continue;
+      const { next, refused } = subscription;
+      subscriptions.set(subscription, socket.subscribe(operation, { next, refused }));
     }
   }
 
@@ -120,7 +119,7 @@ export function createLiveSocket(url: string, tokens: TokenKeeper): LiveSocket {
       void open();
       return;
     }
-    if (isTokenRefused) tellFailure(toPortalError(null, 'UNAUTHENTICATED'));
+    if (isTokenRefused) tellFailure(new PortalError('UNAUTHENTICATED'));
     openLater();
   }
 

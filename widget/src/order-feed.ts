@@ -28,8 +28,10 @@ export interface OrderFeed {
   readonly connection: () => ConnectionState;
   /** When what is shown was last known to be true, in milliseconds since 1970. While live that is now. */
   readonly confirmedAt: () => number | null;
-  /** Follows the order live until the returned function is called. */
-  readonly follow: (listener: OrderListener) => () => void;
+  /** Follows the order live, until `leave`. */
+  readonly follow: (listener: OrderListener) => void;
+  /** The listener hears nothing any more, not even the answer to its own `refresh`. */
+  readonly leave: (listener: OrderListener) => void;
   /** Reads the order once over HTTP. Never rejects: a failure goes to everyone who listens, and to `listener`. */
   readonly refresh: (listener: OrderListener) => Promise<void>;
   /** Starts again after a failure: the subscription if it was refused, the socket if it waits. */
@@ -165,8 +167,10 @@ export function createOrderFeed({ orderId, full, read }: FeedOptions, socket: Li
     follow: (listener) => {
       listeners.add(listener);
       stop ??= socket.add(subscription);
-      return () => leave(listener);
+      // What it heard just now may have made the page take it away.
+      if (!listeners.size) leave(listener);
     },
+    leave,
     refresh: (listener) => {
       askers.add(listener);
       return refresh();

@@ -45,7 +45,7 @@ export function createOrderWatch(host: Element, listener: WatchListener): OrderW
   let order: PortalOrder | null = null;
   let connection: ConnectionState = 'idle';
   let isVisible = false;
-  let unfollow: (() => void) | null = null;
+  let isFollowing = false;
   /** The feed that has been read once for `live="off"`. */
   let readOnce: OrderFeed | null = null;
 
@@ -68,26 +68,34 @@ export function createOrderWatch(host: Element, listener: WatchListener): OrderW
   };
 
   function leave(): void {
-    if (!unfollow) return;
-    unfollow();
-    unfollow = null;
+    if (!isFollowing) return;
+    isFollowing = false;
+    wish.feed?.leave(ear);
     ear.connectionChanged(wish.isPaused ? 'closed' : 'idle');
   }
 
   function settle(): void {
     const { feed, live, isPaused } = wish;
-    const isShown = host.isConnected && (live === 'always' || isVisible);
-    if (!feed || isPaused || !isShown || live === 'off') leave();
-    else if (!unfollow) follow(feed);
-    if (!feed || isPaused || !isShown || live !== 'off' || readOnce === feed) return;
+    const isWanted = feed && !isPaused && host.isConnected && (live === 'always' || isVisible);
+    if (!isWanted || live === 'off') leave();
+    else if (!isFollowing) follow(feed);
+    if (!isWanted || live !== 'off' || readOnce === feed) return;
     readOnce = feed;
     void feed.refresh(ear);
   }
 
   function follow(feed: OrderFeed): void {
-    unfollow = feed.follow(ear);
+    isFollowing = true;
+    feed.follow(ear);
+    // A page that is told may take the element away at once.
+    if (!isFollowing) return;
     ear.connectionChanged(feed.connection());
-    const known = feed.order();
+    catchUp();
+  }
+
+  /** What another element of the page has made known. */
+  function catchUp(): void {
+    const known = wish.feed?.order();
     if (known && known !== order) ear.orderChanged(known, 'snapshot');
   }
 
@@ -110,16 +118,22 @@ export function createOrderWatch(host: Element, listener: WatchListener): OrderW
       };
     },
     want: (next) => {
-      const isSame = next.feed === wish.feed;
-      if (!isSame || next.pollIntervalSeconds !== wish.pollIntervalSeconds) leave();
+      const isOther = next.feed !== wish.feed;
+      if (isOther || next.pollIntervalSeconds !== wish.pollIntervalSeconds) leave();
+      if (isOther) {
+        // A read of the order before may still be under way: its late answer is not for this one.
+        wish.feed?.leave(ear);
+        order = null;
+      }
       wish = next;
-      if (!isSame) order = next.feed?.order() ?? null;
+      if (!order) catchUp();
       settle();
     },
     refresh,
     retry: async () => {
-      if (unfollow) wish.feed?.retry();
-      else await refresh();
+      if (isFollowing) wish.feed?.retry();
+      // Where no socket can be opened, the next read is what a person waits for.
+      if (!isFollowing || connection === 'polling') await refresh();
     },
   };
 }

@@ -5,7 +5,8 @@ import { type Child, draw, h } from './dom.ts';
 import { declareProperties, WidgetElement } from './element.ts';
 import { PortalError, type PortalErrorReport, reportError } from './errors.ts';
 import { type ConnectionState, emit, PortalTokenRequestEvent } from './events.ts';
-import { isSpoken, readLanguage, readStrings, whenLanguageAdded } from './language.ts';
+import { isSpoken, readLanguage, readStrings, whenLanguageChanged } from './language.ts';
+import { MASKED } from './masks.ts';
 import type { PortalOrder, PortalOrderStatus } from './order.ts';
 import { createOrderWatch, type OrderChange } from './order-watch.ts';
 import { findGateway, type PortalGateway } from './portal-gateway.ts';
@@ -15,16 +16,8 @@ import type { TokenProvider } from './token.ts';
 
 const SHORTEST_POLL_SECONDS = 10;
 const DEFAULT_POLL_SECONDS = 30;
-
-/** Tools that record sessions look into shadow roots; each is told in its own word to leave out what stands here. */
-const MASKED = {
-  class: 'frame fs-mask rr-mask sentry-mask ph-no-capture',
-  'data-private': true,
-  'data-dd-privacy': 'mask',
-  'data-hj-suppress': true,
-  'data-clarity-mask': 'true',
-  'data-openreplay-masked': true,
-};
+/** A browser's timer of more than 24 days fires at once. */
+const LONGEST_POLL_SECONDS = 86_400;
 
 /** What `<portal-launch>` and `<portal-order-status>` have in common: a gateway, an order, its live status, errors. */
 export abstract class PortalElement extends WidgetElement {
@@ -44,7 +37,7 @@ export abstract class PortalElement extends WidgetElement {
   /** What went wrong last and is still shown: with the order's status, or with a launch. */
   protected shownError: { readonly error: PortalErrorReport; readonly about: 'status' | 'launch' } | null =
     null;
-  protected readonly watch = createOrderWatch(this, {
+  protected readonly orderWatch = createOrderWatch(this, {
     orderChanged: (change) => this.#orderChanged(change),
     connectionChanged: (connection, previous) => {
       if (connection === 'live') this.#failing = null;
@@ -54,7 +47,7 @@ export abstract class PortalElement extends WidgetElement {
     orderFailed: (error) => this.fail(error, 'status'),
   });
   #lastError: PortalErrorReport | null = null;
-  #leave: readonly (() => void)[] = [];
+  #leave: readonly ((() => void) | undefined)[] = [];
   #isPaused = false;
   #failing: string | null = null;
   #watched: string | null = null;
@@ -80,11 +73,11 @@ export abstract class PortalElement extends WidgetElement {
 
   /** The order as last shown, or null. */
   get order(): PortalOrder | null {
-    return this.watch.order();
+    return this.orderWatch.order();
   }
 
   get connection(): ConnectionState {
-    return this.watch.connection();
+    return this.orderWatch.connection();
   }
 
   /** The last failure, also when it is no longer shown. */
@@ -93,14 +86,15 @@ export abstract class PortalElement extends WidgetElement {
   }
 
   /** Reads the order once, now. Never rejects. */
-  refresh(): Promise<void> {
-    return this.watch.refresh();
+  async refresh(): Promise<void> {
+    await this.updateComplete;
+    return this.orderWatch.refresh();
   }
 
   /** Tries again what failed. Never rejects. */
   retry(): Promise<void> {
     this.clearError();
-    return this.watch.retry();
+    return this.orderWatch.retry();
   }
 
   /** Stops following the order until `resume()`. */
@@ -123,17 +117,22 @@ export abstract class PortalElement extends WidgetElement {
     super.connectedCallback();
     this.gateway = findGateway(this);
     this.#leave = [
-      this.watch.connect(),
-      whenLanguageAdded(() => this.requestUpdate()),
-      this.gateway?.addDependant(this) ?? (() => {}),
+      this.orderWatch.connect(),
+      whenLanguageChanged(() => this.requestUpdate()),
+      this.gateway?.addDependant(this),
     ];
   }
 
   disconnectedCallback(): void {
-    for (const leave of this.#leave) leave();
+    for (const leave of this.#leave) leave?.();
     this.gateway = null;
     // An element that is only moved comes back in the same task, and keeps its connection.
     queueMicrotask(() => this.isConnected || leaveClients(this));
+  }
+
+  /** Which order, and where: what is shown for one says nothing of another. */
+  protected get aim(): string {
+    return `${this.orderId} ${this.endpoint ?? this.gateway?.endpoint}`;
   }
 
   protected get language(): string {
@@ -146,7 +145,8 @@ export abstract class PortalElement extends WidgetElement {
 
   /** How the status is shown once the default is applied. */
   protected get shownStatus(): 'none' | 'text' | 'steps' {
-    if (this.status === 'none' || this.status === 'text' || this.status === 'steps') return this.status;
+    const { status } = this;
+    if (status === 'none' || status === 'text' || status === 'steps') return status;
     return this.orderId ? 'text' : 'none';
   }
 
@@ -170,9 +170,10 @@ export abstract class PortalElement extends WidgetElement {
     const report = reportError(error, this.texts);
     this.#lastError = report;
     if (!emit(this, 'portal-error', report) || about === 'none') return;
-    this.shownError = { error: report, about };
     // An order that is on screen stays there: its age says enough.
-    if (about === 'launch' || !this.order) announce(this, report.message);
+    if (about === 'status' && this.order) return;
+    this.shownError = { error: report, about };
+    announce(this, report.message);
     this.requestUpdate();
   }
 
@@ -198,10 +199,10 @@ export abstract class PortalElement extends WidgetElement {
   }
 
   protected override update(): void {
-    const watched = `${this.orderId} ${this.endpoint ?? this.gateway?.endpoint}`;
-    if (watched !== this.#watched) this.clearError();
-    this.#watched = watched;
-    this.watch.want({
+    const { aim } = this;
+    if (aim !== this.#watched) this.clearError();
+    this.#watched = aim;
+    this.orderWatch.want({
       feed: this.#readFeed(),
       live: this.live,
       isPaused: this.#isPaused,
@@ -212,8 +213,20 @@ export abstract class PortalElement extends WidgetElement {
     for (const state of this.readStates()) if (state) states.add(state);
     // So that English on a page in another language is read out as English.
     const lang = isSpoken(this.language) || this.strings ? null : 'en';
-    const masks = this.privacy === 'full' ? {} : MASKED;
+    const masks = this.privacy === 'full' ? {} : { ...MASKED, class: `frame ${MASKED.class}` };
+    const { activeElement } = this.root;
     draw(this.root, [h('div', 'frame', { ...masks, lang }, ...this.drawing())]);
+    if (activeElement && !this.root.activeElement) this.#keepFocus();
+  }
+
+  /** What had focus is gone: what stands in for it takes it, or the frame, as long as the person stays there. */
+  #keepFocus(): void {
+    const [frame, button] = this.root.querySelectorAll<HTMLElement>('.frame,.button');
+    if (frame && !button) {
+      frame.tabIndex = -1;
+      frame.onblur = () => frame.removeAttribute('tabindex');
+    }
+    (button ?? frame)?.focus();
   }
 
   /** What is to be on screen now. */
@@ -235,7 +248,8 @@ export abstract class PortalElement extends WidgetElement {
 
   #readPollInterval(): number {
     const { pollInterval } = this;
-    return pollInterval === 0 || pollInterval >= SHORTEST_POLL_SECONDS ? pollInterval : DEFAULT_POLL_SECONDS;
+    const isAllowed = pollInterval === 0 || pollInterval >= SHORTEST_POLL_SECONDS;
+    return isAllowed ? Math.min(pollInterval, LONGEST_POLL_SECONDS) : DEFAULT_POLL_SECONDS;
   }
 
   #orderChanged(change: OrderChange): void {
@@ -263,7 +277,7 @@ export abstract class PortalElement extends WidgetElement {
       isEmpty: !this.orderId,
       form: this.shownStatus,
       connection: this.connection,
-      confirmedAt: this.watch.confirmedAt(),
+      confirmedAt: this.orderWatch.confirmedAt(),
       error: shownError?.about === 'status' ? shownError.error : null,
       texts: this.texts,
       language: this.language,
@@ -272,7 +286,14 @@ export abstract class PortalElement extends WidgetElement {
   }
 
   protected readLabel(status: PortalOrderStatus): string {
-    return this.statusLabel?.(status) ?? this.texts.statuses[status.step ?? ''] ?? status.label;
+    let own: string | null | undefined;
+    try {
+      own = this.statusLabel?.(status);
+    } catch (cause) {
+      // The host's mistake is told to the host, and takes no status away, here or in the elements beside.
+      globalThis.reportError(cause);
+    }
+    return own ?? this.texts.statuses[status.step ?? ''] ?? status.label;
   }
 }
 

@@ -1,4 +1,5 @@
 import type { PortalClient } from './client.ts';
+import { findAround } from './dom.ts';
 import { declareProperties, WidgetElement } from './element.ts';
 import { PortalError, reportError } from './errors.ts';
 import { emit } from './events.ts';
@@ -49,10 +50,8 @@ export class PortalGateway extends WidgetElement {
 
 /** The nearest gateway around an element, through shadow roots. */
 export function findGateway(element: Element): PortalGateway | null {
-  const found = element.closest('portal-gateway');
-  if (found instanceof PortalGateway) return found;
-  const root = element.getRootNode();
-  return root instanceof ShadowRoot ? findGateway(root.host) : null;
+  const found = findAround(element, 'portal-gateway');
+  return found instanceof PortalGateway ? found : null;
 }
 
 declare global {

@@ -8,8 +8,8 @@ import { drawLaunch } from './launch-view.ts';
 import { type LaunchWindow, openLaunchWindow, useThisPage } from './launch-window.ts';
 import { PortalElement } from './portal-element.ts';
 import { drawError, drawSlot, drawStatus } from './status-view.ts';
+import { WAIT_LIMIT_MS } from './token.ts';
 
-const LAUNCH_LIMIT_MS = 15_000;
 const LINK_LIFE_MS = 60_000;
 
 /**
@@ -23,11 +23,12 @@ export class PortalLaunch extends PortalElement {
   #phase: 'idle' | 'opening' | 'link' = 'idle';
   /** Only while the link is on screen: at most a minute, and once. Null for `post`, whose ticket is made by the click. */
   #linkUrl: string | null = null;
+  /** What the launch under way, or its link, is for. */
+  #aim = '';
   #linkEnd: ReturnType<typeof setTimeout> | undefined;
   /** Ends the launch that is under way. */
   #launch = new AbortController();
   #isAway = false;
-  #hadFocus = false;
   #page = new AbortController();
 
   readonly #listeners = {
@@ -54,19 +55,21 @@ export class PortalLaunch extends PortalElement {
    */
   async launch(): Promise<void> {
     if (this.disabled || this.#phase === 'opening') return;
+    if (!emit(this, 'portal-before-launch', { orderId: this.orderId })) return;
+    // Read now: a listener may have had the last word.
     const { orderId, mode, texts } = this;
-    if (!emit(this, 'portal-before-launch', { orderId })) return;
     // Nothing may be awaited before this line: see openLaunchWindow.
-    const tab = mode === 'redirect' ? useThisPage() : openLaunchWindow(texts.opening);
+    const tab = mode === 'redirect' ? useThisPage() : openLaunchWindow(texts.opening, this.language);
     if (!tab && !emit(this, 'portal-blocked', { orderId })) return;
     this.#reset();
     this.clearError();
+    this.#aim = this.aim;
     if (!tab && mode === 'post') return this.#showLink(null);
     this.#setPhase('opening');
     announce(this, texts.opening);
     const { signal } = this.#launch;
     try {
-      const limit = AbortSignal.timeout(LAUNCH_LIMIT_MS);
+      const limit = AbortSignal.timeout(WAIT_LIMIT_MS);
       await this.#send(tab, AbortSignal.any([signal, limit]));
       // This page stays busy until it is left; a person who stops that gets the button back.
       if (mode === 'redirect') limit.addEventListener('abort', () => signal.aborted || this.#reset());
@@ -79,7 +82,7 @@ export class PortalLaunch extends PortalElement {
   }
 
   override click(): void {
-    this.#control?.click();
+    this.root.querySelector<HTMLElement>('.button')?.click();
   }
 
   override connectedCallback(): void {
@@ -138,14 +141,9 @@ export class PortalLaunch extends PortalElement {
   }
 
   protected override update(): void {
+    // A link leads to what was asked for then, and for a minute: not to what the element stands for now.
+    if (this.#phase === 'link' && (this.disabled || this.#aim !== this.aim)) this.#reset();
     super.update();
-    // The button became a link or the other way round under the person's focus.
-    if (this.#hadFocus) this.#control?.focus();
-    this.#hadFocus = false;
-  }
-
-  get #control(): HTMLElement | null {
-    return this.root.querySelector<HTMLElement>('.button');
   }
 
   /** Asks for the way and goes there, or shows the link where there is no tab to go in. */
@@ -201,8 +199,6 @@ export class PortalLaunch extends PortalElement {
 
   #setPhase(phase: 'idle' | 'opening' | 'link'): void {
     if (phase === this.#phase) return;
-    const { activeElement } = this.root;
-    this.#hadFocus = activeElement !== null && activeElement === this.#control;
     this.#phase = phase;
     this.requestUpdate();
   }

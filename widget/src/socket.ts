@@ -1,5 +1,6 @@
 import type { Message } from 'graphql-ws/client';
 import { type Fields, readFields } from './fields.ts';
+import { isRefusal } from './gateway-error.ts';
 
 /** What happens to a socket; `closed` comes at most once, and never after `close()`. */
 export interface SocketListener {
@@ -77,9 +78,9 @@ export function openSocket(url: string, token: string, listener: SocketListener)
     if (type === 'ping') send({ type: 'pong' });
     if (type === 'pong') clearTimeout(deadline);
     if (type === 'next') {
-      const { data, errors } = readFields(payload);
-      if (errors) operation?.refused(errors);
-      else operation?.next(readFields(data));
+      const answer = readFields(payload);
+      if (isRefusal(answer)) operation?.refused(answer.errors);
+      else operation?.next(readFields(answer.data));
     }
     if (type === 'error' || type === 'complete') {
       operations.delete(String(id));

@@ -77,10 +77,13 @@ export type PartialStrings = {
 
 /** English with other texts over it, group by group; the last one wins. */
 export function mergeStrings(...layers: readonly (PartialStrings | null | undefined)[]): Strings {
-  const merged: Record<string, unknown> = { ...english };
-  for (const layer of layers) {
+  const merged: Record<string, unknown> = {};
+  for (const layer of [english, ...layers]) {
     for (const [key, text] of Object.entries(layer ?? {})) {
-      merged[key] = typeof text === 'string' ? text : Object.assign({}, merged[key], text);
+      // A text that a host leaves undefined is none.
+      if (typeof text === 'string') merged[key] = text;
+      // Without a prototype: a status of the service may be called `constructor`.
+      else if (text) merged[key] = Object.assign(Object.create(null), merged[key], text);
     }
   }
   return merged as unknown as Strings;

@@ -32,7 +32,8 @@ export interface TokenKeeper {
   readonly reject: (token: string) => void;
 }
 
-const TOKEN_LIMIT_MS = 15_000;
+/** How long anything may take that a person waits for: a token, a read, a launch. */
+export const WAIT_LIMIT_MS = 15_000;
 const MARGIN_MS = 30_000;
 
 export function createTokenKeeper(provider: TokenProvider): TokenKeeper {
@@ -43,7 +44,7 @@ export function createTokenKeeper(provider: TokenProvider): TokenKeeper {
   let flight: Promise<string> | null = null;
 
   async function ask(need: TokenNeed): Promise<string> {
-    const signal = AbortSignal.timeout(TOKEN_LIMIT_MS);
+    const signal = AbortSignal.timeout(WAIT_LIMIT_MS);
     try {
       const request = { scope: need.scope, orderId: need.orderId, reason, signal };
       [held, renewAt] = readToken(await withinTime(signal, provider(request)));
@@ -75,7 +76,7 @@ export function withinTime<Value>(signal: AbortSignal, answer: Value | Promise<V
   return new Promise((resolve, reject) => {
     const end = () => reject(signal.reason);
     if (signal.aborted) end();
-    signal.addEventListener('abort', end, { once: true });
+    signal.addEventListener('abort', end);
     Promise.resolve(answer)
       .then(resolve, reject)
       .finally(() => signal.removeEventListener('abort', end));

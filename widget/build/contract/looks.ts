@@ -1,0 +1,97 @@
+import type { CssProperty, Named } from './types.ts';
+
+/** Slots of both visible elements. */
+export const statusSlots: readonly Named[] = [
+  { name: 'empty', text: 'Shown where there is no order.' },
+  { name: 'loading', text: 'Shown until the first status is there.' },
+  { name: 'offline', text: 'Replaces the text of the age while offline.' },
+  { name: 'error', text: 'Replaces the text of every error.' },
+  { name: 'error-<code>', text: 'Replaces the text of one error, as in `error-demographics-missing`.' },
+  { name: 'footer', text: 'Below everything.' },
+];
+
+/** Parts of an order shown as text or steps. */
+export const statusParts: readonly Named[] = [
+  { name: 'text', text: 'The status as one line, and an error.' },
+  { name: 'steps', text: 'The list of steps.' },
+  { name: 'step', text: 'One step; also `done`, `current`, `reached` or `ahead`.' },
+  { name: 'mark', text: 'The round mark before a status or step; also how it looks.' },
+  { name: 'done', text: 'A step or mark: behind the order.' },
+  { name: 'current', text: 'A step or mark: where the order is.' },
+  { name: 'reached', text: 'A step or mark: begun before, not current now.' },
+  { name: 'ahead', text: 'A step or mark: not begun.' },
+  { name: 'attention', text: 'A current step or mark that needs attention.' },
+  { name: 'bad', text: 'A current step or mark of an order that was cancelled or failed.' },
+  { name: 'disc', text: 'The disc of a mark.' },
+  { name: 'line', text: 'What is drawn on the disc.' },
+  { name: 'words', text: 'What is written beside a mark.' },
+  { name: 'name', text: 'The name of a step.' },
+  { name: 'hidden', text: 'Words for screen readers only.' },
+  { name: 'detail', text: 'The status within the current step.' },
+  { name: 'label', text: 'The status in words.' },
+  { name: 'headline', text: 'The status as one line.' },
+  { name: 'badge', text: 'That the order needs attention.' },
+  { name: 'time', text: 'When the current step began.' },
+  { name: 'freshness', text: 'How old the status is; also the state of the connection.' },
+  { name: 'idle', text: 'Freshness: nothing is followed.' },
+  { name: 'connecting', text: 'Freshness: not yet connected.' },
+  { name: 'live', text: 'Freshness: every change comes at once.' },
+  { name: 'stale', text: 'Freshness: the connection fell and is on its way back.' },
+  { name: 'polling', text: 'Freshness: read from time to time.' },
+  { name: 'offline', text: 'Freshness: there is no network.' },
+  { name: 'closed', text: 'Freshness: paused, or the page is put away.' },
+  { name: 'test-name', text: 'The name of the test, with `privacy="full"`.' },
+  { name: 'empty', text: 'Where there is no order.' },
+  { name: 'skeleton', text: 'What stands there until the first status.' },
+  { name: 'bone', text: 'One line of it.' },
+  { name: 'error', text: 'An error.' },
+  { name: 'retry', text: 'The button that tries again.' },
+];
+
+/** States of both visible elements. */
+export const sharedStates: readonly Named[] = [
+  { name: 'idle', text: 'Nothing is followed.' },
+  { name: 'connecting', text: 'Not yet connected.' },
+  { name: 'live', text: 'Every change comes at once.' },
+  { name: 'stale', text: 'The connection fell and is on its way back.' },
+  { name: 'polling', text: 'No WebSocket can be opened: read from time to time.' },
+  { name: 'offline', text: 'There is no network.' },
+  { name: 'closed', text: 'Paused, or the page is put away.' },
+  { name: 'error', text: 'An error is shown.' },
+  { name: 'attention', text: 'The order needs attention.' },
+  { name: 'terminal', text: 'Nothing will follow for this order.' },
+];
+
+/** What a host may set of the looks. */
+export const cssProperties: readonly CssProperty[] = [
+  {
+    name: '--portal-accent',
+    fallback: 'light-dark(#0b5f7d, #7fcbe6)',
+    text: 'Button, current step, focus ring.',
+  },
+  { name: '--portal-on-accent', fallback: 'light-dark(#fff, #06222e)', text: 'Text on the button.' },
+  {
+    name: '--portal-good',
+    fallback: 'light-dark(#1b7048, #7dd3a4)',
+    text: 'What is done, and what is live.',
+  },
+  {
+    name: '--portal-on-good',
+    fallback: 'light-dark(#fff, #0c2418)',
+    text: 'The tick on a mark that is done.',
+  },
+  { name: '--portal-attention', fallback: 'light-dark(#8a5300, #f4c06a)', text: 'What needs attention.' },
+  { name: '--portal-bad', fallback: 'light-dark(#a5282f, #ff9f9a)', text: 'Cancelled and failed.' },
+  {
+    name: '--portal-muted',
+    fallback: 'color-mix(in srgb, currentColor 68%, #0000)',
+    text: 'Times, ages, steps ahead.',
+  },
+  {
+    name: '--portal-line',
+    fallback: 'color-mix(in srgb, currentColor 22%, #0000)',
+    text: 'Lines and borders.',
+  },
+  { name: '--portal-gap', fallback: '1rem', text: 'Between button and status.' },
+  { name: '--portal-radius', fallback: '0.625rem', text: 'Corners of buttons.' },
+];

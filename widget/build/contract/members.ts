@@ -1,0 +1,154 @@
+import type { Property, Typed } from './types.ts';
+
+/** Where the gateway is. */
+export const endpoint: Property = {
+  name: 'endpoint',
+  attribute: 'endpoint',
+  type: 'string | null',
+  fallback: 'null',
+  text: 'Address of the gateway: https, or http on localhost. Without one the surrounding `<portal-gateway>` gives it.',
+};
+
+/** Where a portal may be. */
+export const portalOrigins: Property = {
+  name: 'portalOrigins',
+  attribute: 'portal-origins',
+  type: 'string | null',
+  fallback: 'null',
+  text: "Origins a portal address may have, separated by spaces; without any it is the gateway's list alone.",
+};
+
+/** Who gives a token. */
+export const tokenProvider: Property = {
+  name: 'tokenProvider',
+  attribute: null,
+  type: 'TokenProvider | null',
+  fallback: 'null',
+  text: 'Gives viewer tokens: `async ({ reason, scope, orderId, signal }) => token` or `{ token, expiresAt }`.',
+};
+
+/** A host's own client. */
+export const client: Property = {
+  name: 'client',
+  attribute: null,
+  type: 'PortalClient | null',
+  fallback: 'null',
+  text: "A client of the page's own (`createPortalClient`), instead of endpoint and token.",
+};
+
+/** Properties of both visible elements. */
+export const sharedProperties: readonly Property[] = [
+  endpoint,
+  {
+    name: 'orderId',
+    attribute: 'order-id',
+    type: 'string | null',
+    fallback: 'null',
+    text: "The order; none means the portal's home.",
+  },
+  {
+    name: 'status',
+    attribute: 'status',
+    type: "'none' | 'text' | 'steps' | null",
+    fallback: 'null',
+    text: 'How the status is shown. Without a value: `text` where there is an order.',
+  },
+  {
+    name: 'live',
+    attribute: 'live',
+    type: "'visible' | 'always' | 'off'",
+    fallback: "'visible'",
+    text: 'When the order is followed: while the element can be seen, always, or read once.',
+  },
+  {
+    name: 'privacy',
+    attribute: 'privacy',
+    type: "'minimal' | 'full'",
+    fallback: "'minimal'",
+    text: '`full` asks for the name of the test and shows it; without, it never reaches the page.',
+  },
+  {
+    name: 'pollInterval',
+    attribute: 'poll-interval',
+    type: 'number',
+    fallback: '30',
+    text: 'Seconds between two reads where no WebSocket can be opened: at least 10, at most a day; 0 reads no more.',
+  },
+  tokenProvider,
+  client,
+  {
+    name: 'strings',
+    attribute: null,
+    type: 'PartialStrings | null',
+    fallback: 'null',
+    text: 'Texts that replace those of the language, any of them.',
+  },
+  {
+    name: 'statusLabel',
+    attribute: null,
+    type: '((status: PortalOrderStatus) => string | null) | null',
+    fallback: 'null',
+    text: "The page's own words for a status; null keeps the widget's.",
+  },
+];
+
+/** What both visible elements can be asked. */
+export const sharedReadonly: readonly Typed[] = [
+  { name: 'order', type: 'PortalOrder | null', text: 'The order as last shown, frozen.' },
+  { name: 'connection', type: 'ConnectionState', text: 'How fresh the status is.' },
+  {
+    name: 'lastError',
+    type: 'PortalErrorReport | null',
+    text: 'The last failure, also when it is no longer shown.',
+  },
+];
+
+/** Of every element. */
+export const updateComplete: Typed = {
+  name: 'updateComplete',
+  type: 'Promise<void>',
+  text: 'Settles when what is on screen is up to date.',
+};
+
+/** What both visible elements can be told to do. */
+export const sharedMethods: readonly Typed[] = [
+  { name: 'refresh', type: 'Promise<void>', text: 'Reads the order once, now. Never rejects.' },
+  { name: 'retry', type: 'Promise<void>', text: 'Tries again what failed. Never rejects.' },
+  { name: 'pause', type: 'void', text: 'Stops following the order until `resume()`.' },
+  { name: 'resume', type: 'void', text: 'Follows the order again.' },
+  {
+    name: 'diagnose',
+    type: 'Promise<Diagnosis>',
+    text: 'Names the first thing between the page and the gateway, and its mend. Never rejects.',
+  },
+];
+
+/** Of every element. */
+export const tokenRequest: Typed = {
+  name: 'portal-token-request',
+  type: 'PortalTokenRequestEvent',
+  text: 'A token is needed and there is no `tokenProvider`: call `event.respondWith(promise)`.',
+};
+
+/** Of every element. */
+export const errorEvent: Typed = {
+  name: 'portal-error',
+  type: "CustomEvent<PortalEventDetails['portal-error']>",
+  text: 'Something failed. Cancel it to show the error yourself.',
+};
+
+/** What both visible elements tell. */
+export const sharedEvents: readonly Typed[] = [
+  {
+    name: 'portal-status',
+    type: "CustomEvent<PortalEventDetails['portal-status']>",
+    text: 'The order was read or has changed.',
+  },
+  {
+    name: 'portal-connection',
+    type: "CustomEvent<PortalEventDetails['portal-connection']>",
+    text: 'The freshness of the status has changed.',
+  },
+  errorEvent,
+  tokenRequest,
+];
