@@ -30,8 +30,11 @@ export function requireHaste(answer: RequestListener, waitMs = bodyMs): RequestL
 }
 
 /** It is watched by whoever reads it, as long as somebody does: one that has been answered is not read. */
-function isUploadUnderWay({ headers }: IncomingMessage, response: ServerResponse): boolean {
-  return /^multipart\/form-data *;/i.test(headers['content-type'] ?? '') && !response.writableEnded;
+function isUploadUnderWay({ headers, url }: IncomingMessage, response: ServerResponse): boolean {
+  const isToGraphQL = /^\/graphql(\?|$)/.test(url ?? '');
+  return (
+    isToGraphQL && /^multipart\/form-data *;/i.test(headers['content-type'] ?? '') && !response.writableEnded
+  );
 }
 
 function cut({ socket }: IncomingMessage, response: ServerResponse): void {
@@ -53,7 +56,8 @@ export function hasOneHost({ rawHeaders }: IncomingMessage): boolean {
   return names.filter((name) => name.toLowerCase() === 'host').length <= 1;
 }
 
-/** Answers on the bare connection, and ends it. */
+/** Answers on the bare connection, and ends it for both sides: a client that keeps its own open would hold it for ever. */
 export function refuseRequest(socket: Duplex, status: string): void {
+  socket.once('finish', () => socket.destroy());
   socket.end(`HTTP/1.1 ${status}\r\nconnection: close\r\ncontent-length: 0\r\n\r\n`);
 }
