@@ -5,7 +5,7 @@ import type { Duplex } from 'node:stream';
 const bodyMs = 10_000;
 
 /**
- * How long a client may take, for `createServer`: whoever holds a connection without asking anything holds one that
+ * What a client may do and how long it may take, for `createServer`: whoever holds a connection without asking anything holds one that
  * others need. The whole of a request is left to `requireHaste`, because uploads have deadlines of their own
  * (uploads.ts); Node's own stands behind both.
  */
@@ -13,6 +13,8 @@ export const patience = {
   headersTimeout: 5000,
   requestTimeout: 150_000,
   connectionsCheckingInterval: 1000,
+  // Some clients offer HTTP/2 with whatever they ask (Java's does): what is no WebSocket is answered as if they had not.
+  shouldUpgradeCallback: ({ headers }: IncomingMessage) => headers.upgrade?.toLowerCase() === 'websocket',
 } as const;
 
 /** Closes connections whose request is not there after 10 s, with 408 where nothing has been answered yet. */

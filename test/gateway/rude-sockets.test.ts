@@ -1,9 +1,11 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
+import { connect } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { WebSocket, WebSocketServer } from 'ws';
 import { watchSockets } from '../../gateway/edge/socket-watch.ts';
-import { type Lab, startLab } from '../support/lab.ts';
+import { gatewayKey, type Lab, startLab } from '../support/lab.ts';
 import { openRawSocket } from '../support/raw-socket.ts';
 
 let lab: Lab;
@@ -70,4 +72,23 @@ test('a client that asks and does not read is not listened to until it does, and
   watch.stop();
   sockets.close();
   server.close();
+});
+
+test('a client that offers HTTP/2 with its request is answered as if it had not', async () => {
+  const body = JSON.stringify({ query: '{ viewer { kind } }' });
+  const { hostname, port } = new URL(lab.url);
+  const connection = connect({ host: hostname, port: Number(port) });
+  connection.end(
+    [
+      'POST /graphql HTTP/1.1',
+      `host: ${hostname}`,
+      `authorization: Bearer ${gatewayKey}`,
+      'content-type: application/json',
+      `content-length: ${body.length}`,
+      'connection: upgrade, http2-settings',
+      'upgrade: h2c',
+      `http2-settings: AAMAAABkAAQBAAAAAAIAAAAA\r\n\r\n${body}`,
+    ].join('\r\n'),
+  );
+  expect(await text(connection)).toContain('{"data":{"viewer":{"kind":"TEAM"}}}');
 });
