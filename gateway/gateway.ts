@@ -23,6 +23,7 @@ import { startReconciler } from './events/reconcile.ts';
 import type { Log } from './log.ts';
 import { createMetrics, type Metrics } from './metrics.ts';
 import { readers } from './readers.ts';
+import { keepRecent } from './recent.ts';
 import { closeServer, listen, localOrigins } from './server.ts';
 import { createUpstream, type Upstream } from './upstream/client.ts';
 import { createWebhookEndpoint } from './webhooks/endpoint.ts';
@@ -55,6 +56,8 @@ const widgetFolder = new URL('../widget/dist/', import.meta.url);
 const pruneEveryMs = 3_600_000;
 const minuteMs = 60_000;
 const dayMs = 86_400_000;
+/** Anybody may ask whether the gateway is ready, as often as they like: the log and the service are asked this seldom. */
+const probeEveryMs = 1000;
 /** Grace covers the sender's second attempt, 5 s after the first. */
 const reconcileTiming = { silenceMs: 5 * minuteMs, graceMs: 6000, lookMs: 1000 };
 
@@ -66,7 +69,8 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
   const { config, log } = parts;
   const metrics = createMetrics();
   const store = await (parts.store ?? openEventStore(config.eventLog, { keys: config.eventLogKeys, log }));
-  metrics.watchEventLog(config.eventLog.kind, store.log.isWritable);
+  const isWritable = keepRecent(store.log.isWritable, probeEveryMs);
+  metrics.watchEventLog(config.eventLog.kind, isWritable);
   const upstream = openUpstream(parts, metrics);
   // Heard before anyone is woken: what a subscriber asks after a change is never an answer from before it.
   store.log.onNews(upstream.forget);
@@ -88,6 +92,7 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
     onUnreadable: metrics.countUnreadable,
     onResync: (reason) => metrics.resyncs.inc({ reason }),
   });
+  const isServiceReachable = keepRecent(contexts.isServiceReachable, probeEveryMs);
   const reconciler = startReconciler({
     events: store.log,
     changedSince: (since) => listChangedOrders(contexts.ownService(stopping.signal), since),
@@ -140,10 +145,7 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
     openDocument: createOpenDocument(contexts),
     openPortal: createOpenPortal(contexts),
     beginOperation: upstream.begin,
-    checkReady: async () => ({
-      eventLog: await store.log.isWritable(),
-      service: await contexts.isServiceReachable(),
-    }),
+    checkReady: async () => ({ eventLog: await isWritable(), service: await isServiceReachable() }),
     stopping: stopping.signal,
     metrics,
     log,

@@ -26,7 +26,7 @@ export class Reading {
   constructor(env: Environment, keepSecrets: () => KeptSecrets) {
     this.#env = env;
     this.#keepSecrets = keepSecrets;
-    this.production = env.NODE_ENV === 'production';
+    this.production = this.text('NODE_ENV') === 'production';
   }
 
   /** @param sentence begins with the name of the variable, and never says its value */

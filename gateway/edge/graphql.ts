@@ -11,6 +11,7 @@ import { schema } from '../graph/schema.ts';
 import type { Metrics } from '../metrics.ts';
 import { useEventStream } from './event-stream.ts';
 import { type GuardOptions, useGuards } from './guards.ts';
+import { keepDocuments } from './kept-documents.ts';
 import type { Mask } from './mask.ts';
 import { countOutcome, observeSend, withTotals } from './observe.ts';
 import { type RunStream, useStreams } from './streams.ts';
@@ -77,6 +78,7 @@ export function createGraphQLServer(options: GraphQLServerOptions): GraphQLServe
       useEventStream({ onSend: (result) => observeSend(options.metrics, 'sse', result) }),
       ...(options.takesFiles ? [useUploads()] : []),
     ],
+    parserAndValidationCache: keepDocuments(),
     maskedErrors: { maskError: (error) => options.mask(error) },
     logging: false,
     cors: false,

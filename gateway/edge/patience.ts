@@ -5,7 +5,7 @@ import type { Duplex } from 'node:stream';
 const bodyMs = 10_000;
 
 /**
- * How long a client may take, for `createServer`: whoever holds a connection without asking anything holds one that
+ * What a client may do and how long it may take, for `createServer`: whoever holds a connection without asking anything holds one that
  * others need. The whole of a request is left to `requireHaste`, because uploads have deadlines of their own
  * (uploads.ts); Node's own stands behind both.
  */
@@ -13,6 +13,8 @@ export const patience = {
   headersTimeout: 5000,
   requestTimeout: 150_000,
   connectionsCheckingInterval: 1000,
+  // Some clients offer HTTP/2 with whatever they ask (Java's does): what is no WebSocket is answered as if they had not.
+  shouldUpgradeCallback: ({ headers }: IncomingMessage) => headers.upgrade?.toLowerCase() === 'websocket',
 } as const;
 
 /** Closes connections whose request is not there after 10 s, with 408 where nothing has been answered yet. */
@@ -30,8 +32,11 @@ export function requireHaste(answer: RequestListener, waitMs = bodyMs): RequestL
 }
 
 /** It is watched by whoever reads it, as long as somebody does: one that has been answered is not read. */
-function isUploadUnderWay({ headers }: IncomingMessage, response: ServerResponse): boolean {
-  return /^multipart\/form-data *;/i.test(headers['content-type'] ?? '') && !response.writableEnded;
+function isUploadUnderWay({ headers, url }: IncomingMessage, response: ServerResponse): boolean {
+  const isToGraphQL = /^\/graphql(\?|$)/.test(url ?? '');
+  return (
+    isToGraphQL && /^multipart\/form-data *;/i.test(headers['content-type'] ?? '') && !response.writableEnded
+  );
 }
 
 function cut({ socket }: IncomingMessage, response: ServerResponse): void {
@@ -53,7 +58,8 @@ export function hasOneHost({ rawHeaders }: IncomingMessage): boolean {
   return names.filter((name) => name.toLowerCase() === 'host').length <= 1;
 }
 
-/** Answers on the bare connection, and ends it. */
+/** Answers on the bare connection, and ends it for both sides: a client that keeps its own open would hold it for ever. */
 export function refuseRequest(socket: Duplex, status: string): void {
+  socket.once('finish', () => socket.destroy());
   socket.end(`HTTP/1.1 ${status}\r\nconnection: close\r\ncontent-length: 0\r\n\r\n`);
 }

@@ -131,9 +131,11 @@ async function answerGraphQL(options: GraphQLRouteOptions, request: Request): Pr
     // Before a byte of it is read: what is malformed costs as much as what is not.
     await options.allowances.pay(caller, 1);
     const malformed = findMalformedParameter(request);
-    if (malformed !== null) return refuseMalformed(malformed);
-    const over = AbortSignal.any([request.signal, options.stopping, options.endOf(caller)]);
+    if (malformed !== null) return refuseUnreadable(400, `The parameter ${malformed} is not JSON.`);
     const hasFiles = isUpload(request);
+    if (request.method === 'POST' && !hasFiles && !isJsonType(request))
+      return refuseUnreadable(415, 'Send it as application/json.');
+    const over = AbortSignal.any([request.signal, options.stopping, options.endOf(caller)]);
     const endUpload = hasFiles ? options.beginUpload(caller) : () => {};
     const end = options.beginOperation();
     try {
@@ -186,9 +188,14 @@ function isJson(text: string): boolean {
   }
 }
 
-function refuseMalformed(name: string): Response {
-  const message = `The parameter ${name} is not JSON.`;
-  return Response.json({ errors: [{ message, extensions: { code: 'BAD_REQUEST' } }] }, { status: 400 });
+/** Yoga reads forms and bare text as well, which a page of any site can send without being asked first. */
+function isJsonType(request: Request): boolean {
+  const [type = ''] = (request.headers.get('content-type') ?? '').split(';');
+  return /^application\/(graphql\+)?json$/i.test(type.trim());
+}
+
+function refuseUnreadable(status: 400 | 415, message: string): Response {
+  return Response.json({ errors: [{ message, extensions: { code: 'BAD_REQUEST' } }] }, { status });
 }
 
 /** A page that a person opens, not a query: GraphiQL sends none. */

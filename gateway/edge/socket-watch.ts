@@ -5,6 +5,8 @@ import type { WebSocket } from 'ws';
 const lookMs = 500;
 /** Looks from one ping to the next. */
 const looksPerPing = 30;
+/** What may lie unread for a client before it is not listened to either: some answer is owed for all that it sends. */
+const maxUnreadBytes = 1024 * 1024;
 
 /** Looks after open sockets. */
 export interface SocketWatch {
@@ -27,8 +29,8 @@ interface Watched extends WatchedSocket {
 }
 
 /**
- * Pings, ends sockets whose other side is gone without a word, and closes those whose token has ended or was revoked. One timer
- * for all: with two of its own an idle socket would cost 1 kB more.
+ * Pings, ends sockets whose other side is gone without a word, closes those whose token has ended or was revoked, and listens
+ * no more to those that do not read. One timer for all: with two of its own an idle socket would cost 1 kB more.
  */
 export function watchSockets(): SocketWatch {
   const all = new Set<Watched>();
@@ -47,6 +49,8 @@ export function watchSockets(): SocketWatch {
         send: (message) => sendWhenTaken(watched, message),
       };
       all.add(watched);
+      socket.on('message', holdBack);
+      socket.on('ping', holdBack);
       socket.on('pong', () => {
         watched.isAlive = true;
       });
@@ -58,14 +62,21 @@ export function watchSockets(): SocketWatch {
 }
 
 function look(watched: Watched, isPing: boolean): void {
+  const { socket } = watched;
+  if (socket.isPaused && socket.bufferedAmount <= maxUnreadBytes) socket.resume();
   if (watched.end?.aborted) {
     close(watched);
   } else if (isPing && !watched.isAlive) {
-    watched.socket.terminate();
+    socket.terminate();
   } else if (isPing) {
     watched.isAlive = false;
-    watched.socket.ping();
+    socket.ping();
   }
+}
+
+/** Whoever asks and does not read would fill the memory with answers, before it has said who it is. */
+function holdBack(this: WebSocket): void {
+  if (this.bufferedAmount > maxUnreadBytes) this.pause();
 }
 
 function close({ socket, end }: Watched): void {

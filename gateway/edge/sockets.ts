@@ -19,12 +19,15 @@ import type { RunStream } from './streams.ts';
 
 const path = '/graphql';
 const maxPayloadBytes = 100_000;
-const initWaitMs = 10_000;
+/** With the time for a goodbye no longer than the whole of a request over HTTP. */
+const initWaitMs = 8000;
 const restartCode = 1012;
 /** Clients come back after this one, later and later. */
 const tryLaterCode = 1013;
 /** How long a client may take to answer the close; one that never does would hold up the end of the process. */
 const goodbyeMs = 2000;
+/** An option of ws that its types do not know. */
+const goodbye = { closeTimeout: goodbyeMs };
 
 export interface SocketsOptions {
   readonly graphql: GraphQLServer;
@@ -61,7 +64,12 @@ interface Session extends Record<PropertyKey, unknown> {
  * is revoked, and clients retry that.
  */
 export function createSockets(options: SocketsOptions): Sockets {
-  const sockets = new WebSocketServer({ noServer: true, maxPayload: maxPayloadBytes, handleProtocols });
+  const sockets = new WebSocketServer({
+    noServer: true,
+    maxPayload: maxPayloadBytes,
+    handleProtocols,
+    ...goodbye,
+  });
   const protocol = createProtocol(options);
   const watch = watchSockets();
 
@@ -77,6 +85,8 @@ export function createSockets(options: SocketsOptions): Sockets {
         close: (code, reason) => socket.close(code, reason),
         onMessage: (handle) =>
           socket.on('message', (data) => {
+            // Who does not answer the close may go on sending for a while.
+            if (socket.readyState !== socket.OPEN || watched.end?.aborted) return;
             handle(String(data)).catch((error: unknown) => {
               options.log.error('socket.failed', { error });
               socket.close(CloseCode.InternalServerError, 'The gateway failed.');
@@ -107,9 +117,7 @@ export function createSockets(options: SocketsOptions): Sockets {
       server.on('upgrade', upgrade);
     },
     close: () => {
-      const open = [...sockets.clients];
-      for (const socket of open) socket.close(restartCode, 'Service restart');
-      setTimeout(() => open.forEach((socket) => void socket.terminate()), goodbyeMs).unref();
+      for (const socket of sockets.clients) socket.close(restartCode, 'Service restart');
       sockets.close();
       watch.stop();
     },

@@ -96,10 +96,12 @@ function createAcceptance(
   const { log, onOutcome, subjectOf, factsOf } = options;
   const checkSignature = createSignatureCheck(options.secrets);
   const isInTime = createClockCheck({ log, onOffset: options.onClockOffset });
+  // Strangers may send them by the thousand.
+  const warnSeldom = createSeldom();
 
   const refuseUnsigned = (): Response => {
     onOutcome?.('refused');
-    log.warn('webhook.refused', { code: 'WEBHOOK_UNVERIFIED' });
+    warnSeldom(() => log.warn('webhook.refused', { code: 'WEBHOOK_UNVERIFIED' }));
     return refusal('WEBHOOK_UNVERIFIED');
   };
   const keep = async (signed: SignedMessage, body: Buffer): Promise<Response> => {

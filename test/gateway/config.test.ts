@@ -152,6 +152,8 @@ describe('the configuration', () => {
     ['EVENT_RETENTION_DAYS', { EVENT_RETENTION_DAYS: '30' }, { eventRetentionDays: 30 }],
     ['LOG_LEVEL', { LOG_LEVEL: 'silent' }, { logLevel: 'silent' }],
     ['NODE_ENV', { NODE_ENV: 'test' }, { production: false, generated: [] }],
+    // What `set NODE_ENV=production && ...` makes of it.
+    ['NODE_ENV', { NODE_ENV: 'production ' }, { production: true }],
   ])('takes %s', (_name, env, expected) => {
     expect(read(env)).toMatchObject(expected);
   });

@@ -37,6 +37,13 @@ describe.each([...ways, ...viewerWays])('over %s', (_name, ask) => {
     expect(lab.sandbox.calls).toHaveLength(before);
   });
 
+  test('a name is not told back without end', async () => {
+    const query = `query ${'A'.repeat(50_000)} { viewer { ${'kind @skip(if: $x) '.repeat(90)} } }`;
+    const { errors = [] } = await ask(lab, query);
+    expect(errors).toHaveLength(90);
+    for (const { message } of errors) expect(message.length).toBeLessThanOrEqual(501);
+  });
+
   test.each([
     ['1,001 tokens', `{ viewer { ${'kind '.repeat(996)} } }`, ['GRAPHQL_PARSE_FAILED']],
     // One fewer is read, and then found to ask for the same too often.
@@ -161,6 +168,17 @@ describe('what a page of another site can send', () => {
     expect(response.status).toBe(401);
     expect(response.headers.get('access-control-allow-origin')).toBeNull();
     expect(lab.sandbox.calls).toHaveLength(before);
+  });
+
+  test.each([
+    ['a form', 'application/x-www-form-urlencoded', `query=${encodeURIComponent('{ viewer { kind } }')}`],
+    ['bare text', 'application/graphql', '{ viewer { kind } }'],
+    ['plain text', 'text/plain', JSON.stringify({ query: '{ viewer { kind } }' })],
+  ])('is not read from anybody: %s', async (_what, type, body) => {
+    const headers = { 'content-type': type, authorization: `Bearer ${gatewayKey}` };
+    const response = await fetch(`${lab.url}/graphql`, { method: 'POST', headers, body });
+    expect(response.status).toBe(415);
+    expect(await response.json()).toMatchObject({ errors: [{ extensions: { code: 'BAD_REQUEST' } }] });
   });
 
   test('when it asks first is not allowed', async () => {

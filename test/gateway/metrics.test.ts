@@ -177,23 +177,36 @@ test('streams that must begin anew are counted by reason', async () => {
 
 const key = Buffer.alloc(32, 'k').toString('base64');
 
-test('a gateway that cannot work says in words what is wrong', async () => {
+const readinessOf = async (lab: Lab) => {
+  const response = await lab.gateway.fetch(new Request(`${lab.url}/ready`));
+  return { code: response.status, ...(await response.json()) };
+};
+
+test('a gateway that can work says so, and anybody who asks again makes it ask nobody again', async () => {
   await using lab = await startLab();
-  const ready = async () => {
-    const response = await lab.gateway.fetch(new Request(`${lab.url}/ready`));
-    return { code: response.status, ...(await response.json()) };
-  };
-  expect(await ready()).toEqual({ code: 200, status: 'ready', eventLog: true, service: true, problems: [] });
+  const ready = { code: 200, status: 'ready', eventLog: true, service: true, problems: [] };
+  expect(await readinessOf(lab)).toEqual(ready);
+  const { length } = lab.sandbox.calls;
+  expect(await readinessOf(lab)).toEqual(ready);
+  expect(lab.sandbox.calls).toHaveLength(length);
+});
+
+test('a gateway whose service does not answer says so in words', async () => {
+  await using lab = await startLab();
   lab.sandbox.faults.add({ path: '/orders', effect: { kind: 'featureNotEnabled' } });
-  expect(await ready()).toEqual({
+  expect(await readinessOf(lab)).toEqual({
     code: 503,
     status: 'not ready',
     eventLog: true,
     service: false,
     problems: ['The service does not answer its lists of users and orders.'],
   });
+});
+
+test('a gateway that has stopped says so in words', async () => {
+  await using lab = await startLab();
   await lab.gateway.close();
-  expect(await ready()).toMatchObject({
+  expect(await readinessOf(lab)).toMatchObject({
     eventLog: false,
     problems: [
       'The event log cannot be written: webhooks are answered with 503 and come again.',

@@ -59,17 +59,22 @@ export interface HostileReport {
   readonly transport: string;
   /** Code of the refusal; null when there was none. */
   readonly code: string | null;
+  /** The shortest of the times it was asked: what is longer is somebody else's work. */
   readonly ms: number;
 }
 
-/** Sends every hostile query over every transport, and tells how long the refusal took. */
-export async function sendHostile(besieged: Besieged): Promise<readonly HostileReport[]> {
+/** Sends every hostile query over every transport, as often as wanted, and tells how long the refusal took. */
+export async function sendHostile(besieged: Besieged, times = 1): Promise<readonly HostileReport[]> {
   const reports: HostileReport[] = [];
   for (const hostile of hostileQueries) {
     for (const [transport, ask] of Object.entries(transports)) {
-      const startedAt = performance.now();
-      const code = await ask(besieged, hostile);
-      reports.push({ name: hostile.name, transport, code, ms: Math.round(performance.now() - startedAt) });
+      let [code, shortestMs]: [string | null, number] = [null, Infinity];
+      for (let time = 0; time < times; time += 1) {
+        const startedAt = performance.now();
+        code = await ask(besieged, hostile);
+        shortestMs = Math.min(shortestMs, performance.now() - startedAt);
+      }
+      reports.push({ name: hostile.name, transport, code, ms: Math.round(shortestMs) });
     }
   }
   return reports;

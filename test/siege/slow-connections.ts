@@ -25,6 +25,8 @@ function describeOpenings(host: string, token: string): readonly string[] {
   const json = ['content-type: application/json', 'content-length: 5000'];
   const authorization = `authorization: Bearer ${token}`;
   const upload = ['content-type: multipart/form-data; boundary=x', 'content-length: 5000'];
+  const upgrade = ['connection: upgrade', 'upgrade: websocket', 'sec-websocket-version: 13'];
+  const toSocket = [...upgrade, `sec-websocket-key: ${Buffer.alloc(16).toString('base64')}`];
   return [
     // Nothing at all; half a line; headers without end.
     '',
@@ -35,9 +37,14 @@ function describeOpenings(host: string, token: string): readonly string[] {
     `${start('POST /graphql HTTP/1.1', ...json)}\r\n\r\n{`,
     `${start('POST /webhooks HTTP/1.1', ...json)}\r\n\r\n{`,
     `${start('POST /graphql HTTP/1.1', ...upload)}\r\n\r\n-`,
+    `${start('POST /webhooks HTTP/1.1', ...upload)}\r\n\r\n-`,
     `${start('GET /health HTTP/1.1', ...json)}\r\n\r\n{`,
     `${start('POST /demo/token HTTP/1.1', ...json)}\r\n\r\n{`,
     `${start('POST /graphql HTTP/1.1', authorization, 'content-type: application/json', 'transfer-encoding: chunked')}\r\n\r\n1`,
+    // Sockets that are refused, or say nothing that a socket says.
+    `${start('GET /nowhere HTTP/1.1', ...toSocket)}\r\n\r\n`,
+    `${start('GET /graphql HTTP/1.1', 'origin: https://evil.example', ...toSocket)}\r\n\r\n`,
+    `${start('GET /graphql HTTP/1.1', 'sec-websocket-protocol: graphql-transport-ws', ...toSocket)}\r\n\r\n`,
   ];
 }
 
@@ -62,10 +69,13 @@ interface Place {
 /** Milliseconds from the connection to its end, null when it was still there when it was given up. */
 function hold({ hostname, port, givenUp }: Place, opening: string): Promise<number | null> {
   const { promise, resolve } = Promise.withResolvers<number | null>();
-  const socket = connect({ host: hostname, port });
+  // Its own side stays open when the gateway has ended the other: only what the gateway has let go of is closed.
+  const socket = connect({ host: hostname, port, allowHalfOpen: true });
   let openedAt = performance.now();
-  // Whoever sends nothing at all goes on sending nothing.
-  const drip = setInterval(() => opening !== '' && socket.writable && socket.write('a'), dripMs);
+  const say = () => socket.writable && socket.write('a');
+  // Whoever sends nothing at all goes on sending nothing, and only then asks whether anybody is there.
+  const drip = setInterval(() => (opening !== '' || socket.readableEnded) && say(), dripMs);
+  socket.once('end', say);
   socket.on('connect', () => {
     openedAt = performance.now();
     socket.write(opening);

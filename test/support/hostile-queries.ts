@@ -32,6 +32,16 @@ export const hostileQueries: readonly HostileQuery[] = [
     variables: { kinds: nestLists(20_000) },
   },
   {
+    name: '8,000 unknown keys in one record',
+    query: 'mutation ($input: CreateUserInput!) { createUser(input: $input) { __typename } }',
+    variables: { input: Object.fromEntries(Array.from({ length: 8000 }, (_, index) => [`k${index}`, 1])) },
+  },
+  {
+    name: '45,000 numbers where words belong',
+    query: ordersByActivation,
+    variables: { kinds: Array.from({ length: 45_000 }, () => 1) },
+  },
+  {
     name: '2,000 fragments',
     query: `{ ...f0 } ${times(2000, (index) => `fragment f${index} on Query { ...f${index + 1} }`)}`,
   },

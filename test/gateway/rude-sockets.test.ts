@@ -1,0 +1,94 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import { connect } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { WebSocket, WebSocketServer } from 'ws';
+import { watchSockets } from '../../gateway/edge/socket-watch.ts';
+import { gatewayKey, type Lab, startLab } from '../support/lab.ts';
+import { openRawSocket } from '../support/raw-socket.ts';
+
+let lab: Lab;
+
+beforeAll(async () => {
+  lab = await startLab({ env: { EVENT_LOG: 'memory:' } });
+});
+
+afterAll(async () => {
+  await lab[Symbol.asyncDispose]();
+});
+
+test('a client whose token was revoked can do nothing more, even if it does not take the goodbye', async () => {
+  const [order] = lab.sandbox.orders();
+  const token = await lab.tokenFor(order?.userId ?? '', { scopes: ['read:orders', 'simulate:orders'] });
+  const socket = await openRawSocket(lab.url);
+  socket.send(JSON.stringify({ type: 'connection_init', payload: { authorization: `Bearer ${token}` } }));
+  await once(socket.connection, 'data');
+  await lab.query('mutation ($id: ID!) { revokeViewerTokens(input: { userId: $id }) { revokedAt } }', {
+    variables: { id: order?.userId },
+  });
+  expect(await socket.goodbye).toBe(4403);
+  const before = lab.sandbox.calls.length;
+  const query = `mutation { simulateOrder(id: "${order?.orderId}") { __typename } }`;
+  socket.send(JSON.stringify({ type: 'subscribe', id: 'late', payload: { query } }));
+  await once(socket.connection, 'end');
+  expect(lab.sandbox.calls).toHaveLength(before);
+  socket.connection.destroy();
+});
+
+test('a client that asks and does not read is not listened to until it does, and then misses nothing', async () => {
+  const watch = watchSockets();
+  const server = createServer().listen(0);
+  const sockets = new WebSocketServer({ server });
+  const accepted = once(sockets, 'connection');
+  await once(server, 'listening');
+  const address = server.address();
+  const client = new WebSocket(`ws://127.0.0.1:${typeof address === 'object' ? address?.port : 0}`);
+  await once(client, 'open');
+  const [socket]: WebSocket[] = await accepted;
+  if (socket === undefined) throw new Error('No socket came.');
+  const watched = watch.add(socket);
+  const stopped = Promise.withResolvers<void>();
+  socket.on('message', (data) => {
+    void watched.send(String(data));
+    if (socket.isPaused) stopped.resolve();
+  });
+
+  const [count, message] = [1000, 'a'.repeat(90_000)];
+  client.pause();
+  for (let sent = 0; sent < count; sent += 1) client.send(message);
+  await stopped.promise;
+  expect(socket.bufferedAmount).toBeLessThan(2 * 1024 * 1024);
+
+  const received = Promise.withResolvers<void>();
+  let heard = 0;
+  client.on('message', () => {
+    heard += 1;
+    if (heard === count) received.resolve();
+  });
+  client.resume();
+  await received.promise;
+  client.terminate();
+  watch.stop();
+  sockets.close();
+  server.close();
+});
+
+test('a client that offers HTTP/2 with its request is answered as if it had not', async () => {
+  const body = JSON.stringify({ query: '{ viewer { kind } }' });
+  const { hostname, port } = new URL(lab.url);
+  const connection = connect({ host: hostname, port: Number(port) });
+  connection.end(
+    [
+      'POST /graphql HTTP/1.1',
+      `host: ${hostname}`,
+      `authorization: Bearer ${gatewayKey}`,
+      'content-type: application/json',
+      `content-length: ${body.length}`,
+      'connection: upgrade, http2-settings',
+      'upgrade: h2c',
+      `http2-settings: AAMAAABkAAQBAAAAAAIAAAAA\r\n\r\n${body}`,
+    ].join('\r\n'),
+  );
+  expect(await text(connection)).toContain('{"data":{"viewer":{"kind":"TEAM"}}}');
+});
