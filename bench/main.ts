@@ -7,6 +7,10 @@ interface Bench {
 }
 
 const benches: Readonly<Record<string, Bench>> = {
+  reads: {
+    measures: 'queries, beside Apollo Server, Mercurius and bare node:http (what runs when nothing is named)',
+    load: () => import('./reads/main.ts'),
+  },
   delivery: {
     measures:
       'from a webhook to its subscribers: intake, delivery, idle sockets, catching up, restart, floods',
@@ -19,7 +23,7 @@ function describeUsage(): string {
   return `npm run bench -- <name> [--help]\n\n${lines.join('\n')}\n`;
 }
 
-const [name = '', ...args] = process.argv.slice(2);
+const [name = 'reads', ...args] = process.argv.slice(2);
 const bench = benches[name];
 if (bench === undefined) {
   process.stderr.write(describeUsage());

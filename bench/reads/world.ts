@@ -1,0 +1,146 @@
+import { z } from 'zod';
+import { createSandbox } from '../../sandbox/sandbox.ts';
+
+/** How many there are. Equal counts make equal worlds, in whichever process. */
+export interface WorldSize {
+  readonly users: number;
+  readonly ordersPerUser: number;
+}
+
+type Json = Readonly<Record<string, unknown>>;
+
+interface OrderEvent {
+  readonly id: number;
+  readonly status: string;
+}
+
+/** An order as the service shows it. */
+export type ServiceOrder = Json & {
+  readonly id: string;
+  readonly user_id: string;
+  readonly events: readonly OrderEvent[];
+};
+
+/** The service's answers about users and orders nobody is behind, as full as the sandbox's are. */
+export interface ReadWorld {
+  readonly teamId: string;
+  readonly userIds: readonly string[];
+  /** User by user. */
+  readonly orderIds: readonly string[];
+  readonly order: (orderId: string) => ServiceOrder | undefined;
+  /** Puts a later state in its place. */
+  readonly change: (order: ServiceOrder) => void;
+  /** Answers as text, null where there is none. */
+  readonly userList: (offset: number, limit: number) => string;
+  readonly orderAlone: (orderId: string) => string | null;
+  readonly ordersOfUser: (userId: string) => string;
+  readonly ordersById: (orderIds: readonly string[]) => string;
+}
+
+const templates = z.object({
+  users: z.array(z.looseObject({ team_id: z.string() })).min(1),
+  orders: z.array(z.looseObject({ events: z.array(z.looseObject({})) })).min(1),
+});
+
+/** The sandbox's own answers: what the world's are made after. */
+async function readTemplates(): Promise<z.output<typeof templates>> {
+  const apiKey = 'the key of a sandbox that nobody else reaches';
+  const sandbox = createSandbox({ apiKey, webhookSecret: `whsec_${Buffer.alloc(24).toString('base64')}` });
+  const ask = async (path: string): Promise<Json> => {
+    const request = new Request(`http://sandbox${path}`, { headers: { 'x-service-api-key': apiKey } });
+    return await (await sandbox.fetch(request)).json();
+  };
+  const answers = { ...(await ask('/v2/user/')), ...(await ask('/orders?size=100')) };
+  await sandbox.close();
+  return templates.parse(answers);
+}
+
+export async function createReadWorld({ users, ordersPerUser }: WorldSize): Promise<ReadWorld> {
+  const like = await readTemplates();
+  const teamId = at(like.users, 0).team_id;
+  const userIds = Array.from({ length: users }, (_, index) => toUuid(1, index));
+  const orders = new Map<string, ServiceOrder>();
+  for (let index = 0; index < users * ordersPerUser; index += 1) {
+    const [id, userId] = [toUuid(2, index), at(userIds, Math.floor(index / ordersPerUser))];
+    const { events, ...template } = at(like.orders, index);
+    const own = events.map((event, turn) => ({
+      ...event,
+      id: index * 100 + turn + 1,
+      status: String(event.status),
+    }));
+    const named = {
+      id,
+      team_id: teamId,
+      user_id: userId,
+      sample_id: `kit-${index}`,
+      order_transaction: null,
+    };
+    orders.set(id, { ...template, ...named, events: own, last_event: own.at(-1) });
+  }
+  const orderIds = [...orders.keys()];
+  const userRows = userIds.map((userId, index) => ({
+    ...at(like.users, index),
+    user_id: userId,
+    client_user_id: `client-${index}`,
+  }));
+  return {
+    ...{ teamId, userIds, orderIds },
+    ...createAnswers({ userRows, orders, ordersPerUser, orderIds }),
+  };
+}
+
+interface Rows {
+  readonly userRows: readonly Json[];
+  readonly orders: Map<string, ServiceOrder>;
+  readonly orderIds: readonly string[];
+  readonly ordersPerUser: number;
+}
+
+function createAnswers({ userRows, orders, orderIds, ordersPerUser }: Rows) {
+  const texts = new Map<string, string>();
+  /** Written once, until the order changes: the service must not be what is measured. */
+  const textOf = (orderId: string): string | null => {
+    const order = orders.get(orderId);
+    if (order === undefined) return null;
+    const text = texts.get(orderId) ?? JSON.stringify(order);
+    texts.set(orderId, text);
+    return text;
+  };
+  const list = (ids: readonly string[]) => {
+    const rows = ids.map(textOf).filter((text) => text !== null);
+    return `{"orders":[${rows.join(',')}],"total":${rows.length},"page":1,"size":100}`;
+  };
+  const firstOrderOf = new Map(userRows.map((user, index) => [user.user_id, index * ordersPerUser]));
+  return {
+    order: (orderId: string) => orders.get(orderId),
+    change: (order: ServiceOrder) => {
+      orders.set(order.id, order);
+      texts.delete(order.id);
+    },
+    userList: (offset: number, limit: number) =>
+      JSON.stringify({
+        users: userRows.slice(offset, offset + limit),
+        total: userRows.length,
+        offset,
+        limit,
+      }),
+    orderAlone: textOf,
+    ordersOfUser: (userId: string) => {
+      const from = firstOrderOf.get(userId);
+      // Newest first, as it is asked for.
+      return list(from === undefined ? [] : orderIds.slice(from, from + ordersPerUser).toReversed());
+    },
+    ordersById: list,
+  };
+}
+
+/** The item of this turn, from the beginning again after the last. */
+function at<Item>(items: readonly Item[], turn: number): Item {
+  const item = items[turn % items.length];
+  if (item === undefined) throw new Error('The list is empty.');
+  return item;
+}
+
+function toUuid(kind: number, index: number): string {
+  return `0000000${kind}-0000-4000-8000-${String(index).padStart(12, '0')}`;
+}
