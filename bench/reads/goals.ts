@@ -42,7 +42,7 @@ export function judge(figures: readonly Figure[]): readonly Goal[] {
     judgeOwnOrders(find),
     judgeTail(find),
     ...workloads.map(({ name }) => judgeTailBesideMercurius(find, name)),
-    ...(['ours', 'ours-uncached'] as const).map((target) => judgeGrowth(find, target)),
+    ...(['ours', 'ours-uncached'] as const).map((target) => judgeGrowth(figures, target)),
   ];
   return judged.filter((goal) => goal !== null);
 }
@@ -103,8 +103,8 @@ function judgeTailBesideMercurius(find: Find, workload: WorkloadName): Goal | nu
 const steadyGrowth = 1.5;
 
 /** A user more must cost no more among many than among few. */
-function judgeGrowth(find: Find, target: 'ours' | 'ours-uncached'): Goal | null {
-  const costs = nestedCosts(find, target);
+function judgeGrowth(figures: readonly Figure[], target: 'ours' | 'ours-uncached'): Goal | null {
+  const costs = nestedCosts(figures, target);
   const [few, some, many] = [costs.at(0), costs.at(-2), costs.at(-1)];
   if (few === undefined || some === undefined || many === undefined || costs.length < userCounts.length)
     return null;
@@ -126,11 +126,12 @@ export interface Cost {
   readonly microseconds: number;
 }
 
-export function nestedCosts(find: Find, target: TargetId): readonly Cost[] {
-  return userCounts.flatMap((users) => {
-    const figure = find(`nested-${users}`, target);
-    return figure === undefined ? [] : [{ users, microseconds: 1e6 / figure.perSecond }];
-  });
+export function nestedCosts(figures: readonly Figure[], target: TargetId): readonly Cost[] {
+  return userCounts.flatMap((users) =>
+    figures
+      .filter((figure) => figure.workload === `nested-${users}` && figure.target === target)
+      .map(({ perSecond }) => ({ users, microseconds: 1e6 / perSecond })),
+  );
 }
 
 export function describeWorkload(name: WorkloadName): string {

@@ -9,11 +9,14 @@ import { startLoadProcess } from '../support/load-process.ts';
 /** How many connections ask at the same time. */
 export const connections = 32;
 
-export interface Loader {
-  /** What it is called in reports. */
-  readonly name: string;
+/** What loads a server, one stretch after the other. */
+export interface Loader extends AsyncDisposable {
   readonly run: (load: Hammering) => Promise<LoadOutcome>;
-  readonly end: () => Promise<void>;
+}
+
+/** @param folder where it may put files */
+export function createLoader(wrk: string | null, folder: string): Loader {
+  return wrk === null ? createHammer() : createWrk(wrk, folder);
 }
 
 const execute = promisify(execFile);
@@ -27,10 +30,9 @@ const outcomeShape = z.object({
 });
 
 /** wrk, with one thread: it is never what is slow, and leaves the other cores alone. It counts in whole seconds. */
-export function createWrk(wrk: string, folder: string): Loader {
+function createWrk(wrk: string, folder: string): Loader {
   const file = join(folder, 'requests');
   return {
-    name: 'wrk',
     run: async (load) => {
       writeFileSync(file, load.requests.map(({ token, body }) => `${token}\t${body}\n`).join(''));
       const { stdout } = await execute(wrk, [
@@ -40,12 +42,12 @@ export function createWrk(wrk: string, folder: string): Loader {
       ]);
       return outcomeShape.parse(JSON.parse(stdout.trimEnd().split('\n').at(-1) ?? ''));
     },
-    end: async () => {},
+    [Symbol.asyncDispose]: async () => {},
   };
 }
 
 /** A process of our own, where there is no wrk and for stretches of less than a second. */
-export function createHammer(): Loader {
+function createHammer(): Loader {
   const load = startLoadProcess<HammerCalls>(new URL('../load/hammer.ts', import.meta.url));
-  return { name: 'a load process of Node', run: (wanted) => load.call('hammer', wanted), end: load.end };
+  return { run: (wanted) => load.call('hammer', wanted), [Symbol.asyncDispose]: load.end };
 }

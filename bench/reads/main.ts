@@ -3,12 +3,13 @@ import { parseArgs } from 'node:util';
 import { type BenchTools, ensureBenchTools } from '../../test/support/tools.ts';
 import { describeMachine } from '../support/machine.ts';
 import { describeGoal, judge } from './goals.ts';
-import { createHammer, createWrk, type Loader } from './load.ts';
-import { type Figure, measureWorkload } from './measure.ts';
-import { ensurePeers } from './peers.ts';
+import { connections, createLoader } from './load.ts';
+import { type Measured, measureWorkload } from './measure.ts';
+import { describePeers, ensurePeers } from './peers.ts';
 import { makePlan, type Plan } from './plan.ts';
+import { describeProfile, describeReport, type ReadsReport, writeReport } from './report.ts';
 import { startStage } from './stage.ts';
-import type { TargetId } from './targets.ts';
+import { type TargetId, targetOrder } from './targets.ts';
 import { type Workload, workloads } from './workloads.ts';
 
 const usage = `npm run bench -- reads [--only <workload>,...] [--vary NAME=value]... [--profile] [--short] [--write]
@@ -37,14 +38,15 @@ export async function run(args: readonly string[]): Promise<void> {
     return;
   }
   const plan = makePlan(values.short);
-  const figures = await measureAll(plan, {
-    wanted: pickWorkloads(values.only),
-    settings: readSettings(values.vary),
-    tools: values.short ? { nginx: null, wrk: null } : ensureBenchTools(),
-  });
-  for (const f of figures) process.stdout.write(`${JSON.stringify(f)}\n`);
-  for (const goal of judge(figures)) process.stdout.write(`${describeGoal(goal)}\n`);
-  process.stdout.write(`${describeMachine()}\n`);
+  const tools = values.short ? { nginx: null, wrk: null } : ensureBenchTools();
+  const settings = readSettings(values.vary);
+  const wanted = { workloads: pickWorkloads(values.only), isProfiling: values.profile, settings, tools };
+  const measured = await measureAll(plan, wanted);
+  const report = { ...measured, conditions: describeConditions(plan, wanted) };
+  if (values.write) writeReport(report);
+  const goals = judge(report.figures).map(describeGoal);
+  const profiles = report.profiles.map((profile) => `${describeProfile(profile)}\n`);
+  process.stdout.write([describeReport(report), '', ...profiles, ...goals, ''].join('\n'));
 }
 
 /** @throws Error for a name that no workload has */
@@ -64,31 +66,59 @@ function readSettings(pairs: readonly string[]): Readonly<Record<string, string>
 }
 
 interface Wanted {
-  readonly wanted: readonly Workload[];
+  readonly workloads: readonly Workload[];
+  readonly isProfiling: boolean;
   readonly settings: Readonly<Record<string, string>>;
   readonly tools: BenchTools;
 }
 
-async function measureAll(plan: Plan, { wanted, settings, tools }: Wanted): Promise<readonly Figure[]> {
+/** First what reads a service that never changes, then what changes one. */
+async function measureAll(plan: Plan, wanted: Wanted): Promise<Omit<ReadsReport, 'conditions'>> {
   if (plan.withPeers) ensurePeers();
-  const ids: readonly TargetId[] = [
-    'bare',
-    ...(plan.withPeers ? (['apollo', 'mercurius'] as const) : []),
-    ...(['ours', 'ours-uncached'] as const),
-    ...(Object.keys(settings).length > 0 ? (['ours-varied'] as const) : []),
-  ];
-  const figures: Figure[] = [];
-  for (const isLive of [false, true]) {
-    const some = wanted.filter((workload) => workload.isLive === isLive);
-    if (some.length === 0) continue;
-    const nginx = isLive ? null : tools.nginx;
-    await using stage = await startStage({ size: plan.world, nginx, ids, settings });
-    const loader: Loader = tools.wrk === null ? createHammer() : createWrk(tools.wrk, '/tmp');
-    for (const workload of some) {
-      process.stderr.write(`${workload.what} ...\n`);
-      figures.push(...(await measureWorkload({ stage, plan, loader }, workload)));
-    }
-    await loader.end();
+  const measured = [await measureSome(plan, wanted, false), await measureSome(plan, wanted, true)].flat();
+  return {
+    figures: measured.flatMap(({ figures }) => figures),
+    profiles: measured.flatMap(({ profiles }) => profiles),
+  };
+}
+
+async function measureSome(plan: Plan, wanted: Wanted, isLive: boolean): Promise<readonly Measured[]> {
+  const some = wanted.workloads.filter((workload) => workload.isLive === isLive);
+  if (some.length === 0) return [];
+  const { settings, tools, isProfiling } = wanted;
+  const nginx = isLive ? null : tools.nginx;
+  const ids = targetOrder.filter((id) => isAsked(id, { plan, settings }));
+  await using stage = await startStage({ size: plan.world, nginx, ids, settings });
+  await using loader = createLoader(tools.wrk, stage.folder);
+  const measured: Measured[] = [];
+  for (const workload of some) {
+    process.stderr.write(`${workload.what} ...\n`);
+    measured.push(await measureWorkload({ stage, plan, loader, isProfiling }, workload));
   }
-  return figures;
+  return measured;
+}
+
+interface Choice {
+  readonly plan: Plan;
+  readonly settings: Wanted['settings'];
+}
+
+function isAsked(id: TargetId, { plan, settings }: Choice): boolean {
+  if (id === 'apollo' || id === 'mercurius') return plan.withPeers;
+  return id !== 'ours-varied' || Object.keys(settings).length > 0;
+}
+
+function describeConditions(
+  { rounds, seconds, withPeers, world }: Plan,
+  { settings, tools }: Wanted,
+): string {
+  const varied = Object.entries(settings).map(([name, value]) => `${name}=${value}`);
+  return [
+    describeMachine(),
+    `load by ${tools.wrk === null ? 'a process of Node' : 'wrk'} over ${connections} connections`,
+    `service: ${tools.nginx === null ? 'a process of Node' : 'nginx'}, ${world.users} users with ${world.ordersPerUser} orders each`,
+    `medians of ${rounds} times ${seconds} s`,
+    ...(withPeers ? [describePeers()] : []),
+    ...(varied.length > 0 ? [`varied: ${varied.join(', ')}`] : []),
+  ].join('; ');
 }

@@ -3,6 +3,7 @@ import type { LoadOutcome, LoadRequest } from '../load/hammer.ts';
 import { quantile } from '../support/figures.ts';
 import { connections, type Loader } from './load.ts';
 import type { Plan } from './plan.ts';
+import { type Profile, profileTarget } from './profile.ts';
 import type { Stage } from './stage.ts';
 import { isOurs, type Target, type TargetId } from './targets.ts';
 import { countMixedOrders, nestedShareOfMix, type Workload, type WorkloadName } from './workloads.ts';
@@ -20,31 +21,49 @@ export interface Figure {
 
 type Round = LoadOutcome & { readonly callsPerThousand: number | null };
 
+/** What came of one workload. */
+export interface Measured {
+  readonly figures: readonly Figure[];
+  /** Of ours, where they are wanted. */
+  readonly profiles: readonly Profile[];
+}
+
 /**
  * Measures all servers by turns, so that a minute in which the machine is slow is not one server's alone.
  * @throws Error where a server answers wrongly or not at all: a wrong answer is no figure
  */
-export async function measureWorkload(
-  { stage, plan, loader }: Bench,
-  workload: Workload,
-): Promise<readonly Figure[]> {
+export async function measureWorkload(bench: Bench, workload: Workload): Promise<Measured> {
+  const { stage, plan } = bench;
   const targets = stage.targets.filter(({ id }) => isMeasured(id, workload));
   const requests = await workload.requests(stage);
   await requireEqualAnswers(targets, requests);
   const rounds = new Map<Target, Round[]>(targets.map((target) => [target, []]));
-  const load = { stage, plan, loader, workload, requests };
+  const load = { ...bench, workload, requests };
   for (const target of targets) await runOnce(load, target, plan.warmUpSeconds);
   for (let round = 0; round < plan.rounds; round += 1) {
     for (const target of targets) rounds.get(target)?.push(await runOnce(load, target, plan.seconds));
   }
-  return [...rounds].map(([{ id }, outcomes]) => ({
-    workload: workload.name,
-    target: id,
-    perSecond: median(outcomes.map(({ requests: count, seconds }) => count / seconds)),
+  const figures = [...rounds].map(([{ id }, outcomes]) => toFigure(workload.name, id, outcomes));
+  return { figures, profiles: bench.isProfiling ? await profileOurs(load, targets) : [] };
+}
+
+function toFigure(workload: WorkloadName, target: TargetId, outcomes: readonly Round[]): Figure {
+  return {
+    ...{ workload, target },
+    perSecond: median(outcomes.map(({ requests, seconds }) => requests / seconds)),
     p50Ms: median(outcomes.map(({ p50Ms }) => p50Ms)),
     p99Ms: median(outcomes.map(({ p99Ms }) => p99Ms)),
     callsPerThousand: medianOrNull(outcomes.map(({ callsPerThousand }) => callsPerThousand)),
-  }));
+  };
+}
+
+async function profileOurs(load: Load, targets: readonly Target[]): Promise<readonly Profile[]> {
+  const profiles: Profile[] = [];
+  for (const target of targets.filter(({ id }) => isOurs(id))) {
+    const times = await profileTarget(target, () => runOnce(load, target, load.plan.seconds));
+    profiles.push({ workload: load.workload.name, target: target.id, ...times });
+  }
+  return profiles;
 }
 
 /** What measuring takes. */
@@ -52,6 +71,8 @@ export interface Bench {
   readonly stage: Stage;
   readonly plan: Plan;
   readonly loader: Loader;
+  /** Whether ours are profiled as well, after they were measured. */
+  readonly isProfiling: boolean;
 }
 
 interface Load extends Bench {
@@ -84,14 +105,14 @@ async function runOnce(load: Load, target: Target, seconds: number): Promise<Rou
 async function changeMeanwhile({ stage, plan }: Load, { id, victim }: Target, seconds: number) {
   const { live, webhookSecret } = stage;
   if (live === null) throw new Error('A constant service cannot change.');
-  await live.call('takeCalls', null);
+  await live.call('takeCalls', undefined);
   const hearer = isOurs(id) ? { url: victim.url, secret: webhookSecret } : null;
   const orders = countMixedOrders(stage);
   const lost = await live.call('change', { perSecond: plan.webhooksPerSecond, seconds, orders, hearer });
   if (lost > 0) throw new Error(`${lost} webhooks were not acknowledged.`);
   return {
     takeLists: async () => {
-      const { userLists, orderLists } = await live.call('takeCalls', null);
+      const { userLists, orderLists } = await live.call('takeCalls', undefined);
       return userLists + orderLists;
     },
   };

@@ -12,6 +12,8 @@ import { createReadWorld, type ReadWorld, type WorldSize } from './world.ts';
 
 /** The service and the servers that are measured before it. */
 export interface Stage extends AsyncDisposable {
+  /** For files that last as long as the stage. */
+  readonly folder: string;
   readonly world: ReadWorld;
   readonly targets: readonly Target[];
   readonly gatewayKey: string;
@@ -49,7 +51,7 @@ export async function startStage({ size, nginx, ids, settings }: StageOptions): 
     const { mint } = createViewerTokens({ secrets: [secrets.viewerTokenSecret], provider: null });
     const rights = { scopes: ['read:orders'] as const, ttlSeconds, orderIds: null, origins: null };
     return {
-      ...{ world, targets, live: service.live },
+      ...{ folder, world, targets, live: service.live },
       ...{ gatewayKey: secrets.gatewayKey, webhookSecret: secrets.webhookSecret },
       mintViewerToken: async (userId) => (await mint({ userId, ...rights })).token,
       [Symbol.asyncDispose]: () => end(targets),

@@ -23,6 +23,16 @@ export const targetNames: Readonly<Record<TargetId, string>> = {
   'ours-varied': 'Labgraph, varied',
 };
 
+/** Ours first, then what they are beside. */
+export const targetOrder: readonly TargetId[] = [
+  'ours',
+  'ours-uncached',
+  'ours-varied',
+  'mercurius',
+  'apollo',
+  'bare',
+];
+
 export function isOurs(id: TargetId): boolean {
   return id.startsWith('ours');
 }
@@ -86,7 +96,12 @@ async function prepareOurs(id: TargetId, options: TargetOptions): Promise<Gatewa
   const [gateway] = await prepareGateways(new URL('../..', import.meta.url).pathname, {
     ...{ folder, teamId: options.teamId, secrets: options.secrets },
     ...{ service: options.serviceUrl, redis: undefined },
-    env: { READ_CACHE_SECONDS: kept, ...(id === 'ours-varied' ? options.settings : {}) },
+    env: {
+      // Where the inspector listens once it is asked for (profile.ts).
+      NODE_OPTIONS: '--inspect-port=0',
+      READ_CACHE_SECONDS: kept,
+      ...(id === 'ours-varied' ? options.settings : {}),
+    },
   });
   if (gateway === undefined) throw new Error('There is no gateway.');
   return gateway;

@@ -37,22 +37,24 @@ export interface ReadWorld {
   readonly ordersById: (orderIds: readonly string[]) => string;
 }
 
-const templates = z.object({
-  users: z.array(z.looseObject({ team_id: z.string() })).min(1),
-  orders: z.array(z.looseObject({ events: z.array(z.looseObject({})) })).min(1),
+const userTemplates = z.object({ users: z.array(z.looseObject({ team_id: z.string() })).min(1) });
+const orderTemplates = z.object({
+  orders: z.array(z.looseObject({ events: z.array(z.looseObject({ status: z.string() })) })).min(1),
 });
+type Templates = z.output<typeof userTemplates> & z.output<typeof orderTemplates>;
 
 /** The sandbox's own answers: what the world's are made after. */
-async function readTemplates(): Promise<z.output<typeof templates>> {
+async function readTemplates(): Promise<Templates> {
   const apiKey = 'the key of a sandbox that nobody else reaches';
   const sandbox = createSandbox({ apiKey, webhookSecret: `whsec_${Buffer.alloc(24).toString('base64')}` });
-  const ask = async (path: string): Promise<Json> => {
+  const ask = async (path: string): Promise<unknown> => {
     const request = new Request(`http://sandbox${path}`, { headers: { 'x-service-api-key': apiKey } });
     return await (await sandbox.fetch(request)).json();
   };
-  const answers = { ...(await ask('/v2/user/')), ...(await ask('/orders?size=100')) };
+  const users = userTemplates.parse(await ask('/v2/user/'));
+  const orders = orderTemplates.parse(await ask('/orders?size=100'));
   await sandbox.close();
-  return templates.parse(answers);
+  return { ...users, ...orders };
 }
 
 export async function createReadWorld({ users, ordersPerUser }: WorldSize): Promise<ReadWorld> {
@@ -66,7 +68,6 @@ export async function createReadWorld({ users, ordersPerUser }: WorldSize): Prom
     const own = events.map((event, turn) => ({
       ...event,
       id: index * 100 + turn + 1,
-      status: String(event.status),
     }));
     const named = {
       id,
