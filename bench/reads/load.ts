@@ -6,9 +6,6 @@ import { z } from 'zod';
 import type { HammerCalls, Hammering, LoadOutcome } from '../load/hammer.ts';
 import { startLoadProcess } from '../support/load-process.ts';
 
-/** How many connections ask at the same time. */
-export const connections = 32;
-
 /** What loads a server, one stretch after the other. */
 export interface Loader extends AsyncDisposable {
   readonly run: (load: Hammering) => Promise<LoadOutcome>;

@@ -1,9 +1,11 @@
+import { spawnSync } from 'node:child_process';
+import { basename } from 'node:path';
 import process from 'node:process';
 import { parseArgs } from 'node:util';
 import { type BenchTools, ensureBenchTools } from '../../test/support/tools.ts';
 import { describeMachine } from '../support/machine.ts';
 import { describeGoal, judge } from './goals.ts';
-import { connections, createLoader } from './load.ts';
+import { createLoader } from './load.ts';
 import { type Measured, measureWorkload } from './measure.ts';
 import { describePeers, ensurePeers } from './peers.ts';
 import { makePlan, type Plan } from './plan.ts';
@@ -72,26 +74,38 @@ interface Wanted {
   readonly tools: BenchTools;
 }
 
-/** First what reads a service that never changes, then what changes one. */
+/**
+ * What changes the service needs one that can change. Everything else reads the constant one; where there is none, one
+ * stage does for all.
+ */
 async function measureAll(plan: Plan, wanted: Wanted): Promise<Omit<ReadsReport, 'conditions'>> {
   if (plan.withPeers) ensurePeers();
-  const measured = [await measureSome(plan, wanted, false), await measureSome(plan, wanted, true)].flat();
+  const measured: Measured[] = [];
+  for (const some of shareOut(wanted)) measured.push(...(await measureSome(plan, some)));
   return {
     figures: measured.flatMap(({ figures }) => figures),
     profiles: measured.flatMap(({ profiles }) => profiles),
   };
 }
 
-async function measureSome(plan: Plan, wanted: Wanted, isLive: boolean): Promise<readonly Measured[]> {
-  const some = wanted.workloads.filter((workload) => workload.isLive === isLive);
-  if (some.length === 0) return [];
+function shareOut(wanted: Wanted): readonly Wanted[] {
+  const { tools, workloads: all } = wanted;
+  if (tools.nginx === null) return [wanted];
+  return [
+    { ...wanted, workloads: all.filter(({ isLive }) => !isLive) },
+    { ...wanted, workloads: all.filter(({ isLive }) => isLive), tools: { ...tools, nginx: null } },
+  ];
+}
+
+/** Over one service, which stands until all of them are measured. */
+async function measureSome(plan: Plan, wanted: Wanted): Promise<readonly Measured[]> {
   const { settings, tools, isProfiling } = wanted;
-  const nginx = isLive ? null : tools.nginx;
+  if (wanted.workloads.length === 0) return [];
   const ids = targetOrder.filter((id) => isAsked(id, { plan, settings }));
-  await using stage = await startStage({ size: plan.world, nginx, ids, settings });
+  await using stage = await startStage({ size: plan.world, nginx: tools.nginx, ids, settings });
   await using loader = createLoader(tools.wrk, stage.folder);
   const measured: Measured[] = [];
-  for (const workload of some) {
+  for (const workload of wanted.workloads) {
     process.stderr.write(`${workload.what} ...\n`);
     measured.push(await measureWorkload({ stage, plan, loader, isProfiling }, workload));
   }
@@ -109,16 +123,23 @@ function isAsked(id: TargetId, { plan, settings }: Choice): boolean {
 }
 
 function describeConditions(
-  { rounds, seconds, withPeers, world }: Plan,
+  { rounds, seconds, withPeers, world, connections }: Plan,
   { settings, tools }: Wanted,
 ): string {
   const varied = Object.entries(settings).map(([name, value]) => `${name}=${value}`);
   return [
     describeMachine(),
-    `load by ${tools.wrk === null ? 'a process of Node' : 'wrk'} over ${connections} connections`,
-    `service: ${tools.nginx === null ? 'a process of Node' : 'nginx'}, ${world.users} users with ${world.ordersPerUser} orders each`,
+    `load by ${describeTool(tools.wrk)} over ${connections} connections`,
+    `service: ${describeTool(tools.nginx)}, ${world.users} users with ${world.ordersPerUser} orders each`,
     `medians of ${rounds} times ${seconds} s`,
     ...(withPeers ? [describePeers()] : []),
     ...(varied.length > 0 ? [`varied: ${varied.join(', ')}`] : []),
   ].join('; ');
+}
+
+/** `wrk debian/4.1.0-3+b2`, `nginx/1.22.1`: as the tool names itself. */
+function describeTool(path: string | null): string {
+  if (path === null) return 'a process of Node';
+  const { stdout, stderr } = spawnSync(path, ['-v'], { encoding: 'utf8' });
+  return /(?:wrk|nginx)[ /]\S+/.exec(stdout + stderr)?.[0] ?? basename(path);
 }

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { LoadOutcome, LoadRequest } from '../load/hammer.ts';
 import { quantile } from '../support/figures.ts';
-import { connections, type Loader } from './load.ts';
+import type { Loader } from './load.ts';
 import type { Plan } from './plan.ts';
 import { type Profile, profileTarget } from './profile.ts';
 import type { Stage } from './stage.ts';
@@ -88,7 +88,7 @@ function isMeasured(id: TargetId, { isForPeers, isForBare }: Workload): boolean 
 async function runOnce(load: Load, target: Target, seconds: number): Promise<Round> {
   const { loader, requests } = load;
   const [outcome, callsPerMade] = await Promise.all([
-    loader.run({ url: target.endpoint, requests, connections, seconds }),
+    loader.run({ url: target.endpoint, requests, connections: load.plan.connections, seconds }),
     load.workload.isLive ? changeMeanwhile(load, target, seconds) : null,
   ]);
   if (outcome.failed > 0 || outcome.requests === 0) {

@@ -3,6 +3,8 @@ import type { WorldSize } from './world.ts';
 /** How much is measured. */
 export interface Plan {
   readonly world: WorldSize;
+  /** How many requests are asked at the same time. */
+  readonly connections: number;
   /** Each figure is the median of so many measurements. */
   readonly rounds: number;
   readonly seconds: number;
@@ -14,6 +16,7 @@ export interface Plan {
 
 const full: Plan = {
   world: { users: 1000, ordersPerUser: 5 },
+  connections: 32,
   rounds: 3,
   seconds: 3,
   warmUpSeconds: 1,
@@ -25,9 +28,10 @@ const full: Plan = {
 const short: Plan = {
   ...full,
   world: { users: 100, ordersPerUser: 5 },
+  connections: 4,
   rounds: 1,
-  seconds: 0.2,
-  warmUpSeconds: 0.05,
+  seconds: 0.1,
+  warmUpSeconds: 0.02,
   withPeers: false,
 };
 

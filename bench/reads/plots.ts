@@ -14,7 +14,7 @@ export function drawRates(figures: readonly Figure[]): string {
   return drawBars({
     title: 'Requests a second',
     axis: {
-      label: 'answered by one process, 32 connections; each step to the right is ten times as many',
+      label: 'answered by one process; each step to the right is ten times as many',
       ticks: decadesAround(rates, formatNumber),
       scale: Math.log,
     },
@@ -33,7 +33,7 @@ export function drawLatencies(figures: readonly Figure[]): string {
   return drawBars({
     title: 'Latency',
     axis: {
-      label: 'from the median (p50) to the slowest hundredth (p99), 32 connections',
+      label: 'from the median (p50) to the slowest hundredth (p99)',
       ticks: decadesAround(latencies, (ms) => `${ms.toLocaleString('en-US')} ms`),
       scale: Math.log,
     },

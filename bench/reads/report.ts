@@ -81,7 +81,7 @@ function toTable(figures: readonly Figure[], toCell: (figure: Figure) => string)
     );
     return own.length === 0 ? [] : [toRow([what, ...cells])];
   });
-  const rule = toRow(['---', ...targets.map(() => '---:')]);
+  const rule = `|---|${targets.map(() => '---:|').join('')}`;
   return [toRow(['', ...targets.map((id) => targetNames[id])]), rule, ...rows].join('\n');
 }
 

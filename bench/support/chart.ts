@@ -14,7 +14,7 @@ export interface Axis {
   readonly scale?: (value: number) => number;
 }
 
-export const width = 860;
+const width = 860;
 export const margin = 28;
 const legendLine = 22;
 const legendColumns = 2;
