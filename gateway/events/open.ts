@@ -5,7 +5,7 @@ import type { Deposits } from './deposits.ts';
 import type { EventLog } from './log.ts';
 import { createMemoryDeposits } from './memory/deposits.ts';
 import { createMemoryLog, createMemoryReplies } from './memory/log.ts';
-import { openRedisStore, type RedisStore } from './redis/store.ts';
+import type { RedisStore } from './redis/store.ts';
 import type { Replies } from './replies.ts';
 import { deriveCursorKey } from './seal.ts';
 import { openSqliteStore } from './sqlite/store.ts';
@@ -53,10 +53,12 @@ export async function openEventStore(
   const [first, ...older] = keys.map(deriveCursorKey);
   if (location.kind === 'redis') {
     const { url, allowWeak } = location;
+    // 650 modules, and every start waits for what it imports: only where they are used.
+    const { openRedisStore } = await import('./redis/store.ts');
     const store = await openRedisStore(url, { keys, allowWeak, log });
     return withCursors({ ...store, ...wholeByNature }, [first ?? store.cursorKey, ...older]);
   }
-  const store = openSqliteStore(location.path, { keys, access });
+  const store = await openSqliteStore(location.path, { keys, access });
   return withCursors({ ...store, ...ofOne }, [
     first ?? keepCursorKey(`${location.path}.cursor-key`),
     ...older,
