@@ -9,6 +9,7 @@ import { createLoader } from './load.ts';
 import { type Measured, measureWorkload } from './measure.ts';
 import { describePeers, ensurePeers } from './peers.ts';
 import { makePlan, type Plan } from './plan.ts';
+import { prepareProfilers } from './profile.ts';
 import { describeProfile, describeReport, type ReadsReport, writeReport } from './report.ts';
 import { startStage } from './stage.ts';
 import { type TargetId, targetOrder } from './targets.ts';
@@ -104,10 +105,11 @@ async function measureSome(plan: Plan, wanted: Wanted): Promise<readonly Measure
   const ids = targetOrder.filter((id) => isAsked(id, { plan, settings }));
   await using stage = await startStage({ size: plan.world, nginx: tools.nginx, ids, settings });
   await using loader = createLoader(tools.wrk, stage.folder);
+  const profilers = isProfiling ? await prepareProfilers(stage.targets) : new Map();
   const measured: Measured[] = [];
   for (const workload of wanted.workloads) {
     process.stderr.write(`${workload.what} ...\n`);
-    measured.push(await measureWorkload({ stage, plan, loader, isProfiling }, workload));
+    measured.push(await measureWorkload({ stage, plan, loader, profilers }, workload));
   }
   return measured;
 }

@@ -3,7 +3,7 @@ import type { LoadOutcome, LoadRequest } from '../load/hammer.ts';
 import { quantile } from '../support/figures.ts';
 import type { Loader } from './load.ts';
 import type { Plan } from './plan.ts';
-import { type Profile, profileTarget } from './profile.ts';
+import type { Profile, Profiler } from './profile.ts';
 import type { Stage } from './stage.ts';
 import { isOurs, type Target, type TargetId } from './targets.ts';
 import { countMixedOrders, nestedShareOfMix, type Workload, type WorkloadName } from './workloads.ts';
@@ -24,7 +24,7 @@ type Round = LoadOutcome & { readonly callsPerThousand: number | null };
 /** What came of one workload. */
 export interface Measured {
   readonly figures: readonly Figure[];
-  /** Of ours, where they are wanted. */
+  /** Where there are profilers. */
   readonly profiles: readonly Profile[];
 }
 
@@ -44,7 +44,7 @@ export async function measureWorkload(bench: Bench, workload: Workload): Promise
     for (const target of targets) rounds.get(target)?.push(await runOnce(load, target, plan.seconds));
   }
   const figures = [...rounds].map(([{ id }, outcomes]) => toFigure(workload.name, id, outcomes));
-  return { figures, profiles: bench.isProfiling ? await profileOurs(load, targets) : [] };
+  return { figures, profiles: await profileAll(load, targets) };
 }
 
 function toFigure(workload: WorkloadName, target: TargetId, outcomes: readonly Round[]): Figure {
@@ -57,11 +57,12 @@ function toFigure(workload: WorkloadName, target: TargetId, outcomes: readonly R
   };
 }
 
-async function profileOurs(load: Load, targets: readonly Target[]): Promise<readonly Profile[]> {
+/** After the figures: a server that is profiled is slower. */
+async function profileAll(load: Load, targets: readonly Target[]): Promise<readonly Profile[]> {
   const profiles: Profile[] = [];
-  for (const target of targets.filter(({ id }) => isOurs(id))) {
-    const times = await profileTarget(target, () => runOnce(load, target, load.plan.seconds));
-    profiles.push({ workload: load.workload.name, target: target.id, ...times });
+  for (const target of targets) {
+    const times = await load.profilers.get(target.id)?.(() => runOnce(load, target, load.plan.seconds));
+    if (times !== undefined) profiles.push({ workload: load.workload.name, target: target.id, ...times });
   }
   return profiles;
 }
@@ -71,8 +72,8 @@ export interface Bench {
   readonly stage: Stage;
   readonly plan: Plan;
   readonly loader: Loader;
-  /** Whether ours are profiled as well, after they were measured. */
-  readonly isProfiling: boolean;
+  /** Of what is to be profiled as well. */
+  readonly profilers: ReadonlyMap<TargetId, Profiler>;
 }
 
 interface Load extends Bench {

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { openInspector } from '../support/inspector.ts';
-import type { Target, TargetId } from './targets.ts';
+import { findInspector, openInspector } from '../support/inspector.ts';
+import { isOurs, type Target, type TargetId } from './targets.ts';
 import type { WorkloadName } from './workloads.ts';
 
 /** A function and its share of the time in which the main thread was busy. */
@@ -37,12 +37,28 @@ const profileShape = z.object({
 });
 type Sampled = z.output<typeof profileShape>['profile'];
 
-/** Profiles a running server while `load` lasts. The server must have been started with `--inspect-port=0`. */
-export async function profileTarget(
-  { victim }: Target,
-  load: () => Promise<unknown>,
-): Promise<Pick<Profile, 'busyShare' | 'top'>> {
-  using inspector = await openInspector(victim.pid() ?? 0, victim.output);
+type SelfTimes = Pick<Profile, 'busyShare' | 'top'>;
+
+/** Tells where the time of a server goes while `load` lasts. */
+export type Profiler = (load: () => Promise<unknown>) => Promise<SelfTimes>;
+
+/**
+ * Profilers of ours, by what they profile. To be asked for before any load: a server tells the address of its inspector
+ * once, and only its last words are kept.
+ */
+export async function prepareProfilers(targets: readonly Target[]): Promise<ReadonlyMap<TargetId, Profiler>> {
+  const found = targets
+    .filter(({ id }) => isOurs(id))
+    .map(async ({ id, victim }) => {
+      const address = await findInspector(victim.pid() ?? 0, victim.output);
+      const profiler: Profiler = (load) => profileAt(address, load);
+      return [id, profiler] as const;
+    });
+  return new Map(await Promise.all(found));
+}
+
+async function profileAt(address: string, load: () => Promise<unknown>): Promise<SelfTimes> {
+  using inspector = await openInspector(address);
   await inspector.call('Profiler.enable');
   await inspector.call('Profiler.start');
   await load();
@@ -52,7 +68,7 @@ export async function profileTarget(
 }
 
 /** Adds up by function what was sampled by call path. */
-function readSelfTimes({ nodes, samples, timeDeltas }: Sampled): Pick<Profile, 'busyShare' | 'top'> {
+function readSelfTimes({ nodes, samples, timeDeltas }: Sampled): SelfTimes {
   const frames = new Map(nodes.map(({ id, callFrame }) => [id, callFrame]));
   const times = new Map<string, SelfTime & { readonly us: number }>();
   let [busyUs, allUs] = [0, 0];

@@ -61,24 +61,11 @@ export async function createReadWorld({ users, ordersPerUser }: WorldSize): Prom
   const like = await readTemplates();
   const teamId = at(like.users, 0).team_id;
   const userIds = Array.from({ length: users }, (_, index) => toUuid(1, index));
-  const orders = new Map<string, ServiceOrder>();
-  for (let index = 0; index < users * ordersPerUser; index += 1) {
-    const [id, userId] = [toUuid(2, index), at(userIds, Math.floor(index / ordersPerUser))];
-    const { events, ...template } = at(like.orders, index);
-    const own = events.map((event, turn) => ({
-      ...event,
-      id: index * 100 + turn + 1,
-    }));
-    const named = {
-      id,
-      team_id: teamId,
-      user_id: userId,
-      sample_id: `kit-${index}`,
-      order_transaction: null,
-    };
-    orders.set(id, { ...template, ...named, events: own, last_event: own.at(-1) });
-  }
-  const orderIds = [...orders.keys()];
+  const orderIds = Array.from({ length: users * ordersPerUser }, (_, index) => toUuid(2, index));
+  const orders = orderIds.map((id, index): [string, ServiceOrder] => {
+    const userId = at(userIds, Math.floor(index / ordersPerUser));
+    return [id, nameOrder(at(like.orders, index), { id, index, userId, teamId })];
+  });
   const userRows = userIds.map((userId, index) => ({
     ...at(like.users, index),
     user_id: userId,
@@ -86,8 +73,25 @@ export async function createReadWorld({ users, ordersPerUser }: WorldSize): Prom
   }));
   return {
     ...{ teamId, userIds, orderIds },
-    ...createAnswers({ userRows, orders, ordersPerUser, orderIds }),
+    ...createAnswers({ userRows, orders: new Map(orders), ordersPerUser, orderIds }),
   };
+}
+
+interface OrderName {
+  readonly id: string;
+  readonly index: number;
+  readonly userId: string;
+  readonly teamId: string;
+}
+
+/** An order like this one, of somebody else. */
+function nameOrder(
+  { events, ...like }: Templates['orders'][number],
+  { id, index, userId, teamId }: OrderName,
+): ServiceOrder {
+  const own = events.map((event, turn) => ({ ...event, id: index * 100 + turn + 1 }));
+  const named = { id, team_id: teamId, user_id: userId, sample_id: `kit-${index}`, order_transaction: null };
+  return { ...like, ...named, events: own, last_event: own.at(-1) };
 }
 
 interface Rows {

@@ -17,10 +17,22 @@ interface Reply {
   readonly error?: { readonly message: string };
 }
 
-/** Opens the inspector with SIGUSR1; `output` is where the process says its address. */
-export async function openInspector(pid: number, output: readonly string[]): Promise<Inspector> {
+/** Has a process open its inspector (SIGUSR1), and finds its address in what the process says of it: `output`. */
+export async function findInspector(pid: number, output: readonly string[]): Promise<string> {
   process.kill(pid, 'SIGUSR1');
-  const socket = new WebSocket(await readAddress(output));
+  const end = Date.now() + patienceMs;
+  while (Date.now() < end) {
+    const address = output
+      .map((line) => /^Debugger listening on (ws:\S+)$/.exec(line)?.[1])
+      .findLast((found) => found !== undefined);
+    if (address !== undefined) return address;
+    await wait(20);
+  }
+  throw new Error('The process did not open its inspector.');
+}
+
+export async function openInspector(address: string): Promise<Inspector> {
+  const socket = new WebSocket(address);
   await once(socket, 'open');
   const waiting = new Map<number, (reply: Reply) => void>();
   let asked = 0;
@@ -40,16 +52,4 @@ export async function openInspector(pid: number, output: readonly string[]): Pro
     },
     [Symbol.dispose]: () => socket.terminate(),
   };
-}
-
-async function readAddress(output: readonly string[]): Promise<string> {
-  const end = Date.now() + patienceMs;
-  while (Date.now() < end) {
-    const address = output
-      .map((line) => /^Debugger listening on (ws:\S+)$/.exec(line)?.[1])
-      .findLast(Boolean);
-    if (address !== undefined) return address;
-    await wait(20);
-  }
-  throw new Error('The process did not open its inspector.');
 }

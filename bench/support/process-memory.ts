@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
-import { openInspector } from './inspector.ts';
+import { findInspector, openInspector } from './inspector.ts';
 
 /** What a process has in memory (VmRSS), in bytes. */
 function readRss(pid: number): number {
@@ -28,7 +28,7 @@ export async function readSettledRss(pid: number): Promise<number> {
 
 /** Collects the garbage of a process by force; `output` is where it says the address of its inspector. */
 export async function collectGarbage(pid: number, output: readonly string[]): Promise<void> {
-  using inspector = await openInspector(pid, output);
+  using inspector = await openInspector(await findInspector(pid, output));
   // Twice: what the first one finalizes is freed by the second.
   for (const _ of [1, 2]) await inspector.call('HeapProfiler.collectGarbage');
 }

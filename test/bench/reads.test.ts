@@ -8,6 +8,7 @@ import { describeGoal, judge } from '../../bench/reads/goals.ts';
 import { createLoader } from '../../bench/reads/load.ts';
 import { type Figure, measureWorkload } from '../../bench/reads/measure.ts';
 import { makePlan } from '../../bench/reads/plan.ts';
+import { putMeasured } from '../../bench/reads/report.ts';
 import type { Target, TargetId } from '../../bench/reads/targets.ts';
 import { type Workload, type WorkloadName, workloads } from '../../bench/reads/workloads.ts';
 import { createReadWorld } from '../../bench/reads/world.ts';
@@ -70,7 +71,7 @@ async function measure(targets: readonly Target[]) {
     ...{ gatewayKey: 'key', webhookSecret: 'secret', mintViewerToken: async () => 'token' },
     [Symbol.asyncDispose]: async () => {},
   };
-  return await measureWorkload({ stage, plan: makePlan(true), loader, isProfiling: false }, findTrivial());
+  return await measureWorkload({ stage, plan: makePlan(true), loader, profilers: new Map() }, findTrivial());
 }
 
 const right = { status: 200, text: '{"data":{"__typename":"Query"}}' };
@@ -95,6 +96,13 @@ test('a server that fails under load gets no figure', async () => {
   await expect(measure([server.target])).rejects.toThrow(
     /^ours failed \d+ of \d+ requests \(trivial query\)\.$/,
   );
+});
+
+test('what people wrote around the figures stays when they are written anew', () => {
+  const once = putMeasured('Before.\n', 'Figures.');
+  const grown = `${once}\nAfter.\n`;
+  expect(once).toMatch(/^Before\.\n/);
+  expect(putMeasured(grown, 'Others.')).toBe(grown.replace('Figures.', 'Others.'));
 });
 
 function figure(workload: WorkloadName, target: TargetId, more: Partial<Figure>): Figure {
