@@ -67,6 +67,7 @@ export async function openSqliteStore(path: string, { keys, access }: SqliteOpti
       if (head <= after) await wakers.wait(scope, signal);
     },
     latest: async (subject) => read(() => reading.latest(subject)),
+    changedSince: async (userId, since) => read(() => reading.changedSince(userId, since)),
     facts: async (query, limit) => read(() => reading.facts(query, limit)),
     claim: (subject, known) => writer.call('claim', subject, known),
     deadLetters: async (after, limit) => read(() => reading.deadLetters(after, limit)),
