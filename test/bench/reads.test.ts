@@ -23,7 +23,7 @@ function sectionOf(report: string, title: string): string {
 }
 
 test('the reads bench measures every workload, in its short form without the peers', async () => {
-  const { stdout } = await run(process.execPath, [main, 'reads', '--short']);
+  const { stdout } = await run(process.execPath, [main, '--short']);
   const rates = readRows(sectionOf(stdout, 'Requests a second'));
   expect(
     rates.map(([, what, ours, uncached, bare]) => [what, ours !== '', uncached !== '', bare !== '']),
