@@ -25,7 +25,9 @@ export interface Hearer {
 }
 
 const keptEvents = 10;
-const timeoutMs = 5000;
+const timeoutMs = 15_000;
+/** As the service does: a kept connection may have been closed just when it is used again. */
+const attempts = 3;
 const noCalls: ServiceCalls = { userLists: 0, orderLists: 0, orders: 0, writes: 0 };
 const agent = new Agent({ keepAlive: true });
 
@@ -136,8 +138,12 @@ async function tell(order: ServiceOrder, { url, secret }: Hearer): Promise<boole
     user_id: order.user_id,
     data: order,
   };
-  const status = await post({ id: `msg_${randomUUID()}`, body: JSON.stringify(envelope) }, secret);
-  return status >= 200 && status < 300;
+  const message = { id: `msg_${randomUUID()}`, body: JSON.stringify(envelope) };
+  for (let attempt = 1; attempt <= attempts; attempt += 1) {
+    const status = await post(message, secret);
+    if (status >= 200 && status < 300) return true;
+  }
+  return false;
 }
 
 serveCalls(calls);
