@@ -143,5 +143,5 @@ function describeConditions(
 function describeTool(path: string | null): string {
   if (path === null) return 'a process of Node';
   const { stdout, stderr } = spawnSync(path, ['-v'], { encoding: 'utf8' });
-  return /(?:wrk|nginx)[ /]\S+/.exec(stdout + stderr)?.[0] ?? basename(path);
+  return /(?:wrk |nginx\/)\S+/.exec(stdout + stderr)?.[0] ?? basename(path);
 }
