@@ -7,6 +7,10 @@ interface Bench {
 }
 
 const benches: Readonly<Record<string, Bench>> = {
+  reads: {
+    measures: 'queries, beside Apollo Server, Mercurius and bare node:http (when nothing is named)',
+    load: () => import('./reads/main.ts'),
+  },
   delivery: {
     measures:
       'from a webhook to its subscribers: intake, delivery, idle sockets, catching up, restart, floods',
@@ -16,10 +20,13 @@ const benches: Readonly<Record<string, Bench>> = {
 
 function describeUsage(): string {
   const lines = Object.entries(benches).map(([name, { measures }]) => `  ${name}: ${measures}`);
-  return `npm run bench -- <name> [--help]\n\n${lines.join('\n')}\n`;
+  return `npm run bench -- [name] [--help]\n\n${lines.join('\n')}\n`;
 }
 
-const [name = '', ...args] = process.argv.slice(2);
+const usual = 'reads';
+const given = process.argv.slice(2);
+const isNamed = given[0] !== undefined && !given[0].startsWith('-');
+const [name = usual, ...args] = isNamed ? given : [usual, ...given];
 const bench = benches[name];
 if (bench === undefined) {
   process.stderr.write(describeUsage());

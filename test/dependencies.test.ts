@@ -38,7 +38,7 @@ test('the lockfile names the packages of every platform, so that npm ci accepts 
 });
 
 test('every dependency is pinned to an exact version', () => {
-  for (const file of ['../package.json', '../widget/package.json']) {
+  for (const file of ['../package.json', '../widget/package.json', '../bench/peers/package.json']) {
     const { dependencies, devDependencies = {} } = JSON.parse(
       readFileSync(new URL(file, import.meta.url), 'utf8'),
     );

@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs';
+import type { Tick } from '../support/chart.ts';
 import { type Distribution, quantile, type Row, toTable } from '../support/figures.ts';
-import { drawChart, type Tick } from '../support/line-chart.ts';
+import { drawChart } from '../support/line-chart.ts';
 import { describeMachine } from '../support/machine.ts';
 import { goalPerGigabyte, type MemoryPoint } from './idle.ts';
 

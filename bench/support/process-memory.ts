@@ -1,8 +1,6 @@
-import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import process from 'node:process';
 import { setTimeout as wait } from 'node:timers/promises';
-import { WebSocket } from 'ws';
+import { findInspector, openInspector } from './inspector.ts';
 
 /** What a process has in memory (VmRSS), in bytes. */
 function readRss(pid: number): number {
@@ -28,27 +26,9 @@ export async function readSettledRss(pid: number): Promise<number> {
   return seen[0] ?? 0;
 }
 
-/** The inspector of a process, opened by SIGUSR1; `output` is where it says its address. */
+/** Collects the garbage of a process by force; `output` is where it says the address of its inspector. */
 export async function collectGarbage(pid: number, output: readonly string[]): Promise<void> {
-  process.kill(pid, 'SIGUSR1');
-  const socket = new WebSocket(await readInspectorAddress(output));
-  await once(socket, 'open');
+  using inspector = await openInspector(await findInspector(pid, output));
   // Twice: what the first one finalizes is freed by the second.
-  for (const id of [1, 2]) {
-    socket.send(JSON.stringify({ id, method: 'HeapProfiler.collectGarbage' }));
-    await once(socket, 'message');
-  }
-  socket.terminate();
-}
-
-async function readInspectorAddress(output: readonly string[]): Promise<string> {
-  const end = Date.now() + patienceMs;
-  while (Date.now() < end) {
-    const address = output
-      .map((line) => /^Debugger listening on (ws:\S+)$/.exec(line)?.[1])
-      .findLast(Boolean);
-    if (address !== undefined) return address;
-    await wait(20);
-  }
-  throw new Error('The process did not open its inspector.');
+  for (const _ of [1, 2]) await inspector.call('HeapProfiler.collectGarbage');
 }

@@ -2,15 +2,10 @@ import { execFile } from 'node:child_process';
 import process from 'node:process';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
+import { readRows } from '../support/markdown-rows.ts';
 
 const main = new URL('../../bench/main.ts', import.meta.url).pathname;
 const run = promisify(execFile);
-
-/** The rows of a Markdown table, each as its cells. */
-function readRows(text: string): readonly (readonly string[])[] {
-  const lines = text.split('\n').filter((line) => line.startsWith('| '));
-  return lines.slice(1).map((line) => line.split('|').map((cell) => cell.trim()));
-}
 
 test('the delivery bench measures everything it names, from outside, in its short form', async () => {
   const { stdout } = await run(process.execPath, [main, 'delivery', '--store', 'sqlite', '--short']);

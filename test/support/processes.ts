@@ -1,6 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
+import { join } from 'node:path';
 import process from 'node:process';
 import { createInterface } from 'node:readline';
 
@@ -78,14 +80,52 @@ export interface GatewayOptions {
 }
 
 export async function prepareGateway(name: string, options: GatewayOptions): Promise<GatewayVictim> {
+  return await prepareServer(name, {
+    main: `${options.source}/gateway/main.ts`,
+    folder: options.folder,
+    env: options.env,
+    greeting: 'Labgraph is listening on ',
+  });
+}
+
+export interface ServerOptions {
+  /** The module that Node runs; it listens on the port that the variable PORT names. */
+  readonly main: string;
+  readonly folder: string;
+  readonly env: Readonly<Record<string, string>>;
+  /** How the line begins that it prints once it listens. */
+  readonly greeting: string;
+}
+
+/** Any HTTP server that is a program of its own. */
+export async function prepareServer(name: string, options: ServerOptions): Promise<GatewayVictim> {
   const port = await findPort();
   const victim = createVictim({
     name,
     file: process.execPath,
-    args: [`${options.source}/gateway/main.ts`],
+    args: [options.main],
     cwd: options.folder,
     env: { PATH: process.env.PATH ?? '', ...options.env, PORT: String(port) },
-    isReady: (line) => line.startsWith('Labgraph is listening on '),
+    isReady: (line) => line.startsWith(options.greeting),
+  });
+  return { ...victim, url: `http://127.0.0.1:${port}` };
+}
+
+/** nginx with a configuration made for the port that it gets; it runs until it is ended with SIGTERM. */
+export async function prepareNginx(
+  file: string,
+  { folder, configure }: { readonly folder: string; readonly configure: (port: number) => string },
+): Promise<GatewayVictim> {
+  const port = await findPort();
+  const configuration = join(folder, 'nginx.conf');
+  writeFileSync(configuration, configure(port));
+  const victim = createVictim({
+    name: 'nginx',
+    file,
+    args: ['-p', folder, '-c', configuration, '-g', 'daemon off; error_log stderr notice;'],
+    cwd: folder,
+    env: { PATH: process.env.PATH ?? '' },
+    isReady: (line) => line.includes('start worker process '),
   });
   return { ...victim, url: `http://127.0.0.1:${port}` };
 }

@@ -39,6 +39,31 @@ export function findRedisServer(): string | null {
   return process.env.REDIS_SERVER ?? findOnPath(['redis-server']);
 }
 
+/** nginx from NGINX, the PATH, or where Debian puts it; null when there is none. */
+function findNginx(): string | null {
+  return (
+    process.env.NGINX ?? findOnPath(['nginx']) ?? (isExecutable('/usr/sbin/nginx') ? '/usr/sbin/nginx' : null)
+  );
+}
+
+/** What the bench measures better with; it goes on without. */
+export interface BenchTools {
+  readonly nginx: string | null;
+  readonly wrk: string | null;
+}
+
+/** Finds nginx and wrk; where they are missing they are installed, on Debian as root. */
+export function ensureBenchTools(): BenchTools {
+  const missing = [...(findNginx() === null ? ['nginx-light'] : []), ...(findWrk() === null ? ['wrk'] : [])];
+  if (missing.length > 0 && isDebianRoot()) installFromDebian(missing);
+  return { nginx: findNginx(), wrk: findWrk() };
+}
+
+/** wrk from WRK or the PATH; null when there is none. */
+function findWrk(): string | null {
+  return process.env.WRK ?? findOnPath(['wrk']);
+}
+
 function isDebianRoot(): boolean {
   return process.getuid?.() === 0 && findOnPath(['apt-get']) !== null;
 }

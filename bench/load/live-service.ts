@@ -1,0 +1,149 @@
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { Agent, createServer, type IncomingMessage } from 'node:http';
+import { setTimeout as wait } from 'node:timers/promises';
+import { createWebhookPost } from '../../test/support/post-webhook.ts';
+import { createReadWorld, type ReadWorld, type ServiceOrder, type WorldSize } from '../reads/world.ts';
+import { nowMs } from '../support/clock.ts';
+import { serveCalls } from '../support/load-process.ts';
+
+/** The process that is the service where things change: it takes writes, and tells of changes by webhook. */
+export type LiveServiceCalls = typeof calls;
+
+/** How often the service was called, by what it was asked. */
+export interface ServiceCalls {
+  userLists: number;
+  orderLists: number;
+  orders: number;
+  writes: number;
+}
+
+/** Somebody who hears of changes. */
+export interface Hearer {
+  readonly url: string;
+  readonly secret: string;
+}
+
+const keptEvents = 10;
+const timeoutMs = 15_000;
+/** As the service does: a kept connection may have been closed just when it is used again. */
+const attempts = 3;
+const noCalls: ServiceCalls = { userLists: 0, orderLists: 0, orders: 0, writes: 0 };
+const agent = new Agent({ keepAlive: true });
+
+let world: ReadWorld | null = null;
+let counted: ServiceCalls = { ...noCalls };
+let lastEventId = 1_000_000;
+
+const calls = {
+  /** Listens over a world of this size; resolves with its address. */
+  listen: async (size: WorldSize): Promise<string> => {
+    world = await createReadWorld(size);
+    const server = createServer(async (request, response) => {
+      const answer = await answerOf(request);
+      response.writeHead(answer === null ? 404 : 200, { 'content-type': 'application/json' });
+      response.end(answer ?? '{"detail":"Not Found"}');
+    }).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const address = server.address();
+    if (typeof address !== 'object' || address === null) throw new Error('The service has no port.');
+    return `http://127.0.0.1:${address.port}`;
+  },
+  /** The calls since they were last asked for. */
+  takeCalls: async (): Promise<ServiceCalls> => {
+    const taken = counted;
+    counted = { ...noCalls };
+    return taken;
+  },
+  /**
+   * Lets so many changes a second happen to the first orders, and tells of them where somebody hears; resolves with how
+   * many were told and not acknowledged.
+   */
+  change: async ({
+    perSecond,
+    seconds,
+    orders,
+    hearer,
+  }: {
+    perSecond: number;
+    seconds: number;
+    orders: number;
+    hearer: Hearer | null;
+  }): Promise<number> => {
+    const startedMs = nowMs();
+    const told = Array.from({ length: Math.floor(perSecond * seconds) }, async (_, index) => {
+      await wait(Math.max(0, startedMs + (index * 1000) / perSecond - nowMs()));
+      const order = advance(worldOf().orderIds[index % orders] ?? '');
+      return hearer === null || (await tell(order, hearer));
+    });
+    return (await Promise.all(told)).filter((isAcknowledged) => !isAcknowledged).length;
+  },
+};
+
+function worldOf(): ReadWorld {
+  if (world === null) throw new Error('The service does not listen yet.');
+  return world;
+}
+
+async function answerOf(request: IncomingMessage): Promise<string | null> {
+  const { pathname, searchParams } = new URL(request.url ?? '/', 'http://service');
+  const { userList, ordersOfUser, ordersById, orderAlone } = worldOf();
+  const orderId = /^\/v3\/order\/([^/]+)$/.exec(pathname)?.[1];
+  if (orderId !== undefined && request.method === 'PATCH') {
+    counted.writes += 1;
+    return update(orderId, JSON.parse((await request.toArray()).join('')));
+  }
+  if (orderId !== undefined) {
+    counted.orders += 1;
+    return orderAlone(orderId);
+  }
+  if (pathname === '/v2/user/') {
+    counted.userLists += 1;
+    return userList(Number(searchParams.get('offset')), Number(searchParams.get('limit')));
+  }
+  if (pathname !== '/orders') return null;
+  counted.orderLists += 1;
+  const userId = searchParams.get('user_id');
+  return userId === null ? ordersById(searchParams.getAll('order_ids')) : ordersOfUser(userId);
+}
+
+/** Moves an order to another day. */
+function update(orderId: string, { activate_by }: { readonly activate_by: string | null }): string | null {
+  const before = worldOf().order(orderId);
+  if (before === undefined) return null;
+  const order = { ...before, activate_by, updated_at: new Date().toISOString() };
+  worldOf().change(order);
+  return JSON.stringify({ order, status: 'success', message: 'The order was updated.' });
+}
+
+/** Something happens to an order: it has one event more, of the status that it has. */
+function advance(orderId: string): ServiceOrder {
+  const before = worldOf().order(orderId);
+  if (before === undefined) throw new Error('There is no such order.');
+  lastEventId += 1;
+  const now = new Date().toISOString();
+  const event = { id: lastEventId, created_at: now, status: before.events.at(-1)?.status ?? '' };
+  const events = [...before.events.slice(1 - keptEvents), event];
+  const order = { ...before, events, last_event: event, updated_at: now };
+  worldOf().change(order);
+  return order;
+}
+
+async function tell(order: ServiceOrder, { url, secret }: Hearer): Promise<boolean> {
+  const post = createWebhookPost({ address: () => url, agent, timeoutMs });
+  const { teamId } = worldOf();
+  const envelope = {
+    event_type: 'labtest.order.updated',
+    team_id: teamId,
+    user_id: order.user_id,
+    data: order,
+  };
+  const message = { id: `msg_${randomUUID()}`, body: JSON.stringify(envelope) };
+  for (let attempt = 1; attempt <= attempts; attempt += 1) {
+    const status = await post(message, secret);
+    if (status >= 200 && status < 300) return true;
+  }
+  return false;
+}
+
+serveCalls(calls);

@@ -1,0 +1,19 @@
+/** The paths of the service, as both peers ask for them. */
+export const listUsersPath = (first) => `/v2/user/?offset=0&limit=${first}`;
+
+export const listOrdersPath = (userId, first) =>
+  `/orders?user_id=${encodeURIComponent(userId)}&page=1&size=${first}&order_key=created_at&order_direction=desc`;
+
+export const orderPath = (orderId) => `/v3/order/${encodeURIComponent(orderId)}`;
+
+/** @throws Error where a variable is missing: the bench gives them all */
+export function readSettings() {
+  const { SERVICE_URL, PORT } = process.env;
+  if (!SERVICE_URL || !PORT) throw new Error('SERVICE_URL and PORT are needed.');
+  return { serviceUrl: SERVICE_URL, port: Number(PORT) };
+}
+
+/** What the bench waits for. */
+export function tellReady() {
+  process.stdout.write('Listening on the port that was given\n');
+}

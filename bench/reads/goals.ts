@@ -1,0 +1,150 @@
+import { formatMs, formatNumber } from '../support/figures.ts';
+import type { Figure } from './measure.ts';
+import { type TargetId, targetNames } from './targets.ts';
+import { userCounts, type WorkloadName, workloads } from './workloads.ts';
+
+/** A goal and how near it is. */
+export interface Goal {
+  readonly what: string;
+  readonly figure: string;
+  readonly goal: string;
+  readonly isMet: boolean;
+  /** The figure of ours that it is about: where to look when it is missed. */
+  readonly of: { readonly workload: WorkloadName; readonly target: TargetId };
+}
+
+type Find = (workload: WorkloadName, target: TargetId) => Figure | undefined;
+
+interface Rate {
+  readonly workload: WorkloadName;
+  readonly ours?: 'ours' | 'ours-uncached';
+  readonly beside: TargetId;
+  readonly times: number;
+}
+
+const rates: readonly Rate[] = [
+  { workload: 'nested-20', beside: 'apollo', times: 100 },
+  { workload: 'nested-20', beside: 'mercurius', times: 60 },
+  { workload: 'nested-20', ours: 'ours-uncached', beside: 'apollo', times: 20 },
+  { workload: 'same-order', beside: 'mercurius', times: 3 },
+  { workload: 'same-order', beside: 'bare', times: 0.55 },
+  { workload: 'many-orders', ours: 'ours-uncached', beside: 'mercurius', times: 1 },
+  { workload: 'many-orders', beside: 'mercurius', times: 1.6 },
+  { workload: 'trivial', beside: 'mercurius', times: 1 },
+];
+
+/** What there is to say of the goals; those whose figures were not measured are left out. */
+export function judge(figures: readonly Figure[]): readonly Goal[] {
+  const find: Find = (workload, target) =>
+    figures.find((figure) => figure.workload === workload && figure.target === target);
+  const judged = [
+    ...rates.map((rate) => judgeRate(find, rate)),
+    judgeOwnOrders(find),
+    judgeTail(find),
+    ...workloads.map(({ name }) => judgeTailBesideMercurius(find, name)),
+    ...(['ours', 'ours-uncached'] as const).map((target) => judgeGrowth(figures, target)),
+  ];
+  return judged.filter((goal) => goal !== null);
+}
+
+function judgeRate(find: Find, { workload, ours = 'ours', beside, times }: Rate): Goal | null {
+  const [own, other] = [find(workload, ours), find(workload, beside)];
+  if (own === undefined || other === undefined) return null;
+  const ratio = own.perSecond / other.perSecond;
+  const caching = ours === 'ours' ? 'caching on' : 'caching off';
+  return {
+    what: `${describeWorkload(workload)}, ${caching}`,
+    figure: `${formatRatio(ratio, times)} ${targetNames[beside]}`,
+    goal: formatRatio(times, times),
+    isMet: ratio >= times,
+    of: { workload, target: ours },
+  };
+}
+
+/** Many callers with tokens of their own must cost little more than one caller. */
+function judgeOwnOrders(find: Find): Goal | null {
+  const [own, one] = [find('own-orders', 'ours'), find('many-orders', 'ours')];
+  if (own === undefined || one === undefined) return null;
+  const share = own.perSecond / one.perSecond;
+  return {
+    what: describeWorkload('own-orders'),
+    figure: `${formatRatio(share, 0.8)} of ${describeWorkload('many-orders')}`,
+    goal: formatRatio(0.8, 0.8),
+    isMet: share >= 0.8,
+    of: { workload: 'own-orders', target: 'ours' },
+  };
+}
+
+function judgeTail(find: Find): Goal | null {
+  const own = find('nested-20', 'ours');
+  if (own === undefined) return null;
+  const times = own.p99Ms / own.p50Ms;
+  return {
+    what: `${describeWorkload('nested-20')}, p99`,
+    figure: `${formatRatio(times, 3)} its p50 (${formatMs(own.p50Ms)})`,
+    goal: 'at most 3x',
+    isMet: times <= 3,
+    of: { workload: 'nested-20', target: 'ours' },
+  };
+}
+
+function judgeTailBesideMercurius(find: Find, workload: WorkloadName): Goal | null {
+  const [own, other] = [find(workload, 'ours'), find(workload, 'mercurius')];
+  if (own === undefined || other === undefined) return null;
+  return {
+    what: `${describeWorkload(workload)}, p99`,
+    figure: formatMs(own.p99Ms),
+    goal: `at most that of Mercurius, ${formatMs(other.p99Ms)}`,
+    isMet: own.p99Ms <= other.p99Ms,
+    of: { workload, target: 'ours' },
+  };
+}
+
+const steadyGrowth = 1.5;
+
+/** A user more must cost no more among many than among few. */
+function judgeGrowth(figures: readonly Figure[], target: 'ours' | 'ours-uncached'): Goal | null {
+  const costs = nestedCosts(figures, target);
+  const [few, some, many] = [costs.at(0), costs.at(-2), costs.at(-1)];
+  if (few === undefined || some === undefined || many === undefined || costs.length < userCounts.length)
+    return null;
+  const costOfMore = (from: Cost, to: Cost) =>
+    (to.microseconds - from.microseconds) / (to.users - from.users);
+  const [early, late] = [costOfMore(few, some), costOfMore(some, many)];
+  return {
+    what: `nested, a user more, ${target === 'ours' ? 'caching on' : 'caching off'}`,
+    figure: `${formatNumber(late)} µs beyond ${some.users} users, ${formatNumber(early)} µs up to there`,
+    goal: `at most ${steadyGrowth}x`,
+    isMet: late <= steadyGrowth * early,
+    of: { workload: 'nested-100', target },
+  };
+}
+
+/** What one nested request takes of a server that does nothing else. */
+export interface Cost {
+  readonly users: number;
+  readonly microseconds: number;
+}
+
+export function nestedCosts(figures: readonly Figure[], target: TargetId): readonly Cost[] {
+  return userCounts.flatMap((users) =>
+    figures
+      .filter((figure) => figure.workload === `nested-${users}` && figure.target === target)
+      .map(({ perSecond }) => ({ users, microseconds: 1e6 / perSecond })),
+  );
+}
+
+export function describeWorkload(name: WorkloadName): string {
+  return workloads.find((workload) => workload.name === name)?.what ?? name;
+}
+
+/** `112x`, or `61 %` where the goal is less than all of it. */
+function formatRatio(ratio: number, goal: number): string {
+  if (goal < 1) return `${Math.round(ratio * 100)} %`;
+  return `${ratio < 10 ? ratio.toFixed(2) : Math.round(ratio)}x`;
+}
+
+/** One line a goal. */
+export function describeGoal({ what, figure, goal, isMet }: Goal): string {
+  return `${what}: ${figure} (goal ${goal}) ${isMet ? 'met' : 'MISSED'}`;
+}

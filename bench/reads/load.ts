@@ -1,0 +1,50 @@
+import { execFile } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { z } from 'zod';
+import type { HammerCalls, Hammering, LoadOutcome } from '../load/hammer.ts';
+import { startLoadProcess } from '../support/load-process.ts';
+
+/** What loads a server, one stretch after the other. */
+export interface Loader extends AsyncDisposable {
+  readonly run: (load: Hammering) => Promise<LoadOutcome>;
+}
+
+/** @param folder where it may put files */
+export function createLoader(wrk: string | null, folder: string): Loader {
+  return wrk === null ? createHammer() : createWrk(wrk, folder);
+}
+
+const execute = promisify(execFile);
+const script = new URL('../load/wrk.lua', import.meta.url).pathname;
+const outcomeShape = z.object({
+  requests: z.number(),
+  seconds: z.number(),
+  failed: z.number(),
+  p50Ms: z.number(),
+  p99Ms: z.number(),
+});
+
+/** wrk, with one thread: it is never what is slow, and leaves the other cores alone. It counts in whole seconds. */
+function createWrk(wrk: string, folder: string): Loader {
+  const file = join(folder, 'requests');
+  return {
+    run: async (load) => {
+      writeFileSync(file, load.requests.map(({ token, body }) => `${token}\t${body}\n`).join(''));
+      const { stdout } = await execute(wrk, [
+        ...['--threads', '1', '--connections', String(load.connections), '--timeout', '10s'],
+        ...['--duration', `${Math.max(1, Math.round(load.seconds))}s`, '--script', script],
+        ...[load.url, '--', file],
+      ]);
+      return outcomeShape.parse(JSON.parse(stdout.trimEnd().split('\n').at(-1) ?? ''));
+    },
+    [Symbol.asyncDispose]: async () => {},
+  };
+}
+
+/** A process of our own, where there is no wrk and for stretches of less than a second. */
+function createHammer(): Loader {
+  const load = startLoadProcess<HammerCalls>(new URL('../load/hammer.ts', import.meta.url));
+  return { run: (wanted) => load.call('hammer', wanted), [Symbol.asyncDispose]: load.end };
+}

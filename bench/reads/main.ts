@@ -1,0 +1,147 @@
+import { spawnSync } from 'node:child_process';
+import { basename } from 'node:path';
+import process from 'node:process';
+import { parseArgs } from 'node:util';
+import { type BenchTools, ensureBenchTools } from '../../test/support/tools.ts';
+import { describeMachine } from '../support/machine.ts';
+import { describeGoal, judge } from './goals.ts';
+import { createLoader } from './load.ts';
+import { type Measured, measureWorkload } from './measure.ts';
+import { describePeers, ensurePeers } from './peers.ts';
+import { makePlan, type Plan } from './plan.ts';
+import { prepareProfilers } from './profile.ts';
+import { describeProfile, describeReport, type ReadsReport, writeReport } from './report.ts';
+import { startStage } from './stage.ts';
+import { type TargetId, targetOrder } from './targets.ts';
+import { type Workload, workloads } from './workloads.ts';
+
+const usage = `npm run bench -- reads [--only <workload>,...] [--vary NAME=value]... [--profile] [--short] [--write]
+
+Measures queries of a real gateway beside Apollo Server, Mercurius and bare node:http, all in one run, and says for each
+goal whether it is met. --only takes some of the workloads: ${workloads.map(({ name }) => name).join(', ')}.
+--vary measures one gateway more, with these settings. --profile says afterwards where the gateway's time goes.
+--short shows that the command works, in seconds, without the peers; its figures mean little. --write puts tables and
+plots into docs/performance.md and docs/images.`;
+
+/** Runs the bench and prints its tables. */
+export async function run(args: readonly string[]): Promise<void> {
+  const { values } = parseArgs({
+    args: [...args],
+    options: {
+      only: { type: 'string' },
+      vary: { type: 'string', multiple: true, default: [] },
+      profile: { type: 'boolean', default: false },
+      short: { type: 'boolean', default: false },
+      write: { type: 'boolean', default: false },
+      help: { type: 'boolean', default: false },
+    },
+  });
+  if (values.help) {
+    process.stdout.write(`${usage}\n`);
+    return;
+  }
+  const plan = makePlan(values.short);
+  const tools = values.short ? { nginx: null, wrk: null } : ensureBenchTools();
+  const settings = readSettings(values.vary);
+  const wanted = { workloads: pickWorkloads(values.only), isProfiling: values.profile, settings, tools };
+  const measured = await measureAll(plan, wanted);
+  const report = { ...measured, conditions: describeConditions(plan, wanted) };
+  if (values.write) writeReport(report);
+  const goals = judge(report.figures).map(describeGoal);
+  const profiles = report.profiles.map((profile) => `${describeProfile(profile)}\n`);
+  process.stdout.write([describeReport(report), '', ...profiles, ...goals, ''].join('\n'));
+}
+
+/** @throws Error for a name that no workload has */
+function pickWorkloads(names: string | undefined): readonly Workload[] {
+  if (names === undefined) return workloads;
+  return names.split(',').map((name) => {
+    const workload = workloads.find((each) => each.name === name);
+    if (workload === undefined) throw new Error(usage);
+    return workload;
+  });
+}
+
+function readSettings(pairs: readonly string[]): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    pairs.map((pair) => [pair.split('=', 1)[0] ?? '', pair.slice(pair.indexOf('=') + 1)]),
+  );
+}
+
+interface Wanted {
+  readonly workloads: readonly Workload[];
+  readonly isProfiling: boolean;
+  readonly settings: Readonly<Record<string, string>>;
+  readonly tools: BenchTools;
+}
+
+/**
+ * What changes the service needs one that can change. Everything else reads the constant one; where there is none, one
+ * stage does for all.
+ */
+async function measureAll(plan: Plan, wanted: Wanted): Promise<Omit<ReadsReport, 'conditions'>> {
+  if (plan.withPeers) ensurePeers();
+  const measured: Measured[] = [];
+  for (const some of shareOut(wanted)) measured.push(...(await measureSome(plan, some)));
+  return {
+    figures: measured.flatMap(({ figures }) => figures),
+    profiles: measured.flatMap(({ profiles }) => profiles),
+  };
+}
+
+function shareOut(wanted: Wanted): readonly Wanted[] {
+  const { tools, workloads: all } = wanted;
+  if (tools.nginx === null) return [wanted];
+  return [
+    { ...wanted, workloads: all.filter(({ isLive }) => !isLive) },
+    { ...wanted, workloads: all.filter(({ isLive }) => isLive), tools: { ...tools, nginx: null } },
+  ];
+}
+
+/** Over one service, which stands until all of them are measured. */
+async function measureSome(plan: Plan, wanted: Wanted): Promise<readonly Measured[]> {
+  const { settings, tools, isProfiling } = wanted;
+  if (wanted.workloads.length === 0) return [];
+  const ids = targetOrder.filter((id) => isAsked(id, { plan, settings }));
+  await using stage = await startStage({ size: plan.world, nginx: tools.nginx, ids, settings });
+  await using loader = createLoader(tools.wrk, stage.folder);
+  const profilers = isProfiling ? await prepareProfilers(stage.targets) : new Map();
+  const measured: Measured[] = [];
+  for (const workload of wanted.workloads) {
+    process.stderr.write(`${workload.what} ...\n`);
+    measured.push(await measureWorkload({ stage, plan, loader, profilers }, workload));
+  }
+  return measured;
+}
+
+interface Choice {
+  readonly plan: Plan;
+  readonly settings: Wanted['settings'];
+}
+
+function isAsked(id: TargetId, { plan, settings }: Choice): boolean {
+  if (id === 'apollo' || id === 'mercurius') return plan.withPeers;
+  return id !== 'ours-varied' || Object.keys(settings).length > 0;
+}
+
+function describeConditions(
+  { rounds, seconds, withPeers, world, connections }: Plan,
+  { settings, tools }: Wanted,
+): string {
+  const varied = Object.entries(settings).map(([name, value]) => `${name}=${value}`);
+  return [
+    describeMachine(),
+    `load by ${describeTool(tools.wrk)} over ${connections} connections`,
+    `service: ${describeTool(tools.nginx)}, ${world.users} users with ${world.ordersPerUser} orders each`,
+    `medians of ${rounds} times ${seconds} s`,
+    ...(withPeers ? [describePeers()] : []),
+    ...(varied.length > 0 ? [`varied: ${varied.join(', ')}`] : []),
+  ].join('; ');
+}
+
+/** `wrk debian/4.1.0-3+b2`, `nginx/1.22.1`: as the tool names itself. */
+function describeTool(path: string | null): string {
+  if (path === null) return 'a process of Node';
+  const { stdout, stderr } = spawnSync(path, ['-v'], { encoding: 'utf8' });
+  return /(?:wrk |nginx\/)\S+/.exec(stdout + stderr)?.[0] ?? basename(path);
+}

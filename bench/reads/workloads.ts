@@ -1,0 +1,125 @@
+import type { LoadRequest } from '../load/hammer.ts';
+import type { Stage } from './stage.ts';
+
+/** What callers ask for, and of whom it is asked. */
+export interface Workload {
+  readonly name: WorkloadName;
+  readonly what: string;
+  /** Asked in turn, round and round. */
+  readonly requests: (stage: Stage) => Promise<readonly LoadRequest[]> | readonly LoadRequest[];
+  /** Whether servers without viewer tokens can be asked the same. */
+  readonly isForPeers: boolean;
+  /** Whether a constant answer means anything beside it. */
+  readonly isForBare: boolean;
+  /** Whether things change meanwhile: the service takes writes and tells of changes. */
+  readonly isLive: boolean;
+}
+
+/** How many users the nested query asks for: the work must grow with them, and not faster. */
+export const userCounts = [1, 10, 20, 50, 100] as const;
+type UserCount = (typeof userCounts)[number];
+
+export type WorkloadName =
+  | 'trivial'
+  | 'same-order'
+  | 'many-orders'
+  | 'own-orders'
+  | `nested-${UserCount}`
+  | 'mix';
+
+const queries = {
+  trivial: '{ __typename }',
+  order: 'query ($id: ID!) { order(id: $id) { id sampleId labTest { name } } }',
+  nested: `query ($first: Int!) { users(first: $first) { nodes { id clientUserId
+    orders { nodes { id sampleId labTest { name } } } } } }`,
+  update: `mutation ($id: ID!, $day: Date) { updateOrder(input: { id: $id, activateBy: $day }) {
+    ... on OrderUpdated { order { id activateBy } } } }`,
+};
+
+const mixedUsers = 20;
+/** Of so many requests of the mix one is a write: 5 %. */
+const mixedTurns = 20;
+const viewers = 1000;
+
+/** How many of the requests of the mix are nested reads. */
+export const nestedShareOfMix = (mixedTurns - 1) / mixedTurns;
+
+/** The orders that the mix reads are those that change: none of its changes is without effect. */
+export function countMixedOrders({ world }: Stage): number {
+  return mixedUsers * (world.orderIds.length / world.userIds.length);
+}
+
+function toRequest(
+  token: string,
+  query: string,
+  variables: Readonly<Record<string, unknown>> = {},
+): LoadRequest {
+  return { token, body: JSON.stringify({ query, variables }) };
+}
+
+function askNested({ gatewayKey }: Stage, first: number): LoadRequest {
+  return toRequest(gatewayKey, queries.nested, { first });
+}
+
+function mix(stage: Stage): readonly LoadRequest[] {
+  const orderIds = stage.world.orderIds.slice(0, countMixedOrders(stage));
+  return orderIds.flatMap((id, index) => {
+    const day = `2030-01-${String((index % 28) + 1).padStart(2, '0')}`;
+    const write = toRequest(stage.gatewayKey, queries.update, { id, day });
+    return [...Array.from({ length: mixedTurns - 1 }, () => askNested(stage, mixedUsers)), write];
+  });
+}
+
+/** Callers that may each read one user's orders, and read one of them. */
+async function askOwn({ world, mintViewerToken }: Stage): Promise<readonly LoadRequest[]> {
+  const ordersPerUser = world.orderIds.length / world.userIds.length;
+  const asking = world.userIds.slice(0, viewers).map(async (userId, index) => {
+    const token = await mintViewerToken(userId);
+    return toRequest(token, queries.order, { id: world.orderIds[index * ordersPerUser] });
+  });
+  return await Promise.all(asking);
+}
+
+const toAll = { isForPeers: true, isForBare: false, isLive: false };
+
+export const workloads: readonly Workload[] = [
+  {
+    ...{ ...toAll, isForBare: true },
+    name: 'trivial',
+    what: 'trivial query',
+    requests: ({ gatewayKey }) => [toRequest(gatewayKey, queries.trivial)],
+  },
+  {
+    ...{ ...toAll, isForBare: true },
+    name: 'same-order',
+    what: 'one order, same id',
+    requests: ({ gatewayKey, world }) => [toRequest(gatewayKey, queries.order, { id: world.orderIds[0] })],
+  },
+  {
+    ...{ ...toAll, isForBare: true },
+    name: 'many-orders',
+    what: 'one order, another id each time',
+    requests: ({ gatewayKey, world }) =>
+      world.orderIds.map((id) => toRequest(gatewayKey, queries.order, { id })),
+  },
+  {
+    ...{ ...toAll, isForPeers: false },
+    name: 'own-orders',
+    what: 'own order, another caller each time',
+    requests: askOwn,
+  },
+  ...userCounts.map(
+    (count): Workload => ({
+      ...toAll,
+      name: `nested-${count}`,
+      what: `nested, ${count} ${count === 1 ? 'user' : 'users'} x orders`,
+      requests: (stage) => [askNested(stage, count)],
+    }),
+  ),
+  {
+    ...{ ...toAll, isLive: true },
+    name: 'mix',
+    what: 'nested, 20 users, beside 5 % writes and 50 webhooks a second',
+    requests: mix,
+  },
+];
