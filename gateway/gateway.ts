@@ -1,5 +1,6 @@
 import { createServer } from 'node:http';
 import { getRequestListener } from '@hono/node-server';
+import { type AuditTrail, openAuditTrail } from './audit/trail.ts';
 import { openCallers } from './callers.ts';
 import type { Config } from './config.ts';
 import { type Contexts, createContexts } from './contexts.ts';
@@ -16,6 +17,7 @@ import { createListedOperations } from './edge/listed-operations.ts';
 import { patience, requireHaste, requireOneHost } from './edge/patience.ts';
 import { createRoutes } from './edge/routes.ts';
 import { createSockets } from './edge/sockets.ts';
+import { GatewayError } from './errors.ts';
 import { type EventStore, openEventStore } from './events/open.ts';
 import { startReconciler } from './events/reconcile.ts';
 import type { Log } from './log.ts';
@@ -63,6 +65,9 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
   const metrics = createMetrics();
   const store = await openEventStore(config.eventLog, { keys: config.eventLogKeys, log });
   metrics.watchEventLog(config.eventLog.kind, store.log.isWritable);
+  const trail = await openTrail(parts, metrics);
+  const isTrailWritable = () => trail?.isWritable() ?? null;
+  metrics.watchAuditTrail(isTrailWritable);
   const upstream = openUpstream(parts, metrics);
   // Heard before anyone is woken: what a subscriber asks after a change is never an answer from before it.
   store.log.onNews(upstream.forget);
@@ -76,6 +81,7 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
     config,
     store,
     upstream,
+    watch: trail?.watch ?? null,
     mint: callers.mint,
     revoke: callers.revoke,
     isRevoked: callers.isRevoked,
@@ -133,6 +139,7 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
     checkReady: async () => ({
       eventLog: await store.log.isWritable(),
       service: await contexts.isServiceReachable(),
+      auditTrail: isTrailWritable(),
     }),
     stopping: stopping.signal,
     metrics,
@@ -161,6 +168,7 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
     sockets.close();
     await closeServer(server);
     await upstream.close();
+    await trail?.close();
     await store.log.close();
   };
   return {
@@ -194,6 +202,18 @@ function createGuards(
     }),
     isOpen: demo !== undefined,
   };
+}
+
+/** @throws GatewayError CONFIG_INVALID when there is to be a trail and it cannot be written */
+async function openTrail({ config, log }: GatewayParts, metrics: Metrics): Promise<AuditTrail | null> {
+  if (config.auditTrail === null) return null;
+  const onRecords = (outcome: string, count: number) => metrics.auditRecords.inc({ outcome }, count);
+  try {
+    return await openAuditTrail({ ...config.auditTrail, log, onRecords });
+  } catch (cause) {
+    const message = '- AUDIT_TRAIL names a folder that cannot be read and written.';
+    throw new GatewayError('CONFIG_INVALID', message, { cause });
+  }
 }
 
 function openUpstream({ config, serviceUrl }: GatewayParts, metrics: Metrics): Upstream {
