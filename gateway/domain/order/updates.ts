@@ -96,15 +96,14 @@ async function findShown(
   orders: readonly Order[],
   position: number,
 ): Promise<Place['shown']> {
-  const shown: Record<string, number> = {};
-  for (const order of orders) {
-    const version = Number(order.lastEvent?.id);
-    if (!Number.isSafeInteger(version)) continue;
-    const latest = await context.events.latest(order.id.toLowerCase());
+  const versions = orders.map(async (order): Promise<readonly [string, number] | null> => {
+    const [id, version] = [order.id.toLowerCase(), Number(order.lastEvent?.id)];
+    if (!Number.isSafeInteger(version)) return null;
+    const latest = await context.events.latest(id);
     const isAhead = latest === null || version > latest.version || latest.position > position;
-    if (isAhead) shown[order.id.toLowerCase()] = version;
-  }
-  return shown;
+    return isAhead ? [id, version] : null;
+  });
+  return Object.fromEntries((await Promise.all(versions)).filter((shown) => shown !== null));
 }
 
 interface Generation {
