@@ -25,13 +25,15 @@ interface Sent {
 /** A lab whose gateway reaches the sandbox through a server that answers for it when told to. */
 export interface SpoiltLab extends Lab {
   readonly spoil: (rule: Spoil) => void;
+  /** From now on the service answers for itself. */
+  readonly mend: () => void;
   /** Every request that the gateway sent, spoilt or not. */
   readonly sent: readonly Sent[];
   /** What the service itself answers to a GET, past the gateway. */
   readonly peek: (path: string) => Promise<unknown>;
 }
 
-export async function startSpoiltLab(): Promise<SpoiltLab> {
+export async function startSpoiltLab(env: Readonly<Record<string, string>> = {}): Promise<SpoiltLab> {
   const sent: Sent[] = [];
   const rules: { readonly rule: Spoil; left: number }[] = [];
   const servers: Server[] = [];
@@ -54,7 +56,7 @@ export async function startSpoiltLab(): Promise<SpoiltLab> {
 
   const lab = await startLab({
     // Hundreds of these are opened for what the service answers; how the log is kept is tested elsewhere.
-    env: { EVENT_LOG: 'memory:' },
+    env: { EVENT_LOG: 'memory:', ...env },
     serve: async (sandbox) => {
       const server = createServer((request, response) => void handle(sandbox, request, response));
       servers.push(server);
@@ -65,6 +67,9 @@ export async function startSpoiltLab(): Promise<SpoiltLab> {
     ...lab,
     sent,
     spoil: (rule) => void rules.push({ rule, left: rule.times ?? 1 }),
+    mend: () => {
+      rules.length = 0;
+    },
     peek: async (path) => {
       const headers = { 'x-service-api-key': serviceKey };
       const response = await lab.sandbox.fetch(new Request(`${lab.serviceUrl}${path}`, { headers }));
