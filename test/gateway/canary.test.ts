@@ -47,12 +47,14 @@ function filesIn(path: string): string {
 beforeAll(async () => {
   elsewhere = await startMisbehavingService(text('nobody'));
   const spoilt = await startSpoiltLab({
-    EVENT_LOG: `sqlite:${folder.file('log')}/events.db`,
-    EVENT_LOG_KEY: logKey,
-    AUDIT_TRAIL: `file:${folder.file('audit')}`,
-    AUDIT_TRAIL_KEY: auditKey,
-    VIEWER_TOKEN_SECRET: viewerSecret,
-    RATE_LIMIT_POINTS: '0',
+    env: {
+      EVENT_LOG: `sqlite:${folder.file('log')}/events.db`,
+      EVENT_LOG_KEY: logKey,
+      AUDIT_TRAIL: `file:${folder.file('audit')}`,
+      AUDIT_TRAIL_KEY: auditKey,
+      VIEWER_TOKEN_SECRET: viewerSecret,
+      RATE_LIMIT_POINTS: '0',
+    },
   });
   const listening = listenTo(spoilt);
   ({ heard } = listening);

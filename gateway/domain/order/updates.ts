@@ -219,10 +219,15 @@ function logScopeOf(followed: Followed): Scope {
     : { userId: followed.userId, changesOnly: true };
 }
 
+/**
+ * A cursor is good for every token of its user, renewed or new. An order that the token is not for has a scope in which
+ * no cursor was ever issued: one that another token of the user was given is told from a made-up one by nothing.
+ */
 function scopeOf(context: GraphContext, followed: Followed): string {
-  return 'orderId' in followed
-    ? cursorScope(context, 'order', followed.orderId)
-    : cursorScope(context, 'user-orders', followed.userId);
+  if (!('orderId' in followed)) return cursorScope(context, 'user-orders', followed.userId);
+  const { rights } = context.service;
+  const isFor = rights.owns({ userId: rights.userId, orderId: followed.orderId });
+  return cursorScope(context, isFor ? 'order' : 'order-of-others', followed.orderId);
 }
 
 /**
