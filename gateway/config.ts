@@ -47,7 +47,7 @@ export interface Config {
   readonly generated: readonly string[];
 }
 
-/** What one caller may use; the team has 20 times as many connections and operations as a viewer. */
+/** What one caller may use; a gateway key has 20 times as many connections and operations as a viewer. */
 export interface LimitsConfig {
   /** 0 = no limit. */
   readonly pointsPerMinute: number;
