@@ -236,8 +236,3 @@ export async function askAsAnother(stage: Stage, token: string): Promise<readonl
   }
   return told;
 }
-
-/** Whether a text has the mark that everything planted begins with. */
-export function hasCanary(text: string): boolean {
-  return text.toLowerCase().includes(canary.toLowerCase());
-}
