@@ -66,7 +66,7 @@ test('reads that share one answer of the service are each an access', async () =
 
 test('of a viewer the trail says which user and which token, and what was refused is there as well', async () => {
   const { userId } = order();
-  const token = await lab.tokenFor(userId, { scopes: ['read:orders'] });
+  const token = await lab.tokenFor(userId);
   await takeAccesses();
   const ask = (query: string) => lab.query(query, { token });
   await ask(`{ order(id: "${order().orderId}") { id } }`);
@@ -74,6 +74,7 @@ test('of a viewer the trail says which user and which token, and what was refuse
   await ask(`{ order(id: "${crypto.randomUUID()}") { id } }`);
   await ask(`{ user(id: "${userId}") { demographics { firstName } } }`);
   await ask(`mutation { cancelOrder(id: "${order().orderId}") { __typename } }`);
+  await ask(`mutation { createPortalUrl(input: { userId: "${another().userId}" }) { __typename } }`);
   const caller = { caller: `user-${pseudonymOf(userId)}`, token: expect.stringMatching(/^[0-9a-f]{16}$/) };
   const own = pseudonymOf(userId);
   const accesses = await takeAccesses();
@@ -87,6 +88,7 @@ test('of a viewer the trail says which user and which token, and what was refuse
     ['read user.get', own, 'ok'],
     ['scope read:profile', own, 'refused'],
     ['scope write:orders', own, 'refused'],
+    ['write portal.create-url', pseudonymOf(another().userId), 'refused'],
   ]);
 });
 
