@@ -1,3 +1,4 @@
+import { type AuditTrailConfig, readAuditTrail } from './config/audit.ts';
 import {
   readGatewayKeys,
   readViewerProvider,
@@ -35,6 +36,8 @@ export interface Config {
   readonly eventRetentionDays: number;
   /** How often the service is compared with the event log; 0 = never. */
   readonly reconcileMinutes: number;
+  /** Null = none is kept. */
+  readonly auditTrail: AuditTrailConfig | null;
   readonly limits: LimitsConfig;
   /** The documents that viewers may send: refused, told or ignored when they stand on no list. */
   readonly persistedOperations: { readonly mode: 'off' | 'log' | 'enforce'; readonly file: string | null };
@@ -44,7 +47,7 @@ export interface Config {
   readonly generated: readonly string[];
 }
 
-/** What one caller may use; the team has 20 times as many connections and operations as a viewer. */
+/** What one caller may use; a gateway key has 20 times as many connections and operations as a viewer. */
 export interface LimitsConfig {
   /** 0 = no limit. */
   readonly pointsPerMinute: number;
@@ -85,6 +88,7 @@ export function readConfig(env: Environment, keepSecrets: () => KeptSecrets): Co
     eventLogKeys: readEventLogKeys(reading),
     eventRetentionDays: reading.integer('EVENT_RETENTION_DAYS', 7, { min: 1, max: 365 }),
     reconcileMinutes: reading.integer('RECONCILE_MINUTES', 10, { min: 0, max: 1440 }),
+    auditTrail: readAuditTrail(reading),
     limits: readLimits(reading),
     persistedOperations: {
       mode: reading.oneOf('PERSISTED_OPERATIONS', ['off', 'log', 'enforce']) ?? 'log',
@@ -188,9 +192,7 @@ function isRedisAddress(text: string): boolean {
 }
 
 function readEventLogKeys(reading: Reading): readonly Buffer[] {
-  const keys = reading.list(reading.secret('EVENT_LOG_KEY')).map((key) => Buffer.from(key, 'base64'));
-  if (keys.some((key) => key.length !== 32))
-    reading.fault('EVENT_LOG_KEY must be base64 of exactly 32 bytes.');
+  const keys = reading.keys('EVENT_LOG_KEY');
   if (keys.length === 0 && reading.production) {
     reading.fault('EVENT_LOG_KEY is missing: event bodies are health data and are encrypted in production.');
   }

@@ -4,7 +4,10 @@ export type Caller = TeamCaller | UserCaller;
 /** A server-side caller with a gateway key: sees everything the team sees. */
 export interface TeamCaller {
   readonly kind: 'TEAM';
-  /** Tells its gateway key from others in logs, without being of use to anybody; none for the gateway itself. */
+  /**
+   * Tells its gateway key from others in logs, the audit trail and allowances, without being of use to anybody; none
+   * for the gateway itself.
+   */
   readonly keyName?: string;
 }
 

@@ -18,9 +18,9 @@ export type RunShared = (
 export interface AllowanceOptions {
   /** Points of one caller in a minute; 0 = no limit. */
   readonly pointsPerMinute: number;
-  /** Sockets and streams of one viewer at once, however many browsers; a team has 20 times as many. */
+  /** Sockets and streams of one viewer at once, however many browsers; a gateway key has 20 times as many. */
   readonly connections: number;
-  /** Operations at once over one socket of a viewer; a team has 20 times as many. */
+  /** Operations at once over one socket of a viewer; a gateway key has 20 times as many. */
   readonly operationsPerSocket: number;
   /** Where several gateways count together; null = this one counts alone. */
   readonly runShared: RunShared | null;
@@ -34,7 +34,8 @@ export interface Charge {
 
 /**
  * What one caller may use. A point is a request, or a call to the service: the measure is what a caller costs others,
- * and not what their queries look like. One user is one caller, and so is the team, whatever their number of tokens.
+ * and not what their queries look like. One user is one caller, whatever their number of tokens,
+ * and so is one gateway key: a server that runs wild leaves the others their share.
  */
 export interface Allowances {
   /** @throws GatewayError RATE_LIMITED with the time until there are points again */
@@ -112,7 +113,7 @@ function ignore(settled: Promise<unknown>): void {
 
 /** Not the user's id: what is counted may stand in a store. */
 function keyOf(caller: Caller): string {
-  if (caller.kind === 'TEAM') return 'team';
+  if (caller.kind === 'TEAM') return caller.keyName === undefined ? 'team' : `team:${caller.keyName}`;
   return createHash('sha256').update(`labgraph:caller:${caller.userId}`).digest('base64url');
 }
 

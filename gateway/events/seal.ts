@@ -8,10 +8,16 @@ export interface Seal {
   readonly open: (kept: Buffer) => Buffer;
   /** Null when no active key opens it. */
   readonly tryOpen: (kept: Buffer) => Buffer | null;
+  /** The same for a short text that stands beside a body. */
+  readonly closeText: (plain: string | null) => string | null;
+  /** Null also when no active key opens it: the body beside it then says so. What was kept in clear stays readable. */
+  readonly openText: (kept: string | null) => string | null;
 }
 
 const plainMark = 0;
 const sealedMark = 1;
+/** Before a sealed text: no text that anybody means begins so. */
+const sealedTextMark = '\u0001sealed ';
 const nonceBytes = 12;
 const tagBytes = 16;
 
@@ -30,20 +36,29 @@ export function createSeal(keys: readonly Buffer[]): Seal {
     }
     return null;
   };
+  const close = (plain: Buffer): Buffer => {
+    if (closing === undefined) return Buffer.concat([Buffer.of(plainMark), plain]);
+    const nonce = randomBytes(nonceBytes);
+    const cipher = createCipheriv('aes-256-gcm', closing, nonce);
+    const sealed = Buffer.concat([cipher.update(plain), cipher.final()]);
+    return Buffer.concat([Buffer.of(sealedMark), nonce, cipher.getAuthTag(), sealed]);
+  };
   return {
-    close: (plain) => {
-      if (closing === undefined) return Buffer.concat([Buffer.of(plainMark), plain]);
-      const nonce = randomBytes(nonceBytes);
-      const cipher = createCipheriv('aes-256-gcm', closing, nonce);
-      const sealed = Buffer.concat([cipher.update(plain), cipher.final()]);
-      return Buffer.concat([Buffer.of(sealedMark), nonce, cipher.getAuthTag(), sealed]);
-    },
+    close,
     open: (kept) => {
       const plain = tryOpen(kept);
       if (plain !== null) return plain;
       throw new GatewayError('EVENT_LOG_UNAVAILABLE', 'No key in EVENT_LOG_KEY opens a stored event.');
     },
     tryOpen,
+    closeText: (plain) => {
+      if (plain === null || closing === undefined) return plain;
+      return `${sealedTextMark}${close(Buffer.from(plain)).toString('base64')}`;
+    },
+    openText: (kept) => {
+      if (!kept?.startsWith(sealedTextMark)) return kept;
+      return tryOpen(Buffer.from(kept.slice(sealedTextMark.length), 'base64'))?.toString('utf8') ?? null;
+    },
   };
 }
 

@@ -1,100 +1,147 @@
-import { expect, test } from 'vitest';
-import { gatewayKey, graphqlRequest, type Lab, serviceKey, startLab, webhookSecret } from '../support/lab.ts';
+import { randomBytes } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { scopes } from '../../gateway/upstream/service.ts';
+import { makeFolder } from '../support/folder.ts';
+import { gatewayKey, serviceKey, webhookSecret } from '../support/lab.ts';
+import { type MisbehavingService, startMisbehavingService, text } from '../support/misbehaving-service.ts';
+import { startSpoiltLab } from '../support/spoilt-lab.ts';
+import { type Heard, listenTo } from './canary/heard.ts';
+import { Planted } from './canary/plant.ts';
+import {
+  askAsAnother,
+  followStreams,
+  makeMutations,
+  readEverything,
+  receiveWebhooks,
+  sendNonsense,
+  useTickets,
+  waitInVain,
+} from './canary/run.ts';
+import { canaries } from './mutations/row.ts';
 
-const nested = `{ users(first: 20) { nodes { id demographics { firstName lastName email phoneNumber }
-  orders { nodes { id patient { firstName lastName } patientAddress { firstLine } } } } } }`;
-const portal =
-  'mutation ($id: ID!) { createPortalUrl(input: { userId: $id }) { __typename ... on PortalUrl { url } } }';
-const simulate = 'mutation ($id: ID!) { simulateOrder(id: $id) { __typename } }';
-const testkit = `mutation ($user: ID!, $test: ID!, $zip: String!) { createTestkitOrder(input: {
-  userId: $user, labTestId: $test, idempotencyKey: "canary-idempotency", shippingDetails: { receiverName: "Canary Receiver"
-  firstLine: "1 Canary Street", city: "Canaryville", state: "AZ", zip: $zip, country: "US", phoneNumber: "+16025550143" } }) {
-  __typename ... on InputRejected { issues { path message } } ... on UserError { message } } }`;
+const folder = makeFolder();
+const logKey = randomBytes(32).toString('base64');
+const auditKey = randomBytes(32).toString('base64');
+const viewerSecret = randomBytes(32).toString('hex');
+const planted = new Planted();
+const secrets: string[] = [serviceKey, webhookSecret, gatewayKey, logKey, auditKey, viewerSecret];
 
-/** Every response the gateway gives while its features are used, healthy and with a service that misbehaves. */
-async function useEverything(lab: Lab): Promise<readonly string[]> {
-  const heard: string[] = [];
-  const send = async (request: Request) => {
-    const response = await lab.gateway.fetch(request);
-    heard.push(JSON.stringify([...response.headers]), await response.text());
-  };
-  const ask = (query: string, variables: unknown = {}) =>
-    send(graphqlRequest(lab.url, { query, variables }, gatewayKey));
-  const [user] = lab.sandbox.users();
-  const [order] = lab.sandbox.orders();
-  const kit = lab.sandbox.labTests().find(({ method }) => method === 'testkit');
-  const useFeatures = async () => {
-    await ask(nested);
-    await ask(portal, { id: user?.userId });
-    await ask(simulate, { id: order?.orderId });
-    await ask(testkit, { user: user?.userId, test: kit?.labTestId, zip: 'CANARY-ZIP' });
-    await ask('{ nothing }');
-    await ask('{ order(id: "canary-not-a-uuid") { id } }');
-    for (const path of ['/', '/health', '/ready', '/metrics', '/nowhere', '/widget/portal-widget.js']) {
-      await send(new Request(`${lab.url}${path}`));
-    }
-    await send(new Request(`${lab.url}/webhooks`, { method: 'POST', body: '{"canary":"unsigned-canary"}' }));
-    await send(
-      new Request(`${lab.url}/graphql`, {
-        method: 'POST',
-        headers: { 'content-type': 'application/json', authorization: `Bearer ${gatewayKey}` },
-        body: '{"query": "malformed-canary',
-      }),
-    );
-  };
+let elsewhere: MisbehavingService;
+let heard: readonly Heard[];
+/** What the people of the service's own world are called, and where they live. */
+let people: readonly string[];
+/** Of the other caller, who may well see them. */
+let own: readonly string[];
+let ids: readonly string[];
+let others: readonly string[];
+/** Where nobody's values may stand, by what it is. */
+const written = new Map<string, string>();
 
-  await useFeatures();
-  for (const effect of [
-    { kind: 'serverError' },
-    { kind: 'truncatedBody' },
-    { kind: 'tooManyRequests', retryAfterSeconds: 0 },
-  ] as const) {
-    lab.sandbox.faults.clear();
-    lab.sandbox.faults.add({ path: '/', effect });
-    await useFeatures();
-  }
-  lab.sandbox.faults.clear();
-  await lab.sandbox.webhooks.settled();
-  return heard;
+function filesIn(path: string): string {
+  return readdirSync(path)
+    .map((file) => readFileSync(`${path}/${file}`, 'latin1'))
+    .join('\n');
 }
 
-test('the service key, the secrets and the keys of callers stand in no response', {
-  timeout: 30_000,
-}, async () => {
-  await using lab = await startLab();
-  const heard = (await useEverything(lab)).join('\n');
-  expect(heard.length).toBeGreaterThan(10_000);
-  for (const secret of [serviceKey, webhookSecret, gatewayKey]) expect(heard).not.toContain(secret);
-  expect(heard).not.toContain('malformed-canary');
-  expect(heard).not.toContain('CANARY-ZIP');
+beforeAll(async () => {
+  elsewhere = await startMisbehavingService(text('nobody'));
+  const spoilt = await startSpoiltLab({
+    env: {
+      EVENT_LOG: `sqlite:${folder.file('log')}/events.db`,
+      EVENT_LOG_KEY: logKey,
+      AUDIT_TRAIL: `file:${folder.file('audit')}`,
+      AUDIT_TRAIL_KEY: auditKey,
+      VIEWER_TOKEN_SECRET: viewerSecret,
+      RATE_LIMIT_POINTS: '0',
+    },
+  });
+  const listening = listenTo(spoilt);
+  ({ heard } = listening);
+  const { lab } = listening;
+  const known = lab.sandbox.users().filter(({ hasDemographics }) => hasDemographics);
+  const user = known[1]?.userId ?? '';
+  const orderId = lab.sandbox.orders().find(({ status }) => status.endsWith('.completed'))?.orderId ?? '';
+  const stage = { lab, planted, elsewhere: elsewhere.url, secrets, userId: user, orderId };
+  const infos = await Promise.all(known.map(({ userId }) => lab.peek(`/v2/user/${userId}/info/latest`)));
+  people = infos.flatMap((info) => personalIn(info as Info));
+  own = people.slice(-4);
+  ids = lab.sandbox.users().map(({ userId }) => userId);
+
+  const waited = waitInVain(stage);
+  const another = known.at(-1)?.userId ?? '';
+  const tokens = [await lab.tokenFor(another, { scopes }), await lab.tokenFor(another)];
+  secrets.push(...tokens);
+  expect(await receiveWebhooks(stage)).toEqual([202, 202, 202, 202, 202, 200, 401, 401, 401]);
+  await useTickets(stage);
+  await followStreams(stage);
+  await readEverything(stage);
+  const made = await makeMutations(stage);
+  expect(made.filter((word) => /Unsettled|UPSTREAM/.test(word))).toEqual([]);
+  await sendNonsense(stage);
+  others = (await Promise.all(tokens.map((token) => askAsAnother(stage, token)))).flat();
+  await waited;
+  await lab.sandbox.webhooks.settled();
+  written.set('metrics', await (await spoilt.gateway.fetch(new Request(`${lab.url}/metrics`))).text());
+  await lab.gateway.close();
+  written.set('log', lab.logged.join(''));
+  written.set('audit trail', filesIn(folder.file('audit')));
+  written.set('event log', filesIn(folder.file('log')));
+  await lab[Symbol.asyncDispose]();
+}, 60_000);
+
+afterAll(async () => {
+  await elsewhere[Symbol.asyncDispose]();
+  folder[Symbol.dispose]();
 });
 
-test('no key, no body, no name, no portal link and no user id stands in a log line or a metric', {
-  timeout: 30_000,
-}, async () => {
-  await using lab = await startLab();
-  const people = await lab.query(nested);
-  const portalUrl = (await lab.query(portal, { variables: { id: lab.sandbox.users()[0]?.userId } })).data
-    .createPortalUrl.url;
-  await useEverything(lab);
-  const metrics = await (await lab.gateway.fetch(new Request(`${lab.url}/metrics`))).text();
-  const written = `${lab.logged.join('')}\n${metrics}`;
-  const personal: readonly string[] = people.data.users.nodes.flatMap(
-    (user: { id: string; demographics: Record<string, string> | null }) => [
-      user.id,
-      ...Object.values(user.demographics ?? {}),
-    ],
-  );
-  const canaries = [
-    serviceKey,
-    webhookSecret,
-    gatewayKey,
-    portalUrl,
-    'Canary',
-    'CANARY',
-    'canary',
-    ...personal,
-  ];
-  expect(lab.logged.length).toBeGreaterThan(0);
-  expect(canaries.filter((canary) => written.includes(canary))).toEqual([]);
+interface Info {
+  readonly [name: string]: unknown;
+  readonly address?: { readonly first_line?: string };
+}
+
+function personalIn({ first_name, last_name, email, phone_number, address }: Info): readonly string[] {
+  return [`${first_name} ${last_name}`, email, phone_number, address?.first_line].map(String);
+}
+
+/** What of all that was planted stands in a text, whatever its case. */
+function findIn(where: string, more: readonly string[] = []): readonly string[] {
+  const told = where.toLowerCase();
+  const texts = [...canaries, ...planted.texts, ...people, ...more];
+  return texts.filter((each) => told.includes(each.toLowerCase()));
+}
+
+test('more than 40 values of people are planted, and much is said', () => {
+  expect(planted.texts.length).toBeGreaterThan(400);
+  expect(people.length).toBeGreaterThan(40);
+  expect(heard.length).toBeGreaterThan(400);
+  expect([...written].filter(([, content]) => content.length < 1000)).toEqual([]);
+});
+
+test.each(['log', 'metrics', 'audit trail', 'event log'])(
+  'the %s has no value, key, token or link',
+  (name) => {
+    const content = written.get(name) ?? '';
+    expect(findIn(content, secrets)).toEqual([]);
+  },
+);
+
+test.each(['log', 'metrics', 'audit trail'])('the %s has no id of a user', (name) => {
+  expect(ids.filter((id) => written.get(name)?.includes(id))).toEqual([]);
+});
+
+test('no error, no refusal and no header says a value, and no answer a key of the gateway', () => {
+  expect(findIn(heard.map(({ beside }) => beside).join('\n'))).toEqual([]);
+  const all = heard.map(({ whole, beside }) => `${whole}${beside}`).join('\n');
+  expect(secrets.slice(0, 6).filter((secret) => all.includes(secret))).toEqual([]);
+  expect(heard.map(({ status }) => status)).not.toContain(500);
+});
+
+test('another caller is told nothing of it, whatever they ask for and over whatever transport', () => {
+  expect(others.length).toBeGreaterThan(20);
+  expect(findIn(others.join('\n')).filter((each) => !own.includes(each))).toEqual([]);
+});
+
+test('what the service redirects to hears nothing', () => {
+  expect(elsewhere.calls()).toEqual([]);
 });

@@ -96,7 +96,11 @@ describe('whatever leads on from what is their own', () => {
 
 const service = 'gateway/upstream/service.ts';
 const updates = 'gateway/domain/order/updates.ts';
-const withoutOwners = { file: service, from: '    return rights.owns(subject);', to: '    return true;' };
+const withoutOwners = {
+  file: service,
+  from: 'subject === null || rights.owns(subject);',
+  to: 'true || subject;',
+};
 const mutants: readonly (Mutant & { readonly walk: (make: Make) => AsyncGenerator<string> })[] = [
   { name: 'compares no answer with who asks', changes: [withoutOwners], walk: walkReads },
   { name: 'believes the service whose an order is', changes: [withoutOwners], walk: walkMixedUp },
@@ -106,7 +110,7 @@ const mutants: readonly (Mutant & { readonly walk: (make: Make) => AsyncGenerato
       withoutOwners,
       {
         file: service,
-        from: 'return call.about === undefined || rights.owns(call.about);',
+        from: 'if (about === undefined || rights.owns(about)) return true;',
         to: 'return true;',
       },
     ],
@@ -132,6 +136,11 @@ const mutants: readonly (Mutant & { readonly walk: (make: Make) => AsyncGenerato
         to: ': { changesOnly: true };',
       },
       { file: updates, from: "if (standing !== 'own') return null;", to: '' },
+      {
+        file: updates,
+        from: "if (!context.service.mayShow({ as: 'stream', operation: 'order.updates', about })) return null;",
+        to: '',
+      },
     ],
     walk: walkStreams,
   },

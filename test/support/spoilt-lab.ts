@@ -25,6 +25,8 @@ interface Sent {
 /** A lab whose gateway reaches the sandbox through a server that answers for it when told to. */
 export interface SpoiltLab extends Lab {
   readonly spoil: (rule: Spoil) => void;
+  /** From now on the service answers for itself. */
+  readonly mend: () => void;
   /** Every request that the gateway sent, spoilt or not. */
   readonly sent: readonly Sent[];
   /** What the service itself answers to a GET, past the gateway. */
@@ -66,6 +68,9 @@ export async function startSpoiltLab({ env, ...options }: LabOptions = {}): Prom
     ...lab,
     sent,
     spoil: (rule) => void rules.push({ rule, left: rule.times ?? 1 }),
+    mend: () => {
+      rules.length = 0;
+    },
     peek: async (path) => {
       const headers = { 'x-service-api-key': serviceKey };
       const response = await lab.sandbox.fetch(new Request(`${lab.serviceUrl}${path}`, { headers }));

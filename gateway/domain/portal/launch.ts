@@ -68,9 +68,9 @@ export async function mayLaunch(
   context: GraphContext,
   { userId, orderId }: Pick<PortalUrlRequest, 'userId' | 'orderId'>,
 ): Promise<boolean> {
-  const { rights } = context.service;
+  const { rights, mayBegin } = context.service;
   if (rights.userId === null) return true;
-  if (!rights.owns({ userId, orderId })) return false;
+  if (!mayBegin({ as: 'write', operation: 'portal.create-url', about: { userId, orderId } })) return false;
   return orderId === null || (await loadOrder(context, orderId))?.userId.toLowerCase() === userId;
 }
 

@@ -36,7 +36,7 @@ export function toArguments(message: NewMessage, seal: Seal): readonly Argument[
     createHash('sha256').update(message.body).digest('hex'),
     String(message.receivedAt.getTime()),
     message.type,
-    ...[userId, message.clientUserId, message.teamId, subject?.id ?? null].map(toMaybe),
+    ...[userId, seal.closeText(message.clientUserId), message.teamId, subject?.id ?? null].map(toMaybe),
     subject === null ? '' : String(subject.version),
     message.origin,
     toMaybe(deadReason),
@@ -97,7 +97,7 @@ export function openAsFar(rows: readonly unknown[], seal: Seal): Opened {
 }
 
 export function toDeadLetter(row: unknown, seal: Seal): DeadLetter {
-  const { head, deadReason, sealed } = toParts(row);
+  const { head, deadReason, sealed } = toParts(row, seal);
   return {
     ...head,
     deadReason: deadReason === 'other-team' ? 'other-team' : 'unreadable',
@@ -106,7 +106,7 @@ export function toDeadLetter(row: unknown, seal: Seal): DeadLetter {
 }
 
 function toEvent(row: unknown, seal: Seal): StoredEvent {
-  const { head, sealed } = toParts(row);
+  const { head, sealed } = toParts(row, seal);
   return { ...head, body: seal.open(sealed) };
 }
 
@@ -116,7 +116,7 @@ interface Parts {
   readonly sealed: Buffer;
 }
 
-function toParts(row: unknown): Parts {
+function toParts(row: unknown, seal: Seal): Parts {
   const [position, messageId, receivedAt, type, userId, clientUserId, teamId, subject, version, ...rest] =
     kept.parse(row);
   const [origin, deadReason, sealed] = rest;
@@ -126,7 +126,7 @@ function toParts(row: unknown): Parts {
     receivedAt: new Date(receivedAt),
     type,
     userId,
-    clientUserId,
+    clientUserId: seal.openText(clientUserId),
     teamId,
     subject: subject === null ? null : { id: subject, version: Number(version) },
     origin: origin === 'reconciled' ? 'reconciled' : 'webhook',

@@ -87,7 +87,7 @@ export function createReading(database: DatabaseSync, seal: Seal) {
       prepare('SELECT * FROM events WHERE position > ? AND dead_reason IS NOT NULL ORDER BY position LIMIT ?')
         .all(after, limit)
         .map((row) => ({
-          ...toHead(row),
+          ...toHead(row, seal),
           body: seal.tryOpen(readBytes(row, 'body')),
           deadReason: readText(row, 'dead_reason') === 'other-team' ? 'other-team' : 'unreadable',
         })),
@@ -127,10 +127,10 @@ function openAsFar(rows: readonly Row[], seal: Seal): readonly StoredEvent[] {
 }
 
 function toEvent(row: Row, seal: Seal): StoredEvent {
-  return { ...toHead(row), body: seal.open(readBytes(row, 'body')) };
+  return { ...toHead(row, seal), body: seal.open(readBytes(row, 'body')) };
 }
 
-function toHead(row: Row): Omit<StoredEvent, 'body'> {
+function toHead(row: Row, seal: Seal): Omit<StoredEvent, 'body'> {
   const subject = readOptionalText(row, 'subject');
   const version = readOptionalNumber(row, 'version');
   return {
@@ -139,7 +139,7 @@ function toHead(row: Row): Omit<StoredEvent, 'body'> {
     receivedAt: new Date(readNumber(row, 'received_at')),
     type: readText(row, 'type'),
     userId: readOptionalText(row, 'user_id'),
-    clientUserId: readOptionalText(row, 'client_user_id'),
+    clientUserId: seal.openText(readOptionalText(row, 'client_user_id')),
     teamId: readOptionalText(row, 'team_id'),
     subject: subject === null || version === null ? null : { id: subject, version },
     origin: readText(row, 'origin') === 'reconciled' ? 'reconciled' : 'webhook',

@@ -100,7 +100,8 @@ function createAppend(
   const keepFacts = createFactKeeping(database, seal);
 
   const insert = (message: NewMessage, advances: boolean): number => {
-    const { subject, userId, clientUserId, teamId } = message;
+    const { subject, userId, teamId } = message;
+    const clientUserId = seal.closeText(message.clientUserId);
     const { lastInsertRowid } = insertEvent.run(
       // Microseconds: whole numbers below 2^53 for 200 years more.
       Date.now() * 1000,

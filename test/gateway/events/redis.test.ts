@@ -287,12 +287,12 @@ describe('the log in Redis', () => {
     );
   });
 
-  test('has no body, fact or answer in clear when it has a key', async () => {
+  test('has no body, reference of a user, fact or answer in clear when it has a key', async () => {
     const url = server.newUrl();
     await using log = await openInstance(url, { keys: [randomBytes(32)] });
     const secret = 'Jane Doe, 7.9';
     const facts = [{ kind: 'sample', key: 'clinic-of-jane', at: new Date(0), value: Buffer.from(secret) }];
-    await log.append(newMessage('a', { body: Buffer.from(secret), facts }));
+    await log.append(newMessage('a', { body: Buffer.from(secret), facts, clientUserId: 'Jane Doe' }));
     await log.replies.begin('key', 'print');
     await log.replies.finish('key', { secret });
     const text = readdirSync(server.folder, { recursive: true, withFileTypes: true })
@@ -302,6 +302,7 @@ describe('the log in Redis', () => {
     expect(text).toContain('labtest.order.updated');
     expect(text).not.toContain('Jane Doe');
     expect(text).not.toContain('clinic-of-jane');
+    expect(await log.read({}, 0, 1)).toMatchObject({ events: [{ clientUserId: 'Jane Doe' }] });
     expect((await log.facts({ userId: 'user-1', kind: 'sample' }, 1))[0]?.value.toString()).toBe(secret);
     expect(await log.replies.begin('key', 'print')).toEqual({ kind: 'finished', answer: { secret } });
   });

@@ -174,7 +174,11 @@ test('A place that cannot be written is named as such', async () => {
 
 describe('at rest', () => {
   const secret = 'Jane Doe, positive';
-  const sealed = newMessage('a', { body: Buffer.from(JSON.stringify({ data: secret })) });
+  const reference = 'jane.doe@example.com';
+  const sealed = newMessage('a', {
+    body: Buffer.from(JSON.stringify({ data: secret })),
+    clientUserId: reference,
+  });
   const filesOf = (folder: string) => readdirSync(folder).map((name) => `${folder}/${name}`);
 
   test('every file is for its owner only', async () => {
@@ -190,7 +194,7 @@ describe('at rest', () => {
   test.each([
     ['can be read without a key', [], true],
     ['cannot be read with a key', [randomBytes(32)], false],
-  ])('bodies and kept answers %s', async (_name, keys, isReadable) => {
+  ])('bodies, references of users and kept answers %s', async (_name, keys, isReadable) => {
     using folder = makeFolder();
     await using log = await openLog(folder.file('events.db'), keys);
     const { position } = await log.append(sealed);
@@ -201,7 +205,8 @@ describe('at rest', () => {
       .map((file) => readFileSync(file, 'latin1'))
       .join('');
 
-    expect([text.includes(secret), text.includes('Jane Doe again')]).toEqual([isReadable, isReadable]);
+    const found = [secret, reference, 'Jane Doe again'].map((each) => text.includes(each));
+    expect(found).toEqual([isReadable, isReadable, isReadable]);
     expect(await log.read({}, 0, 10)).toMatchObject({ events: [storedEvent(sealed, position)] });
   });
 

@@ -1,0 +1,41 @@
+import type { SpoiltLab } from '../../support/spoilt-lab.ts';
+
+/** What the gateway told somebody: legitimate values of theirs apart from everything else. */
+export interface Heard {
+  readonly status: number;
+  /** Errors and headers. */
+  readonly beside: string;
+  readonly whole: string;
+}
+
+/** A lab whose answers are all kept. */
+export function listenTo(lab: SpoiltLab): { readonly lab: SpoiltLab; readonly heard: readonly Heard[] } {
+  const heard: Heard[] = [];
+  const fetch = async (request: Request) => {
+    const response = await lab.gateway.fetch(request);
+    const body = await response.clone().text();
+    const { status } = response;
+    // Where a launch goes on to is the link itself.
+    const headers = [...response.headers].filter(([name]) => status !== 303 || name !== 'location');
+    heard.push({ status, beside: JSON.stringify([headers, errorsIn(body)]), whole: body });
+    return response;
+  };
+  return { heard, lab: { ...lab, gateway: { ...lab.gateway, fetch } } };
+}
+
+/** Whatever of an answer is no data: of one that has none, all of it. */
+function errorsIn(body: string): unknown {
+  try {
+    const answer = JSON.parse(body);
+    return answer.data ? [answer.errors, answer.extensions, refusalsIn(answer.data)] : body;
+  } catch {
+    return body.startsWith('%PDF') ? '' : body;
+  }
+}
+
+/** Results of mutations that say no. */
+function refusalsIn(data: Readonly<Record<string, unknown>>): readonly unknown[] {
+  return Object.values(data).filter(
+    (result) => typeof result === 'object' && result !== null && ('message' in result || 'issues' in result),
+  );
+}
