@@ -35,6 +35,8 @@ export interface Config {
   readonly eventRetentionDays: number;
   /** How often the service is compared with the event log; 0 = never. */
   readonly reconcileMinutes: number;
+  /** For how long an answer of the service is kept at most; 0 = not at all. */
+  readonly readCacheSeconds: number;
   readonly limits: LimitsConfig;
   /** The documents that viewers may send: refused, told or ignored when they stand on no list. */
   readonly persistedOperations: { readonly mode: 'off' | 'log' | 'enforce'; readonly file: string | null };
@@ -85,6 +87,8 @@ export function readConfig(env: Environment, keepSecrets: () => KeptSecrets): Co
     eventLogKeys: readEventLogKeys(reading),
     eventRetentionDays: reading.integer('EVENT_RETENTION_DAYS', 7, { min: 1, max: 365 }),
     reconcileMinutes: reading.integer('RECONCILE_MINUTES', 10, { min: 0, max: 1440 }),
+    // What is older than 300 s the newest message no longer sets right (domain/order/newest.ts).
+    readCacheSeconds: reading.integer('READ_CACHE_SECONDS', 10, { min: 0, max: 300 }),
     limits: readLimits(reading),
     persistedOperations: {
       mode: reading.oneOf('PERSISTED_OPERATIONS', ['off', 'log', 'enforce']) ?? 'log',

@@ -8,6 +8,7 @@ import { createDeliveryMetrics, type DeliveryMetrics } from './delivery-metrics.
 export interface Metrics extends DeliveryMetrics {
   readonly upstreamCalls: Counter<'operation' | 'outcome'>;
   readonly upstreamShared: Counter<'operation'>;
+  readonly readCache: Counter<'outcome'>;
   readonly upstreamSeconds: Histogram<'operation'>;
   readonly operations: Counter<'outcome'>;
   readonly unlistedOperations: Counter;
@@ -36,6 +37,12 @@ export function createMetrics(): Metrics {
       name: 'labgraph_upstream_shared_total',
       help: 'Reads answered by an equal read already under way.',
       labelNames: ['operation'],
+      registers,
+    }),
+    readCache: new Counter({
+      name: 'labgraph_read_cache_total',
+      help: 'Kept answers of the service: hit, miss, unheard (the event log could not be followed), and given up early: changed, full.',
+      labelNames: ['outcome'],
       registers,
     }),
     upstreamSeconds: new Histogram({

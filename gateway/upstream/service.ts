@@ -1,6 +1,9 @@
 import { GatewayError, isGatewayError } from '../errors.ts';
-import type { Upstream, UpstreamCall } from './client.ts';
+import type { Keeping } from './change.ts';
+import type { ReadOptions, Upstream, UpstreamCall } from './client.ts';
 import type { UpstreamFile } from './file.ts';
+import { readOnceOf } from './read-once.ts';
+import { restsOnOne, restsOnPage, touchedByWrite } from './resting.ts';
 import { type OnUnreadable, readNoting } from './unreadable.ts';
 
 /** Whose data an answer is: what the owner check compares with the caller. */
@@ -60,6 +63,8 @@ export interface Page<Row> {
   readonly from: number | null;
   /** Whether rows came that lie beyond the bound that was asked for: the service knows no such bound. */
   readonly ignoresBound?: boolean;
+  /** Whether it was kept of an earlier read: it may be shown, and nobody may act on it. */
+  readonly isKept?: boolean;
 }
 
 /** A read of a file that belongs to somebody; it comes as a stream. */
@@ -74,8 +79,14 @@ interface Guarded extends UpstreamCall {
   readonly scope: Scope | null;
 }
 
+interface Keepable extends Guarded {
+  /** How long the answer may be kept for those who only show it (`forShowing`); never, where this is left out. */
+  readonly keeping?: Keeping;
+}
+
 /** A read of one thing. `owner` is required: what is nobody's says so with `'anyone'`. */
-export interface ReadOne<T> extends Guarded {
+export interface ReadOne<T> extends Keepable {
+  /** An answer that several share is read once where they name the same reader. */
   readonly reader: (json: unknown) => T;
   readonly owner: 'anyone' | ((thing: T) => Subject);
   /** Whose thing is asked for, when that is known beforehand: another's is never asked for. */
@@ -83,8 +94,10 @@ export interface ReadOne<T> extends Guarded {
 }
 
 /** A read of one page of a list; rows that are not the caller's are left out. */
-export interface ReadPage<Row> extends Guarded {
+export interface ReadPage<Row> extends Keepable {
   readonly reader: (json: unknown) => Page<Row>;
+  /** What this request makes of the page that was read: unlike the reader, it may know the request. */
+  readonly refine?: (page: Page<Row>) => Page<Row>;
   readonly owner: 'anyone' | ((row: Row) => Subject);
   readonly about?: Subject;
 }
@@ -108,6 +121,11 @@ export interface Service {
    * @throws GatewayError that says whether it may have been done (`mayBeDone`)
    */
   readonly write: <T>(write: Write<T>) => Promise<T | null>;
+  /**
+   * The same service for whoever only shows what it reads: an answer may have been kept of an earlier read
+   * (`ReadOne.keeping`). Whoever acts on what it reads, or reads more by it, uses the service itself.
+   */
+  readonly forShowing: Service;
   readonly rights: Rights;
   /** @throws GatewayError FORBIDDEN when the caller's token lacks the scope */
   readonly require: (scope: Scope) => void;
@@ -119,6 +137,8 @@ export interface ServiceOptions {
   readonly rights: Rights;
   readonly ordersPath: string;
   readonly signal?: AbortSignal | undefined;
+  /** Whether answers that were kept will do. */
+  readonly takesKept?: boolean;
   /** Told the team that an answer names. */
   readonly onTeam?: (teamId: string) => void;
   /** Told of rows that a reader left out and of answers that it refused. */
@@ -153,9 +173,22 @@ export function bindService(upstream: Upstream, options: ServiceOptions): Servic
 
   const readWith = <T>(call: UpstreamCall & { readonly reader: (json: unknown) => T }, json: unknown): T =>
     readOrRefuse(() =>
-      readNoting(call.reader, json, (path, rows) => options.onUnreadable?.(call.operation, path, rows)),
+      readNoting(readOnceOf(call.reader), json, (path, rows) =>
+        options.onUnreadable?.(call.operation, path, rows),
+      ),
     );
 
+  const ask = (read: Keepable, more: Partial<ReadOptions>) => {
+    const { keeping } = read;
+    const isForAll = keeping === 'for-a-time';
+    return upstream.read(read, {
+      rights: isForAll ? 'anyone' : rights.key,
+      signal,
+      takesKept: keeping !== undefined && (options.takesKept ?? false),
+      followsNews: !isForAll,
+      ...(keeping === undefined ? {} : more),
+    });
+  };
   /** What is of somebody else counts as unreadable: it says nothing of what was written. */
   const readOwn =
     <T>(write: Write<T>) =>
@@ -167,23 +200,35 @@ export function bindService(upstream: Upstream, options: ServiceOptions): Servic
       });
     };
 
+  let forShowing: Service | null = null;
   return {
     require,
     ordersPath,
     rights,
+    get forShowing() {
+      forShowing ??= options.takesKept ? this : bindService(upstream, { ...options, takesKept: true });
+      return forShowing;
+    },
     readOne: async (read) => {
       if (!mayAsk(read)) return null;
-      const json = await upstream.read(read, { rights: rights.key, signal });
+      const json = await ask(read, { restsOn: (json) => restsOnOne(read, readWith(read, json), rights) });
       if (json === undefined) return null;
       const thing = readWith(read, json);
       return isOwn(read.owner, thing) ? thing : null;
     },
     readPage: async (read) => {
       if (!mayAsk(read)) return emptyPage;
-      const json = await upstream.read(read, { rights: rights.key, signal });
+      let isKept = false;
+      const json = await ask(read, {
+        restsOn: (json) => restsOnPage(read, readWith(read, json)),
+        onAnswered: (by) => {
+          isKept = by === 'kept';
+        },
+      });
       if (json === undefined) return emptyPageOf(read);
       const page = readWith(read, json);
-      return keepRows(page, (row) => isOwn(read.owner, row));
+      const kept = keepRows(read.refine?.(page) ?? page, (row) => isOwn(read.owner, row));
+      return isKept ? { ...kept, isKept } : kept;
     },
     readFile: async (read) => {
       if (!mayAsk(read)) return null;
@@ -192,7 +237,7 @@ export function bindService(upstream: Upstream, options: ServiceOptions): Servic
     write: async (write) => {
       if (!mayAsk(write)) return null;
       try {
-        const json = await upstream.write(write);
+        const json = await upstream.write(write, { touches: (answer) => touchedByWrite(write, answer) });
         if (json === undefined) return null;
         return readWith({ ...write, reader: readOwn(write) }, json);
       } catch (error) {

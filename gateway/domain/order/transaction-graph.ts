@@ -1,11 +1,11 @@
 import { builder } from '../../graph/builder.ts';
 import type { GraphContext } from '../../graph/context.ts';
-import { loadOrder, orderOrigin, orderRef } from './graph.ts';
+import { loadShownOrder, orderOrigin, orderRef } from './graph.ts';
 import { orderInTransactionRef } from './parts-graph.ts';
 import type { Order } from './rest.ts';
 
 function loadParent(context: GraphContext, parentId: string | null): Promise<Order | null> | null {
-  return parentId === null ? null : loadOrder(context, parentId);
+  return parentId === null ? null : loadShownOrder(context, parentId);
 }
 
 /** The order that this one follows, as its transaction tells. */
@@ -17,7 +17,7 @@ builder.objectFields(orderInTransactionRef, (t) => ({
   order: t.field({
     type: orderRef,
     description: 'The order itself; null when the caller may not see it.',
-    resolve: ({ id }, _args, context) => loadOrder(context, id),
+    resolve: ({ id }, _args, context) => loadShownOrder(context, id),
   }),
   parent: t.field({
     type: orderRef,
