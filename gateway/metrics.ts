@@ -41,7 +41,7 @@ export function createMetrics(): Metrics {
     }),
     readCache: new Counter({
       name: 'labgraph_read_cache_total',
-      help: 'Kept answers of the service: hit, miss, unheard (the event log could not be followed), and given up early: changed, full.',
+      help: 'Reads by what a kept answer did for them, and kept answers given up before their time.',
       labelNames: ['outcome'],
       registers,
     }),

@@ -66,7 +66,8 @@ export function createCoalescer(options: CoalescerOptions = {}): Coalescer {
     const { settled } = read;
     if (settled === null) return read.missed.length === 0 && !read.abort.signal.aborted ? 'shared' : null;
     if (takesKept && settled.isKept) return 'kept';
-    return bursts.isOn() && performance.now() - settled.at < burstMs ? 'shared' : null;
+    const isOfBurst = settled.burst !== null && settled.burst === bursts.current();
+    return isOfBurst && performance.now() - settled.at < burstMs ? 'shared' : null;
   };
   const settle = (read: SharedRead, fetched: Fetched, wanted: Wanted) => {
     if (!shelf.has(read)) return;
@@ -74,9 +75,10 @@ export function createCoalescer(options: CoalescerOptions = {}): Coalescer {
     const isKept = names !== null;
     const restsOn = names ?? [anyChange];
     const isOld = read.missed.some((touched) => isTouched(restsOn, touched));
-    if (isOld || !(isKept || bursts.isOn())) return shelf.drop(read);
+    const burst = bursts.current();
+    if (isOld || !(isKept || burst !== null)) return shelf.drop(read);
     const timer = setTimeout(() => shelf.drop(read), isKept ? keepMs : burstMs).unref();
-    shelf.settle(read, { ...fetched, at: performance.now(), isKept, restsOn, timer });
+    shelf.settle(read, { ...fetched, at: performance.now(), burst, isKept, restsOn, timer });
     for (let left = shelf.dropOverflow(); left > 0; left -= 1) onDropped?.('full');
   };
   const start = (key: string, wanted: Wanted): SharedRead => {
@@ -116,15 +118,18 @@ export function createCoalescer(options: CoalescerOptions = {}): Coalescer {
 
 /** Operations that overlap are one burst. */
 function createBursts(onEnd: () => void) {
+  let number = 0;
   let operations = 0;
   let mostAtOnce = 0;
   let stragglers: NodeJS.Timeout | undefined;
   const end = () => {
+    number += 1;
     mostAtOnce = 0;
     onEnd();
   };
   return {
-    isOn: () => operations > 0,
+    /** The burst that lasts; null while nobody asks. */
+    current: () => (operations > 0 ? number : null),
     begin: () => {
       clearTimeout(stragglers);
       operations += 1;
@@ -139,8 +144,9 @@ function createBursts(onEnd: () => void) {
   };
 }
 
-/** An answer that cannot be read is no answer: it is not kept. */
+/** What is not there (404) is not kept, nor what cannot be read. */
 function namesOf({ restsOn }: Wanted, { json }: Fetched): Settled['restsOn'] | null {
+  if (typeof json !== 'object' || json === null) return null;
   try {
     return restsOn?.(json) ?? null;
   } catch {

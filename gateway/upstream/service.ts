@@ -211,7 +211,7 @@ export function bindService(upstream: Upstream, options: ServiceOptions): Servic
     },
     readOne: async (read) => {
       if (!mayAsk(read)) return null;
-      const json = await ask(read, { restsOn: (json) => restsOnOne(read, readWith(read, json), rights) });
+      const json = await ask(read, { restsOn: (answer) => restsOnOne(read, readWith(read, answer), rights) });
       if (json === undefined) return null;
       const thing = readWith(read, json);
       return isOwn(read.owner, thing) ? thing : null;
@@ -220,7 +220,7 @@ export function bindService(upstream: Upstream, options: ServiceOptions): Servic
       if (!mayAsk(read)) return emptyPage;
       let isKept = false;
       const json = await ask(read, {
-        restsOn: (json) => restsOnPage(read, readWith(read, json)),
+        restsOn: (answer) => restsOnPage(read, readWith(read, answer)),
         onAnswered: (by) => {
           isKept = by === 'kept';
         },

@@ -19,6 +19,8 @@ export interface SharedRead {
 
 export interface Settled extends Fetched {
   readonly at: number;
+  /** The burst it settled in (coalesce.ts). */
+  readonly burst: number | null;
   /** Whether it outlives its burst. */
   readonly isKept: boolean;
   readonly restsOn: readonly string[];

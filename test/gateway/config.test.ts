@@ -46,6 +46,7 @@ describe('the configuration', () => {
       eventLog: { kind: 'sqlite', path: './data/events.db' },
       eventLogKeys: [key],
       eventRetentionDays: 7,
+      readCacheSeconds: 10,
       reconcileMinutes: 10,
       limits: { pointsPerMinute: 10_000, connections: 50, operationsPerSocket: 50 },
       persistedOperations: { mode: 'log', file: null },

@@ -8,15 +8,18 @@ import { type CoalescerOptions, createCoalescer, type Wanted } from '../../../ga
 function openReads(options: CoalescerOptions = {}) {
   const coalescer = createCoalescer(options);
   const calls: { readonly signal: AbortSignal; readonly settle: PromiseWithResolvers<unknown> }[] = [];
-  const ask = (key: string, wanted: Partial<Wanted> = {}) =>
-    coalescer.share(key, {
+  const ask = async (key: string, wanted: Partial<Wanted> = {}) => {
+    const answered = await coalescer.share(key, {
       ...wanted,
       read: async (callSignal) => {
         const settle = Promise.withResolvers<unknown>();
         calls.push({ signal: callSignal, settle });
-        return { json: await settle.promise, bytes: 1 };
+        return { json: { call: await settle.promise }, bytes: 1 };
       },
     });
+    // As it was made just above.
+    return (answered as { readonly call: unknown }).call;
+  };
   const answer = (index: number) => calls[index]?.settle.resolve(index);
   return { ...coalescer, calls, ask, answer };
 }
@@ -159,6 +162,20 @@ describe('an answer that says what it rests on', () => {
 
   test('answers nobody who acts on it', async () => {
     const reads = await openKept();
+    reads.ask('a');
+    expect(reads.calls).toHaveLength(2);
+  });
+
+  test('answers those of its burst who act on it, and nobody of the next', async () => {
+    const reads = openReads({ keepMs: 10_000 });
+    const end = reads.begin();
+    const first = reads.ask('a', kept);
+    reads.answer(0);
+    await first;
+    expect(await reads.ask('a')).toBe(0);
+    end();
+
+    reads.begin();
     reads.ask('a');
     expect(reads.calls).toHaveLength(2);
   });
