@@ -35,7 +35,7 @@ interface Shown {
 }
 
 export function touchedBy({ userId, orderId, by }: Change): Touched {
-  if (userId === null) return 'everything';
+  if (!userId) return 'everything';
   const lists = [`orders of ${userId}`, 'some orders'];
   const order = orderId === null ? [] : [`order ${orderId}`];
   const user = [`user ${userId}`];
