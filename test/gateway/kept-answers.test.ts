@@ -66,10 +66,11 @@ async function startGateways(
 }
 
 async function ask(
-  gateway: Gateway,
+  gateway: Gateway | undefined,
   query: string,
   { variables = {}, token = gatewayKey }: { variables?: object; token?: string },
 ) {
+  if (gateway === undefined) throw new Error('There is no gateway.');
   const response = await gateway.fetch(graphqlRequest('http://gateway', { query, variables }, token));
   const { data, errors } = await response.json();
   expect(errors).toBeUndefined();
@@ -80,126 +81,148 @@ function pick<Item>(items: readonly Item[], place: number): Item | undefined {
   return items[place % Math.max(1, items.length)];
 }
 
-/** One run: two users of its own and three orders, a schedule, and every answer compared with what was told before. */
-async function run(
+/** What has happened in one run, to two users and three orders of its own. */
+interface Run {
+  readonly service: HeldService;
+  readonly gateways: readonly Gateway[];
+  readonly users: readonly string[];
+  readonly tokens: readonly string[];
+  readonly orderIds: readonly string[];
+  /** Where the run began in the history of the service. */
+  readonly begun: number;
+  readonly untold: { readonly body: string; readonly thing: string; readonly since: number }[];
+  /** By order or user: the newest state of it that somebody was told. */
+  readonly told: Map<string, number>;
+  readonly asked: Promise<void>[];
+}
+
+async function begin(service: HeldService, gateways: readonly Gateway[]): Promise<Run> {
+  const users = [randomUUID(), randomUUID()];
+  const tokenFor = async (id: string) =>
+    (await ask(pick(gateways, 0), mint, { variables: { id } })).createViewerToken.token;
+  return {
+    service,
+    gateways,
+    users,
+    tokens: await Promise.all(users.map(tokenFor)),
+    orderIds: [randomUUID(), randomUUID(), randomUUID()],
+    begun: service.history.length - 1,
+    untold: [],
+    told: new Map(),
+    asked: [],
+  };
+}
+
+function note({ told, begun }: Run, thing: string, since: number): void {
+  told.set(thing, Math.max(since, told.get(thing) ?? begun));
+}
+
+type View = (world: HeldWorld, thing: string) => unknown;
+
+const showOrder: View = ({ orders }, id) => {
+  const order = orders.get(id);
+  return order && `${order.userId} ${order.version}`;
+};
+
+function viewOf(userId: string): View {
+  return (world, thing) => {
+    if (thing === userId) return world.references.get(userId) ?? 'first';
+    return world.orders.get(thing)?.userId === userId ? showOrder(world, thing) : undefined;
+  };
+}
+
+/** Asks, and holds the answer against what was told by then: of each thing it shows that state, or a later one. */
+async function question(run: Run, of: Question, gateway: Gateway | undefined): Promise<void> {
+  const toldThen = new Map(run.told);
+  const { view, shown } = await answer(run, of, gateway);
+  for (const thing of [...run.orderIds, ...run.users]) {
+    const states = run.service.history.slice(toldThen.get(thing) ?? run.begun);
+    expect(states.map((world) => view(world, thing))).toContainEqual(shown.get(thing));
+  }
+}
+
+async function answer({ users, tokens, orderIds }: Run, of: Question, gateway: Gateway | undefined) {
+  const toShown = (nodes: readonly { id: string; userId: string; lastEvent: { id: string } }[]) =>
+    nodes.map(({ id, userId, lastEvent }) => [id, `${userId} ${lastEvent.id}`] as const);
+  if (of === 'team of the orders') {
+    const { orders } = await ask(gateway, ofTeam, { variables: { ids: orderIds } });
+    return { view: showOrder, shown: new Map(toShown(orders.nodes)) };
+  }
+  const whose = of.endsWith('A') ? 0 : 1;
+  const id = users[whose] ?? '';
+  const token = of.startsWith('team') ? gatewayKey : (tokens[whose] ?? '');
+  const { user } = await ask(gateway, ofUser, { variables: { id }, token });
+  return { view: viewOf(id), shown: new Map([...toShown(user.orders.nodes), [id, user.clientUserId]]) };
+}
+
+/** Something happens to an order; its webhook comes later, or never. */
+function change({ service, orderIds, users, untold }: Run, order: number, user: number): void {
+  const changed = service.change(orderIds[order] ?? '', users[user] ?? '');
+  const envelope = {
+    event_type: 'labtest.order.updated',
+    team_id: service.teamId,
+    user_id: changed.userId,
+    data: presentHeldOrder(changed, service.teamId),
+  };
+  untold.push({ body: JSON.stringify(envelope), thing: changed.id, since: changed.version });
+}
+
+async function tell(run: Run, at: number): Promise<void> {
+  const [message] = run.untold.splice(at % Math.max(1, run.untold.length), 1);
+  if (message === undefined) return;
+  const { body } = message;
+  const headers = signedHeaders(body, { id: randomUUID(), secret: webhookSecret });
+  const request = new Request('http://gateway/webhooks', { method: 'POST', headers, body });
+  expect((await pick(run.gateways, at)?.fetch(request))?.status).toBe(202);
+  note(run, message.thing, message.since);
+}
+
+async function write(run: Run, user: number, at: number): Promise<void> {
+  const [id = '', to] = [run.users[user], randomUUID()];
+  const { updateUser } = await ask(pick(run.gateways, at), rename, { variables: { id, to } });
+  expect(updateUser.__typename).toBe('UserUpdated');
+  const since = run.service.history.findIndex(({ references }) => references.get(id) === to);
+  note(run, id, since);
+}
+
+async function take(run: Run, step: Step): Promise<void> {
+  const { held } = run.service;
+  if (step.kind === 'ask') run.asked.push(question(run, step.question, pick(run.gateways, step.at)));
+  else if (step.kind === 'change') change(run, step.order, step.user);
+  else if (step.kind === 'tell') await tell(run, step.at);
+  else if (step.kind === 'write') run.asked.push(write(run, step.user, step.at));
+  else if (step.kind === 'answer') pick(held, step.at)?.answer();
+  else {
+    const open = held.filter((call) => !call.isComputed());
+    pick(open, step.at)?.compute();
+  }
+}
+
+/** Answers whatever is still asked of the service, until everybody has an answer. */
+async function finish({ service, asked }: Run): Promise<void> {
+  let isOver = false;
+  const all = Promise.all(asked).finally(() => {
+    isOver = true;
+  });
+  while (!isOver) {
+    for (const call of [...service.held]) call.answer();
+    await Promise.race([service.nextCall(), all]);
+  }
+  await all;
+}
+
+async function play(
   service: HeldService,
   gateways: readonly Gateway[],
   steps: readonly Step[],
 ): Promise<void> {
-  const gatewayAt = (place: number) => pick(gateways, place) ?? expect.fail('There is no gateway.');
-  const users = [randomUUID(), randomUUID()] as const;
-  const [a, b] = users;
-  const orderIds = [randomUUID(), randomUUID(), randomUUID()];
-  const tokens = await Promise.all(
-    users.map(async (id) => (await ask(gatewayAt(0), mint, { variables: { id } })).createViewerToken.token),
-  );
-  const begun = service.history.length - 1;
-  const untold: { readonly body: string; readonly thing: string; readonly since: number }[] = [];
-  /** By order or user: the newest state of it that somebody was told. */
-  const told = new Map<string, number>();
-  const note = (thing: string, since: number) => told.set(thing, Math.max(since, told.get(thing) ?? begun));
-  const asked: Promise<void>[] = [];
-  let isOver = false;
-
-  /** Each thing of the answer is as it was when it was told of last before the question, or later. */
-  const check = (
-    view: (world: HeldWorld, thing: string) => unknown,
-    shown: ReadonlyMap<string, unknown>,
-    toldThen: ReadonlyMap<string, number>,
-  ) => {
-    for (const thing of [...orderIds, ...users]) {
-      const states = service.history.slice(toldThen.get(thing) ?? begun).map((world) => view(world, thing));
-      expect(states).toContainEqual(shown.get(thing));
-    }
-  };
-  const question = async (of: Question, gateway: Gateway) => {
-    const toldThen = new Map(told);
-    const shown = new Map<string, unknown>();
-    const showOrders = (nodes: readonly { id: string; userId: string; lastEvent: { id: string } }[]) => {
-      for (const { id, userId, lastEvent } of nodes) shown.set(id, `${userId} ${lastEvent.id}`);
-    };
-    const present = ({ orders }: HeldWorld, id: string) => {
-      const order = orders.get(id);
-      return order && `${order.userId} ${order.version}`;
-    };
-    if (of === 'team of the orders') {
-      showOrders((await ask(gateway, ofTeam, { variables: { ids: orderIds } })).orders.nodes);
-      return check(present, shown, toldThen);
-    }
-    const id = of.endsWith('A') ? a : b;
-    const token = of.startsWith('team') ? gatewayKey : tokens[of === 'A of A' ? 0 : 1];
-    const { user } = await ask(gateway, ofUser, { variables: { id }, token });
-    showOrders(user.orders.nodes);
-    shown.set(id, user.clientUserId);
-    const view = (world: HeldWorld, thing: string) => {
-      if (thing === id) return world.references.get(id) ?? 'first';
-      return world.orders.get(thing)?.userId === id ? present(world, thing) : undefined;
-    };
-    check(view, shown, toldThen);
-  };
-  const tell = async (place: number) => {
-    const [message] = untold.splice(place % Math.max(1, untold.length), 1);
-    if (message === undefined) return;
-    const headers = signedHeaders(message.body, { id: randomUUID(), secret: webhookSecret });
-    const url = 'http://gateway/webhooks';
-    const { status } = await gatewayAt(place).fetch(
-      new Request(url, { method: 'POST', headers, body: message.body }),
-    );
-    expect(status).toBe(202);
-    note(message.thing, message.since);
-  };
-  const take = {
-    ask: async (of: Question, place: number) => {
-      asked.push(question(of, gatewayAt(place)));
-    },
-    change: (order: number, user: number) => {
-      const changed = service.change(orderIds[order] ?? '', users[user] ?? '');
-      const data = presentHeldOrder(changed, service.teamId);
-      const envelope = {
-        event_type: 'labtest.order.updated',
-        team_id: service.teamId,
-        user_id: changed.userId,
-        data,
-      };
-      untold.push({ body: JSON.stringify(envelope), thing: changed.id, since: changed.version });
-    },
-    write: (user: number, place: number) => {
-      const [id = '', to] = [users[user], randomUUID()];
-      const written = ask(gatewayAt(place), rename, { variables: { id, to } });
-      const noted = written.then(({ updateUser }) => {
-        expect(updateUser.__typename).toBe('UserUpdated');
-        note(
-          id,
-          service.history.findIndex(({ references }) => references.get(id) === to),
-        );
-      });
-      asked.push(noted);
-    },
-  };
-  for (const event of steps) {
-    if (event.kind === 'ask') await take.ask(event.question, event.at);
-    else if (event.kind === 'change') take.change(event.order, event.user);
-    else if (event.kind === 'tell') await tell(event.at);
-    else if (event.kind === 'write') take.write(event.user, event.at);
-    else if (event.kind === 'compute')
-      pick(
-        service.held.filter((read) => !read.isComputed()),
-        event.at,
-      )?.compute();
-    else pick(service.held, event.at)?.answer();
+  const run = await begin(service, gateways);
+  for (const step of steps) {
+    await take(run, step);
     // What was asked or answered just now goes its way through the sockets of this process.
     for (let turn = 0; turn < 6; turn += 1) await nextTurn();
   }
-  const all = Promise.all(asked).finally(() => {
-    isOver = true;
-  });
-  const answerRest = async () => {
-    while (!isOver) {
-      for (const read of [...service.held]) read.answer();
-      await Promise.race([service.nextCall(), all]);
-    }
-  };
-  await Promise.all([all, answerRest()]);
+  await finish(run);
 }
 
 const schedule = fc.array(step, { minLength: 10, maxLength: 50, size: 'max' });
@@ -213,7 +236,7 @@ test(`at one gateway: ${promise}`, async () => {
     [Symbol.asyncDispose]: async () => void (await Promise.all(gateways.map((one) => one.close()))),
   };
   await fc.assert(
-    fc.asyncProperty(schedule, (steps) => run(service, gateways, steps)),
+    fc.asyncProperty(schedule, (steps) => play(service, gateways, steps)),
     { numRuns: 60, endOnFailure: true },
   );
 }, 30_000);
@@ -227,7 +250,7 @@ test(`at two gateways over one log: ${promise}`, async () => {
     [Symbol.asyncDispose]: async () => void (await Promise.all(gateways.map((one) => one.close()))),
   };
   await fc.assert(
-    fc.asyncProperty(schedule, (steps) => run(service, gateways, steps)),
+    fc.asyncProperty(schedule, (steps) => play(service, gateways, steps)),
     { numRuns: 40, endOnFailure: true },
   );
 }, 30_000);
