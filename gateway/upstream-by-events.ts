@@ -11,13 +11,13 @@ export interface HeardUpstream {
   readonly noteIntake: (outcome: WebhookOutcome) => void;
 }
 
-/** What shows that the log takes webhooks. */
-const heard: ReadonlySet<WebhookOutcome> = new Set(['accepted', 'duplicate', 'altered', 'dead']);
-
 export interface UpstreamParts {
   readonly config: Config;
   readonly serviceUrl: string;
 }
+
+/** What shows that the log takes webhooks. */
+const heard: ReadonlySet<WebhookOutcome> = new Set(['accepted', 'duplicate', 'altered', 'dead']);
 
 /**
  * The service, whose answers are kept until the event log hears of a change. The log tells it before anyone is woken
@@ -52,8 +52,8 @@ export function openUpstream(
         () => false,
       );
     },
-    // One that cannot tell is one that nobody can catch up with, but for the others' own way to the log: there time tells.
-    onWritten: (touched) => (keepMs === 0 ? Promise.resolve() : log.tell(toText(touched)).catch(() => {})),
+    // Told even where this gateway keeps nothing: others may. Where the log is out of reach only for this one, time tells them.
+    onWritten: (touched) => log.tell(toText(touched)).catch(() => undefined),
   });
   log.onNews((news) => upstream.change(news === null ? 'everything' : touchedBy(toChange(news))));
   log.onTold((word) => upstream.change(readTouched(word)));
