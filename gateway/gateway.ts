@@ -13,9 +13,11 @@ import { createGraphQLServer } from './edge/graphql.ts';
 import type { GuardOptions } from './edge/guards.ts';
 import type { LaunchOptions } from './edge/launch.ts';
 import { createListedOperations } from './edge/listed-operations.ts';
+import { createMask } from './edge/mask.ts';
 import { patience, requireHaste, requireOneHost } from './edge/patience.ts';
 import { createRoutes } from './edge/routes.ts';
 import { createSockets } from './edge/sockets.ts';
+import { createStreams } from './edge/streams.ts';
 import { type EventStore, openEventStore } from './events/open.ts';
 import { startReconciler } from './events/reconcile.ts';
 import type { Log } from './log.ts';
@@ -30,6 +32,8 @@ export interface GatewayParts {
   readonly log: Log;
   /** Base address of the service: SERVICE_URL, or where the embedded sandbox listens. */
   readonly serviceUrl: string;
+  /** The event log, where it is being opened already; the gateway closes it. Else it is opened here. */
+  readonly store?: Promise<EventStore>;
   /** The demo page and GraphiQL; only with the embedded sandbox. */
   readonly demo?: Demo;
   /** Origins a portal link may have beyond PORTAL_ORIGINS: the embedded sandbox's own. */
@@ -61,7 +65,7 @@ const reconcileTiming = { silenceMs: 5 * minuteMs, graceMs: 6000, lookMs: 1000 }
 export async function createGateway(parts: GatewayParts): Promise<Gateway> {
   const { config, log } = parts;
   const metrics = createMetrics();
-  const store = await openEventStore(config.eventLog, { keys: config.eventLogKeys, log });
+  const store = await (parts.store ?? openEventStore(config.eventLog, { keys: config.eventLogKeys, log }));
   metrics.watchEventLog(config.eventLog.kind, store.log.isWritable);
   const { upstream, noteIntake } = openUpstream(parts, { log: store.log, metrics });
   const stopping = new AbortController();
@@ -91,15 +95,21 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
   });
   const guards = createGuards(parts, { store, metrics });
   const { allowances } = guards;
+  const mask = createMask(log);
+  const runStream = createStreams({ guards, metrics, mask });
   const graphqlOptions = {
     createContext: contexts.create,
-    log,
     metrics,
     guards,
+    mask,
+    runStream,
     graphiql: parts.demo?.graphiql ?? null,
   };
   const graphql = createGraphQLServer({ ...graphqlOptions, takesFiles: false });
-  const sockets = createSockets({ graphql, authenticate, endOf, allowances, isAllowedOrigin, log, metrics });
+  const sockets = createSockets({
+    ...{ graphql, runStream, mask, authenticate, endOf, allowances, isAllowedOrigin },
+    ...{ log, metrics },
+  });
   const app = createRoutes({
     graphql,
     uploads: createGraphQLServer({ ...graphqlOptions, takesFiles: true }),

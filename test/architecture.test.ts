@@ -94,7 +94,7 @@ const rooms: readonly Room[] = [
       /^(standardwebhooks|zod|node:crypto)$/,
     ],
   },
-  { files: /^gateway\/events\//, may: [errors, log, /^gateway\/events\//, /^(zod|redis)$/, node] },
+  { files: /^gateway\/events\//, may: [errors, log, /^gateway\/events\//, /^(zod|@redis\/client)$/, node] },
   {
     files: /^gateway\/caller\//,
     may: [
@@ -157,12 +157,14 @@ const rooms: readonly Room[] = [
     ],
   },
   { files: /^gateway\/demo-of-sandbox\.ts$/, may: [/^sandbox\/sandbox\.ts$/, /^gateway\/edge\/demo\.ts$/] },
+  { files: /^gateway\/main\.ts$/, may: [/^gateway\/process\.ts$/, node] },
   {
-    files: /^gateway\/main\.ts$/,
+    files: /^gateway\/process\.ts$/,
     may: [
       errors,
       log,
       /^gateway\/(config|gateway|kept-secrets|start-text|demo-of-sandbox)\.ts$/,
+      /^gateway\/events\/open\.ts$/,
       /^sandbox\/sandbox\.ts$/,
       /^close-with-grace$/,
       node,
@@ -180,7 +182,7 @@ const rooms: readonly Room[] = [
 const homes: Readonly<Record<string, RegExp>> = {
   undici: /^gateway\/upstream\//,
   'node:sqlite': /^gateway\/events\//,
-  redis: /^gateway\/events\//,
+  '@redis/client': /^gateway\/events\//,
   jose: /^gateway\/caller\//,
   'graphql-yoga': /^gateway\/edge\//,
   ws: /^gateway\/edge\//,

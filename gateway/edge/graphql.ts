@@ -1,4 +1,3 @@
-import type { ExecutionResult } from 'graphql';
 import {
   createYoga,
   type GraphiQLOptions,
@@ -9,12 +8,12 @@ import {
 import type { Caller } from '../caller/caller.ts';
 import type { GraphContext } from '../graph/context.ts';
 import { schema } from '../graph/schema.ts';
-import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
 import { useEventStream } from './event-stream.ts';
 import { type GuardOptions, useGuards } from './guards.ts';
-import { createMask } from './mask.ts';
-import { readStreamItem, useStreamItems } from './stream-items.ts';
+import type { Mask } from './mask.ts';
+import { countOutcome, observeSend, withTotals } from './observe.ts';
+import { type RunStream, useStreams } from './streams.ts';
 import { maxUploadBytes, useUploads } from './uploads.ts';
 
 /** What is known of an operation before it is read: who asks, and when the asking is over. */
@@ -37,16 +36,14 @@ export interface Asking {
 /** With the value `upstream`: the answer's `extensions.upstream` tells what it asked of the service. */
 export const traceHeader = 'x-labgraph-trace';
 
-/** What streams travel over. */
-export type Transport = 'sse' | 'websocket';
-
 export type CreateContext = (asking: Asking) => GraphContext;
 
 export interface GraphQLServerOptions {
   readonly createContext: CreateContext;
-  readonly log: Log;
   readonly metrics: Metrics;
   readonly guards: GuardOptions;
+  readonly runStream: RunStream;
+  readonly mask: Mask;
   /** Takes multipart requests with files, and only those; else none. */
   readonly takesFiles: boolean;
   /** GraphiQL with these queries filled in; null = no GraphiQL. */
@@ -66,7 +63,6 @@ export type GraphQLServer = YogaServerInstance<Asking, GraphContext>;
  * CORS, authentication and body limits stand in front of it (routes.ts).
  */
 export function createGraphQLServer(options: GraphQLServerOptions): GraphQLServer {
-  const maskError = createMask(options.log);
   return createYoga<Asking, GraphContext>({
     schema,
     // The runtime's own classes. Yoga's ponyfills make a Response over a foreign stream, and when a client leaves
@@ -75,14 +71,13 @@ export function createGraphQLServer(options: GraphQLServerOptions): GraphQLServe
     context: ({ caller, left, over, origin = null, isTraced = false, lastEventId = null }) =>
       options.createContext({ caller, left, over, origin, isTraced, lastEventId }),
     plugins: [
-      useGuards({ ...options.guards, mask: maskError }),
-      useCounts(options.metrics),
-      useTrace(),
-      useStreamItems(),
+      useGuards({ ...options.guards, mask: options.mask }),
+      useTotals(options.metrics),
+      useStreams(options.runStream),
       useEventStream({ onSend: (result) => observeSend(options.metrics, 'sse', result) }),
       ...(options.takesFiles ? [useUploads()] : []),
     ],
-    maskedErrors: { maskError: (error) => maskError(error) },
+    maskedErrors: { maskError: (error) => options.mask(error) },
     logging: false,
     cors: false,
     batching: false,
@@ -112,57 +107,14 @@ function describeGraphiQL(graphiql: GraphiQL | null) {
   };
 }
 
-/** Counts operations by outcome: `ok`, or the code of the first error. */
-function useCounts(metrics: Metrics): Plugin<Asking> {
-  const count = (result: unknown) => metrics.operations.inc({ outcome: outcomeOf(result) });
-  return {
-    onExecute: () => ({ onExecuteDone: ({ result }) => count(result) }),
-    onSubscribe: ({ args }) => ({
-      onSubscribeResult: ({ result }) => {
-        if (!isAsyncIterable(result)) return count(result);
-        const transport = args.contextValue.transport ?? 'sse';
-        metrics.subscriptions.inc({ transport });
-        return { onEnd: () => metrics.subscriptions.dec({ transport }) };
-      },
-    }),
-  };
-}
-
-/** Told of each result of a stream just before it is sent. */
-export function observeSend(metrics: Metrics, transport: Transport, result: object): void {
-  const waitingSince = readStreamItem(result)?.waitingSince ?? null;
-  if (waitingSince === null) return;
-  metrics.followLagSeconds.observe({ transport }, Math.max(0, Date.now() - waitingSince.getTime()) / 1000);
-}
-
-/** Adds what an operation has asked of the service; to each item of a stream, what the stream has so far. */
-function useTrace(): Plugin<GraphContext> {
+/** Counts operations and adds what they have asked of the service; streams see to both themselves (streams.ts). */
+function useTotals(metrics: Metrics): Plugin<GraphContext> {
   return {
     onExecute: ({ args }) => ({
       onExecuteDone: ({ result, setResult }) => {
+        countOutcome(metrics, result);
         if (!isAsyncIterable(result)) setResult(withTotals(result, args.contextValue));
       },
     }),
-    // Only where it is asked for: what looks at each item costs every stream memory while it waits.
-    onSubscribe: ({ args }) => {
-      if (args.contextValue.upstreamTotals === null) return undefined;
-      return {
-        onSubscribeResult: () => ({
-          onNext: ({ result, setResult }) => setResult(withTotals(result, args.contextValue)),
-        }),
-      };
-    },
   };
-}
-
-function withTotals(result: ExecutionResult, { isTraced, upstreamTotals }: GraphContext): ExecutionResult {
-  if (!isTraced) return result;
-  return { ...result, extensions: { ...result.extensions, upstream: upstreamTotals() } };
-}
-
-function outcomeOf(result: unknown): string {
-  if (typeof result !== 'object' || result === null || !('errors' in result)) return 'ok';
-  const [first] = Array.isArray(result.errors) ? result.errors : [];
-  const code: unknown = first?.extensions?.code;
-  return typeof code === 'string' ? code : 'INTERNAL';
 }

@@ -10,12 +10,13 @@ import {
   specifiedRules,
   validate,
 } from 'graphql';
-import { isAsyncIterable, type Plugin } from 'graphql-yoga';
+import type { Plugin } from 'graphql-yoga';
 import type { Caller } from '../caller/caller.ts';
 import type { GraphContext } from '../graph/context.ts';
 import { upstreamCallCost } from '../graph/cost.ts';
 import type { Allowances } from './allowances.ts';
 import type { ListedOperations } from './listed-operations.ts';
+import type { Mask } from './mask.ts';
 import { parseLimited } from './parse.ts';
 import { findVariableFaults, quietly } from './values.ts';
 import { findWidth, refuse } from './width.ts';
@@ -46,8 +47,8 @@ export interface GuardOptions {
 }
 
 type Options = GuardOptions & {
-  /** Turns an error into the answer it is (mask.ts): what ends here, nobody else masks. */
-  readonly mask: (error: unknown) => GraphQLError;
+  /** Turns an error into the answer it is: what ends here, nobody else masks. */
+  readonly mask: Mask;
 };
 
 /** What is known of an operation before its context is made. */
@@ -56,11 +57,12 @@ interface Asked {
   readonly transport?: 'websocket';
 }
 
-type Operation = GraphContext & Asked;
+/** The context of an operation, with who asks for it. */
+export type Operation = GraphContext & Asked;
 
 /**
- * The guards of every operation, in one plugin for HTTP, SSE and WebSocket: they sit in the enveloped parse, validate,
- * execute and subscribe. They answer and never throw: a throw would close a socket with 4500.
+ * The guards of every operation over HTTP, SSE and WebSocket: they sit in the enveloped parse, validate and execute, and
+ * where streams begin (`admitStream`). They answer and never throw: a throw would close a socket with 4500.
  */
 export function useGuards(options: Options): Plugin<Operation, Asked> {
   return {
@@ -82,20 +84,6 @@ export function useGuards(options: Options): Plugin<Operation, Asked> {
         return {};
       }
       return { onExecuteDone: () => admission.settle() };
-    },
-    onSubscribe: async ({ args, setResultAndStopExecution }) => {
-      const admission = await admitStream(options, args);
-      if ('errors' in admission) {
-        setResultAndStopExecution({ errors: admission.errors });
-        return {};
-      }
-      return {
-        onSubscribeResult: ({ result }) => {
-          admission.settle();
-          if (!isAsyncIterable(result)) admission.leave();
-          return { onNext: () => admission.settle(), onEnd: admission.leave };
-        },
-      };
     },
   };
 }
@@ -133,21 +121,28 @@ async function admit(options: Options, request: Request): Promise<Refused | Admi
   });
 }
 
-/** A stream over SSE is a connection of its own; a socket has been counted when it was opened. */
-async function admitStream(
-  options: Options,
-  request: Request,
-): Promise<Refused | (Admission & { readonly leave: () => void })> {
+/** `leave` gives the place back; a second call does nothing. */
+export interface StreamAdmission extends Admission {
+  readonly leave: () => void;
+}
+
+/**
+ * Lets a subscription begin, or tells why not. A stream over SSE is a connection of its own; a socket has been counted
+ * when it was opened.
+ */
+export async function admitStream(options: Options, request: Request): Promise<Refused | StreamAdmission> {
   const admission = await admit(options, request);
   if ('errors' in admission) return admission;
   const { caller, transport, over } = request.contextValue;
-  if (transport === 'websocket') return { ...admission, leave: () => {} };
+  if (transport === 'websocket') return { ...admission, leave: stay };
   return await orRefused(options, async () => {
     const leave = options.allowances.connect(caller);
     over.addEventListener('abort', leave, { once: true });
     return { ...admission, leave };
   });
 }
+
+function stay(): void {}
 
 async function orRefused<Result>({ mask }: Options, run: () => Promise<Result>): Promise<Refused | Result> {
   try {

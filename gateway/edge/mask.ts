@@ -18,11 +18,15 @@ const httpOfCode: Partial<Record<ErrorCode, HttpExtension>> = {
   UNAUTHENTICATED: { status: 401 },
 };
 
+/** Turns an error into what a client may read. One that was masked before stays as it is. */
+export type Mask = (error: unknown) => GraphQLError;
+
 /**
- * Turns any error into what a client may read: a GatewayError keeps its code and sentence, GraphQL's own
- * errors get a code of ours, everything else is masked as INTERNAL and logged once under the same requestId.
+ * A GatewayError keeps its code and sentence, GraphQL's own errors get a code of ours, everything else is masked as
+ * INTERNAL and logged once under the same requestId.
  */
-export function createMask(log: Log): (error: unknown) => GraphQLError {
+export function createMask(log: Log): Mask {
+  const done = new WeakSet<GraphQLError>();
   const maskOne = (error: GraphQLError): GraphQLError => {
     const cause = rootCause(error);
     if (cause instanceof GatewayError) return describeGatewayError(cause, error);
@@ -31,8 +35,14 @@ export function createMask(log: Log): (error: unknown) => GraphQLError {
     log.error('graphql.failed', { requestId, error: cause });
     return rebuild(error, 'The gateway failed.', { code: 'INTERNAL', requestId });
   };
-  return (error) =>
-    maskOne(error instanceof GraphQLError ? error : new GraphQLError('', { originalError: toError(error) }));
+  return (error) => {
+    const known =
+      error instanceof GraphQLError ? error : new GraphQLError('', { originalError: toError(error) });
+    if (done.has(known)) return known;
+    const masked = maskOne(known);
+    done.add(masked);
+    return masked;
+  };
 }
 
 function toError(error: unknown): Error {

@@ -10,10 +10,12 @@ import { GatewayError, isGatewayError } from '../errors.ts';
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
 import type { Allowances } from './allowances.ts';
-import { type Asking, type GraphQLServer, observeSend, traceHeader } from './graphql.ts';
-import { createMask, formatForStream } from './mask.ts';
+import { type Asking, type GraphQLServer, traceHeader } from './graphql.ts';
+import { formatForStream, type Mask } from './mask.ts';
+import { observeSend } from './observe.ts';
 import { hasOneHost, refuseRequest } from './patience.ts';
 import { type WatchedSocket, watchSockets } from './socket-watch.ts';
+import type { RunStream } from './streams.ts';
 
 const path = '/graphql';
 const maxPayloadBytes = 100_000;
@@ -26,6 +28,8 @@ const goodbyeMs = 2000;
 
 export interface SocketsOptions {
   readonly graphql: GraphQLServer;
+  readonly runStream: RunStream;
+  readonly mask: Mask;
   readonly authenticate: Authenticate;
   readonly endOf: TokenLives['endOf'];
   readonly allowances: Allowances;
@@ -112,8 +116,8 @@ export function createSockets(options: SocketsOptions): Sockets {
   };
 }
 
-function createProtocol({ graphql, authenticate, endOf, allowances, log, metrics }: SocketsOptions) {
-  const mask = createMask(log);
+function createProtocol(options: SocketsOptions) {
+  const { graphql, runStream, mask, authenticate, endOf, allowances, metrics } = options;
   return makeServer<Record<string, unknown>, Session>({
     connectionInitWaitTimeout: initWaitMs,
     onConnect: async ({ connectionParams, extra }) => {
@@ -155,9 +159,11 @@ function createProtocol({ graphql, authenticate, endOf, allowances, log, metrics
         ...(result.extensions === undefined ? {} : { extensions: result.extensions }),
       };
     },
-    // The enveloped functions of this operation travel as its root value.
     execute: (args) => takeEnveloped(args).execute(args),
-    subscribe: (args) => takeEnveloped(args).subscribe(args),
+    subscribe: (args) => {
+      takeEnveloped(args);
+      return runStream(args);
+    },
   });
 }
 
@@ -240,7 +246,10 @@ function markInvalid(error: GraphQLError): GraphQLError {
   return new GraphQLError(error.message, { nodes: error.nodes ?? null, extensions });
 }
 
-/** They are needed once, and a subscription's arguments live as long as its socket. */
+/**
+ * The enveloped functions of an operation travel as its root value. They are needed once, and a subscription's
+ * arguments live as long as its socket.
+ */
 function takeEnveloped(args: ExecutionArgs): Enveloped {
   // Set by `prepare` for every operation; nothing else makes execution arguments here.
   const enveloped = args.rootValue as Enveloped;

@@ -3,13 +3,11 @@ import {
   type ExecutionArgs,
   type ExecutionResult,
   executeSubscriptionEvent,
-  GraphQLError,
   mapSourceToResponseEvent,
   validateSubscriptionArgs,
 } from 'graphql';
-import { isAsyncIterable, type Plugin } from 'graphql-yoga';
+import { isAsyncIterable } from 'graphql-yoga';
 import { z } from 'zod';
-import type { GraphContext } from '../graph/context.ts';
 
 /** What the edge needs to know of the item that a result was made of. */
 export interface StreamItem {
@@ -33,62 +31,22 @@ export function readStreamItem(result: object): StreamItem | null {
 }
 
 /**
- * Runs subscriptions so that each result bears the item it was made of. The two are paired where the result is
+ * Runs a subscription so that each result bears the item it was made of. The two are paired where the result is
  * made, by the item that is its root value, and not by what was pulled last: a reader may be slow, and the next
  * item may be on its way before this one is sent.
  */
-export function useStreamItems(): Plugin<GraphContext> {
-  return {
-    onSubscribe: ({ args, setSubscribeFn }) => {
-      const { over } = args.contextValue;
-      setSubscribeFn((given: ExecutionArgs) => subscribe(given, over));
-    },
-  };
-}
-
-async function subscribe(
+export async function subscribe(
   args: ExecutionArgs,
-  over: AbortSignal,
 ): Promise<AsyncGenerator<ExecutionResult> | ExecutionResult> {
   const validated = validateSubscriptionArgs(args);
   if (!('schema' in validated)) return { errors: validated };
   const source = await createSourceEventStream(validated);
   if (!isAsyncIterable(source)) return source;
   const beganAt = new Date();
-  const results = mapSourceToResponseEvent(
-    validated,
-    source,
-    async (event): Promise<ExecutionResult & Bearing> => {
-      const result = await executeSubscriptionEvent(event);
-      return { ...result, [itemKey]: describeItem(event.rootValue, beganAt) };
-    },
-  );
-  return endWithErrors(results, over);
-}
-
-/** A stream that fails says so in its last result, like an operation. Thrown on, it would close a whole socket. */
-function endWithErrors(
-  results: AsyncGenerator<ExecutionResult>,
-  over: AbortSignal,
-): AsyncGenerator<ExecutionResult> {
-  const describe = (error: unknown): IteratorResult<ExecutionResult> => {
-    if (over.aborted) return { done: true, value: undefined };
-    return { done: false, value: { errors: [toGraphQLError(error)] } };
-  };
-  const stream: AsyncGenerator<ExecutionResult> = {
-    next: () => results.next().catch(describe),
-    return: (value) => results.return(value),
-    throw: (error) => results.throw(error),
-    [Symbol.asyncIterator]: () => stream,
-    [Symbol.asyncDispose]: () => results[Symbol.asyncDispose](),
-  };
-  return stream;
-}
-
-function toGraphQLError(error: unknown): GraphQLError {
-  if (error instanceof GraphQLError) return error;
-  const originalError = error instanceof Error ? error : new Error('A value that is no error was thrown.');
-  return new GraphQLError('The stream failed.', { originalError });
+  return mapSourceToResponseEvent(validated, source, async (event): Promise<ExecutionResult & Bearing> => {
+    const result = await executeSubscriptionEvent(event);
+    return { ...result, [itemKey]: describeItem(event.rootValue, beganAt) };
+  });
 }
 
 /** Items of every stream have these two; what a stream yields else has no cursor to resume from. */

@@ -37,9 +37,11 @@ const keyBytes = 32;
 /**
  * Cursor = base64url(payload . MAC): epoch, position, versions already shown, `partway`; the MAC also covers the scope
  * (which stream, for whom), so a cursor works only where it was issued.
- * @param keys the first issues, every key reads (rotation)
+ * @param keys the first issues, every key reads (rotation); at least one
  */
-export function createCursors(epoch: () => string, keys: readonly [Buffer, ...Buffer[]]): Cursors {
+export function createCursors(epoch: () => string, keys: readonly Buffer[]): Cursors {
+  const [issuing] = keys;
+  if (issuing === undefined) throw new Error('Cursors need a key.');
   const macOf = (key: Buffer, scope: string, payload: Buffer) =>
     createHmac('sha256', key).update(scope).update('\0').update(payload).digest().subarray(0, macBytes);
 
@@ -47,7 +49,7 @@ export function createCursors(epoch: () => string, keys: readonly [Buffer, ...Bu
     issue: (scope, { position, shown, isPartway }) => {
       const parts = [epoch(), position, shown, ...(isPartway ? ['partway'] : [])];
       const payload = Buffer.from(JSON.stringify(parts));
-      return Buffer.concat([macOf(keys[0], scope, payload), payload]).toString('base64url');
+      return Buffer.concat([macOf(issuing, scope, payload), payload]).toString('base64url');
     },
     read: (scope, cursor) => {
       const bytes = Buffer.from(cursor, 'base64url');

@@ -32,6 +32,8 @@ export interface EventLog {
   readonly wake: (scope: Scope, after: number, signal: AbortSignal) => Promise<void>;
   /** The highest version of a subject that the log has seen; version 0 for one that was only claimed. */
   readonly latest: (subject: string) => Promise<Latest | null>;
+  /** The subjects of a user that messages have changed since this time, each once, in any order. */
+  readonly changedSince: (userId: string, since: Date) => Promise<readonly string[]>;
   /**
    * Up to `limit` facts: latest time first, then latest position, then greatest hash of the key. Of each key only
    * the fact of the message that stands last in the log is there.

@@ -1,11 +1,12 @@
 import { randomBytes } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import type { Log } from '../log.ts';
 import { type Cursors, createCursors, keepCursorKey } from './cursor.ts';
 import type { Deposits } from './deposits.ts';
 import type { EventLog } from './log.ts';
 import { createMemoryDeposits } from './memory/deposits.ts';
 import { createMemoryLog, createMemoryReplies } from './memory/log.ts';
-import { openRedisStore, type RedisStore } from './redis/store.ts';
+import type { RedisStore } from './redis/store.ts';
 import type { Replies } from './replies.ts';
 import { deriveCursorKey } from './seal.ts';
 import { openSqliteStore } from './sqlite/store.ts';
@@ -50,20 +51,25 @@ export async function openEventStore(
     const beside = { replies: createMemoryReplies(), deposits: createMemoryDeposits() };
     return withCursors({ log: createMemoryLog(), ...beside, ...wholeByNature, ...ofOne }, [randomBytes(32)]);
   }
-  const [first, ...older] = keys.map(deriveCursorKey);
+  // A key kept from the time before EVENT_LOG_KEY was given still reads the cursors of that time.
+  const derived = keys.map(deriveCursorKey);
   if (location.kind === 'redis') {
     const { url, allowWeak } = location;
+    // 650 modules, and every start waits for what it imports: only where they are used.
+    const { openRedisStore } = await import('./redis/store.ts');
     const store = await openRedisStore(url, { keys, allowWeak, log });
-    return withCursors({ ...store, ...wholeByNature }, [first ?? store.cursorKey, ...older]);
+    return withCursors({ ...store, ...wholeByNature }, [
+      ...derived,
+      ...(store.cursorKey === null ? [] : [store.cursorKey]),
+    ]);
   }
-  const store = openSqliteStore(location.path, { keys, access });
-  return withCursors({ ...store, ...ofOne }, [
-    first ?? keepCursorKey(`${location.path}.cursor-key`),
-    ...older,
-  ]);
+  const store = await openSqliteStore(location.path, { keys, access });
+  const place = `${location.path}.cursor-key`;
+  const kept = derived.length === 0 || existsSync(place) ? [keepCursorKey(place)] : [];
+  return withCursors({ ...store, ...ofOne }, [...derived, ...kept]);
 }
 
-function withCursors(store: Omit<EventStore, 'cursors'>, keys: readonly [Buffer, ...Buffer[]]): EventStore {
+function withCursors(store: Omit<EventStore, 'cursors'>, keys: readonly Buffer[]): EventStore {
   const { log, replies, deposits, checkIntegrity, runShared } = store;
   return { log, replies, deposits, checkIntegrity, runShared, cursors: createCursors(log.epoch, keys) };
 }

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
+import { plantMutant } from '../support/plant-mutant.ts';
 import { type ChaosPlan, type ChaosReport, faultKeys, runChaos } from './chaos.ts';
-import { mutants, plantMutant } from './mutants.ts';
+import { mutants } from './mutants.ts';
 
 const root = new URL('../..', import.meta.url).pathname;
 const short: Omit<ChaosPlan, 'store'> = {

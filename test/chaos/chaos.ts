@@ -212,8 +212,8 @@ async function settle(
   let [items, since] = [-1, Date.now()];
   while (count(listeners, numbers, { withLoss: true }).lost > 0) {
     const now = listeners.reduce((sum, { subscriber }) => sum + subscriber.delivered.items, 0);
+    if (isOver() || Date.now() - since > patienceMs) return false;
     if (now !== items) [items, since] = [now, Date.now()];
-    else if (isOver() || Date.now() - since > patienceMs) return false;
     await wait(20);
   }
   return true;

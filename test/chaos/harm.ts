@@ -1,6 +1,6 @@
-import { execFileSync } from 'node:child_process';
 import process from 'node:process';
 import { setTimeout as wait } from 'node:timers/promises';
+import { limitFileSize } from '../support/full-disk.ts';
 
 /** Stops a process where it stands for a while, as a machine that swaps or sleeps does. */
 export async function freeze(pid: number, forMs: number): Promise<void> {
@@ -14,8 +14,4 @@ export async function fillDisk(pid: number, forMs: number): Promise<void> {
   limitFileSize(pid, '0');
   await wait(forMs);
   limitFileSize(pid, 'unlimited');
-}
-
-function limitFileSize(pid: number, soft: string): void {
-  execFileSync('prlimit', ['--pid', String(pid), `--fsize=${soft}:unlimited`]);
 }

@@ -120,6 +120,8 @@ export function startSubscriber({
       variables,
     });
     leave = () => updates.close();
+    // Stopped while this one was being opened: nobody else will close it.
+    if (isStopped) return;
     // The team's stream begins with what comes next: there is no first item to wait for.
     if (isByMessage) opened.resolve();
     let heard = 0;

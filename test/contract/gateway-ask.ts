@@ -1,7 +1,7 @@
 import { type GraphQLInputType, getNamedType, isInputObjectType } from 'graphql';
 import { schema } from '../../gateway/graph/schema.ts';
 import { gatewayKey, type Lab } from '../support/lab.ts';
-import { selectionOf } from './selection.ts';
+import { selectionOf } from '../support/selection.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: answers are read like a client reads them, field by field.
 export type Ask = (field: string, args?: Readonly<Record<string, unknown>>) => Promise<any>;

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { type Lab, startLab } from '../support/lab.ts';
+import { takeTicket } from '../support/launch.ts';
 
 const createTicket = `mutation ($input: CreateDocumentTicketInput!) { createDocumentTicket(input: $input) {
   __typename
@@ -54,12 +55,14 @@ test.each(['RESULT', 'REQUISITION'] as const)(
   },
 );
 
-test('an unknown, a malformed and a used ticket get one and the same answer', async () => {
+test('an unknown, a malformed and a used ticket, and one of a launch, get one and the same answer', async () => {
   await using lab = await startLab();
   const { url } = await ask(lab);
   await (await get(lab, url)).text();
+  const launch = await takeTicket(lab, { userId: lab.sandbox.users()[0]?.userId });
+  const unknown = ['A'.repeat(43), 'x', '%00', launch].map((ticket) => `/documents/${ticket}`);
   const answers = await Promise.all(
-    [url, `/documents/${'A'.repeat(43)}`, '/documents/x', '/documents/%00'].map(async (path) => {
+    [url, ...unknown].map(async (path) => {
       const answer = await get(lab, path);
       return [answer.status, await answer.text()];
     }),

@@ -29,6 +29,8 @@ export interface EventStreamRequest {
   readonly variables?: Readonly<Record<string, unknown>> | undefined;
   readonly method?: 'GET' | 'POST';
   readonly lastEventId?: string | undefined;
+  /** Of the page that asks. */
+  readonly origin?: string | undefined;
 }
 
 /**
@@ -58,12 +60,13 @@ export async function openEventStream(options: EventStreamRequest): Promise<Even
 }
 
 function send({ url, token, query, variables, ...more }: EventStreamRequest): Promise<IncomingMessage> {
-  const { method = 'POST', lastEventId } = more;
+  const { method = 'POST', lastEventId, origin } = more;
   const headers = {
     accept: 'text/event-stream',
     authorization: `Bearer ${token}`,
     ...(method === 'POST' ? { 'content-type': 'application/json' } : {}),
     ...(lastEventId === undefined ? {} : { 'last-event-id': lastEventId }),
+    ...(origin === undefined ? {} : { origin }),
   };
   const search = new URLSearchParams({ query, variables: JSON.stringify(variables ?? {}) });
   const address = method === 'GET' ? `${url}/graphql?${search}` : `${url}/graphql`;

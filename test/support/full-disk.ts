@@ -9,10 +9,11 @@ const prlimit = '/usr/bin/prlimit';
  * kernel, as on a full disk (here with EFBIG). Only for what this process does itself.
  */
 export function fillDisk(): Disposable {
-  limitFileSize('0');
-  return { [Symbol.dispose]: () => limitFileSize('unlimited') };
+  limitFileSize(process.pid, '0');
+  return { [Symbol.dispose]: () => limitFileSize(process.pid, 'unlimited') };
 }
 
-function limitFileSize(soft: string): void {
-  execFileSync(prlimit, ['--pid', String(process.pid), `--fsize=${soft}:unlimited`]);
+/** How large the files that a process writes may become from now on. */
+export function limitFileSize(pid: number, bytes: '0' | 'unlimited'): void {
+  execFileSync(prlimit, ['--pid', String(pid), `--fsize=${bytes}:unlimited`]);
 }

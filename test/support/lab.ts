@@ -45,6 +45,8 @@ export interface LabOptions {
   readonly speed?: number;
   /** Serves the sandbox in another way and tells the address, which the gateway is given instead of its own. */
   readonly serve?: (sandbox: Sandbox) => Promise<string>;
+  /** Makes the gateway: ours where left out. */
+  readonly make?: typeof createGateway;
 }
 
 export async function startLab(options: LabOptions = {}): Promise<Lab> {
@@ -59,7 +61,7 @@ export async function startLab(options: LabOptions = {}): Promise<Lab> {
     ...options.env,
   });
   const log = createLog({ level: 'info', destination: { write: (line) => void logged.push(line) } });
-  const gateway = await createGateway({
+  const gateway = await (options.make ?? createGateway)({
     config,
     log,
     serviceUrl: (await options.serve?.(sandbox)) ?? serviceUrl,

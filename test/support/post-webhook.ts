@@ -18,7 +18,7 @@ export function createWebhookPost({ address, agent, timeoutMs }: WebhookPostOpti
       'content-length': String(body.length),
       'webhook-id': message.id,
       'webhook-timestamp': timestamp,
-      'webhook-signature': sign(secret, `${message.id}.${timestamp}.${message.body}`),
+      'webhook-signature': signWebhook(secret, { id: message.id, timestamp, body }),
     };
     return new Promise((resolve) => {
       const posting = request(
@@ -36,7 +36,15 @@ export function createWebhookPost({ address, agent, timeoutMs }: WebhookPostOpti
   };
 }
 
-function sign(secret: string, text: string): string {
+interface Signed {
+  readonly id: string;
+  /** Seconds. */
+  readonly timestamp: string;
+  readonly body: string | Buffer;
+}
+
+/** The signature scheme in its own words: HMAC-SHA256 of `id.timestamp.body` under the decoded secret. */
+export function signWebhook(secret: string, { id, timestamp, body }: Signed): string {
   const key = Buffer.from(secret.slice('whsec_'.length), 'base64');
-  return `v1,${createHmac('sha256', key).update(text).digest('base64')}`;
+  return `v1,${createHmac('sha256', key).update(`${id}.${timestamp}.`).update(body).digest('base64')}`;
 }

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Sandbox } from '../../sandbox/sandbox.ts';
-import { type Lab, serviceKey, startLab } from './lab.ts';
+import { type Lab, type LabOptions, serviceKey, startLab } from './lab.ts';
 import type { Answer } from './misbehaving-service.ts';
 
 /** How requests are answered in place of the service. */
@@ -31,7 +31,7 @@ export interface SpoiltLab extends Lab {
   readonly peek: (path: string) => Promise<unknown>;
 }
 
-export async function startSpoiltLab(): Promise<SpoiltLab> {
+export async function startSpoiltLab({ env, ...options }: LabOptions = {}): Promise<SpoiltLab> {
   const sent: Sent[] = [];
   const rules: { readonly rule: Spoil; left: number }[] = [];
   const servers: Server[] = [];
@@ -53,8 +53,9 @@ export async function startSpoiltLab(): Promise<SpoiltLab> {
   };
 
   const lab = await startLab({
+    ...options,
     // Hundreds of these are opened for what the service answers; how the log is kept is tested elsewhere.
-    env: { EVENT_LOG: 'memory:' },
+    env: { EVENT_LOG: 'memory:', ...env },
     serve: async (sandbox) => {
       const server = createServer((request, response) => void handle(sandbox, request, response));
       servers.push(server);

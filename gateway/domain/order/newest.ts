@@ -1,6 +1,6 @@
 import { isGatewayError } from '../../errors.ts';
 import { readPayload } from '../../events/follow.ts';
-import type { EventLog, Latest, Scope, StoredEvent } from '../../events/log.ts';
+import type { Latest, StoredEvent } from '../../events/log.ts';
 import type { GraphContext } from '../../graph/context.ts';
 import type { Page } from '../../upstream/service.ts';
 import { fits, type OrderFilter } from './filter.ts';
@@ -51,8 +51,9 @@ export async function findUnlisted(
   listed: readonly CurrentOrder[],
 ): Promise<readonly CurrentOrder[]> {
   const known = new Set(listed.map(({ id }) => id.toLowerCase()));
-  const orderIds = (await listChanged(context.events, userId)).filter((orderId) => !known.has(orderId));
-  const told = orderIds.map(async (orderId) => {
+  const changed = await context.events.changedSince(userId, new Date(Date.now() - aheadMs));
+  const unlisted = changed.filter((orderId) => !known.has(orderId));
+  const told = unlisted.map(async (orderId) => {
     const latest = await context.events.latest(orderId);
     return latest === null ? null : await readTold(context, orderId, latest);
   });
@@ -72,41 +73,6 @@ async function readTold(
   const event = batch.kind === 'events' ? batch.events[0] : undefined;
   if (event?.position !== position || !isRecent(event)) return null;
   return readNewestOrder(readPayload(event.body));
-}
-
-const batchSize = 100;
-
-/** The user's orders that have changed recently, by id. */
-async function listChanged(events: EventLog, userId: string): Promise<readonly string[]> {
-  const scope = { userId, changesOnly: true };
-  const head = await events.position();
-  let after = await findBeginning(events, scope, head);
-  const changed = new Set<string>();
-  while (after < head) {
-    const batch = await events.read(scope, after, batchSize);
-    if (batch.kind === 'gap') break;
-    for (const event of batch.events) {
-      if (event.subject !== null && isRecent(event)) changed.add(event.subject.id);
-    }
-    after = batch.through;
-  }
-  return [...changed];
-}
-
-/** Where the log begins: 0, or the place up to which it was pruned. */
-async function findBeginning(events: EventLog, scope: Scope, head: number): Promise<number> {
-  const isPruned = async (place: number) => {
-    const batch = await events.read(scope, place, 1);
-    return batch.kind === 'gap' && batch.reason === 'pruned';
-  };
-  if (!(await isPruned(0))) return 0;
-  let [pruned, kept] = [0, head];
-  while (kept - pruned > 1) {
-    const middle = Math.floor((pruned + kept) / 2);
-    if (await isPruned(middle)) pruned = middle;
-    else kept = middle;
-  }
-  return kept;
 }
 
 function isRecent({ receivedAt }: StoredEvent): boolean {

@@ -34,7 +34,6 @@ export const orderInTransactionRef = builder
         description: 'Why it exists, as the service sent it.',
         resolve: (order) => order.origin,
       }),
-      parentId: t.exposeID('parentId', { description: 'Id of the order it follows (uuid).' }),
       step: t.field({
         type: orderStepRef,
         description: 'Its last step; null when not known.',
@@ -72,12 +71,6 @@ export const transactionRef = builder.objectRef<OrderTransaction>('OrderTransact
     statusRaw: t.string({
       description: 'Its status as the service sent it, such as active.',
       resolve: (transaction) => transaction.status,
-    }),
-    orders: t.field({
-      type: [orderInTransactionRef],
-      nullable: false,
-      description: 'Its orders, as the service lists them.',
-      resolve: (transaction) => transaction.orders,
     }),
   }),
 });

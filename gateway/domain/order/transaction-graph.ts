@@ -1,8 +1,8 @@
 import { builder } from '../../graph/builder.ts';
 import type { GraphContext } from '../../graph/context.ts';
-import { loadShownOrder, orderOrigin, orderRef } from './graph.ts';
-import { orderInTransactionRef } from './parts-graph.ts';
-import type { Order } from './rest.ts';
+import { loadOrder, loadShownOrder, orderOrigin, orderRef } from './graph.ts';
+import { orderInTransactionRef, transactionRef } from './parts-graph.ts';
+import type { Order, OrderTransaction } from './rest.ts';
 
 function loadParent(context: GraphContext, parentId: string | null): Promise<Order | null> | null {
   return parentId === null ? null : loadShownOrder(context, parentId);
@@ -13,10 +13,41 @@ function parentIdOf(order: Order): string | null {
   return order.transaction?.orders.find(({ id }) => id === order.id)?.parentId ?? null;
 }
 
+/** Who sees every order is spared the look. */
+const seesAll = ({ service: { rights } }: GraphContext) => rights.userId === null;
+
+/**
+ * A transaction may reach beyond the caller: its redraw can be registered to another user, and a token can be for one
+ * order of it. The service tells in short of all its orders, whoever they are of.
+ */
+async function keepOwn(context: GraphContext, { orders }: OrderTransaction) {
+  if (seesAll(context)) return orders;
+  const found = await Promise.all(orders.map(({ id }) => loadOrder(context, id)));
+  return orders.filter((_, index) => found[index] !== null);
+}
+
+async function ownParentId(context: GraphContext, parentId: string | null): Promise<string | null> {
+  if (seesAll(context)) return parentId;
+  return parentId === null ? null : ((await loadOrder(context, parentId))?.id ?? null);
+}
+
+builder.objectField(transactionRef, 'orders', (t) =>
+  t.field({
+    type: [orderInTransactionRef],
+    nullable: false,
+    description: 'Its orders that the caller may see, as the service lists them.',
+    resolve: (transaction, _args, context) => keepOwn(context, transaction),
+  }),
+);
+
 builder.objectFields(orderInTransactionRef, (t) => ({
+  parentId: t.id({
+    description: 'Id of the order it follows (uuid); null when the caller may not see it.',
+    resolve: ({ parentId }, _args, context) => ownParentId(context, parentId),
+  }),
   order: t.field({
     type: orderRef,
-    description: 'The order itself; null when the caller may not see it.',
+    description: 'The order itself; null when the service no longer shows it.',
     resolve: ({ id }, _args, context) => loadShownOrder(context, id),
   }),
   parent: t.field({

@@ -96,15 +96,14 @@ async function findShown(
   orders: readonly Order[],
   position: number,
 ): Promise<Place['shown']> {
-  const shown: Record<string, number> = {};
-  for (const order of orders) {
-    const version = Number(order.lastEvent?.id);
-    if (!Number.isSafeInteger(version)) continue;
-    const latest = await context.events.latest(order.id.toLowerCase());
+  const versions = orders.map(async (order): Promise<readonly [string, number] | null> => {
+    const [id, version] = [order.id.toLowerCase(), Number(order.lastEvent?.id)];
+    if (!Number.isSafeInteger(version)) return null;
+    const latest = await context.events.latest(id);
     const isAhead = latest === null || version > latest.version || latest.position > position;
-    if (isAhead) shown[order.id.toLowerCase()] = version;
-  }
-  return shown;
+    return isAhead ? [id, version] : null;
+  });
+  return Object.fromEntries((await Promise.all(versions)).filter((shown) => shown !== null));
 }
 
 interface Generation {
@@ -218,10 +217,15 @@ function logScopeOf(followed: Followed): Scope {
     : { userId: followed.userId, changesOnly: true };
 }
 
+/**
+ * A cursor is good for every token of its user, renewed or new. An order that the token is not for has a scope in which
+ * no cursor was ever issued: one that another token of the user was given is told from a made-up one by nothing.
+ */
 function scopeOf(context: GraphContext, followed: Followed): string {
-  return 'orderId' in followed
-    ? cursorScope(context, 'order', followed.orderId)
-    : cursorScope(context, 'user-orders', followed.userId);
+  if (!('orderId' in followed)) return cursorScope(context, 'user-orders', followed.userId);
+  const { rights } = context.service;
+  const isFor = rights.owns({ userId: rights.userId, orderId: followed.orderId });
+  return cursorScope(context, isFor ? 'order' : 'order-of-others', followed.orderId);
 }
 
 /**

@@ -88,6 +88,12 @@ export function createMemoryLog(): EventLog {
       if (head <= after) await wakers.wait(scope, signal);
     },
     latest: async (subject) => latest.get(subject) ?? null,
+    changedSince: async (userId, since) => {
+      const changes = messages.filter(
+        ({ advances, event }) => advances && event.userId === userId && event.receivedAt >= since,
+      );
+      return [...new Set(changes.flatMap(({ event }) => event.subject?.id ?? []))];
+    },
     facts: async (query, limit) => facts.read(query, limit),
     claim: async (subject, known) => {
       if (!latest.has(subject)) latest.set(subject, { ...known, position: 0 });

@@ -13,7 +13,7 @@ const answerShape = z.tuple([redisText], z.unknown());
 export interface Calls {
   readonly epoch: () => string;
   /** Where the log ends now. Makes the log where there is none. */
-  readonly open: () => Promise<{ readonly end: number; readonly cursorKey: Buffer }>;
+  readonly open: () => Promise<{ readonly end: number; readonly cursorKey: Buffer | null }>;
   /** Runs a script that nobody has to rely on later. */
   readonly ask: (script: Script, args: readonly Argument[]) => Promise<Answer>;
   /** Runs a script and resolves when what it did is durable. */
@@ -57,7 +57,7 @@ export function createCalls({ reads, writes, replicas, ownKey, onOtherLog }: Cal
     open: async () => {
       const [end, key] = openedShape.parse((await ask(openScript, [cursorKey])).values);
       if (ownKey !== '') cursorKey = key;
-      return { end, cursorKey: Buffer.from(cursorKey, 'base64') };
+      return { end, cursorKey: key === '' ? null : Buffer.from(key, 'base64') };
     },
     ask,
     write: async (script, args) => (await replicas.write(() => run(writes, script, args))).values,

@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { createClient, ErrorReply, RESP_TYPES } from 'redis';
+import { createClient, ErrorReply, RESP_TYPES } from '@redis/client';
 import { GatewayError } from '../../errors.ts';
 
 /** How long a command may take, in milliseconds: the sender of a webhook waits for 15 s. */

@@ -35,6 +35,7 @@ const pruneChunk = 50;
 const scripts = {
   append: readScript('append'),
   read: readScript('read'),
+  changed: readScript('changed'),
   facts: readScript('facts'),
   prune: readScript('prune'),
 };
@@ -45,6 +46,7 @@ const readShape = z.union([
   rowsShape,
   z.tuple([redisText.pipe(z.enum(['beyond-end', 'pruned', 'other-epoch']))]),
 ]);
+const changedShape = z.tuple([z.array(redisText)]);
 const factsShape = z.tuple([z.array(z.instanceof(Buffer))]);
 const prunedShape = z.tuple([z.number(), z.number()]);
 
@@ -85,6 +87,10 @@ export function createRedisLog(parts: RedisLogParts): EventLog {
       if (hints.head() <= after) await wakers.wait(scope, signal);
     },
     latest: async (subject) => toLatest(await reads.send(['HGET', subjects, toMaybe(subject)])),
+    changedSince: async (userId, since) => {
+      const bounds = [`user${toMaybe(userId)}`, String(since.getTime() * 1000)];
+      return changedShape.parse((await calls.ask(scripts.changed, bounds)).values)[0];
+    },
     facts: async (query, limit) => {
       const { values } = await calls.ask(scripts.facts, toFactArguments(query, limit));
       return factsShape.parse(values)[0].map((fact) => toFact(fact, seal));

@@ -21,7 +21,8 @@ export interface RedisStore {
   readonly replies: Replies;
   readonly deposits: Deposits;
   /** The key of cursors kept in the server, for a log without a key of its own. */
-  readonly cursorKey: Buffer;
+  /** The one kept in the server; null where there was never need of one. */
+  readonly cursorKey: Buffer | null;
   /**
    * Runs a Lua script beside the log, for what several gateways count together.
    * Throws GatewayError EVENT_LOG_UNAVAILABLE while the server is away.

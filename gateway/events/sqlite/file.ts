@@ -105,11 +105,16 @@ function openDatabase(path: string): DatabaseSync {
 
 function checkWhole(database: DatabaseSync, path: string): void {
   try {
-    const [row] = database.prepare('PRAGMA quick_check(1)').all();
-    if (row?.quick_check !== 'ok') throw damaged(path);
+    if (!isWhole(database)) throw damaged(path);
   } catch (cause) {
     throw describeOpenFailure(cause, path);
   }
+}
+
+/** Whether SQLite finds nothing wrong. Reads the whole file. */
+export function isWhole(database: DatabaseSync): boolean {
+  const [row] = database.prepare('PRAGMA quick_check(1)').all();
+  return row?.quick_check === 'ok';
 }
 
 function missing(path: string): GatewayError {

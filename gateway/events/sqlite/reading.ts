@@ -67,6 +67,14 @@ export function createReading(database: DatabaseSync, seal: Seal) {
         userId: readOptionalText(row, 'user_id'),
       };
     },
+    changedSince: (userId: string, since: Date): readonly string[] =>
+      // A position is a time in microseconds, never an earlier one than the message came at.
+      prepare(
+        `SELECT DISTINCT subject FROM events
+          WHERE user_id = ? AND position >= ? AND advances = 1 AND dead_reason IS NULL AND subject IS NOT NULL`,
+      )
+        .all(userId, since.getTime() * 1000)
+        .map((row) => readText(row, 'subject')),
     facts: (query: FactQuery, limit: number): readonly StoredFact[] => {
       const { where, values } = toFactConditions(query);
       const sql = `SELECT at, position, received_at, value FROM facts WHERE ${where}

@@ -33,11 +33,10 @@ export interface SqliteOptions {
  * acknowledged survives kill -9 and power loss. Reads use a connection of this thread and wait for no write.
  * @throws GatewayError EVENT_LOG_LOCKED, EVENT_LOG_DAMAGED or EVENT_LOG_UNAVAILABLE
  */
-export function openSqliteStore(path: string, { keys, access }: SqliteOptions): SqliteStore {
+export async function openSqliteStore(path: string, { keys, access }: SqliteOptions): Promise<SqliteStore> {
   const file = openLogFile(path, access);
   const writer = startWriterThread({ path, keys, standings: file.standings });
-  // The thread comes up meanwhile: the first webhook after a start waits for both.
-  checkOrLeave(file, writer);
+  await checkOrLeave(file, writer);
   const reading = createReading(file.database, createSeal(keys));
   const wakers = createWakers();
   const epoch = reading.meta('epoch') ?? '';
@@ -69,6 +68,7 @@ export function openSqliteStore(path: string, { keys, access }: SqliteOptions): 
       if (head <= after) await wakers.wait(scope, signal);
     },
     latest: async (subject) => read(() => reading.latest(subject)),
+    changedSince: async (userId, since) => read(() => reading.changedSince(userId, since)),
     facts: async (query, limit) => read(() => reading.facts(query, limit)),
     claim: (subject, known) => writer.call('claim', subject, known),
     deadLetters: async (after, limit) => read(() => reading.deadLetters(after, limit)),
@@ -102,9 +102,12 @@ export function openSqliteStore(path: string, { keys, access }: SqliteOptions): 
   };
 }
 
-function checkOrLeave(file: LogFile, writer: WriterThread): void {
+/** In the writer's thread, while this one reads the rest of the gateway: a start waits for the longer of the two. */
+async function checkOrLeave(file: LogFile, writer: WriterThread): Promise<void> {
   try {
-    file.check();
+    const isWhole = await writer.call('isWhole').catch(() => false);
+    // Here again, where what is wrong can be told from what is not.
+    if (!isWhole) file.check();
   } catch (error) {
     void writer.close();
     file.close();
@@ -125,7 +128,7 @@ function createAppends(writer: WriterThread, hear: (message: NewMessage, appende
 
   const writeGroup = async (group: readonly Pending[]) => {
     try {
-      const { appended } = await writer.call(
+      const appended = await writer.call(
         'append',
         group.map(({ message }) => message),
       );

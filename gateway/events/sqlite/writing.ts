@@ -5,18 +5,13 @@ import { type Appended, type Claimed, isAdvance, messageIdDays, type NewMessage 
 import type { Earlier } from '../replies.ts';
 import type { Seal } from '../seal.ts';
 import { createDepositing } from './deposits.ts';
+import { isWhole } from './file.ts';
 import { createReading, markPrefix, type Reading } from './reading.ts';
 import { readBytes, readNumber, readText } from './rows.ts';
 
 const dayMs = 86_400_000;
 /** Rows dropped per transaction: webhooks are written in between. */
 const pruneChunk = 2000;
-
-export interface Committed {
-  /** In the order given; null for a message that cannot be stored, which takes no other down with it. */
-  readonly appended: readonly (Appended | null)[];
-  readonly head: number;
-}
 
 export interface PruneStep {
   readonly dropped: number;
@@ -47,11 +42,9 @@ export function createWriting(database: DatabaseSync, seal: Seal) {
   const releaseReply = prepare('DELETE FROM replies WHERE key = ? AND answer IS NULL');
 
   return {
-    append: (messages: readonly NewMessage[]): Committed =>
-      inTransaction(database, () => ({
-        appended: messages.map((message) => undoing(database, () => appendOne(message))),
-        head: reading.head(),
-      })),
+    /** In the order given; null for a message that cannot be stored, which takes no other down with it. */
+    append: (messages: readonly NewMessage[]): readonly (Appended | null)[] =>
+      inTransaction(database, () => messages.map((message) => undoing(database, () => appendOne(message)))),
     claim: (subject: string, { userId, version }: Claimed): void => {
       insertClaim.run(subject, version, userId);
     },
@@ -61,6 +54,7 @@ export function createWriting(database: DatabaseSync, seal: Seal) {
     dropMark: (name: string): void => {
       deleteMeta.run(`${markPrefix}${name}`);
     },
+    isWhole: (): boolean => isWhole(database),
     probe: (): void => {
       setMeta.run('probed_at', new Date().toISOString());
     },

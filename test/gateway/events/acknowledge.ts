@@ -4,7 +4,7 @@ import { openSqliteStore } from '../../../gateway/events/sqlite/store.ts';
 import { newMessage } from '../../support/messages.ts';
 
 /** A process that appends without end and names every message on its output once it is acknowledged. */
-const { log } = openSqliteStore(process.argv[2] ?? '', { keys: [], access: 'exclusive' });
+const { log } = await openSqliteStore(process.argv[2] ?? '', { keys: [], access: 'exclusive' });
 for (let round = 0; ; round += 1) {
   const ids = Array.from({ length: 5 }, (_, index) => `message-${round}-${index}`);
   await Promise.all(

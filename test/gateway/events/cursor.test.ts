@@ -131,6 +131,18 @@ describe('the key of cursors', () => {
     expect(rotated.cursors.read('scope', cursor)).toEqual(place);
   });
 
+  test('outlives that EVENT_LOG_KEY is given later', async () => {
+    using folder = makeFolder();
+    const path = folder.file('events.db');
+    const cursor = await (async () => {
+      await using store = await open(path, []);
+      return store.cursors.issue('scope', place);
+    })();
+    await using keyed = await open(path, [randomBytes(32)]);
+    expect(keyed.cursors.read('scope', cursor)).toEqual(place);
+    expect(() => keyed.cursors.read('other scope', cursor)).toThrow(badCursor);
+  });
+
   test('in memory is of that log alone', async () => {
     const [one, two] = [
       await openEventStore({ kind: 'memory' }, { keys: [], log: silent }),

@@ -60,11 +60,11 @@ describe.each(stores.filter(({ name }) => name !== 'Redis'))('time in $name', ({
 test('a deposit in SQLite outlives its process, and stands sealed in the file', async () => {
   using folder = makeFolder();
   const options = { keys: [randomBytes(32)], access: 'exclusive' } as const;
-  const first = openSqliteStore(folder.file('events.db'), options);
+  const first = await openSqliteStore(folder.file('events.db'), options);
   await first.deposits.keep('key', value, inAMinute());
   const bytes = readdirSync(folder.path).map((name) => readFileSync(join(folder.path, name), 'latin1'));
   await first.log.close();
-  const second = openSqliteStore(folder.file('events.db'), options);
+  const second = await openSqliteStore(folder.file('events.db'), options);
   expect(await second.deposits.take('key')).toEqual(value);
   await second.log.close();
   expect(bytes.join('')).toContain('deposits');

@@ -130,17 +130,17 @@ describe('the facts in SQLite', () => {
   test('are there again after a restart', async () => {
     using folder = makeFolder();
     const path = folder.file('events.db');
-    const first = openSqliteStore(path, { keys: [], access: 'exclusive' }).log;
+    const first = (await openSqliteStore(path, { keys: [], access: 'exclusive' })).log;
     await first.append(stating('a', [fact('one', 'A')]));
     await first.close();
-    const { log } = openSqliteStore(path, { keys: [], access: 'exclusive' });
+    const { log } = await openSqliteStore(path, { keys: [], access: 'exclusive' });
     expect(await valuesOf(log)).toEqual(['A']);
     await log.close();
   });
 
   test('are sealed like bodies, and their keys tell nothing', async () => {
     using folder = makeFolder();
-    const { log } = openSqliteStore(folder.file('events.db'), {
+    const { log } = await openSqliteStore(folder.file('events.db'), {
       keys: [randomBytes(32)],
       access: 'exclusive',
     });
@@ -156,7 +156,7 @@ describe('the facts in SQLite', () => {
 
   test('are not kept when their message cannot be', async () => {
     using folder = makeFolder();
-    const { log } = openSqliteStore(folder.file('events.db'), { keys: [], access: 'exclusive' });
+    const { log } = await openSqliteStore(folder.file('events.db'), { keys: [], access: 'exclusive' });
     await log.append(stating('a', [fact('one', 'A')]));
     {
       using _ = fillDisk();

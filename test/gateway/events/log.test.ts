@@ -1,4 +1,5 @@
 import { getEventListeners } from 'node:events';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { EventLog, NewMessage, Scope } from '../../../gateway/events/log.ts';
@@ -17,6 +18,12 @@ async function appendAll(log: EventLog, messages: readonly NewMessage[]) {
 async function idsOf(log: EventLog, scope: Scope, after = 0): Promise<readonly string[]> {
   const batch = await log.read(scope, after, 100);
   return batch.kind === 'gap' ? [batch.reason] : batch.events.map(({ messageId }) => messageId);
+}
+
+async function nextMillisecond(): Promise<Date> {
+  const now = Date.now();
+  while (Date.now() === now) await nextTurn();
+  return new Date();
 }
 
 describe.each(stores)('the event log in $name', ({ open }) => {
@@ -169,6 +176,31 @@ describe.each(stores)('the event log in $name', ({ open }) => {
         userId: 'user-2',
       });
       expect(await store.log.latest('order-2')).toBeNull();
+    });
+  });
+
+  describe('changedSince', () => {
+    test('names the subjects of a user that have changed since a time, each once', async () => {
+      await using store = await open();
+      const since = new Date();
+      const receivedAt = await nextMillisecond();
+      await appendAll(store.log, [
+        newMessage('1', { receivedAt, subject: { id: 'order-old', version: 1 } }),
+        newMessage('2', { receivedAt }),
+      ]);
+      const sinceThen = await nextMillisecond();
+      const now = { receivedAt: await nextMillisecond() };
+      await appendAll(store.log, [
+        newMessage('3', { ...now, subject: order(5) }),
+        newMessage('4', { ...now, subject: order(6) }),
+        newMessage('5', { ...now, subject: { id: 'order-old', version: 1 } }),
+        newMessage('6', { ...now, subject: { id: 'order-dead', version: 1 }, deadReason: 'other-team' }),
+        newMessage('7', { ...now, subject: { id: 'order-theirs', version: 1 }, userId: 'user-2' }),
+      ]);
+      expect(await store.log.changedSince('user-1', sinceThen)).toEqual(['order-1']);
+      const all = await store.log.changedSince('user-1', since);
+      expect(all.toSorted()).toEqual(['order-1', 'order-old']);
+      expect(await store.log.changedSince('nobody', new Date(0))).toEqual([]);
     });
   });
 

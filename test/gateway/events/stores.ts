@@ -36,7 +36,7 @@ export const stores: readonly { readonly name: string; readonly open: () => Prom
     name: 'SQLite',
     open: async () => {
       const folder = makeFolder();
-      const store = openSqliteStore(folder.file('events.db'), { keys: [], access: 'exclusive' });
+      const store = await openSqliteStore(folder.file('events.db'), { keys: [], access: 'exclusive' });
       return {
         ...store,
         [Symbol.asyncDispose]: async () => {

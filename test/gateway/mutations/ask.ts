@@ -59,7 +59,8 @@ export interface Told {
 
 /** Calls the row's mutation through the gateway, as a server of the team on behalf of a page. */
 export async function ask(lab: SpoiltLab, row: Row, variables: Variables): Promise<Told> {
-  const request = toRequest(lab.url, { query: documentOf(row), variables });
+  const operation = { query: documentOf(row), variables };
+  const request = operationRequest(lab.url, operation, gatewayKey);
   request.headers.set('origin', 'https://page.example');
   const response = await lab.gateway.fetch(request);
   const answer: GraphQLAnswer = { ...(await response.json()), status: response.status };
@@ -72,16 +73,16 @@ export async function ask(lab: SpoiltLab, row: Row, variables: Variables): Promi
   };
 }
 
-interface Operation {
+export interface Operation {
   readonly query: string;
   readonly variables: Variables;
 }
 
 /** As JSON, or as a multipart request where the input has files. */
-function toRequest(url: string, { query, variables }: Operation): Request {
+export function operationRequest(url: string, { query, variables }: Operation, token: string): Request {
   const { input } = variables as { readonly input?: { readonly files?: readonly File[] } };
   const files = input?.files;
-  if (files === undefined) return graphqlRequest(url, { query, variables }, gatewayKey);
+  if (files === undefined) return graphqlRequest(url, { query, variables }, token);
   const body = new FormData();
   const without = { ...variables, input: { ...input, files: files.map(() => null) } };
   body.append('operations', JSON.stringify({ query, variables: without }));
@@ -90,7 +91,7 @@ function toRequest(url: string, { query, variables }: Operation): Request {
     JSON.stringify(Object.fromEntries(files.map((_, n) => [n, [`variables.input.files.${n}`]]))),
   );
   for (const [n, file] of files.entries()) body.append(String(n), file);
-  const headers = { authorization: `Bearer ${gatewayKey}`, accept: 'application/json' };
+  const headers = { authorization: `Bearer ${token}`, accept: 'application/json' };
   return new Request(`${url}/graphql`, { method: 'POST', headers, body });
 }
 

@@ -1,10 +1,10 @@
-import { createHmac } from 'node:crypto';
 import { versionOfOrder } from '../../../gateway/domain/order/rest.ts';
 import type { StoredEvent } from '../../../gateway/events/log.ts';
 import { openEventStore } from '../../../gateway/events/open.ts';
 import { createLog } from '../../../gateway/log.ts';
 import { createWebhookEndpoint, type WebhookEndpointOptions } from '../../../gateway/webhooks/endpoint.ts';
 import { makeFolder } from '../../support/folder.ts';
+import { signWebhook } from '../../support/post-webhook.ts';
 
 export const secretOf = (letter: string) => `whsec_${Buffer.alloc(32, letter).toString('base64')}`;
 const secret = secretOf('a');
@@ -40,10 +40,8 @@ export interface Signing {
 
 export const nowSeconds = () => Math.floor(Date.now() / 1000);
 
-/** The signature scheme in its own words: HMAC-SHA256 of `id.timestamp.body` under the decoded secret. */
 export function signatureOf(body: string | Buffer, id: string, timestamp: string, by = secret): string {
-  const key = Buffer.from(by.slice('whsec_'.length), 'base64');
-  return `v1,${createHmac('sha256', key).update(`${id}.${timestamp}.`).update(body).digest('base64')}`;
+  return signWebhook(by, { id, timestamp, body });
 }
 
 export function signedHeaders(body: string | Buffer, signing: Signing = {}): Record<string, string> {

@@ -3,6 +3,10 @@ import { expect, test } from 'vitest';
 
 interface Locked {
   readonly version?: string;
+  readonly integrity?: string;
+  readonly os?: readonly string[];
+  readonly link?: boolean;
+  readonly hasInstallScript?: boolean;
   readonly optionalDependencies?: Readonly<Record<string, string>>;
 }
 
@@ -43,4 +47,23 @@ test('every dependency is pinned to an exact version', () => {
     );
     expect(loose).toEqual([]);
   }
+});
+
+test('docs/dependencies.md names what runs in production, and nothing else', () => {
+  const page = readFileSync(new URL('../docs/dependencies.md', import.meta.url), 'utf8');
+  const named = [...page.matchAll(/^\| `([^`]+)` \|/gm)].map(([, name]) => name);
+  const { dependencies } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
+  expect(named.toSorted()).toEqual(Object.keys(dependencies).toSorted());
+  const widget = JSON.parse(readFileSync(new URL('../widget/package.json', import.meta.url), 'utf8'));
+  expect(widget.dependencies).toBeUndefined();
+});
+
+test('what is installed on any platform we run on has a hash, and one package may run a script', () => {
+  const entries = Object.entries(lock.packages).filter(
+    ([path, { link }]) => path.startsWith('node_modules/') && !link,
+  );
+  const withoutHash = entries.filter(([, { integrity, os }]) => integrity === undefined && os === undefined);
+  expect(withoutHash).toEqual([]);
+  const withScripts = entries.filter(([, { hasInstallScript }]) => hasInstallScript).map(([path]) => path);
+  expect(withScripts.filter((path) => !path.endsWith('/fsevents'))).toEqual(['node_modules/node']);
 });

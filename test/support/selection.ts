@@ -43,9 +43,11 @@ function select(output: GraphQLOutputType, { schema, depth, through }: Way): str
   const way = { schema, depth, through: [...through, type.name] };
   if (isAbstractType(type)) {
     // Refusals share names with answers but not types, so only what they have in common is read of them.
-    const members = schema.getPossibleTypes(type).filter((member) => !isRefusal(schema, member.name));
-    const parts = members.map((member) => `... on ${member.name} ${select(member, way)}`);
-    return `{ __typename ${parts.filter((part) => part.endsWith('}')).join(' ')} ... on UserError { code message } }`;
+    const members = schema.getPossibleTypes(type);
+    const answers = members.filter((member) => !isRefusal(schema, member.name));
+    const parts = answers.map((member) => `... on ${member.name} ${select(member, way)}`);
+    const refusals = answers.length < members.length ? '... on UserError { code message }' : '';
+    return `{ __typename ${parts.filter((part) => part.endsWith('}')).join(' ')} ${refusals} }`;
   }
   if (!isObjectType(type)) return '';
   const fields = Object.values(type.getFields()).map((field) => selectField(field, way));

@@ -1,0 +1,123 @@
+import { flushCompileCache } from 'node:module';
+import { dirname, join } from 'node:path';
+import process from 'node:process';
+import closeWithGrace from 'close-with-grace';
+import { type Config, readConfig } from './config.ts';
+import { isGatewayError } from './errors.ts';
+import { type EventStore, openEventStore } from './events/open.ts';
+import type { Gateway } from './gateway.ts';
+import { keepSecrets } from './kept-secrets.ts';
+import { createLog, type Log } from './log.ts';
+import { describeStart, generatedGatewayKey } from './start-text.ts';
+
+const dataFolder = './data';
+const drainMs = 10_000;
+const impatientMs = 2000;
+
+/** A started gateway, with the sandbox it brought along where no service is configured. */
+interface Started {
+  readonly gateway: Gateway;
+  readonly url: string;
+  readonly closeSandbox: () => Promise<void>;
+}
+
+async function start(config: Config, log: Log): Promise<Started> {
+  const store = openEarly(config, log);
+  if (config.service.kind === 'embedded') return await startWithSandbox(config, log, store);
+  const { createGateway } = await import('./gateway.ts');
+  const gateway = await createGateway({ config, log, store, serviceUrl: config.service.url });
+  const { url } = await gateway.listen();
+  return { gateway, url, closeSandbox: async () => {} };
+}
+
+/**
+ * The event log is read through by a thread of its own (0.2 s for 100,000 events) while this one loads the rest
+ * of the gateway (0.3 s): webhooks wait for the longer of the two, not for both.
+ */
+function openEarly({ eventLog, eventLogKeys }: Config, log: Log): Promise<EventStore> {
+  const store = openEventStore(eventLog, { keys: eventLogKeys, log });
+  // Its failure is heard where it is waited for.
+  store.catch(() => undefined);
+  return store;
+}
+
+async function startWithSandbox(config: Config, log: Log, store: Promise<EventStore>): Promise<Started> {
+  const { createSandbox } = await import('../sandbox/sandbox.ts');
+  const { createDemo } = await import('./demo-of-sandbox.ts');
+  const { createGateway } = await import('./gateway.ts');
+  const [webhookSecret = ''] = config.webhookSecrets;
+  const sandbox = createSandbox({ apiKey: config.service.apiKey, webhookSecret, ...stateFileOf(config) });
+  const service = await sandbox.listen({ host: '127.0.0.1', port: 0 });
+  const gateway = await createGateway({
+    config,
+    log,
+    store,
+    serviceUrl: service.url,
+    portalOrigins: [service.url],
+    demo: createDemo(sandbox, generatedGatewayKey(config)),
+  });
+  const { url } = await gateway.listen();
+  sandbox.webhooks.register(`http://127.0.0.1:${new URL(url).port}/webhooks`);
+  return { gateway, url, closeSandbox: sandbox.close };
+}
+
+/** The sandbox's state stands beside the event log: the two are kept or lost together. */
+function stateFileOf({ eventLog }: Config): { readonly stateFile?: string } {
+  return eventLog.kind === 'sqlite' ? { stateFile: join(dirname(eventLog.path), 'sandbox.json') } : {};
+}
+
+/** What is left to do before the process ends; filled in as it starts. */
+let closeAll = async (): Promise<void> => {};
+
+/**
+ * Ends the process on SIGTERM and SIGINT, also while it starts. A repeated signal is the same wish (npm forwards
+ * what the process group has already got); only after two seconds it means "now".
+ */
+function endOnSignals(log: Log): void {
+  const { close } = closeWithGrace(
+    { delay: drainMs, logger: false, skip: ['SIGTERM', 'SIGINT'] },
+    async ({ err }) => {
+      if (err !== undefined) log.error('gateway.crashed', { error: err });
+      await closeAll();
+    },
+  );
+  let firstAt: number | null = null;
+  const end = (signal: string) => {
+    if (firstAt === null) {
+      firstAt = performance.now();
+      log.info('gateway.stopping', { signal });
+      void close();
+    } else if (performance.now() - firstAt > impatientMs) {
+      process.exit(1);
+    }
+  };
+  process.on('SIGTERM', end);
+  process.on('SIGINT', end);
+}
+
+/** Starts the gateway as this process, or ends the process with one message that says why not. */
+export async function runProcess(): Promise<void> {
+  try {
+    await run();
+  } catch (error) {
+    const code = isGatewayError(error) ? error.code : 'INTERNAL';
+    const message = error instanceof Error ? error.message : 'A value that is no error was thrown.';
+    process.stderr.write(`Labgraph cannot start (${code}):\n${message}\n`);
+    process.exit(1);
+  }
+}
+
+async function run(): Promise<void> {
+  const config = readConfig(process.env, () => keepSecrets(dataFolder));
+  const log = createLog({ level: config.logLevel });
+  endOnSignals(log);
+  const { gateway, url, closeSandbox } = await start(config, log);
+  closeAll = async () => {
+    await gateway.close();
+    await closeSandbox();
+  };
+  log.info('gateway.listening', { address: url, service: config.service.kind, store: config.eventLog.kind });
+  process.stdout.write(describeStart(config, url));
+  // Kept at once: a process that is killed keeps nothing.
+  flushCompileCache();
+}

@@ -1,0 +1,102 @@
+import { readFileSync } from 'node:fs';
+import { EventSource } from 'eventsource';
+import { createClient } from 'graphql-ws';
+import { beforeAll, expect, test, vi } from 'vitest';
+import { type Lab, startLab } from '../support/lab.ts';
+
+const text = readFileSync(new URL('../../docs/events.md', import.meta.url), 'utf8');
+/** The examples as they stand, without their imports. */
+const [overWebSocket = '', withEventSource = ''] = [...text.matchAll(/^```js\n(.*?)^```/gms)].map(
+  ([, code = '']) => code.replace(/^import .*\n/m, ''),
+);
+
+interface Shown {
+  readonly status: { readonly label: string };
+}
+
+/** What the page around an example has. */
+function surround(lab: Lab) {
+  const order = lab.sandbox.orders().find(({ status }) => status === 'received.walk_in_test.ordered');
+  if (order === undefined) throw new Error('The world has no fresh walk-in order.');
+  const fetchViewerToken = () => lab.tokenFor(order.userId);
+  const simulate = async () => {
+    await lab.query('mutation ($id: ID!) { simulateOrder(id: $id) { __typename } }', {
+      variables: { id: order.orderId },
+    });
+    await lab.sandbox.webhooks.settled();
+  };
+  return {
+    orderId: order.orderId,
+    fetchViewerToken,
+    userId: order.userId,
+    simulate,
+    show: vi.fn<(order: Shown) => void>(),
+  };
+}
+
+/** The example's text as a function of what it takes from around it. */
+function load(code: string, around: Readonly<Record<string, unknown>>, wanted: string): unknown {
+  const names = Object.keys(around);
+  return new Function(...names, `${code}\nreturn ${wanted};`)(...names.map((name) => around[name]));
+}
+
+beforeAll(() => expect([overWebSocket, withEventSource]).not.toContain(''));
+
+test('the example over WebSocket shows each change, and goes on with its cursor when its socket is closed', async () => {
+  await using lab = await startLab();
+  const { orderId, simulate, ...around } = surround(lab);
+  const code = overWebSocket.replace(
+    'wss://gateway.example/graphql',
+    `${lab.url.replace('http', 'ws')}/graphql`,
+  );
+  const sockets: WebSocket[] = [];
+  class Noted extends WebSocket {
+    constructor(...args: ConstructorParameters<typeof WebSocket>) {
+      super(...args);
+      sockets.push(this);
+    }
+  }
+  const createNoted = (options: Parameters<typeof createClient>[0]) =>
+    createClient({ ...options, webSocketImpl: Noted });
+  const [follow, client] = load(code, { ...around, createClient: createNoted }, '[follow, client]') as [
+    (orderId: string) => Promise<never>,
+    ReturnType<typeof createClient>,
+  ];
+  void follow(orderId);
+  await expect.poll(() => around.show.mock.calls.length).toBe(1);
+  sockets[0]?.close();
+  await simulate();
+  await expect.poll(() => around.show.mock.calls.length, { timeout: 5000 }).toBe(2);
+  const labels = around.show.mock.calls.map(([order]) => order.status.label);
+  expect(new Set(labels).size).toBe(2);
+  await client.dispose();
+});
+
+test('the example with EventSource shows each change, and comes back with a new token and Last-Event-ID', async () => {
+  await using lab = await startLab();
+  const { orderId, userId, simulate, ...around } = surround(lab);
+  const report = vi.fn<(errors: unknown) => void>();
+  const asked: Headers[] = [];
+  const fetchNoted: typeof fetch = (url, init) => {
+    asked.push(new Headers(init?.headers));
+    return fetch(url, init);
+  };
+  const page = { ...around, orderId, report, showOffline: () => {}, EventSource, fetch: fetchNoted };
+  const source = load(
+    withEventSource.replace('https://gateway.example', lab.url),
+    page,
+    'source',
+  ) as EventSource;
+  await expect.poll(() => around.show.mock.calls.length).toBe(1);
+  await lab.query('mutation ($id: ID!) { revokeViewerTokens(input: { userId: $id }) { revokedAt } }', {
+    variables: { id: userId },
+  });
+  await simulate();
+  await expect.poll(() => around.show.mock.calls.length, { timeout: 10_000 }).toBe(2);
+  source.close();
+  expect(report).not.toHaveBeenCalled();
+  const [before, after] = [asked.at(0), asked.at(-1)];
+  expect(before?.get('last-event-id')).toBeNull();
+  expect(after?.get('last-event-id')).toEqual(expect.any(String));
+  expect(after?.get('authorization')).not.toBe(before?.get('authorization'));
+});

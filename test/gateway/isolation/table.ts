@@ -1,0 +1,143 @@
+import type { Person } from './people.ts';
+
+/** Nobody's: whoever gives it learns nothing of anybody. */
+interface Public {
+  readonly kind: 'public';
+  readonly because: string;
+}
+
+/** Taken from servers of the team only: whatever it is, viewers are told FORBIDDEN. */
+interface TeamOnly {
+  readonly kind: 'team';
+}
+
+/** Somebody's: another's is answered like nobody's. */
+interface Owned {
+  readonly kind: 'owned';
+  /** What this person gives as their own; null where a mutation's row arranges it. */
+  readonly of: (person: Person) => unknown;
+  /** Is of the user and of no order, so that it is no other's to a second token of that user. */
+  readonly isOfUser?: true;
+}
+
+/** Good for everybody who has it, and shows or makes what is the caller's own: nothing of anybody else is told. */
+interface Open {
+  readonly kind: 'open';
+  readonly of: (person: Person) => unknown;
+}
+
+/** A caller's own invention: another's is as good as a new one. */
+interface OwnKey {
+  readonly kind: 'key';
+}
+
+export type Treatment = Public | TeamOnly | Owned | Open | OwnKey;
+
+const nobodys = (because: string): Public => ({ kind: 'public', because });
+const catalogue = nobodys('The catalogue is the same for everybody.');
+const accounts = nobodys('Lab accounts are of the team; an order on one says nothing of other orders on it.');
+const slots = nobodys('Slots are of an area; one is booked for an order, whose id is checked.');
+const team: TeamOnly = { kind: 'team' };
+const key: OwnKey = { kind: 'key' };
+const order: Owned = { kind: 'owned', of: ({ orderId }) => orderId };
+const orders: Owned = { kind: 'owned', of: ({ orderId }) => [orderId] };
+const user: Owned = { kind: 'owned', of: ({ userId }) => userId, isOfUser: true };
+
+/**
+ * How every place that takes an id treats one that is not the caller's, by schema coordinate. A new coordinate
+ * needs a row here, and nothing else: the walk finds the fields that take it.
+ */
+export const table: Readonly<Record<string, Treatment>> = {
+  'Query.order(id:)': order,
+  'OrderFilter.orderIds': orders,
+  'OrderFilter.transactionId': { kind: 'owned', of: ({ transactionId }) => transactionId },
+  'OrderFilter.search': { kind: 'owned', of: ({ orderId }) => orderId },
+  'Query.user(id:)': user,
+  'Query.userByClientUserId(clientUserId:)': {
+    kind: 'owned',
+    of: ({ clientUserId }) => clientUserId,
+    isOfUser: true,
+  },
+  'Query.labReport(id:)': { kind: 'owned', of: ({ labReportId }) => labReportId, isOfUser: true },
+  'Query.workoutStream(workoutId:)': { kind: 'owned', of: ({ workoutId }) => workoutId, isOfUser: true },
+
+  // Cursors of lists are places of whatever the caller may see there.
+  'Query.orders(after:)': { kind: 'open', of: ({ cursors }) => cursors.orders },
+  'User.orders(after:)': { kind: 'owned', of: ({ cursors }) => cursors.ownOrders, isOfUser: true },
+  'Query.users(after:)': { kind: 'open', of: ({ cursors }) => cursors.users },
+  'Query.historicalPulls(after:)': { kind: 'open', of: ({ cursors }) => cursors.pulls },
+  'Subscription.orderUpdates(after:)': { kind: 'owned', of: ({ cursors }) => cursors.orderUpdates },
+  'Subscription.userOrderUpdates(after:)': {
+    kind: 'owned',
+    of: ({ cursors }) => cursors.userOrderUpdates,
+    isOfUser: true,
+  },
+  'Subscription.orderUpdates(orderId:)': order,
+  'Subscription.userOrderUpdates(userId:)': user,
+  'Subscription.events(userId:)': team,
+  'Subscription.events(after:)': team,
+
+  'Mutation.cancelOrder(id:)': order,
+  'Mutation.simulateOrder(id:)': order,
+  'UpdateOrderInput.id': order,
+  'BookAppointmentInput.orderId': order,
+  'BookServiceCenterAppointmentInput.orderId': order,
+  'BookServiceCenterAppointmentInput.idempotencyKey': key,
+  'RequestAppointmentInput.orderId': order,
+  'RescheduleAppointmentInput.orderId': order,
+  'CancelAppointmentInput.orderId': order,
+  'CreateDocumentTicketInput.orderId': order,
+  'CreatePortalUrlInput.orderId': order,
+  'CreatePortalUrlInput.userId': user,
+  'CreateLaunchTicketInput.orderId': order,
+  'CreateLaunchTicketInput.userId': user,
+  'CreateTestkitOrderInput.userId': user,
+  'CreateTestkitOrderInput.idempotencyKey': key,
+  'CreateOrderInput.userId': user,
+  'CreateOrderInput.idempotencyKey': key,
+  'CreateLabReportInput.userId': user,
+  'CreateLabReportInput.idempotencyKey': key,
+  'ImportOrderInput.userId': user,
+  // The number of a tube, which the service takes once, whoever has it.
+  'ImportOrderInput.sampleId': { kind: 'open', of: () => null },
+  'RegisterTestkitInput.sampleId': { kind: 'owned', of: () => null },
+  'RegisterTestkitInput.userId': user,
+  'UpdateDemographicsInput.userId': user,
+
+  'CreateUserInput.clientUserId': team,
+  'UpdateUserInput.id': team,
+  'UpdateUserInput.clientUserId': team,
+  'Mutation.deleteUser(id:)': team,
+  'UserReference.id': team,
+  'UserReference.clientUserId': team,
+  'ResendOrderEventsInput.orderIds': team,
+  'CreateViewerTokenInput.userId': team,
+  'CreateViewerTokenInput.orderIds': team,
+  'RevokeViewerTokensInput.userId': team,
+  'RevokeViewerTokensInput.jti': team,
+
+  'Query.labTest(id:)': catalogue,
+  'Query.labTests(after:)': catalogue,
+  'Query.markers(after:)': catalogue,
+  'Query.orderSetMarkers(after:)': catalogue,
+  'Query.orderSetMarkers(labTestIds:)': catalogue,
+  'Query.orderSetMarkers(addOnProviderIds:)': catalogue,
+  'LabTest.markers(after:)': catalogue,
+  'Loinc.markers(after:)': catalogue,
+  'Order.markers(after:)': catalogue,
+  'OrderEvent.markers(after:)': catalogue,
+  'AoeAnswerInput.markerId': catalogue,
+  'AoeAnswerInput.questionId': catalogue,
+  'OrderAddOnInput.markerIds': catalogue,
+  'OrderAddOnInput.providerIds': catalogue,
+  'OrderSetInput.labTestIds': catalogue,
+  'CreateTestkitOrderInput.labTestId': catalogue,
+  'Query.labAccounts(id:)': accounts,
+  'CreateOrderInput.labAccountId': accounts,
+  'CreateTestkitOrderInput.labAccountId': accounts,
+  'ImportOrderInput.labAccountId': accounts,
+  'BookAppointmentInput.bookingKey': slots,
+  'BookServiceCenterAppointmentInput.bookingKey': slots,
+  'RescheduleAppointmentInput.bookingKey': slots,
+  'CancelAppointmentInput.cancellationReasonId': nobodys('The reasons are a list of the service.'),
+};

@@ -1,0 +1,60 @@
+import { once } from 'node:events';
+import { WebSocket } from 'ws';
+import { openEventStream } from '../../support/event-stream.ts';
+import { pageOrigin } from '../../support/launch.ts';
+import { type Operation, operationRequest } from '../mutations/ask.ts';
+
+export interface Question extends Operation {
+  readonly token: string;
+}
+
+/** Sends one operation and tells all that comes back, as it came: of a stream, until its first item or its end. */
+export type Wire = (url: string, question: Question) => Promise<string>;
+
+const overHttp: Wire = async (url, { token, ...operation }) => {
+  const request = operationRequest(url, operation, token);
+  request.headers.set('origin', pageOrigin);
+  const response = await fetch(request);
+  return `${response.status} ${await response.text()}`;
+};
+
+const overSse: Wire = async (url, question) => {
+  const stream = await openEventStream({ url, origin: pageOrigin, ...question });
+  const frame = await stream.next();
+  stream.leave();
+  return `${stream.status} ${JSON.stringify(frame)}`;
+};
+
+const overWebSocket: Wire = async (url, { token, query, variables }) => {
+  const address = `${url.replace('http', 'ws')}/graphql`;
+  const socket = new WebSocket(address, 'graphql-transport-ws', { origin: pageOrigin });
+  const { promise, resolve } = Promise.withResolvers<string>();
+  socket.on('close', (code) => resolve(`closed with ${code}`));
+  socket.on('message', (data) => {
+    const text = String(data);
+    if (!text.includes('connection_ack')) return resolve(text);
+    socket.send(JSON.stringify({ id: '1', type: 'subscribe', payload: { query, variables } }));
+  });
+  await once(socket, 'open');
+  const payload = { authorization: `Bearer ${token}` };
+  socket.send(JSON.stringify({ type: 'connection_init', payload }));
+  const answer = await promise;
+  socket.terminate();
+  return answer;
+};
+
+const all: readonly (readonly [string, Wire])[] = [
+  ['HTTP', overHttp],
+  ['SSE', overSse],
+  ['WebSocket', overWebSocket],
+];
+
+/** The ways an operation of this field can travel. */
+export function wiresFor(field: string, variables: Readonly<Record<string, unknown>>) {
+  const { input } = variables;
+  const hasFiles = typeof input === 'object' && input !== null && 'files' in input;
+  return all.filter(([name]) => {
+    if (hasFiles) return name === 'HTTP';
+    return name !== 'HTTP' || !field.startsWith('Subscription.');
+  });
+}
