@@ -33,7 +33,7 @@ export interface GatewayParts {
   /** Base address of the service: SERVICE_URL, or where the embedded sandbox listens. */
   readonly serviceUrl: string;
   /** The event log, where it is being opened already; the gateway closes it. Else it is opened here. */
-  readonly store?: Promise<EventStore>;
+  readonly store?: Promise<EventStore> | undefined;
   /** The demo page and GraphiQL; only with the embedded sandbox. */
   readonly demo?: Demo;
   /** Origins a portal link may have beyond PORTAL_ORIGINS: the embedded sandbox's own. */

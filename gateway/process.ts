@@ -34,14 +34,20 @@ async function start(config: Config, log: Log): Promise<Started> {
  * The event log is read through by a thread of its own (0.2 s for 100,000 events) while this one loads the rest
  * of the gateway (0.3 s): webhooks wait for the longer of the two, not for both.
  */
-function openEarly({ eventLog, eventLogKeys }: Config, log: Log): Promise<EventStore> {
+function openEarly({ eventLog, eventLogKeys }: Config, log: Log): Promise<EventStore> | undefined {
+  // Modules are loaded without a turn of the event loop: a server's answer would be heard after its time was up.
+  if (eventLog.kind === 'redis') return undefined;
   const store = openEventStore(eventLog, { keys: eventLogKeys, log });
   // Its failure is heard where it is waited for.
   store.catch(() => undefined);
   return store;
 }
 
-async function startWithSandbox(config: Config, log: Log, store: Promise<EventStore>): Promise<Started> {
+async function startWithSandbox(
+  config: Config,
+  log: Log,
+  store: Promise<EventStore> | undefined,
+): Promise<Started> {
   const { createSandbox } = await import('../sandbox/sandbox.ts');
   const { createDemo } = await import('./demo-of-sandbox.ts');
   const { createGateway } = await import('./gateway.ts');
