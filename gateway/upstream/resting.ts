@@ -1,5 +1,6 @@
+import type { ReadOne, ReadPage, Write } from './calls.ts';
 import { restsOn, type Touched, touchedBy } from './change.ts';
-import type { Page, ReadOne, ReadPage, Rights, Write } from './service.ts';
+import type { Page, Rights } from './service.ts';
 
 /** What the answer to a read of one thing rests on. What is not there for the caller is not kept. */
 export function restsOnOne<T>({ keeping, owner, about }: ReadOne<T>, thing: T, rights: Rights) {

@@ -1,5 +1,5 @@
 import { GatewayError, isGatewayError } from '../errors.ts';
-import type { Keeping } from './change.ts';
+import type { Keepable, ReadFile, ReadOne, ReadPage, Write } from './calls.ts';
 import type { ReadOptions, Upstream, UpstreamCall } from './client.ts';
 import type { UpstreamFile } from './file.ts';
 import { readOnceOf } from './read-once.ts';
@@ -65,48 +65,6 @@ export interface Page<Row> {
   readonly ignoresBound?: boolean;
   /** Whether it was kept of an earlier read: it may be shown, and nobody may act on it. */
   readonly isKept?: boolean;
-}
-
-/** A read of a file that belongs to somebody; it comes as a stream. */
-export interface ReadFile extends Guarded {
-  /** The file's media type; anything else is UPSTREAM_UNREADABLE. */
-  readonly accept: string;
-  readonly about: Subject;
-}
-
-interface Guarded extends UpstreamCall {
-  /** The scope a viewer token needs for this call; null where whoever calls has asked for it already. */
-  readonly scope: Scope | null;
-}
-
-interface Keepable extends Guarded {
-  /** How long the answer may be kept for those who only show it (`forShowing`); never, where this is left out. */
-  readonly keeping?: Keeping;
-}
-
-/** A read of one thing. `owner` is required: what is nobody's says so with `'anyone'`. */
-export interface ReadOne<T> extends Keepable {
-  /** An answer that several share is read once where they name the same reader. */
-  readonly reader: (json: unknown) => T;
-  readonly owner: 'anyone' | ((thing: T) => Subject);
-  /** Whose thing is asked for, when that is known beforehand: another's is never asked for. */
-  readonly about?: Subject;
-}
-
-/** A read of one page of a list; rows that are not the caller's are left out. */
-export interface ReadPage<Row> extends Keepable {
-  readonly reader: (json: unknown) => Page<Row>;
-  /** What this request makes of the page that was read: unlike the reader, it may know the request. */
-  readonly refine?: (page: Page<Row>) => Page<Row>;
-  readonly owner: 'anyone' | ((row: Row) => Subject);
-  readonly about?: Subject;
-}
-
-/** A write about somebody's things. `owner` is required as for reads: an answer may be of somebody else. */
-export interface Write<T> extends Guarded {
-  readonly reader: (json: unknown) => T;
-  readonly owner: 'anyone' | ((thing: T) => Subject);
-  readonly about: Subject;
 }
 
 /** The service as one caller may use it. */
