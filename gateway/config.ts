@@ -1,3 +1,4 @@
+import { type AuditTrailConfig, readAuditTrail } from './config/audit.ts';
 import {
   readGatewayKeys,
   readViewerProvider,
@@ -37,6 +38,8 @@ export interface Config {
   readonly reconcileMinutes: number;
   /** For how long an answer of the service is kept at most; 0 = not at all. */
   readonly readCacheSeconds: number;
+  /** Null = none is kept. */
+  readonly auditTrail: AuditTrailConfig | null;
   readonly limits: LimitsConfig;
   /** The documents that viewers may send: refused, told or ignored when they stand on no list. */
   readonly persistedOperations: { readonly mode: 'off' | 'log' | 'enforce'; readonly file: string | null };
@@ -89,6 +92,7 @@ export function readConfig(env: Environment, keepSecrets: () => KeptSecrets): Co
     reconcileMinutes: reading.integer('RECONCILE_MINUTES', 10, { min: 0, max: 1440 }),
     // What is older than 300 s the newest message no longer sets right (domain/order/newest.ts).
     readCacheSeconds: reading.integer('READ_CACHE_SECONDS', 10, { min: 0, max: 300 }),
+    auditTrail: readAuditTrail(reading),
     limits: readLimits(reading),
     persistedOperations: {
       mode: reading.oneOf('PERSISTED_OPERATIONS', ['off', 'log', 'enforce']) ?? 'log',
@@ -192,9 +196,7 @@ function isRedisAddress(text: string): boolean {
 }
 
 function readEventLogKeys(reading: Reading): readonly Buffer[] {
-  const keys = reading.list(reading.secret('EVENT_LOG_KEY')).map((key) => Buffer.from(key, 'base64'));
-  if (keys.some((key) => key.length !== 32))
-    reading.fault('EVENT_LOG_KEY must be base64 of exactly 32 bytes.');
+  const keys = reading.keys('EVENT_LOG_KEY');
   if (keys.length === 0 && reading.production) {
     reading.fault('EVENT_LOG_KEY is missing: event bodies are health data and are encrypted in production.');
   }

@@ -17,6 +17,7 @@ import type { GapReason } from './events/log.ts';
 import type { EventStore } from './events/open.ts';
 import { createLoaders } from './graph/context.ts';
 import { teamMark } from './readers.ts';
+import type { OnAccess } from './upstream/access.ts';
 import type { Upstream } from './upstream/client.ts';
 import { bindService, type Service } from './upstream/service.ts';
 import { traceUpstream } from './upstream/trace.ts';
@@ -30,6 +31,8 @@ export interface ContextParts {
   readonly config: Config;
   readonly store: EventStore;
   readonly upstream: Upstream;
+  /** What accounts for each access of a caller; null = nothing does. */
+  readonly watch: ((caller: Caller) => OnAccess) | null;
   readonly mint: ViewerTokens['mint'];
   readonly revoke: (what: Omit<Revoked, 'at'>, by: Caller) => Promise<Date>;
   readonly isRevoked: (caller: UserCaller) => boolean;
@@ -76,6 +79,16 @@ export function createContexts(parts: ContextParts): Contexts {
   /** What an earlier run learned: not `teamId`, which the service's first answer sets right. */
   const readTeamMark = () => store.log.readMark(teamMark).catch(() => null);
 
+  const bind = (to: Upstream, { caller, signal, onAccess }: Bound) =>
+    bindService(to, {
+      rights: createRights(caller),
+      ordersPath: config.ordersPath,
+      signal,
+      onTeam: (id) => noteTeam(id.toLowerCase()),
+      onUnreadable: parts.onUnreadable,
+      ...(onAccess === undefined ? {} : { onAccess }),
+    });
+
   const create: CreateContext = ({
     caller,
     left,
@@ -85,13 +98,8 @@ export function createContexts(parts: ContextParts): Contexts {
     lastEventId = null,
   }) => {
     const traced = traceUpstream(upstream);
-    const service = bindService(traced.upstream, {
-      rights: createRights(caller),
-      ordersPath: config.ordersPath,
-      signal: left,
-      onTeam: (id) => noteTeam(id.toLowerCase()),
-      onUnreadable: parts.onUnreadable,
-    });
+    const onAccess = parts.watch?.(caller);
+    const service = bind(traced.upstream, { caller, signal: left, onAccess });
     return {
       caller,
       origin,
@@ -99,8 +107,16 @@ export function createContexts(parts: ContextParts): Contexts {
       events: store.log,
       cursors: store.cursors,
       attempts,
-      mintViewerToken: mint,
-      revokeViewerTokens: (what) => parts.revoke(what, caller),
+      mintViewerToken: async (claims) => {
+        const token = await mint(claims);
+        onAccess?.({ kind: 'write viewer-token.create', userId: claims.userId, outcome: 'ok' });
+        return token;
+      },
+      revokeViewerTokens: async (what) => {
+        const at = await parts.revoke(what, caller);
+        onAccess?.({ kind: 'write viewer-token.revoke', userId: what.userId, outcome: 'ok' });
+        return at;
+      },
       documentTickets,
       launchTickets,
       portalOrigins,
@@ -116,7 +132,7 @@ export function createContexts(parts: ContextParts): Contexts {
   };
 
   const ownService = (signal: AbortSignal) =>
-    create({ caller: { kind: 'TEAM' }, left: signal, over: signal }).service;
+    bind(upstream, { caller: { kind: 'TEAM' }, signal, onAccess: undefined });
 
   const probe = async (ask: (service: Service) => Promise<unknown>): Promise<boolean> => {
     const signal = AbortSignal.timeout(probeMs);
@@ -146,6 +162,13 @@ export function createContexts(parts: ContextParts): Contexts {
         ]),
       ),
   };
+}
+
+/** Whose service it is. */
+interface Bound {
+  readonly caller: Caller;
+  readonly signal: AbortSignal;
+  readonly onAccess: OnAccess | undefined;
 }
 
 /** One page of rows with one new value is one finding, and so is a subscription that shows it again and again. */

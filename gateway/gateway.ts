@@ -1,5 +1,6 @@
 import { createServer } from 'node:http';
 import { getRequestListener } from '@hono/node-server';
+import { type AuditTrail, openAuditTrail } from './audit/trail.ts';
 import { openCallers } from './callers.ts';
 import type { Config } from './config.ts';
 import { type Contexts, createContexts } from './contexts.ts';
@@ -18,6 +19,7 @@ import { patience, requireHaste, requireOneHost } from './edge/patience.ts';
 import { createRoutes } from './edge/routes.ts';
 import { createSockets } from './edge/sockets.ts';
 import { createStreams } from './edge/streams.ts';
+import { GatewayError } from './errors.ts';
 import { type EventStore, openEventStore } from './events/open.ts';
 import { startReconciler } from './events/reconcile.ts';
 import type { Log } from './log.ts';
@@ -65,8 +67,13 @@ const reconcileTiming = { silenceMs: 5 * minuteMs, graceMs: 6000, lookMs: 1000 }
 export async function createGateway(parts: GatewayParts): Promise<Gateway> {
   const { config, log } = parts;
   const metrics = createMetrics();
-  const store = await (parts.store ?? openEventStore(config.eventLog, { keys: config.eventLogKeys, log }));
+  const [store, trail] = await Promise.all([
+    parts.store ?? openEventStore(config.eventLog, { keys: config.eventLogKeys, log }),
+    openTrail(parts, metrics),
+  ]);
   metrics.watchEventLog(config.eventLog.kind, store.log.isWritable);
+  const isTrailWritable = () => trail?.isWritable() ?? null;
+  metrics.watchAuditTrail(isTrailWritable);
   const { upstream, noteIntake } = openUpstream(parts, { log: store.log, metrics });
   const stopping = new AbortController();
   const own = new Set<string>();
@@ -78,6 +85,7 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
     config,
     store,
     upstream,
+    watch: trail?.watch ?? null,
     mint: callers.mint,
     revoke: callers.revoke,
     isRevoked: callers.isRevoked,
@@ -142,6 +150,7 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
     checkReady: async () => ({
       eventLog: await store.log.isWritable(),
       service: await contexts.isServiceReachable(),
+      auditTrail: isTrailWritable(),
     }),
     stopping: stopping.signal,
     metrics,
@@ -170,6 +179,7 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
     sockets.close();
     await closeServer(server);
     await upstream.close();
+    await trail?.close();
     await store.log.close();
   };
   return {
@@ -203,6 +213,18 @@ function createGuards(
     }),
     isOpen: demo !== undefined,
   };
+}
+
+/** @throws GatewayError CONFIG_INVALID when there is to be a trail and it cannot be written */
+async function openTrail({ config, log }: GatewayParts, metrics: Metrics): Promise<AuditTrail | null> {
+  if (config.auditTrail === null) return null;
+  const onRecords = (outcome: string, count: number) => metrics.auditRecords.inc({ outcome }, count);
+  try {
+    return await openAuditTrail({ ...config.auditTrail, log, onRecords });
+  } catch (cause) {
+    const message = '- AUDIT_TRAIL names a folder that cannot be read and written.';
+    throw new GatewayError('CONFIG_INVALID', message, { cause });
+  }
 }
 
 /** Spends a ticket and opens its document with the rights of the caller it was made for. */

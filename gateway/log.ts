@@ -20,6 +20,8 @@ export interface LogFields {
   readonly durationMs?: number;
   readonly error?: unknown;
   readonly eventType?: string;
+  /** How far a file of the audit trail goes (audit/line.ts). */
+  readonly head?: string;
   readonly messageId?: string;
   readonly method?: string;
   readonly offSeconds?: number;
@@ -47,6 +49,7 @@ const allowedFields: readonly (keyof LogFields)[] = [
   'durationMs',
   'error',
   'eventType',
+  'head',
   'messageId',
   'method',
   'offSeconds',

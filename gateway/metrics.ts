@@ -1,4 +1,4 @@
-import { Counter, collectDefaultMetrics, Histogram, Registry } from 'prom-client';
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import { createDeliveryMetrics, type DeliveryMetrics } from './delivery-metrics.ts';
 
 /**
@@ -12,6 +12,9 @@ export interface Metrics extends DeliveryMetrics {
   readonly upstreamSeconds: Histogram<'operation'>;
   readonly operations: Counter<'outcome'>;
   readonly unlistedOperations: Counter;
+  readonly auditRecords: Counter<'outcome'>;
+  /** Shows whether the audit trail can be written, looked at each time that metrics are read; null = none is kept. */
+  readonly watchAuditTrail: (isWritable: () => boolean | null) => void;
   /** Counts a value that the service sent for an open enum field and the graph does not know. */
   readonly countUnknown: (field: string, value: string) => void;
   /** Counts rows that a reader left out, or an answer that it refused, by the path of where they stood. */
@@ -62,6 +65,23 @@ export function createMetrics(): Metrics {
       help: 'Operations of viewers that stand on no list (PERSISTED_OPERATIONS).',
       registers,
     }),
+    auditRecords: new Counter({
+      name: 'labgraph_audit_records_total',
+      help: 'Accesses to the data of users by what became of their lines in the audit trail.',
+      labelNames: ['outcome'],
+      registers,
+    }),
+    watchAuditTrail: (isWritable) => {
+      new Gauge({
+        name: 'labgraph_audit_trail_writable',
+        help: 'Whether the audit trail could be written last: 1 or 0.',
+        registers,
+        collect() {
+          const answer = isWritable();
+          if (answer !== null) this.set(answer ? 1 : 0);
+        },
+      });
+    },
     ...createDeliveryMetrics(registers),
     ...createDrift(registers),
     text: () => registry.metrics(),

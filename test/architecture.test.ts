@@ -61,7 +61,7 @@ const conceptRooms: readonly Room[] = concepts.flatMap((concept) => {
         errors,
         /^zod$/,
         /^node:crypto$/,
-        /^gateway\/upstream\/service\.ts$/,
+        /^gateway\/upstream\/(service|access)\.ts$/,
         /^gateway\/events\/(follow|cursor|log)\.ts$/,
         /^gateway\/graph\/(?!schema|print)/,
         /^gateway\/domain\/settle\.ts$/,
@@ -95,6 +95,18 @@ const rooms: readonly Room[] = [
     ],
   },
   { files: /^gateway\/events\//, may: [errors, log, /^gateway\/events\//, /^(zod|@redis\/client)$/, node] },
+  {
+    files: /^gateway\/audit\//,
+    may: [
+      errors,
+      log,
+      /^gateway\/audit\//,
+      /^gateway\/caller\/caller\.ts$/,
+      /^gateway\/upstream\/access\.ts$/,
+      /^zod$/,
+      node,
+    ],
+  },
   {
     files: /^gateway\/caller\//,
     may: [
@@ -152,7 +164,7 @@ const rooms: readonly Room[] = [
       log,
       /^gateway\/commands\//,
       config,
-      /^gateway\/(readers|webhooks\/envelope|events\/(open|log|follow))\.ts$/,
+      /^gateway\/(readers|webhooks\/envelope|events\/(open|log|follow)|audit\/(examine|keys|line))\.ts$/,
       node,
     ],
   },

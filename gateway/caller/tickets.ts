@@ -45,7 +45,7 @@ export type LaunchTickets = Tickets<LaunchGrant>;
 
 const time = z.iso.datetime().transform((text) => new Date(text));
 const callerShape = z.discriminatedUnion('kind', [
-  z.object({ kind: z.literal('TEAM') }),
+  z.object({ kind: z.literal('TEAM'), keyName: z.string().exactOptional() }),
   z.object({
     kind: z.literal('USER'),
     userId: z.string(),

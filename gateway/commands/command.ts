@@ -1,20 +1,20 @@
 import type { ParseArgsOptionsConfig } from 'node:util';
 import type { Config } from '../config.ts';
-import type { EventStore } from '../events/open.ts';
+import { GatewayError } from '../errors.ts';
 
-/** One of the things that `npm run events -- <name>` does. */
-export interface Command {
+/** One of the things that a program such as `npm run events -- <name>` does with its store. */
+export interface Command<Store> {
   /** How it is called, behind its name. */
   readonly usage: string;
   readonly summary: string;
   readonly options: ParseArgsOptionsConfig;
   /** @returns whether all is well: the exit code 0, else 1 */
-  readonly run: (session: Session) => Promise<boolean>;
+  readonly run: (session: Session<Store>) => Promise<boolean>;
 }
 
 /** What a command works with. */
-export interface Session {
-  readonly store: EventStore;
+export interface Session<Store> {
+  readonly store: Store;
   readonly config: Config;
   readonly options: Readonly<Record<string, unknown>>;
   /** What stands behind the name of the command. */
@@ -34,4 +34,13 @@ export interface Session {
 export function readPosition(text: unknown): number | null {
   if (typeof text !== 'string' || !/^\d+$/.test(text)) return null;
   return Number.isSafeInteger(Number(text)) ? Number(text) : null;
+}
+
+/** @throws GatewayError BAD_USER_INPUT in place of a fault of the file system, which would print the path and nothing else */
+export async function orUnreadable<Result>(name: string, reading: Promise<Result>): Promise<Result> {
+  try {
+    return await reading;
+  } catch (cause) {
+    throw new GatewayError('BAD_USER_INPUT', `${name} names nothing that can be read.`, { cause });
+  }
 }

@@ -1,8 +1,9 @@
+import type { EventStore } from '../events/open.ts';
 import type { Command } from './command.ts';
 import { walkDeadLetters } from './walk.ts';
 
 /** Lists what nobody was told, and why. */
-export const dead: Command = {
+export const dead: Command<EventStore> = {
   usage: '[--body]',
   summary:
     'lists the dead letters: position, when, type, reason, team, and `sealed` when no key opens it; with --body what they say',

@@ -1,11 +1,12 @@
 import type { DeadLetter, EventLog } from '../events/log.ts';
+import type { EventStore } from '../events/open.ts';
 import { readers, teamMark } from '../readers.ts';
 import { readEnvelope } from '../webhooks/envelope.ts';
 import { type Command, readPosition, type Session } from './command.ts';
 import { walkDeadLetters } from './walk.ts';
 
 /** Reads dead letters again, with the readers and the team of today, and delivers what can be read now. */
-export const replay: Command = {
+export const replay: Command<EventStore> = {
   usage: '<position>... | --all',
   summary: 'reads dead letters again and appends what is readable now, each at most once',
   options: { all: { type: 'boolean' } },
@@ -32,7 +33,10 @@ interface Choice {
   readonly chosen: ReadonlySet<number | null> | null;
 }
 
-async function replayChosen({ store, print, say }: Session, { teamId, chosen }: Choice): Promise<boolean> {
+async function replayChosen(
+  { store, print, say }: Session<EventStore>,
+  { teamId, chosen }: Choice,
+): Promise<boolean> {
   const missing = new Set(chosen);
   for await (const letter of walkDeadLetters(store.log)) {
     if (chosen !== null && !chosen.has(letter.position)) continue;

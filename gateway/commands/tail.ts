@@ -1,11 +1,12 @@
 import { createHmac } from 'node:crypto';
 import { type Followed, follow } from '../events/follow.ts';
 import type { StoredEvent } from '../events/log.ts';
+import type { EventStore } from '../events/open.ts';
 import { type Command, readPosition, type Session } from './command.ts';
 import { findStart } from './walk.ts';
 
 /** Shows events as they come. */
-export const tail: Command = {
+export const tail: Command<EventStore> = {
   usage: '[--after <position>] [--user-pseudonym] [--body]',
   summary: 'prints one line per event as it comes, from now on or after a position, until it is interrupted',
   options: {
@@ -32,7 +33,7 @@ export const tail: Command = {
 };
 
 /** @returns why it goes no further, null when it was interrupted */
-async function printFrom(session: Session, after: number): Promise<GapReason | null> {
+async function printFrom(session: Session<EventStore>, after: number): Promise<GapReason | null> {
   const { store, print, signal } = session;
   const describe = createDescription(session);
   for await (const item of follow(store.log, {}, { after, signal })) {
@@ -44,7 +45,7 @@ async function printFrom(session: Session, after: number): Promise<GapReason | n
 
 type GapReason = Extract<Followed, { readonly kind: 'gap' }>['reason'];
 
-function createDescription({ store, config, options }: Session) {
+function createDescription({ store, config, options }: Session<EventStore>) {
   const pseudonymOf = createPseudonyms(config.eventLogKeys[0] ?? Buffer.from(store.log.epoch()));
   return ({ position, receivedAt, type, origin, userId, body }: StoredEvent) => ({
     position,

@@ -1,11 +1,12 @@
 import type { EventLog, StoredEvent } from '../events/log.ts';
+import type { EventStore } from '../events/open.ts';
 import type { Command } from './command.ts';
 import { findStart, walkDeadLetters } from './walk.ts';
 
 const pageSize = 500;
 
 /** Reads the whole log and says whether it is sound. */
-export const verify: Command = {
+export const verify: Command<EventStore> = {
   usage: '',
   summary:
     'reads the whole log: bodies open, positions grow, versions fit, the store is whole; counts per type',

@@ -63,6 +63,13 @@ export class Reading {
     }
   }
 
+  /** A list of keys of 32 bytes, in base64. */
+  keys(name: string): readonly Buffer[] {
+    const keys = this.list(this.secret(name)).map((key) => Buffer.from(key, 'base64'));
+    if (keys.some((key) => key.length !== 32)) this.fault(`${name} must be base64 of exactly 32 bytes.`);
+    return keys;
+  }
+
   list(value: string | null): readonly string[] {
     return (value ?? '')
       .split(',')

@@ -8,6 +8,7 @@ interface Secrets {
   readonly gatewayApiKeys: readonly string[];
   readonly viewerTokenSecrets: readonly string[];
   readonly eventLogKeys: readonly Buffer[];
+  readonly auditTrail: { readonly keys: readonly Buffer[] } | null;
 }
 
 interface Named {
@@ -32,7 +33,7 @@ export function refuseWeakSecrets(reading: Reading, secrets: Secrets): void {
 }
 
 function nameSecrets(secrets: Secrets): readonly Named[] {
-  const { service, webhookSecrets, gatewayApiKeys, viewerTokenSecrets, eventLogKeys } = secrets;
+  const { service, webhookSecrets, gatewayApiKeys, viewerTokenSecrets, eventLogKeys, auditTrail } = secrets;
   const name = (variable: string, minLength: number, list: readonly string[]) =>
     list.map((secret): Named => ({ name: variable, secret, minLength }));
   return [
@@ -40,18 +41,19 @@ function nameSecrets(secrets: Secrets): readonly Named[] {
     ...name('WEBHOOK_SECRETS', 22, webhookSecrets),
     ...name('GATEWAY_API_KEYS', 24, gatewayApiKeys),
     ...name('VIEWER_TOKEN_SECRET', 32, viewerTokenSecrets),
-    ...name(
-      'EVENT_LOG_KEY',
-      44,
-      eventLogKeys.map((key) => key.toString('base64')),
-    ),
+    ...name('EVENT_LOG_KEY', 44, eventLogKeys.map(toBase64)),
+    ...name('AUDIT_TRAIL_KEY', 44, (auditTrail?.keys ?? []).map(toBase64)),
   ];
+}
+
+function toBase64(key: Buffer): string {
+  return key.toString('base64');
 }
 
 function describeWeakness({ name, secret, minLength }: Named): readonly string[] {
   const bare = secret.replace(prefixes, '');
   if (bare.length < minLength) return [`${name} is too short: ${minLength} characters are the least.`];
-  const isBytes = name === 'EVENT_LOG_KEY' || secret.startsWith('whsec_');
+  const isBytes = name === 'EVENT_LOG_KEY' || name === 'AUDIT_TRAIL_KEY' || secret.startsWith('whsec_');
   // What is written as base64 is as weak as its bytes.
   const forms = isBytes ? [bare, Buffer.from(bare, 'base64').toString('latin1')] : [bare];
   const isWeak = forms.some((form) => isMonotonous(form) || isMadeOfWords(form));

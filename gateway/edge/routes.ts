@@ -34,12 +34,15 @@ export interface RoutesOptions extends DocumentsOptions, LaunchOptions {
 export interface Readiness {
   readonly eventLog: boolean;
   readonly service: boolean;
+  /** Null where none is kept. Does not decide whether the gateway is ready (decision 0061). */
+  readonly auditTrail: boolean | null;
 }
 
 const problems = {
   eventLog: 'The event log cannot be written: webhooks are answered with 503 and come again.',
   service: 'The service does not answer its lists of users and orders.',
   stopping: 'The gateway is stopping.',
+  auditTrail: 'The audit trail cannot be written: accesses wait in memory.',
 } as const;
 
 /** Every HTTP route of the gateway. The demo adds its own, where there is one. */
@@ -85,14 +88,17 @@ export function createRoutes(options: RoutesOptions): Hono {
   app.post('/webhooks', (context) => options.receiveWebhook(context.req.raw));
   app.get('/health', (context) => context.json({ status: 'ok' }));
   app.get('/ready', async (context) => {
-    const { eventLog, service } = await options.checkReady();
+    const { eventLog, service, auditTrail } = await options.checkReady();
     const found = [
       ...(eventLog ? [] : [problems.eventLog]),
       ...(service ? [] : [problems.service]),
       ...(options.stopping.aborted ? [problems.stopping] : []),
     ];
-    const status = found.length === 0 ? 'ready' : 'not ready';
-    return context.json({ status, eventLog, service, problems: found }, found.length === 0 ? 200 : 503);
+    const isReady = found.length === 0;
+    const told = auditTrail === false ? [...found, problems.auditTrail] : found;
+    const status = isReady ? 'ready' : 'not ready';
+    const parts = { eventLog, service, ...(auditTrail === null ? {} : { auditTrail }) };
+    return context.json({ status, ...parts, problems: told }, isReady ? 200 : 503);
   });
   app.get('/metrics', async (context) =>
     context.body(await options.metrics.text(), 200, { 'content-type': options.metrics.contentType }),

@@ -9,7 +9,7 @@ export interface ReadFile extends Guarded {
   readonly about: Subject;
 }
 
-interface Guarded extends UpstreamCall {
+export interface Guarded extends UpstreamCall {
   /** The scope a viewer token needs for this call; null where whoever calls has asked for it already. */
   readonly scope: Scope | null;
 }

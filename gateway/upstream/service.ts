@@ -1,10 +1,11 @@
 import { GatewayError, isGatewayError } from '../errors.ts';
-import type { Keepable, ReadFile, ReadOne, ReadPage, Write } from './calls.ts';
+import { type Account, createAccounts, type Kept, type OnAccess } from './access.ts';
+import type { Guarded, Keepable, ReadFile, ReadOne, ReadPage, Write } from './calls.ts';
 import type { ReadOptions, Upstream, UpstreamCall } from './client.ts';
 import type { UpstreamFile } from './file.ts';
 import { readOnceOf } from './read-once.ts';
 import { restsOnOne, restsOnPage, touchedByWrite } from './resting.ts';
-import { type OnUnreadable, readNoting } from './unreadable.ts';
+import { type OnUnreadable, readNoting, readOrRefuse } from './unreadable.ts';
 
 /** Whose data an answer is: what the owner check compares with the caller. */
 export interface Subject {
@@ -67,7 +68,7 @@ export interface Page<Row> {
   readonly isKept?: boolean;
 }
 
-/** The service as one caller may use it. */
+/** The service as one caller may use it. Every access to somebody's data is told to the audit trail here. */
 export interface Service {
   /** The thing, or null when it does not exist or is not the caller's: the two are told apart nowhere. */
   readonly readOne: <T>(read: ReadOne<T>) => Promise<T | null>;
@@ -85,6 +86,10 @@ export interface Service {
    */
   readonly forShowing: Service;
   readonly rights: Rights;
+  /** Whether something about somebody may begin; what then comes of it is told by whoever does it. */
+  readonly mayBegin: (kept: Kept) => boolean;
+  /** Whether what the gateway keeps may be shown. */
+  readonly mayShow: (kept: Kept) => boolean;
   /** @throws GatewayError FORBIDDEN when the caller's token lacks the scope */
   readonly require: (scope: Scope) => void;
   /** Where the service lists orders: `/orders` in the specification, `/v3/orders` in the public service. */
@@ -99,6 +104,8 @@ export interface ServiceOptions {
   readonly takesKept?: boolean;
   /** Told the team that an answer names. */
   readonly onTeam?: (teamId: string) => void;
+  /** Told of every access to somebody's data; left out for the gateway itself. */
+  readonly onAccess?: OnAccess;
   /** Told of rows that a reader left out and of answers that it refused. */
   readonly onUnreadable?: (operation: string, ...found: Parameters<OnUnreadable>) => void;
 }
@@ -111,23 +118,34 @@ export const emptyPage: Page<never> = { rows: [], total: 0, pages: 0, nextCursor
  * down without saying who owns its answer.
  */
 export function bindService(upstream: Upstream, options: ServiceOptions): Service {
-  const { rights, signal, onTeam, ordersPath } = options;
+  const { rights, signal, onTeam, ordersPath, onAccess } = options;
 
   const require = (scope: Scope) => {
     if (rights.allows(scope)) return;
+    onAccess?.({ kind: `scope ${scope}`, userId: rights.userId, outcome: 'refused' });
     const whole = scopesOfUser.includes(scope) ? ', not limited to some orders' : '';
     throw new GatewayError('FORBIDDEN', `This needs a token with the scope ${scope}${whole}.`);
   };
-  const mayAsk = (call: { readonly scope: Scope | null; readonly about?: Subject }) => {
-    if (call.scope !== null) require(call.scope);
-    return call.about === undefined || rights.owns(call.about);
+  const accountOf = createAccounts(onAccess);
+  const mayBegin = (kept: Kept): boolean => {
+    if (rights.owns(kept.about)) return true;
+    accountOf(kept.as, kept).tell('refused');
+    return false;
   };
-  const isOwn = <T>(owner: 'anyone' | ((thing: T) => Subject), thing: T) => {
-    if (owner === 'anyone') return true;
+  const mayAsk = ({ scope, about }: Guarded & { readonly about?: Subject }, account: Account): boolean => {
+    if (scope !== null) require(scope);
+    if (about === undefined || rights.owns(about)) return true;
+    account.tell('refused');
+    return false;
+  };
+  /** Whose it is, where the answer says so. */
+  const subjectOf = <T>(owner: 'anyone' | ((thing: T) => Subject), thing: T): Subject | null => {
+    if (owner === 'anyone') return null;
     const subject = owner(thing);
     if (subject.teamId) onTeam?.(subject.teamId);
-    return rights.owns(subject);
+    return subject;
   };
+  const owns = (subject: Subject | null) => subject === null || rights.owns(subject);
 
   const readWith = <T>(call: UpstreamCall & { readonly reader: (json: unknown) => T }, json: unknown): T =>
     readOrRefuse(() =>
@@ -152,7 +170,7 @@ export function bindService(upstream: Upstream, options: ServiceOptions): Servic
     <T>(write: Write<T>) =>
     (json: unknown): T => {
       const thing = write.reader(json);
-      if (isOwn(write.owner, thing) && isOf(write, thing)) return thing;
+      if (owns(subjectOf(write.owner, thing)) && isOf(write, thing)) return thing;
       throw new GatewayError('UPSTREAM_UNREADABLE', 'The service answered about something else.', {
         status: 200,
       });
@@ -167,37 +185,71 @@ export function bindService(upstream: Upstream, options: ServiceOptions): Servic
       forShowing ??= options.takesKept ? this : bindService(upstream, { ...options, takesKept: true });
       return forShowing;
     },
+    mayBegin,
+    mayShow: (kept) => {
+      const isMine = mayBegin(kept);
+      if (isMine) accountOf(kept.as, kept).tell('ok');
+      return isMine;
+    },
     readOne: async (read) => {
-      if (!mayAsk(read)) return null;
-      const json = await ask(read, { restsOn: (answer) => restsOnOne(read, readWith(read, answer), rights) });
-      if (json === undefined) return null;
-      const thing = readWith(read, json);
-      return isOwn(read.owner, thing) ? thing : null;
+      const account = accountOf('read', read);
+      if (!mayAsk(read, account)) return null;
+      return await account.around(async () => {
+        const json = await ask(read, {
+          restsOn: (answer) => restsOnOne(read, readWith(read, answer), rights),
+        });
+        if (json === undefined) return account.tellMissing();
+        const thing = readWith(read, json);
+        const subject = subjectOf(read.owner, thing);
+        account.tell(owns(subject) ? 'ok' : 'refused', subject?.userId);
+        return owns(subject) ? thing : null;
+      });
     },
     readPage: async (read) => {
-      if (!mayAsk(read)) return emptyPage;
-      let isKept = false;
-      const json = await ask(read, {
-        restsOn: (answer) => restsOnPage(read, readWith(read, answer)),
-        onAnswered: (by) => {
-          isKept = by === 'kept';
-        },
+      const account = accountOf('read', read);
+      if (!mayAsk(read, account)) return emptyPage;
+      return await account.around(async () => {
+        let isKept = false;
+        const json = await ask(read, {
+          restsOn: (answer) => restsOnPage(read, readWith(read, answer)),
+          onAnswered: (by) => {
+            isKept = by === 'kept';
+          },
+        });
+        if (json === undefined) return account.tellMissing() ?? emptyPageOf(read);
+        if (read.about) account.tell('ok');
+        // Rows of others that a service listed unasked were nobody's wish: they are left out, and no access.
+        const page = readWith(read, json);
+        const own = keepRows(read.refine?.(page) ?? page, (row) => {
+          const subject = subjectOf(read.owner, row);
+          if (!owns(subject)) return false;
+          if (subject !== null) account.tell('ok', subject.userId);
+          return true;
+        });
+        return isKept ? { ...own, isKept } : own;
       });
-      if (json === undefined) return emptyPageOf(read);
-      const page = readWith(read, json);
-      const kept = keepRows(read.refine?.(page) ?? page, (row) => isOwn(read.owner, row));
-      return isKept ? { ...kept, isKept } : kept;
     },
     readFile: async (read) => {
-      if (!mayAsk(read)) return null;
-      return (await upstream.open(read, { accept: read.accept, signal })) ?? null;
+      const account = accountOf('file', read);
+      if (!mayAsk(read, account)) return null;
+      return await account.around(async () => {
+        const file = await upstream.open(read, { accept: read.accept, signal });
+        if (file === undefined) return account.tellMissing();
+        account.tell('ok');
+        return file;
+      });
     },
     write: async (write) => {
-      if (!mayAsk(write)) return null;
+      const account = accountOf('write', write);
+      if (!mayAsk(write, account)) return null;
       try {
-        const json = await upstream.write(write, { touches: (answer) => touchedByWrite(write, answer) });
-        if (json === undefined) return null;
-        return readWith({ ...write, reader: readOwn(write) }, json);
+        return await account.around(async () => {
+          const json = await upstream.write(write, { touches: (answer) => touchedByWrite(write, answer) });
+          if (json === undefined) return account.tellMissing();
+          const thing = readWith({ ...write, reader: readOwn(write) }, json);
+          account.tell('ok', write.about.userId ?? subjectOf(write.owner, thing)?.userId ?? null);
+          return thing;
+        });
       } catch (error) {
         throw isGatewayError(error) ? error.withOutcome(mayBeDone(error)) : error;
       }
@@ -226,18 +278,6 @@ function isSameId(shown: string | null | undefined, asked: string | null | undef
 function mayBeDone(error: GatewayError): boolean {
   if (error.notSent) return false;
   return isGatewayError(error, 'UPSTREAM_TIMEOUT', 'UPSTREAM_UNAVAILABLE', 'UPSTREAM_UNREADABLE');
-}
-
-/** The reader's own error can quote what it could not read, so it is not kept as cause. */
-function readOrRefuse<T>(read: () => T): T {
-  try {
-    return read();
-  } catch (error) {
-    if (error instanceof GatewayError) throw error;
-    throw new GatewayError('UPSTREAM_UNREADABLE', 'The service answered in a shape that cannot be read.', {
-      status: 200,
-    });
-  }
 }
 
 /** A list of somebody who does not exist is empty; a list that does not exist is a fault of the configuration. */

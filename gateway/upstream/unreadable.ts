@@ -1,3 +1,5 @@
+import { GatewayError } from '../errors.ts';
+
 /**
  * What readers could not read, for `unreadable_total`. A reader is synchronous and knows neither call nor
  * place, so what it leaves out is noted here while it runs; only `readNoting` knows whose it was.
@@ -79,4 +81,16 @@ function placeOfRefusal(error: unknown): readonly PropertyKey[] {
 function toPath(keys: readonly PropertyKey[]): string {
   const names = keys.map((key) => (typeof key === 'string' && /^[a-z][a-z_]{0,39}$/.test(key) ? key : '*'));
   return ['$', ...names].join('.');
+}
+
+/** The reader's own error can quote what it could not read, so it is not kept as cause. */
+export function readOrRefuse<T>(read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof GatewayError) throw error;
+    throw new GatewayError('UPSTREAM_UNREADABLE', 'The service answered in a shape that cannot be read.', {
+      status: 200,
+    });
+  }
 }

@@ -1,8 +1,8 @@
 import { DatabaseSync } from 'node:sqlite';
 import { expect, test } from 'vitest';
 import { signedHeaders } from '../gateway/webhooks/support.ts';
+import { runCommand, startCommand } from '../support/commands.ts';
 import { openEventStream } from '../support/event-stream.ts';
-import { runCommand, startCommand } from '../support/events-command.ts';
 import { makeFolder } from '../support/folder.ts';
 import { gatewayKey, graphqlRequest, webhookSecret } from '../support/lab.ts';
 import { startWorld, type World } from '../support/world.ts';

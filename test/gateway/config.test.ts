@@ -5,6 +5,7 @@ import { readConfig } from '../../gateway/config.ts';
 import { GatewayError } from '../../gateway/errors.ts';
 import { keepSecrets } from '../../gateway/kept-secrets.ts';
 import {
+  auditKey,
   complete,
   type Environment,
   faultsOf,
@@ -48,6 +49,7 @@ describe('the configuration', () => {
       eventRetentionDays: 7,
       readCacheSeconds: 10,
       reconcileMinutes: 10,
+      auditTrail: { folder: './data/audit', keys: [auditKey] },
       limits: { pointsPerMinute: 10_000, connections: 50, operationsPerSocket: 50 },
       persistedOperations: { mode: 'log', file: null },
       logLevel: 'info',
@@ -152,6 +154,16 @@ describe('the configuration', () => {
     ],
     ['EVENT_RETENTION_DAYS', { EVENT_RETENTION_DAYS: '30' }, { eventRetentionDays: 30 }],
     ['LOG_LEVEL', { LOG_LEVEL: 'silent' }, { logLevel: 'silent' }],
+    [
+      'AUDIT_TRAIL, with keys for a rotation',
+      {
+        AUDIT_TRAIL: 'file:/var/audit',
+        AUDIT_TRAIL_KEY: [otherKey, auditKey].map((each) => each.toString('base64')).join(),
+      },
+      { auditTrail: { folder: '/var/audit', keys: [otherKey, auditKey] } },
+    ],
+    ['no audit trail', { AUDIT_TRAIL: 'off', AUDIT_TRAIL_KEY: undefined }, { auditTrail: null }],
+    ['no audit trail outside production', { NODE_ENV: 'test' }, { auditTrail: null }],
     ['NODE_ENV', { NODE_ENV: 'test' }, { production: false, generated: [] }],
   ])('takes %s', (_name, env, expected) => {
     expect(read(env)).toMatchObject(expected);
@@ -243,6 +255,12 @@ describe('a fault', () => {
       'redis+tls://host',
     ].map((place): [Environment, string] => [{ EVENT_LOG: place }, eventLogs]),
     [{ ALLOW_WEAK_REDIS: 'yes' }, 'ALLOW_WEAK_REDIS must be one of 0, 1.'],
+    [{ AUDIT_TRAIL: './data/audit' }, 'AUDIT_TRAIL must be file:<folder> or off.'],
+    [{ AUDIT_TRAIL_KEY: 'AAAA' }, 'AUDIT_TRAIL_KEY must be base64 of exactly 32 bytes.'],
+    [
+      { NODE_ENV: 'test', AUDIT_TRAIL: 'file:audit', AUDIT_TRAIL_KEY: undefined },
+      'AUDIT_TRAIL_KEY is missing: what links the audit trail is never generated (or AUDIT_TRAIL=off).',
+    ],
     [{ EVENT_LOG_KEY: key.toString('hex') }, 'EVENT_LOG_KEY must be base64 of exactly 32 bytes.'],
     [
       { EVENT_LOG_KEY: `${key.toString('base64')},AAAA` },
@@ -282,9 +300,10 @@ describe('a fault', () => {
       WEBHOOK_SECRETS: 'canary-1',
       VIEWER_TOKEN_SECRET: 'canary-2',
       EVENT_LOG_KEY: 'canary-3',
-      GATEWAY_API_KEYS: 'sha256:canary-4',
+      AUDIT_TRAIL_KEY: 'canary-4',
+      GATEWAY_API_KEYS: 'sha256:canary-5',
     });
-    expect(faults).toHaveLength(4);
+    expect(faults).toHaveLength(5);
     expect(faults.join()).not.toContain('canary');
   });
 });
@@ -301,6 +320,11 @@ describe('a secret in a file', () => {
       'EVENT_LOG',
       'redis://user:secret@host',
       ({ eventLog }) => (eventLog.kind === 'redis' ? eventLog.url : eventLog),
+    ],
+    [
+      'AUDIT_TRAIL_KEY',
+      otherKey.toString('base64'),
+      ({ auditTrail }) => auditTrail?.keys[0].toString('base64'),
     ],
     ['EVENT_LOG_KEY', key.toString('base64'), ({ eventLogKeys }) => eventLogKeys[0]?.toString('base64')],
   ])('%s_FILE takes the place of the variable', (name, secret, pick) => {
@@ -353,6 +377,7 @@ describe('what is missing', () => {
       'GATEWAY_API_KEYS is missing: with NODE_ENV=production nothing is generated.',
       'VIEWER_TOKEN_SECRET is missing: with NODE_ENV=production nothing is generated.',
       'EVENT_LOG_KEY is missing: event bodies are health data and are encrypted in production.',
+      'AUDIT_TRAIL_KEY is missing: what links the audit trail is never generated (or AUDIT_TRAIL=off).',
     ]);
   });
 

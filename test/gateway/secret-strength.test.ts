@@ -31,6 +31,7 @@ describe('in production, a secret', () => {
       { EVENT_LOG_KEY: Buffer.from(Array.from({ length: 32 }, (_, index) => index)).toString('base64') },
       guessed('EVENT_LOG_KEY'),
     ],
+    [{ AUDIT_TRAIL_KEY: Buffer.alloc(32, 7).toString('base64') }, guessed('AUDIT_TRAIL_KEY')],
     [{ EVENT_LOG_KEY: bytes('passwordpassword secret password') }, guessed('EVENT_LOG_KEY')],
   ])('that is weak is refused: %j', (env, fault) => {
     expect(faultsOf(env)).toEqual([fault]);

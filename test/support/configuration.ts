@@ -10,6 +10,7 @@ export const kept = {
 };
 
 export const key = randomBytes(32);
+export const auditKey = randomBytes(32);
 export const secretText = () => randomBytes(24).toString('base64url');
 export const webhookSecret = () => `whsec_${randomBytes(24).toString('base64')}`;
 /** All that a gateway in production needs. */
@@ -21,6 +22,7 @@ export const complete = {
   GATEWAY_API_KEYS: secretText(),
   VIEWER_TOKEN_SECRET: secretText(),
   EVENT_LOG_KEY: key.toString('base64'),
+  AUDIT_TRAIL_KEY: auditKey.toString('base64'),
 };
 
 export type Environment = Readonly<Record<string, string | undefined>>;

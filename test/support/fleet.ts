@@ -51,6 +51,8 @@ export async function prepareGateways(
     EVENT_LOG: around.redis ?? `sqlite:${join(around.folder, 'events.db')}`,
     EVENT_LOG_KEY: around.secrets.eventLogKey,
     RECONCILE_MINUTES: '0',
+    // Measured and killed is the event log.
+    AUDIT_TRAIL: 'off',
     // Few users follow what many would: the load is to be heavy, and not to be turned away.
     RATE_LIMIT_POINTS: '0',
     MAX_CONNECTIONS: '100000',

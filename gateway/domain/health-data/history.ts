@@ -68,7 +68,7 @@ async function readFacts(
   { kind, stepMs }: Grain,
 ): Promise<readonly StoredFact[]> {
   service.require('read:health');
-  if (!service.rights.owns({ userId })) return [];
+  if (!service.mayShow({ as: 'read', operation: 'health-data.list', about: { userId } })) return [];
   const query: FactQuery = {
     userId: userId.toLowerCase(),
     kind,

@@ -51,7 +51,8 @@ export async function submitLabReport(
   const { files, issues } = await checkFiles(upload.files);
   const faults = [...issues, ...findKeyFault(idempotencyKey)];
   if (faults.length > 0) return inputRejected(faults);
-  if (!service.rights.owns({ userId })) return notFound('user');
+  const asked = { as: 'write', operation: 'lab-report.create', about: { userId } } as const;
+  if (!service.mayBegin(asked)) return notFound('user');
 
   const report: NewLabReport = { userId, needsHumanReview, files };
   const perform = async () => {
@@ -70,7 +71,7 @@ export async function submitLabReport(
       unreadable: null,
     });
     if (outcome.kind === 'conflict') return idempotencyConflict();
-    if (outcome.kind === 'nothing') return notFound('user');
+    if (outcome.kind === 'nothing' || !service.mayShow(asked)) return notFound('user');
     return { kind: 'LabReportCreated', labReport: readCreated(outcome.answer, userId) };
   } catch (error) {
     if (isGatewayError(error, 'UPSTREAM_FORBIDDEN')) return featureNotEnabled();

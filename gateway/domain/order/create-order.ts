@@ -47,12 +47,14 @@ export async function submitOrder(
     ...findIssues([keyRule], { idempotencyKey }),
   ];
   if (issues.length > 0) return inputRejected(issues);
-  if (!service.rights.owns({ userId: order.userId })) return notFound('user or lab test');
+  const asked = { as: 'write', operation: 'order.create', about: { userId: order.userId } } as const;
+  if (!service.mayBegin(asked)) return notFound('user or lab test');
 
   const reference = referenceOf(`${service.rights.key} order`, idempotencyKey);
   try {
     return await placeOrder(context, {
       reference,
+      asked,
       input: order,
       create: () => createOrder(service, order, reference),
       recover: (since) =>
@@ -93,11 +95,13 @@ export async function submitImport(context: GraphContext, order: OrderToImport):
     ...findIssues(importRules, order),
   ];
   if (issues.length > 0) return inputRejected(issues);
-  if (!service.rights.owns({ userId: order.userId })) return notFound('user or lab test');
+  const asked = { as: 'write', operation: 'order.import', about: { userId: order.userId } } as const;
+  if (!service.mayBegin(asked)) return notFound('user or lab test');
 
   try {
     const result = await placeOrder(context, {
       reference: referenceOf(`${service.rights.key} import`, order.sampleId),
+      asked,
       input: order,
       create: () => importOrder(service, order),
       recover: (since) =>

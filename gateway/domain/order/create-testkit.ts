@@ -28,12 +28,14 @@ export async function submitTestkitOrder(
   requireRightToOrder(context);
   const issues = [...findIssues(rules, order), ...findIssues([keyRule], { idempotencyKey })];
   if (issues.length > 0) return inputRejected(issues);
-  if (!service.rights.owns({ userId: order.userId })) return notFound('user or lab test');
+  const asked = { as: 'write', operation: 'order.create-testkit', about: { userId: order.userId } } as const;
+  if (!service.mayBegin(asked)) return notFound('user or lab test');
 
   const reference = referenceOf(`${service.rights.key} testkit`, idempotencyKey);
   try {
     return await placeOrder(context, {
       reference,
+      asked,
       input: order,
       create: () => createTestkitOrder(service, order, reference),
       recover: (since) =>

@@ -79,8 +79,9 @@ function isRecent({ receivedAt }: StoredEvent): boolean {
   return receivedAt.getTime() >= Date.now() - aheadMs;
 }
 
-function isOwn({ service: { rights } }: GraphContext, order: CurrentOrder): boolean {
-  return rights.owns({ userId: order.userId, orderId: order.id });
+function isOwn({ service }: GraphContext, order: CurrentOrder): boolean {
+  const about = { userId: order.userId, orderId: order.id };
+  return service.mayShow({ as: 'read', operation: 'order.told', about });
 }
 
 function versionOf(order: CurrentOrder): number {

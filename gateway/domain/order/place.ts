@@ -15,6 +15,7 @@ import {
   toInputIssues,
   type UserError,
 } from '../../graph/user-error.ts';
+import type { Kept } from '../../upstream/access.ts';
 import { type AccountQuestion, needsPhysician } from './physician.ts';
 import type { Order } from './rest.ts';
 import { cursorAfter } from './updates.ts';
@@ -44,6 +45,8 @@ export type CreateOrderResult =
 export interface Placement {
   /** Names the attempt: two placements with one reference are the same. */
   readonly reference: string;
+  /** What it is, for the account of it: a repeated placement shows the order without asking the service. */
+  readonly asked: Kept;
   /** Everything that was asked for: with another input the reference is a conflict. */
   readonly input: unknown;
   /** Sends it; the service's answer as sent, null when user or lab test do not exist. */
@@ -66,7 +69,7 @@ export async function placeOrder(
   context: GraphContext,
   placement: Placement,
 ): Promise<OrderCreated | IdempotencyConflict | NotFound> {
-  const { reference, input, create, recover } = placement;
+  const { reference, asked, input, create, recover } = placement;
   const before = { position: await context.events.position(), since: new Date() };
   const outcome = await context.attempts.run({
     key: reference,
@@ -76,7 +79,7 @@ export async function placeOrder(
     unreadable: { answer: null, ...before },
   });
   if (outcome.kind === 'conflict') return idempotencyConflict();
-  if (outcome.kind === 'nothing') return notFound('user or lab test');
+  if (outcome.kind === 'nothing' || !context.service.mayShow(asked)) return notFound('user or lab test');
   return await describeCreated(context, placement, outcome.answer);
 }
 

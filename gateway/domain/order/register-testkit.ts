@@ -54,7 +54,8 @@ export async function submitRegistration(
   if (issues.length > 0) return inputRejected(issues);
   const self = service.rights.userId;
   const userId = registration.userId ?? self;
-  if (!service.rights.owns({ userId }) || (self !== null && !(await ownsKit(context, registration, self)))) {
+  const asked = { as: 'write', operation: 'order.register-testkit', about: { userId } } as const;
+  if (!service.mayBegin(asked) || (self !== null && !(await ownsKit(context, registration, self)))) {
     return notFound('testkit or user');
   }
 

@@ -70,7 +70,7 @@ async function readOrders(context: GraphContext, followed: Followed): Promise<Or
     if (newest === null) throw new GatewayError('NOT_FOUND', 'There is no such order.');
     return [newest];
   }
-  if (!context.service.rights.owns({ userId: followed.userId })) {
+  if (!context.service.mayBegin({ as: 'stream', operation: 'order.updates', about: followed })) {
     throw new GatewayError('NOT_FOUND', 'There is no such user.');
   }
   const listed = await listNewestOrders(context.service, { userId: followed.userId });
@@ -174,6 +174,8 @@ function createUpdates(
     if (standing !== 'own') return null;
     const { id, version } = event.subject;
     if (version <= (shown[id] ?? 0)) return null;
+    const about = { userId: event.userId, orderId: order.id };
+    if (!context.service.mayShow({ as: 'stream', operation: 'order.updates', about })) return null;
     shown = without(shown, id);
     context.loaders.clear();
     return {

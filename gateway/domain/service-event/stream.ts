@@ -63,6 +63,8 @@ async function* generate(context: GraphContext, start: Generation): AsyncGenerat
         break;
       }
       const { event, payload } = item;
+      const about = { userId: event.userId };
+      if (!context.service.mayShow({ as: 'stream', operation: 'service-event.stream', about })) continue;
       context.loaders.clear();
       yield { ...event, kind: 'event', cursor: cursors.issue(event.position), payload, reason: null };
     }

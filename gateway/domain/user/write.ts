@@ -53,7 +53,7 @@ export async function createUser(
     body: writeProfile(profile),
     readsRefusals: [400],
     reader: (answer) => readCreation(answer, profile.clientUserId),
-    owner: 'anyone',
+    owner: (creation) => ({ userId: creation.kind === 'created' ? creation.user.id : null }),
     scope: 'write:profile',
     about: { userId: null },
   });

@@ -2,7 +2,8 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 
-const main = new URL('../../gateway/commands/events.ts', import.meta.url).pathname;
+const events = new URL('../../gateway/commands/events.ts', import.meta.url).pathname;
+const audit = new URL('../../gateway/commands/audit.ts', import.meta.url).pathname;
 
 export interface RunningCommand {
   /** The next line of its output, parsed, or null when there are no more. */
@@ -22,16 +23,24 @@ export interface CommandResult {
 
 type Environment = Readonly<Record<string, string>>;
 
-function start(env: Environment, args: readonly string[]) {
-  return spawn(process.execPath, [main, ...args], {
+function start(program: string, env: Environment, args: readonly string[]) {
+  return spawn(process.execPath, [program, ...args], {
     env: { PATH: process.env.PATH, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
 }
 
 /** Runs `npm run events -- <args>` to its end, in a process of its own. */
-export async function runCommand(env: Environment, ...args: readonly string[]): Promise<CommandResult> {
-  const child = start(env, args);
+export function runCommand(env: Environment, ...args: readonly string[]): Promise<CommandResult> {
+  return runToEnd(start(events, env, args));
+}
+
+/** Runs `npm run audit -- <args>` to its end, in a process of its own. */
+export function runAudit(env: Environment, ...args: readonly string[]): Promise<CommandResult> {
+  return runToEnd(start(audit, env, args));
+}
+
+async function runToEnd(child: ReturnType<typeof start>): Promise<CommandResult> {
   const exit = once(child, 'exit');
   const [text, said] = await Promise.all([readAll(child.stdout), readAll(child.stderr)]);
   const [code] = await exit;
@@ -45,7 +54,7 @@ export async function runCommand(env: Environment, ...args: readonly string[]): 
 
 /** Starts a command that goes on until it is asked to end. */
 export function startCommand(env: Environment, ...args: readonly string[]): RunningCommand {
-  const child = start(env, args);
+  const child = start(events, env, args);
   const exit = once(child, 'exit');
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
   return {

@@ -1,0 +1,96 @@
+import { z } from 'zod';
+import type { AuditKey } from './keys.ts';
+
+/**
+ * The trail is lines of JSON. Each ends with `link`, a keyed hash of everything before it in the line and of the link
+ * of the line before; the first line of a file is linked to the file's name.
+ */
+export interface Head {
+  readonly file: string;
+  /** Of the file's last line; the first is 0. */
+  readonly n: number;
+  readonly link: string;
+}
+
+const headShape = z.object({ file: z.string(), n: z.number().int().min(0), link: z.string() });
+
+/** The first line of a file: what was there when it was begun and had not been named yet. */
+const openingShape = z.object({ n: z.literal(0), at: z.string(), opened: z.array(headShape) });
+const accessShape = z.object({
+  n: z.number().int().positive(),
+  at: z.string(),
+  /** `key-1a2b3c4d`, or `user-` and the user's pseudonym. */
+  caller: z.string(),
+  /** Pseudonym of the viewer token's own id. */
+  token: z.string().optional(),
+  kind: z.string(),
+  /** The user's pseudonym; null where nobody knows. */
+  user: z.string().nullable(),
+  outcome: z.string(),
+});
+/** Stands where accesses are missing, because they could not be written and there were too many to wait. */
+const lossShape = z.object({ n: z.number().int().positive(), at: z.string(), lost: z.number().int() });
+
+const lineShape = z.union([openingShape, accessShape, lossShape]);
+export type Line = z.infer<typeof lineShape>;
+export type AccessLine = z.infer<typeof accessShape>;
+
+/** What a line is to be, but for its number. */
+export type NewLine =
+  | Omit<z.infer<typeof openingShape>, 'n'>
+  | Omit<AccessLine, 'n'>
+  | Omit<z.infer<typeof lossShape>, 'n'>;
+
+const tail = /^(\{.*),"link":"([\w-]{43})"\}$/;
+
+/** The head after nothing: what the first line of a file is linked to. */
+export function beginningOf(file: string): Head {
+  return { file, n: -1, link: file };
+}
+
+/** Writes a line behind the head. */
+export function linkLine(
+  key: AuditKey,
+  head: Head,
+  line: NewLine,
+): { readonly text: string; readonly head: Head } {
+  const n = head.n + 1;
+  const body = JSON.stringify({ n, ...line }).slice(0, -1);
+  const link = key.link(head.link, body);
+  return { text: `${body},"link":"${link}"}\n`, head: { file: head.file, n, link } };
+}
+
+/** A line as it stands in a file, whether or not it is linked. */
+export interface Written {
+  readonly line: Line;
+  readonly link: string;
+  /** Whether it was written with this key behind that link. */
+  readonly follows: (key: AuditKey, before: string) => boolean;
+}
+
+/** @returns null for what is no line of a trail */
+export function readLine(text: string): Written | null {
+  const [, body, link] = tail.exec(text) ?? [];
+  if (body === undefined || link === undefined) return null;
+  const line = parseLine(`${body}}`);
+  return line && { line, link, follows: (key, before) => key.link(before, body) === link };
+}
+
+function parseLine(json: string): Line | null {
+  try {
+    return lineShape.safeParse(JSON.parse(json)).data ?? null;
+  } catch {
+    return null;
+  }
+}
+
+/** A head as one word, for the log: `<file>:<n>:<link>`. */
+export function formatHead({ file, n, link }: Head): string {
+  return `${file}:${n}:${link}`;
+}
+
+/** @returns null for anything else */
+export function parseHead(text: string): Head | null {
+  const [, file, n, link] = /^([\w-]+\.jsonl):(\d+):([\w-]{43})$/.exec(text) ?? [];
+  return file === undefined || link === undefined ? null : { file, n: Number(n), link };
+}

@@ -1,0 +1,79 @@
+import { statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { runAudit } from '../../support/commands.ts';
+import { makeFolder } from '../../support/folder.ts';
+import { gatewayKey } from '../../support/lab.ts';
+import { startWorld } from '../../support/world.ts';
+import { filesOf, key, linesOf, pseudonymOf, rewrite, writeTrail } from './support.ts';
+
+/** Asks without end until the gateway is gone; each answer that came was an access. */
+async function askUntilGone(url: string, orderId: string): Promise<number> {
+  const query = encodeURIComponent(`{ order(id: "${orderId}") { id } }`);
+  const headers = { authorization: `Bearer ${gatewayKey}` };
+  for (let answers = 0; ; answers += 1) {
+    const answer = await fetch(`${url}/graphql?query=${query}`, { headers }).catch(() => null);
+    if ((await answer?.text().catch(() => null)) === undefined) return answers;
+  }
+}
+
+test('a gateway that is killed as it writes leaves a sound trail, which goes on with the next', {
+  timeout: 30_000,
+}, async () => {
+  using folder = makeFolder();
+  const audit = { AUDIT_TRAIL: `file:${folder.path}`, AUDIT_TRAIL_KEY: key.toString('base64') };
+  await using world = await startWorld({ ...audit, EVENT_LOG: 'memory:', RECONCILE_MINUTES: '0' });
+  const { orderId, userId } = world.freshOrder();
+
+  const killed = await world.startGateway();
+  const asking = Array.from({ length: 4 }, () => askUntilGone(killed.url, orderId));
+  const [first = ''] = filesOf(folder.path);
+  await expect.poll(() => statSync(join(folder.path, first)).size, { interval: 5 }).toBeGreaterThan(2000);
+  await killed.end('SIGKILL');
+  const answers = (await Promise.all(asking)).reduce((sum, each) => sum + each, 0);
+  const accesses = linesOf(folder.path, first).length - 1;
+  expect(accesses).toBeGreaterThan(0);
+  expect(accesses).toBeLessThanOrEqual(answers + 4);
+
+  const next = await world.startGateway();
+  await fetch(`${next.url}/graphql?query={users(first:1){nodes{id}}}`, {
+    headers: { authorization: `Bearer ${gatewayKey}` },
+  });
+  await next.end('SIGTERM');
+  writeFileSync(folder.file('gateway.log'), [...killed.output, ...next.output].join('\n'));
+  const env = { ...world.env, EVENT_LOG: 'memory:' };
+  const verified = await runAudit(env, 'verify', '--heads', folder.file('gateway.log'));
+  expect(verified).toMatchObject({ code: 0 });
+  expect(verified.lines()).toEqual([{ files: 2, lines: accesses + 3, lost: 0, heads: 3, faults: 0 }]);
+
+  const exported = await runAudit(env, 'export', '--user', userId.toUpperCase());
+  expect(exported.lines().filter(({ kind }) => kind === 'read order.get')).toHaveLength(accesses);
+  expect(exported.text).not.toContain(userId);
+});
+
+test('what is found is said in words, and ends with 1', { timeout: 20_000 }, async () => {
+  using folder = makeFolder();
+  const env = {
+    AUDIT_TRAIL: `file:${folder.path}`,
+    AUDIT_TRAIL_KEY: key.toString('base64'),
+    SERVICE_URL: 'http://127.0.0.1:9',
+    SERVICE_API_KEY: 'any',
+  };
+  const file = await writeTrail(folder.path, 3);
+  rewrite(folder.path, file, (lines) => lines.with(2, (lines[2] ?? '').replace('"ok"', '"no"')));
+  const [verified, exported, later, wrong, off] = await Promise.all([
+    runAudit(env, 'verify'),
+    runAudit(env, 'export', '--user', 'user-1'),
+    runAudit(env, 'export', '--since', '2100-01-01'),
+    runAudit(env, 'export', '--until', 'tomorrow'),
+    runAudit({ ...env, AUDIT_TRAIL: 'off' }, 'verify'),
+  ]);
+  expect([verified.code, verified.said]).toEqual([1, `${file}: line 2 was changed.\n`]);
+  expect(exported).toMatchObject({ code: 1, said: 'The trail is not sound: see `verify`.\n' });
+  expect(exported.lines()).toEqual([
+    expect.objectContaining({ n: 2, user: pseudonymOf('user-1'), outcome: 'no', isSound: false }),
+  ]);
+  expect([later.text, wrong.code, off.code]).toEqual(['', 1, 1]);
+  expect(wrong.said).toContain('--since and --until take a time');
+  expect(off.said).toContain('AUDIT_TRAIL is off');
+});

@@ -1,0 +1,265 @@
+import { appendFileSync, renameSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { createAuditKey } from '../../../gateway/audit/keys.ts';
+import { parseHead } from '../../../gateway/audit/line.ts';
+import { createLog } from '../../../gateway/log.ts';
+import { makeFolder } from '../../support/folder.ts';
+import { fillDisk } from '../../support/full-disk.ts';
+import {
+  accessesIn,
+  examine,
+  filesOf,
+  key,
+  linesOf,
+  openTrail,
+  pseudonymOf,
+  rewrite,
+  writeTrail,
+} from './support.ts';
+
+const team = { kind: 'TEAM', keyName: 'key-11111111' } as const;
+
+test('a line says who, how, whose, when and what came of it, and nothing in clear', async () => {
+  using folder = makeFolder();
+  const trail = await openTrail(folder.path);
+  trail.watch(team)({ kind: 'read order.get', userId: 'A-User', outcome: 'ok' });
+  trail.watch({
+    kind: 'USER',
+    userId: 'a-user',
+    orderIds: null,
+    scopes: [],
+    issuedAt: new Date(),
+    expiresAt: new Date(),
+    origins: null,
+    tokenId: 'a-token',
+  })({ kind: 'read order.get', userId: null, outcome: 'not-found' });
+  await trail.close();
+
+  const [file = ''] = filesOf(folder.path);
+  const [opening, first, second] = linesOf(folder.path, file).map((line) => JSON.parse(line));
+  const link = expect.stringMatching(/^[\w-]{43}$/);
+  const at = expect.stringMatching(/^\d{4}-\d\d-\d\dT.*Z$/);
+  const user = pseudonymOf('a-user');
+  expect(opening).toEqual({ n: 0, at, opened: [], link });
+  expect(first).toEqual({
+    n: 1,
+    at,
+    caller: 'key-11111111',
+    kind: 'read order.get',
+    user,
+    outcome: 'ok',
+    link,
+  });
+  expect(second).toEqual({
+    n: 2,
+    at,
+    caller: `user-${user}`,
+    token: createAuditKey(key).tokenPseudonym('a-token'),
+    kind: 'read order.get',
+    user: null,
+    outcome: 'not-found',
+    link,
+  });
+  expect(linesOf(folder.path, file).join()).not.toMatch(/a-user|A-User|a-token/);
+  expect(await examine(folder.path)).toEqual({ files: 1, lines: 3, lost: 0, faults: [], remarks: [] });
+});
+
+test('one operation is told once for each user, kind and outcome', async () => {
+  using folder = makeFolder();
+  const trail = await openTrail(folder.path);
+  const watch = trail.watch(team);
+  for (let index = 0; index < 200; index += 1) {
+    watch({ kind: 'read order.get', userId: `user-${index % 20}`, outcome: 'ok' });
+  }
+  trail.watch(team)({ kind: 'read order.get', userId: 'user-1', outcome: 'ok' });
+  await trail.close();
+  expect(accessesIn(folder.path)).toHaveLength(21);
+});
+
+describe('what whoever can write the file does to it is found:', () => {
+  const swap = ([opening = '', first = '', second = '', ...rest]: readonly string[]) => [
+    opening,
+    second,
+    first,
+    ...rest,
+  ];
+  const forged = (lines: readonly string[]) => [...lines.slice(0, 3), ...lines.slice(2)];
+
+  test.each<readonly [string, (lines: readonly string[]) => readonly string[], readonly string[]]>([
+    [
+      'another user',
+      (lines) => lines.with(3, (lines[3] ?? '').replace(/"user":"./, '"user":"x')),
+      ['line 3 was changed.'],
+    ],
+    [
+      'another time',
+      (lines) => lines.with(3, (lines[3] ?? '').replace(/"at":"..../, '"at":"1999')),
+      ['line 3 was changed.'],
+    ],
+    [
+      'another link',
+      (lines) => lines.with(9, (lines[9] ?? '').replace(/"link":"./, '"link":"-')),
+      ['line 9 was changed.'],
+    ],
+    ['a line taken away', (lines) => lines.toSpliced(3, 1), ['1 lines are missing before line 4.']],
+    ['several', (lines) => lines.toSpliced(3, 4), ['4 lines are missing before line 7.']],
+    [
+      'two in another order',
+      swap,
+      [
+        '1 lines are missing before line 2.',
+        'line 1 stands where it was not written, or is no line of ours.',
+        '1 lines are missing before line 3.',
+      ],
+    ],
+    ['one put in twice', forged, ['line 2 stands where it was not written, or is no line of ours.']],
+    [
+      'words of their own',
+      (lines) => lines.toSpliced(3, 0, 'nothing'),
+      ['what stands behind line 2 is no line of a trail.'],
+    ],
+    [
+      'the beginning',
+      (lines) => lines.slice(1),
+      ['its first line was changed, or no key in AUDIT_TRAIL_KEY opens it.'],
+    ],
+  ])('%s', async (_what, change, faults) => {
+    using folder = makeFolder();
+    const file = await writeTrail(folder.path, 9);
+    rewrite(folder.path, file, change);
+    expect((await examine(folder.path)).faults).toEqual(faults.map((fault) => `${file}: ${fault}`));
+  });
+
+  test('the end of a file, once another has been begun', async () => {
+    using folder = makeFolder();
+    const file = await writeTrail(folder.path, 9);
+    await writeTrail(folder.path, 1);
+    rewrite(folder.path, file, (lines) => lines.slice(0, 6));
+    expect((await examine(folder.path)).faults).toEqual([`${file} was cut off after line 5: it had line 9.`]);
+  });
+
+  test('a whole file, and one under another name', async () => {
+    using folder = makeFolder();
+    const [first, second] = [await writeTrail(folder.path, 2), await writeTrail(folder.path, 2)];
+    await writeTrail(folder.path, 2);
+    rmSync(folder.file(first));
+    const other = second.replace(/.{8}\.jsonl$/, '00000000.jsonl');
+    renameSync(folder.file(second), folder.file(other));
+    expect((await examine(folder.path)).faults.toSorted()).toEqual(
+      [
+        `${other}: its first line was changed, or no key in AUDIT_TRAIL_KEY opens it.`,
+        `${first} is gone: it had line 2.`,
+        `${second} is gone: it had line 2.`,
+      ].toSorted(),
+    );
+  });
+
+  test('the end of the newest file, by the log of the gateway alone', async () => {
+    using folder = makeFolder();
+    const logged: string[] = [];
+    const log = createLog({ level: 'info', destination: { write: (line) => void logged.push(line) } });
+    const trail = await openTrail(folder.path, { log });
+    trail.watch(team)({ kind: 'read order.get', userId: 'somebody', outcome: 'ok' });
+    await trail.close();
+    const [file = ''] = filesOf(folder.path);
+    rewrite(folder.path, file, (lines) => lines.slice(0, 1));
+    expect((await examine(folder.path)).faults).toEqual([]);
+    const heads = logged.map((line) => parseHead(JSON.parse(line).head)).filter((head) => head !== null);
+    expect((await examine(folder.path, { heads })).faults).toEqual([
+      `${file} was cut off after line 0: it had line 1.`,
+    ]);
+  });
+});
+
+test('with another key nothing is sound, and with an older one beside the newest everything is', async () => {
+  using folder = makeFolder();
+  const file = await writeTrail(folder.path, 2);
+  const another = createAuditKey(Buffer.alloc(32, 'x'));
+  expect((await examine(folder.path, { keys: [another] })).faults).toEqual([
+    `${file}: its first line was changed, or no key in AUDIT_TRAIL_KEY opens it.`,
+  ]);
+  const rotated = await openTrail(folder.path, { keys: [Buffer.alloc(32, 'x'), key] });
+  await rotated.close();
+  expect((await examine(folder.path, { keys: [another, createAuditKey(key)] })).faults).toEqual([]);
+});
+
+test('a line that was cut by a kill is told and ends its file; the next file goes on from the line before', async () => {
+  using folder = makeFolder();
+  const file = await writeTrail(folder.path, 3);
+  appendFileSync(join(folder.path, file), '{"n":4,"at":"2026');
+  const next = await writeTrail(folder.path, 1);
+  expect(JSON.parse(linesOf(folder.path, next)[0] ?? '').opened).toEqual([
+    { file, n: 3, link: JSON.parse(linesOf(folder.path, file)[3] ?? '').link },
+  ]);
+  expect(await examine(folder.path)).toMatchObject({
+    faults: [],
+    remarks: [`${file} ends in 17 bytes of a line: its gateway was killed, or the disk full, as it wrote.`],
+  });
+});
+
+test('several gateways write side by side into one folder, and each file names where the others were', async () => {
+  using folder = makeFolder();
+  const trails = await Promise.all(Array.from({ length: 4 }, () => openTrail(folder.path)));
+  await Promise.all(
+    trails.map(async (trail, index) => {
+      for (let operation = 0; operation < 250; operation += 1) {
+        trail.watch(team)({ kind: 'read order.get', userId: `user-${index}-${operation}`, outcome: 'ok' });
+      }
+      await trail.close();
+    }),
+  );
+  await writeTrail(folder.path, 0);
+  expect(await examine(folder.path)).toMatchObject({ files: 5, lines: 4 * 251 + 1, faults: [] });
+  const users = accessesIn(folder.path).map(({ user }) => user);
+  expect(new Set(users).size).toBe(1000);
+});
+
+test('a file that is full is followed by the next, and all of them are one chain', async () => {
+  using folder = makeFolder();
+  const trail = await openTrail(folder.path, { maxFileBytes: 50_000 });
+  const watch = trail.watch(team);
+  for (let index = 0; index < 900; index += 1) {
+    watch({ kind: 'read order.get', userId: `user-${index}`, outcome: 'ok' });
+  }
+  await trail.close();
+  const [first = '', second = ''] = filesOf(folder.path);
+  expect(filesOf(folder.path)).toHaveLength(2);
+  expect(await examine(folder.path)).toMatchObject({ files: 2, lines: 902, faults: [] });
+  expect((await examine(folder.path, { from: second })).faults).toEqual([]);
+  rmSync(folder.file(first));
+  expect((await examine(folder.path)).faults).toEqual([`${first} is gone: it had line 500.`]);
+  expect((await examine(folder.path, { from: second })).faults).toEqual([]);
+});
+
+test('while the disk is full accesses wait, as many as there is room for, and the trail says what it lost', async () => {
+  using folder = makeFolder();
+  const logged: string[] = [];
+  const counted: (readonly [string, number])[] = [];
+  const log = createLog({
+    level: 'warn',
+    destination: { write: (line) => void logged.push(JSON.parse(line).event) },
+  });
+  const onRecords = (outcome: string, count: number) => void counted.push([outcome, count]);
+  const trail = await openTrail(folder.path, { log, onRecords, maxWaiting: 3 });
+  const told = () => expect.poll(() => logged, { interval: 5 });
+  {
+    using _full = fillDisk();
+    const watch = trail.watch(team);
+    for (let index = 0; index < 5; index += 1)
+      watch({ kind: 'read order.get', userId: `user-${index}`, outcome: 'ok' });
+    await told().toEqual(['audit.unwritable']);
+    expect(trail.isWritable()).toBe(false);
+  }
+  await trail.close();
+  expect(trail.isWritable()).toBe(true);
+  expect(accessesIn(folder.path).map(({ user }) => user)).toEqual(
+    [0, 1, 2].map((index) => pseudonymOf(`user-${index}`)),
+  );
+  expect(await examine(folder.path)).toMatchObject({ lost: 2, faults: [] });
+  expect(counted.filter(([, count]) => count > 0)).toEqual([
+    ['lost', 1],
+    ['lost', 1],
+    ['written', 3],
+  ]);
+});
