@@ -36,6 +36,8 @@ export interface Config {
   readonly eventRetentionDays: number;
   /** How often the service is compared with the event log; 0 = never. */
   readonly reconcileMinutes: number;
+  /** For how long an answer of the service is kept at most; 0 = not at all. */
+  readonly readCacheSeconds: number;
   /** Null = none is kept. */
   readonly auditTrail: AuditTrailConfig | null;
   readonly limits: LimitsConfig;
@@ -88,6 +90,8 @@ export function readConfig(env: Environment, keepSecrets: () => KeptSecrets): Co
     eventLogKeys: readEventLogKeys(reading),
     eventRetentionDays: reading.integer('EVENT_RETENTION_DAYS', 7, { min: 1, max: 365 }),
     reconcileMinutes: reading.integer('RECONCILE_MINUTES', 10, { min: 0, max: 1440 }),
+    // What is older than 300 s the newest message no longer sets right (domain/order/newest.ts).
+    readCacheSeconds: reading.integer('READ_CACHE_SECONDS', 10, { min: 0, max: 300 }),
     auditTrail: readAuditTrail(reading),
     limits: readLimits(reading),
     persistedOperations: {

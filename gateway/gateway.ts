@@ -27,7 +27,7 @@ import { createMetrics, type Metrics } from './metrics.ts';
 import { readers } from './readers.ts';
 import { keepRecent } from './recent.ts';
 import { closeServer, listen, localOrigins } from './server.ts';
-import { createUpstream, type Upstream } from './upstream/client.ts';
+import { openUpstream } from './upstream-by-events.ts';
 import { createWebhookEndpoint } from './webhooks/endpoint.ts';
 
 export interface GatewayParts {
@@ -78,9 +78,7 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
   metrics.watchEventLog(config.eventLog.kind, isWritable);
   const isTrailWritable = () => trail?.isWritable() ?? null;
   metrics.watchAuditTrail(isTrailWritable);
-  const upstream = openUpstream(parts, metrics);
-  // Heard before anyone is woken: what a subscriber asks after a change is never an answer from before it.
-  store.log.onNews(upstream.forget);
+  const { upstream, noteIntake } = openUpstream(parts, { log: store.log, metrics });
   const stopping = new AbortController();
   const own = new Set<string>();
   const isAllowedOrigin = (origin: string) => config.allowedOrigins.includes(origin) || own.has(origin);
@@ -140,6 +138,7 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
       teamId: contexts.learnTeam,
       onOutcome: (outcome) => {
         metrics.webhooks.inc({ outcome });
+        noteIntake(outcome);
         // The sender may give up before the log is back.
         if (outcome === 'unavailable') reconciler.request('gap');
       },
@@ -231,19 +230,6 @@ async function openTrail({ config, log }: GatewayParts, metrics: Metrics): Promi
     const message = '- AUDIT_TRAIL names a folder that cannot be read and written.';
     throw new GatewayError('CONFIG_INVALID', message, { cause });
   }
-}
-
-function openUpstream({ config, serviceUrl }: GatewayParts, metrics: Metrics): Upstream {
-  return createUpstream({
-    url: serviceUrl,
-    apiKey: config.service.apiKey,
-    apiKeyHeader: config.apiKeyHeader,
-    onCall: (operation, outcome, seconds) => {
-      metrics.upstreamCalls.inc({ operation, outcome });
-      metrics.upstreamSeconds.observe({ operation }, seconds);
-    },
-    onShared: (operation) => metrics.upstreamShared.inc({ operation }),
-  });
 }
 
 /** Spends a ticket and opens its document with the rights of the caller it was made for. */

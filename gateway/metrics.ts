@@ -8,6 +8,7 @@ import { createDeliveryMetrics, type DeliveryMetrics } from './delivery-metrics.
 export interface Metrics extends DeliveryMetrics {
   readonly upstreamCalls: Counter<'operation' | 'outcome'>;
   readonly upstreamShared: Counter<'operation'>;
+  readonly readCache: Counter<'outcome'>;
   readonly upstreamSeconds: Histogram<'operation'>;
   readonly operations: Counter<'outcome'>;
   readonly unlistedOperations: Counter;
@@ -39,6 +40,12 @@ export function createMetrics(): Metrics {
       name: 'labgraph_upstream_shared_total',
       help: 'Reads answered by an equal read already under way.',
       labelNames: ['operation'],
+      registers,
+    }),
+    readCache: new Counter({
+      name: 'labgraph_read_cache_total',
+      help: 'Reads by what a kept answer did for them, and kept answers given up before their time.',
+      labelNames: ['outcome'],
       registers,
     }),
     upstreamSeconds: new Histogram({

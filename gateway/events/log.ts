@@ -62,6 +62,20 @@ export interface EventLog {
    */
   readonly onNews: (listener: (news: News | null) => void) => () => void;
   /**
+   * Resolves once the listeners of `onNews` and `onTold` have heard all that anybody can have heard when it was
+   * called, at any gateway over this log.
+   * @throws GatewayError EVENT_LOG_UNAVAILABLE while that cannot be known
+   */
+  readonly catchUp: () => Promise<void>;
+  /**
+   * A word to the other gateways over this log, which is nowhere kept as an event. Each has heard it when it has
+   * caught up after this resolved.
+   * @throws GatewayError EVENT_LOG_UNAVAILABLE
+   */
+  readonly tell: (word: string) => Promise<void>;
+  /** @returns stops it */
+  readonly onTold: (listener: (word: string) => void) => () => void;
+  /**
    * Drops bodies received before this time, and their facts; message ids are remembered longer (30 days).
    * @returns how many it dropped
    */

@@ -1,10 +1,13 @@
 import { Pool } from 'undici';
 import { GatewayError, isGatewayError } from '../errors.ts';
-import { createCoalescer } from './coalesce.ts';
-import { type Answer, readAnswer } from './failure.ts';
+import type { Touched } from './change.ts';
+import { type AnsweredBy, createCoalescer } from './coalesce.ts';
+import { type Answer, readAnswer, toGatewayError } from './failure.ts';
 import { mediaTypeOf, notThatFile, type OpenOptions, type UpstreamFile } from './file.ts';
-import { type Form, toFormData } from './form.ts';
+import type { Form } from './form.ts';
+import { toBody, toHeaders, toKey, toPath } from './request.ts';
 import { withRetries } from './retry.ts';
+import type { Fetched } from './shelf.ts';
 
 /** One call to the service. Knows paths and JSON, but no concept of the service. */
 export interface UpstreamCall {
@@ -36,8 +39,11 @@ export interface Upstream {
    * (404). Equal reads of one `rights` key share one call, unless its answer is single-use; passing faults are tried again until the deadline.
    */
   readonly read: (call: UpstreamCall, options: ReadOptions) => Promise<unknown>;
-  /** Like `read` for a call that changes something. Sent exactly once; never aborted half-way. */
-  readonly write: (call: UpstreamCall) => Promise<unknown>;
+  /**
+   * Like `read` for a call that changes something. Sent exactly once; never aborted half-way. What it touches is
+   * given up before it is sent, and again before it is answered; everything, where that is not said.
+   */
+  readonly write: (call: UpstreamCall, options?: WriteOptions) => Promise<unknown>;
   /**
    * A file, as soon as it begins to come, or `undefined` when there is none (404). Tried again like a read until then; what goes wrong later breaks the
    * stream. Never shared.
@@ -45,8 +51,8 @@ export interface Upstream {
   readonly open: (call: UpstreamCall, options: OpenOptions) => Promise<UpstreamFile | undefined>;
   /** Marks an operation, for the sharing of reads (see coalesce.ts). */
   readonly begin: () => () => void;
-  /** From now on no read is answered with an older answer. */
-  readonly forget: () => void;
+  /** From now on no read is answered with an older answer that this touches. */
+  readonly change: (touched: Touched) => void;
   readonly close: () => Promise<void>;
 }
 
@@ -55,8 +61,19 @@ export interface ReadOptions {
   readonly rights: string;
   /** Ends the wait when the client has left. */
   readonly signal?: AbortSignal | undefined;
-  /** Told when an equal read answers this one as well. */
-  readonly onShared?: () => void;
+  /** Told when another read's answer answers this one as well. */
+  readonly onAnswered?: ((by: AnsweredBy) => void) | undefined;
+  /** Whether an answer that was kept will do: never for whoever acts on what it says. */
+  readonly takesKept?: boolean;
+  /** Whether news of the service touches the answer: a kept one is then given only while they are heard. */
+  readonly followsNews?: boolean;
+  /** What the answer rests on, so that it can be kept until that changes (change.ts); null when it is not to be. */
+  readonly restsOn?: ((json: unknown) => readonly string[] | null) | undefined;
+}
+
+export interface WriteOptions {
+  /** What it may change, given its answer; undefined before it is sent, and when nobody knows what it did. */
+  readonly touches: (answer: { readonly json: unknown } | undefined) => Touched;
 }
 
 export interface UpstreamOptions {
@@ -71,7 +88,17 @@ export interface UpstreamOptions {
   readonly maxBodyBytes?: number;
   readonly connections?: number;
   readonly onCall?: (operation: string, outcome: string, seconds: number) => void;
-  readonly onShared?: (operation: string) => void;
+  readonly onAnswered?: (operation: string, by: AnsweredBy) => void;
+  /** For how long an answer is kept that says what it rests on; 0 = never (the default). */
+  readonly keepMs?: number;
+  /** Whether all news that anybody has heard were told by now; asked before a kept answer is given. */
+  readonly hearNews?: () => Promise<boolean>;
+  /** Tells others who keep answers what a write has touched; settles when they will know. */
+  readonly onWritten?: (touched: Touched) => Promise<void>;
+  /** Told of each read that a kept answer would have answered: none was there, or news were not heard. */
+  readonly onMissed?: (why: 'miss' | 'unheard') => void;
+  /** Told of each kept answer that is given up before its time. */
+  readonly onDropped?: (why: 'changed' | 'full') => void;
 }
 
 /** The service behind one pool of keep-alive connections to one origin. The key goes nowhere else. */
@@ -80,11 +107,16 @@ export function createUpstream(options: UpstreamOptions): Upstream {
   const maxBodyBytes = options.maxBodyBytes ?? 16 * 1024 * 1024;
   const base = new URL(url);
   const pool = new Pool(base.origin, { connections: options.connections ?? 64, pipelining: 1 });
-  const coalescer = createCoalescer({
-    onShared: (key) => options.onShared?.(key.slice(0, key.indexOf(' '))),
-  });
+  const {
+    keepMs = 0,
+    onDropped,
+    onMissed,
+    hearNews = async () => true,
+    onWritten = async () => {},
+  } = options;
+  const coalescer = createCoalescer({ keepMs, ...(onDropped === undefined ? {} : { onDropped }) });
 
-  const attempt = async (call: UpstreamCall, signal: AbortSignal): Promise<unknown> => {
+  const attempt = async (call: UpstreamCall, signal: AbortSignal): Promise<Fetched> => {
     try {
       const response = await pool.request({
         method: call.method,
@@ -98,7 +130,7 @@ export function createUpstream(options: UpstreamOptions): Upstream {
         retryAfter: headerText(response.headers['retry-after']),
         body: await readBody(response.body, maxBodyBytes),
       };
-      return readAnswer(answer, call.readsRefusals);
+      return { json: readAnswer(answer, call.readsRefusals), bytes: answer.body.length };
     } catch (error) {
       throw toGatewayError(error, signal);
     }
@@ -165,15 +197,48 @@ export function createUpstream(options: UpstreamOptions): Upstream {
     );
   };
 
+  /** While news are not heard nothing that follows them is kept, and nothing kept is given. */
+  const share = async (call: UpstreamCall, asked: ReadOptions) => {
+    const { takesKept = false, followsNews = true } = asked;
+    const looks = keepMs > 0 && takesKept;
+    const isHeard = !(looks && followsNews) || (await hearNews());
+    return await coalescer.share(toKey(call, asked.rights), {
+      read: (left) => {
+        if (looks) onMissed?.(isHeard ? 'miss' : 'unheard');
+        return readOnce(call, left);
+      },
+      signal: asked.signal,
+      takesKept: looks && isHeard,
+      restsOn: isHeard ? asked.restsOn : undefined,
+      onAnswered: (by) => {
+        options.onAnswered?.(call.operation, by);
+        asked.onAnswered?.(by);
+      },
+    });
+  };
+  const write = async (call: UpstreamCall, touches: WriteOptions['touches']) => {
+    let touched = touches(undefined);
+    coalescer.change(touched);
+    try {
+      const { json } = await measured(call, () => attempt(call, AbortSignal.timeout(deadlineMs)));
+      touched = touches({ json });
+      return json;
+    } catch (error) {
+      // A refusal changed nothing; of any other fault nobody knows what it did, nor to whose things.
+      if (!isGatewayError(error, 'UPSTREAM_REJECTED')) touched = 'everything';
+      throw error;
+    } finally {
+      coalescer.change(touched);
+      await onWritten(touched);
+    }
+  };
+
   return {
-    read: (call, { rights, signal, onShared }) =>
-      call.isSingleUse
-        ? readOnce(call, signal ?? new AbortController().signal)
-        : coalescer.share(toKey(call, rights), signal, (left) => readOnce(call, left), onShared),
-    write: (call) => {
-      coalescer.forget();
-      return measured(call, () => attempt(call, AbortSignal.timeout(deadlineMs))).finally(coalescer.forget);
+    read: async (call, asked) => {
+      if (!call.isSingleUse) return await share(call, asked);
+      return (await readOnce(call, asked.signal ?? new AbortController().signal)).json;
     },
+    write: (call, { touches } = { touches: () => 'everything' }) => write(call, touches),
     open: (call, options) => {
       const deadline = performance.now() + deadlineMs;
       return measured(call, () =>
@@ -184,7 +249,7 @@ export function createUpstream(options: UpstreamOptions): Upstream {
       );
     },
     begin: coalescer.begin,
-    forget: coalescer.forget,
+    change: coalescer.change,
     close: () => closeWithin(pool, closeMs),
   };
 }
@@ -194,40 +259,6 @@ async function closeWithin(pool: Pool, ms: number): Promise<void> {
   const cut = setTimeout(() => void pool.destroy(), ms);
   await pool.close().catch(() => undefined);
   clearTimeout(cut);
-}
-
-function toKey(call: UpstreamCall, rights: string): string {
-  const body = call.body === undefined ? '' : JSON.stringify(call.body);
-  const headers = call.headers === undefined ? '' : JSON.stringify(call.headers);
-  return `${call.operation} ${rights} ${call.method} ${toPath('', call)} ${headers} ${body}`;
-}
-
-function toPath(prefix: string, call: UpstreamCall): string {
-  const query = new URLSearchParams();
-  for (const [name, value] of Object.entries(call.query ?? {})) {
-    if (value === null || value === undefined) continue;
-    const values: readonly (string | number | boolean)[] = typeof value === 'object' ? value : [value];
-    for (const item of values) query.append(name, String(item));
-  }
-  const text = query.toString();
-  return `${prefix.replace(/\/+$/, '')}${call.path}${text === '' ? '' : `?${text}`}`;
-}
-
-function toHeaders(call: UpstreamCall, key: Readonly<Record<string, string>>): Record<string, string> {
-  const more = Object.entries(call.headers ?? {}).map(([name, value]) => [name.toLowerCase(), value]);
-  const own = Object.entries(key).map(([name, value]) => [name.toLowerCase(), value]);
-  return {
-    ...Object.fromEntries(more),
-    accept: 'application/json',
-    ...(call.body === undefined ? {} : { 'content-type': 'application/json' }),
-    // Last and in lower case, so that no call can replace or double it.
-    ...Object.fromEntries(own),
-  };
-}
-
-function toBody({ body, form }: UpstreamCall) {
-  if (form !== undefined) return { body: toFormData(form) };
-  return body === undefined ? {} : { body: JSON.stringify(body) };
 }
 
 function headerText(value: string | readonly string[] | undefined): string | null {
@@ -246,22 +277,4 @@ async function readBody(body: AsyncIterable<Buffer>, maxBytes: number): Promise<
     chunks.push(chunk);
   }
   return Buffer.concat(chunks, bytes).toString('utf8');
-}
-
-function toGatewayError(error: unknown, signal: AbortSignal): unknown {
-  if (error instanceof GatewayError) return error;
-  if (!signal.aborted) {
-    const notSent = isConnectFailure(error);
-    const message = notSent ? 'The service could not be reached.' : 'The service gave no answer.';
-    return new GatewayError('UPSTREAM_UNAVAILABLE', message, { cause: error, notSent });
-  }
-  const isTimeout = signal.reason instanceof DOMException && signal.reason.name === 'TimeoutError';
-  return isTimeout
-    ? new GatewayError('UPSTREAM_TIMEOUT', 'The service did not answer in time.')
-    : signal.reason;
-}
-
-function isConnectFailure(error: unknown): boolean {
-  const code = error instanceof Error && 'code' in error ? error.code : undefined;
-  return code === 'ECONNREFUSED' || code === 'ENOTFOUND' || code === 'UND_ERR_CONNECT_TIMEOUT';
 }

@@ -145,3 +145,22 @@ function collectTexts(value: unknown): readonly string[] {
 function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
+
+/** What a call met that was not answered: an ended signal's own reason where it was no deadline. */
+export function toGatewayError(error: unknown, signal: AbortSignal): unknown {
+  if (error instanceof GatewayError) return error;
+  if (!signal.aborted) {
+    const notSent = isConnectFailure(error);
+    const message = notSent ? 'The service could not be reached.' : 'The service gave no answer.';
+    return new GatewayError('UPSTREAM_UNAVAILABLE', message, { cause: error, notSent });
+  }
+  const isTimeout = signal.reason instanceof DOMException && signal.reason.name === 'TimeoutError';
+  return isTimeout
+    ? new GatewayError('UPSTREAM_TIMEOUT', 'The service did not answer in time.')
+    : signal.reason;
+}
+
+function isConnectFailure(error: unknown): boolean {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  return code === 'ECONNREFUSED' || code === 'ENOTFOUND' || code === 'UND_ERR_CONNECT_TIMEOUT';
+}

@@ -1,7 +1,10 @@
 import { GatewayError, isGatewayError } from '../errors.ts';
 import { type Account, createAccounts, type Kept, type OnAccess } from './access.ts';
-import type { Upstream, UpstreamCall } from './client.ts';
+import type { Guarded, Keepable, ReadFile, ReadOne, ReadPage, Write } from './calls.ts';
+import type { ReadOptions, Upstream, UpstreamCall } from './client.ts';
 import type { UpstreamFile } from './file.ts';
+import { readOnceOf } from './read-once.ts';
+import { restsOnOne, restsOnPage, touchedByWrite } from './resting.ts';
 import { type OnUnreadable, readNoting, readOrRefuse } from './unreadable.ts';
 
 /** Whose data an answer is: what the owner check compares with the caller. */
@@ -61,40 +64,8 @@ export interface Page<Row> {
   readonly from: number | null;
   /** Whether rows came that lie beyond the bound that was asked for: the service knows no such bound. */
   readonly ignoresBound?: boolean;
-}
-
-/** A read of a file that belongs to somebody; it comes as a stream. */
-export interface ReadFile extends Guarded {
-  /** The file's media type; anything else is UPSTREAM_UNREADABLE. */
-  readonly accept: string;
-  readonly about: Subject;
-}
-
-interface Guarded extends UpstreamCall {
-  /** The scope a viewer token needs for this call; null where whoever calls has asked for it already. */
-  readonly scope: Scope | null;
-}
-
-/** A read of one thing. `owner` is required: what is nobody's says so with `'anyone'`. */
-export interface ReadOne<T> extends Guarded {
-  readonly reader: (json: unknown) => T;
-  readonly owner: 'anyone' | ((thing: T) => Subject);
-  /** Whose thing is asked for, when that is known beforehand: another's is never asked for. */
-  readonly about?: Subject;
-}
-
-/** A read of one page of a list; rows that are not the caller's are left out. */
-export interface ReadPage<Row> extends Guarded {
-  readonly reader: (json: unknown) => Page<Row>;
-  readonly owner: 'anyone' | ((row: Row) => Subject);
-  readonly about?: Subject;
-}
-
-/** A write about somebody's things. `owner` is required as for reads: an answer may be of somebody else. */
-export interface Write<T> extends Guarded {
-  readonly reader: (json: unknown) => T;
-  readonly owner: 'anyone' | ((thing: T) => Subject);
-  readonly about: Subject;
+  /** Whether it was kept of an earlier read: it may be shown, and nobody may act on it. */
+  readonly isKept?: boolean;
 }
 
 /** The service as one caller may use it. Every access to somebody's data is told to the audit trail here. */
@@ -109,6 +80,11 @@ export interface Service {
    * @throws GatewayError that says whether it may have been done (`mayBeDone`)
    */
   readonly write: <T>(write: Write<T>) => Promise<T | null>;
+  /**
+   * The same service for whoever only shows what it reads: an answer may have been kept of an earlier read
+   * (`ReadOne.keeping`). Whoever acts on what it reads, or reads more by it, uses the service itself.
+   */
+  readonly forShowing: Service;
   readonly rights: Rights;
   /** Whether something about somebody may begin; what then comes of it is told by whoever does it. */
   readonly mayBegin: (kept: Kept) => boolean;
@@ -124,6 +100,8 @@ export interface ServiceOptions {
   readonly rights: Rights;
   readonly ordersPath: string;
   readonly signal?: AbortSignal | undefined;
+  /** Whether answers that were kept will do. */
+  readonly takesKept?: boolean;
   /** Told the team that an answer names. */
   readonly onTeam?: (teamId: string) => void;
   /** Told of every access to somebody's data; left out for the gateway itself. */
@@ -171,9 +149,22 @@ export function bindService(upstream: Upstream, options: ServiceOptions): Servic
 
   const readWith = <T>(call: UpstreamCall & { readonly reader: (json: unknown) => T }, json: unknown): T =>
     readOrRefuse(() =>
-      readNoting(call.reader, json, (path, rows) => options.onUnreadable?.(call.operation, path, rows)),
+      readNoting(readOnceOf(call.reader), json, (path, rows) =>
+        options.onUnreadable?.(call.operation, path, rows),
+      ),
     );
 
+  const ask = (read: Keepable, more: Partial<ReadOptions>) => {
+    const { keeping } = read;
+    const isForAll = keeping === 'for-a-time';
+    return upstream.read(read, {
+      rights: isForAll ? 'anyone' : rights.key,
+      signal,
+      takesKept: keeping !== undefined && (options.takesKept ?? false),
+      followsNews: !isForAll,
+      ...(keeping === undefined ? {} : more),
+    });
+  };
   /** What is of somebody else counts as unreadable: it says nothing of what was written. */
   const readOwn =
     <T>(write: Write<T>) =>
@@ -185,10 +176,15 @@ export function bindService(upstream: Upstream, options: ServiceOptions): Servic
       });
     };
 
+  let forShowing: Service | null = null;
   return {
     require,
     ordersPath,
     rights,
+    get forShowing() {
+      forShowing ??= options.takesKept ? this : bindService(upstream, { ...options, takesKept: true });
+      return forShowing;
+    },
     mayBegin,
     mayShow: (kept) => {
       const isMine = mayBegin(kept);
@@ -199,7 +195,9 @@ export function bindService(upstream: Upstream, options: ServiceOptions): Servic
       const account = accountOf('read', read);
       if (!mayAsk(read, account)) return null;
       return await account.around(async () => {
-        const json = await upstream.read(read, { rights: rights.key, signal });
+        const json = await ask(read, {
+          restsOn: (answer) => restsOnOne(read, readWith(read, answer), rights),
+        });
         if (json === undefined) return account.tellMissing();
         const thing = readWith(read, json);
         const subject = subjectOf(read.owner, thing);
@@ -211,16 +209,24 @@ export function bindService(upstream: Upstream, options: ServiceOptions): Servic
       const account = accountOf('read', read);
       if (!mayAsk(read, account)) return emptyPage;
       return await account.around(async () => {
-        const json = await upstream.read(read, { rights: rights.key, signal });
+        let isKept = false;
+        const json = await ask(read, {
+          restsOn: (answer) => restsOnPage(read, readWith(read, answer)),
+          onAnswered: (by) => {
+            isKept = by === 'kept';
+          },
+        });
         if (json === undefined) return account.tellMissing() ?? emptyPageOf(read);
         if (read.about) account.tell('ok');
         // Rows of others that a service listed unasked were nobody's wish: they are left out, and no access.
-        return keepRows(readWith(read, json), (row) => {
+        const page = readWith(read, json);
+        const own = keepRows(read.refine?.(page) ?? page, (row) => {
           const subject = subjectOf(read.owner, row);
           if (!owns(subject)) return false;
           if (subject !== null) account.tell('ok', subject.userId);
           return true;
         });
+        return isKept ? { ...own, isKept } : own;
       });
     },
     readFile: async (read) => {
@@ -238,7 +244,7 @@ export function bindService(upstream: Upstream, options: ServiceOptions): Servic
       if (!mayAsk(write, account)) return null;
       try {
         return await account.around(async () => {
-          const json = await upstream.write(write);
+          const json = await upstream.write(write, { touches: (answer) => touchedByWrite(write, answer) });
           if (json === undefined) return account.tellMissing();
           const thing = readWith({ ...write, reader: readOwn(write) }, json);
           account.tell('ok', write.about.userId ?? subjectOf(write.owner, thing)?.userId ?? null);

@@ -1,4 +1,5 @@
 import type { Upstream } from './client.ts';
+import type { AnsweredBy } from './coalesce.ts';
 
 /** What one operation has asked of the service so far. */
 export interface UpstreamTotals {
@@ -6,7 +7,7 @@ export interface UpstreamTotals {
   readonly calls: number;
   /** Reads answered by an equal read of the same burst (coalesce.ts). */
   readonly shared: number;
-  /** Always 0: nothing is kept beyond a burst. */
+  /** Reads answered by what was kept of an earlier one (coalesce.ts). */
   readonly cached: number;
   /** Milliseconds during which it waited for at least one of them. */
   readonly ms: number;
@@ -20,7 +21,7 @@ export interface TracedUpstream {
 /** The service with a count of what is asked of it through here. */
 export function traceUpstream(upstream: Upstream): TracedUpstream {
   let asked = 0;
-  let shared = 0;
+  const answered = { shared: 0, kept: 0 };
   let waiting = 0;
   let since = 0;
   let ms = 0;
@@ -35,16 +36,22 @@ export function traceUpstream(upstream: Upstream): TracedUpstream {
       if (waiting === 0) ms += performance.now() - since;
     }
   };
-  const onShared = () => {
-    shared += 1;
-  };
   return {
     upstream: {
       ...upstream,
-      read: (call, options) => timed(() => upstream.read(call, { ...options, onShared })),
-      write: (call) => timed(() => upstream.write(call)),
+      read: (call, options) => {
+        const onAnswered = (by: AnsweredBy) => {
+          answered[by] += 1;
+          options.onAnswered?.(by);
+        };
+        return timed(() => upstream.read(call, { ...options, onAnswered }));
+      },
+      write: (call, options) => timed(() => upstream.write(call, options)),
       open: (call, options) => timed(() => upstream.open(call, options)),
     },
-    totals: () => ({ calls: asked - shared, shared, cached: 0, ms: Math.round(ms) }),
+    totals: () => {
+      const { shared, kept } = answered;
+      return { calls: asked - shared - kept, shared, cached: kept, ms: Math.round(ms) };
+    },
   };
 }

@@ -9,7 +9,7 @@ import { openEventStore } from '../../gateway/events/open.ts';
 import { createLog } from '../../gateway/log.ts';
 import { waysWith } from '../support/ask.ts';
 import { openEventStream } from '../support/event-stream.ts';
-import { gatewayKey, graphqlRequest, type Lab, startLab } from '../support/lab.ts';
+import { gatewayKey, graphqlRequest, type Lab, readAnew, startLab } from '../support/lab.ts';
 import { startRedis } from '../support/redis.ts';
 import { subscribeOverSse, subscribeOverWebSocket } from '../support/subscribe.ts';
 
@@ -62,7 +62,7 @@ describe('points of a minute', () => {
   test('are what an operation has really called: what was paid ahead comes back', async () => {
     // It weighs more than 400 calls and pays 50 ahead.
     const query = '{ users(first: 20) { nodes { orders(first: 20) { nodes { markers { totalCount } } } } } }';
-    await using lab = await startLab({ env: { RATE_LIMIT_POINTS: '140' } });
+    await using lab = await startLab({ env: { ...readAnew, RATE_LIMIT_POINTS: '140' } });
     const before = lab.sandbox.calls.length;
     const codes: unknown[] = [];
     for (let count = 0; count < 4; count += 1) {

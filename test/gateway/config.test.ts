@@ -47,6 +47,7 @@ describe('the configuration', () => {
       eventLog: { kind: 'sqlite', path: './data/events.db' },
       eventLogKeys: [key],
       eventRetentionDays: 7,
+      readCacheSeconds: 10,
       reconcileMinutes: 10,
       auditTrail: { folder: './data/audit', keys: [auditKey] },
       limits: { pointsPerMinute: 10_000, connections: 50, operationsPerSocket: 50 },

@@ -311,7 +311,7 @@ function answering(json: (operation: string) => unknown): Upstream {
     write: answer,
     open: () => Promise.resolve(undefined),
     begin: () => end,
-    forget: end,
+    change: end,
     close: () => Promise.resolve(),
   };
 }

@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Lab, serviceKey, startLab } from '../support/lab.ts';
+import { type Lab, readAnew, serviceKey, startLab } from '../support/lab.ts';
 import { spoil } from '../support/spoil.ts';
 
 let lab: Lab;
 beforeAll(async () => {
-  lab = await startLab();
+  lab = await startLab({ env: readAnew });
 });
 afterAll(() => lab[Symbol.asyncDispose]());
 
@@ -106,7 +106,7 @@ async function codesOf(query: string): Promise<readonly string[]> {
 }
 
 test('values that the graph does not know are counted once per operation, and people are not told by them', async () => {
-  await using own = await startLab();
+  await using own = await startLab({ env: readAnew });
   const [user] = own.sandbox.users();
   own.sandbox.faults.add({
     path: '/orders',
@@ -137,7 +137,7 @@ test('values that the graph does not know are counted once per operation, and pe
 });
 
 test('known values count nothing', async () => {
-  await using own = await startLab();
+  await using own = await startLab({ env: readAnew });
   expect(
     (await own.query(`{ orders(first: 100) { nodes ${order} } labs { collectionMethods } }`)).errors,
   ).toBeUndefined();
@@ -146,7 +146,7 @@ test('known values count nothing', async () => {
 });
 
 test('rows left out and answers refused are counted by their place, once per answer', async () => {
-  await using own = await startLab();
+  await using own = await startLab({ env: readAnew });
   answerWith('/orders', JSON.stringify({ orders: [null, { id: 3 }, { secret: 'Ada' }] }), own);
   // Two fields that share one read.
   await own.query('{ a: orders(first: 3) { nodes { id } } b: orders(first: 3) { nodes { id } } }');
@@ -162,7 +162,7 @@ test('rows left out and answers refused are counted by their place, once per ans
 });
 
 test('a flood of new values is counted under 200 labels and one more', async () => {
-  await using own = await startLab();
+  await using own = await startLab({ env: readAnew });
   const markers = Array.from({ length: 250 }, (_, index) => ({
     id: index + 1,
     name: 'm',

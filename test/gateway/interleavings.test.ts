@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { readAnew } from '../support/lab.ts';
 import { type Mutant, plantMutant } from '../support/plant-mutant.ts';
 import { type Crowd, countShared, countSharedByThree, findCrossing, gather } from './isolation/interleave.ts';
 
@@ -19,6 +20,11 @@ describe('two users, and a token of the first for one order, who ask the same at
     expect(await countShared(crowd)).toBeGreaterThan(100);
   }, 120_000);
 
+  test('are so where nothing is kept and all is in flight', async () => {
+    await using crowd = await gather({ env: readAnew });
+    expect(await findCrossing(crowd, 300)).toBeNull();
+  }, 120_000);
+
   test('share no read of the service', async () => {
     await using crowd = await gather();
     expect(await findReads(crowd)).toBeNull();
@@ -26,7 +32,7 @@ describe('two users, and a token of the first for one order, who ask the same at
 });
 
 const loaders = 'gateway/graph/context.ts';
-const sharing = { file: 'gateway/upstream/client.ts', from: 'coalescer.share(toKey(call, rights),' };
+const sharing = { file: 'gateway/upstream/client.ts', from: 'coalescer.share(toKey(call, asked.rights),' };
 const mutants: readonly (Mutant & { readonly find: Find })[] = [
   {
     name: 'shares reads whatever their callers may see',
@@ -57,7 +63,7 @@ test.each(mutants)(
   async ({ find, ...mutant }) => {
     using planted = plantMutant(mutant);
     const { createGateway } = await import(`${planted.source}/gateway/gateway.ts`);
-    await using crowd = await gather(createGateway);
+    await using crowd = await gather({ make: createGateway });
     expect(await find(crowd)).not.toBeNull();
   },
   60_000,

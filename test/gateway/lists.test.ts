@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { buildSchema, getNamedType, isInterfaceType, isObjectType } from 'graphql';
 import { describe, expect, test } from 'vitest';
-import { type GraphQLAnswer, type Lab, startLab } from '../support/lab.ts';
+import { type GraphQLAnswer, type Lab, readAnew, startLab } from '../support/lab.ts';
 import { type ListCase, listCases, sendWearables } from '../support/list-cases.ts';
 
 const schema = buildSchema(readFileSync(new URL('../../schema.graphql', import.meta.url), 'utf8'));
@@ -142,7 +142,7 @@ describe.each(listCases)('$field', (listCase) => {
   });
 
   test('is walked by 1 and by 100, each row once and in the order promised', async () => {
-    await using lab = await startLab();
+    await using lab = await startLab({ env: readAnew });
     const few = await listCase.keys(lab);
     expect(keysIn(await walk(lab, listCase, { first: 1 }))).toEqual(few);
 
@@ -178,7 +178,7 @@ describe.each(listCases)('$field', (listCase) => {
   });
 
   test('shows each row once while rows are added, and misses none that stood there', async () => {
-    await using lab = await startLab();
+    await using lab = await startLab({ env: readAnew });
     const atStart = await listCase.keys(lab);
     const stretches = await walk(lab, listCase, {
       first: Math.min(3, Math.floor(atStart.length / 3)),

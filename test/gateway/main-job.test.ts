@@ -54,13 +54,6 @@ test('50 equal queries over 50 connections cost no more than one', async () => {
   expect(lab.sandbox.calls.toSorted()).toEqual(documentedCalls(lab));
 });
 
-test('a query made after another one asks the service again', async () => {
-  await using lab = await startLab();
-  await lab.query('{ users(first: 1) { nodes { id } } }');
-  await lab.query('{ users(first: 1) { nodes { id } } }');
-  expect(lab.sandbox.calls).toEqual(['GET /v2/user/?offset=0&limit=1', 'GET /v2/user/?offset=0&limit=1']);
-});
-
 test('orders asked for by id in one operation are one call', async () => {
   await using lab = await startLab();
   const [one, two] = lab.sandbox.orders();

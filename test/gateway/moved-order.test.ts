@@ -173,6 +173,27 @@ test.each(['orderUpdates', 'userOrderUpdates'] as const)(
   },
 );
 
+test('what was kept of a kit that moved unheard of shows nothing of the present user', async () => {
+  await using lab = await startLab();
+  const kit = await orderKit(lab);
+  await simulate(lab, kit.orderId, 'collecting_sample.testkit.with_customer');
+  lab.sandbox.webhooks.knobs.drop = () => true;
+  const list = `{ orders(first: 100) { nodes { id userId ${nested} } } }`;
+  const single = `{ order(id: "${kit.orderId}") { id userId ${nested} } }`;
+  const ask = async (query: string) => (await lab.query(query, { token: kit.former.token })).data;
+  await Promise.all([ask(list), ask(single)]);
+  // Moved by somebody of whom this gateway hears nothing.
+  await using elsewhere = await startLab({
+    serve: async () => lab.serviceUrl,
+    env: { EVENT_LOG: 'memory:' },
+  });
+  await move({ ...lab, query: elsewhere.query }, kit);
+
+  const shown = { id: kit.orderId, userId: kit.former.userId, ...nothing };
+  expect((await ask(list)).orders.nodes).toContainEqual(shown);
+  expect((await ask(single)).order).toEqual(shown);
+});
+
 test('orders that an operation has listed are not asked for again by what hangs on them', async () => {
   await using lab = await startLab();
   const [person] = lab.sandbox.users();

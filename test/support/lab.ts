@@ -35,6 +35,9 @@ export interface QueryOptions {
 // biome-ignore lint/suspicious/noExplicitAny: answers are read like a client reads them, field by field.
 export type GraphQLAnswer = { data?: any; errors?: any[]; status: number };
 
+/** For tests that change the service behind the gateway's back, or count calls of queries that are asked twice. */
+export const readAnew = { READ_CACHE_SECONDS: '0' } as const;
+
 export interface LabOptions {
   /** Environment variables on top of the test's own. */
   readonly env?: Readonly<Record<string, string>>;

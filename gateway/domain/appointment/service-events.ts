@@ -1,5 +1,5 @@
 import { builder } from '../../graph/builder.ts';
-import { loadOrder, orderRef } from '../order/graph.ts';
+import { loadShownOrder, orderRef } from '../order/graph.ts';
 import { claimServiceEvents, serviceEventRef } from '../service-event/graph.ts';
 import type { ServiceEvent } from '../service-event/stream.ts';
 import { appointmentRef } from './graph.ts';
@@ -26,7 +26,7 @@ builder.objectRef<ServiceEvent>(typename).implement({
       description: 'The order it is for.',
       resolve: (event, _args, context) => {
         const orderId = readAppointment(event.payload)?.orderId ?? null;
-        return orderId === null ? null : loadOrder(context, orderId);
+        return orderId === null ? null : loadShownOrder(context, orderId);
       },
     }),
   }),

@@ -95,7 +95,7 @@ builder.queryField('labAccounts', (t) =>
     },
     resolve: (_root, args, context) => {
       requireTeam(context);
-      return listLabAccounts(context.service, {
+      return listLabAccounts(context.service.forShowing, {
         id: readOptionalUuid('id', args.id),
         status: args.status?.toLowerCase() ?? null,
       });

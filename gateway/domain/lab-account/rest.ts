@@ -45,6 +45,7 @@ const labAccountShape = z
 
 /** The list may be left out where the team has no account of its own (public service). */
 const answerShape = z.object({ data: list(labAccountShape) });
+const readLabAccounts = (json: unknown) => answerShape.parse(json).data;
 
 /** Both in lower case; null = any. */
 export interface LabAccountFilter {
@@ -62,7 +63,8 @@ export async function listLabAccounts(
     method: 'GET',
     path: '/v3/lab_test/lab_account',
     query: { lab_account_id: filter.id, status: filter.status },
-    reader: (json) => answerShape.parse(json).data,
+    reader: readLabAccounts,
+    keeping: 'for-a-time',
     scope: 'read:catalogue',
     owner: 'anyone',
   });

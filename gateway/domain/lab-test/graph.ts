@@ -112,7 +112,7 @@ builder.queryFields((t) => ({
     type: labTestRef,
     description: 'One lab test by id; null when there is none.',
     args: { id: t.arg.id({ required: true, description: "The lab test's id (uuid)." }) },
-    resolve: (_root, args, { service }) => getLabTest(service, readUuid('id', args.id)),
+    resolve: (_root, args, { service }) => getLabTest(service.forShowing, readUuid('id', args.id)),
   }),
   labTests: t.field({
     type: labTestConnectionRef,
@@ -129,13 +129,15 @@ builder.queryFields((t) => ({
         method: filter?.method?.toLowerCase() ?? null,
         name: filter?.name ?? null,
       };
-      return cursorConnection(args, ['labTests', asked], (request) => listLabTests(service, asked, request));
+      return cursorConnection(args, ['labTests', asked], (request) =>
+        listLabTests(service.forShowing, asked, request),
+      );
     },
   }),
   labs: t.field({
     type: [labRef],
     nullable: false,
     description: 'The labs the team can order from.',
-    resolve: (_root, _args, { service }) => listLabs(service),
+    resolve: (_root, _args, { service }) => listLabs(service.forShowing),
   }),
 }));

@@ -44,6 +44,8 @@ export const labTestShape = z
   .transform(({ sample_type: sampleType, ...rest }) => ({ ...rest, sampleType }));
 
 const labList = requiredList(labShape);
+const readLabs = (json: unknown) => labList.parse(json);
+const readLabTest = (json: unknown) => labTestShape.parse(json);
 
 const readLabTestPage = pageReader('data', labTestShape);
 
@@ -77,6 +79,7 @@ export function listLabTests(
       name: filter.name,
     },
     reader: readLabTestPage,
+    keeping: 'for-a-time',
     scope: 'read:catalogue',
     owner: 'anyone',
   });
@@ -88,7 +91,8 @@ export function getLabTest(service: Service, labTestId: string): Promise<LabTest
     operation: 'lab-test.get',
     method: 'GET',
     path: `/v3/lab_tests/${encodeURIComponent(labTestId)}`,
-    reader: (json) => labTestShape.parse(json),
+    reader: readLabTest,
+    keeping: 'for-a-time',
     scope: 'read:catalogue',
     owner: 'anyone',
   });
@@ -100,7 +104,8 @@ export async function listLabs(service: Service): Promise<readonly Lab[]> {
     operation: 'lab.list',
     method: 'GET',
     path: '/v3/lab_tests/labs',
-    reader: (json) => labList.parse(json),
+    reader: readLabs,
+    keeping: 'for-a-time',
     scope: 'read:catalogue',
     owner: 'anyone',
   });

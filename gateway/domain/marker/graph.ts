@@ -93,7 +93,8 @@ interface OrderSetPage {
 /** Pages of order sets: orders of the same lab test share one call per operation. */
 const orderSetPages: LoaderKind<OrderSetPage, Page<Marker>> = {
   keyOf: (key) => JSON.stringify(key),
-  batch: (service, keys) => loadEach(keys, ({ set, request }) => listOrderSetMarkers(service, set, request)),
+  batch: (service, keys) =>
+    loadEach(keys, ({ set, request }) => listOrderSetMarkers(service.forShowing, set, request)),
 };
 
 /** What a set measures, as a connection; equal pages are read once per operation. */
@@ -120,7 +121,7 @@ builder.queryFields((t) => ({
     },
     resolve: (_root, { labSlug = null, name = null, ...args }, { service }) =>
       pagedConnection(args, ['markers', labSlug, name], (page) =>
-        listMarkers(service, { labSlug, name }, page),
+        listMarkers(service.forShowing, { labSlug, name }, page),
       ),
   }),
   orderSetMarkers: t.field({

@@ -101,6 +101,7 @@ export function listOrderSetMarkers(
       ...(set.addOnProviderIds.length === 0 ? {} : { add_on: { provider_ids: set.addOnProviderIds } }),
     },
     reader: readMarkerPage,
+    keeping: 'for-a-time',
     scope: 'read:orders',
     owner: 'anyone',
   });
@@ -123,6 +124,7 @@ export function listMarkers(
     path: '/v3/lab_tests/markers',
     query: { lab_slug: filter.labSlug, name: filter.name, page: request.page, size: request.size },
     reader: readMarkerPage,
+    keeping: 'for-a-time',
     scope: 'read:catalogue',
     owner: 'anyone',
   });

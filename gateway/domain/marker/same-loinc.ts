@@ -20,7 +20,7 @@ interface Catalogue {
 const markersByLoinc: LoaderKind<string, Page<Marker>> = {
   keyOf: (code) => code,
   batch: async (service, codes) => {
-    const { markers, isWhole } = await readCatalogue(service);
+    const { markers, isWhole } = await readCatalogue(service.forShowing);
     return codes.map((code) => {
       const rows = markers.filter(({ expectedResults }) =>
         expectedResults.some(({ loinc }) => loinc?.code === code),

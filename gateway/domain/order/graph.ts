@@ -4,6 +4,7 @@ import { type ConnectionArguments, connectionArgs, connectionCost } from '../../
 import type { GraphContext, LoaderKind } from '../../graph/context.ts';
 import { upstreamCallCost } from '../../graph/cost.ts';
 import { openEnum } from '../../graph/open-enum.ts';
+import type { Page } from '../../upstream/service.ts';
 import { addressRef } from '../address/graph.ts';
 import { collectionMethod, labTestRef } from '../lab-test/graph.ts';
 import { loadOrderSetMarkers, markerConnectionRef } from '../marker/graph.ts';
@@ -34,6 +35,12 @@ const ordersById: LoaderKind<string, CurrentOrder | null> = {
   batch: getOrders,
 };
 
+/** The same for showing them, from what was kept of earlier reads where there is that. */
+const shownOrdersById: LoaderKind<string, CurrentOrder | null> = {
+  keyOf: (id) => id.toLowerCase(),
+  batch: (service, ids) => getOrders(service.forShowing, ids),
+};
+
 /**
  * The order with this id as it is now and as the caller may see it, or null. Fields of an order that read more of it
  * ask here whose it is now, with the id of the order that is shown: that one may be from before a kit moved.
@@ -43,10 +50,18 @@ export async function loadOrder(context: GraphContext, id: string): Promise<Curr
   return order === null ? null : await newestOf(context, order);
 }
 
-/** Saves `loadOrder` the read of orders that this operation has just listed. */
-export function keepLoaded(context: GraphContext, orders: readonly (CurrentOrder | null)[]): void {
-  const loader = context.loaders.of(ordersById);
-  for (const order of orders) if (order !== null) loader.prime(order.id, order);
+/** The order with this id as the caller may see it, or null: to be shown, and to read nothing more by. */
+export async function loadShownOrder(context: GraphContext, id: string): Promise<Order | null> {
+  const order = await context.loaders.of(shownOrdersById).load(id);
+  return order === null ? null : await newestOf(context, order);
+}
+
+/** Saves this operation the reads of orders that it has listed; by one that was kept, of those to be shown only. */
+export function keepLoaded(context: GraphContext, { rows, isKept = false }: Page<CurrentOrder>): void {
+  for (const kind of isKept ? [shownOrdersById] : [ordersById, shownOrdersById]) {
+    const loader = context.loaders.of(kind);
+    for (const order of rows) if (order !== null) loader.prime(order.id, order);
+  }
 }
 
 /** An event together with the order it belongs to. */
@@ -209,6 +224,6 @@ builder.queryField('order', (t) =>
     type: orderRef,
     description: 'One order by id; null when there is none that the caller may see.',
     args: { id: t.arg.id({ required: true, description: "The order's id (uuid)." }) },
-    resolve: (_root, args, context) => loadOrder(context, readUuid('id', args.id)),
+    resolve: (_root, args, context) => loadShownOrder(context, readUuid('id', args.id)),
   }),
 );

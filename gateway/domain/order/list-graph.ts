@@ -97,11 +97,11 @@ function listConnection(context: GraphContext, args: ListArguments, userId: stri
   const filter = readFilter(args.filter, userId);
   return newestFirstConnection(args, ['orders', filter], {
     fetch: async (range) => {
-      const listed = await listOrders(context.service, filter, range).catch((error: unknown) => {
+      const listed = await listOrders(context.service.forShowing, filter, range).catch((error: unknown) => {
         throw nameRefusedArguments(error, filterNames);
       });
       const page = await newestOfPage(context, filter, listed);
-      keepLoaded(context, page.rows);
+      keepLoaded(context, page);
       return page;
     },
     idOf: (order) => order.id,

@@ -122,6 +122,8 @@ export const ownerOfOrder = (order: Order): Subject => ({
 /** For answers to reads, and for the newest message on an order where that is newer than they are. */
 const asCurrent = (order: Order) => order as CurrentOrder;
 
+const readCurrentOrder = (json: unknown) => asCurrent(orderShape.parse(json));
+
 /** An order together with its JSON as sent. */
 export interface OrderRow {
   readonly json: unknown;
@@ -179,12 +181,13 @@ export async function listOrderRows(
       order_key: 'created_at',
       order_direction: 'desc',
     },
-    reader: (json) => {
-      const page = readOrderRows(json);
+    reader: readOrderRows,
+    refine: (page) => {
       const kept = keepRows(page, ({ order }) => fits(order, { ...filter, userId, orderIds }));
       // Asked of all rows: those that are left out next tell it just as well.
       return { ...kept, ignoresBound: page.rows.some((row) => isBeyond(row?.order, request)) };
     },
+    keeping: 'until-news-of-order',
     scope: null,
     owner: ({ order }) => ownerOfOrder(order),
     ...(userId === null ? {} : { about: { userId } }),
@@ -247,7 +250,8 @@ export async function getOrder(service: Service, orderId: string): Promise<Curre
     operation: 'order.get',
     method: 'GET',
     path: `/v3/order/${encodeURIComponent(orderId)}`,
-    reader: (json) => asCurrent(orderShape.parse(json)),
+    reader: readCurrentOrder,
+    keeping: 'until-news-of-order',
     scope: 'read:orders',
     owner: ownerOfOrder,
   });

@@ -1,11 +1,11 @@
 import { builder } from '../../graph/builder.ts';
 import type { GraphContext } from '../../graph/context.ts';
-import { loadOrder, orderOrigin, orderRef } from './graph.ts';
+import { loadOrder, loadShownOrder, orderOrigin, orderRef } from './graph.ts';
 import { orderInTransactionRef, transactionRef } from './parts-graph.ts';
 import type { Order, OrderTransaction } from './rest.ts';
 
 function loadParent(context: GraphContext, parentId: string | null): Promise<Order | null> | null {
-  return parentId === null ? null : loadOrder(context, parentId);
+  return parentId === null ? null : loadShownOrder(context, parentId);
 }
 
 /** The order that this one follows, as its transaction tells. */
@@ -28,7 +28,7 @@ async function keepOwn(context: GraphContext, { orders }: OrderTransaction) {
 
 async function ownParentId(context: GraphContext, parentId: string | null): Promise<string | null> {
   if (seesAll(context)) return parentId;
-  return (await loadParent(context, parentId))?.id ?? null;
+  return parentId === null ? null : ((await loadOrder(context, parentId))?.id ?? null);
 }
 
 builder.objectField(transactionRef, 'orders', (t) =>
@@ -48,7 +48,7 @@ builder.objectFields(orderInTransactionRef, (t) => ({
   order: t.field({
     type: orderRef,
     description: 'The order itself; null when the service no longer shows it.',
-    resolve: ({ id }, _args, context) => loadOrder(context, id),
+    resolve: ({ id }, _args, context) => loadShownOrder(context, id),
   }),
   parent: t.field({
     type: orderRef,

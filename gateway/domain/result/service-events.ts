@@ -1,5 +1,5 @@
 import { builder } from '../../graph/builder.ts';
-import { interpretation, loadOrder, orderRef } from '../order/graph.ts';
+import { interpretation, loadShownOrder, orderRef } from '../order/graph.ts';
 import { claimServiceEvents, serviceEventRef } from '../service-event/graph.ts';
 import type { ServiceEvent } from '../service-event/stream.ts';
 import { readCriticalResult } from './rest.ts';
@@ -24,7 +24,7 @@ builder.objectRef<ServiceEvent>(typename).implement({
       description: 'The order as it is now.',
       resolve: (event, _args, context) => {
         const orderId = readCriticalResult(event.payload)?.orderId ?? null;
-        return orderId === null ? null : loadOrder(context, orderId);
+        return orderId === null ? null : loadShownOrder(context, orderId);
       },
     }),
     sampleId: t.string({

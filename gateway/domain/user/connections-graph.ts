@@ -188,7 +188,7 @@ builder.objectFields(userRef, (t) => ({
     type: [linkedProviderRef],
     description:
       'How the connections to providers of data are. One call per user. Needs the scope read:profile.',
-    resolve: (user, _args, context) => listConnections(context.service, user.id),
+    resolve: (user, _args, context) => listConnections(context.service.forShowing, user.id),
   }),
   historicalPulls: t.field({
     complexity: upstreamCallCost,

@@ -48,6 +48,8 @@ const connectionsShape = z.object({
   providers: requiredList(linkedProviderShape),
 });
 
+const readProviders = (json: unknown) => connectionsShape.parse(json).providers;
+
 /** The user's connected providers and how they are, or null (`GET /v2/user/providers/{user_id}`). */
 export async function listConnections(
   service: Service,
@@ -57,7 +59,8 @@ export async function listConnections(
     operation: 'user.connections',
     method: 'GET',
     path: `/v2/user/providers/${encodeURIComponent(userId)}`,
-    reader: (json) => connectionsShape.parse(json).providers,
+    reader: readProviders,
+    keeping: 'until-news-of-user',
     scope: 'read:profile',
     owner: () => ({ userId }),
     about: { userId },

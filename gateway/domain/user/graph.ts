@@ -8,7 +8,7 @@ import { type ConnectedSource, getUser, getUserByClientUserId, listUsers, type U
 /** Users by id; the service has no call for several, so each is one call, made once per operation. */
 const usersById: LoaderKind<string, User | null> = {
   keyOf: (id) => id.toLowerCase(),
-  batch: (service, ids) => loadEach(ids, (id) => getUser(service, id)),
+  batch: (service, ids) => loadEach(ids, (id) => getUser(service.forShowing, id)),
 };
 
 /** The user with this id as the caller may see it, or null. */
@@ -104,7 +104,7 @@ builder.queryFields((t) => ({
     args: {
       clientUserId: t.arg.string({ required: true, description: "The team's own reference of the user." }),
     },
-    resolve: (_root, args, context) => getUserByClientUserId(context.service, args.clientUserId),
+    resolve: (_root, args, context) => getUserByClientUserId(context.service.forShowing, args.clientUserId),
   }),
   users: t.field({
     type: userConnectionRef,
@@ -114,6 +114,6 @@ builder.queryFields((t) => ({
       'The users the caller may see, oldest first: those created while the list is read stand at its end. One that is deleted meanwhile moves those behind it up by a place, so one of them may be missed.',
     args: connectionArgs('users'),
     resolve: (_root, args, { service }) =>
-      offsetConnection(args, ['users'], (range) => listUsers(service, range)),
+      offsetConnection(args, ['users'], (range) => listUsers(service.forShowing, range)),
   }),
 }));

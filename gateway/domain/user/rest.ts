@@ -52,6 +52,7 @@ export const userShape = z
   }));
 
 const readUserPage = pageReader('users', userShape);
+const readUser = (json: unknown) => userShape.parse(json);
 const ownerOf = (user: User): Subject => ({ userId: user.id, teamId: user.teamId });
 /** For a token that is limited to some orders its user is who they are for, and nothing more (caller/access.ts). */
 function toVisible({ rights }: Service, user: User | null): User | null {
@@ -85,6 +86,7 @@ export async function listUsers(
     path: '/v2/user/',
     query: { offset, limit },
     reader: readUserPage,
+    keeping: 'until-news-of-user',
     scope: 'read:orders',
     owner: ownerOf,
   });
@@ -96,7 +98,8 @@ export async function getUser(service: Service, userId: string): Promise<User | 
     operation: 'user.get',
     method: 'GET',
     path: `/v2/user/${encodeURIComponent(userId)}`,
-    reader: (json) => userShape.parse(json),
+    reader: readUser,
+    keeping: 'until-news-of-user',
     scope: 'read:orders',
     owner: ownerOf,
     about: { userId },
@@ -112,7 +115,8 @@ export async function getUserByClientUserId(service: Service, clientUserId: stri
     operation: 'user.resolve',
     method: 'GET',
     path: `/v2/user/resolve/${encodeURIComponent(clientUserId)}`,
-    reader: (json) => userShape.parse(json),
+    reader: readUser,
+    keeping: 'until-news-of-user',
     scope: 'read:orders',
     owner: ownerOf,
   });

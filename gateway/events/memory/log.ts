@@ -10,6 +10,7 @@ import {
   type Scope,
   type StoredEvent,
 } from '../log.ts';
+import { noOthers } from '../others.ts';
 import type { Earlier, Replies } from '../replies.ts';
 import { createWakers } from '../wakers.ts';
 import { createMemoryFacts } from './facts.ts';
@@ -107,6 +108,9 @@ export function createMemoryLog(): EventLog {
     readMarks: async (prefix) => new Map([...marks].filter(([name]) => name.startsWith(prefix))),
     dropMark: async (name) => void marks.delete(name),
     onNews: wakers.onNews,
+    // Nobody else appends.
+    catchUp: async () => {},
+    ...noOthers,
     prune: async (before) => {
       const keep = messages.findIndex(({ event }) => event.receivedAt >= before);
       const dropped = messages.splice(0, keep === -1 ? messages.length : keep);

@@ -11,9 +11,10 @@ import { keyPrefix } from './script.ts';
 const blockMs = 1000;
 /** How long to leave a server alone that cannot be asked, in milliseconds. */
 const pauseMs = 100;
-const maxHints = 1000;
+export const maxHints = 1000;
 
-const entryShape = z.tuple([redisText, z.array(redisText)]);
+/** An entry of a stream: its id, and name, value, name, value. */
+export const entryShape = z.tuple([redisText, z.array(redisText)]);
 const answerShape = z.tuple([z.tuple([redisText, z.array(entryShape)])]).nullable();
 
 export interface HearingOptions {
@@ -55,8 +56,8 @@ async function tailBus(bus: Connection, hints: Hints, signal: AbortSignal): Prom
   }
 }
 
-/** Fields as `append.lua` wrote them: name, value, name, value. */
-function toHint([id, fields]: z.infer<typeof entryShape>): Hint {
+/** Fields as `append.lua` wrote them. */
+export function toHint([id, fields]: z.infer<typeof entryShape>): Hint {
   const [, previous = '', , user = '', , subject = '', , version = '', , deadReason = ''] = fields;
   const news: News = {
     userId: user === '' ? null : user.slice(1),

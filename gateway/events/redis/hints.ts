@@ -47,6 +47,8 @@ export function createHints(wakers: Wakers, end: number): Hints {
       wakers.wake(news);
     },
     tellHeard: ({ position, previous, news }) => {
+      // Two connections read the bus (hearing.ts).
+      if (position <= heard) return;
       const isChained = previous === heard;
       heard = position;
       if (!isChained && position > covered) return lose(position);

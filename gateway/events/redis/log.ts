@@ -56,6 +56,7 @@ export interface RedisLogParts {
   readonly writes: Connection;
   readonly replicas: Replicas;
   readonly hints: Hints;
+  readonly word: Pick<EventLog, 'catchUp' | 'tell' | 'onTold'>;
   readonly wakers: Wakers;
   readonly seal: Seal;
   readonly readEnd: () => Promise<number>;
@@ -113,6 +114,7 @@ export function createRedisLog(parts: RedisLogParts): EventLog {
       await replicas.write(() => writes.send(['HDEL', marks, name]));
     },
     onNews: wakers.onNews,
+    ...parts.word,
     prune: (before) => prune(calls, before),
     isWritable: () =>
       replicas

@@ -14,6 +14,7 @@ import { createRedisLog } from './log.ts';
 import { createReplicas } from './replicas.ts';
 import { createRedisReplies } from './replies.ts';
 import { requireSettings } from './settings.ts';
+import { openWord } from './word.ts';
 
 export interface RedisStore {
   readonly log: EventLog;
@@ -77,13 +78,14 @@ export async function openRedisStore(url: string, options: RedisOptions): Promis
     const { end, cursorKey } = await calls.open();
     const readEnd = async () => (await calls.open()).end;
     const hints = createHints(wakers, end);
+    const word = await openWord({ reads, writes, hints });
     const stopHearing = startHearing({ bus, hints, readEnd, lookAtReplicas: replicas.look });
     const seal = createSeal(options.keys);
     const close = () => {
       stopHearing();
       closeAll();
     };
-    const log = createRedisLog({ calls, reads, writes, replicas, hints, wakers, seal, readEnd, close });
+    const log = createRedisLog({ calls, reads, writes, replicas, hints, word, wakers, seal, readEnd, close });
     // Not behind writes that wait for a replica: what is counted may be lost.
     const runShared: RedisStore['runShared'] = (script, { keys, arguments: args }) =>
       reads.send(['EVAL', script, String(keys.length), ...keys, ...args]);

@@ -1,6 +1,7 @@
 import { GatewayError, isGatewayError } from '../../errors.ts';
 import type { Deposits } from '../deposits.ts';
 import type { Appended, EventLog, NewMessage } from '../log.ts';
+import { noOthers } from '../others.ts';
 import type { Replies } from '../replies.ts';
 import { createSeal } from '../seal.ts';
 import { createWakers, lookEveryMs } from '../wakers.ts';
@@ -76,6 +77,9 @@ export async function openSqliteStore(path: string, { keys, access }: SqliteOpti
     readMarks: async (prefix) => read(() => reading.marks(prefix)),
     dropMark: (name) => writer.call('dropMark', name),
     onNews: wakers.onNews,
+    // What a command appends beside the gateway is told before anyone can read it.
+    catchUp: async () => {},
+    ...noOthers,
     prune: (before) => pruneAll(writer, before),
     isWritable: () =>
       writer.call('probe').then(

@@ -343,6 +343,16 @@ describe.each(stores)('the event log in $name', ({ open }) => {
     });
   });
 
+  test('a word of its own is told to nobody, and catching up with nobody else is done at once', async () => {
+    await using store = await open();
+    const told: string[] = [];
+    const stop = store.log.onTold((word) => told.push(word));
+    await store.log.tell('word');
+    await store.log.catchUp();
+    stop();
+    expect(told).toEqual([]);
+  });
+
   describe('wake', () => {
     const scopes: readonly (readonly [string, Scope])[] = [
       ['everything', {}],

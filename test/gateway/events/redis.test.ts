@@ -133,6 +133,34 @@ describe('the log in Redis', () => {
     expect(heard.map((list) => list.toSorted())).toEqual([expected, expected]);
   });
 
+  test('that has caught up has told what any other instance had appended or said, and nothing twice', async () => {
+    const url = server.newUrl();
+    await using one = await openInstance(url);
+    await using two = await openInstance(url);
+    const heard: string[] = [];
+    two.onNews((news) => heard.push(news?.userId ?? 'anything'));
+    two.onTold((word) => heard.push(word));
+    one.onTold(() => heard.push('its own word'));
+    const expected: string[] = [];
+    for (let index = 0; index < 30; index += 1) {
+      await one.append(newMessage(`${index}`, { userId: `user-${index}` }));
+      await one.tell(`word ${index}`);
+      expected.push(`user-${index}`, `word ${index}`);
+      await Promise.all([two.catchUp(), two.catchUp(), one.catchUp()]);
+      expect(heard.toSorted()).toEqual(expected.toSorted());
+    }
+  });
+
+  test('says that it cannot catch up while the server is away', async () => {
+    const url = server.newUrl();
+    await using log = await openInstance(url);
+    await server.kill();
+    await expect(log.catchUp()).rejects.toEqual(isUnavailable);
+    await expect(log.tell('word')).rejects.toEqual(isUnavailable);
+    await server.restart();
+    await expect.poll(() => log.catchUp().then(() => 'caught up', String)).toBe('caught up');
+  });
+
   test('keeps a message once when two instances append it at once', async () => {
     const url = server.newUrl();
     await using one = await openInstance(url);

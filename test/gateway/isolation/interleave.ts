@@ -21,10 +21,16 @@ export interface Crowd extends AsyncDisposable {
   readonly through: (gate: Gate) => void;
 }
 
+export interface GatherOptions {
+  readonly make?: Make;
+  /** Environment variables of the gateway. */
+  readonly env?: Readonly<Record<string, string>>;
+}
+
 /** Two users and, of the first, a token for one order. */
-export async function gather(make?: Make): Promise<Crowd> {
+export async function gather({ make, ...more }: GatherOptions = {}): Promise<Crowd> {
   const service = createGatedService();
-  const env = { EVENT_LOG: 'memory:' };
+  const env = { EVENT_LOG: 'memory:', ...more.env };
   const lab = await startLab({ env, serve: service.serve, ...(make === undefined ? {} : { make }) });
   const [first, second] = lab.sandbox.users().filter(({ userId }) => ordersOf(lab, userId).length > 1);
   if (!first || !second) throw new Error('The world has too few people with orders.');

@@ -308,8 +308,8 @@ describe('a client that leaves', () => {
 describe('sharing through the client', () => {
   test('makes one call of equal reads at once, and one per rights', async () => {
     const shared: string[] = [];
-    const onShared = (operation: string) => shared.push(operation);
-    await using open = await openUpstream([json({ orders: [] })], { onShared });
+    const onAnswered = (operation: string, by: string) => shared.push(`${operation} ${by}`);
+    await using open = await openUpstream([json({ orders: [] })], { onAnswered });
     const { upstream } = open;
 
     await Promise.all([
@@ -320,7 +320,7 @@ describe('sharing through the client', () => {
     ]);
 
     expect([...open.service.calls()].sort()).toEqual(['GET /orders', 'GET /orders', 'GET /orders?page=2']);
-    expect(shared).toEqual(['order.list']);
+    expect(shared).toEqual(['order.list shared']);
   });
 
   test('ends with a write: a read behind it asks again', async () => {

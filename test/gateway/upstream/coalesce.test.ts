@@ -1,18 +1,25 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import fc from 'fast-check';
 import { describe, expect, test, vi } from 'vitest';
-import { createCoalescer } from '../../../gateway/upstream/coalesce.ts';
+import { anyChange, type Touched } from '../../../gateway/upstream/change.ts';
+import { type CoalescerOptions, createCoalescer, type Wanted } from '../../../gateway/upstream/coalesce.ts';
 
 /** A coalescer whose reads are answered by hand; each answer is the number of its call. */
-function openReads() {
-  const coalescer = createCoalescer();
+function openReads(options: CoalescerOptions = {}) {
+  const coalescer = createCoalescer(options);
   const calls: { readonly signal: AbortSignal; readonly settle: PromiseWithResolvers<unknown> }[] = [];
-  const ask = (key: string, signal?: AbortSignal) =>
-    coalescer.share(key, signal, (callSignal) => {
-      const settle = Promise.withResolvers<unknown>();
-      calls.push({ signal: callSignal, settle });
-      return settle.promise;
+  const ask = async (key: string, wanted: Partial<Wanted> = {}) => {
+    const answered = await coalescer.share(key, {
+      ...wanted,
+      read: async (callSignal) => {
+        const settle = Promise.withResolvers<unknown>();
+        calls.push({ signal: callSignal, settle });
+        return { json: { call: await settle.promise }, bytes: 1 };
+      },
     });
+    // As it was made just above.
+    return (answered as { readonly call: unknown }).call;
+  };
   const answer = (index: number) => calls[index]?.settle.resolve(index);
   return { ...coalescer, calls, ask, answer };
 }
@@ -28,9 +35,9 @@ describe('equal reads', () => {
 
   test('one after the other are two calls outside a burst', async () => {
     const reads = openReads();
-    reads.ask('a');
+    const first = reads.ask('a');
     reads.answer(0);
-    await reads.calls[0]?.settle.promise;
+    await first;
     reads.ask('a');
     expect(reads.calls).toHaveLength(2);
   });
@@ -109,12 +116,12 @@ describe('equal reads', () => {
   });
 });
 
-describe('forget', () => {
+describe('a change of everything', () => {
   test('lets a later read ask again, while the one under way answers those who wait for it', async () => {
     const reads = openReads();
     reads.begin();
     const before = [reads.ask('a'), reads.ask('a')];
-    reads.forget();
+    reads.change('everything');
     const after = [reads.ask('a'), reads.ask('a')];
     reads.answer(1);
     reads.answer(0);
@@ -128,8 +135,137 @@ describe('forget', () => {
     const first = reads.ask('a');
     reads.answer(0);
     await first;
-    reads.forget();
+    reads.change('everything');
     reads.ask('a');
+    expect(reads.calls).toHaveLength(2);
+  });
+});
+
+describe('an answer that says what it rests on', () => {
+  const kept = { takesKept: true, restsOn: () => ['order x'] } as const;
+
+  /** Asks once and has it answered, so that it is kept. */
+  async function openKept(options: CoalescerOptions = {}) {
+    const reads = openReads({ keepMs: 10_000, ...options });
+    const first = reads.ask('a', kept);
+    reads.answer(0);
+    await first;
+    return reads;
+  }
+
+  test('answers whoever takes a kept one, and says so', async () => {
+    const reads = await openKept();
+    const how: string[] = [];
+    expect(await reads.ask('a', { ...kept, onAnswered: (by) => how.push(by) })).toBe(0);
+    expect(how).toEqual(['kept']);
+  });
+
+  test('answers nobody who acts on it', async () => {
+    const reads = await openKept();
+    reads.ask('a');
+    expect(reads.calls).toHaveLength(2);
+  });
+
+  test('answers those of its burst who act on it, and nobody of the next', async () => {
+    const reads = openReads({ keepMs: 10_000 });
+    const end = reads.begin();
+    const first = reads.ask('a', kept);
+    reads.answer(0);
+    await first;
+    expect(await reads.ask('a')).toBe(0);
+    end();
+
+    reads.begin();
+    reads.ask('a');
+    expect(reads.calls).toHaveLength(2);
+  });
+
+  test('is kept for its time and no longer', async () => {
+    vi.useFakeTimers();
+    try {
+      const reads = await openKept();
+      vi.advanceTimersByTime(9999);
+      expect(await reads.ask('a', kept)).toBe(0);
+      vi.advanceTimersByTime(1);
+      reads.ask('a', kept);
+      expect(reads.calls).toHaveLength(2);
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
+  test.each<readonly [string, Touched, number]>([
+    ['goes with a change of it', ['order x'], 2],
+    ['goes with a change of everything', 'everything', 2],
+    ['stays with a change of something else', ['order y', anyChange], 1],
+  ])('%s', async (_name, touched, calls) => {
+    const reads = await openKept();
+    reads.change(touched);
+    reads.ask('a', kept);
+    expect(reads.calls).toHaveLength(calls);
+  });
+
+  test('is not kept when it was asked for before the change, however late it comes', async () => {
+    const reads = openReads({ keepMs: 10_000 });
+    const before = reads.ask('a', kept);
+    reads.change(['order x']);
+    reads.answer(0);
+    expect(await before).toBe(0);
+    reads.ask('a', kept);
+    expect(reads.calls).toHaveLength(2);
+  });
+
+  test('is kept when what changed meanwhile was something else', async () => {
+    const reads = openReads({ keepMs: 10_000 });
+    const before = reads.ask('a', kept);
+    reads.change(['order y']);
+    reads.answer(0);
+    await before;
+    expect(await reads.ask('a', kept)).toBe(0);
+  });
+
+  test.each<readonly [string, () => readonly string[] | null]>([
+    ['that is not to be kept', () => null],
+    [
+      'that cannot be read',
+      () => {
+        throw new Error('unreadable');
+      },
+    ],
+  ])('is not kept after an answer %s', async (_name, restsOn) => {
+    const reads = openReads({ keepMs: 10_000 });
+    const first = reads.ask('a', { takesKept: true, restsOn });
+    reads.answer(0);
+    await first;
+    reads.ask('a', kept);
+    expect(reads.calls).toHaveLength(2);
+  });
+
+  test('makes room for others: those least recently asked for go first', async () => {
+    const dropped: string[] = [];
+    const bounds = { answers: 2, bytes: 100 };
+    const reads = openReads({ keepMs: 10_000, bounds, onDropped: (why) => dropped.push(why) });
+    for (const [index, key] of ['a', 'b'].entries()) {
+      const answer = reads.ask(key, kept);
+      reads.answer(index);
+      await answer;
+    }
+    await reads.ask('a', kept);
+    const third = reads.ask('c', kept);
+    reads.answer(2);
+    await third;
+    expect(dropped).toEqual(['full']);
+    expect(await Promise.all([reads.ask('a', kept), reads.ask('c', kept)])).toEqual([0, 2]);
+    reads.ask('b', kept);
+    expect(reads.calls).toHaveLength(4);
+  });
+
+  test('that is larger than all the room is given to those who wait, and not kept', async () => {
+    const reads = openReads({ keepMs: 10_000, bounds: { answers: 10, bytes: 0 } });
+    const first = reads.ask('a', kept);
+    reads.answer(0);
+    expect(await first).toBe(0);
+    reads.ask('a', kept);
     expect(reads.calls).toHaveLength(2);
   });
 });
@@ -138,7 +274,7 @@ describe('a waiter that leaves', () => {
   test('as the last one aborts the read, and the next one asks anew', async () => {
     const reads = openReads();
     const [first, second] = [new AbortController(), new AbortController()];
-    const leaving = [reads.ask('a', first.signal), reads.ask('a', second.signal)];
+    const leaving = [reads.ask('a', { signal: first.signal }), reads.ask('a', { signal: second.signal })];
 
     first.abort(new Error('first'));
     expect(reads.calls[0]?.signal.aborted).toBe(false);
@@ -159,7 +295,7 @@ describe('a waiter that leaves', () => {
     const { signal } = new AbortController();
     const add = vi.spyOn(signal, 'addEventListener');
     const remove = vi.spyOn(signal, 'removeEventListener');
-    const asked = reads.ask('a', signal);
+    const asked = reads.ask('a', { signal });
     reads.answer(0);
     await asked;
     expect(remove.mock.calls.map(([type, listener]) => [type, listener])).toEqual(
@@ -198,11 +334,12 @@ test('no read is answered by a call from before a forget, or by one of other rig
         if (event.kind === 'ask') {
           const { key } = event;
           const askedIn = era;
-          const answer = coalescer.share(key, undefined, () => {
-            const settle = Promise.withResolvers<unknown>();
-            const call = { settle, key, era };
-            calls.push(call);
-            return settle.promise;
+          const answer = coalescer.share(key, {
+            read: async () => {
+              const settle = Promise.withResolvers<unknown>();
+              calls.push({ settle, key, era });
+              return { json: await settle.promise, bytes: 1 };
+            },
           });
           answers.push(
             answer.then(
@@ -217,7 +354,7 @@ test('no read is answered by a call from before a forget, or by one of other rig
           await nextTurn();
         } else if (event.kind === 'forget') {
           era += 1;
-          coalescer.forget();
+          coalescer.change('everything');
         } else if (event.kind === 'begin') ends.push(coalescer.begin());
         else ends.pop()?.();
       }

@@ -1,0 +1,119 @@
+import type { Touched } from './change.ts';
+
+/** The service's answer as read from its JSON, and how long that was. */
+export interface Fetched {
+  readonly json: unknown;
+  readonly bytes: number;
+}
+
+/** A read that others may share: under way, or settled. */
+export interface SharedRead {
+  readonly key: string;
+  readonly promise: Promise<Fetched>;
+  readonly abort: AbortController;
+  waiting: number;
+  /** What changed while it was under way. */
+  readonly missed: Touched[];
+  settled: Settled | null;
+}
+
+export interface Settled extends Fetched {
+  readonly at: number;
+  /** The burst it settled in (coalesce.ts). */
+  readonly burst: number | null;
+  /** Whether it outlives its burst. */
+  readonly isKept: boolean;
+  readonly restsOn: readonly string[];
+  readonly timer: NodeJS.Timeout;
+}
+
+/** Where shared reads stand: by key, by what they rest on, and bounded. Each key has one. */
+export interface Shelf {
+  /** The read under this key, which counts as asked for now. */
+  readonly take: (key: string) => SharedRead | undefined;
+  /** In place of the one that stood under its key. */
+  readonly put: (read: SharedRead) => void;
+  readonly has: (read: SharedRead) => boolean;
+  readonly settle: (read: SharedRead, settled: Settled) => void;
+  readonly drop: (read: SharedRead) => void;
+  readonly touched: (touched: Touched) => ReadonlySet<SharedRead>;
+  /** Settled reads that are only for their burst. */
+  readonly ofBurst: () => readonly SharedRead[];
+  /** Those least recently asked for, until what is left is within the bounds. */
+  readonly dropOverflow: () => number;
+}
+
+export interface Bounds {
+  readonly answers: number;
+  /** Of JSON. */
+  readonly bytes: number;
+}
+
+export function createShelf(most: Bounds): Shelf {
+  /** Those least recently asked for come first. */
+  const reads = new Map<string, SharedRead>();
+  const byName = new Map<string, Set<SharedRead>>();
+  const ofBurst = new Set<SharedRead>();
+  let [answers, bytes] = [0, 0];
+
+  const count = ({ settled }: SharedRead, sign: 1 | -1) => {
+    answers += sign;
+    bytes += sign * (settled?.bytes ?? 0);
+  };
+  const has = (read: SharedRead) => reads.get(read.key) === read;
+  const drop = (read: SharedRead) => {
+    if (!has(read)) return;
+    reads.delete(read.key);
+    if (read.settled === null) return;
+    clearTimeout(read.settled.timer);
+    count(read, -1);
+    ofBurst.delete(read);
+    for (const name of read.settled.restsOn) {
+      const same = byName.get(name);
+      same?.delete(read);
+      if (same?.size === 0) byName.delete(name);
+    }
+  };
+
+  return {
+    take: (key) => {
+      const read = reads.get(key);
+      if (read === undefined) return undefined;
+      reads.delete(key);
+      reads.set(key, read);
+      return read;
+    },
+    put: (read) => {
+      const earlier = reads.get(read.key);
+      if (earlier !== undefined) drop(earlier);
+      reads.set(read.key, read);
+    },
+    has,
+    settle: (read, settled) => {
+      read.settled = settled;
+      count(read, 1);
+      if (!settled.isKept) ofBurst.add(read);
+      for (const name of settled.restsOn) {
+        const same = byName.get(name);
+        if (same === undefined) byName.set(name, new Set([read]));
+        else same.add(read);
+      }
+    },
+    drop,
+    touched: (touched) => {
+      const names = touched === 'everything' ? [...byName.keys()] : touched;
+      return new Set(names.flatMap((name) => [...(byName.get(name) ?? [])]));
+    },
+    ofBurst: () => [...ofBurst],
+    dropOverflow: () => {
+      let dropped = 0;
+      for (const read of reads.values()) {
+        if (answers <= most.answers && bytes <= most.bytes) break;
+        if (read.settled === null) continue;
+        drop(read);
+        dropped += 1;
+      }
+      return dropped;
+    },
+  };
+}
