@@ -6,9 +6,13 @@ import process from 'node:process';
  * the keys cannot be asked for (a build without the internet) nothing was compared, and that is said: the hashes of the
  * lockfile, which `npm ci` has just compared, are then what there is.
  */
-const { status, stdout, stderr } = spawnSync('npm', ['audit', 'signatures', '--fetch-retries=0'], {
-  encoding: 'utf8',
-});
+const { status, stdout, stderr } = spawnSync(
+  'npm',
+  ['audit', 'signatures', '--fetch-retries=0', '--loglevel=error'],
+  {
+    encoding: 'utf8',
+  },
+);
 const unreachable = /\b(ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENETUNREACH|E405)\b/.exec(
   stderr,
 );
