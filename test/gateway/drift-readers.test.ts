@@ -442,8 +442,9 @@ test('no reader is left out: every operation of the source was asked above', () 
   const sources = readdirSync(root, { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.ts'))
     .map((name) => readFileSync(new URL(name, root), 'utf8'));
+  // What follows `as` is shown of what the gateway keeps, and asks the service nothing.
   const named = sources.flatMap((source) =>
-    [...source.matchAll(/operation: '([^']+)'/g)].map(([, name]) => name),
+    [...source.matchAll(/(?<!\bas: '\w+',\s+)operation: '([^']+)'/g)].map(([, name]) => name),
   );
   // Documents pass through unread.
   const unread = new Set(['result.pdf', 'result.requisition-pdf']);
