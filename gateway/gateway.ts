@@ -10,6 +10,7 @@ import { fetchDocument } from './domain/result/document.ts';
 import { createAllowances } from './edge/allowances.ts';
 import { addDemo, type Demo } from './edge/demo.ts';
 import type { DocumentsOptions } from './edge/documents.ts';
+import { createFastLane } from './edge/fast-lane.ts';
 import { createGraphQLServer } from './edge/graphql.ts';
 import type { GuardOptions } from './edge/guards.ts';
 import type { LaunchOptions } from './edge/launch.ts';
@@ -168,7 +169,16 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
   const answer = getRequestListener((request, connection) => app.fetch(request, connection), {
     overrideGlobalObjects: false,
   });
-  const server = createServer(patience, requireOneHost(requireHaste(answer)));
+  const lane = config.fastLane
+    ? createFastLane(
+        {
+          ...{ graphql, mask, authenticate, allowances, isAllowedOrigin, log },
+          beginOperation: upstream.begin,
+        },
+        answer,
+      )
+    : answer;
+  const server = createServer(patience, requireOneHost(requireHaste(lane)));
   sockets.attach(server);
   const pruning = setInterval(() => {
     store.log

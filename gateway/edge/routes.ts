@@ -1,16 +1,16 @@
 import { readFile } from 'node:fs/promises';
 import { Hono } from 'hono';
-import { cors } from 'hono/cors';
-import { secureHeaders } from 'hono/secure-headers';
 import type { Authenticate } from '../caller/authenticate.ts';
+import type { Caller } from '../caller/caller.ts';
 import type { TokenLives } from '../caller/token-lives.ts';
-import { type GatewayError, isGatewayError } from '../errors.ts';
 import type { Metrics } from '../metrics.ts';
+import { admit, takeAdmitted } from './admission.ts';
 import type { Allowances } from './allowances.ts';
 import { answerDocument, type DocumentsOptions } from './documents.ts';
+import { allowOrigins, secure } from './edge-headers.ts';
 import { type GraphQLServer, traceHeader } from './graphql.ts';
 import { answerLaunch, type LaunchOptions } from './launch.ts';
-import { describeGatewayError } from './mask.ts';
+import { answerRefusal } from './refusals.ts';
 import { createUploadGate, isUpload } from './uploads.ts';
 
 export interface RoutesOptions extends DocumentsOptions, LaunchOptions {
@@ -48,35 +48,14 @@ const problems = {
 /** Every HTTP route of the gateway. The demo adds its own, where there is one. */
 export function createRoutes(options: RoutesOptions): Hono {
   const app = new Hono();
-  const allowOrigin = cors({
-    origin: (origin) => (options.isAllowedOrigin(origin) ? origin : null),
-    allowMethods: ['GET', 'POST', 'OPTIONS'],
-    allowHeaders: ['authorization', 'content-type', 'accept', 'last-event-id', 'x-requested-with'],
-    exposeHeaders: ['x-request-id', 'retry-after'],
-    maxAge: 600,
-  });
+  const allowOrigin = allowOrigins(options.isAllowedOrigin);
 
-  app.use(
-    secureHeaders({
-      // A page that opens the portal in a tab must see when that tab is closed.
-      crossOriginOpenerPolicy: false,
-      // Widget files and answers to allowed origins are for other origins.
-      crossOriginResourcePolicy: false,
-      // Whether all of a host is https is for whoever serves the host to say.
-      strictTransportSecurity: false,
-      // For browsers that are no more, or without a meaning here.
-      originAgentCluster: false,
-      xDnsPrefetchControl: false,
-      xDownloadOptions: false,
-      xPermittedCrossDomainPolicies: false,
-      xXssProtection: false,
-      xFrameOptions: 'DENY',
-      overwrite: false,
-    }),
-  );
+  app.use(secure());
   app.use('/graphql', allowOrigin);
   const beginUpload = createUploadGate();
-  app.all('/graphql', (context) => answerGraphQL({ ...options, beginUpload }, context.req.raw));
+  app.all('/graphql', (context) =>
+    answerGraphQL({ ...options, beginUpload, admitted: takeAdmitted(context.env) }, context.req.raw),
+  );
   app.use('/documents/*', allowOrigin);
   app.all('/documents/:ticket', (context) =>
     answerDocument(context.req.raw, context.req.param('ticket'), {
@@ -120,6 +99,8 @@ export function createRoutes(options: RoutesOptions): Hono {
 
 interface GraphQLRouteOptions extends RoutesOptions {
   readonly beginUpload: ReturnType<typeof createUploadGate>;
+  /** Whom the fast lane has let in already; null for requests it has not seen. */
+  readonly admitted: Caller | null;
 }
 
 async function answerGraphQL(options: GraphQLRouteOptions, request: Request): Promise<Response> {
@@ -133,9 +114,7 @@ async function answerGraphQL(options: GraphQLRouteOptions, request: Request): Pr
   try {
     const origin = request.headers.get('origin');
     const authorization = request.headers.get('authorization');
-    const caller = await options.authenticate({ authorization, origin });
-    // Before a byte of it is read: what is malformed costs as much as what is not.
-    await options.allowances.pay(caller, 1);
+    const caller = options.admitted ?? (await admit(options, { authorization, origin }));
     const malformed = findMalformedParameter(request);
     if (malformed !== null) return refuseUnreadable(400, `The parameter ${malformed} is not JSON.`);
     const hasFiles = isUpload(request);
@@ -157,10 +136,7 @@ async function answerGraphQL(options: GraphQLRouteOptions, request: Request): Pr
       endUpload();
     }
   } catch (error) {
-    if (isGatewayError(error, 'UNAUTHENTICATED')) return refuseUnauthenticated(error);
-    if (isGatewayError(error, 'RATE_LIMITED', 'FORBIDDEN', 'UPSTREAM_RATE_LIMITED'))
-      return refuseEarly(error);
-    throw error;
+    return answerRefusal(error);
   }
 }
 
@@ -208,29 +184,6 @@ function refuseUnreadable(status: 400 | 415, message: string): Response {
 function asksForGraphiQL(request: Request): boolean {
   const isPage = request.method === 'GET' && (request.headers.get('accept') ?? '').includes('text/html');
   return isPage && !request.headers.has('authorization');
-}
-
-function refuseUnauthenticated(error: GatewayError): Response {
-  return Response.json(
-    {
-      errors: [describeGatewayError(error).toJSON()].map(({ message, extensions }) => ({
-        message,
-        extensions: { code: extensions?.code },
-      })),
-    },
-    { status: 401, headers: { 'www-authenticate': 'Bearer', 'cache-control': 'no-store' } },
-  );
-}
-
-function refuseEarly(error: GatewayError): Response {
-  const { message, extensions } = describeGatewayError(error);
-  const { http: _http, ...told } = extensions;
-  const wait =
-    error.retryAfterMs === undefined ? {} : { 'retry-after': String(extensions.retryAfterSeconds) };
-  return Response.json(
-    { errors: [{ message, extensions: told }] },
-    { status: error.code === 'FORBIDDEN' ? 403 : 429, headers: { 'cache-control': 'no-store', ...wait } },
-  );
 }
 
 const contentTypes: Readonly<Record<string, string>> = {

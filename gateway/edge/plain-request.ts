@@ -1,0 +1,106 @@
+import type { IncomingMessage } from 'node:http';
+
+/** As every other request without files (graphql.ts). */
+const maxBodyBytes = 100_000;
+
+export interface PlainRequest {
+  readonly authorization: string | null;
+  readonly origin: string | null;
+  readonly trace: string | null;
+  /** What the answer is to be, as Yoga chooses it. */
+  readonly mediaType: MediaType;
+}
+
+export type MediaType = 'application/json' | 'application/graphql-response+json';
+
+export interface PlainParams {
+  readonly query: string;
+  readonly operationName: string | undefined;
+  readonly variables: Record<string, unknown> | undefined;
+}
+
+/** Bodies with these are not as long as they say, or are read in another way. */
+const unusual = ['content-encoding', 'transfer-encoding', 'expect', 'last-event-id'];
+const contentTypes = /^application\/json(; ?charset=utf-8)?$/;
+
+/** What an ordinary JSON request says in its head; null for all others, which are Yoga's. */
+export function readPlainHead(request: IncomingMessage, traceHeader: string): PlainRequest | null {
+  if (request.method !== 'POST' || request.url !== '/graphql') return null;
+  const headers = readHeaders(request.rawHeaders);
+  if (headers === null || unusual.some((name) => headers.has(name))) return null;
+  if (!contentTypes.test(headers.get('content-type') ?? '')) return null;
+  const length = headers.get('content-length') ?? '';
+  if (!/^\d+$/.test(length) || Number(length) > maxBodyBytes) return null;
+  const mediaType = chooseMediaType(headers.get('accept') || '*/*');
+  if (mediaType === null) return null;
+  return {
+    authorization: headers.get('authorization') ?? null,
+    origin: headers.get('origin') ?? null,
+    trace: headers.get(traceHeader) ?? null,
+    mediaType,
+  };
+}
+
+/** Null where a name comes twice: Node goes by one of them, Yoga by both. */
+function readHeaders(rawHeaders: readonly string[]): ReadonlyMap<string, string> | null {
+  const headers = new Map<string, string>();
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at]?.toLowerCase() ?? '';
+    if (headers.has(name)) return null;
+    headers.set(name, rawHeaders[at + 1] ?? '');
+  }
+  return headers;
+}
+
+/** The first that fits, as Yoga has it; lists with parameters are left to Yoga. */
+function chooseMediaType(accept: string): MediaType | null {
+  for (const asked of accept.split(',')) {
+    const type = asked.trim().toLowerCase();
+    if (type === '*/*' || type === 'application/*') return 'application/json';
+    if (type === 'application/json' || type === 'application/graphql-response+json') return type;
+    if (type.includes(';')) return null;
+  }
+  return null;
+}
+
+/** The whole body: Node has counted it against its announced length. Rejects when the client leaves before its end. */
+export function readBody(request: IncomingMessage): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    request.on('data', (chunk: Buffer) => chunks.push(chunk));
+    request.once('end', () => {
+      const [only] = chunks;
+      resolve(only !== undefined && chunks.length === 1 ? only : Buffer.concat(chunks));
+    });
+    request.once('error', reject);
+    request.once('close', () => reject(new Error('The client has left.')));
+  });
+}
+
+/** What is asked, or null where anything about it is unusual or wrong: Yoga says what. */
+export function readParams(body: Buffer): PlainParams | null {
+  const json = parse(body);
+  if (!isRecord(json)) return null;
+  const { query, operationName, variables, extensions, ...others } = json;
+  if (Object.values(others).some((value) => value !== null)) return null;
+  if (typeof query !== 'string' || query === '') return null;
+  if (operationName !== undefined && operationName !== null && typeof operationName !== 'string') return null;
+  if (!isRecordOrNothing(variables) || !isRecordOrNothing(extensions)) return null;
+  return { query, operationName: operationName ?? undefined, variables: variables ?? undefined };
+}
+
+function parse(body: Buffer): unknown {
+  try {
+    return JSON.parse(body.toString('utf8'));
+  } catch {
+    return null;
+  }
+}
+
+function isRecordOrNothing(value: unknown): value is Record<string, unknown> | null | undefined {
+  return value === undefined || value === null || isRecord(value);
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
