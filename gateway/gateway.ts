@@ -17,6 +17,7 @@ import type { LaunchOptions } from './edge/launch.ts';
 import { createListedOperations } from './edge/listed-operations.ts';
 import { createMask } from './edge/mask.ts';
 import { patience, requireHaste, requireOneHost } from './edge/patience.ts';
+import { createPlainAnswer } from './edge/plain-answer.ts';
 import { createRoutes } from './edge/routes.ts';
 import { createSockets } from './edge/sockets.ts';
 import { createStreams } from './edge/streams.ts';
@@ -169,14 +170,9 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
   const answer = getRequestListener((request, connection) => app.fetch(request, connection), {
     overrideGlobalObjects: false,
   });
+  const answerPlainly = createPlainAnswer({ graphql, mask, beginOperation: upstream.begin });
   const lane = config.fastLane
-    ? createFastLane(
-        {
-          ...{ graphql, mask, authenticate, allowances, isAllowedOrigin, log },
-          beginOperation: upstream.begin,
-        },
-        answer,
-      )
+    ? createFastLane({ answerPlainly, authenticate, allowances, isAllowedOrigin, log }, answer)
     : answer;
   const server = createServer(patience, requireOneHost(requireHaste(lane)));
   sockets.attach(server);
