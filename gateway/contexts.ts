@@ -15,9 +15,10 @@ import type { CreateContext } from './edge/graphql.ts';
 import { createAttempts } from './events/attempts.ts';
 import type { GapReason } from './events/log.ts';
 import type { EventStore } from './events/open.ts';
-import { createLoaders } from './graph/context.ts';
+import { createLoaders, type GraphContext } from './graph/context.ts';
 import { teamMark } from './readers.ts';
 import type { OnAccess } from './upstream/access.ts';
+import { type Basis, keepApartOnUse, noteUses } from './upstream/basis.ts';
 import type { Upstream } from './upstream/client.ts';
 import { bindService, type Service } from './upstream/service.ts';
 import { traceUpstream } from './upstream/trace.ts';
@@ -96,11 +97,13 @@ export function createContexts(parts: ContextParts): Contexts {
     origin = null,
     isTraced = false,
     lastEventId = null,
+    basis,
   }) => {
     const traced = traceUpstream(upstream);
-    const onAccess = parts.watch?.(caller);
-    const service = bind(traced.upstream, { caller, signal: left, onAccess });
-    return {
+    const noted = basis === undefined ? traced.upstream : noteUses(traced.upstream, basis);
+    const onAccess = watchAgain(parts.watch, { caller, basis });
+    const service = bind(noted, { caller, signal: left, onAccess });
+    const context: GraphContext = {
       caller,
       origin,
       service,
@@ -124,11 +127,15 @@ export function createContexts(parts: ContextParts): Contexts {
       over,
       lastEventId,
       loaders: createLoaders(service),
-      onUnknown: oncePerValue(parts.onUnknown),
+      onUnknown: oncePerValue((field, value) => {
+        parts.onUnknown(field, value);
+        basis?.noteTold(`unknown ${field} ${value}`, () => parts.onUnknown(field, value));
+      }),
       onResync: parts.onResync,
       upstreamTotals: traced.totals,
       isTraced: isTraced && caller.kind === 'TEAM',
     };
+    return basis === undefined ? context : noteContext(context, basis);
   };
 
   const ownService = (signal: AbortSignal) =>
@@ -169,6 +176,49 @@ interface Bound {
   readonly caller: Caller;
   readonly signal: AbortSignal;
   readonly onAccess: OnAccess | undefined;
+}
+
+/** The audit trail, told again of each access by whoever else is given the answer. */
+function watchAgain(
+  watch: ContextParts['watch'],
+  { caller, basis }: { readonly caller: Caller; readonly basis: Basis | undefined },
+): OnAccess | undefined {
+  const tell = watch?.(caller);
+  if (!watch || tell === undefined || basis === undefined) return tell;
+  return (access) => {
+    tell(access);
+    const { kind, userId, outcome } = access;
+    basis.noteTold(`${kind} ${outcome} ${userId}`, () => watch(caller)(access));
+  };
+}
+
+/**
+ * The context of an operation whose answer others may be given. What stands here as it is says the same for all of one
+ * caller's equal operations, or notes what it does; of everything else each use makes the answer its operation's own.
+ */
+function noteContext(context: GraphContext, basis: Basis): GraphContext {
+  const { caller, origin, service, portalOrigins, over, lastEventId, loaders } = context;
+  const { onUnknown, upstreamTotals, isTraced, events } = context;
+  return {
+    ...{ caller, origin, service, portalOrigins, over, lastEventId, loaders },
+    ...{ onUnknown, upstreamTotals, isTraced },
+    events: keepApartOnUse(events, basis, {
+      latest: async (subject) => {
+        const endLook = basis.beginLook(subject);
+        const latest = await events.latest(subject);
+        endLook();
+        return latest;
+      },
+    }),
+    cursors: keepApartOnUse(context.cursors, basis),
+    attempts: keepApartOnUse(context.attempts, basis),
+    mintViewerToken: keepApartOnUse(context.mintViewerToken, basis),
+    revokeViewerTokens: keepApartOnUse(context.revokeViewerTokens, basis),
+    documentTickets: keepApartOnUse(context.documentTickets, basis),
+    launchTickets: keepApartOnUse(context.launchTickets, basis),
+    teamId: keepApartOnUse(context.teamId, basis),
+    onResync: keepApartOnUse(context.onResync, basis),
+  };
 }
 
 /** One page of rows with one new value is one finding, and so is a subscription that shows it again and again. */

@@ -21,6 +21,7 @@ import { createPlainAnswer } from './edge/plain-answer.ts';
 import { createRoutes } from './edge/routes.ts';
 import { createSockets } from './edge/sockets.ts';
 import { createStreams } from './edge/streams.ts';
+import { giveWholeAnswers } from './edge/whole-answers.ts';
 import { GatewayError } from './errors.ts';
 import { type EventStore, openEventStore } from './events/open.ts';
 import { startReconciler } from './events/reconcile.ts';
@@ -80,7 +81,7 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
   metrics.watchEventLog(config.eventLog.kind, isWritable);
   const isTrailWritable = () => trail?.isWritable() ?? null;
   metrics.watchAuditTrail(isTrailWritable);
-  const { upstream, noteIntake } = openUpstream(parts, { log: store.log, metrics });
+  const { upstream, hearNews, noteIntake } = openUpstream(parts, { log: store.log, metrics });
   const stopping = new AbortController();
   const own = new Set<string>();
   const isAllowedOrigin = (origin: string) => config.allowedOrigins.includes(origin) || own.has(origin);
@@ -170,7 +171,10 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
   const answer = getRequestListener((request, connection) => app.fetch(request, connection), {
     overrideGlobalObjects: false,
   });
-  const answerPlainly = createPlainAnswer({ graphql, mask, beginOperation: upstream.begin });
+  const answerPlainly = giveWholeAnswers(
+    { keepMs: config.readCacheSeconds * 1000, hearNews, changes: upstream.changes, metrics },
+    createPlainAnswer({ graphql, mask, beginOperation: upstream.begin }),
+  );
   const lane = config.fastLane
     ? createFastLane({ answerPlainly, authenticate, allowances, isAllowedOrigin, log }, answer)
     : answer;

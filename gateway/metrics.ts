@@ -11,6 +11,7 @@ export interface Metrics extends DeliveryMetrics {
   readonly readCache: Counter<'outcome'>;
   readonly upstreamSeconds: Histogram<'operation'>;
   readonly operations: Counter<'outcome'>;
+  readonly wholeAnswers: Counter<'outcome'>;
   readonly unlistedOperations: Counter;
   readonly auditRecords: Counter<'outcome'>;
   /** Shows whether the audit trail can be written, looked at each time that metrics are read; null = none is kept. */
@@ -57,6 +58,12 @@ export function createMetrics(): Metrics {
     operations: new Counter({
       name: 'labgraph_operations_total',
       help: 'GraphQL operations by outcome: ok, or the code of the first error.',
+      labelNames: ['outcome'],
+      registers,
+    }),
+    wholeAnswers: new Counter({
+      name: 'labgraph_whole_answers_total',
+      help: 'Queries by whether the whole answer to an equal one did for them, and kept ones given up for want of room.',
       labelNames: ['outcome'],
       registers,
     }),

@@ -7,6 +7,8 @@ import type { WebhookOutcome } from './webhooks/endpoint.ts';
 
 export interface HeardUpstream {
   readonly upstream: Upstream;
+  /** Whether all news that anybody has heard were told to it by now; not while webhooks cannot be kept. */
+  readonly hearNews: () => Promise<boolean>;
   /** Told what became of each webhook: while they cannot be kept, nothing that rests on them is. */
   readonly noteIntake: (outcome: WebhookOutcome) => void;
 }
@@ -29,7 +31,13 @@ export function openUpstream(
   { log, metrics }: { readonly log: EventLog; readonly metrics: Metrics },
 ): HeardUpstream {
   let isDeaf = false;
-  const keepMs = config.readCacheSeconds * 1000;
+  const hearNews = async () => {
+    if (isDeaf) return false;
+    return await log.catchUp().then(
+      () => true,
+      () => false,
+    );
+  };
   const upstream = createUpstream({
     url: serviceUrl,
     apiKey: config.service.apiKey,
@@ -44,14 +52,8 @@ export function openUpstream(
     },
     onMissed: (why) => metrics.readCache.inc({ outcome: why }),
     onDropped: (why) => metrics.readCache.inc({ outcome: why }),
-    keepMs,
-    hearNews: async () => {
-      if (isDeaf) return false;
-      return await log.catchUp().then(
-        () => true,
-        () => false,
-      );
-    },
+    keepMs: config.readCacheSeconds * 1000,
+    hearNews,
     // Told even where this gateway keeps nothing: others may. Where the log is out of reach only for this one, time tells them.
     onWritten: (touched) => log.tell(toText(touched)).catch(() => undefined),
   });
@@ -59,6 +61,7 @@ export function openUpstream(
   log.onTold((word) => upstream.change(readTouched(word)));
   return {
     upstream,
+    hearNews,
     noteIntake: (outcome) => {
       if (heard.has(outcome)) isDeaf = false;
       if (outcome !== 'unavailable') return;

@@ -141,7 +141,7 @@ const rooms: readonly Room[] = [
     may: [
       errors,
       log,
-      /^gateway\/(metrics|edge\/.*|graph\/.*|caller\/.*|webhooks\/.*)\.ts$/,
+      /^gateway\/(metrics|edge\/.*|graph\/.*|caller\/.*|webhooks\/.*|upstream\/(basis|shelf))\.ts$/,
       /^(graphql|graphql-yoga|@graphql-yoga\/.*|graphql-ws|ws|hono|hono\/.*|zod|@pothos\/plugin-complexity|rate-limiter-flexible)$/,
       node,
     ],

@@ -9,8 +9,9 @@ import type { Caller } from '../caller/caller.ts';
 import type { GraphContext } from '../graph/context.ts';
 import { schema } from '../graph/schema.ts';
 import type { Metrics } from '../metrics.ts';
+import type { Basis } from '../upstream/basis.ts';
 import { useEventStream } from './event-stream.ts';
-import { type GuardOptions, useGuards } from './guards.ts';
+import { type GuardOptions, type Operation, useGuards } from './guards.ts';
 import { keepDocuments } from './kept-documents.ts';
 import type { Mask } from './mask.ts';
 import { countOutcome, observeSend, withTotals } from './observe.ts';
@@ -30,6 +31,8 @@ export interface Asking {
   readonly isTraced?: boolean;
   /** Where the client's stream broke off: what an EventSource sends when it comes back. Wins over `after`. */
   readonly lastEventId?: string | null;
+  /** Notes what the answer rests on; left out where it is for this operation alone. */
+  readonly basis?: Basis | undefined;
   /** How a stream would travel; over SSE when left out. */
   readonly transport?: 'websocket';
 }
@@ -69,8 +72,8 @@ export function createGraphQLServer(options: GraphQLServerOptions): GraphQLServe
     // The runtime's own classes. Yoga's ponyfills make a Response over a foreign stream, and when a client leaves
     // such a stream, closing it throws out of band and would end the process (seen with Node 26.10).
     fetchAPI: { Request, Response, Headers, ReadableStream, TextEncoder, TextDecoder, URL },
-    context: ({ caller, left, over, origin = null, isTraced = false, lastEventId = null }) =>
-      options.createContext({ caller, left, over, origin, isTraced, lastEventId }),
+    context: ({ caller, left, over, origin = null, isTraced = false, lastEventId = null, basis }) =>
+      options.createContext({ caller, left, over, origin, isTraced, lastEventId, basis }),
     plugins: [
       useGuards({ ...options.guards, mask: options.mask }),
       useTotals(options.metrics),
@@ -110,11 +113,11 @@ function describeGraphiQL(graphiql: GraphiQL | null) {
 }
 
 /** Counts operations and adds what they have asked of the service; streams see to both themselves (streams.ts). */
-function useTotals(metrics: Metrics): Plugin<GraphContext> {
+function useTotals(metrics: Metrics): Plugin<Operation> {
   return {
     onExecute: ({ args }) => ({
       onExecuteDone: ({ result, setResult }) => {
-        countOutcome(metrics, result);
+        countOutcome(metrics, result, args.contextValue.basis);
         if (!isAsyncIterable(result)) setResult(withTotals(result, args.contextValue));
       },
     }),

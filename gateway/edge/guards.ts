@@ -14,6 +14,7 @@ import type { Plugin } from 'graphql-yoga';
 import type { Caller } from '../caller/caller.ts';
 import type { GraphContext } from '../graph/context.ts';
 import { upstreamCallCost } from '../graph/cost.ts';
+import type { Basis } from '../upstream/basis.ts';
 import type { Allowances } from './allowances.ts';
 import type { ListedOperations } from './listed-operations.ts';
 import type { Mask } from './mask.ts';
@@ -55,6 +56,7 @@ type Options = GuardOptions & {
 interface Asked {
   readonly caller: Caller;
   readonly transport?: 'websocket';
+  readonly basis?: Basis | undefined;
 }
 
 /** The context of an operation, with who asks for it. */
@@ -121,9 +123,11 @@ async function admit(options: Options, request: Request): Promise<Refused | Admi
   if (!operation) return { settle: () => {} };
   const measured = measureWithin(request, operation);
   if ('errors' in measured) return measured;
-  const { caller, upstreamTotals } = request.contextValue;
+  const { caller, upstreamTotals, basis } = request.contextValue;
   return await orRefused(options, async () => {
-    options.listed.check(caller, request.document.loc?.source.body ?? '');
+    const isListed = options.listed.check(caller, request.document.loc?.source.body ?? '');
+    // Each time that it comes it is told of.
+    if (!isListed) basis?.keepApart();
     const deposit = Math.min(Math.floor(measured.complexity / upstreamCallCost), maxDeposit);
     const charge = await options.allowances.pay(caller, deposit);
     return { settle: () => charge.settle(upstreamTotals().calls) };

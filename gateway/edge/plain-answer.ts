@@ -1,6 +1,7 @@
 import { type ExecutionResult, getOperationAST } from 'graphql';
 import { processRegularResult } from 'graphql-yoga';
 import type { Caller } from '../caller/caller.ts';
+import type { Basis } from '../upstream/basis.ts';
 import type { RawHeaders } from './edge-headers.ts';
 import type { GraphQLServer } from './graphql.ts';
 import type { Mask } from './mask.ts';
@@ -13,6 +14,8 @@ export interface PlainAsking {
   readonly body: Buffer;
   /** Aborts when the client has left. */
   readonly left: AbortSignal;
+  /** Notes what the answer rests on; left out where it is for this request alone. */
+  readonly basis?: Basis | undefined;
 }
 
 /** A whole answer, but for the headers that every answer has (edge-headers.ts). */
@@ -44,7 +47,9 @@ export function createPlainAnswer(options: PlainAnswerOptions): AnswerPlainly {
     const end = beginOperation();
     try {
       const result = await run(asking, params);
-      return result === null ? null : await toAnswer(graphql, result, asking.head.mediaType);
+      if (result === null) return null;
+      if (result.errors === undefined) asking.basis?.endWell();
+      return await toAnswer(graphql, result, asking.head.mediaType);
     } finally {
       end();
     }
@@ -55,9 +60,9 @@ type RunOperation = (asking: PlainAsking, params: PlainParams) => Promise<Execut
 
 /** As Yoga's processRequest, and its handling of what is thrown. Null for streams, and where no one operation is meant. */
 function runWith(getEnveloped: GraphQLServer['getEnveloped'], mask: Mask): RunOperation {
-  return async ({ head, caller, left }, { query, operationName, variables: variableValues }) => {
+  return async ({ head, caller, left, basis }, { query, operationName, variables: variableValues }) => {
     const isTraced = head.trace === 'upstream';
-    const enveloped = getEnveloped({ caller, origin: head.origin, left, over: left, isTraced });
+    const enveloped = getEnveloped({ caller, origin: head.origin, left, over: left, isTraced, basis });
     const { schema } = enveloped;
     try {
       const document = enveloped.parse(query);
@@ -65,6 +70,7 @@ function runWith(getEnveloped: GraphQLServer['getEnveloped'], mask: Mask): RunOp
       if (!operation || operation.operation === 'subscription') return null;
       const errors = enveloped.validate(schema, document);
       if (errors.length > 0) return { errors };
+      if (operation.operation === 'query') basis?.beginQuery();
       const contextValue = await enveloped.contextFactory();
       return await enveloped.execute({ schema, document, contextValue, variableValues, operationName });
     } catch (error) {

@@ -28,6 +28,11 @@ export type Touched = readonly string[] | 'everything';
 /** What every change touches: an answer that rests on this outlives none. */
 export const anyChange = 'any change';
 
+/** The name of an order, or of another thing that is told in versions. */
+export function nameOfOrder(orderId: string): string {
+  return lower(`order ${orderId}`);
+}
+
 /** Whose things an answer shows, or was asked for. */
 interface Shown {
   readonly userId: string | null;
@@ -37,7 +42,7 @@ interface Shown {
 export function touchedBy({ userId, orderId, by }: Change): Touched {
   if (!userId) return 'everything';
   const lists = [`orders of ${userId}`, 'some orders'];
-  const order = orderId === null ? [] : [`order ${orderId}`];
+  const order = orderId === null ? [] : [nameOfOrder(orderId)];
   const user = [`user ${userId}`];
   if (by === 'write') return [anyChange, ...user, 'some users', ...lists, ...order].map(lower);
   return [anyChange, ...(orderId === null ? user : [...lists, ...order])].map(lower);
@@ -58,7 +63,7 @@ export function restsOn(
   const names = new Set<string>();
   for (const { userId, orderId } of shown) {
     if (userId !== null) names.add(`user ${userId}`);
-    if (isOfOrders && orderId) names.add(`order ${orderId}`);
+    if (isOfOrders && orderId) names.add(nameOfOrder(orderId));
   }
   if (about === null) names.add(isOfOrders ? 'some orders' : 'some users');
   else if (about?.userId) {

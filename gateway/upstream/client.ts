@@ -7,7 +7,7 @@ import { mediaTypeOf, notThatFile, type OpenOptions, type UpstreamFile } from '.
 import type { Form } from './form.ts';
 import { toBody, toHeaders, toKey, toPath } from './request.ts';
 import { withRetries } from './retry.ts';
-import type { Fetched } from './shelf.ts';
+import type { Fetched, Standing } from './shelf.ts';
 
 /** One call to the service. Knows paths and JSON, but no concept of the service. */
 export interface UpstreamCall {
@@ -53,6 +53,8 @@ export interface Upstream {
   readonly begin: () => () => void;
   /** From now on no read is answered with an older answer that this touches. */
   readonly change: (touched: Touched) => void;
+  /** How many changes it was told so far: while it is the same, what was read meanwhile is not known to be old. */
+  readonly changes: () => number;
   readonly close: () => Promise<void>;
 }
 
@@ -69,6 +71,8 @@ export interface ReadOptions {
   readonly followsNews?: boolean;
   /** What the answer rests on, so that it can be kept until that changes (change.ts); null when it is not to be. */
   readonly restsOn?: ((json: unknown) => readonly string[] | null) | undefined;
+  /** Told where a kept answer will do and the answer is one: of an earlier read, or this one's. */
+  readonly onKept?: ((kept: Standing) => void) | undefined;
 }
 
 export interface WriteOptions {
@@ -210,6 +214,7 @@ export function createUpstream(options: UpstreamOptions): Upstream {
       signal: asked.signal,
       takesKept: looks && isHeard,
       restsOn: isHeard ? asked.restsOn : undefined,
+      onKept: looks && isHeard ? asked.onKept : undefined,
       onAnswered: (by) => {
         options.onAnswered?.(call.operation, by);
         asked.onAnswered?.(by);
@@ -250,6 +255,7 @@ export function createUpstream(options: UpstreamOptions): Upstream {
     },
     begin: coalescer.begin,
     change: coalescer.change,
+    changes: coalescer.changes,
     close: () => closeWithin(pool, closeMs),
   };
 }

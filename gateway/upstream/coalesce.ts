@@ -1,5 +1,12 @@
 import { anyChange, isTouched, type Touched } from './change.ts';
-import { type Bounds, createShelf, type Fetched, type Settled, type SharedRead } from './shelf.ts';
+import {
+  type Bounds,
+  createShelf,
+  type Fetched,
+  type Settled,
+  type SharedRead,
+  type Standing,
+} from './shelf.ts';
 
 /**
  * Reads that several callers want are made once. One mechanism, three lifetimes of an answer:
@@ -33,6 +40,8 @@ export interface Wanted {
   readonly restsOn?: ((json: unknown) => readonly string[] | null) | undefined;
   /** Told when no call was needed. */
   readonly onAnswered?: ((by: AnsweredBy) => void) | undefined;
+  /** Told where the answer is one that is kept, whoever read it. */
+  readonly onKept?: ((kept: Standing) => void) | undefined;
 }
 
 /** What answered a read without a call of its own: an equal one of its burst, or one that was kept. */
@@ -45,6 +54,8 @@ export interface Coalescer {
   readonly begin: () => () => void;
   /** No answer from before now is given any more where this touches it. */
   readonly change: (touched: Touched) => void;
+  /** How many changes it was told so far. */
+  readonly changes: () => number;
 }
 
 export interface CoalescerOptions {
@@ -59,26 +70,27 @@ export function createCoalescer(options: CoalescerOptions = {}): Coalescer {
   const { keepMs = 0, onDropped } = options;
   const shelf = createShelf(options.bounds ?? defaultBounds);
   const underWay = new Set<SharedRead>();
+  let changes = 0;
   const bursts = createBursts(() => shelf.ofBurst().forEach(shelf.drop));
 
   /** How an earlier read answers this one as well; null when it does not. */
   const howAnswered = (read: SharedRead, { takesKept }: Wanted): AnsweredBy | null => {
     const { settled } = read;
     if (settled === null) return read.missed.length === 0 && !read.abort.signal.aborted ? 'shared' : null;
-    if (takesKept && settled.isKept) return 'kept';
+    if (takesKept && settled.kept !== null) return 'kept';
     const isOfBurst = settled.burst !== null && settled.burst === bursts.current();
     return isOfBurst && performance.now() - settled.at < burstMs ? 'shared' : null;
   };
   const settle = (read: SharedRead, fetched: Fetched, wanted: Wanted) => {
     if (!shelf.has(read)) return;
     const names = keepMs === 0 ? null : namesOf(wanted, fetched);
-    const isKept = names !== null;
+    const kept = names === null ? null : { stands: true, restsOn: names };
     const restsOn = names ?? [anyChange];
     const isOld = read.missed.some((touched) => isTouched(restsOn, touched));
     const burst = bursts.current();
-    if (isOld || !(isKept || burst !== null)) return shelf.drop(read);
-    const timer = setTimeout(() => shelf.drop(read), isKept ? keepMs : burstMs).unref();
-    shelf.settle(read, { ...fetched, at: performance.now(), burst, isKept, restsOn, timer });
+    if (isOld || (kept === null && burst === null)) return shelf.drop(read);
+    const timer = setTimeout(() => shelf.drop(read), kept === null ? burstMs : keepMs).unref();
+    shelf.settle(read, { ...fetched, at: performance.now(), burst, kept, restsOn, timer });
     for (let left = shelf.dropOverflow(); left > 0; left -= 1) onDropped?.('full');
   };
   const start = (key: string, wanted: Wanted): SharedRead => {
@@ -101,15 +113,19 @@ export function createCoalescer(options: CoalescerOptions = {}): Coalescer {
       wanted.signal?.throwIfAborted();
       const existing = shelf.take(key);
       const how = existing === undefined ? null : howAnswered(existing, wanted);
-      if (existing === undefined || how === null) return await waitFor(start(key, wanted), wanted.signal);
-      wanted.onAnswered?.(how);
-      return existing.settled === null ? await waitFor(existing, wanted.signal) : existing.settled.json;
+      const read = existing === undefined || how === null ? start(key, wanted) : existing;
+      if (how !== null) wanted.onAnswered?.(how);
+      const json = read.settled === null ? await waitFor(read, wanted.signal) : read.settled.json;
+      if (read.settled?.kept?.stands) wanted.onKept?.(read.settled.kept);
+      return json;
     },
     begin: bursts.begin,
+    changes: () => changes,
     change: (touched) => {
+      changes += 1;
       for (const read of underWay) read.missed.push(touched);
       for (const read of shelf.touched(touched)) {
-        if (read.settled?.isKept) onDropped?.('changed');
+        if (read.settled?.kept) onDropped?.('changed');
         shelf.drop(read);
       }
     },

@@ -21,10 +21,17 @@ export interface Settled extends Fetched {
   readonly at: number;
   /** The burst it settled in (coalesce.ts). */
   readonly burst: number | null;
-  /** Whether it outlives its burst. */
-  readonly isKept: boolean;
+  /** Where it outlives its burst. */
+  readonly kept: Standing | null;
   readonly restsOn: readonly string[];
   readonly timer: NodeJS.Timeout;
+}
+
+/** Whether a kept answer is still given: for whoever holds what was made of it, and not the answer itself. */
+export interface Standing {
+  stands: boolean;
+  /** What the answer rests on (change.ts). */
+  readonly restsOn: readonly string[];
 }
 
 /** Where shared reads stand: by key, by what they rest on, and bounded. Each key has one. */
@@ -66,6 +73,7 @@ export function createShelf(most: Bounds): Shelf {
     reads.delete(read.key);
     if (read.settled === null) return;
     clearTimeout(read.settled.timer);
+    if (read.settled.kept !== null) read.settled.kept.stands = false;
     count(read, -1);
     ofBurst.delete(read);
     for (const name of read.settled.restsOn) {
@@ -92,7 +100,7 @@ export function createShelf(most: Bounds): Shelf {
     settle: (read, settled) => {
       read.settled = settled;
       count(read, 1);
-      if (!settled.isKept) ofBurst.add(read);
+      if (settled.kept === null) ofBurst.add(read);
       for (const name of settled.restsOn) {
         const same = byName.get(name);
         if (same === undefined) byName.set(name, new Set([read]));

@@ -312,6 +312,7 @@ function answering(json: (operation: string) => unknown): Upstream {
     open: () => Promise.resolve(undefined),
     begin: () => end,
     change: end,
+    changes: () => 0,
     close: () => Promise.resolve(),
   };
 }

@@ -1,0 +1,97 @@
+import type { Basis } from '../upstream/basis.ts';
+import type { Standing } from '../upstream/shelf.ts';
+import type { PlainAnswer } from './plain-answer.ts';
+
+export interface ShelfBounds {
+  readonly answers: number;
+  /** Of bodies, of the keys they stand under, and of what hangs on them. */
+  readonly bytes: number;
+}
+
+const defaultBounds: ShelfBounds = { answers: 20_000, bytes: 32 * 1024 * 1024 };
+/** What else an answer takes; a read that it rests on; an access that is told again. */
+const bytesOf = { answer: 1000, read: 50, note: 200 };
+
+/** A whole answer, and what it was made of. */
+export interface NewAnswer {
+  readonly answer: PlainAnswer;
+  readonly restsOn: readonly Standing[];
+  readonly told: ReturnType<Basis['told']>;
+}
+
+export interface WholeAnswer extends NewAnswer {
+  /** Whether news can make it old. */
+  readonly followsNews: boolean;
+}
+
+/** Whole answers by what was asked. Whether one may still be given is for its taker to see. */
+export interface AnswerShelf {
+  /** The answer under this key, which counts as asked for now. */
+  readonly take: (key: string) => WholeAnswer | undefined;
+  readonly put: (key: string, answer: NewAnswer) => void;
+  /** Takes this answer away, where no newer one stands in its place. */
+  readonly drop: (key: string, answer: WholeAnswer) => void;
+}
+
+export interface AnswerShelfOptions {
+  /** For how long an answer stands at most; 0 = none ever does. */
+  readonly keepMs: number;
+  readonly bounds?: ShelfBounds | undefined;
+  /** Told of each answer that is given up for want of room. */
+  readonly onFull: () => void;
+}
+
+interface Standee extends WholeAnswer {
+  readonly bytes: number;
+  readonly timer: NodeJS.Timeout;
+}
+
+export function createAnswerShelf({
+  keepMs,
+  onFull,
+  bounds = defaultBounds,
+}: AnswerShelfOptions): AnswerShelf {
+  /** Those least recently asked for come first. */
+  const standing = new Map<string, Standee>();
+  let bytes = 0;
+  const remove = (key: string) => {
+    const gone = standing.get(key);
+    if (gone === undefined) return;
+    standing.delete(key);
+    clearTimeout(gone.timer);
+    bytes -= gone.bytes;
+  };
+  const makeRoom = () => {
+    for (const key of standing.keys()) {
+      if (standing.size <= bounds.answers && bytes <= bounds.bytes) return;
+      remove(key);
+      onFull();
+    }
+  };
+  return {
+    take: (key) => {
+      const found = standing.get(key);
+      if (found === undefined) return undefined;
+      standing.delete(key);
+      standing.set(key, found);
+      return found;
+    },
+    put: (key, made) => {
+      remove(key);
+      if (keepMs === 0) return;
+      const followsNews = made.restsOn.some(({ restsOn }) => restsOn.length > 0);
+      const timer = setTimeout(() => remove(key), keepMs).unref();
+      standing.set(key, { ...made, followsNews, timer, bytes: sizeOf(key, made) });
+      bytes += sizeOf(key, made);
+      makeRoom();
+    },
+    drop: (key, answer) => {
+      if (standing.get(key) === answer) remove(key);
+    },
+  };
+}
+
+function sizeOf(key: string, { answer, restsOn, told }: NewAnswer): number {
+  const notes = restsOn.length * bytesOf.read + told.length * bytesOf.note;
+  return key.length + answer.body.length + notes + bytesOf.answer;
+}

@@ -1,0 +1,129 @@
+import { nameOfOrder } from './change.ts';
+import type { Upstream } from './client.ts';
+import type { Standing } from './shelf.ts';
+
+/**
+ * What the answer to one operation rests on, noted while it runs: whether another may be given the same answer
+ * (edge/whole-answers.ts) is told by what it did. It denies by default: what is not noted here as harmless makes the answer
+ * its operation's own.
+ */
+export interface Basis {
+  /** Only what a query is answered is ever given to another. */
+  readonly beginQuery: () => void;
+  /** It has ended, without an error in its answer: with one it is shared, and never kept. */
+  readonly endWell: () => void;
+  /** The answer is for this operation alone. */
+  readonly keepApart: () => void;
+  /** A read of the service has begun; the function it returns tells that its answer came, and whether that one is kept. */
+  readonly beginRead: () => (kept: Standing | null) => void;
+  /** The log is asked for the newest version of an order; the function it returns tells that it has answered. */
+  readonly beginLook: (orderId: string) => () => void;
+  /** What the operation told somebody, and tells again for each other one that is given its answer; once per key. */
+  readonly noteTold: (key: string, tellAgain: () => void) => void;
+  /** Whether an equal operation of the same caller, under way at the same time, may be given the answer. */
+  readonly mayBeShared: () => boolean;
+  /** The kept answers that it was made of, and of nothing else; null where it was made of anything more. */
+  readonly restsOn: () => readonly Standing[] | null;
+  readonly told: () => readonly (() => void)[];
+}
+
+export interface BasisOptions {
+  /** Told when it is known to be a query. */
+  readonly onQuery: () => void;
+  /** Told when it is known that its answer is its own. */
+  readonly onApart: () => void;
+}
+
+export function createBasis({ onQuery, onApart }: BasisOptions): Basis {
+  let isQuery = false;
+  let [isApart, hasEndedWell] = [false, false];
+  /** What has begun and not ended; what fails never does. */
+  let pending = 0;
+  const kept: Standing[] = [];
+  let hasUnkept = false;
+  const looked = new Set<string>();
+  const told = new Map<string, () => void>();
+  const mayBeShared = () => isQuery && !isApart;
+  /** What the log says of an order is old as soon as the read that showed the order is: the same news tells of both. */
+  const isCovered = () => {
+    const names = new Set(kept.flatMap(({ restsOn }) => restsOn));
+    return [...looked].every((name) => names.has(name));
+  };
+  return {
+    beginQuery: () => {
+      isQuery = true;
+      onQuery();
+    },
+    endWell: () => {
+      hasEndedWell = true;
+    },
+    keepApart: () => {
+      isApart = true;
+      onApart();
+    },
+    beginRead: () => {
+      pending += 1;
+      return (standing) => {
+        pending -= 1;
+        if (standing === null) hasUnkept = true;
+        else kept.push(standing);
+      };
+    },
+    beginLook: (orderId) => {
+      pending += 1;
+      looked.add(nameOfOrder(orderId));
+      return () => {
+        pending -= 1;
+      };
+    },
+    noteTold: (key, tellAgain) => {
+      if (!told.has(key)) told.set(key, tellAgain);
+    },
+    mayBeShared,
+    restsOn: () => {
+      const isOfKept = hasEndedWell && pending === 0 && !hasUnkept;
+      return mayBeShared() && isOfKept && isCovered() ? kept : null;
+    },
+    told: () => [...told.values()],
+  };
+}
+
+/** The service, with each use of it noted. A read that fails never ends, whatever is made of its failure. */
+export function noteUses(upstream: Upstream, basis: Basis): Upstream {
+  return keepApartOnUse(upstream, basis, {
+    read: async (call, options) => {
+      if (call.isSingleUse) basis.keepApart();
+      const endRead = basis.beginRead();
+      let kept: Standing | null = null;
+      const onKept = (standing: Standing) => {
+        kept = standing;
+      };
+      const json = await upstream.read(call, { ...options, onKept });
+      endRead(kept);
+      return json;
+    },
+  });
+}
+
+/**
+ * The same part, whose every use makes the answer its operation's own: also of what is added to it later.
+ * @param noted members that see to it themselves, in place of the part's own
+ */
+export function keepApartOnUse<Part extends object>(
+  part: Part,
+  basis: Basis,
+  noted: Partial<Part> = {},
+): Part {
+  return new Proxy(part, {
+    get: (target, name) => {
+      if (name in noted) return Reflect.get(noted, name);
+      basis.keepApart();
+      const member: unknown = Reflect.get(target, name);
+      return typeof member === 'function' ? member.bind(target) : member;
+    },
+    apply: (target, self, given) => {
+      basis.keepApart();
+      return typeof target === 'function' ? Reflect.apply(target, self, given) : undefined;
+    },
+  });
+}

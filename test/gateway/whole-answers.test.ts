@@ -1,0 +1,181 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { makeFolder } from '../support/folder.ts';
+import { type Lab, readAnew, serviceKey, startLab } from '../support/lab.ts';
+import { countMore, send } from '../support/whole-answers.ts';
+import { accessesIn, key, pseudonymOf } from './audit/support.ts';
+
+const memory = { EVENT_LOG: 'memory:' } as const;
+const nested = '{ users(first: 3) { nodes { id orders(first: 2) { nodes { id } } } } }';
+
+let lab: Lab;
+beforeAll(async () => {
+  lab = await startLab({ env: { ...memory, RATE_LIMIT_POINTS: '0' } });
+});
+afterAll(() => lab[Symbol.asyncDispose]());
+beforeEach(() => tellOfNobody(lab));
+
+/** An event of nobody touches everything that follows events. */
+async function tellOfNobody({ sandbox }: Lab): Promise<void> {
+  sandbox.webhooks.send('labtest.match_review.created', {}, { userId: '' });
+  await sandbox.webhooks.settled();
+  sandbox.clearCalls();
+}
+
+function orderOf({ sandbox }: Lab, place = 0) {
+  const order = sandbox.orders()[place];
+  if (order === undefined) throw new Error(`There is no order ${place}.`);
+  return order;
+}
+
+async function metricOf({ gateway, url }: Lab, line: string): Promise<number> {
+  const text = await (await gateway.fetch(new Request(`${url}/metrics`))).text();
+  return Number(
+    text
+      .split('\n')
+      .find((each) => each.startsWith(`${line} `))
+      ?.split(' ')
+      .at(-1) ?? 0,
+  );
+}
+
+/** Which of these queries are given the answer of an equal one before them. */
+async function findKept(on: Lab, queries: readonly string[], token?: string): Promise<readonly string[]> {
+  const kept: string[] = [];
+  for (const query of queries) {
+    const twice = async () => {
+      for (let turn = 0; turn < 2; turn += 1) await send(on, query, token === undefined ? {} : { token });
+    };
+    if ((await countMore(on, twice)).hit > 0) kept.push(query);
+  }
+  return kept;
+}
+
+describe('a query that was answered a moment ago', () => {
+  test('is given the same bytes, and nothing is run or asked', async () => {
+    const first = await send(lab, nested);
+    lab.sandbox.clearCalls();
+    expect(await countMore(lab, async () => expect(await send(lab, nested)).toEqual(first))).toEqual({
+      ...{ hit: 1, joined: 0, miss: 0, full: 0 },
+    });
+    expect(lab.sandbox.calls).toEqual([]);
+  });
+
+  test.each([
+    ['another credential', { token: '' }],
+    ['another origin', { headers: { origin: 'https://app.example.com' } }],
+    ['another media type', { headers: { accept: 'application/graphql-response+json' } }],
+    ['other variables', { variables: { a: 1 } }],
+  ])('is run again for %s', async (_name, other) => {
+    const { userId } = orderOf(lab);
+    const tokens = await Promise.all([lab.tokenFor(userId), lab.tokenFor(userId)]);
+    const query = `{ order(id: "${orderOf(lab).orderId}") { id } }`;
+    await send(lab, query, { token: tokens[0] });
+    const ask = () => send(lab, query, { ...other, token: 'token' in other ? tokens[1] : tokens[0] });
+    expect(await countMore(lab, ask)).toMatchObject({ hit: 0, miss: 1 });
+  });
+
+  test('is run again when a webhook has told of what it showed, and not for another', async () => {
+    const [one, other] = [orderOf(lab, 0), orderOf(lab, 1)];
+    const query = `{ order(id: "${one.orderId}") { id } }`;
+    const tellOf = async ({ orderId, userId }: typeof one) => {
+      const payload = { id: orderId, user_id: userId, events: [{ id: 1, status: 'a.b.c' }] };
+      lab.sandbox.webhooks.send('labtest.order.updated', payload, { userId, orderId });
+      await lab.sandbox.webhooks.settled();
+    };
+    await send(lab, query);
+    await tellOf(other);
+    expect(await countMore(lab, () => send(lab, query))).toMatchObject({ hit: 1 });
+    await tellOf(one);
+    expect(await countMore(lab, () => send(lab, query))).toMatchObject({ hit: 0, miss: 1 });
+  });
+
+  test('is run again when its user was written about, by whomever', async () => {
+    const { userId } = orderOf(lab);
+    const query = `{ user(id: "${userId}") { clientUserId } }`;
+    await send(lab, query);
+    const to = `renamed-${crypto.randomUUID()}`;
+    const rename = `mutation { updateUser(input: { id: "${userId}", clientUserId: "${to}" }) { __typename } }`;
+    await lab.query(rename);
+    expect((await send(lab, query)).text).toContain(to);
+  });
+
+  test('is run each time where nothing is to be kept', async () => {
+    await using forgetful = await startLab({ env: { ...memory, ...readAnew } });
+    expect(await findKept(forgetful, [nested, '{ __typename }'])).toEqual([]);
+  });
+
+  test('is run again after READ_CACHE_SECONDS, also when it asked the service nothing', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    try {
+      await send(lab, '{ __typename }');
+      vi.advanceTimersByTime(9999);
+      expect(await countMore(lab, () => send(lab, '{ __typename }'))).toMatchObject({ hit: 1 });
+      vi.advanceTimersByTime(1);
+      expect(await countMore(lab, () => send(lab, '{ __typename }'))).toMatchObject({ hit: 0 });
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+});
+
+describe('whoever is given a kept answer', () => {
+  test('is told off at once when the token has been taken back, or has ended', async () => {
+    const { userId, orderId } = orderOf(lab);
+    const query = `{ order(id: "${orderId}") { id } }`;
+    const [revoked, ended] = await Promise.all([
+      lab.tokenFor(userId, { ttlSeconds: 600 }),
+      lab.tokenFor(userId, { ttlSeconds: 60 }),
+    ]);
+    for (const token of [revoked, ended, revoked, ended]) await send(lab, query, { token });
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 61_000 });
+    try {
+      expect((await send(lab, query, { token: ended })).status).toBe(401);
+      expect((await send(lab, query, { token: revoked })).status).toBe(200);
+      await lab.query(`mutation { revokeViewerTokens(input: { userId: "${userId}" }) { revokedAt } }`);
+      expect((await send(lab, query, { token: revoked })).status).toBe(401);
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
+  test('pays a point for each', async () => {
+    await using poor = await startLab({ env: { ...memory, RATE_LIMIT_POINTS: '5' } });
+    const statuses: number[] = [];
+    for (let turn = 0; turn < 6; turn += 1) statuses.push((await send(poor, '{ __typename }')).status);
+    expect(statuses).toEqual([200, 200, 200, 200, 200, 429]);
+  });
+
+  test('is counted, and so is what the graph does not know in the answer', async () => {
+    const path = `/v3/order/${orderOf(lab).orderId}`;
+    const headers = { 'x-service-api-key': serviceKey };
+    const order = await (await lab.sandbox.fetch(new Request(`http://service${path}`, { headers }))).json();
+    const body = JSON.stringify({ ...order, origin: 'of_the_future' });
+    lab.sandbox.faults.add({ path, times: 1, effect: { kind: 'answer', status: 200, body } });
+    const operations = 'labgraph_operations_total{outcome="ok"}';
+    const unknown = 'unknown_enum_total{field="Order.origin",value="of_the_future"}';
+    const before = await metricOf(lab, operations);
+    for (let turn = 0; turn < 3; turn += 1) await send(lab, `{ order(id: "${order.id}") { origin } }`);
+    expect(await metricOf(lab, operations)).toBe(before + 3);
+    expect(await metricOf(lab, unknown)).toBe(3);
+  });
+
+  test('stands in the audit trail each time, with all whose data it was', async () => {
+    using folder = makeFolder();
+    const env = { AUDIT_TRAIL: `file:${folder.path}`, AUDIT_TRAIL_KEY: key.toString('base64') };
+    const audited = await startLab({ env: { ...memory, ...env } });
+    const { orderId, userId } = orderOf(audited);
+    const token = await audited.tokenFor(userId, { scopes: ['read:orders', 'read:profile'] });
+    const query = `{ order(id: "${orderId}") { user { id } } }`;
+    const count = await countMore(audited, async () => {
+      for (let turn = 0; turn < 3; turn += 1) await send(audited, query, { token });
+    });
+    await audited[Symbol.asyncDispose]();
+    expect(count).toMatchObject({ hit: 2, miss: 1 });
+    const own = accessesIn(folder.path).filter(({ kind }) => kind.startsWith('read '));
+    const each = own.slice(0, own.length / 3);
+    const kinds = ['read order.get ok', 'read user.get ok'];
+    expect(each.map(({ kind, outcome }) => `${kind} ${outcome}`).toSorted()).toEqual(kinds);
+    expect(new Set(each.map(({ caller }) => caller))).toEqual(new Set([`user-${pseudonymOf(userId)}`]));
+    expect(own).toEqual([...each, ...each, ...each]);
+  });
+});

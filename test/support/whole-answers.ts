@@ -1,0 +1,46 @@
+import { gatewayKey, type Lab } from './lab.ts';
+
+/** An operation as a client sends it over the network, which is where whole answers are kept. */
+export interface Sent {
+  readonly variables?: Readonly<Record<string, unknown>>;
+  readonly token?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly signal?: AbortSignal;
+}
+
+export async function send(
+  { url }: Pick<Lab, 'url'>,
+  query: string,
+  { variables, token = gatewayKey, headers, signal }: Sent = {},
+) {
+  const response = await fetch(`${url}/graphql`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', authorization: `Bearer ${token}`, ...headers },
+    body: JSON.stringify({ query, variables }),
+    ...(signal === undefined ? {} : { signal }),
+  });
+  return { status: response.status, text: await response.text() };
+}
+
+/** How queries were answered so far. */
+export async function countAnswers({ gateway, url }: Pick<Lab, 'gateway' | 'url'>) {
+  const text = await (await gateway.fetch(new Request(`${url}/metrics`))).text();
+  const count = (outcome: string) =>
+    Number(
+      new RegExp(`^labgraph_whole_answers_total\\{outcome="${outcome}"\\} (\\d+)$`, 'm').exec(text)?.[1] ?? 0,
+    );
+  return { hit: count('hit'), joined: count('joined'), miss: count('miss'), full: count('full') };
+}
+
+/** How the queries were answered that `ask` asks. */
+export async function countMore(lab: Pick<Lab, 'gateway' | 'url'>, ask: () => Promise<unknown>) {
+  const before = await countAnswers(lab);
+  await ask();
+  const after = await countAnswers(lab);
+  return {
+    hit: after.hit - before.hit,
+    joined: after.joined - before.joined,
+    miss: after.miss - before.miss,
+    full: after.full - before.full,
+  };
+}
