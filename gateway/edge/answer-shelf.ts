@@ -28,9 +28,8 @@ export interface WholeAnswer extends NewAnswer {
 export interface AnswerShelf {
   /** The answer under this key, which counts as asked for now. */
   readonly take: (key: string) => WholeAnswer | undefined;
+  /** In place of the one that stood under its key. */
   readonly put: (key: string, answer: NewAnswer) => void;
-  /** Takes this answer away, where no newer one stands in its place. */
-  readonly drop: (key: string, answer: WholeAnswer) => void;
 }
 
 export interface AnswerShelfOptions {
@@ -84,9 +83,6 @@ export function createAnswerShelf({
       standing.set(key, { ...made, followsNews, timer, bytes: sizeOf(key, made) });
       bytes += sizeOf(key, made);
       makeRoom();
-    },
-    drop: (key, answer) => {
-      if (standing.get(key) === answer) remove(key);
     },
   };
 }

@@ -126,8 +126,7 @@ async function admit(options: Options, request: Request): Promise<Refused | Admi
   const { caller, upstreamTotals, basis } = request.contextValue;
   return await orRefused(options, async () => {
     const isListed = options.listed.check(caller, request.document.loc?.source.body ?? '');
-    // Each time that it comes it is told of.
-    if (!isListed) basis?.keepApart();
+    if (!isListed) basis?.noteTold('unlisted', options.listed.countUnlisted);
     const deposit = Math.min(Math.floor(measured.complexity / upstreamCallCost), maxDeposit);
     const charge = await options.allowances.pay(caller, deposit);
     return { settle: () => charge.settle(upstreamTotals().calls) };

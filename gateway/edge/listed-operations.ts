@@ -25,6 +25,8 @@ export interface ListedOperations {
    * @throws GatewayError OPERATION_NOT_LISTED. Servers of the team may ask whatever they like
    */
   readonly check: (caller: Caller, document: string) => boolean;
+  /** Counts once more a document that stands on none. */
+  readonly countUnlisted: () => void;
 }
 
 /**
@@ -33,7 +35,7 @@ export interface ListedOperations {
  * @throws GatewayError CONFIG_INVALID for a file that is no list, and when all would be refused
  */
 export function createListedOperations(options: ListedOperationsOptions): ListedOperations {
-  if (options.mode === 'off') return { check: () => true };
+  if (options.mode === 'off') return { check: () => true, countUnlisted: () => {} };
   const listed = new Set([
     ...options.files.flatMap((file) => readList(file)),
     ...options.whereBuilt.flatMap((file) => readList(file, { mayBeMissing: true })),
@@ -54,6 +56,7 @@ export function createListedOperations(options: ListedOperationsOptions): Listed
       if (options.mode === 'enforce') throw notListed();
       return false;
     },
+    countUnlisted: () => options.onUnlisted(null),
   };
 }
 

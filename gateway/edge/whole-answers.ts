@@ -1,10 +1,7 @@
 import type { Metrics } from '../metrics.ts';
-import { type Basis, createBasis } from '../upstream/basis.ts';
-import { type AnswerShelf, createAnswerShelf, type ShelfBounds, type WholeAnswer } from './answer-shelf.ts';
-import type { AnswerPlainly, PlainAnswer, PlainAsking } from './plain-answer.ts';
-
-/** As long as a finished read is shared (upstream/coalesce.ts). */
-const joinableMs = 1000;
+import { createAnswerShelf, type ShelfBounds, type WholeAnswer } from './answer-shelf.ts';
+import { createFlights } from './flights.ts';
+import type { AnswerPlainly, PlainAsking } from './plain-answer.ts';
 
 export interface WholeAnswersOptions {
   /** For how long an answer is kept at most; 0 = never. */
@@ -17,104 +14,44 @@ export interface WholeAnswersOptions {
   readonly bounds?: ShelfBounds;
 }
 
-/** A query under way, for all who ask the same meanwhile. */
-interface Flight {
-  readonly basis: Basis;
-  /** What those who joined are answered; null as soon as it is known that each of them must ask for itself. */
-  readonly shared: PromiseWithResolvers<PlainAnswer | null>;
-  readonly begunAt: number;
-  /** How many changes had been told when it began. */
-  readonly changes: number;
-  /** Of those who wait for it. */
-  readonly waiting: Set<AbortSignal>;
-  /** Aborts when all of them have left. */
-  readonly left: AbortController;
-}
-
 /**
  * Gives equal queries of one caller the same bytes: those of an earlier answer, while all that it was made of would
  * still be given as kept reads, and those of one under way, where nothing was told to have changed since it began. Whoever
  * asks has been let in and has paid like everybody; what the operation told, metrics and the audit trail, is told again.
  */
 export function giveWholeAnswers(options: WholeAnswersOptions, answerPlainly: AnswerPlainly): AnswerPlainly {
-  const { keepMs, hearNews, changes } = options;
-  const count = (outcome: string) => options.metrics.wholeAnswers.inc({ outcome });
-  const kept: AnswerShelf = createAnswerShelf({
-    keepMs,
-    bounds: options.bounds,
-    onFull: () => count('full'),
-  });
-  const underWay = new Map<string, Flight>();
+  const { keepMs, hearNews, changes, metrics, bounds } = options;
+  const count = (outcome: string) => metrics.wholeAnswers.inc({ outcome });
+  const kept = createAnswerShelf({ keepMs, bounds, onFull: () => count('full') });
+  const flights = createFlights({ hearNews, changes, count });
 
-  const findKept = async (key: string): Promise<WholeAnswer | null> => {
-    const found = kept.take(key);
-    if (found === undefined || (found.followsNews && !(await hearNews()))) return null;
-    if (found.restsOn.every(({ stands }) => stands)) return found;
-    kept.drop(key, found);
-    return null;
+  const stillStands = async ({ followsNews, restsOn }: WholeAnswer): Promise<boolean> => {
+    if (followsNews && !(await hearNews())) return false;
+    return restsOn.every(({ stands }) => stands);
   };
-  const findJoinable = async (key: string): Promise<Flight | null> => {
-    if (!underWay.has(key) || !(await hearNews())) return null;
-    const flight = underWay.get(key);
-    const isNew = flight?.changes === changes() && performance.now() - flight.begunAt < joinableMs;
-    return flight !== undefined && isNew && !flight.left.signal.aborted ? flight : null;
-  };
-  const takeOff = (key: string): Flight => {
-    const flight: Flight = {
-      basis: createBasis({
-        onQuery: () => {
-          count('miss');
-          underWay.set(key, flight);
-        },
-        onApart: () => flight.shared.resolve(null),
-      }),
-      shared: Promise.withResolvers(),
-      begunAt: performance.now(),
-      changes: changes(),
-      waiting: new Set(),
-      left: new AbortController(),
-    };
-    return flight;
-  };
-  const lead = async (key: string, asking: PlainAsking): Promise<PlainAnswer | null> => {
-    const flight = takeOff(key);
-    const { basis, shared, left } = flight;
-    const leave = wait(flight, asking.left);
-    try {
-      const answer = await answerPlainly({ ...asking, left: left.signal, basis });
-      const restsOn = answer === null ? null : basis.restsOn();
+  const run = (key: string, asking: PlainAsking) =>
+    flights.lead(key, asking.left, async (basis, left) => {
+      const answer = await answerPlainly({ ...asking, left, basis });
+      const restsOn = basis.restsOn();
       if (answer !== null && restsOn !== null) kept.put(key, { answer, restsOn, told: basis.told() });
-      shared.resolve(answer);
       return answer;
-    } finally {
-      shared.resolve(null);
-      leave();
-      if (underWay.get(key) === flight) underWay.delete(key);
-    }
-  };
-  const join = async (flight: Flight, asking: PlainAsking): Promise<PlainAnswer | null> => {
-    const leave = wait(flight, asking.left);
-    const answer = await flight.shared.promise;
-    leave();
-    return answer;
-  };
+    });
 
   return async (asking) => {
-    // What an operation asked of the service is its own.
+    // Whoever asks what an answer cost is told of its own.
     if (asking.head.trace !== null) return await answerPlainly(asking);
     const key = keyOf(asking);
-    const found = await findKept(key);
-    if (found !== null) {
+    const found = kept.take(key);
+    if (found !== undefined && (await stillStands(found))) {
       count('hit');
-      for (const tellAgain of found.told) tellAgain();
+      tellAll(found.told);
       return found.answer;
     }
-    const flight = await findJoinable(key);
-    const joined = flight === null ? null : await join(flight, asking);
-    if (flight === null || joined === null) return await lead(key, asking);
-    count('joined');
-    for (const tellAgain of flight.basis.told()) tellAgain();
-    return joined;
+    // Where there is none nothing is waited for: of two that come at once the second finds the first under way.
+    const joined = flights.isUnderWay(key) ? await flights.join(key, asking.left) : null;
+    if (joined === null) return await run(key, asking);
+    tellAll(joined.told);
+    return joined.answer;
   };
 }
 
@@ -126,17 +63,6 @@ function keyOf({ head, body }: PlainAsking): string {
   return `${authorization}\n${from}\n${mediaType}\n${body.toString('latin1')}`;
 }
 
-/** Waits for a flight until the function it returns is called; when the last one who waits has left, it is aborted. */
-function wait({ waiting, left }: Flight, own: AbortSignal): () => void {
-  const leave = () => {
-    waiting.delete(own);
-    if (waiting.size === 0) left.abort(own.reason);
-  };
-  waiting.add(own);
-  if (own.aborted) leave();
-  else own.addEventListener('abort', leave, { once: true });
-  return () => {
-    own.removeEventListener('abort', leave);
-    waiting.delete(own);
-  };
+function tellAll(told: WholeAnswer['told']): void {
+  for (const tellAgain of told) tellAgain();
 }
