@@ -1,6 +1,9 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { makeFolder } from '../support/folder.ts';
 import { type Lab, readAnew, serviceKey, startLab } from '../support/lab.ts';
+import { plantMutant } from '../support/plant-mutant.ts';
 import { countMore, send } from '../support/whole-answers.ts';
 import { accessesIn, key, pseudonymOf } from './audit/support.ts';
 
@@ -178,4 +181,128 @@ describe('whoever is given a kept answer', () => {
     expect(new Set(each.map(({ caller }) => caller))).toEqual(new Set([`user-${pseudonymOf(userId)}`]));
     expect(own).toEqual([...each, ...each, ...each]);
   });
+});
+
+/** Queries by what makes the answer the operation's own. */
+function queriesForOne(on: Lab): readonly (readonly [string, string])[] {
+  const { orderId, userId } = orderOf(on);
+  const nowhere = crypto.randomUUID();
+  return [
+    ['which team it is, once it is known', '{ viewer { teamId } }'],
+    ['results, of which no event tells', `{ order(id: "${orderId}") { results { __typename } } }`],
+    ['an order that is not there', `{ order(id: "${nowhere}") { id } }`],
+    ['a lab report of which nothing was heard', `{ labReport(id: "${nowhere}") { id } }`],
+    ['what the log holds', `{ user(id: "${userId}") { healthSummaries(resource: "activity") { date } } }`],
+    [
+      'slots, whose keys work once',
+      '{ serviceCenterAvailability(input: { lab: QUEST, siteCodes: ["SC001"] }) { date } }',
+    ],
+    ['an error', `{ users(first: 1) { nodes { id } } order(id: "no id") { id } }`],
+    ['a mutation', `mutation { revokeViewerTokens(input: { userId: "${nowhere}" }) { __typename } }`],
+    ['a fault in the question', '{ nothing }'],
+  ];
+}
+
+/** Queries that are made of kept reads, or of nothing at all. */
+function queriesForAll(on: Lab): readonly string[] {
+  const { orderId, userId } = orderOf(on);
+  return [
+    '{ __typename }',
+    '{ viewer { kind scopes } }',
+    nested,
+    `{ order(id: "${orderId}") { id status { label } user { id } labTest { markers(first: 2) { nodes { name } } } } }`,
+    `{ user(id: "${userId}") { connections { source { slug } } orders(first: 100) { totalCount } } }`,
+    '{ labs { id } labTests(first: 2) { nodes { id } } labAccounts { id } }',
+  ];
+}
+
+describe('the answer is given to nobody else', () => {
+  test('where it was made of more than kept reads', async () => {
+    const queries = queriesForOne(lab);
+    expect(
+      await findKept(
+        lab,
+        queries.map(([, query]) => query),
+      ),
+    ).toEqual([]);
+    const faultless = await Promise.all(
+      queries.map(async ([name, query]) => [name, (await send(lab, query)).text]),
+    );
+    // Or it was for another reason.
+    expect(faultless.filter(([, text]) => text?.includes('"errors"')).map(([name]) => name)).toEqual([
+      ...['an error', 'a fault in the question'],
+    ]);
+  });
+
+  test('but is where it was not', async () => {
+    const queries = queriesForAll(lab);
+    expect(await findKept(lab, queries)).toEqual(queries);
+  });
+
+  test('where its caller asks what it cost', async () => {
+    const headers = { 'x-labgraph-trace': 'upstream' };
+    const traced = async () => JSON.parse((await send(lab, nested, { headers })).text).extensions.upstream;
+    expect([await traced(), await traced()]).toMatchObject([{ cached: 0 }, { calls: 0, cached: 4 }]);
+  });
+
+  test.each([
+    {
+      name: 'takes whatever it was not told of for harmless',
+      changes: [
+        {
+          file: 'gateway/upstream/basis.ts',
+          from: 'basis.keepApart();\n      const member',
+          to: 'const member',
+        },
+        {
+          file: 'gateway/upstream/basis.ts',
+          from: '      basis.keepApart();\n      return typeof target',
+          to: 'return typeof target',
+        },
+      ],
+      found: ['which team it is, once it is known', 'what the log holds'],
+    },
+    {
+      name: 'does not mind reads that were not kept',
+      changes: [{ file: 'gateway/upstream/basis.ts', from: 'hasUnkept = true', to: 'hasUnkept = false' }],
+      found: ['results, of which no event tells', 'an order that is not there'],
+    },
+  ])('and a gateway that $name is found out', async ({ found, ...mutant }) => {
+    using planted = plantMutant(mutant);
+    const { createGateway } = await import(`${planted.source}/gateway/gateway.ts`);
+    await using spoilt = await startLab({ env: memory, make: createGateway });
+    const queries = queriesForOne(spoilt);
+    const kept = await findKept(
+      spoilt,
+      queries.map(([, query]) => query),
+    );
+    expect(queries.filter(([, query]) => kept.includes(query)).map(([name]) => name)).toEqual(found);
+  });
+});
+
+test('nothing that a query shows goes by the clock or by chance, but what is listed here with the reason', () => {
+  const folder = new URL('../../gateway/', import.meta.url).pathname;
+  const files = ['graph', 'domain'].flatMap((room) =>
+    readdirSync(join(folder, room), { recursive: true, encoding: 'utf8' }).map((file) => join(room, file)),
+  );
+  const goesBy = /Date\.now|new Date\(\)|performance\.|random|setTimeout/;
+  const found = files.filter(
+    (file) => file.endsWith('.ts') && goesBy.test(readFileSync(join(folder, file), 'utf8')),
+  );
+  expect(found.toSorted()).toEqual(
+    [
+      // Of mutations and streams, whose answers are their own.
+      'domain/order/patient-rules.ts',
+      'domain/order/place.ts',
+      'domain/order/register-testkit.ts',
+      'domain/order/resend.ts',
+      'domain/service-event/stream.ts',
+      'domain/user/changes.ts',
+      'domain/user/demographics-rules.ts',
+      // How old a message may be: asked of one that was read from the log, which makes the answer its operation's own.
+      'domain/order/newest.ts',
+      // Which days are over: asked for slots, which are good for one, and by mutations.
+      'graph/arguments.ts',
+    ].toSorted(),
+  );
 });

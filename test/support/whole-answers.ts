@@ -1,3 +1,4 @@
+import { createGateway, type Gateway, type GatewayParts } from '../../gateway/gateway.ts';
 import { gatewayKey, type Lab } from './lab.ts';
 
 /** An operation as a client sends it over the network, which is where whole answers are kept. */
@@ -42,5 +43,21 @@ export async function countMore(lab: Pick<Lab, 'gateway' | 'url'>, ask: () => Pr
     joined: after.joined - before.joined,
     miss: after.miss - before.miss,
     full: after.full - before.full,
+  };
+}
+
+/** A gateway whose `fetch` goes over the network: everything that is asked of it comes where whole answers are kept. */
+export async function makeOverNetwork(parts: GatewayParts, make = createGateway): Promise<Gateway> {
+  const gateway = await make(parts);
+  const { url } = await gateway.listen();
+  return {
+    ...gateway,
+    listen: async () => ({ url }),
+    fetch: async (request) => {
+      const { method, headers, signal } = request;
+      // With the whole body in hand, or it would be sent in chunks.
+      const body = request.body === null ? null : await request.text();
+      return await fetch(new URL(new URL(request.url).pathname, url), { method, headers, signal, body });
+    },
   };
 }

@@ -1,0 +1,37 @@
+import { expect, test } from 'vitest';
+import { readAnew } from '../support/lab.ts';
+import { plantMutant } from '../support/plant-mutant.ts';
+import { countAnswers, makeOverNetwork } from '../support/whole-answers.ts';
+import { findCrossing, gather } from './isolation/interleave.ts';
+
+test.each([
+  ['answers are kept', {}, 1000],
+  ['nothing is kept and all is in flight', readAnew, 300],
+])(
+  'over the network, where %s, two users and a token for one order are each told what they are told alone',
+  async (_name, more, runs) => {
+    await using crowd = await gather({ make: makeOverNetwork, env: { ...more, RATE_LIMIT_POINTS: '0' } });
+    expect(await findCrossing(crowd, runs)).toBeNull();
+    const { hit, joined } = await countAnswers(crowd.lab);
+    // Or nothing was given to two that could have crossed.
+    expect(hit + joined).toBeGreaterThan(20);
+  },
+  120_000,
+);
+
+test('a gateway that gives whole answers to whoever asks the same is found out', async () => {
+  const given = 'const { authorization, origin, mediaType } = head;';
+  using planted = plantMutant({
+    name: 'gives whole answers to whoever asks the same',
+    changes: [
+      {
+        file: 'gateway/edge/whole-answers.ts',
+        from: given,
+        to: given.replace(' authorization', ' authorization: _, trace: authorization'),
+      },
+    ],
+  });
+  const { createGateway } = await import(`${planted.source}/gateway/gateway.ts`);
+  await using crowd = await gather({ make: (parts) => makeOverNetwork(parts, createGateway) });
+  expect(await findCrossing(crowd, 1000)).not.toBeNull();
+}, 60_000);
