@@ -72,7 +72,7 @@ export async function startLab(options: LabOptions = {}): Promise<Lab> {
   const query: Lab['query'] = async (text, { variables, token = gatewayKey, origin } = {}) => {
     const request = graphqlRequest(url, { query: text, variables }, token);
     if (origin !== undefined) request.headers.set('origin', origin);
-    const response = await gateway.fetch(request);
+    const response = await fetch(request);
     return { ...(await response.json()), status: response.status };
   };
   return {
