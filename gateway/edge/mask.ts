@@ -124,6 +124,13 @@ function readHttp(error: GraphQLError): HttpExtension | undefined {
   };
 }
 
+/** What a masked error asks of HTTP; nothing, for most. */
+export function describeAnswer(error: GraphQLError): HttpExtension {
+  const { http } = error.extensions;
+  const spec = typeof http === 'object' && http !== null && 'spec' in http && http.spec === true;
+  return { ...readHttp(error), spec };
+}
+
 type Extensions = Readonly<Record<string, unknown>> & { readonly code: ErrorCode };
 
 function rebuild(

@@ -25,7 +25,10 @@ export function createStreams(options: StreamsOptions): RunStream {
     // The context of every operation is made by contexts.ts, and kept as it is by Envelop.
     const context = args.contextValue as Operation;
     const admission = await admitStream({ ...guards, mask }, { ...args, contextValue: context });
-    if ('errors' in admission) return admission;
+    if ('errors' in admission) {
+      countOutcome(metrics, admission);
+      return admission;
+    }
     const results = await subscribe(args).catch((error: unknown) => ({ errors: [toGraphQLError(error)] }));
     admission.settle();
     if (isAsyncIterable(results)) return new GuardedStream(results, { context, admission, mask, metrics });
