@@ -13,9 +13,11 @@ import type { DocumentsOptions } from './edge/documents.ts';
 import { createFastLane } from './edge/fast-lane.ts';
 import { createGraphQLServer } from './edge/graphql.ts';
 import type { GuardOptions } from './edge/guards.ts';
+import { keepDocuments } from './edge/kept-documents.ts';
 import type { LaunchOptions } from './edge/launch.ts';
 import { createListedOperations } from './edge/listed-operations.ts';
 import { createMask } from './edge/mask.ts';
+import { createOperations } from './edge/operations.ts';
 import { patience, requireHaste, requireOneHost } from './edge/patience.ts';
 import { createPlainAnswer } from './edge/plain-answer.ts';
 import { createRoutes } from './edge/routes.ts';
@@ -25,6 +27,7 @@ import { giveWholeAnswers } from './edge/whole-answers.ts';
 import { GatewayError } from './errors.ts';
 import { type EventStore, openEventStore } from './events/open.ts';
 import { startReconciler } from './events/reconcile.ts';
+import { schema } from './graph/schema.ts';
 import type { Log } from './log.ts';
 import { createMetrics, type Metrics } from './metrics.ts';
 import { readers } from './readers.ts';
@@ -113,12 +116,11 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
   const { allowances } = guards;
   const mask = createMask(log);
   const runStream = createStreams({ guards, metrics, mask });
+  const runOperation = createOperations({ guards, metrics, mask });
+  const documents = keepDocuments({ schema, isOpen: parts.demo !== undefined });
   const graphqlOptions = {
     createContext: contexts.create,
-    metrics,
-    guards,
-    mask,
-    runStream,
+    ...{ metrics, mask, documents, runOperation, runStream },
     graphiql: parts.demo?.graphiql ?? null,
   };
   const graphql = createGraphQLServer({ ...graphqlOptions, takesFiles: false });
@@ -173,7 +175,11 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
   });
   const answerPlainly = giveWholeAnswers(
     { keepMs: config.readCacheSeconds * 1000, hearNews, changes: upstream.changes, metrics },
-    createPlainAnswer({ graphql, mask, beginOperation: upstream.begin }),
+    createPlainAnswer({
+      ...{ documents, runOperation, mask, schema },
+      createContext: contexts.create,
+      beginOperation: upstream.begin,
+    }),
   );
   const lane = config.fastLane
     ? createFastLane({ answerPlainly, authenticate, allowances, isAllowedOrigin, log }, answer)
@@ -211,7 +217,7 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
 
 /** What one caller may ask, and how much of it. */
 function createGuards(
-  { config, demo, log }: GatewayParts,
+  { config, log }: GatewayParts,
   { store, metrics }: { readonly store: EventStore; readonly metrics: Metrics },
 ): GuardOptions {
   const { mode, file } = config.persistedOperations;
@@ -226,7 +232,6 @@ function createGuards(
         if (documentHash !== null) log.info('operation.unlisted', { documentHash });
       },
     }),
-    isOpen: demo !== undefined,
   };
 }
 

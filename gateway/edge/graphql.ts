@@ -1,20 +1,14 @@
-import {
-  createYoga,
-  type GraphiQLOptions,
-  isAsyncIterable,
-  type Plugin,
-  type YogaServerInstance,
-} from 'graphql-yoga';
+import { createYoga, type GraphiQLOptions, type Plugin, type YogaServerInstance } from 'graphql-yoga';
 import type { Caller } from '../caller/caller.ts';
 import type { GraphContext } from '../graph/context.ts';
 import { schema } from '../graph/schema.ts';
 import type { Metrics } from '../metrics.ts';
 import type { Basis } from '../upstream/basis.ts';
 import { useEventStream } from './event-stream.ts';
-import { type GuardOptions, type Operation, useGuards } from './guards.ts';
-import { keepDocuments } from './kept-documents.ts';
+import type { Documents } from './kept-documents.ts';
 import type { Mask } from './mask.ts';
-import { countOutcome, observeSend, withTotals } from './observe.ts';
+import { observeSend } from './observe.ts';
+import { type RunOperation, useOperations } from './operations.ts';
 import { type RunStream, useStreams } from './streams.ts';
 import { maxUploadBytes, useUploads } from './uploads.ts';
 
@@ -45,7 +39,8 @@ export type CreateContext = (asking: Asking) => GraphContext;
 export interface GraphQLServerOptions {
   readonly createContext: CreateContext;
   readonly metrics: Metrics;
-  readonly guards: GuardOptions;
+  readonly documents: Documents;
+  readonly runOperation: RunOperation;
   readonly runStream: RunStream;
   readonly mask: Mask;
   /** Takes multipart requests with files, and only those; else none. */
@@ -72,16 +67,16 @@ export function createGraphQLServer(options: GraphQLServerOptions): GraphQLServe
     // The runtime's own classes. Yoga's ponyfills make a Response over a foreign stream, and when a client leaves
     // such a stream, closing it throws out of band and would end the process (seen with Node 26.10).
     fetchAPI: { Request, Response, Headers, ReadableStream, TextEncoder, TextDecoder, URL },
-    context: ({ caller, left, over, origin = null, isTraced = false, lastEventId = null, basis }) =>
-      options.createContext({ caller, left, over, origin, isTraced, lastEventId, basis }),
+    context: ({ caller, left, over, origin = null, isTraced = false, lastEventId = null }) =>
+      options.createContext({ caller, left, over, origin, isTraced, lastEventId }),
     plugins: [
-      useGuards({ ...options.guards, mask: options.mask }),
-      useTotals(options.metrics),
+      useDocuments(options.documents),
+      useOperations(options.runOperation),
       useStreams(options.runStream),
       useEventStream({ onSend: (result) => observeSend(options.metrics, 'sse', result) }),
       ...(options.takesFiles ? [useUploads()] : []),
     ],
-    parserAndValidationCache: keepDocuments(),
+    parserAndValidationCache: false,
     maskedErrors: { maskError: (error) => options.mask(error) },
     logging: false,
     cors: false,
@@ -112,14 +107,12 @@ function describeGraphiQL(graphiql: GraphiQL | null) {
   };
 }
 
-/** Counts operations and adds what they have asked of the service; streams see to both themselves (streams.ts). */
-function useTotals(metrics: Metrics): Plugin<Operation> {
+/** Documents are read and validated by ours, and kept there. */
+function useDocuments(documents: Documents): Plugin<GraphContext> {
   return {
-    onExecute: ({ args }) => ({
-      onExecuteDone: ({ result, setResult }) => {
-        countOutcome(metrics, result, args.contextValue.basis);
-        if (!isAsyncIterable(result)) setResult(withTotals(result, args.contextValue));
-      },
-    }),
+    onParse: ({ setParseFn }) =>
+      setParseFn((source) => documents.parse(typeof source === 'string' ? source : source.body)),
+    onValidate: ({ context, setValidationFn }) =>
+      setValidationFn((_schema, document) => documents.validate(document, context.caller)),
   };
 }

@@ -5,12 +5,8 @@ import {
   type GraphQLSchema,
   getOperationAST,
   Kind,
-  NoSchemaIntrospectionCustomRule,
   type OperationDefinitionNode,
-  specifiedRules,
-  validate,
 } from 'graphql';
-import type { Plugin } from 'graphql-yoga';
 import type { Caller } from '../caller/caller.ts';
 import type { GraphContext } from '../graph/context.ts';
 import { upstreamCallCost } from '../graph/cost.ts';
@@ -18,8 +14,7 @@ import type { Basis } from '../upstream/basis.ts';
 import type { Allowances } from './allowances.ts';
 import type { ListedOperations } from './listed-operations.ts';
 import type { Mask } from './mask.ts';
-import { parseLimited } from './parse.ts';
-import { findVariableFaults, quietly } from './values.ts';
+import { findVariableFaults } from './values.ts';
 import { findWidth, refuse } from './width.ts';
 
 /** What one operation may be. Generous for people, out of reach for floods. */
@@ -43,8 +38,6 @@ const maxDeposit = 50;
 export interface GuardOptions {
   readonly allowances: Allowances;
   readonly listed: ListedOperations;
-  /** Everybody may look at the schema, because it is the sandbox's; else servers of the team. */
-  readonly isOpen: boolean;
 }
 
 type Options = GuardOptions & {
@@ -56,48 +49,10 @@ type Options = GuardOptions & {
 interface Asked {
   readonly caller: Caller;
   readonly transport?: 'websocket';
-  readonly basis?: Basis | undefined;
 }
 
 /** The context of an operation, with who asks for it. */
 export type Operation = GraphContext & Asked;
-
-/**
- * The guards of every operation over HTTP, SSE and WebSocket: they sit in the enveloped parse, validate and execute, and
- * where streams begin (`admitStream`). They answer and never throw: a throw would close a socket with 4500.
- */
-export function useGuards(options: Options): Plugin<Operation, Asked> {
-  return {
-    onParse: ({ setParseFn }) => {
-      setParseFn((source, parseOptions) => parseLimited(source, parseOptions));
-    },
-    onValidate: ({ context, addValidationRule, setValidationFn }) => {
-      const isOpen = options.isOpen || context.caller.kind === 'TEAM';
-      // Yoga keeps what it has validated by the names of the rules: this one keeps the two kinds of callers apart.
-      if (!isOpen) addValidationRule(NoSchemaIntrospectionCustomRule);
-      setValidationFn((schema, document, rules = specifiedRules) =>
-        validate(schema, document, rules.map(quietly), { hideSuggestions: !isOpen }).map(shorten),
-      );
-    },
-    onExecute: async ({ args, setResultAndStopExecution }) => {
-      const admission = await admit(options, args);
-      if ('errors' in admission) {
-        setResultAndStopExecution({ errors: admission.errors });
-        return {};
-      }
-      return { onExecuteDone: () => admission.settle() };
-    },
-  };
-}
-
-/** A longer sentence repeats a name that the client made up: 100 of them made 9 MB of a request of 90 kB. */
-const maxSentence = 500;
-
-function shorten(error: GraphQLError): GraphQLError {
-  const { message, nodes } = error;
-  if (message.length <= maxSentence) return error;
-  return new GraphQLError(`${message.slice(0, maxSentence)}…`, { nodes: nodes ?? null });
-}
 
 interface Refused {
   readonly errors: readonly GraphQLError[];
@@ -116,14 +71,17 @@ interface Request {
   readonly contextValue: Operation;
 }
 
-/** Lets an operation in, or tells why not. */
-async function admit(options: Options, request: Request): Promise<Refused | Admission> {
+/**
+ * The guard of every operation over HTTP, SSE and WebSocket: lets it in, or tells why not. It answers and never throws: a
+ * throw would close a socket with 4500.
+ */
+export async function admit(options: Options, request: Request, basis?: Basis): Promise<Refused | Admission> {
   const operation = getOperationAST(request.document, request.operationName);
   // Which operation is meant is for the executor to say; it runs none.
   if (!operation) return { settle: () => {} };
   const measured = measureWithin(request, operation);
   if ('errors' in measured) return measured;
-  const { caller, upstreamTotals, basis } = request.contextValue;
+  const { caller, upstreamTotals } = request.contextValue;
   return await orRefused(options, async () => {
     const isListed = options.listed.check(caller, request.document.loc?.source.body ?? '');
     if (!isListed) basis?.noteTold('unlisted', options.listed.countUnlisted);

@@ -1,23 +1,79 @@
-import type { DocumentNode } from 'graphql';
+import {
+  type DocumentNode,
+  GraphQLError,
+  type GraphQLSchema,
+  NoSchemaIntrospectionCustomRule,
+  specifiedRules,
+  validate,
+} from 'graphql';
 import { createLRUCache } from 'graphql-yoga';
+import type { Caller } from '../caller/caller.ts';
+import { parseLimited } from './parse.ts';
+import { quietly } from './values.ts';
 
 /** Together with the tokens a document may have (parse.ts): some 100 MB at the very most, and 2 MB as a rule. */
 const limits = { documents: 300, length: 10_000 } as const;
 
-/**
- * Documents that were read are kept for the next time they come, and so is what was wrong with them. Yoga itself would
- * keep 1,024 of any length: one viewer could fill 0.6 GB with documents that nobody sends twice.
- */
-export function keepDocuments() {
-  return { documentCache: keepShort<DocumentNode>(), errorCache: keepShort<NonNullable<unknown>>() };
+/** Reads documents, each once: what was read is kept for the next time it comes, and so is what was wrong with it. */
+export interface Documents {
+  /** @throws GraphQLError GRAPHQL_PARSE_FAILED */
+  readonly parse: (text: string) => DocumentNode;
+  /** What is wrong with a document that `parse` gave, as this kind of caller is told it. */
+  readonly validate: (document: DocumentNode, caller: Caller) => readonly GraphQLError[];
 }
 
-function keepShort<Value extends NonNullable<unknown>>() {
-  const kept = createLRUCache<Value>({ max: limits.documents });
+export interface DocumentsOptions {
+  readonly schema: GraphQLSchema;
+  /** Everybody may look at the schema, because it is the sandbox's; else servers of the team. */
+  readonly isOpen: boolean;
+}
+
+/** Yoga itself would keep 1,024 of any length: one viewer could fill 0.6 GB with documents that nobody sends twice. */
+export function keepDocuments({ schema, isOpen }: DocumentsOptions): Documents {
+  const kept = createLRUCache<DocumentNode | GraphQLError>({ max: limits.documents });
+  const [toInsiders, toOthers] = [createValidation(schema, true), createValidation(schema, false)];
   return {
-    get: (document: string) => kept.get(document),
-    set: (document: string, value: Value) => {
-      if (document.length <= limits.length) kept.set(document, value);
+    parse: (text) => {
+      const known = kept.get(text);
+      const read = known ?? tryParse(text);
+      if (known === undefined && text.length <= limits.length) kept.set(text, read);
+      if (read instanceof GraphQLError) throw read;
+      return read;
     },
+    validate: (document, caller) => (isOpen || caller.kind === 'TEAM' ? toInsiders : toOthers)(document),
   };
+}
+
+function tryParse(text: string): DocumentNode | GraphQLError {
+  try {
+    return parseLimited(text);
+  } catch (error) {
+    if (error instanceof GraphQLError) return error;
+    throw error;
+  }
+}
+
+const quietRules = specifiedRules.map(quietly);
+
+/** The two kinds of callers are told different things of the same document, so what is wrong with it is kept apart. */
+function createValidation(schema: GraphQLSchema, maySeeSchema: boolean) {
+  const kept = new WeakMap<DocumentNode, readonly GraphQLError[]>();
+  const rules = maySeeSchema ? quietRules : [...quietRules, NoSchemaIntrospectionCustomRule];
+  const options = { hideSuggestions: !maySeeSchema };
+  return (document: DocumentNode): readonly GraphQLError[] => {
+    const known = kept.get(document);
+    if (known !== undefined) return known;
+    const faults = validate(schema, document, rules, options).map(toFault);
+    kept.set(document, faults);
+    return faults;
+  };
+}
+
+/** A longer sentence repeats a name that the client made up: 100 of them made 9 MB of a request of 90 kB. */
+const maxSentence = 500;
+
+function toFault({ message, nodes }: GraphQLError): GraphQLError {
+  const sentence = message.length <= maxSentence ? message : `${message.slice(0, maxSentence)}…`;
+  const extensions = { code: 'GRAPHQL_VALIDATION_FAILED', http: { status: 400, spec: true } };
+  return new GraphQLError(sentence, { nodes: nodes ?? null, extensions });
 }

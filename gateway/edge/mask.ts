@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { GraphQLError, type GraphQLFormattedError } from 'graphql';
+import { type ExecutionResult, GraphQLError, type GraphQLFormattedError } from 'graphql';
 import { type ErrorCode, GatewayError } from '../errors.ts';
 import type { Log } from '../log.ts';
 
@@ -43,6 +43,11 @@ export function createMask(log: Log): Mask {
     done.add(masked);
     return masked;
   };
+}
+
+/** A result whose errors are what a client may read. */
+export function maskResult(result: ExecutionResult, mask: Mask): ExecutionResult {
+  return result.errors === undefined ? result : { ...result, errors: result.errors.map(mask) };
 }
 
 function toError(error: unknown): Error {
@@ -117,6 +122,13 @@ function readHttp(error: GraphQLError): HttpExtension | undefined {
     ...('status' in http && typeof http.status === 'number' ? { status: http.status } : {}),
     ...('headers' in http && typeof http.headers === 'object' ? { headers: { ...http.headers } } : {}),
   };
+}
+
+/** What a masked error asks of HTTP; nothing, for most. */
+export function describeAnswer(error: GraphQLError): HttpExtension {
+  const { http } = error.extensions;
+  const spec = typeof http === 'object' && http !== null && 'spec' in http && http.spec === true;
+  return { ...readHttp(error), spec };
 }
 
 type Extensions = Readonly<Record<string, unknown>> & { readonly code: ErrorCode };

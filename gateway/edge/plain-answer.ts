@@ -1,10 +1,11 @@
-import { type ExecutionResult, getOperationAST } from 'graphql';
-import { processRegularResult } from 'graphql-yoga';
+import { type ExecutionResult, type GraphQLError, type GraphQLSchema, getOperationAST } from 'graphql';
 import type { Caller } from '../caller/caller.ts';
 import type { Basis } from '../upstream/basis.ts';
 import type { RawHeaders } from './edge-headers.ts';
-import type { GraphQLServer } from './graphql.ts';
-import type { Mask } from './mask.ts';
+import type { CreateContext } from './graphql.ts';
+import type { Documents } from './kept-documents.ts';
+import { describeAnswer, formatForStream, type Mask } from './mask.ts';
+import type { RunOperation } from './operations.ts';
 import { type MediaType, type PlainParams, type PlainRequest, readParams } from './plain-request.ts';
 
 /** An ordinary request of a caller who has been let in: all that its answer depends on, and its exact bytes. */
@@ -29,73 +30,83 @@ export interface PlainAnswer {
 export type AnswerPlainly = (asking: PlainAsking) => Promise<PlainAnswer | null>;
 
 export interface PlainAnswerOptions {
-  readonly graphql: GraphQLServer;
+  readonly schema: GraphQLSchema;
+  readonly documents: Documents;
+  readonly createContext: CreateContext;
+  readonly runOperation: RunOperation;
   readonly mask: Mask;
   /** Marks an operation, for the sharing of reads; the function it returns marks its end. */
   readonly beginOperation: () => () => void;
 }
 
-/** Runs what is asked through the same enveloped parse, validate, context and execute as Yoga's handler. */
+/** Does what Yoga's handler does, in the same order and with the same parts, and without its Request and Response. */
 export function createPlainAnswer(options: PlainAnswerOptions): AnswerPlainly {
-  const { graphql, mask, beginOperation } = options;
-  // Taken once: each time it is asked for, Yoga's proxy makes a function.
-  const { getEnveloped } = graphql;
-  const run = runWith(getEnveloped, mask);
   return async (asking) => {
     const params = readParams(asking.body);
     if (params === null) return null;
-    const end = beginOperation();
+    const end = options.beginOperation();
     try {
-      const result = await run(asking, params);
+      const result = await run(options, asking, params);
       if (result === null) return null;
       if (result.errors === undefined) asking.basis?.endWell();
-      return await toAnswer(graphql, result, asking.head.mediaType);
+      return toAnswer(result, asking.head.mediaType);
     } finally {
       end();
     }
   };
 }
 
-type RunOperation = (asking: PlainAsking, params: PlainParams) => Promise<ExecutionResult | null>;
-
-/** As Yoga's processRequest, and its handling of what is thrown. Null for streams, and where no one operation is meant. */
-function runWith(getEnveloped: GraphQLServer['getEnveloped'], mask: Mask): RunOperation {
-  return async ({ head, caller, left, basis }, { query, operationName, variables: variableValues }) => {
+/** Null for streams, and where no one operation is meant: Yoga says what it makes of that. */
+async function run(
+  { schema, documents, createContext, runOperation, mask }: PlainAnswerOptions,
+  { head, caller, left, basis }: PlainAsking,
+  { query, operationName, variables: variableValues }: PlainParams,
+): Promise<ExecutionResult | null> {
+  try {
+    const document = documents.parse(query);
+    const operation = getOperationAST(document, operationName);
+    if (!operation || operation.operation === 'subscription') return null;
+    const errors = documents.validate(document, caller);
+    if (errors.length > 0) return { errors };
     const isTraced = head.trace === 'upstream';
-    const enveloped = getEnveloped({ caller, origin: head.origin, left, over: left, isTraced, basis });
-    const { schema } = enveloped;
-    try {
-      const document = enveloped.parse(query);
-      const operation = getOperationAST(document, operationName);
-      if (!operation || operation.operation === 'subscription') return null;
-      const errors = enveloped.validate(schema, document);
-      if (errors.length > 0) return { errors };
-      if (operation.operation === 'query') basis?.beginQuery();
-      const contextValue = await enveloped.contextFactory();
-      return await enveloped.execute({ schema, document, contextValue, variableValues, operationName });
-    } catch (error) {
-      return { errors: [mask(error)] };
-    }
-  };
+    if (operation.operation === 'query') basis?.beginQuery();
+    const contextValue = createContext({ caller, origin: head.origin, left, over: left, isTraced, basis });
+    return await runOperation({ schema, document, contextValue, variableValues, operationName }, basis);
+  } catch (error) {
+    return { errors: [mask(error)] };
+  }
 }
 
-const noStore = ['cache-control', 'no-store'] as const;
+/** The headers and the bytes of a result, as Yoga's processRegularResult makes them. */
+function toAnswer(result: ExecutionResult, mediaType: MediaType): PlainAnswer {
+  const headers = ['content-type', `${mediaType}; charset=utf-8`, 'cache-control', 'no-store'];
+  const { errors } = result;
+  if (errors === undefined) return { status: 200, headers, body: toBytes(result) };
+  const { status, more } = readHttp(errors, mediaType);
+  const told = { ...result, errors: errors.map(formatForStream) };
+  return { status, headers: [...headers, ...more], body: toBytes(told) };
+}
 
-async function toAnswer(
-  { fetchAPI }: GraphQLServer,
-  result: ExecutionResult,
-  mediaType: MediaType,
-): Promise<PlainAnswer> {
-  // Which status errors have is Yoga's to say.
-  if (result.errors !== undefined)
-    return await readAnswer(processRegularResult(result, fetchAPI, mediaType), noStore);
-  const headers = ['content-type', `${mediaType}; charset=utf-8`, ...noStore];
-  return { status: 200, headers, body: Buffer.from(JSON.stringify(result)) };
+function toBytes(result: object): Buffer {
+  return Buffer.from(JSON.stringify(result));
+}
+
+/**
+ * The highest status that an error asks for, and the headers of all. Faults of the document (`spec`) are 200 for who takes
+ * only application/json, as GraphQL over HTTP asks.
+ */
+function readHttp(errors: readonly GraphQLError[], mediaType: MediaType) {
+  const asked = errors.map(describeAnswer);
+  const statuses = asked
+    .filter(({ spec }) => !(spec && mediaType === 'application/json'))
+    .map(({ status = 0 }) => status);
+  const more = Object.entries(Object.assign({}, ...asked.map(({ headers }) => headers)));
+  return { status: Math.max(0, ...statuses) || 200, more: more.flat().map(String) };
 }
 
 /** A short answer that was made as a Response. */
-export async function readAnswer(response: Response, more: RawHeaders = []): Promise<PlainAnswer> {
+export async function readAnswer(response: Response): Promise<PlainAnswer> {
   const { status, headers } = response;
   const body = Buffer.from(await response.arrayBuffer());
-  return { status, headers: [...[...headers].flat(), ...more], body };
+  return { status, headers: [...headers].flat(), body };
 }

@@ -232,7 +232,7 @@ async function prepare(graphql: GraphQLServer, asking: Asking, payload: Subscrib
   try {
     const document = enveloped.parse(payload.query);
     const errors = enveloped.validate(enveloped.schema, document);
-    if (errors.length > 0) return { errors: errors.map(markInvalid) };
+    if (errors.length > 0) return { errors };
     return {
       args: {
         schema: enveloped.schema,
@@ -246,12 +246,6 @@ async function prepare(graphql: GraphQLServer, asking: Asking, payload: Subscrib
   } catch (error) {
     return { errors: [error] };
   }
-}
-
-/** Over HTTP Yoga sets this code. */
-function markInvalid(error: GraphQLError): GraphQLError {
-  const extensions = { code: 'GRAPHQL_VALIDATION_FAILED' };
-  return new GraphQLError(error.message, { nodes: error.nodes ?? null, extensions });
 }
 
 /**

@@ -2,7 +2,7 @@ import { type ExecutionArgs, type ExecutionResult, GraphQLError } from 'graphql'
 import { isAsyncIterable, type Plugin } from 'graphql-yoga';
 import type { Metrics } from '../metrics.ts';
 import { admitStream, type GuardOptions, type Operation, type StreamAdmission } from './guards.ts';
-import type { Mask } from './mask.ts';
+import { type Mask, maskResult } from './mask.ts';
 import { countOutcome, type Transport, withTotals } from './observe.ts';
 import { subscribe } from './stream-items.ts';
 
@@ -25,13 +25,17 @@ export function createStreams(options: StreamsOptions): RunStream {
     // The context of every operation is made by contexts.ts, and kept as it is by Envelop.
     const context = args.contextValue as Operation;
     const admission = await admitStream({ ...guards, mask }, { ...args, contextValue: context });
-    if ('errors' in admission) return admission;
+    if ('errors' in admission) {
+      countOutcome(metrics, admission);
+      return admission;
+    }
     const results = await subscribe(args).catch((error: unknown) => ({ errors: [toGraphQLError(error)] }));
     admission.settle();
     if (isAsyncIterable(results)) return new GuardedStream(results, { context, admission, mask, metrics });
     admission.leave();
-    countOutcome(metrics, results);
-    return masked(results, mask);
+    const masked = maskResult(results, mask);
+    countOutcome(metrics, masked);
+    return masked;
   };
 }
 
@@ -72,7 +76,7 @@ class GuardedStream implements AsyncGenerator<ExecutionResult> {
       return next;
     }
     admission.settle();
-    return { done: false, value: withTotals(masked(next.value, mask), context) };
+    return { done: false, value: withTotals(maskResult(next.value, mask), context) };
   }
 
   #fail(error: unknown): IteratorResult<ExecutionResult> {
@@ -104,10 +108,6 @@ class GuardedStream implements AsyncGenerator<ExecutionResult> {
   async [Symbol.asyncDispose](): Promise<void> {
     await this.return(undefined);
   }
-}
-
-function masked(result: ExecutionResult, mask: Mask): ExecutionResult {
-  return result.errors === undefined ? result : { ...result, errors: result.errors.map(mask) };
 }
 
 function toGraphQLError(error: unknown): GraphQLError {

@@ -1,16 +1,44 @@
-import { parse } from 'graphql';
+import { buildSchema } from 'graphql';
 import { expect, test } from 'vitest';
 import { keepDocuments } from '../../gateway/edge/kept-documents.ts';
 
-const document = parse('{ viewer { kind } }');
+const schema = buildSchema('type Query { viewer: String }');
+const open = () => keepDocuments({ schema, isOpen: false });
+const textOf = (length: number) => `{ viewer }${' '.repeat(length - '{ viewer }'.length)}`;
 
 test('a document is kept for the next time it comes, up to 10,000 characters and 300 of them', () => {
-  const { documentCache } = keepDocuments();
-  documentCache.set('a'.repeat(10_000), document);
-  documentCache.set('a'.repeat(10_001), document);
-  expect(documentCache.get('a'.repeat(10_000))).toBe(document);
-  expect(documentCache.get('a'.repeat(10_001))).toBeUndefined();
-  for (let index = 0; index < 300; index += 1) documentCache.set(`${index}`, document);
-  expect(documentCache.get('a'.repeat(10_000))).toBeUndefined();
-  expect(documentCache.get('299')).toBe(document);
+  const { parse } = open();
+  const [longest, tooLong] = [textOf(10_000), textOf(10_001)];
+  const first = parse(longest);
+  expect(parse(longest)).toBe(first);
+  expect(parse(tooLong)).not.toBe(parse(tooLong));
+  for (let index = 0; index < 300; index += 1) parse(`{ viewer } #${index}`);
+  expect(parse(longest)).not.toBe(first);
+  expect(parse('{ viewer } #299')).toBe(parse('{ viewer } #299'));
+});
+
+test('what is wrong with a document is kept with it, apart for callers who may and may not see the schema', () => {
+  const { parse, validate } = open();
+  const document = parse('{ viewr __schema { __typename } }');
+  const [team, viewer] = [{ kind: 'TEAM' } as const, { kind: 'USER' } as never];
+  const messagesFor = (caller: typeof team) => validate(document, caller).map(({ message }) => message);
+  expect(validate(document, team)).toBe(validate(document, team));
+  expect(messagesFor(team)).toEqual([expect.stringContaining('Did you mean "viewer"')]);
+  expect(messagesFor(viewer)).toEqual([
+    'Cannot query field "viewr" on type "Query".',
+    expect.stringContaining('introspection'),
+  ]);
+});
+
+test('what cannot be read is told in the same words each time', () => {
+  const { parse } = open();
+  const told = [1, 2].map(() => {
+    try {
+      return parse('{ viewer');
+    } catch (error) {
+      return error;
+    }
+  });
+  expect(told[0]).toMatchObject({ extensions: { code: 'GRAPHQL_PARSE_FAILED' } });
+  expect(told[1]).toBe(told[0]);
 });

@@ -1,134 +1,144 @@
-import { request as ask } from 'node:http';
+import { serverAudits } from 'graphql-http';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { malformedBodies } from '../siege/malformed-bodies.ts';
 import { hostileQueries } from '../support/hostile-queries.ts';
-import { gatewayKey, type Lab, startLab } from '../support/lab.ts';
+import { startLab } from '../support/lab.ts';
+import { pageOrigin } from '../support/launch.ts';
+import { pseudonymOf } from './audit/support.ts';
+import { faultsWith } from './canary/faults.ts';
+import { body, heads, readableBodies, readsAbout, usualBodies } from './lanes/corpus.ts';
+import {
+  expectSame,
+  mint,
+  readAccesses,
+  readCounts,
+  send,
+  startTwoLanes,
+  type TwoLanes,
+} from './lanes/two-lanes.ts';
 
-/** The same requests through both lanes: there is no difference to tell them by. */
-let fast: Lab;
-let usual: Lab;
-const origin = 'https://app.example.com';
+/** The same requests through both lanes, over sockets: there is no difference to tell them by. */
+let lanes: TwoLanes;
 
 beforeAll(async () => {
-  const env = { EVENT_LOG: 'memory:', ALLOWED_ORIGINS: origin, RATE_LIMIT_POINTS: '0' };
-  [fast, usual] = await Promise.all([startLab({ env }), startLab({ env: { ...env, FAST_LANE: 'off' } })]);
+  lanes = await startTwoLanes();
 });
 
 afterAll(async () => {
-  await fast[Symbol.asyncDispose]();
-  await usual[Symbol.asyncDispose]();
+  await lanes[Symbol.asyncDispose]();
 });
 
-interface Sent {
-  readonly method?: string;
-  readonly headers?: Readonly<Record<string, string | readonly string[]>>;
-  readonly body?: string | Buffer;
-}
+const someone = () => {
+  const [order] = lanes.lab.sandbox.orders();
+  if (order === undefined) throw new Error('The world has no orders.');
+  return order;
+};
 
-/** Of the connection and not of the answer. */
-const ofConnection = ['date', 'connection', 'keep-alive', 'content-length', 'transfer-encoding'];
-
-function send(lab: Lab, { method = 'POST', headers = {}, body = '' }: Sent): Promise<unknown> {
-  const all = { authorization: `Bearer ${gatewayKey}`, 'content-type': 'application/json', ...headers };
-  return new Promise((resolve, reject) => {
-    const length = method === 'POST' ? { 'content-length': String(Buffer.byteLength(body)) } : {};
-    const sent = Object.fromEntries(
-      Object.entries({ ...all, ...length }).map(([name, value]) => [
-        name,
-        typeof value === 'string' ? value : [...value],
-      ]),
-    );
-    const asked = ask(`${lab.url}/graphql`, { method, headers: sent }, async (answer) => {
-      const told = Object.entries(answer.headers).filter(([name]) => !ofConnection.includes(name));
-      const text = Buffer.concat(await answer.toArray()).toString();
-      resolve({ status: answer.statusCode, headers: Object.fromEntries(told.sort()), text });
-    });
-    asked.once('error', reject);
-    asked.end(body);
-  });
-}
-
-async function expectSame(sent: Sent): Promise<void> {
-  const [first, second] = [await send(fast, sent), await send(usual, sent)];
-  expect(first).toEqual(second);
-}
-
-const query = (text: string, more: object = {}) => JSON.stringify({ query: text, ...more });
-const small = query('{ viewer { kind } }');
-
-const heads: readonly (readonly [string, Readonly<Record<string, string | readonly string[]>>])[] = [
-  ...[
-    '',
-    '*/*',
-    'application/json',
-    'application/graphql-response+json',
-    'application/*',
-    'text/html',
-    '*/json',
-    'application/graphql-response+json, application/json;q=0.9',
-    'text/event-stream',
-    'multipart/mixed',
-    'text/event-stream, application/json',
-    'application/json; charset=latin1',
-    'APPLICATION/JSON',
-  ].map((accept) => [`accept ${accept}`, { accept }] as const),
-  ...[
-    'application/json; charset=utf-8',
-    'application/JSON',
-    'application/graphql',
-    'text/plain',
-    'application/json;a=b',
-    'application/x-www-form-urlencoded',
-    'application/json, text/plain',
-  ].map((type) => [`content-type ${type}`, { 'content-type': type }] as const),
-  ...['', 'Bearer wrong', 'Basic x', `bearer ${gatewayKey}`].map(
-    (authorization) => [`authorization ${authorization}`, { authorization }] as const,
-  ),
-  ['an allowed origin', { origin }],
-  ['another origin', { origin: 'https://evil.example' }],
-  ['two accepts', { accept: ['text/html', 'application/json'] }],
-  ['a body that says it is compressed', { 'content-encoding': 'gzip' }],
-];
-
-test.each(heads)('%s is answered alike', async (_name, headers) => {
-  for (const body of [small, query('{ unknown }'), query('{ order(id: "x") { id } }'), '{'])
-    await expectSame({ headers, body });
+test.each(Object.entries(heads))('a request with %s is answered alike', async (_name, headers) => {
+  for (const each of usualBodies) await expectSame(lanes, { headers, body: each });
 });
 
-test.each(['GET', 'HEAD', 'PUT', 'DELETE', 'OPTIONS'])('%s is answered alike', async (method) => {
-  await expectSame({ method, headers: { origin, 'access-control-request-method': 'POST' } });
+test.each(['GET', 'HEAD', 'PUT', 'DELETE', 'OPTIONS', 'PATCH'])('%s is answered alike', async (method) => {
+  const headers = { origin: pageOrigin, 'access-control-request-method': 'POST' };
+  for (const path of ['/graphql', '/graphql?query={__typename}', '/graphql/', '/graphql?a=b'])
+    await expectSame(lanes, { method, path, headers });
 });
+
+test.each(['/graphql?a=b', '/graphql?query={a:__typename}', '/graphql/', '//graphql', '/graphql#a'])(
+  'a POST to %s is answered alike',
+  async (path) => {
+    await expectSame(lanes, { path, body: usualBodies[0] ?? '' });
+  },
+);
 
 test('what is malformed is answered alike', async () => {
-  for (const { bytes } of malformedBodies) await expectSame({ body: bytes });
+  for (const { bytes } of malformedBodies) await expectSame(lanes, { body: bytes });
 });
 
-test.each(hostileQueries)('$name is answered alike', async ({ query: text, variables = {} }) => {
-  await expectSame({ body: query(text, { variables }) });
+test.each(hostileQueries)('$name: answered alike', async ({ query, variables = {} }) => {
+  await expectSame(lanes, { body: body(query, { variables }) });
+});
+
+test.each(Object.entries(readableBodies))('%s: answered alike', async (_name, each) => {
+  for (const accept of ['application/json', 'application/graphql-response+json'])
+    await expectSame(lanes, { body: each, headers: { accept } });
+});
+
+const audits = serverAudits({
+  url: () => `${lanes.fast.url}/graphql`,
+  fetchFn: async (url: string, { method = 'GET', headers, body: asked }: RequestInit = {}) => {
+    const { pathname, search } = new URL(url);
+    const sent = { method, path: `${pathname}${search}`, body: typeof asked === 'string' ? asked : '' };
+    const given = { 'content-type': [], ...Object.fromEntries(new Headers(headers)) };
+    const told = await expectSame(lanes, { ...sent, headers: given });
+    return new Response(told.text, { status: told.status ?? 0, headers: new Headers(Object(told.headers)) });
+  },
+});
+
+test.each(audits.map((audit) => [audit.name, audit] as const))('%s, in both lanes', async (_name, audit) => {
+  const result = await audit.fn();
+  expect(result.status === 'ok' ? 'ok' : `${result.status}: ${result.reason}`).toBe('ok');
 });
 
 test.each([
-  [
-    'operations by name',
-    query('query A { viewer { kind } } query B { a: viewer { kind } }', { operationName: 'B' }),
-  ],
-  ['a name of none', query('query A { viewer { kind } }', { operationName: 'C' })],
-  ['no name', query('query A { viewer { kind } } query B { viewer { kind } }')],
-  ['extensions', query('{ __typename }', { extensions: { a: 1 } })],
-  ['variables that do not fit', query('query ($id: ID!) { order(id: $id) { id } }', { variables: {} })],
-  ['too much', JSON.stringify({ query: ' '.repeat(100_001) })],
-  ['a batch', `[${small}]`],
-  ['a mutation', query('mutation { revokeViewerTokens(input: {}) { __typename } }')],
-])('%s: answered alike', async (_name, body) => {
-  await expectSame({ body });
+  ['a server of the team', null],
+  ['its user', () => ({ userId: someone().userId })],
+  ['a viewer of one order', () => ({ userId: someone().userId, orderIds: [someone().orderId] })],
+  ['another user', () => ({ userId: lanes.lab.sandbox.users().at(-1)?.userId })],
+  ['a page that the token is not for', () => ({ userId: someone().userId, origins: [pageOrigin] })],
+])('%s is answered alike whatever is read, traced or not', async (_who, describeToken) => {
+  const headers =
+    describeToken === null ? {} : { authorization: `Bearer ${await mint(lanes, describeToken())}` };
+  for (const each of readsAbout(someone())) {
+    await expectSame(lanes, { headers, body: each });
+    await expectSame(lanes, { headers: { ...headers, 'x-labgraph-trace': 'upstream' }, body: each });
+  }
 });
 
-test('a request takes one point in either lane, wherever its answer is made', async () => {
-  const env = { EVENT_LOG: 'memory:', RATE_LIMIT_POINTS: '3' };
-  for (const FAST_LANE of ['on', 'off']) {
-    await using lab = await startLab({ env: { ...env, FAST_LANE } });
-    const statuses = [];
-    for (let count = 0; count < 4; count += 1) statuses.push(await send(lab, { body: '{' }));
-    expect(statuses.map((told) => Object(told).status)).toEqual([400, 400, 400, 429]);
+test('the faults of the service are answered alike', async () => {
+  const { lab } = lanes;
+  for (const [, answer] of faultsWith('words', lab.serviceUrl)) {
+    lab.spoil({ at: /^GET /, isDone: false, answer, times: Number.POSITIVE_INFINITY });
+    // Asked for nowhere else, so it is kept by neither.
+    await expectSame(lanes, { body: body(`{ order(id: "${someone().orderId}") { results { notes } } }`) });
+    lab.mend();
   }
+});
+
+test('a request takes the same points in either lane, wherever its answer is made', async () => {
+  const sent = [
+    '{',
+    body('{ unknown }'),
+    body('{ users(first: 1) { nodes { id } } }'),
+    body('{ __typename }'),
+  ];
+  const told = ['on', 'off'].map(async (FAST_LANE) => {
+    await using lab = await startLab({ env: { EVENT_LOG: 'memory:', RATE_LIMIT_POINTS: '6', FAST_LANE } });
+    const statuses: (number | undefined)[] = [];
+    for (const each of [...sent, ...sent]) statuses.push((await send(lab.url, { body: each })).status);
+    return statuses;
+  });
+  const [fast, usual] = await Promise.all(told);
+  expect(fast).toEqual([400, 200, 200, 200, 400, 429, 429, 429]);
+  expect(usual).toEqual(fast);
+});
+
+test('after all that both have counted the same, logged the same and told the audit trail the same', async () => {
+  const last = crypto.randomUUID();
+  const mark = body(`mutation { createViewerToken(input: { userId: "${last}" }) { expiresAt } }`);
+  for (const lane of [lanes.fast, lanes.usual]) await send(lane.url, { body: mark });
+  const [fast, usual] = await Promise.all(
+    [lanes.fast, lanes.usual].map(async (lane) => ({
+      counts: await readCounts(lane),
+      accesses: await readAccesses(lane, pseudonymOf(last)),
+      logged: lane.logged
+        .map((line) => ({ ...JSON.parse(line), time: 0, requestId: '' }))
+        .filter(({ event }) => event !== 'audit.head'),
+    })),
+  );
+  expect(fast?.counts).toContainEqual(
+    expect.stringMatching(/^labgraph_operations_total\{outcome="ok"\} \d+$/),
+  );
+  expect(fast?.accesses.length).toBeGreaterThan(50);
+  expect(fast).toEqual(usual);
 });

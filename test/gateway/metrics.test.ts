@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { createMetrics } from '../../gateway/metrics.ts';
+import { ways } from '../support/ask.ts';
 import { openEventStream } from '../support/event-stream.ts';
 import { makeFolder } from '../support/folder.ts';
 import { gatewayKey, type Lab, startLab, webhookSecret } from '../support/lab.ts';
@@ -85,6 +86,25 @@ test('webhooks are counted by what became of them, with their lag, offset and de
   ]);
   expect(await linesOf(lab, 'labgraph_event_log_writable')).toEqual([
     'labgraph_event_log_writable{kind="sqlite"} 1',
+  ]);
+});
+
+test.each(ways)('operations over %s are counted by the code that the client reads', async (_name, ask) => {
+  await using lab = await startLab({ env: { EVENT_LOG: 'memory:' } });
+  await ask(lab, '{ viewer { kind } }');
+  const refused = await ask(lab, 'mutation { createViewerToken(input: { userId: "x" }) { token } }');
+  expect(refused.errors).toMatchObject([{ extensions: { code: 'BAD_USER_INPUT' } }]);
+  expect((await linesOf(lab, 'labgraph_operations_total')).toSorted()).toEqual([
+    'labgraph_operations_total{outcome="BAD_USER_INPUT"} 1',
+    'labgraph_operations_total{outcome="ok"} 1',
+  ]);
+});
+
+test('a stream that does not begin is counted in the same way', async () => {
+  await using lab = await startLab({ env: { EVENT_LOG: 'memory:' } });
+  for (const [, ask] of ways.slice(1)) await ask(lab, 'subscription { orderUpdates(orderId: "x") { kind } }');
+  expect(await linesOf(lab, 'labgraph_operations_total')).toEqual([
+    'labgraph_operations_total{outcome="BAD_USER_INPUT"} 2',
   ]);
 });
 
