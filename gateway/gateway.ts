@@ -174,7 +174,10 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
     overrideGlobalObjects: false,
   });
   const answerPlainly = giveWholeAnswers(
-    { keepMs: config.readCacheSeconds * 1000, hearNews, changes: upstream.changes, metrics },
+    {
+      ...{ hearNews, changes: upstream.changes, beginOperation: upstream.begin, metrics },
+      keepMs: config.readCacheSeconds * 1000,
+    },
     createPlainAnswer({
       ...{ documents, runOperation, mask, schema },
       createContext: contexts.create,

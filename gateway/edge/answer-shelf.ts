@@ -9,6 +9,8 @@ export interface ShelfBounds {
 }
 
 const defaultBounds: ShelfBounds = { answers: 20_000, bytes: 32 * 1024 * 1024 };
+/** What is shared for a burst of operations only is given for as long as its reads are (upstream/coalesce.ts). */
+const burstMs = 1000;
 /** What else an answer takes; a read that it rests on; an access that is told again. */
 const bytesOf = { answer: 1000, read: 50, note: 200 };
 
@@ -22,6 +24,8 @@ export interface NewAnswer {
 export interface WholeAnswer extends NewAnswer {
   /** Whether news can make it old. */
   readonly followsNews: boolean;
+  /** Whether all that it rests on outlives the burst of operations that it was made in. */
+  readonly isKept: boolean;
 }
 
 /** Whole answers by what was asked. Whether one may still be given is for its taker to see. */
@@ -33,7 +37,7 @@ export interface AnswerShelf {
 }
 
 export interface AnswerShelfOptions {
-  /** For how long an answer stands at most; 0 = none ever does. */
+  /** For how long an answer stands at most; 0 = not beyond its burst. */
   readonly keepMs: number;
   readonly bounds?: ShelfBounds | undefined;
   /** Told of each answer that is given up for want of room. */
@@ -77,10 +81,11 @@ export function createAnswerShelf({
     },
     put: (key, made) => {
       remove(key);
-      if (keepMs === 0) return;
       const followsNews = made.restsOn.some(({ restsOn }) => restsOn.length > 0);
-      const timer = setTimeout(() => remove(key), keepMs).unref();
-      standing.set(key, { ...made, followsNews, timer, bytes: sizeOf(key, made) });
+      const isKept = made.restsOn.every((read) => read.isKept);
+      if (isKept && keepMs === 0) return;
+      const timer = setTimeout(() => remove(key), isKept ? keepMs : burstMs).unref();
+      standing.set(key, { ...made, followsNews, isKept, timer, bytes: sizeOf(key, made) });
       bytes += sizeOf(key, made);
       makeRoom();
     },

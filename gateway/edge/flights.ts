@@ -41,10 +41,12 @@ export interface FlightsOptions {
   readonly hearNews: () => Promise<boolean>;
   /** How many changes were told so far. */
   readonly changes: () => number;
+  /** Marks an operation, for the sharing of reads; the function it returns marks its end. */
+  readonly beginOperation: () => () => void;
   readonly count: (outcome: 'joined' | 'miss') => void;
 }
 
-export function createFlights({ hearNews, changes, count }: FlightsOptions): Flights {
+export function createFlights({ hearNews, changes, beginOperation, count }: FlightsOptions): Flights {
   const underWay = new Map<string, Flight>();
   /** None that began before a change, whatever was changed: what it will rest on is not known yet. */
   const find = async (key: string): Promise<Flight | null> => {
@@ -76,8 +78,10 @@ export function createFlights({ hearNews, changes, count }: FlightsOptions): Fli
       if (flight === null) return null;
       count('joined');
       const leave = wait(flight, left);
+      const end = beginOperation();
       const answer = await flight.shared.promise;
       leave();
+      end();
       return answer === null ? null : { answer, told: flight.basis.told() };
     },
     lead: async (key, left, fly) => {

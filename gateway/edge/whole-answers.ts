@@ -10,6 +10,8 @@ export interface WholeAnswersOptions {
   readonly hearNews: () => Promise<boolean>;
   /** How many changes were told so far. */
   readonly changes: () => number;
+  /** Marks an operation, for the sharing of reads; the function it returns marks its end. */
+  readonly beginOperation: () => () => void;
   readonly metrics: Metrics;
   readonly bounds?: ShelfBounds;
 }
@@ -20,20 +22,22 @@ export interface WholeAnswersOptions {
  * asks has been let in and has paid like everybody; what the operation told, metrics and the audit trail, is told again.
  */
 export function giveWholeAnswers(options: WholeAnswersOptions, answerPlainly: AnswerPlainly): AnswerPlainly {
-  const { keepMs, hearNews, changes, metrics, bounds } = options;
+  const { keepMs, hearNews, changes, beginOperation, metrics, bounds } = options;
   const count = (outcome: string) => metrics.wholeAnswers.inc({ outcome });
   const kept = createAnswerShelf({ keepMs, bounds, onFull: () => count('full') });
-  const flights = createFlights({ hearNews, changes, count });
+  const flights = createFlights({ hearNews, changes, beginOperation, count });
 
-  const stillStands = async ({ followsNews, restsOn }: WholeAnswer): Promise<boolean> => {
-    if (followsNews && !(await hearNews())) return false;
-    return restsOn.every(({ stands }) => stands);
+  const stillStands = async (found: WholeAnswer): Promise<boolean> => {
+    if (found.followsNews && !(await hearNews())) return false;
+    return isStanding(found);
   };
   const run = (key: string, asking: PlainAsking) =>
     flights.lead(key, asking.left, async (basis, left) => {
       const answer = await answerPlainly({ ...asking, left, basis });
       const restsOn = basis.restsOn();
-      if (answer !== null && restsOn !== null) kept.put(key, { answer, restsOn, told: basis.told() });
+      if (answer === null || restsOn === null) return answer;
+      const made = { answer, restsOn, told: basis.told() };
+      if (isStanding(made)) kept.put(key, made);
       return answer;
     });
 
@@ -44,6 +48,8 @@ export function giveWholeAnswers(options: WholeAnswersOptions, answerPlainly: An
     const found = kept.take(key);
     if (found !== undefined && (await stillStands(found))) {
       count('hit');
+      // It belongs to the burst whose reads it was made of, and the burst lasts as long as operations belong to it.
+      if (!found.isKept) beginOperation()();
       tellAll(found.told);
       return found.answer;
     }
@@ -61,6 +67,10 @@ function keyOf({ head, body }: PlainAsking): string {
   const from = origin === null ? '' : `from ${origin}`;
   // Byte by byte: whatever two bodies mean, they are the same or they are not.
   return `${authorization}\n${from}\n${mediaType}\n${body.toString('latin1')}`;
+}
+
+function isStanding({ restsOn }: Pick<WholeAnswer, 'restsOn'>): boolean {
+  return restsOn.every(({ stands }) => stands);
 }
 
 function tellAll(told: WholeAnswer['told']): void {

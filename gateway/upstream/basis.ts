@@ -1,4 +1,4 @@
-import { nameOfOrder } from './change.ts';
+import { anyChange, nameOfOrder } from './change.ts';
 import type { Upstream } from './client.ts';
 import type { Standing } from './shelf.ts';
 
@@ -14,15 +14,15 @@ export interface Basis {
   readonly endWell: () => void;
   /** The answer is for this operation alone. */
   readonly keepApart: () => void;
-  /** A read of the service has begun; the function it returns tells that its answer came, and whether that one is kept. */
-  readonly beginRead: () => (kept: Standing | null) => void;
+  /** A read of the service has begun; the function it returns tells that its answer came, and whether it is shared. */
+  readonly beginRead: () => (standing: Standing | null) => void;
   /** The log is asked for the newest version of an order; the function it returns tells that it has answered. */
   readonly beginLook: (orderId: string) => () => void;
   /** What the operation told somebody, and tells again for each other one that is given its answer; once per key. */
   readonly noteTold: (key: string, tellAgain: () => void) => void;
   /** Whether an equal operation of the same caller, under way at the same time, may be given the answer. */
   readonly mayBeShared: () => boolean;
-  /** The kept answers that it was made of, and of nothing else; null where it was made of anything more. */
+  /** The shared answers that it was made of, and of nothing else; null where it was made of anything more. */
   readonly restsOn: () => readonly Standing[] | null;
   readonly told: () => readonly (() => void)[];
 }
@@ -39,15 +39,15 @@ export function createBasis({ onQuery, onApart }: BasisOptions): Basis {
   let [isApart, hasEndedWell] = [false, false];
   /** What has begun and not ended; what fails never does. */
   let pending = 0;
-  const kept: Standing[] = [];
-  let hasUnkept = false;
+  const standings: Standing[] = [];
+  let hasUnshared = false;
   const looked = new Set<string>();
   const told = new Map<string, () => void>();
   const mayBeShared = () => isQuery && !isApart;
   /** What the log says of an order is old as soon as the read that showed the order is: the same news tells of both. */
   const isCovered = () => {
-    const names = new Set(kept.flatMap(({ restsOn }) => restsOn));
-    return [...looked].every((name) => names.has(name));
+    const names = new Set(standings.flatMap(({ restsOn }) => restsOn));
+    return names.has(anyChange) || [...looked].every((name) => names.has(name));
   };
   return {
     beginQuery: () => {
@@ -65,8 +65,8 @@ export function createBasis({ onQuery, onApart }: BasisOptions): Basis {
       pending += 1;
       return (standing) => {
         pending -= 1;
-        if (standing === null) hasUnkept = true;
-        else kept.push(standing);
+        if (standing === null) hasUnshared = true;
+        else standings.push(standing);
       };
     },
     beginLook: (orderId) => {
@@ -81,8 +81,8 @@ export function createBasis({ onQuery, onApart }: BasisOptions): Basis {
     },
     mayBeShared,
     restsOn: () => {
-      const isOfKept = hasEndedWell && pending === 0 && !hasUnkept;
-      return mayBeShared() && isOfKept && isCovered() ? kept : null;
+      const isOfShared = hasEndedWell && pending === 0 && !hasUnshared;
+      return mayBeShared() && isOfShared && isCovered() ? standings : null;
     },
     told: () => [...told.values()],
   };
@@ -94,12 +94,12 @@ export function noteUses(upstream: Upstream, basis: Basis): Upstream {
     read: async (call, options) => {
       if (call.isSingleUse) basis.keepApart();
       const endRead = basis.beginRead();
-      let kept: Standing | null = null;
-      const onKept = (standing: Standing) => {
-        kept = standing;
+      let shared: Standing | null = null;
+      const onStanding = (standing: Standing) => {
+        shared = standing;
       };
-      const json = await upstream.read(call, { ...options, onKept });
-      endRead(kept);
+      const json = await upstream.read(call, { ...options, onStanding });
+      endRead(shared);
       return json;
     },
   });

@@ -71,8 +71,8 @@ export interface ReadOptions {
   readonly followsNews?: boolean;
   /** What the answer rests on, so that it can be kept until that changes (change.ts); null when it is not to be. */
   readonly restsOn?: ((json: unknown) => readonly string[] | null) | undefined;
-  /** Told where a kept answer will do and the answer is one: of an earlier read, or this one's. */
-  readonly onKept?: ((kept: Standing) => void) | undefined;
+  /** Told where the answer is one that an equal read would be given as well, as things stand. */
+  readonly onStanding?: ((standing: Standing) => void) | undefined;
 }
 
 export interface WriteOptions {
@@ -214,7 +214,7 @@ export function createUpstream(options: UpstreamOptions): Upstream {
       signal: asked.signal,
       takesKept: looks && isHeard,
       restsOn: isHeard ? asked.restsOn : undefined,
-      onKept: looks && isHeard ? asked.onKept : undefined,
+      onStanding: asked.onStanding,
       onAnswered: (by) => {
         options.onAnswered?.(call.operation, by);
         asked.onAnswered?.(by);

@@ -1,12 +1,5 @@
 import { anyChange, isTouched, type Touched } from './change.ts';
-import {
-  type Bounds,
-  createShelf,
-  type Fetched,
-  type Settled,
-  type SharedRead,
-  type Standing,
-} from './shelf.ts';
+import { type Bounds, createShelf, type Fetched, type SharedRead, type Standing } from './shelf.ts';
 
 /**
  * Reads that several callers want are made once. One mechanism, three lifetimes of an answer:
@@ -40,8 +33,8 @@ export interface Wanted {
   readonly restsOn?: ((json: unknown) => readonly string[] | null) | undefined;
   /** Told when no call was needed. */
   readonly onAnswered?: ((by: AnsweredBy) => void) | undefined;
-  /** Told where the answer is one that is kept, whoever read it. */
-  readonly onKept?: ((kept: Standing) => void) | undefined;
+  /** Told where the answer is one that an equal read would be given as well, as things stand; whoever read it. */
+  readonly onStanding?: ((standing: Standing) => void) | undefined;
 }
 
 /** What answered a read without a call of its own: an equal one of its burst, or one that was kept. */
@@ -77,20 +70,26 @@ export function createCoalescer(options: CoalescerOptions = {}): Coalescer {
   const howAnswered = (read: SharedRead, { takesKept }: Wanted): AnsweredBy | null => {
     const { settled } = read;
     if (settled === null) return read.missed.length === 0 && !read.abort.signal.aborted ? 'shared' : null;
-    if (takesKept && settled.kept !== null) return 'kept';
+    if (takesKept && settled.standing.isKept) return 'kept';
     const isOfBurst = settled.burst !== null && settled.burst === bursts.current();
     return isOfBurst && performance.now() - settled.at < burstMs ? 'shared' : null;
   };
   const settle = (read: SharedRead, fetched: Fetched, wanted: Wanted) => {
     if (!shelf.has(read)) return;
     const names = keepMs === 0 ? null : namesOf(wanted, fetched);
-    const kept = names === null ? null : { stands: true, restsOn: names };
+    const isKept = names !== null;
     const restsOn = names ?? [anyChange];
     const isOld = read.missed.some((touched) => isTouched(restsOn, touched));
     const burst = bursts.current();
-    if (isOld || (kept === null && burst === null)) return shelf.drop(read);
-    const timer = setTimeout(() => shelf.drop(read), kept === null ? burstMs : keepMs).unref();
-    shelf.settle(read, { ...fetched, at: performance.now(), burst, kept, restsOn, timer });
+    if (isOld || !(isKept || burst !== null)) return shelf.drop(read);
+    const timer = setTimeout(() => shelf.drop(read), isKept ? keepMs : burstMs).unref();
+    shelf.settle(read, {
+      ...fetched,
+      at: performance.now(),
+      burst,
+      standing: { stands: true, isKept, restsOn },
+      timer,
+    });
     for (let left = shelf.dropOverflow(); left > 0; left -= 1) onDropped?.('full');
   };
   const start = (key: string, wanted: Wanted): SharedRead => {
@@ -116,7 +115,7 @@ export function createCoalescer(options: CoalescerOptions = {}): Coalescer {
       const read = existing === undefined || how === null ? start(key, wanted) : existing;
       if (how !== null) wanted.onAnswered?.(how);
       const json = read.settled === null ? await waitFor(read, wanted.signal) : read.settled.json;
-      if (read.settled?.kept?.stands) wanted.onKept?.(read.settled.kept);
+      tellStanding(read, wanted);
       return json;
     },
     begin: bursts.begin,
@@ -125,11 +124,17 @@ export function createCoalescer(options: CoalescerOptions = {}): Coalescer {
       changes += 1;
       for (const read of underWay) read.missed.push(touched);
       for (const read of shelf.touched(touched)) {
-        if (read.settled?.kept) onDropped?.('changed');
+        if (read.settled?.standing.isKept) onDropped?.('changed');
         shelf.drop(read);
       }
     },
   };
+}
+
+/** Who acts on an answer was given a kept one because of the burst, which the answer outlives. */
+function tellStanding({ settled }: SharedRead, { takesKept, onStanding }: Wanted): void {
+  if (!settled?.standing.stands) return;
+  if (takesKept || !settled.standing.isKept) onStanding?.(settled.standing);
 }
 
 /** Operations that overlap are one burst. */
@@ -161,7 +166,7 @@ function createBursts(onEnd: () => void) {
 }
 
 /** What is not there (404) is not kept, nor what cannot be read. */
-function namesOf({ restsOn }: Wanted, { json }: Fetched): Settled['restsOn'] | null {
+function namesOf({ restsOn }: Wanted, { json }: Fetched): Standing['restsOn'] | null {
   if (typeof json !== 'object' || json === null) return null;
   try {
     return restsOn?.(json) ?? null;

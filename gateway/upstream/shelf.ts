@@ -21,15 +21,15 @@ export interface Settled extends Fetched {
   readonly at: number;
   /** The burst it settled in (coalesce.ts). */
   readonly burst: number | null;
-  /** Where it outlives its burst. */
-  readonly kept: Standing | null;
-  readonly restsOn: readonly string[];
+  readonly standing: Standing;
   readonly timer: NodeJS.Timeout;
 }
 
-/** Whether a kept answer is still given: for whoever holds what was made of it, and not the answer itself. */
+/** Whether an answer is still shared: for whoever holds what was made of it, and not the answer itself. */
 export interface Standing {
   stands: boolean;
+  /** Whether it outlives its burst. */
+  readonly isKept: boolean;
   /** What the answer rests on (change.ts). */
   readonly restsOn: readonly string[];
 }
@@ -73,10 +73,10 @@ export function createShelf(most: Bounds): Shelf {
     reads.delete(read.key);
     if (read.settled === null) return;
     clearTimeout(read.settled.timer);
-    if (read.settled.kept !== null) read.settled.kept.stands = false;
+    read.settled.standing.stands = false;
     count(read, -1);
     ofBurst.delete(read);
-    for (const name of read.settled.restsOn) {
+    for (const name of read.settled.standing.restsOn) {
       const same = byName.get(name);
       same?.delete(read);
       if (same?.size === 0) byName.delete(name);
@@ -100,8 +100,8 @@ export function createShelf(most: Bounds): Shelf {
     settle: (read, settled) => {
       read.settled = settled;
       count(read, 1);
-      if (settled.kept === null) ofBurst.add(read);
-      for (const name of settled.restsOn) {
+      if (!settled.standing.isKept) ofBurst.add(read);
+      for (const name of settled.standing.restsOn) {
         const same = byName.get(name);
         if (same === undefined) byName.set(name, new Set([read]));
         else same.add(read);

@@ -18,7 +18,10 @@ function openRuns(options: Partial<WholeAnswersOptions> = {}) {
   const runs: Run[] = [];
   let changes = 0;
   const give = giveWholeAnswers(
-    { keepMs: 0, hearNews: async () => true, changes: () => changes, metrics: createMetrics(), ...options },
+    {
+      ...{ keepMs: 0, hearNews: async () => true, changes: () => changes },
+      ...{ beginOperation: () => () => {}, metrics: createMetrics(), ...options },
+    },
     async ({ basis, left }) => {
       const { promise, resolve, reject } = Promise.withResolvers<PlainAnswer>();
       if (basis === undefined) throw new Error('Nothing notes what this answer rests on.');

@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { makeFolder } from '../support/folder.ts';
+import { createGatedService } from '../support/gated-service.ts';
 import { type Lab, readAnew, serviceKey, startLab } from '../support/lab.ts';
 import { plantMutant } from '../support/plant-mutant.ts';
 import { countMore, send } from '../support/whole-answers.ts';
@@ -105,6 +106,23 @@ describe('a query that was answered a moment ago', () => {
   test('is run each time where nothing is to be kept', async () => {
     await using forgetful = await startLab({ env: { ...memory, ...readAnew } });
     expect(await findKept(forgetful, [nested, '{ __typename }'])).toEqual([]);
+  });
+
+  test('is given them for as long as the operations around it overlap, where nothing is to be kept', async () => {
+    await using service = createGatedService();
+    await using forgetful = await startLab({ env: { ...memory, ...readAnew }, serve: service.serve });
+    const [begun, opened] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    service.through(async (call) => {
+      if (!call.startsWith('/v3/lab_test')) return;
+      begun.resolve();
+      await opened.promise;
+    });
+    const around = send(forgetful, '{ labTests(first: 1) { nodes { id } } }');
+    await begun.promise;
+    expect(await findKept(forgetful, [nested])).toEqual([nested]);
+    opened.resolve();
+    await around;
+    expect(await findKept(forgetful, [nested])).toEqual([]);
   });
 
   test('is run again after READ_CACHE_SECONDS, also when it asked the service nothing', async () => {
@@ -263,9 +281,15 @@ describe('the answer is given to nobody else', () => {
       found: ['which team it is, once it is known', 'what the log holds'],
     },
     {
-      name: 'does not mind reads that were not kept',
-      changes: [{ file: 'gateway/upstream/basis.ts', from: 'hasUnkept = true', to: 'hasUnkept = false' }],
-      found: ['results, of which no event tells', 'an order that is not there'],
+      name: 'does not look whether its reads still stand',
+      changes: [
+        {
+          file: 'gateway/edge/whole-answers.ts',
+          from: 'every(({ stands }) => stands)',
+          to: 'every(() => true)',
+        },
+      ],
+      found: ['an order that is not there', 'a lab report of which nothing was heard'],
     },
   ])('and a gateway that $name is found out', async ({ found, ...mutant }) => {
     using planted = plantMutant(mutant);

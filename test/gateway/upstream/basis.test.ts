@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { type Basis, createBasis } from '../../../gateway/upstream/basis.ts';
 
 const order = 'A3F2';
-const kept = { stands: true, restsOn: ['user u', 'order a3f2'] };
+const kept = { stands: true, isKept: true, restsOn: ['user u', 'order a3f2'] };
 
 /** A query that read one kept answer, and did this as well. */
 function basisOf(more: (basis: Basis) => void = () => {}): Basis {
