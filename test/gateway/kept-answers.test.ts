@@ -10,7 +10,7 @@ import {
   presentHeldOrder,
   startHeldService,
 } from '../support/held-service.ts';
-import { gatewayKey, graphqlRequest, readTestConfig, webhookSecret } from '../support/lab.ts';
+import { gatewayKey, graphqlRequest, readAnew, readTestConfig, webhookSecret } from '../support/lab.ts';
 import { startRedis } from '../support/redis.ts';
 import { countAnswers, makeOverNetwork } from '../support/whole-answers.ts';
 import { signedHeaders } from './webhooks/support.ts';
@@ -51,7 +51,11 @@ interface Gateways extends AsyncDisposable {
   readonly countEqual: () => Promise<number>;
 }
 
-async function startGateways(service: HeldService, eventLogs: readonly string[]): Promise<Gateways> {
+async function startGateways(
+  service: HeldService,
+  eventLogs: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+): Promise<Gateways> {
   const key = randomBytes(32).toString('base64');
   const gateways = await Promise.all(
     eventLogs.map((eventLog) =>
@@ -62,6 +66,7 @@ async function startGateways(service: HeldService, eventLogs: readonly string[])
           EVENT_LOG_KEY: key,
           SERVICE_TEAM_ID: service.teamId,
           RATE_LIMIT_POINTS: '0',
+          ...env,
         }),
         log: createLog({ level: 'silent' }),
         serviceUrl: service.url,
@@ -245,16 +250,23 @@ const schedule = fc.array(step, { minLength: 10, maxLength: 50, size: 'max' });
 const promise =
   'after a change was told or written no answer to anybody is older, in any order of changes, webhooks, writes, slow answers and callers';
 
-test(`at one gateway: ${promise}`, async () => {
-  await using service = await startHeldService();
-  await using gateways = await startGateways(service, ['memory:']);
-  await fc.assert(
-    fc.asyncProperty(schedule, (steps) => play(service, gateways.all, steps)),
-    { numRuns: 40, endOnFailure: true },
-  );
-  // Or there was nothing that could have been too old.
-  expect(await gateways.countEqual()).toBeGreaterThan(20);
-}, 30_000);
+test.each([
+  ['at one gateway', {}],
+  ['at one gateway that keeps nothing and shares what is under way', readAnew],
+])(
+  `%s: ${promise}`,
+  async (_where, env) => {
+    await using service = await startHeldService();
+    await using gateways = await startGateways(service, ['memory:'], env);
+    await fc.assert(
+      fc.asyncProperty(schedule, (steps) => play(service, gateways.all, steps)),
+      { numRuns: 40, endOnFailure: true },
+    );
+    // Or there was nothing that could have been too old.
+    expect(await gateways.countEqual()).toBeGreaterThan(20);
+  },
+  30_000,
+);
 
 test(`at two gateways over one log: ${promise}`, async () => {
   await using redis = await startRedis();
