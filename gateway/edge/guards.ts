@@ -11,6 +11,7 @@ import type { Caller } from '../caller/caller.ts';
 import type { GraphContext } from '../graph/context.ts';
 import { upstreamCallCost } from '../graph/cost.ts';
 import type { Allowances } from './allowances.ts';
+import type { Runnable } from './compiled.ts';
 import type { ListedOperations } from './listed-operations.ts';
 import type { Mask } from './mask.ts';
 import { findVariableFaults } from './values.ts';
@@ -58,7 +59,7 @@ interface Refused {
 }
 
 /** `settle` pays what the operation has cost so far. */
-interface Admission {
+interface Admission extends Runnable {
   readonly settle: () => void;
 }
 
@@ -77,15 +78,15 @@ interface Request {
 export async function admit(options: Options, request: Request): Promise<Refused | Admission> {
   const operation = getOperationAST(request.document, request.operationName);
   // Which operation is meant is for the executor to say; it runs none.
-  if (!operation) return { settle: () => {} };
+  if (!operation) return { settle: () => {}, fields: 0, isOfTeam: false };
   const measured = measureWithin(request, operation);
   if ('errors' in measured) return measured;
   const { caller, upstreamTotals } = request.contextValue;
   return await orRefused(options, async () => {
-    options.listed.check(caller, request.document.loc?.source.body ?? '');
+    const isOfTeam = options.listed.check(caller, request.document.loc?.source.body ?? '');
     const deposit = Math.min(Math.floor(measured.complexity / upstreamCallCost), maxDeposit);
     const charge = await options.allowances.pay(caller, deposit);
-    return { settle: () => charge.settle(upstreamTotals().calls) };
+    return { isOfTeam, fields: measured.breadth, settle: () => charge.settle(upstreamTotals().calls) };
   });
 }
 
@@ -122,6 +123,8 @@ async function orRefused<Result>({ mask }: Options, run: () => Promise<Result>):
 
 interface Measure {
   readonly depth: number;
+  /** Fields, those of a fragment wherever it stands. */
+  readonly breadth: number;
   readonly complexity: number;
 }
 

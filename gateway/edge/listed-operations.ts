@@ -20,8 +20,11 @@ export interface ListedOperationsOptions {
 }
 
 export interface ListedOperations {
-  /** @throws GatewayError OPERATION_NOT_LISTED. Servers of the team may ask whatever they like */
-  readonly check: (caller: Caller, document: string) => void;
+  /**
+   * @returns whether the team has written the document: its servers may ask whatever they like, and what is listed is theirs
+   * @throws GatewayError OPERATION_NOT_LISTED
+   */
+  readonly check: (caller: Caller, document: string) => boolean;
 }
 
 /**
@@ -30,7 +33,7 @@ export interface ListedOperations {
  * @throws GatewayError CONFIG_INVALID for a file that is no list, and when all would be refused
  */
 export function createListedOperations(options: ListedOperationsOptions): ListedOperations {
-  if (options.mode === 'off') return { check: () => {} };
+  if (options.mode === 'off') return { check: isOfTeam };
   const listed = new Set([
     ...options.files.flatMap((file) => readList(file)),
     ...options.whereBuilt.flatMap((file) => readList(file, { mayBeMissing: true })),
@@ -44,13 +47,18 @@ export function createListedOperations(options: ListedOperationsOptions): Listed
   const tell = createTelling(options.onUnlisted);
   return {
     check: (caller, document) => {
-      if (caller.kind === 'TEAM') return;
+      if (isOfTeam(caller)) return true;
       const hash = hashOf(document);
-      if (listed.has(hash)) return;
+      if (listed.has(hash)) return true;
       tell(hash);
       if (options.mode === 'enforce') throw notListed();
+      return false;
     },
   };
+}
+
+function isOfTeam({ kind }: Caller): boolean {
+  return kind === 'TEAM';
 }
 
 /** The name of a document on a list: sha256 of its text as it is sent, in hexadecimal digits. */
