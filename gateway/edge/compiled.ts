@@ -46,7 +46,8 @@ export function createExecute(mode: JitMode): Execute {
     const candidate = takeCandidate(candidates, args);
     candidate.uses += 1;
     if (isHot(candidate)) {
-      const compiling = compile(candidate, args);
+      // One that cannot be compiled stays as it is.
+      const compiling = compile(candidate, args).catch(() => undefined);
       if (mode === 'always') await compiling;
     }
     if (candidate.run === null) return await execute(args);
