@@ -116,7 +116,7 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
   const { allowances } = guards;
   const mask = createMask(log);
   const runStream = createStreams({ guards, metrics, mask });
-  const runOperation = createOperations({ guards, metrics, mask });
+  const runOperation = createOperations({ guards, metrics, mask, jit: config.jit });
   const documents = keepDocuments({ schema, isOpen: parts.demo !== undefined });
   const graphqlOptions = {
     createContext: contexts.create,

@@ -142,7 +142,7 @@ const rooms: readonly Room[] = [
       errors,
       log,
       /^gateway\/(metrics|edge\/.*|graph\/.*|caller\/.*|webhooks\/.*|upstream\/(basis|shelf))\.ts$/,
-      /^(graphql|graphql-yoga|@graphql-yoga\/.*|graphql-ws|ws|hono|hono\/.*|zod|@pothos\/plugin-complexity|rate-limiter-flexible)$/,
+      /^(graphql|graphql-jit|graphql-yoga|@graphql-yoga\/.*|graphql-ws|ws|hono|hono\/.*|zod|@pothos\/plugin-complexity|rate-limiter-flexible)$/,
       node,
     ],
   },

@@ -12,6 +12,7 @@ import type { GraphContext } from '../graph/context.ts';
 import { upstreamCallCost } from '../graph/cost.ts';
 import type { Basis } from '../upstream/basis.ts';
 import type { Allowances } from './allowances.ts';
+import type { Runnable } from './compiled.ts';
 import type { ListedOperations } from './listed-operations.ts';
 import type { Mask } from './mask.ts';
 import { findVariableFaults } from './values.ts';
@@ -59,7 +60,7 @@ interface Refused {
 }
 
 /** `settle` pays what the operation has cost so far. */
-interface Admission {
+interface Admission extends Runnable {
   readonly settle: () => void;
 }
 
@@ -78,16 +79,16 @@ interface Request {
 export async function admit(options: Options, request: Request, basis?: Basis): Promise<Refused | Admission> {
   const operation = getOperationAST(request.document, request.operationName);
   // Which operation is meant is for the executor to say; it runs none.
-  if (!operation) return { settle: () => {} };
+  if (!operation) return { settle: () => {}, fields: 0, isOfTeam: false };
   const measured = measureWithin(request, operation);
   if ('errors' in measured) return measured;
   const { caller, upstreamTotals } = request.contextValue;
   return await orRefused(options, async () => {
-    const isListed = options.listed.check(caller, request.document.loc?.source.body ?? '');
-    if (!isListed) basis?.noteTold('unlisted', options.listed.countUnlisted);
+    const isOfTeam = options.listed.check(caller, request.document.loc?.source.body ?? '');
+    if (!isOfTeam) basis?.noteTold('unlisted', options.listed.countUnlisted);
     const deposit = Math.min(Math.floor(measured.complexity / upstreamCallCost), maxDeposit);
     const charge = await options.allowances.pay(caller, deposit);
-    return { settle: () => charge.settle(upstreamTotals().calls) };
+    return { isOfTeam, fields: measured.breadth, settle: () => charge.settle(upstreamTotals().calls) };
   });
 }
 
@@ -124,6 +125,8 @@ async function orRefused<Result>({ mask }: Options, run: () => Promise<Result>):
 
 interface Measure {
   readonly depth: number;
+  /** Fields, those of a fragment wherever it stands. */
+  readonly breadth: number;
   readonly complexity: number;
 }
 

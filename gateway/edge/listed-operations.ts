@@ -21,11 +21,11 @@ export interface ListedOperationsOptions {
 
 export interface ListedOperations {
   /**
-   * Whether the document stands on a list, or need not.
-   * @throws GatewayError OPERATION_NOT_LISTED. Servers of the team may ask whatever they like
+   * @returns whether the team has written the document: its servers may ask whatever they like, and what is listed is theirs
+   * @throws GatewayError OPERATION_NOT_LISTED
    */
   readonly check: (caller: Caller, document: string) => boolean;
-  /** Counts once more a document that stands on none. */
+  /** Counts once more a document that was checked before, and stands on no list. */
   readonly countUnlisted: () => void;
 }
 
@@ -35,7 +35,7 @@ export interface ListedOperations {
  * @throws GatewayError CONFIG_INVALID for a file that is no list, and when all would be refused
  */
 export function createListedOperations(options: ListedOperationsOptions): ListedOperations {
-  if (options.mode === 'off') return { check: () => true, countUnlisted: () => {} };
+  if (options.mode === 'off') return { check: isOfTeam, countUnlisted: () => {} };
   const listed = new Set([
     ...options.files.flatMap((file) => readList(file)),
     ...options.whereBuilt.flatMap((file) => readList(file, { mayBeMissing: true })),
@@ -49,7 +49,7 @@ export function createListedOperations(options: ListedOperationsOptions): Listed
   const tell = createTelling(options.onUnlisted);
   return {
     check: (caller, document) => {
-      if (caller.kind === 'TEAM') return true;
+      if (isOfTeam(caller)) return true;
       const hash = hashOf(document);
       if (listed.has(hash)) return true;
       tell(hash);
@@ -58,6 +58,10 @@ export function createListedOperations(options: ListedOperationsOptions): Listed
     },
     countUnlisted: () => options.onUnlisted(null),
   };
+}
+
+function isOfTeam({ kind }: Caller): boolean {
+  return kind === 'TEAM';
 }
 
 /** The name of a document on a list: sha256 of its text as it is sent, in hexadecimal digits. */

@@ -1,7 +1,8 @@
-import { type ExecutionArgs, type ExecutionResult, execute } from 'graphql';
+import type { ExecutionArgs, ExecutionResult } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
 import type { Metrics } from '../metrics.ts';
 import type { Basis } from '../upstream/basis.ts';
+import { createExecute, type Execute, type JitMode } from './compiled.ts';
 import { admit, type GuardOptions, type Operation } from './guards.ts';
 import { type Mask, maskResult } from './mask.ts';
 import { countOutcome, withTotals } from './observe.ts';
@@ -16,11 +17,12 @@ export interface OperationsOptions {
   readonly guards: GuardOptions;
   readonly metrics: Metrics;
   readonly mask: Mask;
+  readonly jit: JitMode;
 }
 
 /** Queries and mutations, the same in every lane and over sockets: guarded, paid for, masked, counted. */
-export function createOperations({ guards, metrics, mask }: OperationsOptions): RunOperation {
-  const options = { ...guards, mask };
+export function createOperations({ guards, metrics, mask, jit }: OperationsOptions): RunOperation {
+  const options = { ...guards, mask, execute: createExecute(jit) };
   return async (args, basis) => {
     // The context of every operation is made by contexts.ts, and kept as it is by Envelop.
     const context = args.contextValue as Operation;
@@ -33,14 +35,14 @@ export function createOperations({ guards, metrics, mask }: OperationsOptions): 
 }
 
 async function run(
-  options: GuardOptions & { readonly mask: Mask },
+  options: GuardOptions & { readonly mask: Mask; readonly execute: Execute },
   args: ExecutionArgs & { readonly contextValue: Operation },
   basis: Basis | undefined,
 ): Promise<ExecutionResult> {
   const admission = await admit(options, args, basis);
   if ('errors' in admission) return admission;
   try {
-    return await execute(args);
+    return await options.execute(args, admission);
   } catch (error) {
     return { errors: [options.mask(error)] };
   } finally {

@@ -54,8 +54,12 @@ export function requireOneHost(answer: RequestListener): RequestListener {
 
 /** Node itself refuses requests with none. */
 export function hasOneHost({ rawHeaders }: IncomingMessage): boolean {
-  const names = rawHeaders.filter((_, index) => index % 2 === 0);
-  return names.filter((name) => name.toLowerCase() === 'host').length <= 1;
+  let hosts = 0;
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at];
+    if (name?.length === 4 && name.toLowerCase() === 'host') hosts += 1;
+  }
+  return hosts <= 1;
 }
 
 /** Answers on the bare connection, and ends it for both sides: a client that keeps its own open would hold it for ever. */

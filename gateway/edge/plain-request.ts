@@ -20,14 +20,14 @@ export interface PlainParams {
 }
 
 /** Bodies with these are not as long as they say, or are read in another way. */
-const unusual = ['content-encoding', 'transfer-encoding', 'expect', 'last-event-id'];
+const unusual = new Set(['content-encoding', 'transfer-encoding', 'expect', 'last-event-id']);
 const contentTypes = /^application\/json(; ?charset=utf-8)?$/;
 
 /** What an ordinary JSON request says in its head; null for all others, which are Yoga's. */
 export function readPlainHead(request: IncomingMessage, traceHeader: string): PlainRequest | null {
   if (request.method !== 'POST' || request.url !== '/graphql') return null;
-  const headers = readHeaders(request.rawHeaders);
-  if (headers === null || unusual.some((name) => headers.has(name))) return null;
+  const headers = readHeaders(request.rawHeaders, traceHeader);
+  if (headers === null) return null;
   if (!contentTypes.test(headers.get('content-type') ?? '')) return null;
   const length = headers.get('content-length') ?? '';
   if (!/^\d+$/.test(length) || Number(length) > maxBodyBytes) return null;
@@ -41,13 +41,15 @@ export function readPlainHead(request: IncomingMessage, traceHeader: string): Pl
   };
 }
 
-/** Null where a name comes twice: Node goes by one of them, Yoga by both. */
-function readHeaders(rawHeaders: readonly string[]): ReadonlyMap<string, string> | null {
+const read = new Set(['authorization', 'origin', 'accept', 'content-type', 'content-length']);
+
+/** Those that anybody looks at. Null where one of them comes twice (Node goes by one of them, Yoga by both), or is unusual. */
+function readHeaders(rawHeaders: readonly string[], traceHeader: string): ReadonlyMap<string, string> | null {
   const headers = new Map<string, string>();
   for (let at = 0; at < rawHeaders.length; at += 2) {
     const name = rawHeaders[at]?.toLowerCase() ?? '';
-    if (headers.has(name)) return null;
-    headers.set(name, rawHeaders[at + 1] ?? '');
+    if (unusual.has(name) || headers.has(name)) return null;
+    if (read.has(name) || name === traceHeader) headers.set(name, rawHeaders[at + 1] ?? '');
   }
   return headers;
 }
@@ -73,7 +75,10 @@ export function readBody(request: IncomingMessage): Promise<Buffer> {
       resolve(only !== undefined && chunks.length === 1 ? only : Buffer.concat(chunks));
     });
     request.once('error', reject);
-    request.once('close', () => reject(new Error('The client has left.')));
+    // An error looks at its stack, so none is made for the usual end.
+    request.once('close', () => {
+      if (!request.complete) reject(new Error('The client has left.'));
+    });
   });
 }
 

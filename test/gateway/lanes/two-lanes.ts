@@ -15,7 +15,10 @@ export interface OneWay {
   readonly logged: readonly string[];
 }
 
-/** A gateway with the fast lane and one without, over one service, that are asked the same things in the same order. */
+/**
+ * A gateway with the fast lane that compiles all it can, and one without either, over one service. They are asked the same
+ * things in the same order.
+ */
 export interface TwoLanes extends AsyncDisposable {
   readonly lab: SpoiltLab;
   readonly fast: OneWay;
@@ -30,6 +33,8 @@ export async function startTwoLanes(): Promise<TwoLanes> {
     env: {
       ALLOWED_ORIGINS: pageOrigin,
       RATE_LIMIT_POINTS: '0',
+      FAST_LANE: 'on',
+      JIT: 'always',
       AUDIT_TRAIL: `file:${trail.path}`,
       AUDIT_TRAIL_KEY: key.toString('base64'),
     },
@@ -41,6 +46,7 @@ export async function startTwoLanes(): Promise<TwoLanes> {
         config: {
           ...config,
           fastLane: false,
+          jit: 'off',
           auditTrail: { ...config.auditTrail, folder: otherTrail.path },
         },
         log: createLog({ level: 'info', destination: { write: (line) => void otherLogged.push(line) } }),
