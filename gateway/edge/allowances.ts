@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { RateLimiterMemory, RateLimiterRedis, RateLimiterRes } from 'rate-limiter-flexible';
 import type { Caller } from '../caller/caller.ts';
 import { GatewayError } from '../errors.ts';
@@ -111,10 +111,19 @@ function ignore(settled: Promise<unknown>): void {
   settled.catch(() => undefined);
 }
 
-/** Not the user's id: what is counted may stand in a store. */
+/** A token is the same caller from request to request (caller/verified-tokens.ts), and each pays twice. */
+const keys = new WeakMap<Caller, string>();
+
 function keyOf(caller: Caller): string {
+  const key = keys.get(caller) ?? makeKey(caller);
+  keys.set(caller, key);
+  return key;
+}
+
+/** Not the user's id: what is counted may stand in a store. */
+function makeKey(caller: Caller): string {
   if (caller.kind === 'TEAM') return caller.keyName === undefined ? 'team' : `team:${caller.keyName}`;
-  return createHash('sha256').update(`labgraph:caller:${caller.userId}`).digest('base64url');
+  return hash('sha256', `labgraph:caller:${caller.userId}`, 'base64url');
 }
 
 function shareOf({ kind }: Caller, ofViewer: number): number {

@@ -8,7 +8,7 @@ import { useEventStream } from './event-stream.ts';
 import type { Documents } from './kept-documents.ts';
 import type { Mask } from './mask.ts';
 import { observeSend } from './observe.ts';
-import { type RunOperation, useOperations } from './operations.ts';
+import { type RunOperation, useRunOperation } from './run-operation.ts';
 import { type RunStream, useStreams } from './streams.ts';
 import { maxUploadBytes, useUploads } from './uploads.ts';
 
@@ -59,7 +59,7 @@ export type GraphQLServer = YogaServerInstance<Asking, GraphContext>;
 
 /**
  * GraphQL over HTTP and SSE, and the enveloped functions that the sockets use: one list of plugins for all.
- * CORS, authentication and body limits stand in front of it (routes.ts).
+ * CORS, authentication and body limits stand in front of it (routes.ts, graphql-route.ts).
  */
 export function createGraphQLServer(options: GraphQLServerOptions): GraphQLServer {
   return createYoga<Asking, GraphContext>({
@@ -71,7 +71,7 @@ export function createGraphQLServer(options: GraphQLServerOptions): GraphQLServe
       options.createContext({ caller, left, over, origin, isTraced, lastEventId }),
     plugins: [
       useDocuments(options.documents),
-      useOperations(options.runOperation),
+      useRunOperation(options.runOperation),
       useStreams(options.runStream),
       useEventStream({ onSend: (result) => observeSend(options.metrics, 'sse', result) }),
       ...(options.takesFiles ? [useUploads()] : []),

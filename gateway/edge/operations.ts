@@ -1,56 +1,74 @@
-import type { ExecutionArgs, ExecutionResult } from 'graphql';
-import type { Plugin } from 'graphql-yoga';
-import type { Metrics } from '../metrics.ts';
-import type { Basis } from '../upstream/basis.ts';
-import { createExecute, type Execute, type JitMode } from './compiled.ts';
-import { admit, type GuardOptions, type Operation } from './guards.ts';
-import { type Mask, maskResult } from './mask.ts';
-import { countOutcome, withTotals } from './observe.ts';
+import type { IncomingMessage, RequestListener } from 'node:http';
+import type { Duplex } from 'node:stream';
+import type { Authenticate } from '../caller/authenticate.ts';
+import type { Caller } from '../caller/caller.ts';
+import type { TokenLives } from '../caller/token-lives.ts';
+import { schema } from '../graph/schema.ts';
+import type { Log } from '../log.ts';
+import type { JitMode } from './compiled.ts';
+import { createFastLane } from './fast-lane.ts';
+import { type CreateContext, createGraphQLServer, type GraphiQL } from './graphql.ts';
+import { createGraphQLRoute } from './graphql-route.ts';
+import type { GuardOptions } from './guards.ts';
+import { keepDocuments } from './kept-documents.ts';
+import { createMask } from './mask.ts';
+import { createPlainAnswer } from './plain-answer.ts';
+import { createRunOperation } from './run-operation.ts';
+import { createSockets } from './sockets.ts';
+import { createStreams } from './streams.ts';
+import { giveWholeAnswers, type WholeAnswersOptions } from './whole-answers.ts';
 
-/**
- * Runs a query or mutation from its admission to its answer; refusals and failures are results, and nothing is thrown.
- * @param basis of the context that it was made with, where that notes what the answer rests on
- */
-export type RunOperation = (args: ExecutionArgs, basis?: Basis) => Promise<ExecutionResult>;
-
-export interface OperationsOptions {
+export interface OperationsOptions extends WholeAnswersOptions {
+  readonly createContext: CreateContext;
+  readonly authenticate: Authenticate;
+  readonly endOf: TokenLives['endOf'];
   readonly guards: GuardOptions;
-  readonly metrics: Metrics;
-  readonly mask: Mask;
+  readonly isAllowedOrigin: (origin: string) => boolean;
+  /** Everybody may look at the schema, because it is the sandbox's; else servers of the team. */
+  readonly isOpen: boolean;
+  /** GraphiQL with these queries filled in; null = no GraphiQL. */
+  readonly graphiql: GraphiQL | null;
   readonly jit: JitMode;
+  /** Aborts when the gateway stops. */
+  readonly stopping: AbortSignal;
+  readonly log: Log;
 }
 
-/** Queries and mutations, the same in every lane and over sockets: guarded, paid for, masked, counted. */
-export function createOperations({ guards, metrics, mask, jit }: OperationsOptions): RunOperation {
-  const options = { ...guards, mask, execute: createExecute(jit) };
-  return async (args, basis) => {
-    // The context of every operation is made by contexts.ts, and kept as it is by Envelop.
-    const context = args.contextValue as Operation;
-    const result = await run(options, { ...args, contextValue: context }, basis);
-    // Masked before it is counted: what counts is the code that the client reads.
-    const masked = maskResult(result, mask);
-    countOutcome(metrics, masked, basis);
-    return withTotals(masked, context);
-  };
+/** All that answers GraphQL, whatever it came over; all of it with the same guards, masking and counts. */
+export interface Operations {
+  /** Over HTTP and SSE. `admitted` is whom the fast lane has let in already; null for requests it has not seen. */
+  readonly answer: (request: Request, admitted: Caller | null) => Promise<Response>;
+  /** Answers ordinary JSON requests straight from node:http, and leaves all others to `otherwise`. */
+  readonly takeFastLane: (otherwise: RequestListener) => RequestListener;
+  /** Over WebSocket. */
+  readonly upgrade: (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
+  /** Closes every socket with 1012, so that clients resume elsewhere with their cursor. */
+  readonly closeSockets: () => void;
 }
 
-async function run(
-  options: GuardOptions & { readonly mask: Mask; readonly execute: Execute },
-  args: ExecutionArgs & { readonly contextValue: Operation },
-  basis: Basis | undefined,
-): Promise<ExecutionResult> {
-  const admission = await admit(options, args, basis);
-  if ('errors' in admission) return admission;
-  try {
-    return await options.execute(args, admission);
-  } catch (error) {
-    return { errors: [options.mask(error)] };
-  } finally {
-    admission.settle();
-  }
-}
-
-/** What comes to Yoga's own handler, and over sockets, runs here as well. */
-export function useOperations(runOperation: RunOperation): Plugin {
-  return { onExecute: ({ setExecuteFn }) => setExecuteFn((args: ExecutionArgs) => runOperation(args)) };
+export function createOperations(options: OperationsOptions): Operations {
+  const { guards, metrics, log, authenticate, endOf, graphiql, isAllowedOrigin } = options;
+  const { allowances } = guards;
+  const mask = createMask(log);
+  const documents = keepDocuments({ schema, isOpen: options.isOpen });
+  const runStream = createStreams({ guards, metrics, mask });
+  const runOperation = createRunOperation({ guards, metrics, mask, jit: options.jit });
+  const parts = { ...options, mask, documents, runOperation, runStream };
+  const server = (takesFiles: boolean) => createGraphQLServer({ ...parts, takesFiles });
+  const graphql = server(false);
+  const { upgrade, close } = createSockets({
+    ...{ graphql, runStream, mask, authenticate, endOf, allowances, isAllowedOrigin },
+    ...{ log, metrics },
+  });
+  const answer = createGraphQLRoute({
+    ...options,
+    graphql,
+    uploads: server(true),
+    allowances,
+    hasGraphiQL: graphiql !== null,
+  });
+  const answerPlainly = giveWholeAnswers(options, createPlainAnswer({ ...parts, schema }));
+  const takeFastLane = (otherwise: RequestListener) =>
+    createFastLane({ ...options, allowances, answerPlainly }, otherwise);
+  return { answer, takeFastLane, upgrade, closeSockets: close };
 }

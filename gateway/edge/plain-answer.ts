@@ -5,8 +5,8 @@ import type { RawHeaders } from './edge-headers.ts';
 import type { CreateContext } from './graphql.ts';
 import type { Documents } from './kept-documents.ts';
 import { describeAnswer, formatForStream, type Mask } from './mask.ts';
-import type { RunOperation } from './operations.ts';
 import { type MediaType, type PlainParams, type PlainRequest, readParams } from './plain-request.ts';
+import type { RunOperation } from './run-operation.ts';
 
 /** An ordinary request of a caller who has been let in: all that its answer depends on, and its exact bytes. */
 export interface PlainAsking {

@@ -1,7 +1,9 @@
+import type { Readable } from 'node:stream';
 import { Pool } from 'undici';
 import { GatewayError, isGatewayError } from '../errors.ts';
 import type { Touched } from './change.ts';
 import { type AnsweredBy, createCoalescer } from './coalesce.ts';
+import { runWithin } from './deadline.ts';
 import { type Answer, readAnswer, toGatewayError } from './failure.ts';
 import { mediaTypeOf, notThatFile, type OpenOptions, type UpstreamFile } from './file.ts';
 import type { Form } from './form.ts';
@@ -195,8 +197,9 @@ export function createUpstream(options: UpstreamOptions): Upstream {
       withRetries({ deadline, baseDelayMs: retryDelayMs }, () => {
         left.throwIfAborted();
         const remainingMs = Math.max(1, deadline - performance.now());
-        const timeout = AbortSignal.timeout(Math.ceil(Math.min(attemptMs, remainingMs)));
-        return attempt(call, AbortSignal.any([left, timeout]));
+        return runWithin(Math.ceil(Math.min(attemptMs, remainingMs)), left, (signal) =>
+          attempt(call, signal),
+        );
       }),
     );
   };
@@ -272,15 +275,22 @@ function headerText(value: string | readonly string[] | undefined): string | nul
   return typeof value === 'string' ? value : (value[0] ?? null);
 }
 
-async function readBody(body: AsyncIterable<Buffer>, maxBytes: number): Promise<string> {
+/** By events: iterating over a stream costs more than reading a small answer. */
+function readBody(body: Readable, maxBytes: number): Promise<string> {
   const chunks: Buffer[] = [];
   let bytes = 0;
-  for await (const chunk of body) {
-    bytes += chunk.length;
-    if (bytes > maxBytes) {
-      throw new GatewayError('UPSTREAM_UNREADABLE', 'The service answered with more than the gateway reads.');
-    }
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks, bytes).toString('utf8');
+  return new Promise((resolve, reject) => {
+    body.on('data', (chunk: Buffer) => {
+      bytes += chunk.length;
+      chunks.push(chunk);
+      if (bytes <= maxBytes) return;
+      const message = 'The service answered with more than the gateway reads.';
+      body.destroy(new GatewayError('UPSTREAM_UNREADABLE', message));
+    });
+    body.once('end', () => resolve(Buffer.concat(chunks, bytes).toString('utf8')));
+    body.on('error', reject);
+    body.once('close', () => {
+      if (!body.readableEnded) reject(new Error('The body has ended before its end.'));
+    });
+  });
 }
