@@ -82,7 +82,10 @@ const rooms: readonly Room[] = [
     may: [/^prom-client$/, /^gateway\/delivery-metrics\.ts$/],
   },
   { files: /^gateway\/start-text\.ts$/, may: [/^gateway\/config\.ts$/] },
-  { files: /^gateway\/upstream\//, may: [errors, json, log, /^gateway\/upstream\//, /^(undici|cockatiel)$/] },
+  {
+    files: /^gateway\/upstream\//,
+    may: [errors, json, log, /^gateway\/upstream\//, /^(undici|cockatiel|node:stream)$/],
+  },
   {
     files: /^gateway\/webhooks\//,
     may: [

@@ -21,7 +21,7 @@ interface Verified {
  */
 export function keepVerified(
   verify: ViewerTokens['verify'],
-  now: () => number = Date.now,
+  now: () => number = () => Date.now(),
 ): ViewerTokens['verify'] {
   const kept = new Map<string, Verified>();
   return async (token) => {
