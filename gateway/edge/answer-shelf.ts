@@ -11,8 +11,8 @@ export interface ShelfBounds {
 const defaultBounds: ShelfBounds = { answers: 20_000, bytes: 32 * 1024 * 1024 };
 /** What is shared for a burst of operations only is given for as long as its reads are (upstream/coalesce.ts). */
 const burstMs = 1000;
-/** What else an answer takes; a read that it rests on; an access that is told again. */
-const bytesOf = { answer: 1000, read: 50, note: 200 };
+/** What else an answer takes; a read that it rests on, and each name that one does; what is told again. */
+const bytesOf = { answer: 1000, read: 50, name: 60, note: 200 };
 
 /** A whole answer, and what it was made of. */
 export interface NewAnswer {
@@ -93,6 +93,6 @@ export function createAnswerShelf({
 }
 
 function sizeOf(key: string, { answer, restsOn, told }: NewAnswer): number {
-  const notes = restsOn.length * bytesOf.read + told.length * bytesOf.note;
-  return key.length + answer.body.length + notes + bytesOf.answer;
+  const reads = restsOn.reduce((sum, read) => sum + bytesOf.read + read.restsOn.length * bytesOf.name, 0);
+  return key.length + answer.body.length + reads + told.length * bytesOf.note + bytesOf.answer;
 }

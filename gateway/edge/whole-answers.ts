@@ -4,7 +4,7 @@ import { createFlights } from './flights.ts';
 import type { AnswerPlainly, PlainAsking } from './plain-answer.ts';
 
 export interface WholeAnswersOptions {
-  /** For how long an answer is kept at most; 0 = never. */
+  /** For how long an answer is kept at most; 0 = not beyond its burst of operations. */
   readonly keepMs: number;
   /** Whether all news that anybody has heard were told by now. */
   readonly hearNews: () => Promise<boolean>;
@@ -18,7 +18,7 @@ export interface WholeAnswersOptions {
 
 /**
  * Gives equal queries of one caller the same bytes: those of an earlier answer, while all that it was made of would
- * still be given as kept reads, and those of one under way, where nothing was told to have changed since it began. Whoever
+ * still be given as shared reads, and those of one under way, where nothing was told to have changed since it began. Whoever
  * asks has been let in and has paid like everybody; what the operation told, metrics and the audit trail, is told again.
  */
 export function giveWholeAnswers(options: WholeAnswersOptions, answerPlainly: AnswerPlainly): AnswerPlainly {

@@ -20,8 +20,6 @@ export interface Basis {
   readonly beginLook: (orderId: string) => () => void;
   /** What the operation told somebody, and tells again for each other one that is given its answer; once per key. */
   readonly noteTold: (key: string, tellAgain: () => void) => void;
-  /** Whether an equal operation of the same caller, under way at the same time, may be given the answer. */
-  readonly mayBeShared: () => boolean;
   /** The shared answers that it was made of, and of nothing else; null where it was made of anything more. */
   readonly restsOn: () => readonly Standing[] | null;
   readonly told: () => readonly (() => void)[];
@@ -43,7 +41,6 @@ export function createBasis({ onQuery, onApart }: BasisOptions): Basis {
   let hasUnshared = false;
   const looked = new Set<string>();
   const told = new Map<string, () => void>();
-  const mayBeShared = () => isQuery && !isApart;
   /** What the log says of an order is old as soon as the read that showed the order is: the same news tells of both. */
   const isCovered = () => {
     const names = new Set(standings.flatMap(({ restsOn }) => restsOn));
@@ -79,10 +76,10 @@ export function createBasis({ onQuery, onApart }: BasisOptions): Basis {
     noteTold: (key, tellAgain) => {
       if (!told.has(key)) told.set(key, tellAgain);
     },
-    mayBeShared,
     restsOn: () => {
-      const isOfShared = hasEndedWell && pending === 0 && !hasUnshared;
-      return mayBeShared() && isOfShared && isCovered() ? standings : null;
+      const isForOthers = isQuery && !isApart && hasEndedWell;
+      const isOfShared = pending === 0 && !hasUnshared && isCovered();
+      return isForOthers && isOfShared ? standings : null;
     },
     told: () => [...told.values()],
   };

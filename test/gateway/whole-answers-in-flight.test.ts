@@ -84,6 +84,22 @@ test('one after the other they are run twice where nothing is kept', async () =>
   expect(await second).toBe('two');
 });
 
+test('those least recently asked for make room for others', async () => {
+  const queries = openRuns({ keepMs: 10_000, bounds: { answers: 2, bytes: 100_000 } });
+  const run = async (body: string) => {
+    const answer = queries.ask(undefined, body);
+    queries.runs.at(-1)?.basis.endWell();
+    queries.runs.at(-1)?.answer(body);
+    await answer;
+  };
+  for (const body of ['a', 'b', 'a', 'c']) await run(body);
+  expect(queries.runs).toHaveLength(3);
+  for (const body of ['a', 'c']) await run(body);
+  expect(queries.runs).toHaveLength(3);
+  await run('b');
+  expect(queries.runs).toHaveLength(4);
+});
+
 test.each([
   ['something was told to have changed since it began', {}, 'change'],
   ['news are not heard', { hearNews: async () => false }, null],
