@@ -1,5 +1,4 @@
-import type { Readable } from 'node:stream';
-import { Pool } from 'undici';
+import { type Dispatcher, Pool } from 'undici';
 import { GatewayError, isGatewayError } from '../errors.ts';
 import type { Touched } from './change.ts';
 import { type AnsweredBy, createCoalescer } from './coalesce.ts';
@@ -270,7 +269,7 @@ function headerText(value: string | readonly string[] | undefined): string | nul
 }
 
 /** By events: iterating over a stream costs more than reading a small answer. */
-function readBody(body: Readable, maxBytes: number): Promise<string> {
+function readBody(body: Dispatcher.ResponseData['body'], maxBytes: number): Promise<string> {
   const chunks: Buffer[] = [];
   let bytes = 0;
   return new Promise((resolve, reject) => {
