@@ -15,6 +15,7 @@ export const errorCodes = {
   FORBIDDEN: 'The caller is known, yet may not do this.',
   NOT_FOUND: 'What is asked for does not exist, or the caller may not see it.',
   IDEMPOTENCY_UNSETTLED: 'An earlier attempt under this key has no known outcome yet; ask again later.',
+  ABANDONED: 'The client left before the service had answered.',
   UPSTREAM_TIMEOUT: 'The service did not answer in time.',
   UPSTREAM_UNAVAILABLE: 'The service could not be reached or failed.',
   UPSTREAM_RATE_LIMITED: 'The service asks to be called less often.',

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { GraphQLError, type GraphQLFormattedError } from 'graphql';
+import { type ExecutionResult, GraphQLError, type GraphQLFormattedError } from 'graphql';
 import { type ErrorCode, GatewayError } from '../errors.ts';
 import type { Log } from '../log.ts';
 
@@ -43,6 +43,11 @@ export function createMask(log: Log): Mask {
     done.add(masked);
     return masked;
   };
+}
+
+/** The same result, with its errors as a client may read them. */
+export function maskResult(mask: Mask, result: ExecutionResult): ExecutionResult {
+  return result.errors === undefined ? result : { ...result, errors: result.errors.map(mask) };
 }
 
 function toError(error: unknown): Error {
