@@ -11,6 +11,7 @@ export const errorCodes = {
   QUERY_TOO_COSTLY: 'The operation is deeper, wider or costlier than one request may be.',
   RATE_LIMITED: 'The caller has asked for more than one caller may in a minute, or at once.',
   OPERATION_NOT_LISTED: 'Viewers may send only listed operations, and this is none of them.',
+  PERSISTED_QUERY_NOT_FOUND: 'No listed operation has the id that was sent in place of a document.',
   UNAUTHENTICATED: 'The request carries no valid gateway key or viewer token.',
   FORBIDDEN: 'The caller is known, yet may not do this.',
   NOT_FOUND: 'What is asked for does not exist, or the caller may not see it.',

@@ -107,7 +107,7 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
     timing: { ...reconcileTiming, everyMs: config.reconcileMinutes * minuteMs },
   });
   const guards = createGuards(parts, { store, metrics });
-  const { allowances } = guards;
+  const { allowances, listed } = guards;
   const mask = createMask(log);
   const runStream = createStreams({ guards, metrics, mask });
   const graphqlOptions = {
@@ -120,7 +120,7 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
   };
   const graphql = createGraphQLServer({ ...graphqlOptions, takesFiles: false });
   const sockets = createSockets({
-    ...{ graphql, runStream, mask, authenticate, endOf, allowances, isAllowedOrigin },
+    ...{ graphql, runStream, mask, authenticate, endOf, allowances, listed, isAllowedOrigin },
     ...{ log, metrics },
   });
   const app = createRoutes({

@@ -14,6 +14,7 @@ import { type GuardOptions, useGuards } from './guards.ts';
 import { keepDocuments } from './kept-documents.ts';
 import { type Mask, maskResult } from './mask.ts';
 import { countOutcome, observeSend, withTotals } from './observe.ts';
+import { useOperationIds } from './operation-ids.ts';
 import { type RunStream, useStreams } from './streams.ts';
 import { maxUploadBytes, useUploads } from './uploads.ts';
 
@@ -73,6 +74,7 @@ export function createGraphQLServer(options: GraphQLServerOptions): GraphQLServe
       options.createContext({ caller, left, over, origin, isTraced, lastEventId }),
     plugins: [
       useGuards({ ...options.guards, mask: options.mask }),
+      useOperationIds(options.guards.listed),
       useTotals(options),
       useStreams(options.runStream),
       useEventStream({ onSend: (result) => observeSend(options.metrics, 'sse', result) }),

@@ -14,6 +14,7 @@ const httpOfCode: Partial<Record<ErrorCode, HttpExtension>> = {
   QUERY_TOO_COSTLY: { status: 400, spec: true },
   BAD_USER_INPUT: { status: 400, spec: true },
   OPERATION_NOT_LISTED: { status: 403 },
+  PERSISTED_QUERY_NOT_FOUND: { status: 404 },
   RATE_LIMITED: { status: 429 },
   UNAUTHENTICATED: { status: 401 },
 };
