@@ -62,7 +62,7 @@ export type GraphQLServer = YogaServerInstance<Asking, GraphContext>;
 
 /**
  * GraphQL over HTTP and SSE, and the enveloped functions that the sockets use: one list of plugins for all.
- * CORS, authentication and body limits stand in front of it (routes.ts).
+ * CORS, authentication and body limits stand in front of it (routes.ts, graphql-route.ts).
  */
 export function createGraphQLServer(options: GraphQLServerOptions): GraphQLServer {
   return createYoga<Asking, GraphContext>({

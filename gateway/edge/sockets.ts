@@ -1,4 +1,4 @@
-import type { Server as HttpServer, IncomingMessage } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { type ExecutionArgs, GraphQLError } from 'graphql';
 import { CloseCode, handleProtocols, makeServer, type SubscribePayload } from 'graphql-ws';
@@ -45,7 +45,8 @@ export interface SocketsOptions {
 }
 
 export interface Sockets {
-  readonly attach: (server: HttpServer) => void;
+  /** Takes a request to upgrade, or refuses it. */
+  readonly upgrade: (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
   /** Closes every socket with 1012, so that clients resume elsewhere with their cursor. */
   readonly close: () => void;
 }
@@ -116,9 +117,7 @@ export function createSockets(options: SocketsOptions): Sockets {
   };
 
   return {
-    attach: (server) => {
-      server.on('upgrade', upgrade);
-    },
+    upgrade,
     close: () => {
       for (const socket of sockets.clients) socket.close(restartCode, 'Service restart');
       sockets.close();
