@@ -25,6 +25,8 @@ export interface ListedOperations {
    * @throws GatewayError OPERATION_NOT_LISTED
    */
   readonly check: (caller: Caller, document: string) => boolean;
+  /** The document that the list has under a hash; null where it has none. Nothing that is sent gets onto the list. */
+  readonly find: (hash: string) => string | null;
 }
 
 /**
@@ -33,8 +35,8 @@ export interface ListedOperations {
  * @throws GatewayError CONFIG_INVALID for a file that is no list, and when all would be refused
  */
 export function createListedOperations(options: ListedOperationsOptions): ListedOperations {
-  if (options.mode === 'off') return { check: isOfTeam };
-  const listed = new Set([
+  if (options.mode === 'off') return { check: isOfTeam, find: () => null };
+  const listed = new Map([
     ...options.files.flatMap((file) => readList(file)),
     ...options.whereBuilt.flatMap((file) => readList(file, { mayBeMissing: true })),
   ]);
@@ -54,6 +56,7 @@ export function createListedOperations(options: ListedOperationsOptions): Listed
       if (options.mode === 'enforce') throw notListed();
       return false;
     },
+    find: (hash) => listed.get(hash) ?? null,
   };
 }
 
@@ -68,7 +71,7 @@ function hashOf(document: string): string {
 
 const listShape = z.record(z.string().regex(/^[0-9a-f]{64}$/), z.string());
 
-function readList(file: string | URL, { mayBeMissing = false } = {}): readonly string[] {
+function readList(file: string | URL, { mayBeMissing = false } = {}): readonly (readonly [string, string])[] {
   const text = readText(file);
   if (text === null) {
     if (mayBeMissing) return [];
@@ -76,9 +79,10 @@ function readList(file: string | URL, { mayBeMissing = false } = {}): readonly s
   }
   const list = readShape(text);
   if (list === null) throw unusable(file, 'is not a JSON object of documents by their sha256 hash');
-  const wrong = Object.entries(list).find(([hash, document]) => hashOf(document) !== hash);
+  const documents = Object.entries(list);
+  const wrong = documents.find(([hash, document]) => hashOf(document) !== hash);
   if (wrong !== undefined) throw unusable(file, `has another document under ${wrong[0]}`);
-  return Object.keys(list);
+  return documents;
 }
 
 function readText(file: string | URL): string | null {
