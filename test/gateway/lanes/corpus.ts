@@ -142,7 +142,7 @@ export const readableBodies: Readonly<Record<string, string>> = {
 
 const readme = readFileSync(new URL('../../../README.md', import.meta.url), 'utf8');
 
-/** Reads of everything there is, about somebody and an order of theirs: in tests, in the README, of the widget. */
+/** Reads of everything there is and both launches, about somebody and an order of theirs: of tests, README and widget. */
 export function readsAbout(about: { readonly userId: string; readonly orderId: string }): readonly string[] {
   const { orderId } = about;
   const examples = [...readme.matchAll(/^```graphql\n((?!subscription).*?)^```/gms)];
@@ -151,5 +151,6 @@ export function readsAbout(about: { readonly userId: string; readonly orderId: s
     ...examples.map(([, text = '']) => body(text, { variables: { orderId } })),
     body(READ_ORDER, { variables: { orderId, full: true } }),
     body(CREATE_PORTAL_URL, { variables: { orderId: null } }),
+    body(`mutation { createLaunchTicket(input: { userId: "${about.userId}" }) { __typename } }`),
   ];
 }
