@@ -28,9 +28,9 @@ export interface KeptWorker {
 }
 
 const firstRetryMs = 100;
-const lastRetryMs = 30_000;
+const lastRetryMs = 10_000;
 /** Whoever has listened for so long has not died of what killed the one before. */
-const steadyMs = 60_000;
+const steadyMs = 10_000;
 /** A stopped worker must not keep the others' metrics. */
 const metricsMs = 1000;
 /** A worker ends within ten seconds by itself, unless it is stopped (SIGSTOP). */
