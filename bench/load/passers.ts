@@ -31,7 +31,7 @@ export interface Passed {
 const query = `subscription ($id: ID!, $after: EventCursor) { orderUpdates(orderId: $id, after: $after) {
   cursor kind order { lastEvent { id } } } }`;
 const retryMs = 200;
-const ttlSeconds = 120;
+const ttlSeconds = 30;
 
 const calls = {
   /** Each subscribes to one order after the other over SSE and WebSocket, leaves, and comes back with its cursor. */

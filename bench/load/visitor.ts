@@ -42,7 +42,7 @@ const writeEvery = 20;
 /** Of the others so many in a row are one nested read and reads of one order. */
 const nestedEvery = 3;
 const timeoutMs = 40_000;
-const ttlSeconds = 300;
+const ttlSeconds = 30;
 const agent = new Agent({ keepAlive: true });
 let turn = 0;
 

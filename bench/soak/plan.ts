@@ -14,7 +14,7 @@ export interface Plan {
 }
 
 const usualPeriods = 30;
-const leastPeriodSeconds = 2;
+const leastPeriodSeconds = 1;
 const warmUpShare = 0.1;
 
 /** A period is a minute of 30, and shorter with fewer: each has all the faults, so that periods can be compared. */

@@ -35,12 +35,12 @@ const levels: readonly Level[] = [
     format: formatNumber,
     ...{ maxShare: 0.05, slack: 4 },
   },
-  { what: 'p99 of requests', of: ({ p99Ms }) => p99Ms, format: formatMs, ...{ maxShare: 0.5, slack: 5 } },
+  { what: 'p99 of requests', of: ({ p99Ms }) => p99Ms, format: formatMs, ...{ maxShare: 0.25, slack: 5 } },
   {
     what: 'p99 of the lag of the event loop',
     of: ({ loopLagMs }) => loopLagMs,
     format: formatMs,
-    ...{ maxShare: 0.5, slack: 5 },
+    ...{ maxShare: 0.25, slack: 5 },
   },
 ];
 

@@ -14,19 +14,6 @@ export interface KeptWorkerOptions {
   readonly gather: () => Promise<readonly unknown[]>;
 }
 
-/** A worker that is there again when its process has died. */
-export interface KeptWorker {
-  /**
-   * Starts the first process; resolves with its address.
-   * @throws GatewayError what keeps it from starting; only later ones are tried again
-   */
-  readonly start: () => Promise<string>;
-  /** What it counts; null when it does not say so in time. */
-  readonly readMetrics: () => Promise<unknown>;
-  /** Ends the process, by force where it does not end, and begins no other. */
-  readonly end: (signal: 'SIGTERM' | 'SIGKILL') => Promise<void>;
-}
-
 const firstRetryMs = 100;
 const lastRetryMs = 10_000;
 /** Whoever has listened for so long has not died of what killed the one before. */
@@ -36,84 +23,108 @@ const metricsMs = 1000;
 /** A worker ends within ten seconds by itself, unless it is stopped (SIGSTOP). */
 const forceMs = 10_500;
 
-export function keepWorker({ number, config, log, gather }: KeptWorkerOptions): KeptWorker {
-  const awaited = new Map<number, (answer: unknown) => void>();
-  let worker: Worker | null = null;
-  let listeningAt: number | null = null;
-  let retrying: NodeJS.Timeout | undefined;
-  let [isEnding, retryMs, asked] = [false, firstRetryMs, 0];
+/** A worker that is there again when its process has died. */
+export class KeptWorker {
+  readonly #options: KeptWorkerOptions;
+  readonly #awaited = new Map<number, (answer: unknown) => void>();
+  #process: Worker | null = null;
+  #listeningAt: number | null = null;
+  #retrying: NodeJS.Timeout | undefined;
+  #retryMs = firstRetryMs;
+  #asked = 0;
+  #isEnding = false;
 
-  const tell = (order: Order) => {
-    // One that is dead has nobody to be told; its end is heard of on its own.
-    worker?.send(order, () => {});
-  };
-  const hear = (report: Report) => {
-    if (report.kind === 'metrics') awaited.get(report.asking)?.(report.answer);
-    if (report.kind !== 'ask-metrics') return;
-    const { asking } = report;
-    void gather().then((answers) => tell({ kind: 'metrics-of-all', asking, answers }));
-  };
+  constructor(options: KeptWorkerOptions) {
+    this.#options = options;
+  }
 
-  /** Resolves with the address once it listens; rejects when the process ends before. */
-  const begin = async (): Promise<string> => {
+  /**
+   * Starts a process; resolves with its address once it listens. From then on it is replaced when it ends.
+   * @throws GatewayError what kept it from listening
+   */
+  async start(): Promise<string> {
+    const { number, config } = this.#options;
     const { promise, resolve, reject } = Promise.withResolvers<string>();
     const process = cluster.fork();
     let fault: GatewayError | null = null;
-    worker = process;
+    this.#process = process;
     process.on('message', (report: Report) => {
-      hear(report);
       if (report.kind === 'cannot-start') fault = new GatewayError(report.code, report.message);
-      if (report.kind !== 'listening') return;
-      listeningAt = performance.now();
-      resolve(report.url);
+      else if (report.kind === 'listening') {
+        this.#listeningAt = performance.now();
+        resolve(report.url);
+      } else this.#hear(report);
     });
     process.once('exit', (code, signal) => {
-      worker = null;
       const how = signal ?? `exit code ${code}`;
-      reject(
-        fault ?? new GatewayError('INTERNAL', `Worker ${number} has ended before it could listen: ${how}.`),
-      );
-      if (listeningAt !== null) replace(how, performance.now() - listeningAt);
-      listeningAt = null;
+      const silent = `Worker ${number} has ended before it could listen: ${how}.`;
+      reject(fault ?? new GatewayError('INTERNAL', silent));
+      this.#noteExit(how);
     });
-    tell({ kind: 'start', number, config });
+    this.#tell({ kind: 'start', number, config });
     return await promise;
-  };
-  /** Said once for each end: how it ended, and when it is tried again. */
-  const replace = (reason: string, livedMs: number) => {
-    if (isEnding) return;
-    if (livedMs > steadyMs) retryMs = firstRetryMs;
-    log.error('worker.gone', { worker: number, reason, retryMs });
-    retrying = setTimeout(() => {
-      begin().catch((error: unknown) => replace(error instanceof GatewayError ? error.code : 'INTERNAL', 0));
-    }, retryMs);
-    retryMs = Math.min(retryMs * 2, lastRetryMs);
-  };
+  }
 
-  return {
-    start: begin,
-    readMetrics: async () => {
-      if (listeningAt === null) return null;
-      asked += 1;
-      const asking = asked;
-      const { promise, resolve } = Promise.withResolvers<unknown>();
-      const giveUp = setTimeout(() => resolve(null), metricsMs);
-      awaited.set(asking, resolve);
-      tell({ kind: 'tell-metrics', asking });
-      const answer = await promise;
-      clearTimeout(giveUp);
-      awaited.delete(asking);
-      return answer;
-    },
-    end: async (signal) => {
-      isEnding = true;
-      clearTimeout(retrying);
-      if (worker === null) return;
-      const exit = once(worker, 'exit');
-      const force = setTimeout(() => worker?.process.kill('SIGKILL'), forceMs);
-      worker.process.kill(signal);
-      await exit;
-      clearTimeout(force);
-    },
-  };
+  /** What it counts; null when it does not say so in time. */
+  async readMetrics(): Promise<unknown> {
+    if (this.#listeningAt === null) return null;
+    this.#asked += 1;
+    const asking = this.#asked;
+    const { promise, resolve } = Promise.withResolvers<unknown>();
+    const giveUp = setTimeout(() => resolve(null), metricsMs);
+    this.#awaited.set(asking, resolve);
+    this.#tell({ kind: 'tell-metrics', asking });
+    const answer = await promise;
+    clearTimeout(giveUp);
+    this.#awaited.delete(asking);
+    return answer;
+  }
+
+  /** Ends the process, by force where it does not end, and begins no other. */
+  async end(signal: 'SIGTERM' | 'SIGKILL'): Promise<void> {
+    this.#isEnding = true;
+    clearTimeout(this.#retrying);
+    const process = this.#process;
+    if (process === null) return;
+    const exit = once(process, 'exit');
+    const force = setTimeout(() => process.process.kill('SIGKILL'), forceMs);
+    process.process.kill(signal);
+    await exit;
+    clearTimeout(force);
+  }
+
+  #hear(report: Report): void {
+    if (report.kind === 'metrics') this.#awaited.get(report.asking)?.(report.answer);
+    if (report.kind !== 'ask-metrics') return;
+    const { asking } = report;
+    void this.#options.gather().then((answers) => this.#tell({ kind: 'metrics-of-all', asking, answers }));
+  }
+
+  #tell(order: Order): void {
+    // One that is dead has nobody to be told; its end is heard of on its own.
+    this.#process?.send(order, () => {});
+  }
+
+  #noteExit(how: string): void {
+    const livedMs = this.#listeningAt === null ? 0 : performance.now() - this.#listeningAt;
+    const hasListened = this.#listeningAt !== null;
+    this.#process = null;
+    this.#listeningAt = null;
+    if (livedMs > steadyMs) this.#retryMs = firstRetryMs;
+    // Where it has never listened, whoever started it hears why.
+    if (hasListened) this.#replace(how);
+  }
+
+  /** Says once for each end how it ended and when it is tried again. */
+  #replace(reason: string): void {
+    if (this.#isEnding) return;
+    const retryMs = this.#retryMs;
+    this.#options.log.error('worker.gone', { worker: this.#options.number, reason, retryMs });
+    this.#retryMs = Math.min(retryMs * 2, lastRetryMs);
+    this.#retrying = setTimeout(() => {
+      this.start().catch((error: unknown) =>
+        this.#replace(error instanceof GatewayError ? error.code : 'INTERNAL'),
+      );
+    }, retryMs);
+  }
 }

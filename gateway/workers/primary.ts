@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import type { Config } from '../config.ts';
 import type { Log } from '../log.ts';
 import { closeServer, listen } from '../server.ts';
-import { type KeptWorker, keepWorker } from './kept-worker.ts';
+import { KeptWorker } from './kept-worker.ts';
 
 export interface WorkersOptions {
   readonly config: Config;
@@ -30,14 +30,10 @@ export async function startWorkers({ config, log }: WorkersOptions): Promise<Wor
     serialization: 'advanced',
   });
   const port = await findPort(config);
-  const workers: readonly KeptWorker[] = Array.from({ length: config.workers }, (_, index) =>
-    keepWorker({
-      number: index + 1,
-      config: configOf({ ...config, port }, index + 1),
-      log,
-      gather: () => readMetrics(workers),
-    }),
-  );
+  const workers: readonly KeptWorker[] = Array.from({ length: config.workers }, (_, index) => {
+    const own = configOf({ ...config, port }, index + 1);
+    return new KeptWorker({ number: index + 1, config: own, log, gather: () => readMetrics(workers) });
+  });
   const [first, ...others] = workers;
   const endAll = async (signal: 'SIGTERM' | 'SIGKILL') => {
     await Promise.all(workers.map((worker) => worker.end(signal)));
