@@ -15,7 +15,8 @@ export interface Plan {
 
 const usualPeriods = 30;
 const leastPeriodSeconds = 1;
-const warmUpShare = 0.1;
+/** By then everything that is kept for a time, or up to a bound, is there. */
+const warmUpSeconds = 180;
 
 /** A period is a minute of 30, and shorter with fewer: each has all the faults, so that periods can be compared. */
 export function makePlan(minutes: number): Plan {
@@ -24,7 +25,7 @@ export function makePlan(minutes: number): Plan {
   return {
     periods: Math.max(1, Math.round(seconds / periodSeconds)),
     periodSeconds,
-    warmUpSeconds: seconds * warmUpShare,
+    warmUpSeconds: Math.min(warmUpSeconds, seconds),
     visitsPerSecond: 60,
     webhooksPerSecond: 50,
     passers: 40,
