@@ -76,10 +76,9 @@ async function passOne(passing: Passing, { index, endMs, passed }: One): Promise
     });
     const variables = { id, after: place.cursor };
     const stream = await subscribe({ url: passing.url, token, query, variables }).catch(() => null);
-    const leaving = setTimeout(
-      () => void stream?.close().catch(() => undefined),
-      Math.random() * passing.stayMs,
-    );
+    // Nobody outstays the end.
+    const stayMs = Math.min(Math.random() * passing.stayMs, endMs - nowMs());
+    const leaving = setTimeout(() => void stream?.close().catch(() => undefined), stayMs);
     const isWhole = stream !== null && (await listen(stream, place, passed));
     clearTimeout(leaving);
     await stream?.close().catch(() => undefined);

@@ -56,6 +56,9 @@ export function planHarm({ periodSeconds }: Plan): readonly Window[] {
   });
 }
 
+/** How long what was held up is worked off, as a multiple of what held it up. */
+const recovery = 2;
+
 /** Whether nothing was done to the service while this lasted, nor just before. */
 export function isQuiet(
   windows: readonly Window[],
@@ -63,6 +66,6 @@ export function isQuiet(
 ): boolean {
   return !windows.some((window) => {
     const lengthMs = window.toMs - window.fromMs;
-    return fromMs < window.toMs + lengthMs && toMs > window.fromMs;
+    return fromMs < window.toMs + recovery * lengthMs && toMs > window.fromMs;
   });
 }
