@@ -26,7 +26,7 @@ export interface Config {
   /** The team whose events are delivered; null until the service's first answer names it. */
   readonly teamId: string | null;
   readonly webhookSecrets: readonly string[];
-  /** Keys of server-side callers, as text or `sha256:<hex>`. */
+  /** Keys of server-side callers, as text or `sha256:<hex>`, with or without `label=` before it. */
   readonly gatewayApiKeys: readonly string[];
   /** Texts of 32 characters and more, or `ed25519:<base64 of PKCS 8>`: the first signs, all verify. */
   readonly viewerTokenSecrets: readonly string[];

@@ -3,29 +3,22 @@ import { getRequestListener } from '@hono/node-server';
 import { type AuditTrail, openAuditTrail } from './audit/trail.ts';
 import { openCallers } from './callers.ts';
 import type { Config } from './config.ts';
-import { type Contexts, createContexts } from './contexts.ts';
+import { createContexts } from './contexts.ts';
 import { listChangedOrders } from './domain/order/changed.ts';
-import { redeemLaunchTicket } from './domain/portal/launch-ticket.ts';
-import { fetchDocument } from './domain/result/document.ts';
 import { createAllowances } from './edge/allowances.ts';
 import { addDemo, type Demo } from './edge/demo.ts';
-import type { DocumentsOptions } from './edge/documents.ts';
-import { createGraphQLServer } from './edge/graphql.ts';
 import type { GuardOptions } from './edge/guards.ts';
-import type { LaunchOptions } from './edge/launch.ts';
 import { createListedOperations } from './edge/listed-operations.ts';
-import { createMask } from './edge/mask.ts';
+import { loadOperations } from './edge/load-operations.ts';
 import { patience, requireHaste, requireOneHost } from './edge/patience.ts';
 import { createRoutes } from './edge/routes.ts';
-import { createSockets } from './edge/sockets.ts';
-import { createStreams } from './edge/streams.ts';
 import { GatewayError } from './errors.ts';
 import { type EventStore, openEventStore } from './events/open.ts';
 import { startReconciler } from './events/reconcile.ts';
 import type { Log } from './log.ts';
 import { createMetrics, type Metrics, type Peers } from './metrics.ts';
 import { readers } from './readers.ts';
-import { keepRecent } from './recent.ts';
+import { keepRecent, once } from './recent.ts';
 import { closeServer, listen, localOrigins } from './server.ts';
 import { openUpstream } from './upstream-by-events.ts';
 import { createWebhookEndpoint } from './webhooks/endpoint.ts';
@@ -49,7 +42,7 @@ export interface GatewayParts {
 export interface Gateway {
   /** Answers a request without a network: queries, mutations, webhooks, SSE. */
   readonly fetch: (request: Request) => Promise<Response>;
-  /** Listens where the configuration says, sockets included. */
+  /** Listens where the configuration says, for webhooks at once; resolves when GraphQL is answered as well. */
   readonly listen: () => Promise<{ readonly url: string }>;
   /** Ends streams, closes sockets with 1012, finishes what is in hand, closes the log. */
   readonly close: () => Promise<void>;
@@ -109,28 +102,19 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
     timing: { ...reconcileTiming, everyMs: config.reconcileMinutes * minuteMs },
   });
   const guards = createGuards(parts, { store, metrics });
-  const { allowances } = guards;
-  const mask = createMask(log);
-  const runStream = createStreams({ guards, metrics, mask });
-  const graphqlOptions = {
-    createContext: contexts.create,
-    metrics,
-    guards,
-    mask,
-    runStream,
-    graphiql: parts.demo?.graphiql ?? null,
-  };
-  const graphql = createGraphQLServer({ ...graphqlOptions, takesFiles: false });
-  const sockets = createSockets({
-    ...{ graphql, runStream, mask, authenticate, endOf, allowances, isAllowedOrigin },
-    ...{ log, metrics },
+  const operations = once(async () => {
+    const createOperations = await loadOperations();
+    return createOperations({
+      ...{ createContext: contexts.create, authenticate, endOf, guards, isAllowedOrigin, metrics, log },
+      beginOperation: upstream.begin,
+      graphiql: parts.demo?.graphiql ?? null,
+      stopping: stopping.signal,
+    });
   });
+  // What tickets open stands beside the graph, for which webhooks do not wait.
+  const openers = once(async () => (await import('./openers.ts')).createOpeners(contexts));
   const app = createRoutes({
-    graphql,
-    uploads: createGraphQLServer({ ...graphqlOptions, takesFiles: true }),
-    authenticate,
-    endOf,
-    allowances,
+    operations,
     isAllowedOrigin,
     receiveWebhook: createWebhookEndpoint({
       secrets: config.webhookSecrets,
@@ -151,9 +135,8 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
       },
       onClockOffset: (seconds) => metrics.webhookClockOffset.set(seconds),
     }),
-    openDocument: createOpenDocument(contexts),
-    openPortal: createOpenPortal(contexts),
-    beginOperation: upstream.begin,
+    openDocument: async (...asked) => await (await openers()).openDocument(...asked),
+    openPortal: async (...asked) => await (await openers()).openPortal(...asked),
     checkReady: async () => ({
       eventLog: await isWritable(),
       service: await isServiceReachable(),
@@ -163,7 +146,6 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
     metrics,
     log,
     widgetFolder,
-    hasGraphiQL: parts.demo !== undefined,
   });
   if (parts.demo !== undefined) addDemo(app, parts.demo, { mint: callers.mint });
 
@@ -171,7 +153,10 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
     overrideGlobalObjects: false,
   });
   const server = createServer(patience, requireOneHost(requireHaste(answer)));
-  sockets.attach(server);
+  server.on('upgrade', async (request, socket, head) => {
+    socket.on('error', () => socket.destroy());
+    (await operations()).upgrade(request, socket, head);
+  });
   const pruning = setInterval(() => {
     store.log
       .prune(new Date(Date.now() - config.eventRetentionDays * dayMs))
@@ -183,7 +168,7 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
     reconciler.stop();
     callers.close();
     stopping.abort();
-    sockets.close();
+    await operations().then(({ closeSockets }) => closeSockets());
     await closeServer(server);
     await upstream.close();
     await trail?.close();
@@ -194,6 +179,7 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
     listen: async () => {
       const url = await listen(server, config);
       if (parts.demo !== undefined) for (const origin of localOrigins(url)) own.add(origin);
+      await operations();
       return { url };
     },
     close,
@@ -232,26 +218,4 @@ async function openTrail({ config, log }: GatewayParts, metrics: Metrics): Promi
     const message = '- AUDIT_TRAIL names a folder that cannot be read and written.';
     throw new GatewayError('CONFIG_INVALID', message, { cause });
   }
-}
-
-/** Spends a ticket and opens its document with the rights of the caller it was made for. */
-function createOpenDocument({ create, documentTickets }: Contexts): DocumentsOptions['openDocument'] {
-  return async (ticket, signal) => {
-    const grant = await documentTickets.redeem(ticket);
-    if (grant === null) return null;
-    const { service } = create({ caller: grant.caller, left: signal, over: signal });
-    const file = await fetchDocument(service, grant);
-    return file === null ? null : { ...file, kind: grant.kind };
-  };
-}
-
-/** Spends a ticket and asks for its portal link with the rights of the caller it was made for. */
-function createOpenPortal({ create, launchTickets }: Contexts): LaunchOptions['openPortal'] {
-  return async (posted, signal) => {
-    const opened = await redeemLaunchTicket(launchTickets, posted, (caller) =>
-      create({ caller, left: signal, over: signal }),
-    );
-    if (opened.kind === 'PortalUrl') return opened;
-    return opened.kind === 'InputRejected' ? 'BAD_REQUEST' : opened.code;
-  };
 }

@@ -11,3 +11,8 @@ export function keepRecent<T>(run: () => Promise<T>, keepMs: number): () => Prom
     return latest.answer;
   };
 }
+
+/** Runs something when it is first asked for, and never again. */
+export function once<T>(run: () => Promise<T>): () => Promise<T> {
+  return keepRecent(run, Number.POSITIVE_INFINITY);
+}

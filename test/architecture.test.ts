@@ -147,7 +147,7 @@ const rooms: readonly Room[] = [
     ],
   },
   {
-    files: /^gateway\/(gateway|callers|contexts|server|upstream-by-events)\.ts$/,
+    files: /^gateway\/(gateway|callers|contexts|openers|server|upstream-by-events)\.ts$/,
     may: [
       /^gateway\/(?!main|demo-of-sandbox|ending|kept-secrets|start-text|workers)/,
       /^@hono\/node-server$/,

@@ -12,8 +12,9 @@ import type { Metrics } from '../metrics.ts';
 import { useEventStream } from './event-stream.ts';
 import { type GuardOptions, useGuards } from './guards.ts';
 import { keepDocuments } from './kept-documents.ts';
-import type { Mask } from './mask.ts';
+import { type Mask, maskResult } from './mask.ts';
 import { countOutcome, observeSend, withTotals } from './observe.ts';
+import { useOperationIds } from './operation-ids.ts';
 import { type RunStream, useStreams } from './streams.ts';
 import { maxUploadBytes, useUploads } from './uploads.ts';
 
@@ -61,7 +62,7 @@ export type GraphQLServer = YogaServerInstance<Asking, GraphContext>;
 
 /**
  * GraphQL over HTTP and SSE, and the enveloped functions that the sockets use: one list of plugins for all.
- * CORS, authentication and body limits stand in front of it (routes.ts).
+ * CORS, authentication and body limits stand in front of it (routes.ts, graphql-route.ts).
  */
 export function createGraphQLServer(options: GraphQLServerOptions): GraphQLServer {
   return createYoga<Asking, GraphContext>({
@@ -73,7 +74,8 @@ export function createGraphQLServer(options: GraphQLServerOptions): GraphQLServe
       options.createContext({ caller, left, over, origin, isTraced, lastEventId }),
     plugins: [
       useGuards({ ...options.guards, mask: options.mask }),
-      useTotals(options.metrics),
+      useOperationIds(options.guards.listed),
+      useTotals(options),
       useStreams(options.runStream),
       useEventStream({ onSend: (result) => observeSend(options.metrics, 'sse', result) }),
       ...(options.takesFiles ? [useUploads()] : []),
@@ -109,13 +111,18 @@ function describeGraphiQL(graphiql: GraphiQL | null) {
   };
 }
 
-/** Counts operations and adds what they have asked of the service; streams see to both themselves (streams.ts). */
-function useTotals(metrics: Metrics): Plugin<GraphContext> {
+/**
+ * Counts operations by what they answer, so errors are masked here and not after it, and adds what they have asked of the
+ * service; streams see to both themselves (streams.ts).
+ */
+function useTotals({ metrics, mask }: Pick<GraphQLServerOptions, 'metrics' | 'mask'>): Plugin<GraphContext> {
   return {
     onExecute: ({ args }) => ({
       onExecuteDone: ({ result, setResult }) => {
-        countOutcome(metrics, result);
-        if (!isAsyncIterable(result)) setResult(withTotals(result, args.contextValue));
+        if (isAsyncIterable(result)) return;
+        const masked = maskResult(mask, result);
+        countOutcome(metrics, masked);
+        setResult(withTotals(masked, args.contextValue));
       },
     }),
   };

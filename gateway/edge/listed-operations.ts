@@ -22,6 +22,8 @@ export interface ListedOperationsOptions {
 export interface ListedOperations {
   /** @throws GatewayError OPERATION_NOT_LISTED. Servers of the team may ask whatever they like */
   readonly check: (caller: Caller, document: string) => void;
+  /** The document that the list has under a hash; null where it has none. Nothing that is sent gets onto the list. */
+  readonly find: (hash: string) => string | null;
 }
 
 /**
@@ -30,8 +32,8 @@ export interface ListedOperations {
  * @throws GatewayError CONFIG_INVALID for a file that is no list, and when all would be refused
  */
 export function createListedOperations(options: ListedOperationsOptions): ListedOperations {
-  if (options.mode === 'off') return { check: () => {} };
-  const listed = new Set([
+  if (options.mode === 'off') return { check: () => {}, find: () => null };
+  const listed = new Map([
     ...options.files.flatMap((file) => readList(file)),
     ...options.whereBuilt.flatMap((file) => readList(file, { mayBeMissing: true })),
   ]);
@@ -50,6 +52,7 @@ export function createListedOperations(options: ListedOperationsOptions): Listed
       tell(hash);
       if (options.mode === 'enforce') throw notListed();
     },
+    find: (hash) => listed.get(hash) ?? null,
   };
 }
 
@@ -60,7 +63,7 @@ function hashOf(document: string): string {
 
 const listShape = z.record(z.string().regex(/^[0-9a-f]{64}$/), z.string());
 
-function readList(file: string | URL, { mayBeMissing = false } = {}): readonly string[] {
+function readList(file: string | URL, { mayBeMissing = false } = {}): readonly (readonly [string, string])[] {
   const text = readText(file);
   if (text === null) {
     if (mayBeMissing) return [];
@@ -68,9 +71,10 @@ function readList(file: string | URL, { mayBeMissing = false } = {}): readonly s
   }
   const list = readShape(text);
   if (list === null) throw unusable(file, 'is not a JSON object of documents by their sha256 hash');
-  const wrong = Object.entries(list).find(([hash, document]) => hashOf(document) !== hash);
+  const documents = Object.entries(list);
+  const wrong = documents.find(([hash, document]) => hashOf(document) !== hash);
   if (wrong !== undefined) throw unusable(file, `has another document under ${wrong[0]}`);
-  return Object.keys(list);
+  return documents;
 }
 
 function readText(file: string | URL): string | null {

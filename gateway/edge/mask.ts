@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { GraphQLError, type GraphQLFormattedError } from 'graphql';
+import { type ExecutionResult, GraphQLError, type GraphQLFormattedError } from 'graphql';
 import { type ErrorCode, GatewayError } from '../errors.ts';
 import type { Log } from '../log.ts';
 
@@ -14,6 +14,7 @@ const httpOfCode: Partial<Record<ErrorCode, HttpExtension>> = {
   QUERY_TOO_COSTLY: { status: 400, spec: true },
   BAD_USER_INPUT: { status: 400, spec: true },
   OPERATION_NOT_LISTED: { status: 403 },
+  PERSISTED_QUERY_NOT_FOUND: { status: 404 },
   RATE_LIMITED: { status: 429 },
   UNAUTHENTICATED: { status: 401 },
 };
@@ -43,6 +44,11 @@ export function createMask(log: Log): Mask {
     done.add(masked);
     return masked;
   };
+}
+
+/** The same result, with its errors as a client may read them. */
+export function maskResult(mask: Mask, result: ExecutionResult): ExecutionResult {
+  return result.errors === undefined ? result : { ...result, errors: result.errors.map(mask) };
 }
 
 function toError(error: unknown): Error {

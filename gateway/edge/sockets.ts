@@ -1,4 +1,4 @@
-import type { Server as HttpServer, IncomingMessage } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { type ExecutionArgs, GraphQLError } from 'graphql';
 import { CloseCode, handleProtocols, makeServer, type SubscribePayload } from 'graphql-ws';
@@ -11,8 +11,10 @@ import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
 import type { Allowances } from './allowances.ts';
 import { type Asking, type GraphQLServer, traceHeader } from './graphql.ts';
+import type { ListedOperations } from './listed-operations.ts';
 import { formatForStream, type Mask } from './mask.ts';
 import { observeSend } from './observe.ts';
+import { findDocument } from './operation-ids.ts';
 import { hasOneHost, refuseRequest } from './patience.ts';
 import { type WatchedSocket, watchSockets } from './socket-watch.ts';
 import type { RunStream } from './streams.ts';
@@ -36,13 +38,15 @@ export interface SocketsOptions {
   readonly authenticate: Authenticate;
   readonly endOf: TokenLives['endOf'];
   readonly allowances: Allowances;
+  readonly listed: ListedOperations;
   readonly isAllowedOrigin: (origin: string) => boolean;
   readonly log: Log;
   readonly metrics: Metrics;
 }
 
 export interface Sockets {
-  readonly attach: (server: HttpServer) => void;
+  /** Takes a request to upgrade, or refuses it. */
+  readonly upgrade: (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
   /** Closes every socket with 1012, so that clients resume elsewhere with their cursor. */
   readonly close: () => void;
 }
@@ -113,9 +117,7 @@ export function createSockets(options: SocketsOptions): Sockets {
   };
 
   return {
-    attach: (server) => {
-      server.on('upgrade', upgrade);
-    },
+    upgrade,
     close: () => {
       for (const socket of sockets.clients) socket.close(restartCode, 'Service restart');
       sockets.close();
@@ -125,7 +127,7 @@ export function createSockets(options: SocketsOptions): Sockets {
 }
 
 function createProtocol(options: SocketsOptions) {
-  const { graphql, runStream, mask, authenticate, endOf, allowances, metrics } = options;
+  const { runStream, mask, authenticate, endOf, allowances, metrics } = options;
   return makeServer<Record<string, unknown>, Session>({
     connectionInitWaitTimeout: initWaitMs,
     onConnect: async ({ connectionParams, extra }) => {
@@ -154,7 +156,7 @@ function createProtocol(options: SocketsOptions) {
         isTraced,
         transport,
       };
-      const prepared = await prepare(graphql, asking, payload);
+      const prepared = await prepare(options, asking, payload);
       return 'errors' in prepared ? prepared.errors.map(mask) : prepared.args;
     },
     onError: (_context, _id, _payload, errors) => errors.map(formatForStream),
@@ -227,10 +229,14 @@ async function findRefusal(
 type Enveloped = ReturnType<GraphQLServer['getEnveloped']>;
 type Prepared = { readonly args: ExecutionArgs } | { readonly errors: readonly unknown[] };
 
-async function prepare(graphql: GraphQLServer, asking: Asking, payload: SubscribePayload): Promise<Prepared> {
+async function prepare(
+  { graphql, listed }: SocketsOptions,
+  asking: Asking,
+  payload: SubscribePayload,
+): Promise<Prepared> {
   const enveloped = graphql.getEnveloped(asking);
   try {
-    const document = enveloped.parse(payload.query);
+    const document = enveloped.parse(findDocument(listed, payload) ?? payload.query);
     const errors = enveloped.validate(enveloped.schema, document);
     if (errors.length > 0) return { errors: errors.map(markInvalid) };
     return {

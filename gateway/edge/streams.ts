@@ -2,7 +2,7 @@ import { type ExecutionArgs, type ExecutionResult, GraphQLError } from 'graphql'
 import { isAsyncIterable, type Plugin } from 'graphql-yoga';
 import type { Metrics } from '../metrics.ts';
 import { admitStream, type GuardOptions, type Operation, type StreamAdmission } from './guards.ts';
-import type { Mask } from './mask.ts';
+import { type Mask, maskResult } from './mask.ts';
 import { countOutcome, type Transport, withTotals } from './observe.ts';
 import { subscribe } from './stream-items.ts';
 
@@ -30,8 +30,9 @@ export function createStreams(options: StreamsOptions): RunStream {
     admission.settle();
     if (isAsyncIterable(results)) return new GuardedStream(results, { context, admission, mask, metrics });
     admission.leave();
-    countOutcome(metrics, results);
-    return masked(results, mask);
+    const masked = maskResult(mask, results);
+    countOutcome(metrics, masked);
+    return masked;
   };
 }
 
@@ -72,7 +73,7 @@ class GuardedStream implements AsyncGenerator<ExecutionResult> {
       return next;
     }
     admission.settle();
-    return { done: false, value: withTotals(masked(next.value, mask), context) };
+    return { done: false, value: withTotals(maskResult(mask, next.value), context) };
   }
 
   #fail(error: unknown): IteratorResult<ExecutionResult> {
@@ -104,10 +105,6 @@ class GuardedStream implements AsyncGenerator<ExecutionResult> {
   async [Symbol.asyncDispose](): Promise<void> {
     await this.return(undefined);
   }
-}
-
-function masked(result: ExecutionResult, mask: Mask): ExecutionResult {
-  return result.errors === undefined ? result : { ...result, errors: result.errors.map(mask) };
 }
 
 function toGraphQLError(error: unknown): GraphQLError {

@@ -2,7 +2,7 @@ import { Pool } from 'undici';
 import { GatewayError, isGatewayError } from '../errors.ts';
 import type { Touched } from './change.ts';
 import { type AnsweredBy, createCoalescer } from './coalesce.ts';
-import { type Answer, readAnswer, toGatewayError } from './failure.ts';
+import { type Answer, describeEnd, readAnswer, toGatewayError } from './failure.ts';
 import { mediaTypeOf, notThatFile, type OpenOptions, type UpstreamFile } from './file.ts';
 import type { Form } from './form.ts';
 import { toBody, toHeaders, toKey, toPath } from './request.ts';
@@ -59,7 +59,7 @@ export interface Upstream {
 export interface ReadOptions {
   /** What the caller may see, as a key: answers are never shared between different keys. */
   readonly rights: string;
-  /** Ends the wait when the client has left. */
+  /** Ends the wait when the client has left, with ABANDONED. */
   readonly signal?: AbortSignal | undefined;
   /** Told when another read's answer answers this one as well. */
   readonly onAnswered?: ((by: AnsweredBy) => void) | undefined;
@@ -180,7 +180,7 @@ export function createUpstream(options: UpstreamOptions): Upstream {
       report('ok');
       return json;
     } catch (error) {
-      report(isGatewayError(error) ? error.code : 'ABORTED');
+      report(isGatewayError(error) ? error.code : 'INTERNAL');
       throw error;
     }
   };
@@ -189,7 +189,7 @@ export function createUpstream(options: UpstreamOptions): Upstream {
     const deadline = performance.now() + deadlineMs;
     return measured(call, () =>
       withRetries({ deadline, baseDelayMs: retryDelayMs }, () => {
-        left.throwIfAborted();
+        if (left.aborted) throw describeEnd(left);
         const remainingMs = Math.max(1, deadline - performance.now());
         const timeout = AbortSignal.timeout(Math.ceil(Math.min(attemptMs, remainingMs)));
         return attempt(call, AbortSignal.any([left, timeout]));

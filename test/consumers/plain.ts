@@ -8,6 +8,7 @@ import {
   type TokenProvider,
 } from '@labgraph/widget';
 import type { PortalAttributes, PortalProperties } from '@labgraph/widget/jsx';
+import '@labgraph/widget/placeholder.css';
 
 const tokenProvider: TokenProvider = async ({ reason, signal }) => {
   const response = await fetch(`/token?reason=${reason}`, { method: 'POST', signal });

@@ -209,6 +209,14 @@ describe('a fault', () => {
       { GATEWAY_API_KEYS: 'sha256:0a' },
       'GATEWAY_API_KEYS has a sha256: entry that is not 64 hexadecimal digits.',
     ],
+    [
+      { GATEWAY_API_KEYS: 'billing=sha256:0a' },
+      'GATEWAY_API_KEYS has a sha256: entry that is not 64 hexadecimal digits.',
+    ],
+    ...['user', 'User-1', 'team', '1st', 'a label'].map((label): [Environment, string] => [
+      { GATEWAY_API_KEYS: `${label}=sha256:${'0a'.repeat(32)}` },
+      'GATEWAY_API_KEYS has a label that is not a letter and up to 31 letters, digits, - and _, or that begins like user or team.',
+    ]),
     [{ VIEWER_TOKEN_SECRET: 'short' }, 'VIEWER_TOKEN_SECRET must be at least 32 characters long.'],
     [
       { VIEWER_TOKEN_SECRET: `${secretText()},short` },

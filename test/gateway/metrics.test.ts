@@ -192,6 +192,25 @@ test('a gateway that can work says so, and anybody who asks again makes it ask n
   expect(lab.sandbox.calls).toHaveLength(length);
 });
 
+test('operations are counted by the code that they are answered', async () => {
+  await using lab = await startLab({ env: { EVENT_LOG: 'memory:' } });
+  lab.sandbox.faults.add({ path: '/orders', effect: { kind: 'featureNotEnabled' } });
+  const query = 'subscription { orderUpdates(orderId: "00000000-0000-4000-8000-000000000000") { cursor } }';
+  await lab.query('{ viewer { kind } }');
+  await lab.query('{ orders(first: 1) { totalCount } }');
+  await lab.query('{ order(id: "x") { id } }');
+  for (const [, subscribe] of transports) {
+    const stream = await subscribe({ url: lab.url, token: gatewayKey, query });
+    await stream.next();
+    await stream.close();
+  }
+  expect((await linesOf(lab, 'labgraph_operations_total')).toSorted()).toEqual([
+    'labgraph_operations_total{outcome="BAD_USER_INPUT"} 1',
+    'labgraph_operations_total{outcome="UPSTREAM_FORBIDDEN"} 3',
+    'labgraph_operations_total{outcome="ok"} 1',
+  ]);
+});
+
 test('a gateway whose service does not answer says so in words', async () => {
   await using lab = await startLab();
   lab.sandbox.faults.add({ path: '/orders', effect: { kind: 'featureNotEnabled' } });

@@ -145,7 +145,7 @@ export async function prepareRedis(folder: string): Promise<Victim & { readonly 
   return { ...victim, url: `redis://127.0.0.1:${port}` };
 }
 
-async function findPort(): Promise<number> {
+export async function findPort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
   const address = server.address();

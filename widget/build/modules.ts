@@ -53,6 +53,8 @@ function buildTypes(): void {
   for (const file of readdirSync(typesFolder, { recursive: true, encoding: 'utf8' })) {
     if (file.endsWith('.d.ts')) nameBuiltFiles(join(typesFolder, file));
   }
+  // Compilers that look at every import look for the style sheet's types.
+  writeFileSync(join(typesFolder, 'placeholder.d.ts'), 'export {};\n');
   // Typings say nothing at run time, but whoever imports them gets an answer.
   writeFileSync(join(outFolder, 'typings.js'), 'export {};\n');
 }
