@@ -7,6 +7,7 @@ import {
 } from './config/callers.ts';
 import { type Environment, type KeptSecrets, Reading } from './config/reading.ts';
 import { refuseWeakSecrets } from './config/secret-strength.ts';
+import { refuseLoneParts } from './config/workers.ts';
 
 /** Where the service is: inside this process (the sandbox), or at an address. */
 export type ServiceConfig =
@@ -17,13 +18,15 @@ export type ServiceConfig =
 export interface Config {
   readonly port: number;
   readonly host: string;
+  /** How many processes share the address. */
+  readonly workers: number;
   readonly service: ServiceConfig;
   readonly apiKeyHeader: string;
   readonly ordersPath: string;
   /** The team whose events are delivered; null until the service's first answer names it. */
   readonly teamId: string | null;
   readonly webhookSecrets: readonly string[];
-  /** Keys of server-side callers, as text or `sha256:<hex>`. */
+  /** Keys of server-side callers, as text or `sha256:<hex>`, with or without `label=` before it. */
   readonly gatewayApiKeys: readonly string[];
   /** Texts of 32 characters and more, or `ed25519:<base64 of PKCS 8>`: the first signs, all verify. */
   readonly viewerTokenSecrets: readonly string[];
@@ -80,6 +83,7 @@ export function readConfig(env: Environment, keepSecrets: () => KeptSecrets): Co
   const config: Config = {
     port: reading.integer('PORT', 4000, { min: 0, max: 65_535 }),
     host: reading.text('HOST') ?? '127.0.0.1',
+    workers: reading.integer('WORKERS', 1, { min: 1, max: 64 }),
     service: readService(reading),
     apiKeyHeader: readApiKeyHeader(reading),
     ordersPath: readOrdersPath(reading),
@@ -108,6 +112,7 @@ export function readConfig(env: Environment, keepSecrets: () => KeptSecrets): Co
     production: reading.production,
     generated: reading.generated,
   };
+  if (config.workers > 1) refuseLoneParts(reading, config);
   if (config.production) refuseWeakSecrets(reading, config);
   reading.throwFaults();
   return Object.freeze(config);

@@ -19,7 +19,7 @@ const openingShape = z.object({ n: z.literal(0), at: z.string(), opened: z.array
 const accessShape = z.object({
   n: z.number().int().positive(),
   at: z.string(),
-  /** `key-1a2b3c4d`, or `user-` and the user's pseudonym. */
+  /** A gateway key by its name, `billing-1a2b3c4d` or `key-1a2b3c4d`, or `user-` and the user's pseudonym. */
   caller: z.string(),
   /** Pseudonym of the viewer token's own id. */
   token: z.string().optional(),

@@ -1,25 +1,32 @@
 import { hash, timingSafeEqual } from 'node:crypto';
+import { splitGatewayKey } from '../config/callers.ts';
 
 /** How much of a key's hash names it in logs: enough to tell a few keys apart. */
 const nameLength = 8;
 
 /**
- * Finds a presented key among the configured gateway keys (plain text, or `sha256:<hex>` of it).
+ * Finds a presented key among the configured gateway keys (plain text, or `sha256:<hex>` of it, with or without
+ * `label=` before it).
  * All keys are compared, each in constant time, so neither content nor position can be measured.
- * @returns the name of the key for logs, the first digits of its SHA-256; null for one that is none of ours
+ * @returns the name of the key for logs, its label (or `key`) and the first digits of its SHA-256, which tell the old from
+ *   the new one in a rotation; null for one that is none of ours
  */
-export function createGatewayKeys(keys: readonly string[]): (presented: string) => string | null {
-  const digests = keys.map((key) =>
-    key.startsWith('sha256:') ? Buffer.from(key.slice('sha256:'.length), 'hex') : digest(key),
-  );
+export function createGatewayKeys(entries: readonly string[]): (presented: string) => string | null {
+  const keys = entries.map(readEntry);
   return (presented) => {
-    const actual = digest(presented);
-    let isKnown = false;
-    for (const expected of digests) isKnown = timingSafeEqual(actual, expected) || isKnown;
-    return isKnown ? `key-${actual.toString('hex').slice(0, nameLength)}` : null;
+    const actual = digestOf(presented);
+    let found: string | null = null;
+    for (const { digest, name } of keys) if (timingSafeEqual(actual, digest)) found = name;
+    return found;
   };
 }
 
-function digest(key: string): Buffer {
+function readEntry(entry: string): { readonly digest: Buffer; readonly name: string } {
+  const { label, key } = splitGatewayKey(entry);
+  const digest = key.startsWith('sha256:') ? Buffer.from(key.slice('sha256:'.length), 'hex') : digestOf(key);
+  return { digest, name: `${label ?? 'key'}-${digest.toString('hex').slice(0, nameLength)}` };
+}
+
+function digestOf(key: string): Buffer {
   return hash('sha256', key, 'buffer');
 }

@@ -17,12 +17,32 @@ export const ownIssuer = 'labgraph';
 export const ed25519Prefix = 'ed25519:';
 const minSecretLength = 32;
 
+/** An entry of GATEWAY_API_KEYS. */
+interface GatewayKeyEntry {
+  /** Names whoever has the key; null where it is not said. */
+  readonly label: string | null;
+  /** As text or `sha256:<hex>`. */
+  readonly key: string;
+}
+
+/** `label=key`. Keys in base64 have `=` at their end only, so they are no label and the rest. */
+export function splitGatewayKey(entry: string): GatewayKeyEntry {
+  const [, label, key] = /^([a-z][\w-]{0,31})=([^=].*)$/i.exec(entry) ?? [];
+  return label === undefined || key === undefined ? { label: null, key: entry } : { label, key };
+}
+
+/** Viewers go by `user-` in the audit trail, the gateway itself by `team`. */
+const takenLabel = /^(user|team)/i;
+
 export function readGatewayKeys(reading: Reading): readonly string[] {
   const keys = reading.list(reading.secret('GATEWAY_API_KEYS'));
-  for (const key of keys) {
-    if (key.startsWith('sha256:') && !/^sha256:[0-9a-f]{64}$/i.test(key)) {
+  for (const { label, key } of keys.map(splitGatewayKey)) {
+    if (key.startsWith('sha256:') && !/^sha256:[0-9a-f]{64}$/i.test(key))
       reading.fault('GATEWAY_API_KEYS has a sha256: entry that is not 64 hexadecimal digits.');
-    }
+    if (key.includes('=sha256:') || (label !== null && takenLabel.test(label)))
+      reading.fault(
+        'GATEWAY_API_KEYS has a label that is not a letter and up to 31 letters, digits, - and _, or that begins like user or team.',
+      );
   }
   if (keys.length > 0) return keys;
   const generated = reading.generate('GATEWAY_API_KEYS', (kept) => kept.gatewayApiKey);

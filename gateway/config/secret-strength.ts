@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { splitGatewayKey } from './callers.ts';
 import type { Reading } from './reading.ts';
 
 /** The secrets of a configuration, as far as they are judged. */
@@ -39,7 +40,11 @@ function nameSecrets(secrets: Secrets): readonly Named[] {
   return [
     ...name('SERVICE_API_KEY', 16, [service.apiKey]),
     ...name('WEBHOOK_SECRETS', 22, webhookSecrets),
-    ...name('GATEWAY_API_KEYS', 24, gatewayApiKeys),
+    ...name(
+      'GATEWAY_API_KEYS',
+      24,
+      gatewayApiKeys.map(splitGatewayKey).map(({ key }) => key),
+    ),
     ...name('VIEWER_TOKEN_SECRET', 32, viewerTokenSecrets),
     ...name('EVENT_LOG_KEY', 44, eventLogKeys.map(toBase64)),
     ...name('AUDIT_TRAIL_KEY', 44, (auditTrail?.keys ?? []).map(toBase64)),

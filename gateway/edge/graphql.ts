@@ -6,8 +6,10 @@ import type { Metrics } from '../metrics.ts';
 import type { Basis } from '../upstream/basis.ts';
 import { useEventStream } from './event-stream.ts';
 import type { Documents } from './kept-documents.ts';
+import type { ListedOperations } from './listed-operations.ts';
 import type { Mask } from './mask.ts';
 import { observeSend } from './observe.ts';
+import { useOperationIds } from './operation-ids.ts';
 import { type RunOperation, useRunOperation } from './run-operation.ts';
 import { type RunStream, useStreams } from './streams.ts';
 import { maxUploadBytes, useUploads } from './uploads.ts';
@@ -40,6 +42,7 @@ export interface GraphQLServerOptions {
   readonly createContext: CreateContext;
   readonly metrics: Metrics;
   readonly documents: Documents;
+  readonly listed: ListedOperations;
   readonly runOperation: RunOperation;
   readonly runStream: RunStream;
   readonly mask: Mask;
@@ -72,6 +75,7 @@ export function createGraphQLServer(options: GraphQLServerOptions): GraphQLServe
     plugins: [
       useDocuments(options.documents),
       useRunOperation(options.runOperation),
+      useOperationIds(options.listed),
       useStreams(options.runStream),
       useEventStream({ onSend: (result) => observeSend(options.metrics, 'sse', result) }),
       ...(options.takesFiles ? [useUploads()] : []),

@@ -27,6 +27,8 @@ export interface ListedOperations {
   readonly check: (caller: Caller, document: string) => boolean;
   /** Counts once more a document that was checked before, and stands on no list. */
   readonly countUnlisted: () => void;
+  /** The document that the list has under a hash; null where it has none. Nothing that is sent gets onto the list. */
+  readonly find: (hash: string) => string | null;
 }
 
 /**
@@ -35,8 +37,8 @@ export interface ListedOperations {
  * @throws GatewayError CONFIG_INVALID for a file that is no list, and when all would be refused
  */
 export function createListedOperations(options: ListedOperationsOptions): ListedOperations {
-  if (options.mode === 'off') return { check: isOfTeam, countUnlisted: () => {} };
-  const listed = new Set([
+  if (options.mode === 'off') return { check: isOfTeam, countUnlisted: () => {}, find: () => null };
+  const listed = new Map([
     ...options.files.flatMap((file) => readList(file)),
     ...options.whereBuilt.flatMap((file) => readList(file, { mayBeMissing: true })),
   ]);
@@ -57,6 +59,7 @@ export function createListedOperations(options: ListedOperationsOptions): Listed
       return false;
     },
     countUnlisted: () => options.onUnlisted(null),
+    find: (hash) => listed.get(hash) ?? null,
   };
 }
 
@@ -71,7 +74,7 @@ function hashOf(document: string): string {
 
 const listShape = z.record(z.string().regex(/^[0-9a-f]{64}$/), z.string());
 
-function readList(file: string | URL, { mayBeMissing = false } = {}): readonly string[] {
+function readList(file: string | URL, { mayBeMissing = false } = {}): readonly (readonly [string, string])[] {
   const text = readText(file);
   if (text === null) {
     if (mayBeMissing) return [];
@@ -79,9 +82,10 @@ function readList(file: string | URL, { mayBeMissing = false } = {}): readonly s
   }
   const list = readShape(text);
   if (list === null) throw unusable(file, 'is not a JSON object of documents by their sha256 hash');
-  const wrong = Object.entries(list).find(([hash, document]) => hashOf(document) !== hash);
+  const documents = Object.entries(list);
+  const wrong = documents.find(([hash, document]) => hashOf(document) !== hash);
   if (wrong !== undefined) throw unusable(file, `has another document under ${wrong[0]}`);
-  return Object.keys(list);
+  return documents;
 }
 
 function readText(file: string | URL): string | null {

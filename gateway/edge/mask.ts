@@ -14,6 +14,7 @@ const httpOfCode: Partial<Record<ErrorCode, HttpExtension>> = {
   QUERY_TOO_COSTLY: { status: 400, spec: true },
   BAD_USER_INPUT: { status: 400, spec: true },
   OPERATION_NOT_LISTED: { status: 403 },
+  PERSISTED_QUERY_NOT_FOUND: { status: 404 },
   RATE_LIMITED: { status: 429 },
   UNAUTHENTICATED: { status: 401 },
 };
@@ -45,8 +46,8 @@ export function createMask(log: Log): Mask {
   };
 }
 
-/** A result whose errors are what a client may read. */
-export function maskResult(result: ExecutionResult, mask: Mask): ExecutionResult {
+/** The same result, with its errors as a client may read them. */
+export function maskResult(mask: Mask, result: ExecutionResult): ExecutionResult {
   return result.errors === undefined ? result : { ...result, errors: result.errors.map(mask) };
 }
 

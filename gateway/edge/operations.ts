@@ -48,16 +48,16 @@ export interface Operations {
 
 export function createOperations(options: OperationsOptions): Operations {
   const { guards, metrics, log, authenticate, endOf, graphiql, isAllowedOrigin } = options;
-  const { allowances } = guards;
+  const { allowances, listed } = guards;
   const mask = createMask(log);
   const documents = keepDocuments({ schema, isOpen: options.isOpen });
   const runStream = createStreams({ guards, metrics, mask });
   const runOperation = createRunOperation({ guards, metrics, mask, jit: options.jit });
-  const parts = { ...options, mask, documents, runOperation, runStream };
+  const parts = { ...options, mask, documents, listed, runOperation, runStream };
   const server = (takesFiles: boolean) => createGraphQLServer({ ...parts, takesFiles });
   const graphql = server(false);
   const { upgrade, close } = createSockets({
-    ...{ graphql, runStream, mask, authenticate, endOf, allowances, isAllowedOrigin },
+    ...{ graphql, runStream, mask, authenticate, endOf, allowances, listed, isAllowedOrigin },
     ...{ log, metrics },
   });
   const answer = createGraphQLRoute({

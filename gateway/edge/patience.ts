@@ -21,7 +21,9 @@ export const patience = {
 export function requireHaste(answer: RequestListener, waitMs = bodyMs): RequestListener {
   return (request, response) => {
     const timer = setTimeout(() => {
-      if (!request.complete && !isUploadUnderWay(request, response)) cut(request, response);
+      // Once an upload has its answer, nobody waits for the rest of it either.
+      if (isUploadUnderWay(request, response)) response.once('finish', () => cut(request, response));
+      else cut(request, response);
     }, waitMs).unref();
     // An early answer does not end the wait for what the client has announced.
     response.once('close', () => {
@@ -39,7 +41,8 @@ function isUploadUnderWay({ headers, url }: IncomingMessage, response: ServerRes
   );
 }
 
-function cut({ socket }: IncomingMessage, response: ServerResponse): void {
+function cut({ complete, socket }: IncomingMessage, response: ServerResponse): void {
+  if (complete) return;
   if (response.headersSent) socket.destroy();
   else refuseRequest(socket, '408 Request Timeout');
 }

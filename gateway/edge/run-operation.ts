@@ -28,7 +28,7 @@ export function createRunOperation({ guards, metrics, mask, jit }: RunOperationO
     const context = args.contextValue as Operation;
     const result = await run(options, { ...args, contextValue: context }, basis);
     // Masked before it is counted: what counts is the code that the client reads.
-    const masked = maskResult(result, mask);
+    const masked = maskResult(mask, result);
     countOutcome(metrics, masked, basis);
     return withTotals(masked, context);
   };

@@ -11,8 +11,10 @@ import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
 import type { Allowances } from './allowances.ts';
 import { type Asking, type GraphQLServer, traceHeader } from './graphql.ts';
+import type { ListedOperations } from './listed-operations.ts';
 import { formatForStream, type Mask } from './mask.ts';
 import { observeSend } from './observe.ts';
+import { findDocument } from './operation-ids.ts';
 import { hasOneHost, refuseRequest } from './patience.ts';
 import { type WatchedSocket, watchSockets } from './socket-watch.ts';
 import type { RunStream } from './streams.ts';
@@ -36,6 +38,7 @@ export interface SocketsOptions {
   readonly authenticate: Authenticate;
   readonly endOf: TokenLives['endOf'];
   readonly allowances: Allowances;
+  readonly listed: ListedOperations;
   readonly isAllowedOrigin: (origin: string) => boolean;
   readonly log: Log;
   readonly metrics: Metrics;
@@ -124,7 +127,7 @@ export function createSockets(options: SocketsOptions): Sockets {
 }
 
 function createProtocol(options: SocketsOptions) {
-  const { graphql, runStream, mask, authenticate, endOf, allowances, metrics } = options;
+  const { runStream, mask, authenticate, endOf, allowances, metrics } = options;
   return makeServer<Record<string, unknown>, Session>({
     connectionInitWaitTimeout: initWaitMs,
     onConnect: async ({ connectionParams, extra }) => {
@@ -153,7 +156,7 @@ function createProtocol(options: SocketsOptions) {
         isTraced,
         transport,
       };
-      const prepared = await prepare(graphql, asking, payload);
+      const prepared = await prepare(options, asking, payload);
       return 'errors' in prepared ? prepared.errors.map(mask) : prepared.args;
     },
     onError: (_context, _id, _payload, errors) => errors.map(formatForStream),
@@ -226,10 +229,14 @@ async function findRefusal(
 type Enveloped = ReturnType<GraphQLServer['getEnveloped']>;
 type Prepared = { readonly args: ExecutionArgs } | { readonly errors: readonly unknown[] };
 
-async function prepare(graphql: GraphQLServer, asking: Asking, payload: SubscribePayload): Promise<Prepared> {
+async function prepare(
+  { graphql, listed }: SocketsOptions,
+  asking: Asking,
+  payload: SubscribePayload,
+): Promise<Prepared> {
   const enveloped = graphql.getEnveloped(asking);
   try {
-    const document = enveloped.parse(payload.query);
+    const document = enveloped.parse(findDocument(listed, payload) ?? payload.query);
     const errors = enveloped.validate(enveloped.schema, document);
     if (errors.length > 0) return { errors };
     return {

@@ -33,7 +33,7 @@ export function createStreams(options: StreamsOptions): RunStream {
     admission.settle();
     if (isAsyncIterable(results)) return new GuardedStream(results, { context, admission, mask, metrics });
     admission.leave();
-    const masked = maskResult(results, mask);
+    const masked = maskResult(mask, results);
     countOutcome(metrics, masked);
     return masked;
   };
@@ -76,7 +76,7 @@ class GuardedStream implements AsyncGenerator<ExecutionResult> {
       return next;
     }
     admission.settle();
-    return { done: false, value: withTotals(maskResult(next.value, mask), context) };
+    return { done: false, value: withTotals(maskResult(mask, next.value), context) };
   }
 
   #fail(error: unknown): IteratorResult<ExecutionResult> {

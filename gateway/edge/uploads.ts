@@ -14,14 +14,15 @@ const maxUploadsAtOnce = 10;
 const maxUploadsOfUser = 2;
 const retryAfterMs = 2000;
 
-/** How long the bytes of an upload may take: without a single one of them, and in all. */
+/** How slowly the bytes of an upload may come: so many at least in each of these times, and all of them in the whole. */
 export interface Patience {
-  readonly idleMs: number;
+  readonly everyMs: number;
+  readonly minBytes: number;
   readonly wholeMs: number;
 }
 
-/** In all: the largest upload at 2 Mbit/s. */
-const usualPatience: Patience = { idleMs: 10_000, wholeMs: 130_000 };
+/** At 0.5 Mbit/s, so that nobody holds a place with a few bytes. In all: the largest upload at 2 Mbit/s. */
+const usualPatience: Patience = { everyMs: 10_000, minBytes: 640_000, wholeMs: 130_000 };
 
 /** Whether a request is a GraphQL multipart request, which may be larger than any other. */
 export function isUpload(request: Request): boolean {
@@ -88,9 +89,10 @@ async function readForm({ body, headers }: Request, patience: Patience): Promise
   }
 }
 
-/** Passes bytes on, and fails when they stop coming: whoever waits for them holds one of few places. */
-function failWhenSlow({ idleMs, wholeMs }: Patience): TransformStream<Uint8Array, Uint8Array> {
+/** Passes bytes on, and fails when too few of them come: whoever waits for them holds one of few places. */
+function failWhenSlow({ everyMs, minBytes, wholeMs }: Patience): TransformStream<Uint8Array, Uint8Array> {
   const timers: NodeJS.Timeout[] = [];
+  let came = 0;
   const stop = () => timers.forEach(clearTimeout);
   return new TransformStream({
     start: (controller) => {
@@ -98,12 +100,16 @@ function failWhenSlow({ idleMs, wholeMs }: Patience): TransformStream<Uint8Array
         stop();
         controller.error(tooSlow());
       };
-      timers.push(setTimeout(fail, idleMs), setTimeout(fail, wholeMs));
+      const look = () => {
+        if (came < minBytes) fail();
+        came = 0;
+      };
+      timers.push(setInterval(look, everyMs), setTimeout(fail, wholeMs));
       // One that was cut otherwise leaves them running, for nobody.
       for (const timer of timers) timer.unref();
     },
     transform: (chunk, controller) => {
-      timers[0]?.refresh();
+      came += chunk.byteLength;
       controller.enqueue(chunk);
     },
     flush: stop,

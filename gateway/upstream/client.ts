@@ -1,10 +1,9 @@
-import type { Readable } from 'node:stream';
-import { Pool } from 'undici';
+import { type Dispatcher, Pool } from 'undici';
 import { GatewayError, isGatewayError } from '../errors.ts';
 import type { Touched } from './change.ts';
 import { type AnsweredBy, createCoalescer } from './coalesce.ts';
 import { runWithin } from './deadline.ts';
-import { type Answer, readAnswer, toGatewayError } from './failure.ts';
+import { type Answer, describeEnd, readAnswer, toGatewayError } from './failure.ts';
 import { mediaTypeOf, notThatFile, type OpenOptions, type UpstreamFile } from './file.ts';
 import type { Form } from './form.ts';
 import { toBody, toHeaders, toKey, toPath } from './request.ts';
@@ -63,7 +62,7 @@ export interface Upstream {
 export interface ReadOptions {
   /** What the caller may see, as a key: answers are never shared between different keys. */
   readonly rights: string;
-  /** Ends the wait when the client has left. */
+  /** Ends the wait when the client has left, with ABANDONED. */
   readonly signal?: AbortSignal | undefined;
   /** Told when another read's answer answers this one as well. */
   readonly onAnswered?: ((by: AnsweredBy) => void) | undefined;
@@ -186,7 +185,7 @@ export function createUpstream(options: UpstreamOptions): Upstream {
       report('ok');
       return json;
     } catch (error) {
-      report(isGatewayError(error) ? error.code : 'ABORTED');
+      report(isGatewayError(error) ? error.code : 'INTERNAL');
       throw error;
     }
   };
@@ -195,7 +194,7 @@ export function createUpstream(options: UpstreamOptions): Upstream {
     const deadline = performance.now() + deadlineMs;
     return measured(call, () =>
       withRetries({ deadline, baseDelayMs: retryDelayMs }, () => {
-        left.throwIfAborted();
+        if (left.aborted) throw describeEnd(left);
         const remainingMs = Math.max(1, deadline - performance.now());
         return runWithin(Math.ceil(Math.min(attemptMs, remainingMs)), left, (signal) =>
           attempt(call, signal),
@@ -276,7 +275,7 @@ function headerText(value: string | readonly string[] | undefined): string | nul
 }
 
 /** By events: iterating over a stream costs more than reading a small answer. */
-function readBody(body: Readable, maxBytes: number): Promise<string> {
+function readBody(body: Dispatcher.ResponseData['body'], maxBytes: number): Promise<string> {
   const chunks: Buffer[] = [];
   let bytes = 0;
   return new Promise((resolve, reject) => {

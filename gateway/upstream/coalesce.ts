@@ -1,4 +1,5 @@
 import { anyChange, isTouched, type Touched } from './change.ts';
+import { describeEnd } from './failure.ts';
 import { type Bounds, createShelf, type Fetched, type SharedRead, type Standing } from './shelf.ts';
 
 /**
@@ -109,7 +110,7 @@ export function createCoalescer(options: CoalescerOptions = {}): Coalescer {
 
   return {
     share: async (key, wanted) => {
-      wanted.signal?.throwIfAborted();
+      if (wanted.signal?.aborted) throw describeEnd(wanted.signal);
       const existing = shelf.take(key);
       const how = existing === undefined ? null : howAnswered(existing, wanted);
       const read = existing === undefined || how === null ? start(key, wanted) : existing;
@@ -184,7 +185,7 @@ async function waitFor(read: SharedRead, signal: AbortSignal | undefined): Promi
   const leave = () => {
     read.waiting -= 1;
     if (read.waiting === 0 && read.settled === null) read.abort.abort(signal.reason);
-    reject(signal.reason);
+    reject(describeEnd(signal));
   };
   signal.addEventListener('abort', leave, { once: true });
   try {

@@ -146,18 +146,23 @@ function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** What a call met that was not answered: an ended signal's own reason where it was no deadline. */
-export function toGatewayError(error: unknown, signal: AbortSignal): unknown {
+/** What a call met that was not answered. */
+export function toGatewayError(error: unknown, signal: AbortSignal): GatewayError {
   if (error instanceof GatewayError) return error;
   if (!signal.aborted) {
     const notSent = isConnectFailure(error);
     const message = notSent ? 'The service could not be reached.' : 'The service gave no answer.';
     return new GatewayError('UPSTREAM_UNAVAILABLE', message, { cause: error, notSent });
   }
-  const isTimeout = signal.reason instanceof DOMException && signal.reason.name === 'TimeoutError';
+  return describeEnd(signal);
+}
+
+/** Why a wait has ended: its deadline, or nobody waits any more, which is no failure of anybody. */
+export function describeEnd({ reason }: AbortSignal): GatewayError {
+  const isTimeout = reason instanceof DOMException && reason.name === 'TimeoutError';
   return isTimeout
     ? new GatewayError('UPSTREAM_TIMEOUT', 'The service did not answer in time.')
-    : signal.reason;
+    : new GatewayError('ABANDONED', 'The client left before the service had answered.', { cause: reason });
 }
 
 function isConnectFailure(error: unknown): boolean {

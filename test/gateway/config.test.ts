@@ -38,6 +38,7 @@ describe('the configuration', () => {
     expect(defaults).toEqual({
       port: 4000,
       host: '127.0.0.1',
+      workers: 1,
       apiKeyHeader: 'x-service-api-key',
       ordersPath: '/orders',
       teamId: null,
@@ -135,6 +136,7 @@ describe('the configuration', () => {
       { EVENT_LOG: 'sqlite:/var/e.db' },
       { eventLog: { kind: 'sqlite', path: '/var/e.db' } },
     ],
+    ['WORKERS', { WORKERS: '4', EVENT_LOG: 'redis://cache' }, { workers: 4 }],
     [
       'EVENT_LOG in Redis',
       { EVENT_LOG: 'redis://user:secret@cache.example.com:6380/3' },
@@ -207,6 +209,14 @@ describe('a fault', () => {
       { GATEWAY_API_KEYS: 'sha256:0a' },
       'GATEWAY_API_KEYS has a sha256: entry that is not 64 hexadecimal digits.',
     ],
+    [
+      { GATEWAY_API_KEYS: 'billing=sha256:0a' },
+      'GATEWAY_API_KEYS has a sha256: entry that is not 64 hexadecimal digits.',
+    ],
+    ...['user', 'User-1', 'team', '1st', 'a label'].map((label): [Environment, string] => [
+      { GATEWAY_API_KEYS: `${label}=sha256:${'0a'.repeat(32)}` },
+      'GATEWAY_API_KEYS has a label that is not a letter and up to 31 letters, digits, - and _, or that begins like user or team.',
+    ]),
     [{ VIEWER_TOKEN_SECRET: 'short' }, 'VIEWER_TOKEN_SECRET must be at least 32 characters long.'],
     [
       { VIEWER_TOKEN_SECRET: `${secretText()},short` },
@@ -263,6 +273,15 @@ describe('a fault', () => {
       { NODE_ENV: 'test', AUDIT_TRAIL: 'file:audit', AUDIT_TRAIL_KEY: undefined },
       'AUDIT_TRAIL_KEY is missing: what links the audit trail is never generated (or AUDIT_TRAIL=off).',
     ],
+    [
+      { WORKERS: '4' },
+      'WORKERS=4 needs EVENT_LOG=redis://<host>:<port>: several processes write one log, and only Redis takes several writers.',
+    ],
+    [
+      { WORKERS: '4', EVENT_LOG: 'redis://cache', SERVICE_URL: '', NODE_ENV: '' },
+      'WORKERS=4 needs SERVICE_URL: the embedded sandbox lives in one process. npm run sandbox starts one beside them.',
+    ],
+    [{ WORKERS: '0' }, 'WORKERS must be a whole number from 1 to 64.'],
     [{ EVENT_LOG_KEY: key.toString('hex') }, 'EVENT_LOG_KEY must be base64 of exactly 32 bytes.'],
     [
       { EVENT_LOG_KEY: `${key.toString('base64')},AAAA` },

@@ -86,12 +86,13 @@ test.each([
   ['a viewer of one order', () => ({ userId: someone().userId, orderIds: [someone().orderId] })],
   ['another user', () => ({ userId: lanes.lab.sandbox.users().at(-1)?.userId })],
   ['a page that the token is not for', () => ({ userId: someone().userId, origins: [pageOrigin] })],
-])('%s is answered alike whatever is read, traced or not', async (_who, describeToken) => {
+])('%s is answered alike whatever is read, traced and from a page or not', async (_who, describeToken) => {
   const headers =
     describeToken === null ? {} : { authorization: `Bearer ${await mint(lanes, describeToken())}` };
   for (const each of readsAbout(someone())) {
     await expectSame(lanes, { headers, body: each });
-    await expectSame(lanes, { headers: { ...headers, 'x-labgraph-trace': 'upstream' }, body: each });
+    const more = { origin: pageOrigin, 'x-labgraph-trace': 'upstream' };
+    await expectSame(lanes, { headers: { ...headers, ...more }, body: each });
   }
 });
 

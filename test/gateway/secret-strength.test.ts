@@ -18,6 +18,7 @@ describe('in production, a secret', () => {
     [{ GATEWAY_API_KEYS: 'Xq91-a7Tb' }, tooShort('GATEWAY_API_KEYS', 24)],
     [{ GATEWAY_API_KEYS: `${secretText()},labgraph-gateway-api-key-2026` }, guessed('GATEWAY_API_KEYS')],
     [{ GATEWAY_API_KEYS: `sha256:${'0'.repeat(64)}` }, guessed('GATEWAY_API_KEYS')],
+    [{ GATEWAY_API_KEYS: 'a-long-and-telling-label=Xq91-a7Tb' }, tooShort('GATEWAY_API_KEYS', 24)],
     [{ VIEWER_TOKEN_SECRET: 'x'.repeat(40) }, guessed('VIEWER_TOKEN_SECRET')],
     [{ VIEWER_TOKEN_SECRET: 'aXb7'.repeat(10) }, guessed('VIEWER_TOKEN_SECRET')],
     [{ VIEWER_TOKEN_SECRET: 'correct-horse-'.repeat(3) }, guessed('VIEWER_TOKEN_SECRET')],
@@ -50,6 +51,9 @@ describe('in production, a secret', () => {
     ]);
     expect(faultsOf({ WEBHOOK_SECRETS: `whsec_${key.toString('base64')}` })).toEqual([
       same('EVENT_LOG_KEY', 'WEBHOOK_SECRETS'),
+    ]);
+    expect(faultsOf({ GATEWAY_API_KEYS: `billing=${shared},reports=${shared}` })).toEqual([
+      'GATEWAY_API_KEYS lists one secret twice.',
     ]);
     expect(faultsOf({ GATEWAY_API_KEYS: `${shared},${shared}` })).toEqual([
       'GATEWAY_API_KEYS lists one secret twice.',

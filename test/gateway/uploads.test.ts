@@ -2,7 +2,7 @@ import { connect } from 'node:net';
 import { createYoga } from 'graphql-yoga';
 import { expect, test } from 'vitest';
 import type { Caller } from '../../gateway/caller/caller.ts';
-import { createUploadGate, isUpload, useUploads } from '../../gateway/edge/uploads.ts';
+import { createUploadGate, isUpload, type Patience, useUploads } from '../../gateway/edge/uploads.ts';
 import { schema } from '../../gateway/graph/schema.ts';
 import { startLab } from '../support/lab.ts';
 
@@ -75,10 +75,7 @@ test('ten sockets of one viewer that send headers and nothing more keep nobody e
 });
 
 /** An upload whose bytes come as told; resolves with the answer, and tells whether the rest was given up. */
-async function uploadSlowly(
-  patience: { readonly idleMs: number; readonly wholeMs: number },
-  source: UnderlyingDefaultSource<Uint8Array>,
-) {
+async function uploadSlowly(patience: Patience, source: UnderlyingDefaultSource<Uint8Array>) {
   const yoga = createYoga({
     schema,
     fetchAPI: { Request, Response, Headers, ReadableStream },
@@ -94,29 +91,50 @@ async function uploadSlowly(
     body,
     duplex: 'half',
   } as RequestInit);
-  return { status: response.status, text: await response.text(), isGivenUp: await givenUp.promise };
+  return {
+    status: response.status,
+    text: await response.text(),
+    isGivenUp: response.status !== 408 || (await givenUp.promise),
+  };
 }
 
 const bytes = (text: string) => new TextEncoder().encode(text);
 
+const dripUntil = (isEnough: () => boolean) => async (body: ReadableStreamDefaultController<Uint8Array>) => {
+  await new Promise((resolve) => setImmediate(resolve));
+  if (isEnough()) body.close();
+  else body.enqueue(bytes('--b\r\n'));
+};
+const forEver = dripUntil(() => false);
+
 test('an upload that stops coming is given up', async () => {
   const answer = await uploadSlowly(
-    { idleMs: 20, wholeMs: 60_000 },
-    { start: (body) => body.enqueue(bytes('--b\r\n')) },
+    { everyMs: 20, minBytes: 10, wholeMs: 60_000 },
+    { start: (body) => body.enqueue(bytes('--b\r\nwith a good beginning')) },
   );
   expect(answer).toMatchObject({ status: 408, isGivenUp: true });
   expect(answer.text).toContain('The upload came too slowly.');
 });
 
-test('an upload that drips for ever is given up', async () => {
-  const drip = async (body: ReadableStreamDefaultController<Uint8Array>) => {
-    await new Promise((resolve) => setImmediate(resolve));
-    body.enqueue(bytes('--b\r\n'));
-  };
-  expect(await uploadSlowly({ idleMs: 60_000, wholeMs: 20 }, { pull: drip })).toMatchObject({
-    status: 408,
-    isGivenUp: true,
-  });
+test('an upload that drips is given up long before its time is over', async () => {
+  const patience = { everyMs: 20, minBytes: 2 ** 30, wholeMs: 60_000 };
+  expect(await uploadSlowly(patience, { pull: forEver })).toMatchObject({ status: 408, isGivenUp: true });
+});
+
+test('an upload that comes fast enough and never ends is given up', async () => {
+  const patience = { everyMs: 60_000, minBytes: 1, wholeMs: 20 };
+  expect(await uploadSlowly(patience, { pull: forEver })).toMatchObject({ status: 408, isGivenUp: true });
+});
+
+test('an upload that keeps coming fast enough is read to its end, whatever it is', async () => {
+  let windows = 0;
+  const counting = setInterval(() => {
+    windows += 1;
+  }, 50);
+  const pull = dripUntil(() => windows > 3);
+  const { status } = await uploadSlowly({ everyMs: 50, minBytes: 1, wholeMs: 60_000 }, { pull });
+  clearInterval(counting);
+  expect(status).toBe(400);
 });
 
 test('a caller that may not upload is refused and takes no place', () => {

@@ -32,10 +32,11 @@ function describeOpenings(host: string, token: string): readonly string[] {
     '',
     'POST /gra',
     start('GET /health HTTP/1.1', 'x-slow: '),
-    // Bodies without end, of known callers and of strangers. Uploads of callers who may upload have 130 s, and ten places.
+    // Bodies without end, of known callers and of strangers, ten of them with a place among the uploads.
     `${start('POST /graphql HTTP/1.1', authorization, ...json)}\r\n\r\n{`,
     `${start('POST /graphql HTTP/1.1', ...json)}\r\n\r\n{`,
     `${start('POST /webhooks HTTP/1.1', ...json)}\r\n\r\n{`,
+    `${start('POST /graphql HTTP/1.1', authorization, ...upload)}\r\n\r\n-`,
     `${start('POST /graphql HTTP/1.1', ...upload)}\r\n\r\n-`,
     `${start('POST /webhooks HTTP/1.1', ...upload)}\r\n\r\n-`,
     `${start('GET /health HTTP/1.1', ...json)}\r\n\r\n{`,

@@ -13,6 +13,7 @@ beforeAll(async () => {
   lab = await startLab({
     env: {
       EVENT_LOG: 'memory:',
+      GATEWAY_API_KEYS: `billing=${gatewayKey}`,
       AUDIT_TRAIL: `file:${folder.path}`,
       AUDIT_TRAIL_KEY: key.toString('base64'),
     },
@@ -37,7 +38,7 @@ let marks = 0;
 const markOf = (count: number) => `00000000-0000-4000-8000-${String(count).padStart(12, '0')}`;
 
 const keyDigest = createHash('sha256').update(gatewayKey).digest('hex');
-const team = { caller: `key-${keyDigest.slice(0, 8)}` };
+const team = { caller: `billing-${keyDigest.slice(0, 8)}` };
 const ok = (kind: string, userId: string) => ({ ...team, kind, user: pseudonymOf(userId), outcome: 'ok' });
 const order = () => lab.sandbox.orders()[0] ?? fail();
 const another = () => lab.sandbox.orders().find(({ userId }) => userId !== order().userId) ?? fail();

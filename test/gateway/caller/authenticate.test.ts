@@ -56,6 +56,22 @@ describe('a gateway key', () => {
     expect(createGatewayKeys([`sha256:${sha256('hashed-key').toUpperCase()}`])('hashed-key')).not.toBeNull();
   });
 
+  test.each([
+    ['billing=plain-key', 'billing'],
+    [`Billing_2=sha256:${sha256('plain-key')}`, 'Billing_2'],
+  ])('listed as "%s" goes by its label, which is no part of it', (entry, label) => {
+    const find = createGatewayKeys([entry, 'billing=another-key']);
+    expect(find('plain-key')).toBe(`${label}-${sha256('plain-key').slice(0, 8)}`);
+    expect([entry, 'billing', `${label}=plain-key`].map(find)).toEqual([null, null, null]);
+  });
+
+  test.each(['c2VjcmV0IGtleQ==', 'c2VjcmV0IGtleXM=', `${'a'.repeat(33)}=b`, '7=b'])(
+    'listed as "%s" has no label: that is the key itself',
+    (key) => {
+      expect(createGatewayKeys([key])(key)).toBe(`key-${sha256(key).slice(0, 8)}`);
+    },
+  );
+
   test('is known to nobody who has none', () => {
     expect(createGatewayKeys([])('')).toBeNull();
   });

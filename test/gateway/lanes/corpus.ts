@@ -88,6 +88,8 @@ export const heads: Heads = {
   'a request id': { 'x-request-id': 'one' },
 };
 
+const apolloId = { extensions: { persistedQuery: { version: 1, sha256Hash: 'a'.repeat(64) } } };
+
 /** Bodies that a gateway can read, by what is special about them. */
 export const readableBodies: Readonly<Record<string, string>> = {
   'operations by name': body('query A { viewer { kind } } query B { a: viewer { kind } }', {
@@ -111,6 +113,10 @@ export const readableBodies: Readonly<Record<string, string>> = {
   }),
   'other fields': body('{ __typename }', { id: 1 }),
   'other fields of nothing': body('{ __typename }', { id: null }),
+  'an id of no operation': JSON.stringify({ documentId: `sha256:${'a'.repeat(64)}` }),
+  'an id beside a document': body('{ __typename }', { documentId: 'a' }),
+  'a hash of no operation': JSON.stringify(apolloId),
+  'a hash beside a document': body('{ __typename }', apolloId),
   'a variable that is missing': body('query ($id: ID!) { order(id: $id) { id } }'),
   'a variable that does not fit': body('query ($first: Int!) { users(first: $first) { totalCount } }', {
     variables: { first: 'many' },
@@ -136,7 +142,7 @@ export const readableBodies: Readonly<Record<string, string>> = {
 
 const readme = readFileSync(new URL('../../../README.md', import.meta.url), 'utf8');
 
-/** Reads of everything there is, about somebody and an order of theirs: in tests, in the README, of the widget. */
+/** Reads of everything there is and both launches, about somebody and an order of theirs: of tests, README and widget. */
 export function readsAbout(about: { readonly userId: string; readonly orderId: string }): readonly string[] {
   const { orderId } = about;
   const examples = [...readme.matchAll(/^```graphql\n((?!subscription).*?)^```/gms)];
@@ -145,5 +151,6 @@ export function readsAbout(about: { readonly userId: string; readonly orderId: s
     ...examples.map(([, text = '']) => body(text, { variables: { orderId } })),
     body(READ_ORDER, { variables: { orderId, full: true } }),
     body(CREATE_PORTAL_URL, { variables: { orderId: null } }),
+    body(`mutation { createLaunchTicket(input: { userId: "${about.userId}" }) { __typename } }`),
   ];
 }

@@ -247,6 +247,8 @@ describe('an answer that is too long', () => {
 });
 
 describe('a client that leaves', () => {
+  const abandoned = { code: 'ABANDONED', cause: { message: 'left' } };
+
   test('ends the call when nobody else waits for it', async () => {
     await using open = await openUpstream([silence]);
     const client = new AbortController();
@@ -255,7 +257,7 @@ describe('a client that leaves', () => {
 
     client.abort(new Error('left'));
 
-    await expect(answer).rejects.toThrow('left');
+    await expect(answer).rejects.toMatchObject(abandoned);
     await request.abandoned;
     expect(open.service.seen).toHaveLength(1);
   });
@@ -272,7 +274,7 @@ describe('a client that leaves', () => {
     const response = await held.promise;
 
     client.abort(new Error('left'));
-    await expect(leaving).rejects.toThrow('left');
+    await expect(leaving).rejects.toMatchObject(abandoned);
     json({ orders: [] })(response);
 
     expect(await staying).toEqual({ orders: [] });
@@ -288,9 +290,9 @@ describe('a client that leaves', () => {
     await open.service.request(0);
 
     client.abort(new Error('left'));
-    await expect(answer).rejects.toThrow('left');
+    await expect(answer).rejects.toMatchObject(abandoned);
 
-    expect(await ended.promise).toBe('ABORTED');
+    expect(await ended.promise).toBe('ABANDONED');
     expect(open.service.seen).toHaveLength(1);
   });
 
@@ -299,7 +301,7 @@ describe('a client that leaves', () => {
 
     await expect(
       open.upstream.read(list, { ...rights, signal: AbortSignal.abort(new Error('left')) }),
-    ).rejects.toThrow('left');
+    ).rejects.toMatchObject(abandoned);
 
     expect(open.service.calls()).toEqual([]);
   });

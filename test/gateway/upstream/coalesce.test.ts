@@ -284,8 +284,8 @@ describe('a waiter that leaves', () => {
     reads.answer(1);
 
     expect(await Promise.allSettled(leaving)).toMatchObject([
-      { reason: { message: 'first' } },
-      { reason: { message: 'second' } },
+      { reason: { code: 'ABANDONED', cause: { message: 'first' } } },
+      { reason: { code: 'ABANDONED', cause: { message: 'second' } } },
     ]);
     expect(await next).toBe(1);
   });
