@@ -16,6 +16,10 @@ const benches: Readonly<Record<string, Bench>> = {
       'from a webhook to its subscribers: intake, delivery, idle sockets, catching up, restart, floods',
     load: () => import('./delivery/main.ts'),
   },
+  soak: {
+    measures: 'whether a gateway under load and faults holds more and more (npm run soak)',
+    load: () => import('./soak/main.ts'),
+  },
 };
 
 function describeUsage(): string {

@@ -7,6 +7,7 @@ import {
 } from './config/callers.ts';
 import { type Environment, type KeptSecrets, Reading } from './config/reading.ts';
 import { refuseWeakSecrets } from './config/secret-strength.ts';
+import { refuseLoneParts } from './config/workers.ts';
 
 /** Where the service is: inside this process (the sandbox), or at an address. */
 export type ServiceConfig =
@@ -17,6 +18,8 @@ export type ServiceConfig =
 export interface Config {
   readonly port: number;
   readonly host: string;
+  /** How many processes share the address. */
+  readonly workers: number;
   readonly service: ServiceConfig;
   readonly apiKeyHeader: string;
   readonly ordersPath: string;
@@ -76,6 +79,7 @@ export function readConfig(env: Environment, keepSecrets: () => KeptSecrets): Co
   const config: Config = {
     port: reading.integer('PORT', 4000, { min: 0, max: 65_535 }),
     host: reading.text('HOST') ?? '127.0.0.1',
+    workers: reading.integer('WORKERS', 1, { min: 1, max: 64 }),
     service: readService(reading),
     apiKeyHeader: readApiKeyHeader(reading),
     ordersPath: readOrdersPath(reading),
@@ -102,6 +106,7 @@ export function readConfig(env: Environment, keepSecrets: () => KeptSecrets): Co
     production: reading.production,
     generated: reading.generated,
   };
+  if (config.workers > 1) refuseLoneParts(reading, config);
   if (config.production) refuseWeakSecrets(reading, config);
   reading.throwFaults();
   return Object.freeze(config);

@@ -16,7 +16,7 @@ import { GatewayError } from './errors.ts';
 import { type EventStore, openEventStore } from './events/open.ts';
 import { startReconciler } from './events/reconcile.ts';
 import type { Log } from './log.ts';
-import { createMetrics, type Metrics } from './metrics.ts';
+import { createMetrics, type Metrics, type Peers } from './metrics.ts';
 import { readers } from './readers.ts';
 import { keepRecent, once } from './recent.ts';
 import { closeServer, listen, localOrigins } from './server.ts';
@@ -34,6 +34,8 @@ export interface GatewayParts {
   readonly demo?: Demo;
   /** Origins a portal link may have beyond PORTAL_ORIGINS: the embedded sandbox's own. */
   readonly portalOrigins?: readonly string[];
+  /** The other gateways at the same address, where it has several. */
+  readonly peers?: Peers;
 }
 
 /** The gateway as a value: the same for the process, for tests and for the bench. */
@@ -62,7 +64,7 @@ const reconcileTiming = { silenceMs: 5 * minuteMs, graceMs: 6000, lookMs: 1000 }
  */
 export async function createGateway(parts: GatewayParts): Promise<Gateway> {
   const { config, log } = parts;
-  const metrics = createMetrics();
+  const metrics = createMetrics(parts.peers);
   const [store, trail] = await Promise.all([
     parts.store ?? openEventStore(config.eventLog, { keys: config.eventLogKeys, log }),
     openTrail(parts, metrics),

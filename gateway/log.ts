@@ -29,11 +29,15 @@ export interface LogFields {
   readonly position?: number;
   readonly reason?: string;
   readonly requestId?: string;
+  /** Until it is tried again. */
+  readonly retryMs?: number;
   readonly route?: string;
   readonly service?: string;
   readonly signal?: string;
   readonly status?: number;
   readonly store?: string;
+  /** The number of a worker process. */
+  readonly worker?: number;
 }
 
 const allowedFields: readonly (keyof LogFields)[] = [
@@ -57,11 +61,13 @@ const allowedFields: readonly (keyof LogFields)[] = [
   'position',
   'reason',
   'requestId',
+  'retryMs',
   'route',
   'service',
   'signal',
   'status',
   'store',
+  'worker',
 ];
 
 export interface Log {
@@ -71,6 +77,8 @@ export interface Log {
 }
 
 export interface LogOptions {
+  /** The number of the worker process that logs, where there are several. */
+  readonly worker?: number;
   /** pino's level names, or `silent`. */
   readonly level: string;
   /** Where lines go; standard error by default, so that standard output stays for what `npm start` prints. */
@@ -78,10 +86,11 @@ export interface LogOptions {
 }
 
 /** A logger of one JSON line per fact, with fields from the allow-list only. */
-export function createLog(options: LogOptions): Log {
+export function createLog({ level, destination, worker }: LogOptions): Log {
+  const base = worker === undefined ? null : { worker };
   const lines = pino(
-    { level: options.level, base: null, timestamp: pino.stdTimeFunctions.isoTime, messageKey: 'event' },
-    options.destination ?? pino.destination(2),
+    { level, base, timestamp: pino.stdTimeFunctions.isoTime, messageKey: 'event' },
+    destination ?? pino.destination(2),
   );
   return {
     info: (event, fields) => lines.info(pickAllowed(fields), event),

@@ -1,33 +1,35 @@
 import { flushCompileCache } from 'node:module';
 import { dirname, join } from 'node:path';
 import process from 'node:process';
-import closeWithGrace from 'close-with-grace';
 import { type Config, readConfig } from './config.ts';
-import { isGatewayError } from './errors.ts';
+import { endOnSignals, toStartFault } from './ending.ts';
 import { type EventStore, openEventStore } from './events/open.ts';
-import type { Gateway } from './gateway.ts';
 import { keepSecrets } from './kept-secrets.ts';
 import { createLog, type Log } from './log.ts';
 import { describeStart, generatedGatewayKey } from './start-text.ts';
 
 const dataFolder = './data';
 const drainMs = 10_000;
-const impatientMs = 2000;
+/** Workers end within the time of one gateway, and only then is everything over. */
+const drainWorkersMs = 11_000;
 
-/** A started gateway, with the sandbox it brought along where no service is configured. */
+/** A started gateway: in this process, with the sandbox where no service is configured, or in workers. */
 interface Started {
-  readonly gateway: Gateway;
   readonly url: string;
-  readonly closeSandbox: () => Promise<void>;
+  readonly close: () => Promise<void>;
 }
 
 async function start(config: Config, log: Log): Promise<Started> {
+  if (config.workers > 1) {
+    const { startWorkers } = await import('./workers/primary.ts');
+    return await startWorkers({ config, log });
+  }
   const store = openEarly(config, log);
   if (config.service.kind === 'embedded') return await startWithSandbox(config, log, store);
   const { createGateway } = await import('./gateway.ts');
   const gateway = await createGateway({ config, log, store, serviceUrl: config.service.url });
   const { url } = await gateway.listen();
-  return { gateway, url, closeSandbox: async () => {} };
+  return { url, close: gateway.close };
 }
 
 /**
@@ -64,7 +66,11 @@ async function startWithSandbox(
   });
   const { url } = await gateway.listen();
   sandbox.webhooks.register(`http://127.0.0.1:${new URL(url).port}/webhooks`);
-  return { gateway, url, closeSandbox: sandbox.close };
+  const close = async () => {
+    await gateway.close();
+    await sandbox.close();
+  };
+  return { url, close };
 }
 
 /** The sandbox's state stands beside the event log: the two are kept or lost together. */
@@ -75,39 +81,12 @@ function stateFileOf({ eventLog }: Config): { readonly stateFile?: string } {
 /** What is left to do before the process ends; filled in as it starts. */
 let closeAll = async (): Promise<void> => {};
 
-/**
- * Ends the process on SIGTERM and SIGINT, also while it starts. A repeated signal is the same wish (npm forwards
- * what the process group has already got); only after two seconds it means "now".
- */
-function endOnSignals(log: Log): void {
-  const { close } = closeWithGrace(
-    { delay: drainMs, logger: false, skip: ['SIGTERM', 'SIGINT'] },
-    async ({ err }) => {
-      if (err !== undefined) log.error('gateway.crashed', { error: err });
-      await closeAll();
-    },
-  );
-  let firstAt: number | null = null;
-  const end = (signal: string) => {
-    if (firstAt === null) {
-      firstAt = performance.now();
-      log.info('gateway.stopping', { signal });
-      void close();
-    } else if (performance.now() - firstAt > impatientMs) {
-      process.exit(1);
-    }
-  };
-  process.on('SIGTERM', end);
-  process.on('SIGINT', end);
-}
-
 /** Starts the gateway as this process, or ends the process with one message that says why not. */
 export async function runProcess(): Promise<void> {
   try {
     await run();
   } catch (error) {
-    const code = isGatewayError(error) ? error.code : 'INTERNAL';
-    const message = error instanceof Error ? error.message : 'A value that is no error was thrown.';
+    const { code, message } = toStartFault(error);
     process.stderr.write(`Labgraph cannot start (${code}):\n${message}\n`);
     process.exit(1);
   }
@@ -116,12 +95,10 @@ export async function runProcess(): Promise<void> {
 async function run(): Promise<void> {
   const config = readConfig(process.env, () => keepSecrets(dataFolder));
   const log = createLog({ level: config.logLevel });
-  endOnSignals(log);
-  const { gateway, url, closeSandbox } = await start(config, log);
-  closeAll = async () => {
-    await gateway.close();
-    await closeSandbox();
-  };
+  const isPrimary = config.workers > 1;
+  endOnSignals({ log, close: () => closeAll(), drainMs: isPrimary ? drainWorkersMs : drainMs });
+  const { url, close } = await start(config, log);
+  closeAll = close;
   log.info('gateway.listening', { address: url, service: config.service.kind, store: config.eventLog.kind });
   process.stdout.write(describeStart(config, url));
   // Kept at once: a process that is killed keeps nothing.

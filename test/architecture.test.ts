@@ -148,7 +148,11 @@ const rooms: readonly Room[] = [
   },
   {
     files: /^gateway\/(gateway|callers|contexts|openers|server|upstream-by-events)\.ts$/,
-    may: [/^gateway\/(?!main|demo-of-sandbox|kept-secrets|start-text)/, /^@hono\/node-server$/, node],
+    may: [
+      /^gateway\/(?!main|demo-of-sandbox|ending|kept-secrets|start-text|workers)/,
+      /^@hono\/node-server$/,
+      node,
+    ],
   },
   {
     files: /^gateway\/readers\.ts$/,
@@ -169,16 +173,21 @@ const rooms: readonly Room[] = [
     ],
   },
   { files: /^gateway\/demo-of-sandbox\.ts$/, may: [/^sandbox\/sandbox\.ts$/, /^gateway\/edge\/demo\.ts$/] },
+  { files: /^gateway\/ending\.ts$/, may: [errors, log, /^close-with-grace$/, node] },
+  {
+    files: /^gateway\/workers\//,
+    may: [errors, log, config, /^gateway\/workers\//, /^gateway\/(ending|gateway|metrics|server)\.ts$/, node],
+  },
   { files: /^gateway\/main\.ts$/, may: [/^gateway\/process\.ts$/, node] },
   {
     files: /^gateway\/process\.ts$/,
     may: [
       errors,
       log,
-      /^gateway\/(config|gateway|kept-secrets|start-text|demo-of-sandbox)\.ts$/,
+      /^gateway\/(config|ending|gateway|kept-secrets|start-text|demo-of-sandbox)\.ts$/,
       /^gateway\/events\/open\.ts$/,
+      /^gateway\/workers\/primary\.ts$/,
       /^sandbox\/sandbox\.ts$/,
-      /^close-with-grace$/,
       node,
     ],
   },

@@ -1,5 +1,5 @@
 import { writeFileSync } from 'node:fs';
-import type { Tick } from '../support/chart.ts';
+import { type Tick, ticksTo } from '../support/chart.ts';
 import { type Distribution, quantile, type Row, toTable } from '../support/figures.ts';
 import { drawChart } from '../support/line-chart.ts';
 import { describeMachine } from '../support/machine.ts';
@@ -85,17 +85,12 @@ function drawLatencies({ store, distributions }: DeliveryReport): string {
 }
 
 const megabyte = 1e6;
-const memorySteps = 5;
 
 function drawMemory({ store, memory }: DeliveryReport): string {
   const sockets = memory.at(-1)?.sockets ?? 1;
   const goalBytes = 1e9 / goalPerGigabyte;
   const most = Math.max(sockets * goalBytes, ...memory.map(({ bytes }) => bytes)) / megabyte;
-  const step = niceStep(most / memorySteps);
-  const yTicks = Array.from({ length: Math.ceil(most / step) + 1 }, (_, index) => ({
-    at: index * step,
-    label: `${Number((index * step).toPrecision(3))} MB`,
-  }));
+  const yTicks = ticksTo(most, (at) => `${at} MB`);
   return drawChart({
     title: `Memory of idle subscribed sockets over ${store}`,
     x: {
@@ -115,11 +110,4 @@ function drawMemory({ store, memory }: DeliveryReport): string {
       },
     ],
   });
-}
-
-/** 1, 2 or 5 times a power of ten, at least so much. */
-function niceStep(least: number): number {
-  const power = 10 ** Math.floor(Math.log10(least));
-  const factor = [1, 2, 5, 10].find((each) => each * power >= least) ?? 10;
-  return factor * power;
 }

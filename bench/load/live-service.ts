@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { Agent, createServer, type IncomingMessage } from 'node:http';
+import { Agent, createServer, type IncomingMessage, type Server } from 'node:http';
 import { setTimeout as wait } from 'node:timers/promises';
 import { createWebhookPost } from '../../test/support/post-webhook.ts';
 import { createReadWorld, type ReadWorld, type ServiceOrder, type WorldSize } from '../reads/world.ts';
 import { nowMs } from '../support/clock.ts';
 import { serveCalls } from '../support/load-process.ts';
+import { type Fault, misbehave } from './misbehave.ts';
 
 /** The process that is the service where things change: it takes writes, and tells of changes by webhook. */
 export type LiveServiceCalls = typeof calls;
@@ -22,6 +23,8 @@ export interface ServiceCalls {
 export interface Hearer {
   readonly url: string;
   readonly secret: string;
+  /** One message of so many comes twice at once; left out: none does. */
+  readonly twiceEvery?: number;
 }
 
 const keptEvents = 10;
@@ -34,20 +37,37 @@ const agent = new Agent({ keepAlive: true });
 let world: ReadWorld | null = null;
 let counted: ServiceCalls = { ...noCalls };
 let lastEventId = 1_000_000;
+let server: Server | null = null;
+let fault: Fault | null = null;
 
 const calls = {
   /** Listens over a world of this size; resolves with its address. */
   listen: async (size: WorldSize): Promise<string> => {
     world = await createReadWorld(size);
-    const server = createServer(async (request, response) => {
+    server = createServer(async (request, response) => {
+      if (fault !== null && (await misbehave(fault, response))) return;
       const answer = await answerOf(request);
       response.writeHead(answer === null ? 404 : 200, { 'content-type': 'application/json' });
       response.end(answer ?? '{"detail":"Not Found"}');
-    }).listen(0, '127.0.0.1');
-    await once(server, 'listening');
+    });
+    await listen(server, 0);
     const address = server.address();
     if (typeof address !== 'object' || address === null) throw new Error('The service has no port.');
     return `http://127.0.0.1:${address.port}`;
+  },
+  /** From now on everything is answered with this fault, or as it should be. */
+  misbehave: async (next: Fault | null): Promise<void> => {
+    fault = next;
+  },
+  /** Nobody listens at the address for so long, and whoever was connected is cut. */
+  closeFor: async (ms: number): Promise<void> => {
+    const address = server?.address();
+    if (!server || typeof address !== 'object' || address === null) throw new Error('It does not listen.');
+    const closed = once(server.close(), 'close');
+    server.closeAllConnections();
+    await closed;
+    await wait(ms);
+    await listen(server, address.port);
   },
   /** The calls since they were last asked for. */
   takeCalls: async (): Promise<ServiceCalls> => {
@@ -74,11 +94,17 @@ const calls = {
     const told = Array.from({ length: Math.floor(perSecond * seconds) }, async (_, index) => {
       await wait(Math.max(0, startedMs + (index * 1000) / perSecond - nowMs()));
       const order = advance(worldOf().orderIds[index % orders] ?? '');
-      return hearer === null || (await tell(order, hearer));
+      const isTwice = hearer?.twiceEvery !== undefined && index % hearer.twiceEvery === 0;
+      return hearer === null || (await tell(order, hearer, isTwice));
     });
     return (await Promise.all(told)).filter((isAcknowledged) => !isAcknowledged).length;
   },
 };
+
+async function listen(listener: Server, port: number): Promise<void> {
+  listener.listen(port, '127.0.0.1');
+  await once(listener, 'listening');
+}
 
 function worldOf(): ReadWorld {
   if (world === null) throw new Error('The service does not listen yet.');
@@ -129,7 +155,7 @@ function advance(orderId: string): ServiceOrder {
   return order;
 }
 
-async function tell(order: ServiceOrder, { url, secret }: Hearer): Promise<boolean> {
+async function tell(order: ServiceOrder, { url, secret }: Hearer, isTwice: boolean): Promise<boolean> {
   const post = createWebhookPost({ address: () => url, agent, timeoutMs });
   const { teamId } = worldOf();
   const envelope = {
@@ -139,11 +165,15 @@ async function tell(order: ServiceOrder, { url, secret }: Hearer): Promise<boole
     data: order,
   };
   const message = { id: `msg_${randomUUID()}`, body: JSON.stringify(envelope) };
-  for (let attempt = 1; attempt <= attempts; attempt += 1) {
-    const status = await post(message, secret);
-    if (status >= 200 && status < 300) return true;
-  }
-  return false;
+  const bring = async () => {
+    for (let attempt = 1; attempt <= attempts; attempt += 1) {
+      const status = await post(message, secret);
+      if (status >= 200 && status < 300) return true;
+    }
+    return false;
+  };
+  const brought = await Promise.all(isTwice ? [bring(), bring()] : [bring()]);
+  return brought.every(Boolean);
 }
 
 serveCalls(calls);

@@ -1,5 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { formatMs, formatNumber } from '../support/figures.ts';
+import { putMarked } from '../support/marked-page.ts';
 import { describeWorkload, type Goal, judge } from './goals.ts';
 import type { Figure } from './measure.ts';
 import { drawCosts, drawLatencies, drawRates } from './plots.ts';
@@ -17,7 +18,6 @@ export interface ReadsReport {
 
 const docs = new URL('../../docs/', import.meta.url);
 const page = new URL('performance.md', docs);
-const [begin, end] = ['<!-- measured: made by the command -->', '<!-- end of what was measured -->'];
 const images = { rates: 'reads-rates.svg', latencies: 'reads-latencies.svg', costs: 'reads-costs.svg' };
 
 /** Puts tables and plots into docs/performance.md and docs/images; what people wrote around them stays. */
@@ -28,15 +28,7 @@ export function writeReport(report: ReadsReport): void {
     [images.costs, drawCosts],
   ] as const;
   for (const [file, draw] of plots) writeFileSync(new URL(`images/${file}`, docs), draw(report.figures));
-  writeFileSync(page, putMeasured(readFileSync(page, 'utf8'), describeReport(report, images)));
-}
-
-/** The page with this between its marks; at its end where it has none. */
-export function putMeasured(text: string, measured: string): string {
-  const marked = `${begin}\n\n${measured}\n\n${end}`;
-  const [before, after] = [text.indexOf(begin), text.indexOf(end)];
-  if (before === -1 || after === -1) return `${text}\n${marked}\n`;
-  return text.slice(0, before) + marked + text.slice(after + end.length);
+  writeFileSync(page, putMarked(readFileSync(page, 'utf8'), 'measured', describeReport(report, images)));
 }
 
 /** The report as Markdown; with plots where their files are named. */

@@ -27,7 +27,8 @@ export type WorkloadName =
   | `nested-${UserCount}`
   | 'mix';
 
-const queries = {
+/** What is asked of any server that serves the schema. */
+export const queries = {
   trivial: '{ __typename }',
   order: 'query ($id: ID!) { order(id: $id) { id sampleId labTest { name } } }',
   nested: `query ($first: Int!) { users(first: $first) { nodes { id clientUserId

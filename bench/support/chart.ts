@@ -111,6 +111,24 @@ export function decadesAround(values: readonly number[], label: (value: number) 
   });
 }
 
+const evenSteps = 5;
+
+/** From 0 to at least so much, in about five even steps of round numbers. */
+export function ticksTo(most: number, label: (value: number) => string): readonly Tick[] {
+  const step = niceStep(most / evenSteps);
+  return Array.from({ length: Math.ceil(most / step) + 1 }, (_, index) => {
+    const at = Number((index * step).toPrecision(3));
+    return { at, label: label(at) };
+  });
+}
+
+/** 1, 2 or 5 times a power of ten, at least so much. */
+function niceStep(least: number): number {
+  const power = 10 ** Math.floor(Math.log10(least));
+  const factor = [1, 2, 5, 10].find((each) => each * power >= least) ?? 10;
+  return factor * power;
+}
+
 export function round(value: number): number {
   return Math.round(value * 10) / 10;
 }

@@ -22,6 +22,7 @@ export interface LoadProcess<C extends Calls> {
     name: Name,
     arg: Parameters<C[Name]>[0],
   ) => Promise<Awaited<ReturnType<C[Name]>>>;
+  readonly pid: number;
   readonly end: () => Promise<void>;
 }
 
@@ -47,6 +48,7 @@ export function startLoadProcess<C extends Calls>(module: URL): LoadProcess<C> {
       reject(new Error(`A load process ended with ${code ?? signal}.`));
   });
   return {
+    pid: child.pid ?? 0,
     call: (name, arg) => {
       asked += 1;
       const ask: Ask = { id: asked, name, arg };

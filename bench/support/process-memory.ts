@@ -3,7 +3,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { findInspector, openInspector } from './inspector.ts';
 
 /** What a process has in memory (VmRSS), in bytes. */
-function readRss(pid: number): number {
+export function readRss(pid: number): number {
   const status = readFileSync(`/proc/${pid}/status`, 'utf8');
   return Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1]) * 1024;
 }

@@ -8,10 +8,10 @@ import { describeGoal, judge } from '../../bench/reads/goals.ts';
 import { createLoader } from '../../bench/reads/load.ts';
 import { type Figure, measureWorkload } from '../../bench/reads/measure.ts';
 import { makePlan } from '../../bench/reads/plan.ts';
-import { putMeasured } from '../../bench/reads/report.ts';
 import type { Target, TargetId } from '../../bench/reads/targets.ts';
 import { type Workload, type WorkloadName, workloads } from '../../bench/reads/workloads.ts';
 import { createReadWorld } from '../../bench/reads/world.ts';
+import { putMarked } from '../../bench/support/marked-page.ts';
 import { readRows } from '../support/markdown-rows.ts';
 import { prepareServer } from '../support/processes.ts';
 
@@ -99,10 +99,10 @@ test('a server that fails under load gets no figure', async () => {
 });
 
 test('what people wrote around the figures stays when they are written anew', () => {
-  const once = putMeasured('Before.\n', 'Figures.');
+  const once = putMarked('Before.\n', 'measured', 'Figures.');
   const grown = `${once}\nAfter.\n`;
   expect(once).toMatch(/^Before\.\n/);
-  expect(putMeasured(grown, 'Others.')).toBe(grown.replace('Figures.', 'Others.'));
+  expect(putMarked(grown, 'measured', 'Others.')).toBe(grown.replace('Figures.', 'Others.'));
 });
 
 function figure(workload: WorkloadName, target: TargetId, more: Partial<Figure>): Figure {

@@ -4,7 +4,7 @@ import { type ChaosPlan, type ChaosReport, faultKeys, runChaos } from './chaos.t
 import { mutants } from './mutants.ts';
 
 const root = new URL('../..', import.meta.url).pathname;
-const short: Omit<ChaosPlan, 'store'> = {
+const short: Omit<ChaosPlan, 'store' | 'workers'> = {
   messages: 600,
   kills: 3,
   users: 4,
@@ -19,10 +19,14 @@ function faultsOf(report: ChaosReport): readonly string[] {
   return faultKeys.filter((key) => report[key] > 0);
 }
 
-test.each(['sqlite', 'redis'] as const)(
-  'over %s nothing acknowledged is lost, repeated, out of order or told to the wrong user, whatever is killed',
-  async (store) => {
-    const report = await runChaos({ ...short, store });
+test.each([
+  { over: 'sqlite', store: 'sqlite', workers: 1 },
+  { over: 'redis', store: 'redis', workers: 1 },
+  { over: 'redis with workers', store: 'redis', workers: 2 },
+] as const)(
+  'over $over nothing acknowledged is lost, repeated, out of order or told to the wrong user, whatever is killed',
+  async ({ store, workers }) => {
+    const report = await runChaos({ ...short, store, workers });
     expect(report).toMatchObject({ ...noFaults, kills: short.kills, acknowledged: report.sent });
     expect(report.sent).toBeGreaterThan(short.messages);
     expect(report.resumed).toBeGreaterThan(report.subscribers);
@@ -37,6 +41,7 @@ test.each(mutants)(
     const plan: ChaosPlan = {
       ...short,
       store: 'sqlite',
+      workers: 1,
       source: planted.source,
       stopEarly: true,
       patienceMs: 2500,

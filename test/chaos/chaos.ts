@@ -5,13 +5,15 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { makeSecrets, prepareGateways } from '../support/fleet.ts';
 import { startService } from '../support/order-service.ts';
 import { createWorld, planWorld, type World } from '../support/order-world.ts';
-import { type GatewayVictim, prepareRedis, type Victim } from '../support/processes.ts';
+import { type GatewayVictim, prepareRedis } from '../support/processes.ts';
 import { type Listener, startAudience } from './audience.ts';
-import { fillDisk, freeze } from './harm.ts';
+import { doHarm, type Harm } from './harm.ts';
 import { type Sent, sendAll } from './sender.ts';
 
 export interface ChaosPlan {
   readonly store: 'sqlite' | 'redis';
+  /** Processes of one gateway; 1: a gateway over SQLite, two over Redis. */
+  readonly workers: number;
   /** Different messages to send, and kills to survive meanwhile. */
   readonly messages: number;
   readonly kills: number;
@@ -47,14 +49,6 @@ export interface ChaosReport {
   readonly crashes: number;
 }
 
-interface Harm {
-  kills: number;
-  stops: number;
-  diskFull: number;
-  redisKills: number;
-  gracefulEnds: number;
-}
-
 /**
  * Runs real gateways, a sender that retries and subscribers that resume, and harms them meanwhile: kill -9,
  * SIGSTOP, SIGTERM, a full disk, a killed Redis. Then counts what arrived against what was acknowledged.
@@ -71,6 +65,7 @@ export async function runChaos(plan: ChaosPlan): Promise<ChaosReport> {
     secrets,
     service: service.url,
     redis: redis?.url,
+    workers: plan.workers,
   });
   const leaving = new AbortController();
   const harm: Harm = { kills: 0, stops: 0, diskFull: 0, redisKills: 0, gracefulEnds: 0 };
@@ -98,7 +93,7 @@ export async function runChaos(plan: ChaosPlan): Promise<ChaosReport> {
 
     const isHarming = () => harm.kills < plan.kills && !isOver();
     const sentMeanwhile = send(plan.messages, isHarming);
-    await doHarm({ gateways, redis, harm, isHarming });
+    await doHarm({ gateways, workers: plan.workers, redis, harm, isHarming });
     if (isOver()) leaving.abort();
     const main = await sentMeanwhile;
     const bursts = await sendBursts({ world, send, settle: settleAll, signal: leaving.signal });
@@ -119,60 +114,6 @@ function takeTurns(urls: readonly string[]): () => string {
     turn += 1;
     return urls[turn % urls.length] ?? '';
   };
-}
-
-interface Harming {
-  readonly gateways: readonly GatewayVictim[];
-  readonly redis: Victim | null;
-  readonly harm: Harm;
-  readonly isHarming: () => boolean;
-}
-
-/** One after the other, until enough was killed. */
-async function doHarm({ gateways, redis, harm, isHarming }: Harming): Promise<void> {
-  for (let turn = 0; isHarming(); turn += 1) {
-    const victim = gateways[turn % gateways.length];
-    if (victim === undefined) return;
-    await wait(between(100, 500));
-    // Each kind of harm comes once; then as it falls.
-    await harmOne({ victim, redis, harm, dice: turn < 4 ? (turn + 0.5) / 10 : Math.random() });
-  }
-}
-
-interface HarmingOne {
-  readonly victim: GatewayVictim;
-  readonly redis: Victim | null;
-  readonly harm: Harm;
-  /** From 0 to 1: what happens. */
-  readonly dice: number;
-}
-
-async function harmOne({ victim, redis, harm, dice }: HarmingOne): Promise<void> {
-  const pid = victim.pid() ?? 0;
-  if (dice < 0.1) {
-    harm.stops += 1;
-    await freeze(pid, between(100, 1000));
-  } else if (dice < 0.2 && redis === null) {
-    harm.diskFull += 1;
-    await fillDisk(pid, between(200, 600));
-  } else if (dice < 0.2 && redis !== null) {
-    harm.redisKills += 1;
-    await redis.end('SIGKILL');
-    await wait(between(0, 500));
-    await redis.start();
-  } else if (dice < 0.3) {
-    harm.gracefulEnds += 1;
-    await victim.end('SIGTERM');
-    await victim.start();
-  } else {
-    harm.kills += 1;
-    await victim.end('SIGKILL');
-    await victim.start();
-  }
-}
-
-function between(lowMs: number, highMs: number): number {
-  return lowMs + Math.random() * (highMs - lowMs);
 }
 
 interface Bursting {

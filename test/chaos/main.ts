@@ -2,10 +2,11 @@ import process from 'node:process';
 import { parseArgs } from 'node:util';
 import { type ChaosReport, faultKeys, runChaos } from './chaos.ts';
 
-const usage = `npm run chaos -- [--store sqlite|redis] [--messages 100000] [--kills 200]
+const usage = `npm run chaos -- [--store sqlite|redis] [--workers 1] [--messages 100000] [--kills 200]
 
 Kills real gateways while webhooks come in and subscribers follow, and counts what arrived against what was
-acknowledged. Without --store both stores, one after the other. Ends with 1 when anything was lost, repeated,
+acknowledged. Without --store both stores, one after the other. With --workers one gateway of so many processes
+(over Redis), of which one at a time is killed, and now and then all. Ends with 1 when anything was lost, repeated,
 out of order or told to the wrong user. The defaults take about half an hour per store on two cores.`;
 
 const rows: readonly (readonly [keyof ChaosReport, string])[] = [
@@ -34,6 +35,7 @@ const { values } = parseArgs({
     store: { type: 'string' },
     messages: { type: 'string', default: '100000' },
     kills: { type: 'string', default: '200' },
+    workers: { type: 'string', default: '1' },
     help: { type: 'boolean', default: false },
   },
 });
@@ -42,13 +44,16 @@ if (values.help) {
   process.exit(0);
 }
 
-const stores = (['sqlite', 'redis'] as const).filter((store) => (values.store ?? store) === store);
+const workers = Number(values.workers);
+const able = workers > 1 ? (['redis'] as const) : (['sqlite', 'redis'] as const);
+const stores = able.filter((store) => (values.store ?? store) === store);
 const reports: ChaosReport[] = [];
 for (const store of stores) {
   process.stderr.write(`Chaos over ${store} ...\n`);
   reports.push(
     await runChaos({
       store,
+      workers,
       messages: Number(values.messages),
       kills: Number(values.kills),
       users: 8,

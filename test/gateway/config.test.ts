@@ -38,6 +38,7 @@ describe('the configuration', () => {
     expect(defaults).toEqual({
       port: 4000,
       host: '127.0.0.1',
+      workers: 1,
       apiKeyHeader: 'x-service-api-key',
       ordersPath: '/orders',
       teamId: null,
@@ -135,6 +136,7 @@ describe('the configuration', () => {
       { EVENT_LOG: 'sqlite:/var/e.db' },
       { eventLog: { kind: 'sqlite', path: '/var/e.db' } },
     ],
+    ['WORKERS', { WORKERS: '4', EVENT_LOG: 'redis://cache' }, { workers: 4 }],
     [
       'EVENT_LOG in Redis',
       { EVENT_LOG: 'redis://user:secret@cache.example.com:6380/3' },
@@ -271,6 +273,15 @@ describe('a fault', () => {
       { NODE_ENV: 'test', AUDIT_TRAIL: 'file:audit', AUDIT_TRAIL_KEY: undefined },
       'AUDIT_TRAIL_KEY is missing: what links the audit trail is never generated (or AUDIT_TRAIL=off).',
     ],
+    [
+      { WORKERS: '4' },
+      'WORKERS=4 needs EVENT_LOG=redis://<host>:<port>: several processes write one log, and only Redis takes several writers.',
+    ],
+    [
+      { WORKERS: '4', EVENT_LOG: 'redis://cache', SERVICE_URL: '', NODE_ENV: '' },
+      'WORKERS=4 needs SERVICE_URL: the embedded sandbox lives in one process. npm run sandbox starts one beside them.',
+    ],
+    [{ WORKERS: '0' }, 'WORKERS must be a whole number from 1 to 64.'],
     [{ EVENT_LOG_KEY: key.toString('hex') }, 'EVENT_LOG_KEY must be base64 of exactly 32 bytes.'],
     [
       { EVENT_LOG_KEY: `${key.toString('base64')},AAAA` },

@@ -9,8 +9,8 @@ export interface World extends AsyncDisposable {
   readonly folder: Folder;
   /** What gateways and commands are configured with. */
   readonly env: Readonly<Record<string, string>>;
-  /** Starts a gateway, at the address of the one before it where there was one. */
-  readonly startGateway: () => Promise<GatewayProcess>;
+  /** Starts a gateway, at the address of the one before it where there was one and no port is given. */
+  readonly startGateway: (port?: string) => Promise<GatewayProcess>;
   /** Moves an order along its life, as somebody at the service would. */
   readonly step: (orderId: string) => Promise<void>;
   /** A walk-in order at its very start. */
@@ -35,9 +35,9 @@ export async function startWorld(more: Readonly<Record<string, string>> = {}): P
     sandbox,
     folder,
     env,
-    startGateway: async () => {
+    startGateway: async (given) => {
       const before = started.at(-1);
-      const port = before === undefined ? '0' : new URL(before.url).port;
+      const port = given ?? (before === undefined ? '0' : new URL(before.url).port);
       const gateway = await startGatewayProcess(folder.path, { ...env, PORT: port });
       if (before === undefined) sandbox.webhooks.register(`${gateway.url}/webhooks`);
       started.push(gateway);

@@ -1,0 +1,106 @@
+import process from 'node:process';
+import { setTimeout as wait } from 'node:timers/promises';
+import type { Passed } from '../load/passers.ts';
+import type { Visit } from '../load/visitor.ts';
+import { nowMs } from '../support/clock.ts';
+import { findInspector, openInspector } from '../support/inspector.ts';
+import { type Harm, isQuiet, type Plan, planHarm } from './plan.ts';
+import { describeVisits, readProcess, type Sample } from './sample.ts';
+import { type Stage, startStage } from './stage.ts';
+
+/** What happened, and what each period showed. */
+export interface Soaked {
+  readonly plan: Plan;
+  readonly samples: readonly Sample[];
+  readonly visits: Readonly<Record<Visit['outcome'], number>>;
+  /** Webhooks that were told and never acknowledged. */
+  readonly webhooks: { readonly told: number; readonly lost: number };
+  readonly passed: Passed;
+  readonly crashes: number;
+}
+
+/** Every so many messages one comes twice at once. */
+const twiceEvery = 20;
+/** How long a subscriber stays at most, in periods. */
+const stayPeriods = 0.3;
+
+export async function soak(plan: Plan, onSample: (sample: Sample) => void): Promise<Soaked> {
+  await using stage = await startStage(plan);
+  const { gateway } = stage;
+  // Opened once: each opening would be one more thing that the process holds.
+  using inspector = await openInspector(await findInspector(gateway.pid() ?? 0, gateway.output));
+  await runPeriod(stage, { ...plan, periodSeconds: plan.warmUpSeconds });
+
+  const samples: Sample[] = [];
+  const visits = { answered: 0, refused: 0, unanswered: 0 };
+  const webhooks = { told: 0, lost: 0 };
+  const passed: Passed = { streams: 0, items: 0, broken: 0, wrong: 0 };
+  for (let period = 0; period < plan.periods; period += 1) {
+    const ran = await runPeriod(stage, plan);
+    for (const { outcome } of ran.visits) visits[outcome] += 1;
+    for (const key of ['streams', 'items', 'broken', 'wrong'] as const) passed[key] += ran.passed[key];
+    webhooks.told += Math.floor(plan.webhooksPerSecond * plan.periodSeconds);
+    webhooks.lost += ran.lostWebhooks;
+    const sample = { ...(await readProcess(gateway, inspector)), ...describeVisits(ran.quietVisits) };
+    samples.push(sample);
+    onSample(sample);
+  }
+  return { plan, samples, visits, webhooks, passed, crashes: gateway.crashes() };
+}
+
+interface Period {
+  readonly visits: readonly Visit[];
+  readonly quietVisits: readonly Visit[];
+  readonly lostWebhooks: number;
+  readonly passed: Passed;
+}
+
+/** Everybody comes at once, while one thing after the other is done to the service. */
+async function runPeriod(stage: Stage, plan: Plan): Promise<Period> {
+  const { gateway, service, visitor, passers, orders, secrets } = stage;
+  const { periodSeconds: seconds, passers: count } = plan;
+  const [url, viewerTokenSecret] = [gateway.url, secrets.viewerTokenSecret];
+  const hearer = { url, secret: secrets.webhookSecret, twiceEvery };
+  const visiting = { url, gatewayKey: secrets.gatewayKey, viewerTokenSecret, orders };
+  const startedMs = nowMs();
+  const [visits, lostWebhooks, passed] = await Promise.all([
+    visitor.call('visit', { ...visiting, perSecond: plan.visitsPerSecond, seconds }),
+    service.call('change', { perSecond: plan.webhooksPerSecond, seconds, orders: orders.length, hearer }),
+    passers.call('pass', {
+      url,
+      viewerTokenSecret,
+      orders,
+      count,
+      stayMs: stayPeriods * seconds * 1000,
+      seconds,
+    }),
+    harmInTurn(stage, plan),
+  ]);
+  const windows = planHarm(plan);
+  const quietVisits = visits.filter(({ sentMs, tookMs }) => {
+    const fromMs = sentMs - startedMs;
+    return isQuiet(windows, { fromMs, toMs: fromMs + tookMs });
+  });
+  return { visits, quietVisits, lostWebhooks, passed };
+}
+
+async function harmInTurn(stage: Stage, plan: Plan): Promise<void> {
+  const startedMs = nowMs();
+  for (const { harm, fromMs, toMs } of planHarm(plan)) {
+    await wait(Math.max(0, startedMs + fromMs - nowMs()));
+    await doHarm(stage, harm, toMs - fromMs);
+  }
+}
+
+async function doHarm({ service }: Stage, harm: Harm, forMs: number): Promise<void> {
+  if (harm === 'closed') return await service.call('closeFor', forMs);
+  if (harm === 'stopped') {
+    process.kill(service.pid, 'SIGSTOP');
+    await wait(forMs);
+    process.kill(service.pid, 'SIGCONT');
+    return;
+  }
+  await service.call('misbehave', harm);
+  await wait(forMs);
+  await service.call('misbehave', null);
+}
