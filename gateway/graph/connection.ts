@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { GatewayError } from '../errors.ts';
 import { builder } from './builder.ts';
 import { upstreamCallCost } from './cost.ts';
@@ -136,7 +136,7 @@ export function readList(args: ConnectionArguments, identityParts: ListIdentity)
 
 /** What a cursor carries of its list, so that it is refused by every other. */
 export function hashIdentity(parts: ListIdentity): string {
-  return createHash('sha256').update(JSON.stringify(parts)).digest('base64url').slice(0, 12);
+  return hash('sha256', JSON.stringify(parts), 'base64url').slice(0, 12);
 }
 
 /** `first` with its default.

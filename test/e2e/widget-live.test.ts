@@ -143,6 +143,27 @@ describe('an order on the page', () => {
     expect(began).toEqual(lastReceived);
   });
 
+  test('is offline as soon as the browser is, and goes on from its cursor', async () => {
+    await using embedding = await startEmbedding();
+    const order = freshOrder(embedding);
+    await using visit = await openVisit({ browser, embedding }, launchPage(embedding, order));
+    const network = visit.page.context();
+    await untilFreshness(visit, 'Up to date');
+
+    await network.setOffline(true);
+    await untilFreshness(visit, /^Offline, as of /);
+    await embedding.advance(order.orderId);
+    await network.setOffline(false);
+    await untilLabel(visit, 'Requisition created');
+    await untilFreshness(visit, 'Up to date');
+
+    expect(connectionsOf(visit.reports)).toEqual(['connecting', 'live', 'offline', 'live']);
+    expect(statusesOf(visit.reports)).toEqual([
+      ['snapshot', 'Ordered'],
+      ['changed', 'Requisition created'],
+    ]);
+  });
+
   test('shares one socket with every other element of the page', async () => {
     await using embedding = await startEmbedding();
     const order = freshOrder(embedding);

@@ -1,10 +1,10 @@
 import axe from 'axe-core';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { cdp } from 'vitest/browser';
 import { FakeGateway } from './support/fake-gateway.ts';
 import { mountLaunch } from './support/launch.ts';
-import { mountStatus } from './support/order-status.ts';
-import { kitAfter, type WireOrder, wireOrder, wireStatus } from './support/orders.ts';
+import { mountStatus, untilPolling } from './support/order-status.ts';
+import { kitAfter, ORDER_ID, type WireOrder, wireOrder, wireStatus } from './support/orders.ts';
 import { mount, nextEvent, untilConnection, untilLabel } from './support/page.ts';
 import { OpenedTabs } from './support/tabs.ts';
 import '../../widget/src/languages/ar.ts';
@@ -21,15 +21,15 @@ afterEach(async () => {
   document.documentElement.removeAttribute('style');
   document.documentElement.dir = '';
   document.documentElement.lang = 'en';
-  await emulate({ forced: false });
+  vi.restoreAllMocks();
+  await emulate('forced-colors', 'none');
 });
 
-function emulate({ forced }: { readonly forced: boolean }): Promise<unknown> {
-  const value = forced ? 'active' : 'none';
+function emulate(name: string, value: string): Promise<unknown> {
   // The provider's session; its type is known only to the provider's own package.
   const devtools = cdp() as { readonly send?: (name: string, parameters: object) => Promise<unknown> };
   return (
-    devtools.send?.('Emulation.setEmulatedMedia', { features: [{ name: 'forced-colors', value }] }) ??
+    devtools.send?.('Emulation.setEmulatedMedia', { features: [{ name, value }] }) ??
     Promise.reject(new Error('No devtools.'))
   );
 }
@@ -44,7 +44,7 @@ async function dressPage(
   documentElement.style.colorScheme = scheme === 'dark' ? 'dark' : 'light';
   documentElement.style.background = scheme === 'dark' ? '#14181c' : '#fff';
   documentElement.style.color = scheme === 'dark' ? '#e8ecef' : '#1d2429';
-  await emulate({ forced: scheme === 'forced' });
+  await emulate('forced-colors', scheme === 'forced' ? 'active' : 'none');
 }
 
 /** What axe finds wrong, and what it could not decide. */
@@ -117,6 +117,22 @@ const STATES: Readonly<Record<string, State>> = {
     (await gateway.socket()).fall(1006);
     await untilConnection(element, 'stale');
   },
+  'read from time to time': async (gateway) => {
+    gateway.acceptsSockets = false;
+    const element = mountStatus(gateway);
+    await untilPolling(element);
+    await untilLabel(element, 'Transit customer');
+  },
+  offline: async (gateway) => {
+    const element = mountStatus(gateway);
+    await untilLabel(element, 'Transit customer');
+    vi.spyOn(Navigator.prototype, 'onLine', 'get').mockReturnValue(false);
+    window.dispatchEvent(new Event('offline'));
+    await untilConnection(element, 'offline');
+  },
+  'an order with its button': async (gateway) => {
+    await untilLabel(mountLaunch(gateway, { orderId: ORDER_ID, live: 'always' }), 'Transit customer');
+  },
   'a button': async (gateway) => {
     await mountLaunch(gateway).updateComplete;
   },
@@ -179,5 +195,23 @@ describe('in forced colours', () => {
     expect(mark && getComputedStyle(mark).color).toBe(colorOf('CanvasText'));
     expect(control && getComputedStyle(control).color).toBe(colorOf('GrayText'));
     expect(control && getComputedStyle(control).opacity).toBe('1');
+  });
+});
+
+describe('for who asks for less motion', () => {
+  test.each([
+    ['no-preference', 'breathe'],
+    ['reduce', 'none'],
+  ])('(%s) the skeleton is animated with: %s', async (wish, animation) => {
+    using gateway = new FakeGateway();
+    await emulate('prefers-reduced-motion', wish);
+    const element = mountStatus(gateway, { tokenProvider: () => new Promise(() => {}) });
+    await element.updateComplete;
+
+    const animations = [...(element.shadowRoot?.querySelectorAll('.bone') ?? [])].map(
+      (bone) => getComputedStyle(bone).animationName,
+    );
+
+    expect(new Set(animations)).toEqual(new Set([animation]));
   });
 });

@@ -2,6 +2,8 @@ import axe from 'axe-core';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { page, userEvent } from 'vitest/browser';
 import { FakeGateway } from './support/fake-gateway.ts';
+import { mountLaunch } from './support/launch.ts';
+import { mountStatus } from './support/order-status.ts';
 import { kitAfter, ORDER_ID, type WireOrder, wireOrder, wireStatus } from './support/orders.ts';
 import { find, mount, nextEvent, untilLabel } from './support/page.ts';
 import { OpenedTabs } from './support/tabs.ts';
@@ -167,6 +169,55 @@ describe('to a screen reader', () => {
         - listitem: Results ready , not begun
       - paragraph: Up to date
     `);
+  });
+
+  test('an order that needs attention says so in words', async () => {
+    using gateway = new FakeGateway();
+    gateway.order = {
+      ...kitAfter(6),
+      status: wireStatus('COLLECTING_SAMPLE', 'lost', { needsAttention: true }),
+    };
+    const element = mountStatus(gateway);
+    await untilLabel(element, 'Lost');
+
+    await expect.element(page.elementLocator(element)).toMatchAriaInlineSnapshot(`
+      - text: Lost Needs attention
+      - paragraph: Up to date
+    `);
+  });
+
+  test('a status that failed reads as its reason and a button', async () => {
+    using gateway = new FakeGateway();
+    const element = mountStatus(gateway, { tokenProvider: () => Promise.reject(new Error('Down.')) });
+    await nextEvent(element, 'portal-error');
+
+    await expect.element(page.elementLocator(element)).toMatchAriaInlineSnapshot(`
+      - text: Something went wrong. Please try again in a moment.
+      - button "Try again"
+    `);
+  });
+
+  test('a tab held back reads as a link and why', async () => {
+    using gateway = new FakeGateway();
+    using opened = new OpenedTabs();
+    opened.refuse = true;
+    const element = mountLaunch(gateway);
+    await element.launch();
+
+    await expect.element(page.elementLocator(element)).toMatchAriaInlineSnapshot(`
+      - link "Open in a new tab":
+        - /url: https://portal.test/launch?secret=1
+      - paragraph: Your browser held the new tab back. Use the link to open the portal.
+    `);
+  });
+
+  test('what has not come yet is one picture with a name', async () => {
+    using gateway = new FakeGateway();
+    const element = mountStatus(gateway, { status: 'steps', tokenProvider: () => new Promise(() => {}) });
+
+    await expect
+      .element(page.elementLocator(element))
+      .toMatchAriaInlineSnapshot(`- img "Loading the status of your order"`);
   });
 
   test('the button has its label as its name, and the error as its description', async () => {

@@ -3,7 +3,7 @@ import type { TokenRequest } from '../../widget/src/token.ts';
 import { FakeGateway } from './support/fake-gateway.ts';
 import { mountStatus } from './support/order-status.ts';
 import { kitAfter, ORDER_ID } from './support/orders.ts';
-import { nextEvent, untilConnection, untilLabel } from './support/page.ts';
+import { nextEvent, readScreen, untilConnection, untilLabel } from './support/page.ts';
 
 describe('the live connection of an element', () => {
   test('resumes from its last cursor when the socket falls', async () => {
@@ -20,6 +20,36 @@ describe('the live connection of an element', () => {
     await untilLabel(element, 'Transit lab');
 
     expect([gateway.resumedFrom, element.connection]).toEqual([[null, 'cursor-1'], 'live']);
+  });
+
+  test('goes on from its cursor over another socket when a message cannot be read', async () => {
+    using gateway = new FakeGateway();
+    const element = mountStatus(gateway);
+    await untilLabel(element, 'Transit customer');
+    const socket = await gateway.socket();
+
+    socket.onmessage?.({ data: '{"id":"1","type":"ne' });
+    expect([element.connection, socket.closedWith]).toEqual(['stale', 1000]);
+    window.dispatchEvent(new Event('online'));
+    await gateway.socket(2);
+
+    expect([gateway.resumedFrom, element.connection]).toEqual([[null, 'cursor-0'], 'live']);
+  });
+
+  test('is offline as soon as the browser is, and goes on from its cursor when the network is back', async () => {
+    using gateway = new FakeGateway();
+    const element = mountStatus(gateway);
+    await untilLabel(element, 'Transit customer');
+    const network = vi.spyOn(Navigator.prototype, 'onLine', 'get').mockReturnValue(false);
+
+    window.dispatchEvent(new Event('offline'));
+    await element.updateComplete;
+    expect(readScreen(element)).toMatch(/^Transit customer Offline, as of /);
+    network.mockRestore();
+    window.dispatchEvent(new Event('online'));
+    await gateway.socket(2);
+
+    expect([gateway.resumedFrom, element.connection]).toEqual([[null, 'cursor-0'], 'live']);
   });
 
   test('starts anew without a cursor when the gateway refuses it', async () => {

@@ -1,6 +1,6 @@
 import { describe, expect, test, vi } from 'vitest';
 import { FakeGateway } from './support/fake-gateway.ts';
-import { mountStatus } from './support/order-status.ts';
+import { mountStatus, untilPolling } from './support/order-status.ts';
 import { kitAfter, type WireOrder } from './support/orders.ts';
 import { nextEvent, untilConnection, untilLabel } from './support/page.ts';
 
@@ -15,13 +15,6 @@ function holdReads(): ((order: WireOrder) => void)[] {
 }
 
 /** Fails every opening of the socket without waiting, until the element polls. */
-async function untilPolling(element: HTMLElementTagNameMap['portal-order-status']): Promise<void> {
-  await vi.waitFor(() => {
-    window.dispatchEvent(new Event('online'));
-    expect(element.connection).toBe('polling');
-  });
-}
-
 describe('an element whose order changes', () => {
   test('does not take a late answer about the order before for this one', async () => {
     using gateway = new FakeGateway();

@@ -62,6 +62,11 @@ class Gateway {
     for (const socket of this.#left) this.#sayOn(socket, 'SNAPSHOT', count);
   }
 
+  /** A message that is cut off on its way. */
+  garble(): void {
+    this.#open?.socket.onmessage?.({ data: '{"type":"next","id":"1","payl' });
+  }
+
   fall(code: number): void {
     if (!this.#open) return;
     const { socket } = this.#open;
@@ -127,7 +132,7 @@ function followOrder(gateway: Gateway) {
 type Followed = ReturnType<typeof followOrder>;
 /** One thing that happens; as values, so that a counterexample can be read. */
 type Step =
-  | { readonly kind: 'moves' | 'asks' | 'answers' }
+  | { readonly kind: 'moves' | 'asks' | 'answers' | 'garbles' }
   | { readonly kind: 'says'; readonly as: string; readonly count: number }
   | { readonly kind: 'says late'; readonly count: number }
   | { readonly kind: 'falls'; readonly code: number }
@@ -140,13 +145,13 @@ const oneOf = <const Value>(...values: readonly Value[]) => fc.constantFrom(...v
 
 /** Everything that may happen between a gateway and a page, in any order. */
 const anyStep: fc.Arbitrary<Step> = fc.oneof(
-  fc.record({ kind: oneOf('moves', 'asks', 'answers') }),
+  fc.record({ kind: oneOf('moves', 'asks', 'answers', 'garbles') }),
   fc.record({ kind: oneOf('says'), as: oneOf('CHANGED', 'RECONCILED'), count: anyCount }),
   fc.record({ kind: oneOf('says late'), count: anyCount }),
   fc.record({ kind: oneOf('falls'), code: oneOf(1006, 1012, 4403) }),
   fc.record({ kind: oneOf('resumes'), by: oneOf('resync', 'bad cursor', 'refused token', 'ended') }),
   fc.record({ kind: oneOf('waits'), ms: oneOf(100, 5000, 60_000) }),
-  fc.record({ kind: oneOf('page'), event: oneOf('online', 'pagehide', 'pageshow') }),
+  fc.record({ kind: oneOf('page'), event: oneOf('online', 'offline', 'pagehide', 'pageshow') }),
 );
 
 async function take(step: Step, gateway: Gateway, { page, feed, listener }: Followed): Promise<void> {
@@ -156,6 +161,7 @@ async function take(step: Step, gateway: Gateway, { page, feed, listener }: Foll
   if (step.kind === 'answers') gateway.reads.shift()?.();
   if (step.kind === 'says') gateway.say(step.as, Math.min(step.count, gateway.count));
   if (step.kind === 'says late') gateway.sayLate(Math.min(step.count, gateway.count));
+  if (step.kind === 'garbles') gateway.garble();
   if (step.kind === 'falls') gateway.fall(step.code);
   if (step.kind === 'resumes') gateway.resumption = step.by;
   if (step.kind === 'page') page.dispatchEvent(new Event(step.event));

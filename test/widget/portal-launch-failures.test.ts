@@ -21,7 +21,7 @@ describe('<portal-launch> that fails', () => {
     [{ __typename: 'PortalUrl', url: 'https://user:pass@portal.test/' }, 'URL_REJECTED'],
     [{ __typename: 'PortalUrl', url: 'javascript:alert(1)' }, 'URL_REJECTED'],
     [{ __typename: 'PortalUrl', url: 'https://elsewhere.test/' }, 'URL_REJECTED'],
-  ])('answers %j with %3$s: closes the tab, shows the error, keeps the focus', async (portalResult, code) => {
+  ])('answers %j with %s: closes the tab, shows the error, keeps the focus', async (portalResult, code) => {
     using gateway = new FakeGateway();
     using opened = new OpenedTabs();
     gateway.portalResult = portalResult;
@@ -136,6 +136,32 @@ describe('<portal-launch> whose tab the browser holds back', () => {
       true,
     ]);
     expect(events).toEqual(['portal-before-launch {"orderId":null}', 'portal-blocked {"orderId":null}']);
+  });
+
+  test('becomes a link too where the browser throws instead', async () => {
+    using gateway = new FakeGateway();
+    using opened = new OpenedTabs();
+    opened.prepare = () => {
+      throw new DOMException('Not from here.', 'InvalidAccessError');
+    };
+    const element = mountLaunch(gateway);
+
+    await element.launch();
+    await element.updateComplete;
+
+    expect((find(element, 'a') as HTMLAnchorElement).href).toBe('https://portal.test/launch?secret=1');
+  });
+
+  test('becomes a link too where the tab cannot be used, and closes it', async () => {
+    using gateway = new FakeGateway();
+    using opened = new OpenedTabs();
+    opened.prepare = (tab) => tab.document.documentElement.remove();
+    const element = mountLaunch(gateway);
+
+    await element.launch();
+    await element.updateComplete;
+
+    expect([element.phase, opened.newest.closed]).toEqual(['link', true]);
   });
 
   test('gives the link once', async () => {

@@ -44,6 +44,18 @@ describe('<portal-order-status>', () => {
     ]);
   });
 
+  test('lets nobody write into what it tells', async () => {
+    using gateway = new FakeGateway();
+    const element = mountStatus(gateway);
+    await untilLabel(element, 'Transit customer');
+    element.setAttribute('token', 'secret');
+    const { order, lastError } = element;
+
+    const parts = [order, order?.status, order?.events, ...(order?.events ?? []), lastError];
+
+    expect(parts.filter((part) => !part || !Object.isFrozen(part))).toEqual([]);
+  });
+
   test('tells each change once, with what it was before', async () => {
     using gateway = new FakeGateway();
     const element = mountStatus(gateway);

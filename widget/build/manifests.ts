@@ -1,3 +1,4 @@
+import { describeDetail } from './contract/details.ts';
 import type { ElementContract, Property } from './contract/types.ts';
 
 /** What the manifests say of the package they stand in. */
@@ -182,7 +183,13 @@ function toSection(element: ElementContract): readonly string[] {
       ['method', 'gives', 'meaning'],
       methods.map(({ name, type, text }) => [code(`${name}()`), code(type), text]),
     ],
-    [['event', 'when'], events.map(({ name, text }) => [code(name), text])],
+    [
+      ['event', '`detail`', 'when'],
+      events.map(({ name, text }) => {
+        const detail = describeDetail(name);
+        return [code(name), detail && code(detail), text];
+      }),
+    ],
     [['slot', 'meaning'], slots.map(({ name, text }) => [name ? code(name) : 'default', text])],
     [['part', 'meaning'], parts.map(({ name, text }) => [code(name), text])],
     [['state', 'meaning'], states.map(({ name, text }) => [code(`:state(${name})`), text])],

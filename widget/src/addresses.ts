@@ -25,8 +25,8 @@ export function readPortalUrl(text: unknown, origins: string | null): string {
   const url = URL.parse(String(text));
   const allowed = origins?.match(/\S+/g);
   // As origins, so that `https://portal.example/` and `https://portal.example:443` mean the same.
-  const isAnyBut = (url: URL) => allowed?.every((each) => URL.parse(each)?.origin !== url.origin);
-  if (!isSafe(url) || isAnyBut(url)) throw new PortalError('URL_REJECTED');
+  const isOther = (each: string) => URL.parse(each)?.origin !== url?.origin;
+  if (!isSafe(url) || allowed?.every(isOther)) throw new PortalError('URL_REJECTED');
   return url.href;
 }
 

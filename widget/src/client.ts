@@ -1,6 +1,6 @@
 import { readEndpoint, toSocketAddress } from './addresses.ts';
 import { PortalError, toPortalError } from './errors.ts';
-import { type Fields, readFields } from './fields.ts';
+import { type Fields, readFields, readJson } from './fields.ts';
 import { isRefusal, toGatewayError } from './gateway-error.ts';
 import { createLiveSocket } from './live-socket.ts';
 import { READ_ORDER } from './operations.ts';
@@ -113,7 +113,7 @@ async function post({ endpoint, request, signal }: Asked, token: string): Promis
     signal,
   });
   if (response.status === 401) throw new PortalError('UNAUTHENTICATED');
-  const answer = readFields(await response.json().catch(() => null));
+  const answer = readJson(await response.text()) ?? {};
   if (!answer.data || isRefusal(answer)) throw toGatewayError(answer.errors);
   return readFields(answer.data);
 }

@@ -27,8 +27,8 @@ function readSheet(page: Document, view: typeof globalThis): CSSStyleSheet {
  * set before the element was upgraded is kept.
  */
 export abstract class WidgetElement extends Base {
-  static observedAttributes: readonly string[] = [];
-  static properties: Properties = {};
+  declare static observedAttributes: readonly string[];
+  declare static properties: Properties;
   /** What the properties are now; only `declareProperties` reads and writes it. */
   readonly propertyValues: Record<string, unknown> = {};
   protected readonly internals = this.attachInternals();

@@ -6,6 +6,15 @@ export function readFields(value: unknown): Fields {
   return Object(value);
 }
 
+/** The fields of what a text of JSON says; null where it is no JSON. The fault would quote it, and is told nobody. */
+export function readJson(text: string): Fields | null {
+  try {
+    return readFields(JSON.parse(text));
+  } catch {
+    return null;
+  }
+}
+
 /** A text that is not empty, else null. */
 export function readText(value: unknown): string | null {
   return typeof value === 'string' && value ? value : null;

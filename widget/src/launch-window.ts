@@ -12,11 +12,17 @@ export interface LaunchWindow {
  * browsers hold back a tab that is opened after an answer from the network.
  */
 export function openLaunchWindow(text: string, language: string): LaunchWindow | null {
-  const tab = open('about:blank', '_blank');
-  // Some blockers hand out a window that is closed at once.
-  if (!tab || tab.closed) return null;
-  writeWaitingText(tab.document, text, language);
-  return createLaunchWindow(tab);
+  let tab: Window | null = null;
+  try {
+    tab = open('about:blank', '_blank');
+    // Some blockers hand out a window that is closed at once, others one that nobody can write in, or throw.
+    if (!tab || tab.closed) return null;
+    writeWaitingText(tab.document, text, language);
+    return createLaunchWindow(tab);
+  } catch {
+    tab?.close();
+    return null;
+  }
 }
 
 /** This page itself. */

@@ -55,7 +55,7 @@ export function createLiveSocket(url: string, tokens: TokenKeeper): LiveSocket {
   function connection(): ConnectionState {
     if (isSuspended) return 'closed';
     if (openedAt !== null) return 'live';
-    if (failures && !navigator.onLine) return 'offline';
+    if ((failures || wasOpen) && !navigator.onLine) return 'offline';
     if (failures >= FAILURES_UNTIL_POLLING) return 'polling';
     return wasOpen ? 'stale' : 'connecting';
   }
@@ -154,7 +154,8 @@ export function createLiveSocket(url: string, tokens: TokenKeeper): LiveSocket {
     page = new AbortController();
     const { signal } = page;
     addEventListener('online', kick, { signal });
-    addEventListener('offline', tellConnection, { signal });
+    // The socket itself would notice only when its next ping stays unanswered.
+    addEventListener('offline', () => closed(false), { signal });
     // An open socket would keep the page out of the back/forward cache.
     addEventListener('pagehide', () => suspend(true), { signal });
     addEventListener('pageshow', () => isSuspended && suspend(false), { signal });

@@ -1,5 +1,5 @@
 import type { Message } from 'graphql-ws/client';
-import { type Fields, readFields } from './fields.ts';
+import { type Fields, readFields, readJson } from './fields.ts';
 import { isRefusal } from './gateway-error.ts';
 
 /** What happens to a socket; `closed` comes at most once, and never after `close()`. */
@@ -89,7 +89,12 @@ export function openSocket(url: string, token: string, listener: SocketListener)
   }
 
   socket.onopen = () => send({ type: 'connection_init', payload: { authorization: `Bearer ${token}` } });
-  socket.onmessage = ({ data }) => receive(readFields(JSON.parse(data)));
+  socket.onmessage = ({ data }) => {
+    const message = readJson(data);
+    if (message) receive(message);
+    // It may have been an update: the next socket goes on from the cursor.
+    else fall(false);
+  };
   socket.onclose = ({ code }) => fall(TOKEN_REFUSED.includes(code));
   expectWithin(OPENING_LIMIT_MS);
   return {

@@ -1,3 +1,4 @@
+import { expect, vi } from 'vitest';
 import type { FakeGateway } from './fake-gateway.ts';
 import { ORDER_ID } from './orders.ts';
 import { mount } from './page.ts';
@@ -15,5 +16,13 @@ export function mountStatus(
     tokenProvider,
     live: 'always',
     ...properties,
+  });
+}
+
+/** Settles when no socket could be opened often enough; the element is told to try again without waiting. */
+export async function untilPolling(element: HTMLElementTagNameMap['portal-order-status']): Promise<void> {
+  await vi.waitFor(() => {
+    window.dispatchEvent(new Event('online'));
+    expect(element.connection).toBe('polling');
   });
 }

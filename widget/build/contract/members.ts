@@ -127,7 +127,7 @@ export const sharedMethods: readonly Typed[] = [
 export const tokenRequest: Typed = {
   name: 'portal-token-request',
   type: 'PortalTokenRequestEvent',
-  text: 'A token is needed and there is no `tokenProvider`: call `event.respondWith(promise)`.',
+  text: 'A token is needed and there is no `tokenProvider`: call `event.respondWith(promise)`; `event.request` says for what.',
 };
 
 /** Of every element. */
