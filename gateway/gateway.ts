@@ -1,4 +1,5 @@
 import { createServer, type RequestListener } from 'node:http';
+import type { Duplex } from 'node:stream';
 import { getRequestListener } from '@hono/node-server';
 import { type AuditTrail, openAuditTrail } from './audit/trail.ts';
 import { openCallers } from './callers.ts';
@@ -162,7 +163,7 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
     requireOneHost(requireHaste((request, response) => take(request, response))),
   );
   server.on('upgrade', async (request, socket, head) => {
-    socket.on('error', () => socket.destroy());
+    socket.on('error', destroy);
     (await operations()).upgrade(request, socket, head);
   });
   const pruning = setInterval(() => {
@@ -226,4 +227,9 @@ async function openTrail({ config, log }: GatewayParts, metrics: Metrics): Promi
     const message = '- AUDIT_TRAIL names a folder that cannot be read and written.';
     throw new GatewayError('CONFIG_INVALID', message, { cause });
   }
+}
+
+/** One for all: a closure for each of ten thousand sockets would be 0.1 kB more. */
+function destroy(this: Duplex): void {
+  this.destroy();
 }

@@ -1,3 +1,4 @@
+import { setTimeout as wait } from 'node:timers/promises';
 import { formatNumber, type Row } from '../support/figures.ts';
 import { collectGarbage, readSettledRss } from '../support/process-memory.ts';
 import type { Plan } from './plan.ts';
@@ -15,7 +16,7 @@ export interface MemoryPoint {
 
 /**
  * What a subscribed socket that hears nothing costs the gateway. A fresh process, warmed up with sockets that have
- * gone again; its resident memory before and after, each settled and after garbage was collected.
+ * gone again; its resident memory before and after, each when what was read is kept no more, settled and after garbage was collected.
  */
 export async function measureIdle(
   stage: Stage,
@@ -28,6 +29,7 @@ export async function measureIdle(
   await closeAll(stage);
   const readMemory = async () => {
     const pid = serving.pid() ?? 0;
+    await wait(plan.forgettingSeconds * 1000);
     const untouched = await readSettledRss(pid);
     await collectGarbage(pid, serving.output);
     return { untouched, collected: await readSettledRss(pid) };

@@ -14,6 +14,8 @@ export interface Plan {
   readonly fanOuts: number;
   readonly floodSeconds: number;
   readonly idleSockets: number;
+  /** What is read when a stream opens is kept for other readers for 10 s (READ_CACHE_SECONDS): that is no socket's memory. */
+  readonly forgettingSeconds: number;
 }
 
 const full: Omit<Plan, 'store'> = {
@@ -28,6 +30,7 @@ const full: Omit<Plan, 'store'> = {
   fanOuts: 50,
   floodSeconds: 10,
   idleSockets: 10_000,
+  forgettingSeconds: 11,
 };
 
 /** Whether the command works, not how fast the gateway is: too few samples for that. */
@@ -43,6 +46,7 @@ const short: Omit<Plan, 'store'> = {
   fanOuts: 2,
   floodSeconds: 1,
   idleSockets: 200,
+  forgettingSeconds: 0,
 };
 
 export function makePlan(store: Plan['store'], isShort: boolean): Plan {
