@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { Sandbox } from '../../sandbox/sandbox.ts';
 import { serviceKey } from './lab.ts';
+import { listenAnywhere } from './listening.ts';
 
 /** Decides when a read is answered. */
 export type Gate = (call: string) => Promise<unknown>;
@@ -26,11 +27,7 @@ export function createGatedService(): GatedService {
       response.writeHead(status, { 'content-type': 'application/json' }).end(body);
     });
     servers.push(server);
-    server.listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    const address = server.address();
-    if (typeof address !== 'object' || address === null) throw new Error('The server has no port.');
-    return `http://127.0.0.1:${address.port}`;
+    return await listenAnywhere(server);
   };
   return {
     serve: listen,

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { listenAnywhere } from './listening.ts';
 
 /** An order as the service has it at one time; its version is the id of its last event. */
 export interface HeldOrder {
@@ -72,12 +73,9 @@ export async function startHeldService(): Promise<HeldService> {
     if (request.method === 'GET') return hold(response, () => answerOf(now(), url, teamId));
     const reference = await readReference(request);
     hold(response, () => rename(url.pathname.split('/').at(-1) ?? '', reference));
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  if (typeof address !== 'object' || address === null) throw new Error('The service has no port.');
+  });
   return {
-    url: `http://127.0.0.1:${address.port}`,
+    url: await listenAnywhere(server),
     teamId,
     history,
     held,

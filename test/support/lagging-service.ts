@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
+import { listenAnywhere } from './listening.ts';
 
 /** A service whose reads come from a copy that lags behind: once held, every read answers as it did before. */
 export interface LaggingService {
@@ -31,12 +32,9 @@ export async function startLaggingService(target: string): Promise<LaggingServic
     const body = Buffer.from(await answer.arrayBuffer());
     if (method === 'GET') kept.set(url, { status: answer.status, body });
     response.writeHead(answer.status, { 'content-type': 'application/json' }).end(body);
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  if (typeof address !== 'object' || address === null) throw new Error('The service has no port.');
+  });
   return {
-    url: `http://127.0.0.1:${address.port}`,
+    url: await listenAnywhere(server),
     hold: () => {
       isHeld = true;
     },

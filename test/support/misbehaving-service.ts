@@ -1,6 +1,7 @@
 import { EventEmitter, on, once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import { createUpstream, type Upstream, type UpstreamOptions } from '../../gateway/upstream/client.ts';
+import { listenAnywhere } from './listening.ts';
 
 /** A request as the service saw it. */
 interface Seen {
@@ -40,12 +41,9 @@ export async function startMisbehavingService(...first: readonly Answer[]): Prom
     const answer = answers.length > 1 ? answers.shift() : answers[0];
     arrivals.emit('request');
     answer?.(response);
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  if (typeof address !== 'object' || address === null) throw new Error('The service has no port.');
+  });
   return {
-    url: `http://127.0.0.1:${address.port}`,
+    url: await listenAnywhere(server),
     seen,
     calls: () => seen.map(({ method, path }) => `${method} ${path}`),
     willAnswer: (...next) => {

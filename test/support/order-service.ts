@@ -1,6 +1,6 @@
-import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { setTimeout as wait } from 'node:timers/promises';
+import { listenAnywhere } from './listening.ts';
 import { presentOrder, type World } from './order-world.ts';
 
 /** A subscriber that asks for the user of each order is busy this long with each change. */
@@ -16,12 +16,9 @@ export async function startService(
     const answer = answerOf(world, pathname, searchParams);
     response.writeHead(answer === null ? 404 : 200, { 'content-type': 'application/json' });
     response.end(JSON.stringify(answer ?? { detail: 'not found' }));
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  if (typeof address !== 'object' || address === null) throw new Error('The service has no port.');
+  });
   return {
-    url: `http://127.0.0.1:${address.port}`,
+    url: await listenAnywhere(server),
     close: () => {
       server.closeAllConnections();
       server.close();

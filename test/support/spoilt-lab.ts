@@ -1,7 +1,7 @@
-import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Sandbox } from '../../sandbox/sandbox.ts';
 import { type Lab, type LabOptions, serviceKey, startLab } from './lab.ts';
+import { listenAnywhere } from './listening.ts';
 import type { Answer } from './misbehaving-service.ts';
 
 /** How requests are answered in place of the service. */
@@ -61,7 +61,7 @@ export async function startSpoiltLab({ env, ...options }: LabOptions = {}): Prom
     serve: async (sandbox) => {
       const server = createServer((request, response) => void handle(sandbox, request, response));
       servers.push(server);
-      return await listen(server);
+      return await listenAnywhere(server);
     },
   });
   return {
@@ -84,14 +84,6 @@ export async function startSpoiltLab({ env, ...options }: LabOptions = {}): Prom
       }
     },
   };
-}
-
-async function listen(server: Server): Promise<string> {
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  if (typeof address !== 'object' || address === null) throw new Error('The server has no port.');
-  return `http://127.0.0.1:${address.port}`;
 }
 
 function toRequest({ method = 'GET', url, headers }: IncomingMessage, body: Buffer): Request {

@@ -1,0 +1,11 @@
+import { once } from 'node:events';
+import type { Server } from 'node:http';
+
+/** Lets a server listen on a free port of this machine. Returns its address, such as `http://127.0.0.1:40123`. */
+export async function listenAnywhere(server: Server): Promise<string> {
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  if (typeof address !== 'object' || address === null) throw new Error('The server has no port.');
+  return `http://127.0.0.1:${address.port}`;
+}
