@@ -1,5 +1,5 @@
+import { createExpiry, type Expiry } from '../expiry.ts';
 import type { Basis } from '../upstream/basis.ts';
-import { createExpiry, type Expiry } from '../upstream/expiry.ts';
 import type { Standing } from '../upstream/shelf.ts';
 import type { PlainAnswer } from './plain-answer.ts';
 

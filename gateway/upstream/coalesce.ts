@@ -1,5 +1,5 @@
+import { createExpiry } from '../expiry.ts';
 import { anyChange, isTouched, type Touched } from './change.ts';
-import { createExpiry } from './expiry.ts';
 import { describeEnd } from './failure.ts';
 import { type Bounds, createShelf, type Fetched, type SharedRead, type Standing } from './shelf.ts';
 

@@ -1,5 +1,5 @@
+import type { Expiry } from '../expiry.ts';
 import type { Touched } from './change.ts';
-import type { Expiry } from './expiry.ts';
 
 /** The service's answer as read from its JSON, and how long that was. */
 export interface Fetched {
