@@ -54,9 +54,11 @@ export function createReading(database: DatabaseSync, seal: Seal) {
       if (after < pruned) return { kind: 'gap', reason: 'pruned' };
       if (!isPlace && after !== pruned) return { kind: 'gap', reason: 'other-epoch' };
       const events = openAsFar(rows, seal);
-      if (events.length < rows.length && events.length === 0) return { kind: 'gap', reason: 'sealed' };
+      const isSealed = events.length < rows.length;
+      if (isSealed && events.length === 0) return { kind: 'gap', reason: 'sealed' };
+      const isAll = rows.length < limit && !isSealed;
       const last = events.at(-1)?.position ?? after;
-      return { kind: 'events', events, through: rows.length < limit ? Math.max(end, last) : last };
+      return { kind: 'events', events, through: isAll ? Math.max(end, last) : last };
     },
     latest: (subject: string): Latest | null => {
       const row = prepare('SELECT version, position, user_id FROM subjects WHERE subject = ?').get(subject);
