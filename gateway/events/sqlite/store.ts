@@ -7,6 +7,7 @@ import { createSeal } from '../seal.ts';
 import { createWakers, lookEveryMs } from '../wakers.ts';
 import { createAppends } from './appends.ts';
 import { type LogFile, openLogFile } from './file.ts';
+import { keepLatest } from './kept-latest.ts';
 import { createReading } from './reading.ts';
 import { startWriterThread, type WriterThread } from './writer-thread.ts';
 
@@ -36,6 +37,7 @@ export async function openSqliteStore(path: string, { keys, access }: SqliteOpti
   const writer = startWriterThread({ path, keys, standings: file.standings });
   await checkOrLeave(file, writer);
   const reading = createReading(file.database, createSeal(keys));
+  const latest = keepLatest(reading.latest);
   const wakers = createWakers();
   const epoch = reading.meta('epoch') ?? '';
   /** The end of what was told to everybody here; nothing behind it is read. */
@@ -43,12 +45,14 @@ export async function openSqliteStore(path: string, { keys, access }: SqliteOpti
   const noteOthers = (end: number) => {
     if (end <= head) return;
     head = end;
+    latest.forgetAll();
     wakers.wake(null);
   };
   const appends = createAppends(writer, {
     onFollows: noteOthers,
     onAppended: (message, { position, duplicate }) => {
       head = Math.max(head, position);
+      if (message.subject !== null) latest.forget(message.subject.id);
       if (!duplicate && message.deadReason === null) wakers.wake(message);
     },
   });
@@ -73,10 +77,11 @@ export async function openSqliteStore(path: string, { keys, access }: SqliteOpti
     wake: async (scope, after, signal) => {
       if (head <= after) await wakers.wait(scope, signal);
     },
-    latest: async (subject) => read(() => reading.latest(subject)),
+    latest: async (subject) => read(() => latest.of(subject)),
     changedSince: async (userId, since) => read(() => reading.changedSince(userId, since)),
     facts: async (query, limit) => read(() => reading.facts(query, limit)),
-    claim: (subject, known) => writer.call('claim', subject, known),
+    // Forgotten where it failed as well: it may have been done all the same.
+    claim: (subject, known) => writer.call('claim', subject, known).finally(() => latest.forget(subject)),
     deadLetters: async (after, limit) => read(() => reading.deadLetters(after, limit)),
     readMark: async (name) => read(() => reading.mark(name)),
     writeMark: (name, value) => writer.call('writeMark', name, value),
