@@ -21,7 +21,7 @@ import type { OnAccess } from './upstream/access.ts';
 import { type Basis, keepApartOnUse, noteUses } from './upstream/basis.ts';
 import type { Upstream } from './upstream/client.ts';
 import { bindService, type Service } from './upstream/service.ts';
-import { traceUpstream } from './upstream/trace.ts';
+import { type Asked, TracedUpstream } from './upstream/trace.ts';
 
 /** Probes want their answer soon, whatever the service does. */
 const probeMs = 2000;
@@ -80,7 +80,7 @@ export function createContexts(parts: ContextParts): Contexts {
   /** What an earlier run learned: not `teamId`, which the service's first answer sets right. */
   const readTeamMark = () => store.log.readMark(teamMark).catch(() => null);
 
-  const bind = (to: Upstream, { caller, signal, onAccess }: Bound) =>
+  const bind = (to: Asked, { caller, signal, onAccess }: Bound) =>
     bindService(to, {
       rights: createRights(caller),
       ordersPath: config.ordersPath,
@@ -99,8 +99,8 @@ export function createContexts(parts: ContextParts): Contexts {
     lastEventId = null,
     basis,
   }) => {
-    const traced = traceUpstream(upstream);
-    const noted = basis === undefined ? traced.upstream : noteUses(traced.upstream, basis);
+    const traced = new TracedUpstream(upstream);
+    const noted = basis === undefined ? traced : noteUses(traced, basis);
     const onAccess = watchAgain(parts.watch, { caller, basis });
     const service = bind(noted, { caller, signal: left, onAccess });
     const context: GraphContext = {
@@ -132,7 +132,7 @@ export function createContexts(parts: ContextParts): Contexts {
         basis?.noteTold(`unknown ${field} ${value}`, () => parts.onUnknown(field, value));
       }),
       onResync: parts.onResync,
-      upstreamTotals: traced.totals,
+      upstreamTotals: () => traced.totals(),
       isTraced: isTraced && caller.kind === 'TEAM',
     };
     return basis === undefined ? context : noteContext(context, basis);

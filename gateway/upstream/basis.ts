@@ -1,6 +1,6 @@
 import { anyChange, nameOfOrder } from './change.ts';
-import type { Upstream } from './client.ts';
 import type { Standing } from './shelf.ts';
+import type { Asked } from './trace.ts';
 
 /**
  * What the answer to one operation rests on, noted while it runs: whether another may be given the same answer
@@ -86,7 +86,7 @@ export function createBasis({ onQuery, onApart }: BasisOptions): Basis {
 }
 
 /** The service, with each use of it noted. A read that fails never ends, whatever is made of its failure. */
-export function noteUses(upstream: Upstream, basis: Basis): Upstream {
+export function noteUses(upstream: Asked, basis: Basis): Asked {
   return keepApartOnUse(upstream, basis, {
     read: async (call, options) => {
       if (call.isSingleUse) basis.keepApart();
