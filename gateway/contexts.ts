@@ -199,7 +199,7 @@ function watchAgain(
 function noteContext(context: GraphContext, basis: Basis): GraphContext {
   const { caller, origin, service, portalOrigins, over, lastEventId, loaders } = context;
   const { onUnknown, upstreamTotals, isTraced, events } = context;
-  return {
+  return keepApartOnUse(context, basis, {
     ...{ caller, origin, service, portalOrigins, over, lastEventId, loaders },
     ...{ onUnknown, upstreamTotals, isTraced },
     events: keepApartOnUse(events, basis, {
@@ -210,15 +210,7 @@ function noteContext(context: GraphContext, basis: Basis): GraphContext {
         return latest;
       },
     }),
-    cursors: keepApartOnUse(context.cursors, basis),
-    attempts: keepApartOnUse(context.attempts, basis),
-    mintViewerToken: keepApartOnUse(context.mintViewerToken, basis),
-    revokeViewerTokens: keepApartOnUse(context.revokeViewerTokens, basis),
-    documentTickets: keepApartOnUse(context.documentTickets, basis),
-    launchTickets: keepApartOnUse(context.launchTickets, basis),
-    teamId: keepApartOnUse(context.teamId, basis),
-    onResync: keepApartOnUse(context.onResync, basis),
-  };
+  });
 }
 
 /** One page of rows with one new value is one finding, and so is a subscription that shows it again and again. */
