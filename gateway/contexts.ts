@@ -21,7 +21,7 @@ import type { OnAccess } from './upstream/access.ts';
 import { type Basis, keepApartOnUse, noteUses } from './upstream/basis.ts';
 import type { Upstream } from './upstream/client.ts';
 import { bindService, type Service } from './upstream/service.ts';
-import { traceUpstream } from './upstream/trace.ts';
+import { type Asked, TracedUpstream } from './upstream/trace.ts';
 
 /** Probes want their answer soon, whatever the service does. */
 const probeMs = 2000;
@@ -80,7 +80,7 @@ export function createContexts(parts: ContextParts): Contexts {
   /** What an earlier run learned: not `teamId`, which the service's first answer sets right. */
   const readTeamMark = () => store.log.readMark(teamMark).catch(() => null);
 
-  const bind = (to: Upstream, { caller, signal, onAccess }: Bound) =>
+  const bind = (to: Asked, { caller, signal, onAccess }: Bound) =>
     bindService(to, {
       rights: createRights(caller),
       ordersPath: config.ordersPath,
@@ -99,8 +99,8 @@ export function createContexts(parts: ContextParts): Contexts {
     lastEventId = null,
     basis,
   }) => {
-    const traced = traceUpstream(upstream);
-    const noted = basis === undefined ? traced.upstream : noteUses(traced.upstream, basis);
+    const traced = new TracedUpstream(upstream);
+    const noted = basis === undefined ? traced : noteUses(traced, basis);
     const onAccess = watchAgain(parts.watch, { caller, basis });
     const service = bind(noted, { caller, signal: left, onAccess });
     const context: GraphContext = {
@@ -132,7 +132,7 @@ export function createContexts(parts: ContextParts): Contexts {
         basis?.noteTold(`unknown ${field} ${value}`, () => parts.onUnknown(field, value));
       }),
       onResync: parts.onResync,
-      upstreamTotals: traced.totals,
+      upstreamTotals: () => traced.totals(),
       isTraced: isTraced && caller.kind === 'TEAM',
     };
     return basis === undefined ? context : noteContext(context, basis);
@@ -199,7 +199,7 @@ function watchAgain(
 function noteContext(context: GraphContext, basis: Basis): GraphContext {
   const { caller, origin, service, portalOrigins, over, lastEventId, loaders } = context;
   const { onUnknown, upstreamTotals, isTraced, events } = context;
-  return {
+  return keepApartOnUse(context, basis, {
     ...{ caller, origin, service, portalOrigins, over, lastEventId, loaders },
     ...{ onUnknown, upstreamTotals, isTraced },
     events: keepApartOnUse(events, basis, {
@@ -210,15 +210,7 @@ function noteContext(context: GraphContext, basis: Basis): GraphContext {
         return latest;
       },
     }),
-    cursors: keepApartOnUse(context.cursors, basis),
-    attempts: keepApartOnUse(context.attempts, basis),
-    mintViewerToken: keepApartOnUse(context.mintViewerToken, basis),
-    revokeViewerTokens: keepApartOnUse(context.revokeViewerTokens, basis),
-    documentTickets: keepApartOnUse(context.documentTickets, basis),
-    launchTickets: keepApartOnUse(context.launchTickets, basis),
-    teamId: keepApartOnUse(context.teamId, basis),
-    onResync: keepApartOnUse(context.onResync, basis),
-  };
+  });
 }
 
 /** One page of rows with one new value is one finding, and so is a subscription that shows it again and again. */

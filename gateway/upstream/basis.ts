@@ -1,6 +1,6 @@
 import { anyChange, nameOfOrder } from './change.ts';
-import type { Upstream } from './client.ts';
 import type { Standing } from './shelf.ts';
+import type { Asked } from './trace.ts';
 
 /**
  * What the answer to one operation rests on, noted while it runs: whether another may be given the same answer
@@ -32,61 +32,86 @@ export interface BasisOptions {
   readonly onApart: () => void;
 }
 
-export function createBasis({ onQuery, onApart }: BasisOptions): Basis {
-  let isQuery = false;
-  let [isApart, hasEndedWell] = [false, false];
+export function createBasis(options: BasisOptions): Basis {
+  return new NotedBasis(options);
+}
+
+/** A class, so that its methods are shared: each query has one. */
+class NotedBasis implements Basis {
+  readonly #options: BasisOptions;
+  #isQuery = false;
+  #isApart = false;
+  #hasEndedWell = false;
   /** What has begun and not ended; what fails never does. */
-  let pending = 0;
-  const standings: Standing[] = [];
-  let hasUnshared = false;
-  const looked = new Set<string>();
-  const told = new Map<string, () => void>();
+  #pending = 0;
+  #hasUnshared = false;
+  readonly #standings: Standing[] = [];
+  /** Both made with the first. */
+  #looked: Set<string> | null = null;
+  #told: Map<string, () => void> | null = null;
+
+  constructor(options: BasisOptions) {
+    this.#options = options;
+  }
+
+  beginQuery(): void {
+    this.#isQuery = true;
+    this.#options.onQuery();
+  }
+
+  endWell(): void {
+    this.#hasEndedWell = true;
+  }
+
+  keepApart(): void {
+    this.#isApart = true;
+    this.#options.onApart();
+  }
+
+  beginRead(): (standing: Standing | null) => void {
+    this.#pending += 1;
+    return (standing) => {
+      this.#pending -= 1;
+      if (standing === null) this.#hasUnshared = true;
+      else this.#standings.push(standing);
+    };
+  }
+
+  beginLook(orderId: string): () => void {
+    this.#pending += 1;
+    this.#looked ??= new Set();
+    this.#looked.add(nameOfOrder(orderId));
+    return () => {
+      this.#pending -= 1;
+    };
+  }
+
+  noteTold(key: string, tellAgain: () => void): void {
+    this.#told ??= new Map();
+    if (!this.#told.has(key)) this.#told.set(key, tellAgain);
+  }
+
+  restsOn(): readonly Standing[] | null {
+    const isForOthers = this.#isQuery && !this.#isApart && this.#hasEndedWell;
+    const isOfShared = isForOthers && this.#pending === 0 && !this.#hasUnshared;
+    return isOfShared && this.#isCovered() ? this.#standings : null;
+  }
+
+  told(): readonly (() => void)[] {
+    return this.#told === null ? [] : [...this.#told.values()];
+  }
+
   /** What the log says of an order is old as soon as the read that showed the order is: the same news tells of both. */
-  const isCovered = () => {
-    const names = new Set(standings.flatMap(({ restsOn }) => restsOn));
-    return names.has(anyChange) || [...looked].every((name) => names.has(name));
-  };
-  return {
-    beginQuery: () => {
-      isQuery = true;
-      onQuery();
-    },
-    endWell: () => {
-      hasEndedWell = true;
-    },
-    keepApart: () => {
-      isApart = true;
-      onApart();
-    },
-    beginRead: () => {
-      pending += 1;
-      return (standing) => {
-        pending -= 1;
-        if (standing === null) hasUnshared = true;
-        else standings.push(standing);
-      };
-    },
-    beginLook: (orderId) => {
-      pending += 1;
-      looked.add(nameOfOrder(orderId));
-      return () => {
-        pending -= 1;
-      };
-    },
-    noteTold: (key, tellAgain) => {
-      if (!told.has(key)) told.set(key, tellAgain);
-    },
-    restsOn: () => {
-      const isForOthers = isQuery && !isApart && hasEndedWell;
-      const isOfShared = pending === 0 && !hasUnshared && isCovered();
-      return isForOthers && isOfShared ? standings : null;
-    },
-    told: () => [...told.values()],
-  };
+  #isCovered(): boolean {
+    const looked = this.#looked;
+    if (looked === null || this.#standings.some(({ restsOn }) => restsOn.includes(anyChange))) return true;
+    const names = new Set(this.#standings.flatMap(({ restsOn }) => restsOn));
+    return [...looked].every((name) => names.has(name));
+  }
 }
 
 /** The service, with each use of it noted. A read that fails never ends, whatever is made of its failure. */
-export function noteUses(upstream: Upstream, basis: Basis): Upstream {
+export function noteUses(upstream: Asked, basis: Basis): Asked {
   return keepApartOnUse(upstream, basis, {
     read: async (call, options) => {
       if (call.isSingleUse) basis.keepApart();

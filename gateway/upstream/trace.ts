@@ -1,5 +1,6 @@
-import type { Upstream } from './client.ts';
+import type { ReadOptions, Upstream, UpstreamCall, WriteOptions } from './client.ts';
 import type { AnsweredBy } from './coalesce.ts';
+import type { OpenOptions, UpstreamFile } from './file.ts';
 
 /** What one operation has asked of the service so far. */
 export interface UpstreamTotals {
@@ -13,45 +14,54 @@ export interface UpstreamTotals {
   readonly ms: number;
 }
 
-export interface TracedUpstream {
-  readonly upstream: Upstream;
-  readonly totals: () => UpstreamTotals;
-}
+/** What one operation asks of the service. */
+export type Asked = Pick<Upstream, 'read' | 'write' | 'open'>;
 
-/** The service with a count of what is asked of it through here. */
-export function traceUpstream(upstream: Upstream): TracedUpstream {
-  let asked = 0;
-  const answered = { shared: 0, kept: 0 };
-  let waiting = 0;
-  let since = 0;
-  let ms = 0;
-  const timed = async <Result>(ask: () => Promise<Result>): Promise<Result> => {
-    asked += 1;
-    if (waiting === 0) since = performance.now();
-    waiting += 1;
+/** The service with a count of what is asked of it through here. A class, so that its methods are shared: each operation has one. */
+export class TracedUpstream implements Asked {
+  readonly #upstream: Asked;
+  #asked = 0;
+  #shared = 0;
+  #kept = 0;
+  #waiting = 0;
+  #since = 0;
+  #ms = 0;
+
+  constructor(upstream: Asked) {
+    this.#upstream = upstream;
+  }
+
+  read(call: UpstreamCall, options: ReadOptions): Promise<unknown> {
+    const onAnswered = (by: AnsweredBy) => {
+      if (by === 'shared') this.#shared += 1;
+      else this.#kept += 1;
+      options.onAnswered?.(by);
+    };
+    return this.#time(this.#upstream.read(call, { ...options, onAnswered }));
+  }
+
+  write(call: UpstreamCall, options?: WriteOptions): Promise<unknown> {
+    return this.#time(this.#upstream.write(call, options));
+  }
+
+  open(call: UpstreamCall, options: OpenOptions): Promise<UpstreamFile | undefined> {
+    return this.#time(this.#upstream.open(call, options));
+  }
+
+  totals(): UpstreamTotals {
+    const [shared, cached] = [this.#shared, this.#kept];
+    return { calls: this.#asked - shared - cached, shared, cached, ms: Math.round(this.#ms) };
+  }
+
+  async #time<Result>(answer: Promise<Result>): Promise<Result> {
+    this.#asked += 1;
+    if (this.#waiting === 0) this.#since = performance.now();
+    this.#waiting += 1;
     try {
-      return await ask();
+      return await answer;
     } finally {
-      waiting -= 1;
-      if (waiting === 0) ms += performance.now() - since;
+      this.#waiting -= 1;
+      if (this.#waiting === 0) this.#ms += performance.now() - this.#since;
     }
-  };
-  return {
-    upstream: {
-      ...upstream,
-      read: (call, options) => {
-        const onAnswered = (by: AnsweredBy) => {
-          answered[by] += 1;
-          options.onAnswered?.(by);
-        };
-        return timed(() => upstream.read(call, { ...options, onAnswered }));
-      },
-      write: (call, options) => timed(() => upstream.write(call, options)),
-      open: (call, options) => timed(() => upstream.open(call, options)),
-    },
-    totals: () => {
-      const { shared, kept } = answered;
-      return { calls: asked - shared - kept, shared, cached: kept, ms: Math.round(ms) };
-    },
-  };
+  }
 }
