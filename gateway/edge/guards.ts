@@ -1,10 +1,8 @@
-import { complexityFromQuery } from '@pothos/plugin-complexity';
 import {
   type DocumentNode,
   GraphQLError,
   type GraphQLSchema,
   getOperationAST,
-  Kind,
   type OperationDefinitionNode,
 } from 'graphql';
 import type { Caller } from '../caller/caller.ts';
@@ -15,6 +13,7 @@ import type { Allowances } from './allowances.ts';
 import type { Runnable } from './compiled.ts';
 import type { ListedOperations } from './listed-operations.ts';
 import type { Mask } from './mask.ts';
+import { type Measure, measureOperation } from './measure.ts';
 import { findVariableFaults } from './values.ts';
 import { findWidth, refuse } from './width.ts';
 
@@ -123,13 +122,6 @@ async function orRefused<Result>({ mask }: Options, run: () => Promise<Result>):
   }
 }
 
-interface Measure {
-  readonly depth: number;
-  /** Fields, those of a fragment wherever it stands. */
-  readonly breadth: number;
-  readonly complexity: number;
-}
-
 function measureWithin(request: Request, operation: OperationDefinitionNode): Refused | Measure {
   const { document, schema, variableValues } = request;
   const tooWide = findWidth(document, operation);
@@ -147,22 +139,9 @@ function measureWithin(request: Request, operation: OperationDefinitionNode): Re
 /** Arguments whose variables do not fit are found while measuring; thrown from here they would close a socket. */
 function tryMeasure(request: Request, operation: OperationDefinitionNode): Refused | Measure {
   try {
-    return measure(request, operation);
+    return measureOperation(request, operation);
   } catch {
     const message = 'A variable does not fit the argument it is used for.';
     return { errors: [new GraphQLError(message, { extensions: { code: 'BAD_USER_INPUT' } })] };
   }
-}
-
-/** Of a document with several operations only the one that is run counts; the measure takes the first it finds. */
-function measure({ document, ...request }: Request, operation: OperationDefinitionNode): Measure {
-  const fragments = document.definitions.filter(({ kind }) => kind === Kind.FRAGMENT_DEFINITION);
-  return complexityFromQuery(
-    { ...document, definitions: [operation, ...fragments] },
-    {
-      schema: request.schema,
-      variables: request.variableValues ?? {},
-      ctx: request.contextValue,
-    },
-  );
 }
