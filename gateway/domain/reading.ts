@@ -64,9 +64,15 @@ export function day(json: unknown): string | null {
   return isDayOfCalendar(value) ? value : null;
 }
 
-/** `2026-02-30` is none: Date would roll it over into March. */
+/** `2026-02-30` is none. Counted, because Date would roll it over into March and takes `0001-13-13` for 2013. */
 function isDayOfCalendar(value: string): boolean {
-  return new Date(value).getUTCDate() === Number(value.slice(8));
+  const [month, date] = [Number(value.slice(5, 7)), Number(value.slice(8))];
+  return month >= 1 && month <= 12 && date >= 1 && date <= daysOf(Number(value.slice(0, 4)), month);
+}
+
+function daysOf(year: number, month: number): number {
+  if (month !== 2) return [4, 6, 9, 11].includes(month) ? 30 : 31;
+  return year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0) ? 29 : 28;
 }
 
 /** An http(s) address without credentials; anything else, `javascript:` included, is null. */

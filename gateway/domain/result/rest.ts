@@ -206,5 +206,3 @@ export const readCriticalResult = optional(
     updatedAt: timestamp(raw.updated_at),
   })),
 );
-
-export type CriticalResult = NonNullable<ReturnType<typeof readCriticalResult>>;
