@@ -117,6 +117,7 @@ const rooms: readonly Room[] = [
     may: [
       errors,
       config,
+      expiry,
       /^gateway\/caller\//,
       /^gateway\/upstream\/service\.ts$/,
       /^gateway\/events\/deposits\.ts$/,

@@ -1,3 +1,4 @@
+import { createExpiry } from '../expiry.ts';
 import type { Caller } from './caller.ts';
 
 /**
@@ -23,23 +24,25 @@ export function keepVerified(
   verify: (credential: string) => Promise<Caller>,
 ): (credential: string) => Promise<Caller> {
   const kept = new Map<string, Verified>();
+  const expiry = createExpiry<string>(keptMs, (credential) => kept.delete(credential));
 
+  const dropFirst = () => {
+    const [first = ''] = kept.keys();
+    kept.delete(first);
+    expiry.remove(first);
+  };
   const verifyAnew = async (credential: string): Promise<Caller> => {
     const caller = await verify(credential);
-    const now = Date.now();
-    const keepMs = caller.kind === 'TEAM' ? keptMs : Math.min(caller.expiresAt.getTime() - now, keptMs);
-    // The first is the one whose time is over next, or soon.
-    if (kept.size >= maxCredentials) kept.delete(kept.keys().next().value ?? '');
-    const verified = { caller, until: now + keepMs };
-    kept.set(credential, verified);
-    setTimeout(() => {
-      if (kept.get(credential) === verified) kept.delete(credential);
-    }, keepMs).unref();
+    const minuteIsOver = Date.now() + keptMs;
+    const until = caller.kind === 'TEAM' ? minuteIsOver : Math.min(caller.expiresAt.getTime(), minuteIsOver);
+    // The first is the one whose minute is over next.
+    if (kept.size >= maxCredentials) dropFirst();
+    kept.set(credential, { caller, until });
+    expiry.add(credential);
     return caller;
   };
   return async (credential) => {
     const known = kept.get(credential);
-    // A timer may be late.
     return known !== undefined && Date.now() < known.until ? known.caller : await verifyAnew(credential);
   };
 }

@@ -5,7 +5,7 @@ import { keepVerified } from '../../../gateway/caller/verified-credentials.ts';
 const start = Date.parse('2026-03-02T00:00:00Z');
 
 beforeEach(() => {
-  vi.useFakeTimers({ now: start, toFake: ['Date', 'setTimeout', 'clearTimeout'] });
+  vi.useFakeTimers({ now: start, toFake: ['Date', 'performance', 'setTimeout', 'clearTimeout'] });
 });
 afterEach(() => {
   vi.useRealTimers();
