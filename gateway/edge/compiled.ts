@@ -84,11 +84,12 @@ function takeCandidate(
   candidates: WeakMap<DocumentNode, Map<string, Candidate>>,
   { document, operationName }: ExecutionArgs,
 ): Candidate {
-  const ofDocument = candidates.get(document) ?? new Map<string, Candidate>();
-  candidates.set(document, ofDocument);
   const name = operationName ?? '';
-  const candidate = ofDocument.get(name) ?? { uses: 0, run: null };
-  ofDocument.set(name, candidate);
+  const ofDocument = candidates.get(document) ?? new Map<string, Candidate>();
+  const known = ofDocument.get(name);
+  if (known !== undefined) return known;
+  const candidate: Candidate = { uses: 0, run: null };
+  candidates.set(document, ofDocument.set(name, candidate));
   return candidate;
 }
 
