@@ -20,7 +20,7 @@ import { teamMark } from './readers.ts';
 import type { OnAccess } from './upstream/access.ts';
 import { type Basis, keepApartOnUse } from './upstream/basis.ts';
 import type { Upstream } from './upstream/client.ts';
-import { bindService, type Service } from './upstream/service.ts';
+import { bindService, type Rights, type Service } from './upstream/service.ts';
 import { type Asked, traceUpstream } from './upstream/trace.ts';
 
 /** Probes want their answer soon, whatever the service does. */
@@ -82,7 +82,7 @@ export function createContexts(parts: ContextParts): Contexts {
 
   const bind = (to: Asked, { caller, signal, onAccess }: Bound) =>
     bindService(to, {
-      rights: createRights(caller),
+      rights: rightsOf(caller),
       ordersPath: config.ordersPath,
       signal,
       onTeam: noteTeam,
@@ -168,6 +168,17 @@ export function createContexts(parts: ContextParts): Contexts {
         ]),
       ),
   };
+}
+
+/** A caller is the same object from request to request (caller/authenticate.ts), and has the same rights in each. */
+const keptRights = new WeakMap<Caller, Rights>();
+
+function rightsOf(caller: Caller): Rights {
+  const kept = keptRights.get(caller);
+  if (kept !== undefined) return kept;
+  const rights = createRights(caller);
+  keptRights.set(caller, rights);
+  return rights;
 }
 
 /** Whose service it is. */
