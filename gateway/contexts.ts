@@ -18,10 +18,10 @@ import type { EventStore } from './events/open.ts';
 import { createLoaders, type GraphContext } from './graph/context.ts';
 import { teamMark } from './readers.ts';
 import type { OnAccess } from './upstream/access.ts';
-import { type Basis, keepApartOnUse, noteUses } from './upstream/basis.ts';
+import { type Basis, keepApartOnUse } from './upstream/basis.ts';
 import type { Upstream } from './upstream/client.ts';
-import { bindService, type Service } from './upstream/service.ts';
-import { type Asked, TracedUpstream } from './upstream/trace.ts';
+import { bindService, type Rights, type Service } from './upstream/service.ts';
+import { type Asked, traceUpstream } from './upstream/trace.ts';
 
 /** Probes want their answer soon, whatever the service does. */
 const probeMs = 2000;
@@ -72,9 +72,9 @@ export function createContexts(parts: ContextParts): Contexts {
   let teamId = config.teamId;
   const noteTeam = (id: string) => {
     if (teamId !== null) return;
-    teamId = id;
+    teamId = id.toLowerCase();
     // For commands, and for a start while the service is away. One that is lost because the log cannot be written now is written at the next start.
-    store.log.writeMark(teamMark, id).catch(() => undefined);
+    store.log.writeMark(teamMark, teamId).catch(() => undefined);
   };
 
   /** What an earlier run learned: not `teamId`, which the service's first answer sets right. */
@@ -82,12 +82,12 @@ export function createContexts(parts: ContextParts): Contexts {
 
   const bind = (to: Asked, { caller, signal, onAccess }: Bound) =>
     bindService(to, {
-      rights: createRights(caller),
+      rights: rightsOf(caller),
       ordersPath: config.ordersPath,
       signal,
-      onTeam: (id) => noteTeam(id.toLowerCase()),
+      onTeam: noteTeam,
       onUnreadable: parts.onUnreadable,
-      ...(onAccess === undefined ? {} : { onAccess }),
+      onAccess,
     });
 
   const create: CreateContext = ({
@@ -99,10 +99,9 @@ export function createContexts(parts: ContextParts): Contexts {
     lastEventId = null,
     basis,
   }) => {
-    const traced = new TracedUpstream(upstream);
-    const noted = basis === undefined ? traced : noteUses(traced, basis);
+    const traced = traceUpstream(upstream, basis);
     const onAccess = watchAgain(parts.watch, { caller, basis });
-    const service = bind(noted, { caller, signal: left, onAccess });
+    const service = bind(traced.upstream, { caller, signal: left, onAccess });
     const context: GraphContext = {
       caller,
       origin,
@@ -132,7 +131,7 @@ export function createContexts(parts: ContextParts): Contexts {
         basis?.noteTold(`unknown ${field} ${value}`, () => parts.onUnknown(field, value));
       }),
       onResync: parts.onResync,
-      upstreamTotals: () => traced.totals(),
+      upstreamTotals: traced.totals,
       isTraced: isTraced && caller.kind === 'TEAM',
     };
     return basis === undefined ? context : noteContext(context, basis);
@@ -171,6 +170,17 @@ export function createContexts(parts: ContextParts): Contexts {
   };
 }
 
+/** A caller is the same object from request to request (caller/authenticate.ts), and has the same rights in each. */
+const keptRights = new WeakMap<Caller, Rights>();
+
+function rightsOf(caller: Caller): Rights {
+  const kept = keptRights.get(caller);
+  if (kept !== undefined) return kept;
+  const rights = createRights(caller);
+  keptRights.set(caller, rights);
+  return rights;
+}
+
 /** Whose service it is. */
 interface Bound {
   readonly caller: Caller;
@@ -197,17 +207,25 @@ function watchAgain(
  * caller's equal operations, or notes what it does; of everything else each use makes the answer its operation's own.
  */
 function noteContext(context: GraphContext, basis: Basis): GraphContext {
-  const { caller, origin, service, portalOrigins, over, lastEventId, loaders } = context;
-  const { onUnknown, upstreamTotals, isTraced, events } = context;
+  const { events } = context;
   return keepApartOnUse(context, basis, {
-    ...{ caller, origin, service, portalOrigins, over, lastEventId, loaders },
-    ...{ onUnknown, upstreamTotals, isTraced },
+    caller: context.caller,
+    origin: context.origin,
+    service: context.service,
+    portalOrigins: context.portalOrigins,
+    over: context.over,
+    lastEventId: context.lastEventId,
+    loaders: context.loaders,
+    onUnknown: context.onUnknown,
+    upstreamTotals: context.upstreamTotals,
+    isTraced: context.isTraced,
     events: keepApartOnUse(events, basis, {
-      latest: async (subject) => {
+      latest: (subject) => {
         const endLook = basis.beginLook(subject);
-        const latest = await events.latest(subject);
-        endLook();
-        return latest;
+        return events.latest(subject).then((latest) => {
+          endLook();
+          return latest;
+        });
       },
     }),
   });

@@ -1,6 +1,5 @@
 import { anyChange, nameOfOrder } from './change.ts';
 import type { Standing } from './shelf.ts';
-import type { Asked } from './trace.ts';
 
 /**
  * What the answer to one operation rests on, noted while it runs: whether another may be given the same answer
@@ -46,9 +45,8 @@ class NotedBasis implements Basis {
   #pending = 0;
   #hasUnshared = false;
   readonly #standings: Standing[] = [];
-  /** Both made with the first. */
-  #looked: Set<string> | null = null;
-  #told: Map<string, () => void> | null = null;
+  readonly #looked: string[] = [];
+  readonly #told = new Map<string, () => void>();
 
   constructor(options: BasisOptions) {
     this.#options = options;
@@ -79,15 +77,13 @@ class NotedBasis implements Basis {
 
   beginLook(orderId: string): () => void {
     this.#pending += 1;
-    this.#looked ??= new Set();
-    this.#looked.add(nameOfOrder(orderId));
+    this.#looked.push(nameOfOrder(orderId));
     return () => {
       this.#pending -= 1;
     };
   }
 
   noteTold(key: string, tellAgain: () => void): void {
-    this.#told ??= new Map();
     if (!this.#told.has(key)) this.#told.set(key, tellAgain);
   }
 
@@ -98,33 +94,16 @@ class NotedBasis implements Basis {
   }
 
   told(): readonly (() => void)[] {
-    return this.#told === null ? [] : [...this.#told.values()];
+    return [...this.#told.values()];
   }
 
   /** What the log says of an order is old as soon as the read that showed the order is: the same news tells of both. */
   #isCovered(): boolean {
-    const looked = this.#looked;
-    if (looked === null || this.#standings.some(({ restsOn }) => restsOn.includes(anyChange))) return true;
+    if (this.#looked.length === 0) return true;
+    if (this.#standings.some(({ restsOn }) => restsOn.includes(anyChange))) return true;
     const names = new Set(this.#standings.flatMap(({ restsOn }) => restsOn));
-    return [...looked].every((name) => names.has(name));
+    return this.#looked.every((name) => names.has(name));
   }
-}
-
-/** The service, with each use of it noted. A read that fails never ends, whatever is made of its failure. */
-export function noteUses(upstream: Asked, basis: Basis): Asked {
-  return keepApartOnUse(upstream, basis, {
-    read: async (call, options) => {
-      if (call.isSingleUse) basis.keepApart();
-      const endRead = basis.beginRead();
-      let shared: Standing | null = null;
-      const onStanding = (standing: Standing) => {
-        shared = standing;
-      };
-      const json = await upstream.read(call, { ...options, onStanding });
-      endRead(shared);
-      return json;
-    },
-  });
 }
 
 /**

@@ -109,7 +109,7 @@ export interface ServiceOptions {
   /** Told the team that an answer names. */
   readonly onTeam?: (teamId: string) => void;
   /** Told of every access to somebody's data; left out for the gateway itself. */
-  readonly onAccess?: OnAccess;
+  readonly onAccess?: OnAccess | undefined;
   /** Told of rows that a reader left out and of answers that it refused. */
   readonly onUnreadable?: (operation: string, ...found: Parameters<OnUnreadable>) => void;
 }

@@ -1,6 +1,8 @@
+import { type Basis, keepApartOnUse } from './basis.ts';
 import type { ReadOptions, Upstream, UpstreamCall, WriteOptions } from './client.ts';
 import type { AnsweredBy } from './coalesce.ts';
 import type { OpenOptions, UpstreamFile } from './file.ts';
+import type { Standing } from './shelf.ts';
 
 /** What one operation has asked of the service so far. */
 export interface UpstreamTotals {
@@ -17,9 +19,29 @@ export interface UpstreamTotals {
 /** What one operation asks of the service. */
 export type Asked = Pick<Upstream, 'read' | 'write' | 'open'>;
 
-/** The service with a count of what is asked of it through here. A class, so that its methods are shared: each operation has one. */
-export class TracedUpstream implements Asked {
+export interface TracedUpstream {
+  readonly upstream: Asked;
+  readonly totals: () => UpstreamTotals;
+}
+
+/**
+ * The service with a count of what is asked of it through here, for one operation.
+ * @param basis notes each read; whatever else is used of the service makes the answer its operation's own
+ */
+export function traceUpstream(upstream: Asked, basis: Basis | undefined): TracedUpstream {
+  const asking = new Asking(upstream, basis);
+  const totals = () => asking.totals();
+  if (basis === undefined) return { upstream: asking, totals };
+  return {
+    upstream: keepApartOnUse(asking, basis, { read: (call, options) => asking.read(call, options) }),
+    totals,
+  };
+}
+
+/** A class, so that its methods are shared; a read is counted and noted in one layer. */
+class Asking implements Asked {
   readonly #upstream: Asked;
+  readonly #basis: Basis | undefined;
   #asked = 0;
   #shared = 0;
   #kept = 0;
@@ -27,17 +49,33 @@ export class TracedUpstream implements Asked {
   #since = 0;
   #ms = 0;
 
-  constructor(upstream: Asked) {
+  constructor(upstream: Asked, basis: Basis | undefined) {
     this.#upstream = upstream;
+    this.#basis = basis;
   }
 
-  read(call: UpstreamCall, options: ReadOptions): Promise<unknown> {
-    const onAnswered = (by: AnsweredBy) => {
-      if (by === 'shared') this.#shared += 1;
-      else this.#kept += 1;
-      options.onAnswered?.(by);
-    };
-    return this.#time(this.#upstream.read(call, { ...options, onAnswered }));
+  async read(call: UpstreamCall, options: ReadOptions): Promise<unknown> {
+    if (call.isSingleUse) this.#basis?.keepApart();
+    const endRead = this.#basis?.beginRead();
+    let standing: Standing | null = null;
+    this.#begin();
+    try {
+      const json = await this.#upstream.read(call, {
+        ...options,
+        onAnswered: (by) => {
+          this.#count(by);
+          options.onAnswered?.(by);
+        },
+        onStanding: (shared) => {
+          standing = shared;
+        },
+      });
+      // One that fails never ends, whatever is made of its failure.
+      endRead?.(standing);
+      return json;
+    } finally {
+      this.#end();
+    }
   }
 
   write(call: UpstreamCall, options?: WriteOptions): Promise<unknown> {
@@ -54,14 +92,27 @@ export class TracedUpstream implements Asked {
   }
 
   async #time<Result>(answer: Promise<Result>): Promise<Result> {
-    this.#asked += 1;
-    if (this.#waiting === 0) this.#since = performance.now();
-    this.#waiting += 1;
+    this.#begin();
     try {
       return await answer;
     } finally {
-      this.#waiting -= 1;
-      if (this.#waiting === 0) this.#ms += performance.now() - this.#since;
+      this.#end();
     }
+  }
+
+  #begin(): void {
+    this.#asked += 1;
+    if (this.#waiting === 0) this.#since = performance.now();
+    this.#waiting += 1;
+  }
+
+  #end(): void {
+    this.#waiting -= 1;
+    if (this.#waiting === 0) this.#ms += performance.now() - this.#since;
+  }
+
+  #count(by: AnsweredBy): void {
+    if (by === 'shared') this.#shared += 1;
+    else this.#kept += 1;
   }
 }
