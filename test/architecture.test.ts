@@ -14,6 +14,7 @@ interface Room {
 const errors = /^gateway\/errors\.ts$/;
 const json = /^gateway\/json\.ts$/;
 const log = /^gateway\/log\.ts$/;
+const expiry = /^gateway\/expiry\.ts$/;
 const config = /^gateway\/config(\.ts$|\/)/;
 const node = /^node:/;
 
@@ -73,6 +74,7 @@ const conceptRooms: readonly Room[] = concepts.flatMap((concept) => {
 const rooms: readonly Room[] = [
   { files: errors, may: [] },
   { files: json, may: [] },
+  { files: expiry, may: [] },
   { files: log, may: [errors, /^pino$/] },
   { files: config, may: [errors, config, /^zod$/, /^node:(fs|crypto)$/] },
   { files: /^gateway\/kept-secrets\.ts$/, may: [errors, config, /^zod$/, node] },
@@ -83,7 +85,7 @@ const rooms: readonly Room[] = [
   { files: /^gateway\/start-text\.ts$/, may: [/^gateway\/config\.ts$/] },
   {
     files: /^gateway\/upstream\//,
-    may: [errors, json, log, /^gateway\/upstream\//, /^(undici|cockatiel|node:stream)$/],
+    may: [errors, json, log, expiry, /^gateway\/upstream\//, /^(undici|cockatiel|node:stream)$/],
   },
   {
     files: /^gateway\/webhooks\//,
@@ -143,6 +145,7 @@ const rooms: readonly Room[] = [
     may: [
       errors,
       log,
+      expiry,
       /^gateway\/(metrics|edge\/.*|graph\/.*|caller\/.*|webhooks\/.*|upstream\/(basis|shelf))\.ts$/,
       /^(graphql|graphql-jit|graphql-yoga|@graphql-yoga\/.*|graphql-ws|ws|hono|hono\/.*|zod|@pothos\/plugin-complexity|rate-limiter-flexible)$/,
       node,

@@ -3,7 +3,7 @@ import { basename } from 'node:path';
 import process from 'node:process';
 import { parseArgs } from 'node:util';
 import { type BenchTools, ensureBenchTools } from '../../test/support/tools.ts';
-import { describeMachine } from '../support/machine.ts';
+import { describeMachine, watchStolenTime } from '../support/machine.ts';
 import { describeGoal, judge } from './goals.ts';
 import { createLoader } from './load.ts';
 import { type Measured, measureWorkload } from './measure.ts';
@@ -44,8 +44,9 @@ export async function run(args: readonly string[]): Promise<void> {
   const tools = values.short ? { nginx: null, wrk: null } : ensureBenchTools();
   const settings = readSettings(values.vary);
   const wanted = { workloads: pickWorkloads(values.only), isProfiling: values.profile, settings, tools };
+  const stolen = watchStolenTime();
   const measured = await measureAll(plan, wanted);
-  const report = { ...measured, conditions: describeConditions(plan, wanted) };
+  const report = { ...measured, conditions: describeConditions(plan, wanted), stolenShare: stolen() };
   if (values.write) writeReport(report);
   const goals = judge(report.figures).map(describeGoal);
   const profiles = report.profiles.map((profile) => `${describeProfile(profile)}\n`);
@@ -79,7 +80,7 @@ interface Wanted {
  * What changes the service needs one that can change. Everything else reads the constant one; where there is none, one
  * stage does for all.
  */
-async function measureAll(plan: Plan, wanted: Wanted): Promise<Omit<ReadsReport, 'conditions'>> {
+async function measureAll(plan: Plan, wanted: Wanted): Promise<Pick<ReadsReport, 'figures' | 'profiles'>> {
   if (plan.withPeers) ensurePeers();
   const measured: Measured[] = [];
   for (const some of shareOut(wanted)) measured.push(...(await measureSome(plan, some)));

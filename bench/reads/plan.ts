@@ -19,7 +19,7 @@ const full: Plan = {
   connections: 32,
   rounds: 3,
   seconds: 3,
-  warmUpSeconds: 1,
+  warmUpSeconds: 2,
   webhooksPerSecond: 50,
   withPeers: true,
 };

@@ -17,6 +17,14 @@ export interface Profile {
   /** The share of all time in which the main thread was busy. */
   readonly busyShare: number;
   readonly top: readonly SelfTime[];
+  /** The same by folder of ours and by package: where a cost is spread over many functions, this shows it. */
+  readonly parts: readonly PartTime[];
+}
+
+/** A folder of ours, a package, or a part of Node, and its share of the time in which the main thread was busy. */
+export interface PartTime {
+  readonly part: string;
+  readonly share: number;
 }
 
 const shown = 12;
@@ -37,7 +45,7 @@ const profileShape = z.object({
 });
 type Sampled = z.output<typeof profileShape>['profile'];
 
-type SelfTimes = Pick<Profile, 'busyShare' | 'top'>;
+type SelfTimes = Pick<Profile, 'busyShare' | 'top' | 'parts'>;
 
 /** Tells where the time of a server goes while `load` lasts. */
 export type Profiler = (load: () => Promise<unknown>) => Promise<SelfTimes>;
@@ -67,10 +75,11 @@ async function profileAt(address: string, load: () => Promise<unknown>): Promise
   return readSelfTimes(profile);
 }
 
-/** Adds up by function what was sampled by call path. */
+/** Adds up by function, and by part, what was sampled by call path. */
 function readSelfTimes({ nodes, samples, timeDeltas }: Sampled): SelfTimes {
   const frames = new Map(nodes.map(({ id, callFrame }) => [id, callFrame]));
-  const times = new Map<string, SelfTime & { readonly us: number }>();
+  const functions = new Map<string, SelfTime & { readonly us: number }>();
+  const parts = new Map<string, number>();
   let [busyUs, allUs] = [0, 0];
   samples.forEach((id, index) => {
     const frame = frames.get(id);
@@ -81,13 +90,28 @@ function readSelfTimes({ nodes, samples, timeDeltas }: Sampled): SelfTimes {
     const place = describePlace(frame.url, frame.lineNumber);
     const key = `${frame.functionName} ${place}`;
     const name = frame.functionName || '(anonymous)';
-    times.set(key, { name, place, share: 0, us: (times.get(key)?.us ?? 0) + us });
+    functions.set(key, { name, place, share: 0, us: (functions.get(key)?.us ?? 0) + us });
+    const part = describePart(name, place);
+    parts.set(part, (parts.get(part) ?? 0) + us);
   });
-  const top = [...times.values()]
+  const top = [...functions.values()]
     .toSorted((a, b) => b.us - a.us)
     .slice(0, shown)
     .map(({ name, place, us }) => ({ name, place, share: us / busyUs }));
-  return { busyShare: busyUs / allUs, top };
+  const spread = [...parts]
+    .toSorted(([, a], [, b]) => b - a)
+    .slice(0, shown)
+    .map(([part, us]) => ({ part, share: us / busyUs }));
+  return { busyShare: busyUs / allUs, top, parts: spread };
+}
+
+/** `gateway/edge`, `undici`, `node`; what has no place is the engine's own, or the system's. */
+function describePart(name: string, place: string): string {
+  if (place.startsWith('node:')) return 'node';
+  if (place === '' || place.startsWith('wasm')) return name.startsWith('(') ? name : 'native code';
+  const [first = '', second = ''] = place.split(/[/:]/);
+  if (first === 'gateway') return second.endsWith('.ts') ? first : `${first}/${second}`;
+  return first.startsWith('@') ? `${first}/${second}` : first;
 }
 
 /** A file of ours by its path, one of a package by its path within `node_modules`. */

@@ -14,6 +14,8 @@ export interface ReadsReport {
   readonly profiles: readonly Profile[];
   /** What was measured on and with: machine, versions, settings. */
   readonly conditions: string;
+  /** The share of the processors' time that the host gave to others meanwhile; null where nobody says. */
+  readonly stolenShare: number | null;
 }
 
 const docs = new URL('../../docs/', import.meta.url);
@@ -45,7 +47,7 @@ export function describeReport(report: ReadsReport, plots: Partial<typeof images
     ),
     section(
       'Latency',
-      `Half of the requests took at most the first time, 99 of 100 at most the second.\n\n${toTable(
+      `${describeTails(report)}\n\n${toTable(
         figures,
         ({ p50Ms, p99Ms }) => `${formatMs(p50Ms)}, ${formatMs(p99Ms)}`,
       )}`,
@@ -61,6 +63,22 @@ export function describeReport(report: ReadsReport, plots: Partial<typeof images
 function section(title: string, text: string, image?: string): string {
   if (text === '') return '';
   return `## ${title}\n\n${text}${image === undefined ? '' : `\n\n![${title}](images/${image})`}`;
+}
+
+/** With what the machine itself adds to the slowest of them. */
+function describeTails({ figures, stolenShare }: ReadsReport): string {
+  const bare = figures.filter(({ target }) => target === 'bare').map(({ p50Ms, p99Ms }) => p99Ms / p50Ms);
+  return [
+    'Half of the requests took at most the first time, 99 of 100 at most the second.',
+    ...(stolenShare === null
+      ? []
+      : [`The host gave ${(stolenShare * 100).toFixed(1)} % of the processors' time to others meanwhile.`]),
+    ...(bare.length === 0
+      ? []
+      : [
+          `The second time of bare node:http, which does nothing, is ${Math.max(...bare).toFixed(1)} times its first at worst.`,
+        ]),
+  ].join(' ');
 }
 
 /** Workloads by servers; a cell is empty where one was not asked. */
@@ -122,8 +140,18 @@ function describeMisses(goals: readonly Goal[], profiles: readonly Profile[]): s
 }
 
 /** Where the time of one server went, as Markdown. */
-export function describeProfile({ workload, target, busyShare, top }: Profile): string {
-  const rows = top.map(({ name, place, share }) => toRow([`${(share * 100).toFixed(1)} %`, name, place]));
-  const title = `${targetNames[target]}, ${describeWorkload(workload)}: its main thread is busy ${Math.round(busyShare * 100)} % of the time, with`;
-  return [title, '', toRow(['of that', 'function', 'where']), '|---:|---|---|', ...rows].join('\n');
+export function describeProfile({ workload, target, busyShare, top, parts }: Profile): string {
+  const rows = top.map(({ name, place, share }, index) => {
+    const part = parts[index];
+    const ofPart = part === undefined ? ['', ''] : [formatShare(part.share), part.part];
+    return toRow([formatShare(share), name, place, ...ofPart]);
+  });
+  const busy = Math.round(busyShare * 100);
+  const title = `${targetNames[target]}, ${describeWorkload(workload)}: its main thread is busy ${busy} % of the time, with`;
+  const head = toRow(['of that', 'function', 'where', 'and of that', 'all of']);
+  return [title, '', head, '|---:|---|---|---:|---|', ...rows].join('\n');
+}
+
+function formatShare(share: number): string {
+  return `${(share * 100).toFixed(1)} %`;
 }

@@ -1,3 +1,4 @@
+import { createExpiry, type Expiry } from '../expiry.ts';
 import type { Basis } from '../upstream/basis.ts';
 import type { Standing } from '../upstream/shelf.ts';
 import type { PlainAnswer } from './plain-answer.ts';
@@ -46,7 +47,8 @@ export interface AnswerShelfOptions {
 
 interface Standee extends WholeAnswer {
   readonly bytes: number;
-  readonly timer: NodeJS.Timeout;
+  /** What ends its time. */
+  readonly expiry: Expiry<string>;
 }
 
 export function createAnswerShelf({
@@ -61,9 +63,10 @@ export function createAnswerShelf({
     const gone = standing.get(key);
     if (gone === undefined) return;
     standing.delete(key);
-    clearTimeout(gone.timer);
+    gone.expiry.remove(key);
     bytes -= gone.bytes;
   };
+  const [keptOnes, onesOfBurst] = [createExpiry(keepMs, remove), createExpiry(burstMs, remove)];
   const makeRoom = () => {
     for (const key of standing.keys()) {
       if (standing.size <= bounds.answers && bytes <= bounds.bytes) return;
@@ -84,9 +87,11 @@ export function createAnswerShelf({
       const followsNews = made.restsOn.some(({ restsOn }) => restsOn.length > 0);
       const isKept = made.restsOn.every((read) => read.isKept);
       if (isKept && keepMs === 0) return;
-      const timer = setTimeout(() => remove(key), isKept ? keepMs : burstMs).unref();
-      standing.set(key, { ...made, followsNews, isKept, timer, bytes: sizeOf(key, made) });
-      bytes += sizeOf(key, made);
+      const expiry = isKept ? keptOnes : onesOfBurst;
+      const size = sizeOf(key, made);
+      standing.set(key, { ...made, followsNews, isKept, expiry, bytes: size });
+      expiry.add(key);
+      bytes += size;
       makeRoom();
     },
   };

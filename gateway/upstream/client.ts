@@ -1,10 +1,10 @@
-import { type Dispatcher, Pool } from 'undici';
-import { GatewayError, isGatewayError } from '../errors.ts';
+import { Pool } from 'undici';
+import { isGatewayError } from '../errors.ts';
 import type { Touched } from './change.ts';
 import { type AnsweredBy, createCoalescer } from './coalesce.ts';
-import { runWithin } from './deadline.ts';
-import { type Answer, describeEnd, readAnswer, toGatewayError } from './failure.ts';
-import { mediaTypeOf, notThatFile, type OpenOptions, type UpstreamFile } from './file.ts';
+import { type ExchangeLimits, exchange } from './exchange.ts';
+import { readAnswer } from './failure.ts';
+import { type OpenOptions, openFile, type UpstreamFile } from './file.ts';
 import type { Form } from './form.ts';
 import { toBody, toHeaders, toKey, toPath } from './request.ts';
 import { withRetries } from './retry.ts';
@@ -121,59 +121,15 @@ export function createUpstream(options: UpstreamOptions): Upstream {
   } = options;
   const coalescer = createCoalescer({ keepMs, ...(onDropped === undefined ? {} : { onDropped }) });
 
-  const attempt = async (call: UpstreamCall, signal: AbortSignal): Promise<Fetched> => {
-    try {
-      const response = await pool.request({
-        method: call.method,
-        path: toPath(base.pathname, call),
-        headers: toHeaders(call, { [apiKeyHeader]: apiKey }),
-        ...toBody(call),
-        signal,
-      });
-      const answer: Answer = {
-        status: response.statusCode,
-        retryAfter: headerText(response.headers['retry-after']),
-        body: await readBody(response.body, maxBodyBytes),
-      };
-      return { json: readAnswer(answer, call.readsRefusals), bytes: answer.body.length };
-    } catch (error) {
-      throw toGatewayError(error, signal);
-    }
-  };
-
-  const attemptFile = async (
-    call: UpstreamCall,
-    { accept, signal = new AbortController().signal, headMs }: OpenOptions & { readonly headMs: number },
-  ): Promise<UpstreamFile | undefined> => {
-    // Ends with the head: a whole file may take longer than the deadline, a pause within it may not.
-    const slow = new AbortController();
-    const timer = setTimeout(() => slow.abort(new DOMException('', 'TimeoutError')), headMs);
-    const ended = AbortSignal.any([signal, slow.signal]);
-    try {
-      const { statusCode, headers, body } = await pool.request({
-        method: call.method,
-        path: toPath(base.pathname, call),
-        headers: { ...toHeaders(call, { [apiKeyHeader]: apiKey }), accept },
-        bodyTimeout: deadlineMs,
-        signal: ended,
-      });
-      if (statusCode < 200 || statusCode > 299) {
-        const retryAfter = headerText(headers['retry-after']);
-        readAnswer({ status: statusCode, retryAfter, body: await readBody(body, maxBodyBytes) });
-        return undefined;
-      }
-      // A body that is ended before anybody reads it says so as an error, which is nobody's.
-      const cancel = () => void body.on('error', () => {}).destroy();
-      if (statusCode === 200 && mediaTypeOf(headerText(headers['content-type'])) === accept) {
-        return { bytes: Number(headerText(headers['content-length'])) || null, body, cancel };
-      }
-      cancel();
-      throw notThatFile();
-    } catch (error) {
-      throw toGatewayError(error, ended);
-    } finally {
-      clearTimeout(timer);
-    }
+  const requestOf = (call: UpstreamCall) => ({
+    method: call.method,
+    path: toPath(base.pathname, call),
+    headers: toHeaders(call, { [apiKeyHeader]: apiKey }),
+    ...toBody(call),
+  });
+  const attempt = async (call: UpstreamCall, limits: Omit<ExchangeLimits, 'maxBytes'>): Promise<Fetched> => {
+    const answer = await exchange(pool, requestOf(call), { ...limits, maxBytes: maxBodyBytes });
+    return { json: readAnswer(answer, call.readsRefusals), bytes: answer.body.length };
   };
 
   const measured = async <Result>(call: UpstreamCall, run: () => Promise<Result>): Promise<Result> => {
@@ -194,11 +150,8 @@ export function createUpstream(options: UpstreamOptions): Upstream {
     const deadline = performance.now() + deadlineMs;
     return measured(call, () =>
       withRetries({ deadline, baseDelayMs: retryDelayMs }, () => {
-        if (left.aborted) throw describeEnd(left);
         const remainingMs = Math.max(1, deadline - performance.now());
-        return runWithin(Math.ceil(Math.min(attemptMs, remainingMs)), left, (signal) =>
-          attempt(call, signal),
-        );
+        return attempt(call, { ms: Math.ceil(Math.min(attemptMs, remainingMs)), left });
       }),
     );
   };
@@ -227,7 +180,7 @@ export function createUpstream(options: UpstreamOptions): Upstream {
     let touched = touches(undefined);
     coalescer.change(touched);
     try {
-      const { json } = await measured(call, () => attempt(call, AbortSignal.timeout(deadlineMs)));
+      const { json } = await measured(call, () => attempt(call, { ms: deadlineMs, left: null }));
       touched = touches({ json });
       return json;
     } catch (error) {
@@ -251,7 +204,10 @@ export function createUpstream(options: UpstreamOptions): Upstream {
       return measured(call, () =>
         withRetries({ deadline, baseDelayMs: retryDelayMs }, () => {
           const headMs = Math.max(1, Math.min(attemptMs, deadline - performance.now()));
-          return attemptFile(call, { ...options, headMs });
+          const request = requestOf(call);
+          const headers = { ...request.headers, accept: options.accept };
+          const limits = { headMs, pauseMs: deadlineMs, maxBytes: maxBodyBytes };
+          return openFile(pool, { ...request, headers }, { ...options, ...limits });
         }),
       );
     },
@@ -267,29 +223,4 @@ async function closeWithin(pool: Pool, ms: number): Promise<void> {
   const cut = setTimeout(() => void pool.destroy(), ms);
   await pool.close().catch(() => undefined);
   clearTimeout(cut);
-}
-
-function headerText(value: string | readonly string[] | undefined): string | null {
-  if (value === undefined) return null;
-  return typeof value === 'string' ? value : (value[0] ?? null);
-}
-
-/** By events: iterating over a stream costs more than reading a small answer. */
-function readBody(body: Dispatcher.ResponseData['body'], maxBytes: number): Promise<string> {
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  return new Promise((resolve, reject) => {
-    body.on('data', (chunk: Buffer) => {
-      bytes += chunk.length;
-      chunks.push(chunk);
-      if (bytes <= maxBytes) return;
-      const message = 'The service answered with more than the gateway reads.';
-      body.destroy(new GatewayError('UPSTREAM_UNREADABLE', message));
-    });
-    body.once('end', () => resolve(Buffer.concat(chunks, bytes).toString('utf8')));
-    body.on('error', reject);
-    body.once('close', () => {
-      if (!body.readableEnded) reject(new Error('The body has ended before its end.'));
-    });
-  });
 }

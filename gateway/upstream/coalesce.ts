@@ -1,3 +1,4 @@
+import { createExpiry } from '../expiry.ts';
 import { anyChange, isTouched, type Touched } from './change.ts';
 import { describeEnd } from './failure.ts';
 import { type Bounds, createShelf, type Fetched, type SharedRead, type Standing } from './shelf.ts';
@@ -63,6 +64,8 @@ export interface CoalescerOptions {
 export function createCoalescer(options: CoalescerOptions = {}): Coalescer {
   const { keepMs = 0, onDropped } = options;
   const shelf = createShelf(options.bounds ?? defaultBounds);
+  const keptOnes = createExpiry(keepMs, shelf.drop);
+  const onesOfBurst = createExpiry(burstMs, shelf.drop);
   const underWay = new Set<SharedRead>();
   let changes = 0;
   const bursts = createBursts(() => shelf.ofBurst().forEach(shelf.drop));
@@ -83,13 +86,12 @@ export function createCoalescer(options: CoalescerOptions = {}): Coalescer {
     const isOld = read.missed.some((touched) => isTouched(restsOn, touched));
     const burst = bursts.current();
     if (isOld || !(isKept || burst !== null)) return shelf.drop(read);
-    const timer = setTimeout(() => shelf.drop(read), isKept ? keepMs : burstMs).unref();
     shelf.settle(read, {
       ...fetched,
       at: performance.now(),
       burst,
       standing: { stands: true, isKept, restsOn },
-      timer,
+      expiry: isKept ? keptOnes : onesOfBurst,
     });
     for (let left = shelf.dropOverflow(); left > 0; left -= 1) onDropped?.('full');
   };

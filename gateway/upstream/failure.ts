@@ -146,23 +146,28 @@ function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** What a call met that was not answered. */
-export function toGatewayError(error: unknown, signal: AbortSignal): GatewayError {
+/** What a call met that was not answered, where nothing here has ended it. */
+export function describeFault(error: unknown): GatewayError {
   if (error instanceof GatewayError) return error;
-  if (!signal.aborted) {
-    const notSent = isConnectFailure(error);
-    const message = notSent ? 'The service could not be reached.' : 'The service gave no answer.';
-    return new GatewayError('UPSTREAM_UNAVAILABLE', message, { cause: error, notSent });
-  }
-  return describeEnd(signal);
+  const notSent = isConnectFailure(error);
+  const message = notSent ? 'The service could not be reached.' : 'The service gave no answer.';
+  return new GatewayError('UPSTREAM_UNAVAILABLE', message, { cause: error, notSent });
 }
 
 /** Why a wait has ended: its deadline, or nobody waits any more, which is no failure of anybody. */
 export function describeEnd({ reason }: AbortSignal): GatewayError {
   const isTimeout = reason instanceof DOMException && reason.name === 'TimeoutError';
   return isTimeout
-    ? new GatewayError('UPSTREAM_TIMEOUT', 'The service did not answer in time.')
+    ? describeLate()
     : new GatewayError('ABANDONED', 'The client left before the service had answered.', { cause: reason });
+}
+
+export function describeLate(): GatewayError {
+  return new GatewayError('UPSTREAM_TIMEOUT', 'The service did not answer in time.');
+}
+
+export function describeTooLong(): GatewayError {
+  return new GatewayError('UPSTREAM_UNREADABLE', 'The service answered with more than the gateway reads.');
 }
 
 function isConnectFailure(error: unknown): boolean {

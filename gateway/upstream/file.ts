@@ -1,4 +1,7 @@
+import type { Dispatcher } from 'undici';
 import { GatewayError } from '../errors.ts';
+import { textOf } from './exchange.ts';
+import { describeEnd, describeFault, describeTooLong, readAnswer } from './failure.ts';
 
 /** A file of the service on its way. */
 export interface UpstreamFile {
@@ -17,11 +20,69 @@ export interface OpenOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** The media type of an answer without its parameters, in lower case. */
-export function mediaTypeOf(contentType: string | null): string {
-  return contentType?.split(';')[0]?.trim().toLowerCase() ?? '';
+/** The limits of one attempt, besides those of its opener. */
+export interface FileLimits {
+  /** Until the head of the answer has come. */
+  readonly headMs: number;
+  /** Between any two pieces of the file. */
+  readonly pauseMs: number;
+  /** Of what is read of an answer that is no file. */
+  readonly maxBytes: number;
 }
 
-export function notThatFile(): GatewayError {
-  return new GatewayError('UPSTREAM_UNREADABLE', 'The service answered with something that is not the file.');
+/**
+ * A file as soon as its head has come, or `undefined` where there is none (404). A whole file may take longer than a call
+ * may, a pause within it may not.
+ * @throws GatewayError as every call (failure.ts), and UPSTREAM_UNREADABLE for another media type
+ */
+export async function openFile(
+  dispatcher: Dispatcher,
+  request: Dispatcher.RequestOptions,
+  { accept, signal = new AbortController().signal, ...limits }: OpenOptions & FileLimits,
+): Promise<UpstreamFile | undefined> {
+  const slow = new AbortController();
+  const timer = setTimeout(() => slow.abort(new DOMException('', 'TimeoutError')), limits.headMs);
+  const ended = AbortSignal.any([signal, slow.signal]);
+  try {
+    const { statusCode, headers, body } = await dispatcher.request({
+      ...request,
+      bodyTimeout: limits.pauseMs,
+      signal: ended,
+    });
+    if (statusCode < 200 || statusCode > 299) {
+      const retryAfter = textOf(headers['retry-after']);
+      readAnswer({ status: statusCode, retryAfter, body: await readText(body, limits.maxBytes) });
+      return undefined;
+    }
+    // A body that is ended before anybody reads it says so as an error, which is nobody's.
+    const cancel = () => void body.on('error', () => {}).destroy();
+    if (statusCode === 200 && mediaTypeOf(textOf(headers['content-type'])) === accept) {
+      return { bytes: Number(textOf(headers['content-length'])) || null, body, cancel };
+    }
+    cancel();
+    throw new GatewayError(
+      'UPSTREAM_UNREADABLE',
+      'The service answered with something that is not the file.',
+    );
+  } catch (error) {
+    throw ended.aborted && !(error instanceof GatewayError) ? describeEnd(ended) : describeFault(error);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+async function readText(body: Dispatcher.ResponseData['body'], maxBytes: number): Promise<string> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of body) {
+    bytes += chunk.length;
+    if (bytes > maxBytes) throw describeTooLong();
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks, bytes).toString('utf8');
+}
+
+/** The media type of an answer without its parameters, in lower case. */
+function mediaTypeOf(contentType: string | null): string {
+  return contentType?.split(';')[0]?.trim().toLowerCase() ?? '';
 }

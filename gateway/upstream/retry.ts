@@ -15,7 +15,19 @@ export interface RetryOptions {
  * body. `Retry-After` is honoured; a pause that would outlast the deadline ends the tries at once.
  * Writes never come here: the service has no idempotency for most of them (specification, Endpoints).
  */
-export function withRetries<T>(options: RetryOptions, attempt: () => Promise<T>): Promise<T> {
+export async function withRetries<T>(options: RetryOptions, attempt: () => Promise<T>): Promise<T> {
+  try {
+    return await attempt();
+  } catch (error) {
+    // A policy is made for what has failed, and goes on from there: nearly nothing needs one.
+    return await goOn(options, { error, attempt });
+  }
+}
+
+function goOn<T>(
+  options: RetryOptions,
+  failed: { readonly error: unknown; readonly attempt: () => Promise<T> },
+) {
   let attempts = 0;
   const policy = retry(
     handleWhen((error) => isWorthRetrying(error) && fitsDeadline(error, options)),
@@ -27,7 +39,7 @@ export function withRetries<T>(options: RetryOptions, attempt: () => Promise<T>)
       }),
     },
   );
-  return policy.execute(attempt);
+  return policy.execute(({ attempt }) => (attempt === 0 ? Promise.reject(failed.error) : failed.attempt()));
 }
 
 function isWorthRetrying(error: unknown): error is GatewayError {

@@ -1,3 +1,4 @@
+import type { Expiry } from '../expiry.ts';
 import type { Touched } from './change.ts';
 
 /** The service's answer as read from its JSON, and how long that was. */
@@ -22,7 +23,8 @@ export interface Settled extends Fetched {
   /** The burst it settled in (coalesce.ts). */
   readonly burst: number | null;
   readonly standing: Standing;
-  readonly timer: NodeJS.Timeout;
+  /** What ends its time. */
+  readonly expiry: Expiry<SharedRead>;
 }
 
 /** Whether an answer is still shared: for whoever holds what was made of it, and not the answer itself. */
@@ -72,7 +74,7 @@ export function createShelf(most: Bounds): Shelf {
     if (!has(read)) return;
     reads.delete(read.key);
     if (read.settled === null) return;
-    clearTimeout(read.settled.timer);
+    read.settled.expiry.remove(read);
     read.settled.standing.stands = false;
     count(read, -1);
     ofBurst.delete(read);
@@ -99,6 +101,7 @@ export function createShelf(most: Bounds): Shelf {
     has,
     settle: (read, settled) => {
       read.settled = settled;
+      settled.expiry.add(read);
       count(read, 1);
       if (!settled.standing.isKept) ofBurst.add(read);
       for (const name of settled.standing.restsOn) {

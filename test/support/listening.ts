@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import type { Server } from 'node:http';
+import type { Server } from 'node:net';
 
 /** Lets a server listen on a free port of this machine. Returns its address, such as `http://127.0.0.1:40123`. */
 export async function listenAnywhere(server: Server): Promise<string> {
