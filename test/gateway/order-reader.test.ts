@@ -179,6 +179,26 @@ function revive(key: string, value: unknown): unknown {
   return /At$/.test(key) && typeof value === 'string' ? new Date(value) : value;
 }
 
+const sentEvent = fc.nat(3).map((eventId) => ({ id: eventId, status: `step-${eventId}` }));
+const sentEvents = fc.oneof(
+  fc.array(sentEvent),
+  // As the service sends them.
+  fc.uniqueArray(fc.nat(9)).map((ids) => ids.toSorted().map((eventId) => ({ id: eventId, status: 'step' }))),
+);
+
+test('the events of an order are oldest first and each once, the last event among them', () => {
+  fc.assert(
+    fc.property(sentEvents, fc.option(sentEvent), (events, last) => {
+      const order = readOrder({ id: 'a', user_id: 'b', events, last_event: last });
+
+      const ids = new Set([...events, ...(last === null ? [] : [last])].map((event) => event.id));
+      const expected = [...ids].sort((a, b) => a - b).map(String);
+      expect(order?.events.map((event) => event.id)).toEqual(expected);
+      expect(order?.lastEvent?.id).toBe(expected.at(-1));
+    }),
+  );
+});
+
 test.each([
   [{ id: 'a' }, ['user_id']],
   [{ user_id: 'a' }, ['id']],
