@@ -91,9 +91,21 @@ export const parseOrder = record((raw) => {
 
 /** Oldest first by id (ids grow over the whole service), with `last_event` in its place when the list lacks it. */
 function sortEvents(events: readonly OrderEvent[], last: OrderEvent | null): readonly OrderEvent[] {
+  // As the service sends them.
+  if (isSorted(events) && (last === null || last.id === events.at(-1)?.id)) return events;
   const byId = new Map(events.map((event) => [event.id, event]));
   if (last !== null && !byId.has(last.id)) byId.set(last.id, last);
   return [...byId.values()].sort((a, b) => Number(a.id) - Number(b.id));
+}
+
+/** Oldest first by id, and each once. */
+function isSorted(events: readonly OrderEvent[]): boolean {
+  let before = -Infinity;
+  return events.every((event) => {
+    const isLater = Number(event.id) > before;
+    before = Number(event.id);
+    return isLater;
+  });
 }
 
 /** Whose an order is. */
