@@ -58,7 +58,7 @@ async function answer(lane: Lane, exchange: Exchange): Promise<void> {
 /** Aborts when the client leaves before its answer is sent. */
 function leaving(response: ServerResponse): AbortSignal {
   const left = new AbortController();
-  response.once('close', () => {
+  response.on('close', () => {
     if (!response.writableFinished) left.abort('Client connection prematurely closed.');
   });
   return left.signal;
