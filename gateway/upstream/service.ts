@@ -104,8 +104,6 @@ export interface ServiceOptions {
   readonly rights: Rights;
   readonly ordersPath: string;
   readonly signal?: AbortSignal | undefined;
-  /** Whether answers that were kept will do. */
-  readonly takesKept?: boolean;
   /** Told the team that an answer names. */
   readonly onTeam?: (teamId: string) => void;
   /** Told of every access to somebody's data; left out for the gateway itself. */
@@ -122,7 +120,7 @@ export const emptyPage: Page<never> = { rows: [], total: 0, pages: 0, nextCursor
  * down without saying who owns its answer.
  */
 export function bindService(upstream: Asked, options: ServiceOptions): Service {
-  return new BoundService(upstream, options, options.takesKept ?? false);
+  return new BoundService(upstream, options, false);
 }
 
 /** A class, so that its methods are shared: each operation has one, and one more for showing. */
@@ -131,6 +129,7 @@ class BoundService implements Service {
   readonly ordersPath: string;
   readonly #upstream: Asked;
   readonly #options: ServiceOptions;
+  /** Whether answers that were kept will do. */
   readonly #takesKept: boolean;
   #forShowing: Service | null = null;
 
