@@ -18,10 +18,10 @@ import type { EventStore } from './events/open.ts';
 import { createLoaders, type GraphContext } from './graph/context.ts';
 import { teamMark } from './readers.ts';
 import type { OnAccess } from './upstream/access.ts';
-import { type Basis, keepApartOnUse, noteUses } from './upstream/basis.ts';
+import { type Basis, keepApartOnUse } from './upstream/basis.ts';
 import type { Upstream } from './upstream/client.ts';
-import { bindService, type Service } from './upstream/service.ts';
-import { traceUpstream } from './upstream/trace.ts';
+import { bindService, type Rights, type Service } from './upstream/service.ts';
+import { type Asked, traceUpstream } from './upstream/trace.ts';
 
 /** Probes want their answer soon, whatever the service does. */
 const probeMs = 2000;
@@ -72,22 +72,22 @@ export function createContexts(parts: ContextParts): Contexts {
   let teamId = config.teamId;
   const noteTeam = (id: string) => {
     if (teamId !== null) return;
-    teamId = id;
+    teamId = id.toLowerCase();
     // For commands, and for a start while the service is away. One that is lost because the log cannot be written now is written at the next start.
-    store.log.writeMark(teamMark, id).catch(() => undefined);
+    store.log.writeMark(teamMark, teamId).catch(() => undefined);
   };
 
   /** What an earlier run learned: not `teamId`, which the service's first answer sets right. */
   const readTeamMark = () => store.log.readMark(teamMark).catch(() => null);
 
-  const bind = (to: Upstream, { caller, signal, onAccess }: Bound) =>
+  const bind = (to: Asked, { caller, signal, onAccess }: Bound) =>
     bindService(to, {
-      rights: createRights(caller),
+      rights: rightsOf(caller),
       ordersPath: config.ordersPath,
       signal,
-      onTeam: (id) => noteTeam(id.toLowerCase()),
+      onTeam: noteTeam,
       onUnreadable: parts.onUnreadable,
-      ...(onAccess === undefined ? {} : { onAccess }),
+      onAccess,
     });
 
   const create: CreateContext = ({
@@ -99,10 +99,9 @@ export function createContexts(parts: ContextParts): Contexts {
     lastEventId = null,
     basis,
   }) => {
-    const traced = traceUpstream(upstream);
-    const noted = basis === undefined ? traced.upstream : noteUses(traced.upstream, basis);
+    const traced = traceUpstream(upstream, basis);
     const onAccess = watchAgain(parts.watch, { caller, basis });
-    const service = bind(noted, { caller, signal: left, onAccess });
+    const service = bind(traced.upstream, { caller, signal: left, onAccess });
     const context: GraphContext = {
       caller,
       origin,
@@ -171,6 +170,17 @@ export function createContexts(parts: ContextParts): Contexts {
   };
 }
 
+/** A caller is the same object from request to request (caller/authenticate.ts), and has the same rights in each. */
+const keptRights = new WeakMap<Caller, Rights>();
+
+function rightsOf(caller: Caller): Rights {
+  const kept = keptRights.get(caller);
+  if (kept !== undefined) return kept;
+  const rights = createRights(caller);
+  keptRights.set(caller, rights);
+  return rights;
+}
+
 /** Whose service it is. */
 interface Bound {
   readonly caller: Caller;
@@ -197,28 +207,28 @@ function watchAgain(
  * caller's equal operations, or notes what it does; of everything else each use makes the answer its operation's own.
  */
 function noteContext(context: GraphContext, basis: Basis): GraphContext {
-  const { caller, origin, service, portalOrigins, over, lastEventId, loaders } = context;
-  const { onUnknown, upstreamTotals, isTraced, events } = context;
-  return {
-    ...{ caller, origin, service, portalOrigins, over, lastEventId, loaders },
-    ...{ onUnknown, upstreamTotals, isTraced },
+  const { events } = context;
+  return keepApartOnUse(context, basis, {
+    caller: context.caller,
+    origin: context.origin,
+    service: context.service,
+    portalOrigins: context.portalOrigins,
+    over: context.over,
+    lastEventId: context.lastEventId,
+    loaders: context.loaders,
+    onUnknown: context.onUnknown,
+    upstreamTotals: context.upstreamTotals,
+    isTraced: context.isTraced,
     events: keepApartOnUse(events, basis, {
-      latest: async (subject) => {
+      latest: (subject) => {
         const endLook = basis.beginLook(subject);
-        const latest = await events.latest(subject);
-        endLook();
-        return latest;
+        return events.latest(subject).then((latest) => {
+          endLook();
+          return latest;
+        });
       },
     }),
-    cursors: keepApartOnUse(context.cursors, basis),
-    attempts: keepApartOnUse(context.attempts, basis),
-    mintViewerToken: keepApartOnUse(context.mintViewerToken, basis),
-    revokeViewerTokens: keepApartOnUse(context.revokeViewerTokens, basis),
-    documentTickets: keepApartOnUse(context.documentTickets, basis),
-    launchTickets: keepApartOnUse(context.launchTickets, basis),
-    teamId: keepApartOnUse(context.teamId, basis),
-    onResync: keepApartOnUse(context.onResync, basis),
-  };
+  });
 }
 
 /** One page of rows with one new value is one finding, and so is a subscription that shows it again and again. */

@@ -6,6 +6,7 @@ import {
   GraphQLError,
   Source,
 } from 'graphql';
+import { isCompilable } from './compilable.ts';
 
 /** Which operations are compiled: those that come often, none, or all at their first use (for tests). */
 export type JitMode = 'hot' | 'off' | 'always';
@@ -46,7 +47,7 @@ export function createExecute(mode: JitMode): Execute {
     const candidate = takeCandidate(candidates, args);
     candidate.uses += 1;
     if (isHot(candidate)) {
-      // One that cannot be compiled stays as it is.
+      // One that cannot be compiled, or should not be, stays as it is.
       const compiling = compile(candidate, args).catch(() => undefined);
       if (mode === 'always') await compiling;
     }
@@ -98,6 +99,7 @@ async function compile(
   candidate: Candidate,
   { schema, document, operationName }: ExecutionArgs,
 ): Promise<void> {
+  if (!isCompilable(schema, document, operationName)) return;
   const { compileQuery, isCompiledQuery } = await import('graphql-jit');
   const compiled = compileQuery(schema, document, operationName ?? undefined);
   if (isCompiledQuery(compiled)) candidate.run = compiled.query;

@@ -21,16 +21,6 @@ export interface Kept {
   readonly about: Subject;
 }
 
-/** One call, as far as it must be accounted for. */
-export interface Account {
-  /** @param userId whose it turned out to be; left out where only the call says it */
-  readonly tell: (outcome: string, userId?: string | null) => void;
-  /** @returns null, which is what the caller gets */
-  readonly tellMissing: () => null;
-  /** Tells of what it throws. */
-  readonly around: <Answer>(run: () => Promise<Answer>) => Promise<Answer>;
-}
-
 /** What tells whether a call is of anybody, and of whom. */
 interface Accountable {
   readonly operation: string;
@@ -38,35 +28,48 @@ interface Accountable {
   readonly owner?: unknown;
 }
 
-/** For what is of nobody, such as the catalogue of lab tests. */
-const noAccount: Account = { tell: () => {}, tellMissing: () => null, around: (run) => run() };
+/** One call, as far as it must be accounted for. A class, so that its methods are shared: each read has one. */
+export class Account {
+  readonly #onAccess: OnAccess | undefined;
+  readonly #kind: string;
+  readonly #about: string | null;
 
-/**
- * Opens the account of each call. It is kept where callers ask, and not where answers come from: a read that shares
- * the answer of another is an access like any other.
- */
-export function createAccounts(onAccess: OnAccess | undefined): (as: string, call: Accountable) => Account {
-  return (as, { operation, about, owner }) => {
-    if (onAccess === undefined || (owner === 'anyone' && about === undefined)) return noAccount;
-    return openAccount(onAccess, `${as} ${operation}`, about?.userId ?? null);
-  };
+  constructor(onAccess: OnAccess | undefined, kind: string, about: string | null) {
+    this.#onAccess = onAccess;
+    this.#kind = kind;
+    this.#about = about;
+  }
+
+  /** @param userId whose it turned out to be; left out where only the call says it */
+  tell(outcome: string, userId: string | null = this.#about): void {
+    this.#onAccess?.({ kind: this.#kind, userId, outcome });
+  }
+
+  /** @returns null, which is what the caller gets */
+  tellMissing(): null {
+    this.tell('not-found');
+    return null;
+  }
+
+  /** @returns what was thrown, to be thrown on */
+  tellFailed(error: unknown): unknown {
+    this.tell(isGatewayError(error) ? error.code : 'INTERNAL');
+    return error;
+  }
 }
 
-function openAccount(onAccess: OnAccess, kind: string, about: string | null): Account {
-  const tell: Account['tell'] = (outcome, userId = about) => onAccess({ kind, userId, outcome });
-  return {
-    tell,
-    tellMissing: () => {
-      tell('not-found');
-      return null;
-    },
-    around: async (run) => {
-      try {
-        return await run();
-      } catch (error) {
-        tell(isGatewayError(error) ? error.code : 'INTERNAL');
-        throw error;
-      }
-    },
-  };
+/** For what is of nobody, such as the catalogue of lab tests. */
+const noAccount = new Account(undefined, '', null);
+
+/**
+ * Opens the account of a call. It is kept where callers ask, and not where answers come from: a read that shares
+ * the answer of another is an access like any other.
+ */
+export function openAccount(
+  onAccess: OnAccess | undefined,
+  as: 'read' | 'write' | 'file' | 'stream',
+  { operation, about, owner }: Accountable,
+): Account {
+  if (onAccess === undefined || (owner === 'anyone' && about === undefined)) return noAccount;
+  return new Account(onAccess, `${as} ${operation}`, about?.userId ?? null);
 }

@@ -1,5 +1,4 @@
 import { anyChange, nameOfOrder } from './change.ts';
-import type { Upstream } from './client.ts';
 import type { Standing } from './shelf.ts';
 
 /**
@@ -32,74 +31,79 @@ export interface BasisOptions {
   readonly onApart: () => void;
 }
 
-export function createBasis({ onQuery, onApart }: BasisOptions): Basis {
-  let isQuery = false;
-  let [isApart, hasEndedWell] = [false, false];
-  /** What has begun and not ended; what fails never does. */
-  let pending = 0;
-  const standings: Standing[] = [];
-  let hasUnshared = false;
-  const looked = new Set<string>();
-  const told = new Map<string, () => void>();
-  /** What the log says of an order is old as soon as the read that showed the order is: the same news tells of both. */
-  const isCovered = () => {
-    const names = new Set(standings.flatMap(({ restsOn }) => restsOn));
-    return names.has(anyChange) || [...looked].every((name) => names.has(name));
-  };
-  return {
-    beginQuery: () => {
-      isQuery = true;
-      onQuery();
-    },
-    endWell: () => {
-      hasEndedWell = true;
-    },
-    keepApart: () => {
-      isApart = true;
-      onApart();
-    },
-    beginRead: () => {
-      pending += 1;
-      return (standing) => {
-        pending -= 1;
-        if (standing === null) hasUnshared = true;
-        else standings.push(standing);
-      };
-    },
-    beginLook: (orderId) => {
-      pending += 1;
-      looked.add(nameOfOrder(orderId));
-      return () => {
-        pending -= 1;
-      };
-    },
-    noteTold: (key, tellAgain) => {
-      if (!told.has(key)) told.set(key, tellAgain);
-    },
-    restsOn: () => {
-      const isForOthers = isQuery && !isApart && hasEndedWell;
-      const isOfShared = pending === 0 && !hasUnshared && isCovered();
-      return isForOthers && isOfShared ? standings : null;
-    },
-    told: () => [...told.values()],
-  };
+export function createBasis(options: BasisOptions): Basis {
+  return new NotedBasis(options);
 }
 
-/** The service, with each use of it noted. A read that fails never ends, whatever is made of its failure. */
-export function noteUses(upstream: Upstream, basis: Basis): Upstream {
-  return keepApartOnUse(upstream, basis, {
-    read: async (call, options) => {
-      if (call.isSingleUse) basis.keepApart();
-      const endRead = basis.beginRead();
-      let shared: Standing | null = null;
-      const onStanding = (standing: Standing) => {
-        shared = standing;
-      };
-      const json = await upstream.read(call, { ...options, onStanding });
-      endRead(shared);
-      return json;
-    },
-  });
+/** A class, so that its methods are shared: each query has one. */
+class NotedBasis implements Basis {
+  readonly #options: BasisOptions;
+  #isQuery = false;
+  #isApart = false;
+  #hasEndedWell = false;
+  /** What has begun and not ended; what fails never does. */
+  #pending = 0;
+  #hasUnshared = false;
+  readonly #standings: Standing[] = [];
+  readonly #looked: string[] = [];
+  readonly #told = new Map<string, () => void>();
+
+  constructor(options: BasisOptions) {
+    this.#options = options;
+  }
+
+  beginQuery(): void {
+    this.#isQuery = true;
+    this.#options.onQuery();
+  }
+
+  endWell(): void {
+    this.#hasEndedWell = true;
+  }
+
+  keepApart(): void {
+    this.#isApart = true;
+    this.#options.onApart();
+  }
+
+  beginRead(): (standing: Standing | null) => void {
+    this.#pending += 1;
+    return (standing) => {
+      this.#pending -= 1;
+      if (standing === null) this.#hasUnshared = true;
+      else this.#standings.push(standing);
+    };
+  }
+
+  beginLook(orderId: string): () => void {
+    this.#pending += 1;
+    this.#looked.push(nameOfOrder(orderId));
+    return () => {
+      this.#pending -= 1;
+    };
+  }
+
+  noteTold(key: string, tellAgain: () => void): void {
+    if (!this.#told.has(key)) this.#told.set(key, tellAgain);
+  }
+
+  restsOn(): readonly Standing[] | null {
+    const isForOthers = this.#isQuery && !this.#isApart && this.#hasEndedWell;
+    const isOfShared = isForOthers && this.#pending === 0 && !this.#hasUnshared;
+    return isOfShared && this.#isCovered() ? this.#standings : null;
+  }
+
+  told(): readonly (() => void)[] {
+    return [...this.#told.values()];
+  }
+
+  /** What the log says of an order is old as soon as the read that showed the order is: the same news tells of both. */
+  #isCovered(): boolean {
+    if (this.#looked.length === 0) return true;
+    if (this.#standings.some(({ restsOn }) => restsOn.includes(anyChange))) return true;
+    const names = new Set(this.#standings.flatMap(({ restsOn }) => restsOn));
+    return this.#looked.every((name) => names.has(name));
+  }
 }
 
 /**

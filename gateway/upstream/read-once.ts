@@ -4,15 +4,13 @@
  */
 const readAnswers = new WeakMap<object, { readonly reader: unknown; readonly value: unknown }>();
 
-/** The same reader, which reads an answer once. One reader per answer: that is all any answer has. */
-export function readOnceOf<T>(reader: (json: unknown) => T): (json: unknown) => T {
-  return (json) => {
-    if (typeof json !== 'object' || json === null) return reader(json);
-    const earlier = readAnswers.get(json);
-    // What stands under a reader was made by it.
-    if (earlier?.reader === reader) return earlier.value as T;
-    const value = reader(json);
-    readAnswers.set(json, { reader, value });
-    return value;
-  };
+/** What the reader makes of an answer, which it reads once. One reader per answer: that is all any answer has. */
+export function readOnce<T>(reader: (json: unknown) => T, json: unknown): T {
+  if (typeof json !== 'object' || json === null) return reader(json);
+  const earlier = readAnswers.get(json);
+  // What stands under a reader was made by it.
+  if (earlier?.reader === reader) return earlier.value as T;
+  const value = reader(json);
+  readAnswers.set(json, { reader, value });
+  return value;
 }

@@ -9,26 +9,44 @@ export function toKey(call: UpstreamCall, rights: string): string {
 }
 
 export function toPath(prefix: string, call: UpstreamCall): string {
-  const query = new URLSearchParams();
-  for (const [name, value] of Object.entries(call.query ?? {})) {
+  const base = prefix.endsWith('/') ? prefix.replace(/\/+$/, '') : prefix;
+  const query = call.query === undefined ? '' : toQuery(call.query);
+  return query === '' ? base + call.path : `${base}${call.path}?${query}`;
+}
+
+function toQuery(query: NonNullable<UpstreamCall['query']>): string {
+  let text = '';
+  const add = (name: string, value: string | number | boolean) => {
+    text += `${text === '' ? '' : '&'}${encode(name)}=${encode(String(value))}`;
+  };
+  for (const [name, value] of Object.entries(query)) {
     if (value === null || value === undefined) continue;
-    const values: readonly (string | number | boolean)[] = typeof value === 'object' ? value : [value];
-    for (const item of values) query.append(name, String(item));
+    if (typeof value === 'object') for (const item of value) add(name, item);
+    else add(name, value);
   }
-  const text = query.toString();
-  return `${prefix.replace(/\/+$/, '')}${call.path}${text === '' ? '' : `?${text}`}`;
+  return text;
+}
+
+/** What a form's encoding leaves as it is: names, ids, numbers and days. */
+const plain = /^[\w.*-]*$/;
+
+/** As a form is encoded, which is long work for what needs none. */
+function encode(text: string): string {
+  return plain.test(text) ? text : new URLSearchParams([['', text]]).toString().slice(1);
 }
 
 export function toHeaders(call: UpstreamCall, key: Readonly<Record<string, string>>): Record<string, string> {
-  const more = Object.entries(call.headers ?? {}).map(([name, value]) => [name.toLowerCase(), value]);
-  const own = Object.entries(key).map(([name, value]) => [name.toLowerCase(), value]);
-  return {
-    ...Object.fromEntries(more),
-    accept: 'application/json',
-    ...(call.body === undefined ? {} : { 'content-type': 'application/json' }),
-    // Last and in lower case, so that no call can replace or double it.
-    ...Object.fromEntries(own),
-  };
+  const headers: Record<string, string> = {};
+  if (call.headers !== undefined) addLower(headers, call.headers);
+  headers.accept = 'application/json';
+  if (call.body !== undefined) headers['content-type'] = 'application/json';
+  // Last and in lower case, so that no call can replace or double it.
+  addLower(headers, key);
+  return headers;
+}
+
+function addLower(headers: Record<string, string>, more: Readonly<Record<string, string>>): void {
+  for (const [name, value] of Object.entries(more)) headers[name.toLowerCase()] = value;
 }
 
 export function toBody({ body, form }: UpstreamCall) {

@@ -1,11 +1,12 @@
 import { GatewayError, isGatewayError } from '../errors.ts';
-import { type Account, createAccounts, type Kept, type OnAccess } from './access.ts';
+import { type Account, type Kept, type OnAccess, openAccount } from './access.ts';
 import type { Guarded, Keepable, ReadFile, ReadOne, ReadPage, Write } from './calls.ts';
-import type { ReadOptions, Upstream, UpstreamCall } from './client.ts';
+import type { ReadOptions } from './client.ts';
 import type { UpstreamFile } from './file.ts';
-import { readOnceOf } from './read-once.ts';
+import { isOf, mayBeDone } from './outcome.ts';
 import { restsOnOne, restsOnPage, touchedByWrite } from './resting.ts';
-import { type OnUnreadable, readNoting, readOrRefuse } from './unreadable.ts';
+import type { Asked } from './trace.ts';
+import { type OnUnreadable, readNoting } from './unreadable.ts';
 
 /** Whose data an answer is: what the owner check compares with the caller. */
 export interface Subject {
@@ -68,7 +69,10 @@ export interface Page<Row> {
   readonly isKept?: boolean;
 }
 
-/** The service as one caller may use it. Every access to somebody's data is told to the audit trail here. */
+/**
+ * The service as one caller may use it. Every access to somebody's data is told to the audit trail here. What it does are
+ * methods: they are called on it, and not taken off it.
+ */
 export interface Service {
   /** The thing, or null when it does not exist or is not the caller's: the two are told apart nowhere. */
   readonly readOne: <T>(read: ReadOne<T>) => Promise<T | null>;
@@ -100,12 +104,10 @@ export interface ServiceOptions {
   readonly rights: Rights;
   readonly ordersPath: string;
   readonly signal?: AbortSignal | undefined;
-  /** Whether answers that were kept will do. */
-  readonly takesKept?: boolean;
   /** Told the team that an answer names. */
   readonly onTeam?: (teamId: string) => void;
   /** Told of every access to somebody's data; left out for the gateway itself. */
-  readonly onAccess?: OnAccess;
+  readonly onAccess?: OnAccess | undefined;
   /** Told of rows that a reader left out and of answers that it refused. */
   readonly onUnreadable?: (operation: string, ...found: Parameters<OnUnreadable>) => void;
 }
@@ -117,167 +119,183 @@ export const emptyPage: Page<never> = { rows: [], total: 0, pages: 0, nextCursor
  * who asks: the team key can read every user, so nothing leaves here unchecked, and a read cannot be written
  * down without saying who owns its answer.
  */
-export function bindService(upstream: Upstream, options: ServiceOptions): Service {
-  const { rights, signal, onTeam, ordersPath, onAccess } = options;
+export function bindService(upstream: Asked, options: ServiceOptions): Service {
+  return new BoundService(upstream, options, false);
+}
 
-  const require = (scope: Scope) => {
+/** A class, so that its methods are shared: each operation has one, and one more for showing. */
+class BoundService implements Service {
+  readonly rights: Rights;
+  readonly ordersPath: string;
+  readonly #upstream: Asked;
+  readonly #options: ServiceOptions;
+  /** Whether answers that were kept will do. */
+  readonly #takesKept: boolean;
+  #forShowing: Service | null = null;
+
+  constructor(upstream: Asked, options: ServiceOptions, takesKept: boolean) {
+    this.rights = options.rights;
+    this.ordersPath = options.ordersPath;
+    this.#upstream = upstream;
+    this.#options = options;
+    this.#takesKept = takesKept;
+  }
+
+  get forShowing(): Service {
+    if (this.#takesKept) return this;
+    this.#forShowing ??= new BoundService(this.#upstream, this.#options, true);
+    return this.#forShowing;
+  }
+
+  require(scope: Scope): void {
+    const { rights } = this;
     if (rights.allows(scope)) return;
-    onAccess?.({ kind: `scope ${scope}`, userId: rights.userId, outcome: 'refused' });
+    this.#options.onAccess?.({ kind: `scope ${scope}`, userId: rights.userId, outcome: 'refused' });
     const whole = scopesOfUser.includes(scope) ? ', not limited to some orders' : '';
     throw new GatewayError('FORBIDDEN', `This needs a token with the scope ${scope}${whole}.`);
-  };
-  const accountOf = createAccounts(onAccess);
-  const mayBegin = (kept: Kept): boolean => {
-    if (rights.owns(kept.about)) return true;
-    accountOf(kept.as, kept).tell('refused');
+  }
+
+  mayBegin(kept: Kept): boolean {
+    if (this.rights.owns(kept.about)) return true;
+    openAccount(this.#options.onAccess, kept.as, kept).tell('refused');
     return false;
-  };
-  const mayAsk = ({ scope, about }: Guarded & { readonly about?: Subject }, account: Account): boolean => {
-    if (scope !== null) require(scope);
+  }
+
+  mayShow(kept: Kept): boolean {
+    const isMine = this.mayBegin(kept);
+    if (isMine) openAccount(this.#options.onAccess, kept.as, kept).tell('ok');
+    return isMine;
+  }
+
+  async readOne<T>(read: ReadOne<T>): Promise<T | null> {
+    const account = openAccount(this.#options.onAccess, 'read', read);
+    if (!this.#mayAsk(read, account)) return null;
+    try {
+      const restsOn = (answer: unknown) => restsOnOne(read, this.#read(read, answer), this.rights);
+      const json = await this.#ask(read, { restsOn });
+      if (json === undefined) return account.tellMissing();
+      const thing = this.#read(read, json);
+      const subject = this.#subjectOf(read.owner, thing);
+      const isOwn = this.#owns(subject);
+      account.tell(isOwn ? 'ok' : 'refused', subject?.userId);
+      return isOwn ? thing : null;
+    } catch (error) {
+      throw account.tellFailed(error);
+    }
+  }
+
+  async readPage<Row>(read: ReadPage<Row>): Promise<Page<Row>> {
+    const account = openAccount(this.#options.onAccess, 'read', read);
+    if (!this.#mayAsk(read, account)) return emptyPage;
+    try {
+      let isKept = false;
+      const json = await this.#ask(read, {
+        restsOn: (answer) => restsOnPage(read, this.#read(read, answer)),
+        onAnswered: (by) => {
+          isKept = by === 'kept';
+        },
+      });
+      if (json === undefined) return account.tellMissing() ?? emptyPageOf(read);
+      if (read.about) account.tell('ok');
+      const own = this.#keepOwn(read, this.#read(read, json), account);
+      return isKept ? { ...own, isKept } : own;
+    } catch (error) {
+      throw account.tellFailed(error);
+    }
+  }
+
+  async readFile(read: ReadFile): Promise<UpstreamFile | null> {
+    const { onAccess, signal } = this.#options;
+    const account = openAccount(onAccess, 'file', read);
+    if (!this.#mayAsk(read, account)) return null;
+    try {
+      const file = await this.#upstream.open(read, { accept: read.accept, signal });
+      if (file === undefined) return account.tellMissing();
+      account.tell('ok');
+      return file;
+    } catch (error) {
+      throw account.tellFailed(error);
+    }
+  }
+
+  async write<T>(write: Write<T>): Promise<T | null> {
+    const account = openAccount(this.#options.onAccess, 'write', write);
+    if (!this.#mayAsk(write, account)) return null;
+    try {
+      const json = await this.#upstream.write(write, { touches: (answer) => touchedByWrite(write, answer) });
+      if (json === undefined) return account.tellMissing();
+      const reader = (answer: unknown) => this.#readOwn(write, answer);
+      const thing = this.#read({ operation: write.operation, reader }, json);
+      account.tell('ok', write.about.userId ?? this.#subjectOf(write.owner, thing)?.userId ?? null);
+      return thing;
+    } catch (error) {
+      account.tellFailed(error);
+      throw isGatewayError(error) ? error.withOutcome(mayBeDone(error)) : error;
+    }
+  }
+
+  #mayAsk({ scope, about }: Guarded & { readonly about?: Subject }, account: Account): boolean {
+    const { rights } = this;
+    if (scope !== null) this.require(scope);
     if (about === undefined || rights.owns(about)) return true;
     account.tell('refused');
     return false;
-  };
+  }
+
+  #owns(subject: Subject | null): boolean {
+    const { rights } = this;
+    return subject === null || rights.owns(subject);
+  }
+
   /** Whose it is, where the answer says so. */
-  const subjectOf = <T>(owner: 'anyone' | ((thing: T) => Subject), thing: T): Subject | null => {
+  #subjectOf<T>(owner: 'anyone' | ((thing: T) => Subject), thing: T): Subject | null {
     if (owner === 'anyone') return null;
     const subject = owner(thing);
-    if (subject.teamId) onTeam?.(subject.teamId);
+    if (subject.teamId) this.#options.onTeam?.(subject.teamId);
     return subject;
-  };
-  const owns = (subject: Subject | null) => subject === null || rights.owns(subject);
+  }
 
-  const readWith = <T>(call: UpstreamCall & { readonly reader: (json: unknown) => T }, json: unknown): T =>
-    readOrRefuse(() =>
-      readNoting(readOnceOf(call.reader), json, (path, rows) =>
-        options.onUnreadable?.(call.operation, path, rows),
-      ),
-    );
-
-  const ask = (read: Keepable, more: Partial<ReadOptions>) => {
+  #ask(read: Keepable, { restsOn, onAnswered }: Partial<ReadOptions>): Promise<unknown> {
     const { keeping } = read;
     const isForAll = keeping === 'for-a-time';
-    return upstream.read(read, {
-      rights: isForAll ? 'anyone' : rights.key,
-      signal,
-      takesKept: keeping !== undefined && (options.takesKept ?? false),
+    return this.#upstream.read(read, {
+      rights: isForAll ? 'anyone' : this.rights.key,
+      signal: this.#options.signal,
+      takesKept: this.#takesKept && keeping !== undefined,
       followsNews: !isForAll,
-      ...(keeping === undefined ? {} : more),
+      restsOn: keeping === undefined ? undefined : restsOn,
+      onAnswered: keeping === undefined ? undefined : onAnswered,
     });
-  };
-  /** What is of somebody else counts as unreadable: it says nothing of what was written. */
-  const readOwn =
-    <T>(write: Write<T>) =>
-    (json: unknown): T => {
-      const thing = write.reader(json);
-      if (owns(subjectOf(write.owner, thing)) && isOf(write, thing)) return thing;
-      throw new GatewayError('UPSTREAM_UNREADABLE', 'The service answered about something else.', {
-        status: 200,
-      });
-    };
+  }
 
-  let forShowing: Service | null = null;
-  return {
-    require,
-    ordersPath,
-    rights,
-    get forShowing() {
-      forShowing ??= options.takesKept ? this : bindService(upstream, { ...options, takesKept: true });
-      return forShowing;
-    },
-    mayBegin,
-    mayShow: (kept) => {
-      const isMine = mayBegin(kept);
-      if (isMine) accountOf(kept.as, kept).tell('ok');
-      return isMine;
-    },
-    readOne: async (read) => {
-      const account = accountOf('read', read);
-      if (!mayAsk(read, account)) return null;
-      return await account.around(async () => {
-        const json = await ask(read, {
-          restsOn: (answer) => restsOnOne(read, readWith(read, answer), rights),
-        });
-        if (json === undefined) return account.tellMissing();
-        const thing = readWith(read, json);
-        const subject = subjectOf(read.owner, thing);
-        account.tell(owns(subject) ? 'ok' : 'refused', subject?.userId);
-        return owns(subject) ? thing : null;
-      });
-    },
-    readPage: async (read) => {
-      const account = accountOf('read', read);
-      if (!mayAsk(read, account)) return emptyPage;
-      return await account.around(async () => {
-        let isKept = false;
-        const json = await ask(read, {
-          restsOn: (answer) => restsOnPage(read, readWith(read, answer)),
-          onAnswered: (by) => {
-            isKept = by === 'kept';
-          },
-        });
-        if (json === undefined) return account.tellMissing() ?? emptyPageOf(read);
-        if (read.about) account.tell('ok');
-        // Rows of others that a service listed unasked were nobody's wish: they are left out, and no access.
-        const page = readWith(read, json);
-        const own = keepRows(read.refine?.(page) ?? page, (row) => {
-          const subject = subjectOf(read.owner, row);
-          if (!owns(subject)) return false;
-          if (subject !== null) account.tell('ok', subject.userId);
-          return true;
-        });
-        return isKept ? { ...own, isKept } : own;
-      });
-    },
-    readFile: async (read) => {
-      const account = accountOf('file', read);
-      if (!mayAsk(read, account)) return null;
-      return await account.around(async () => {
-        const file = await upstream.open(read, { accept: read.accept, signal });
-        if (file === undefined) return account.tellMissing();
-        account.tell('ok');
-        return file;
-      });
-    },
-    write: async (write) => {
-      const account = accountOf('write', write);
-      if (!mayAsk(write, account)) return null;
-      try {
-        return await account.around(async () => {
-          const json = await upstream.write(write, { touches: (answer) => touchedByWrite(write, answer) });
-          if (json === undefined) return account.tellMissing();
-          const thing = readWith({ ...write, reader: readOwn(write) }, json);
-          account.tell('ok', write.about.userId ?? subjectOf(write.owner, thing)?.userId ?? null);
-          return thing;
-        });
-      } catch (error) {
-        throw isGatewayError(error) ? error.withOutcome(mayBeDone(error)) : error;
-      }
-    },
-  };
+  #read<T>({ operation, reader }: Pick<ReadOne<T>, 'operation' | 'reader'>, json: unknown): T {
+    return readNoting(reader, json, (path, rows) => this.#options.onUnreadable?.(operation, path, rows));
+  }
+
+  /** What is of somebody else counts as unreadable: it says nothing of what was written. */
+  #readOwn<T>(write: Write<T>, json: unknown): T {
+    const thing = write.reader(json);
+    if (this.#owns(this.#subjectOf(write.owner, thing)) && isOf(write, thing)) return thing;
+    throw new GatewayError('UPSTREAM_UNREADABLE', 'The service answered about something else.', {
+      status: 200,
+    });
+  }
+
+  /** Rows of others that a service listed unasked were nobody's wish: they are left out, and no access. */
+  #keepOwn<Row>(read: ReadPage<Row>, page: Page<Row>, account: Account): Page<Row> {
+    return keepRows(read.refine?.(page) ?? page, (row) => {
+      const subject = this.#subjectOf(read.owner, row);
+      if (!this.#owns(subject)) return false;
+      if (subject !== null) account.tell('ok', subject.userId);
+      return true;
+    });
+  }
 }
 
 /** Empties the places of rows that do not belong; a total that counted them would tell of them, so it goes too. */
 export function keepRows<Row>(page: Page<Row>, belongs: (row: Row) => boolean): Page<Row> {
   if (page.rows.every((row) => row === null || belongs(row))) return page;
   return { ...page, rows: page.rows.map((row) => (row !== null && belongs(row) ? row : null)), total: null };
-}
-
-/** Whether the answer is of the user and the order that were written about, as far as it says. */
-function isOf<T>({ owner, about }: Write<T>, thing: T): boolean {
-  if (owner === 'anyone') return true;
-  const subject = owner(thing);
-  return isSameId(subject.userId, about.userId) && isSameId(subject.orderId, about.orderId);
-}
-
-function isSameId(shown: string | null | undefined, asked: string | null | undefined): boolean {
-  return !shown || !asked || shown.toLowerCase() === asked.toLowerCase();
-}
-
-/** A refusal says that nothing was done, and so does a call that never left; every other fault leaves it open. */
-function mayBeDone(error: GatewayError): boolean {
-  if (error.notSent) return false;
-  return isGatewayError(error, 'UPSTREAM_TIMEOUT', 'UPSTREAM_UNAVAILABLE', 'UPSTREAM_UNREADABLE');
 }
 
 /** A list of somebody who does not exist is empty; a list that does not exist is a fault of the configuration. */

@@ -1,5 +1,8 @@
-import type { Upstream } from './client.ts';
+import { type Basis, keepApartOnUse } from './basis.ts';
+import type { ReadOptions, Upstream, UpstreamCall, WriteOptions } from './client.ts';
 import type { AnsweredBy } from './coalesce.ts';
+import type { OpenOptions, UpstreamFile } from './file.ts';
+import type { Standing } from './shelf.ts';
 
 /** What one operation has asked of the service so far. */
 export interface UpstreamTotals {
@@ -13,45 +16,103 @@ export interface UpstreamTotals {
   readonly ms: number;
 }
 
+/** What one operation asks of the service. */
+export type Asked = Pick<Upstream, 'read' | 'write' | 'open'>;
+
 export interface TracedUpstream {
-  readonly upstream: Upstream;
+  readonly upstream: Asked;
   readonly totals: () => UpstreamTotals;
 }
 
-/** The service with a count of what is asked of it through here. */
-export function traceUpstream(upstream: Upstream): TracedUpstream {
-  let asked = 0;
-  const answered = { shared: 0, kept: 0 };
-  let waiting = 0;
-  let since = 0;
-  let ms = 0;
-  const timed = async <Result>(ask: () => Promise<Result>): Promise<Result> => {
-    asked += 1;
-    if (waiting === 0) since = performance.now();
-    waiting += 1;
-    try {
-      return await ask();
-    } finally {
-      waiting -= 1;
-      if (waiting === 0) ms += performance.now() - since;
-    }
-  };
+/**
+ * The service with a count of what is asked of it through here, for one operation.
+ * @param basis notes each read; whatever else is used of the service makes the answer its operation's own
+ */
+export function traceUpstream(upstream: Asked, basis: Basis | undefined): TracedUpstream {
+  const asking = new Asking(upstream, basis);
+  const totals = () => asking.totals();
+  if (basis === undefined) return { upstream: asking, totals };
   return {
-    upstream: {
-      ...upstream,
-      read: (call, options) => {
-        const onAnswered = (by: AnsweredBy) => {
-          answered[by] += 1;
-          options.onAnswered?.(by);
-        };
-        return timed(() => upstream.read(call, { ...options, onAnswered }));
-      },
-      write: (call, options) => timed(() => upstream.write(call, options)),
-      open: (call, options) => timed(() => upstream.open(call, options)),
-    },
-    totals: () => {
-      const { shared, kept } = answered;
-      return { calls: asked - shared - kept, shared, cached: kept, ms: Math.round(ms) };
-    },
+    upstream: keepApartOnUse(asking, basis, { read: (call, options) => asking.read(call, options) }),
+    totals,
   };
+}
+
+/** A class, so that its methods are shared; a read is counted and noted in one layer. */
+class Asking implements Asked {
+  readonly #upstream: Asked;
+  readonly #basis: Basis | undefined;
+  #asked = 0;
+  #shared = 0;
+  #kept = 0;
+  #waiting = 0;
+  #since = 0;
+  #ms = 0;
+
+  constructor(upstream: Asked, basis: Basis | undefined) {
+    this.#upstream = upstream;
+    this.#basis = basis;
+  }
+
+  async read(call: UpstreamCall, options: ReadOptions): Promise<unknown> {
+    if (call.isSingleUse) this.#basis?.keepApart();
+    const endRead = this.#basis?.beginRead();
+    let standing: Standing | null = null;
+    this.#begin();
+    try {
+      const json = await this.#upstream.read(call, {
+        ...options,
+        onAnswered: (by) => {
+          this.#count(by);
+          options.onAnswered?.(by);
+        },
+        onStanding: (shared) => {
+          standing = shared;
+        },
+      });
+      // One that fails never ends, whatever is made of its failure.
+      endRead?.(standing);
+      return json;
+    } finally {
+      this.#end();
+    }
+  }
+
+  write(call: UpstreamCall, options?: WriteOptions): Promise<unknown> {
+    return this.#time(this.#upstream.write(call, options));
+  }
+
+  open(call: UpstreamCall, options: OpenOptions): Promise<UpstreamFile | undefined> {
+    return this.#time(this.#upstream.open(call, options));
+  }
+
+  totals(): UpstreamTotals {
+    const [shared, cached] = [this.#shared, this.#kept];
+    return { calls: this.#asked - shared - cached, shared, cached, ms: Math.round(this.#ms) };
+  }
+
+  async #time<Result>(answer: Promise<Result>): Promise<Result> {
+    this.#begin();
+    try {
+      return await answer;
+    } finally {
+      this.#end();
+    }
+  }
+
+  #begin(): void {
+    this.#asked += 1;
+    if (this.#waiting === 0) this.#since = performance.now();
+    this.#waiting += 1;
+  }
+
+  #end(): void {
+    this.#waiting -= 1;
+    if (this.#waiting === 0) this.#ms += performance.now() - this.#since;
+  }
+
+  #count(by: AnsweredBy): void {
+    if (by === 'shared') this.#shared += 1;
+    else this.#kept += 1;
+  }
 }

@@ -68,9 +68,10 @@ export async function mayLaunch(
   context: GraphContext,
   { userId, orderId }: Pick<PortalUrlRequest, 'userId' | 'orderId'>,
 ): Promise<boolean> {
-  const { rights, mayBegin } = context.service;
-  if (rights.userId === null) return true;
-  if (!mayBegin({ as: 'write', operation: 'portal.create-url', about: { userId, orderId } })) return false;
+  const { service } = context;
+  if (service.rights.userId === null) return true;
+  const about = { userId, orderId };
+  if (!service.mayBegin({ as: 'write', operation: 'portal.create-url', about })) return false;
   return orderId === null || (await loadOrder(context, orderId))?.userId.toLowerCase() === userId;
 }
 

@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest';
-import { type Basis, createBasis } from '../../../gateway/upstream/basis.ts';
+import { type Basis, createBasis, keepApartOnUse } from '../../../gateway/upstream/basis.ts';
+import { type Asked, traceUpstream } from '../../../gateway/upstream/trace.ts';
+import { json, openUpstream } from '../../support/misbehaving-service.ts';
 
 const order = 'A3F2';
 const kept = { stands: true, isKept: true, restsOn: ['user u', 'order a3f2'] };
@@ -44,4 +46,35 @@ test('what was told is told again once, however often the operation said it', ()
   });
   for (const tellAgain of basis.told()) tellAgain();
   expect(told).toEqual(['a', 'b']);
+});
+
+test('each use of a part that is kept apart makes the answer its own, also of what came to it later', () => {
+  const uses: string[] = [];
+  const basis = createBasis({ onQuery: () => {}, onApart: () => uses.push('apart') });
+  const part: Record<string, string> = { known: 'of the part', other: 'other' };
+  const apart = keepApartOnUse(part, basis, { known: 'noted' });
+  expect([apart.known, uses]).toEqual(['noted', []]);
+  part.later = 'later';
+  expect([apart.other, apart.later, uses]).toEqual(['other', 'later', ['apart', 'apart']]);
+});
+
+const call = { operation: 'thing.get', method: 'GET', path: '/thing' } as const;
+test.each<readonly [string, boolean, (asked: Asked) => Promise<unknown>]>([
+  ['a read', false, (asked) => asked.read(call, { rights: 'team' })],
+  [
+    'a read that is good for one',
+    true,
+    (asked) => asked.read({ ...call, isSingleUse: true }, { rights: 'team' }),
+  ],
+  ['a write', true, (asked) => asked.write({ ...call, method: 'POST' })],
+  ['a file', true, (asked) => asked.open(call, { accept: 'application/json' })],
+])('whether %s makes the answer of its operation its own: %s', async (_name, isApart, ask) => {
+  await using open = await openUpstream([json({})]);
+  let hasKeptApart = false;
+  const onApart = () => {
+    hasKeptApart = true;
+  };
+  const { upstream, totals } = traceUpstream(open.upstream, createBasis({ onQuery: () => {}, onApart }));
+  await ask(upstream);
+  expect([hasKeptApart, totals().calls]).toEqual([isApart, 1]);
 });
