@@ -3,7 +3,6 @@ import type { Caller } from './caller/caller.ts';
 import { createGatewayKeys } from './caller/gateway-keys.ts';
 import { type Marks, openRevocations } from './caller/revocations.ts';
 import { createTokenLives, type Revoked, type TokenLives } from './caller/token-lives.ts';
-import { keepVerified } from './caller/verified-tokens.ts';
 import { createViewerTokens, type ViewerTokens } from './caller/viewer-tokens.ts';
 import type { Config } from './config.ts';
 import type { Log } from './log.ts';
@@ -42,7 +41,7 @@ export async function openCallers({ config, marks, log }: CallersParts): Promise
   return {
     authenticate: createAuthenticate({
       findGatewayKey: createGatewayKeys(config.gatewayApiKeys),
-      viewerTokens: { verify: keepVerified(viewerTokens.verify) },
+      viewerTokens,
       isRevoked: lives.isRevoked,
     }),
     endOf: lives.endOf,

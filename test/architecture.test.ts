@@ -48,7 +48,6 @@ const conceptRooms: readonly Room[] = concepts.flatMap((concept) => {
       files: new RegExp(`^gateway/domain/${concept}/(${pure})\\.ts$`),
       may: [
         errors,
-        /^zod$/,
         /^node:crypto$/,
         /^gateway\/upstream\/(service|refusal)\.ts$/,
         /^gateway\/domain\/reading\.ts$/,
@@ -117,6 +116,7 @@ const rooms: readonly Room[] = [
     may: [
       errors,
       config,
+      expiry,
       /^gateway\/caller\//,
       /^gateway\/upstream\/service\.ts$/,
       /^gateway\/events\/deposits\.ts$/,
@@ -126,7 +126,7 @@ const rooms: readonly Room[] = [
   },
   {
     files: /^gateway\/domain\/reading\.ts$/,
-    may: [/^zod$/, /^gateway\/upstream\/(service|unreadable)\.ts$/],
+    may: [/^gateway\/upstream\/(service|unreadable)\.ts$/],
   },
   { files: /^gateway\/domain\/settle\.ts$/, may: [errors] },
   ...conceptRooms,
@@ -277,6 +277,7 @@ test('each library has one home', () => {
 test('the list refuses what it should refuse', () => {
   const forbidden: readonly Edge[] = [
     { from: 'gateway/domain/order/rest.ts', to: 'graphql' },
+    { from: 'gateway/domain/order/rest.ts', to: 'zod' },
     { from: 'gateway/domain/user/graph.ts', to: 'gateway/domain/order/graph.ts' },
     { from: 'gateway/upstream/client.ts', to: 'gateway/domain/order/rest.ts' },
     { from: 'gateway/events/log.ts', to: 'gateway/graph/context.ts' },

@@ -1,5 +1,6 @@
 import { GatewayError } from '../errors.ts';
 import type { Caller, UserCaller } from './caller.ts';
+import { keepVerified } from './verified-credentials.ts';
 import { refused, type ViewerTokens } from './viewer-tokens.ts';
 
 export interface Credentials {
@@ -19,10 +20,19 @@ export interface AuthenticateOptions {
 }
 
 /**
- * Tells who is asking: `Bearer <gateway key>` is a server of the team, `Bearer <viewer token>` one user.
+ * Tells who is asking: `Bearer <gateway key>` is a server of the team, `Bearer <viewer token>` one user. A credential is the
+ * same object from request to request, for as long as it is not verified anew.
  * The function it makes throws GatewayError UNAUTHENTICATED for anything else.
  */
-export function createAuthenticate(options: AuthenticateOptions): Authenticate {
+export function createAuthenticate({
+  findGatewayKey,
+  viewerTokens,
+  isRevoked,
+}: AuthenticateOptions): Authenticate {
+  const verify = keepVerified(async (credential) => {
+    const keyName = findGatewayKey(credential);
+    return keyName === null ? await viewerTokens.verify(credential) : { kind: 'TEAM', keyName };
+  });
   return async ({ authorization, origin }) => {
     const credential = /^Bearer +(\S+)$/i.exec(authorization ?? '')?.[1];
     if (credential === undefined) {
@@ -31,10 +41,9 @@ export function createAuthenticate(options: AuthenticateOptions): Authenticate {
         'Send "Authorization: Bearer <gateway key or viewer token>" (over WebSocket: connectionParams.authorization).',
       );
     }
-    const keyName = options.findGatewayKey(credential);
-    if (keyName !== null) return { kind: 'TEAM', keyName };
-    const caller = await options.viewerTokens.verify(credential);
-    if (options.isRevoked(caller)) throw refused();
+    const caller = await verify(credential);
+    if (caller.kind === 'TEAM') return caller;
+    if (isRevoked(caller)) throw refused();
     if (caller.origins !== null && (origin === null || !caller.origins.includes(origin))) {
       throw new GatewayError('UNAUTHENTICATED', 'The viewer token is not valid from this origin.');
     }

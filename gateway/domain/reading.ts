@@ -1,154 +1,218 @@
-import { z } from 'zod';
 import type { Page } from '../upstream/service.ts';
-import { noteLeftOut } from '../upstream/unreadable.ts';
+import { noteLeftOut, Unreadable } from '../upstream/unreadable.ts';
 
 /**
  * Readers of untrusted JSON that bend and do not break: a field of the wrong type becomes null, a row without
- * a readable id is left out of its list, an unknown enum value stays text. New fields and values are normal
- * (specification, Versioning 3).
+ * its required parts is left out of its list, an unknown enum value stays text. New fields and values are normal
+ * (specification, Versioning 3). A reader is a plain function that is composed once, at load (decision 0074).
  */
+export type Reader<T> = (json: unknown) => T;
+
+/** A JSON object as sent. */
+export type Raw = Readonly<Record<string, unknown>>;
+
+function isObject(json: unknown): json is Raw {
+  return typeof json === 'object' && json !== null && !Array.isArray(json);
+}
 
 /** Text, or null. */
-export const text = z.string().nullable().catch(null);
+export function text(json: unknown): string | null {
+  return typeof json === 'string' ? json : null;
+}
+
+/** A finite number, or null: JSON's `1e999` is none. */
+export function number(json: unknown): number | null {
+  return typeof json === 'number' && Number.isFinite(json) ? json : null;
+}
 
 /** A whole number that fits in GraphQL's Int (32 bits), or null. */
-export const integer = z.int32().nullable().catch(null);
+export function integer(json: unknown): number | null {
+  return typeof json === 'number' && (json | 0) === json ? json : null;
+}
 
-export const flag = z.boolean().nullable().catch(null);
+export function flag(json: unknown): boolean | null {
+  return typeof json === 'boolean' ? json : null;
+}
 
-/** An id: uuid text or integer, always handed on as text. The only field whose absence makes a row unreadable. */
-export const id = z.union([z.string().min(1), z.number().int().transform(String)]);
+/** An id: uuid text or integer, always handed on as text. */
+export function id(json: unknown): string | null {
+  if (typeof json === 'string') return json === '' ? null : json;
+  return typeof json === 'number' && Number.isSafeInteger(json) ? String(json) : null;
+}
 
-export const optionalId = id.nullable().catch(null);
+/** Text that some samples of the service write as a number. */
+export function textOrNumber(json: unknown): string | null {
+  const value = number(json);
+  return value === null ? text(json) : String(value);
+}
 
 /** ISO 8601 instant; one without an offset is UTC (public service, data rules). */
-export const timestamp = z
-  .string()
-  .transform(
-    (value) => new Date(/(Z|[+-]\d{2}:?\d{2})$/i.test(value) || !value.includes('T') ? value : `${value}Z`),
-  )
-  .refine((date) => !Number.isNaN(date.getTime()))
-  .nullable()
-  .catch(null);
+export function timestamp(json: unknown): Date | null {
+  if (typeof json !== 'string') return null;
+  const date = new Date(isLocal(json) ? `${json}Z` : json);
+  return Number.isNaN(date.getTime()) ? null : date;
+}
+
+function isLocal(instant: string): boolean {
+  return !instant.endsWith('Z') && instant.includes('T') && !/(Z|[+-]\d{2}:?\d{2})$/i.test(instant);
+}
 
 /** A calendar day as `YYYY-MM-DD`; a timestamp in its place is cut to its day. */
-export const day = z
-  .string()
-  .regex(/^\d{4}-\d{2}-\d{2}/)
-  .transform((value) => value.slice(0, 10))
-  .refine(isDayOfCalendar)
-  .nullable()
-  .catch(null);
+export function day(json: unknown): string | null {
+  if (typeof json !== 'string' || !/^\d{4}-\d{2}-\d{2}/.test(json)) return null;
+  const value = json.slice(0, 10);
+  return isDayOfCalendar(value) ? value : null;
+}
 
-/** `2026-02-30` is none: Date would roll it over into March. */
+/** `2026-02-30` is none. Counted, because Date would roll it over into March and takes `0001-13-13` for 2013. */
 function isDayOfCalendar(value: string): boolean {
-  const date = new Date(value);
-  return !Number.isNaN(date.getTime()) && date.toISOString().startsWith(value);
+  const [month, date] = [Number(value.slice(5, 7)), Number(value.slice(8))];
+  return month >= 1 && month <= 12 && date >= 1 && date <= daysOf(Number(value.slice(0, 4)), month);
+}
+
+function daysOf(year: number, month: number): number {
+  if (month !== 2) return [4, 6, 9, 11].includes(month) ? 30 : 31;
+  return year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0) ? 29 : 28;
 }
 
 /** An http(s) address without credentials; anything else, `javascript:` included, is null. */
-export const link = z.string().refine(isWebAddress).nullable().catch(null);
+export function link(json: unknown): string | null {
+  return typeof json === 'string' && isWebAddress(json) ? json : null;
+}
 
 function isWebAddress(value: string): boolean {
-  if (!URL.canParse(value)) return false;
-  const url = new URL(value);
+  const url = URL.parse(value);
+  if (url === null) return false;
   return /^https?:$/.test(url.protocol) && url.username === '' && url.password === '';
 }
 
-/** A list whose unreadable rows are left out; anything that is no list, a missing one included, is empty. */
-export function list<Row>(row: z.ZodType<Row>) {
-  // Not z.array: it copies, and what is noted must be the list as sent.
-  return z
-    .unknown()
-    .optional()
-    .transform((items): readonly Row[] => {
-      if (!Array.isArray(items)) return [];
-      return items.flatMap((item) => {
-        const parsed = row.safeParse(item);
-        if (!parsed.success) noteLeftOut(items);
-        return parsed.success ? [parsed.data] : [];
-      });
-    });
+/**
+ * An object, made into what the gateway calls it.
+ * @throws Unreadable from the reader for what is no object, or lacks what `build` requires
+ */
+export function record<T>(build: (raw: Raw) => T): Reader<T> {
+  return (json) => {
+    if (!isObject(json)) throw new Unreadable();
+    return build(json);
+  };
 }
 
-/** The same of an answer that is unreadable without the list itself. */
-export function requiredList<Row>(row: z.ZodType<Row>) {
-  return z.custom<unknown>(Array.isArray).pipe(list(row));
+/**
+ * A field without which there is nothing to show.
+ * @throws Unreadable, with its place, where the reader refuses or reads null
+ */
+export function required<T>(raw: Raw, key: string, reader: Reader<T | null>): T {
+  try {
+    return present(reader(raw[key]));
+  } catch (error) {
+    if (error instanceof Unreadable) error.path.unshift(key);
+    throw error;
+  }
 }
+
+/** What was read, unless it is null. @throws Unreadable */
+export function present<T>(read: T | null): T {
+  if (read === null) throw new Unreadable();
+  return read;
+}
+
+/** The same reader, for what can do without: null where it refuses. */
+export function optional<T>(reader: Reader<T>): Reader<T | null> {
+  // What is not there is usual, and a refusal costs a stack trace.
+  return (json) => (json === null || json === undefined ? null : attempt(reader, json));
+}
+
+function attempt<T>(reader: Reader<T>, json: unknown): T | null {
+  try {
+    return reader(json);
+  } catch (error) {
+    if (error instanceof Unreadable) return null;
+    throw error;
+  }
+}
+
+/** The same reader, which refuses what does not hold. */
+export function where<T>(reader: Reader<T>, holds: (read: T) => boolean): Reader<T> {
+  return (json) => {
+    const read = reader(json);
+    if (!holds(read)) throw new Unreadable();
+    return read;
+  };
+}
+
+/** The rows of a list with null for those that cannot be read. @throws Unreadable from the reader for what is no list */
+function rowsWithHoles<Row>(row: Reader<Row | null>): Reader<readonly (Row | null)[]> {
+  return (json) => {
+    if (!Array.isArray(json)) throw new Unreadable();
+    return json.map((item) => {
+      const read = attempt(row, item);
+      if (read === null) noteLeftOut(json);
+      return read;
+    });
+  };
+}
+
+/** A list whose unreadable rows are left out. @throws Unreadable from the reader for what is no list */
+export function requiredList<Row>(row: Reader<Row | null>): Reader<readonly Row[]> {
+  const readRows = rowsWithHoles(row);
+  return (json) => readRows(json).filter((read) => read !== null);
+}
+
+/** The same; anything that is no list, a missing one included, is empty. */
+export function list<Row>(row: Reader<Row | null>): Reader<readonly Row[]> {
+  const readList = requiredList(row);
+  return (json) => (Array.isArray(json) ? readList(json) : []);
+}
+
+/** A list of texts. */
+export const texts = list(text);
 
 /** The entries of a map whose values can be read; anything that is no map has none. */
-export function entries<Value>(value: z.ZodType<Value>) {
-  return z
-    .unknown()
-    .optional()
-    .transform((map): readonly (readonly [key: string, value: Value])[] => {
-      if (typeof map !== 'object' || map === null || Array.isArray(map)) return [];
-      return Object.entries(map).flatMap(([key, item]) => {
-        const parsed = value.safeParse(item);
-        if (!parsed.success) noteLeftOut(map);
-        return parsed.success ? [[key, parsed.data] as const] : [];
-      });
+export function entries<Value>(
+  value: Reader<Value | null>,
+): Reader<readonly (readonly [key: string, value: Value])[]> {
+  return (json) => {
+    if (!isObject(json)) return [];
+    return Object.entries(json).flatMap(([key, item]) => {
+      const read = attempt(value, item);
+      if (read === null) noteLeftOut(json);
+      return read === null ? [] : [[key, read] as const];
     });
+  };
 }
 
 /**
  * Makes a reader of one page: its rows under `key`, with the totals of whichever paging style. An unreadable row
  * leaves a hole; an answer without the list itself is unreadable as a whole.
  */
-export function pageReader<Row>(key: string, row: z.ZodType<Row>): (json: unknown) => Page<Row> {
-  const shape = z.looseObject({
-    [key]: z.custom<unknown>(Array.isArray),
-    total: integer,
-    pages: integer,
-    next_cursor: text,
-    offset: integer,
-    page: integer,
-    size: integer,
-  });
-  const readRows = (items: unknown): readonly (Row | null)[] => {
-    if (!Array.isArray(items)) return [];
-    return items.map((item) => {
-      const parsed = row.safeParse(item);
-      if (!parsed.success) noteLeftOut(items);
-      return parsed.success ? parsed.data : null;
-    });
-  };
-  return (json) => {
-    const page = shape.parse(json);
-    return {
-      rows: readRows(page[key]),
-      total: readNumber(page.total),
-      pages: readNumber(page.pages),
-      nextCursor: typeof page.next_cursor === 'string' ? page.next_cursor : null,
-      from: readPlace(page),
-    };
-  };
+export function pageReader<Row>(key: string, row: Reader<Row>): Reader<Page<Row>> {
+  const readRows = rowsWithHoles(row);
+  return record((raw) => ({
+    rows: required(raw, key, readRows),
+    total: integer(raw.total),
+    pages: integer(raw.pages),
+    nextCursor: text(raw.next_cursor),
+    from: readPlace(raw),
+  }));
 }
 
 /** `offset`, or what `page` and `size` come to. */
-function readPlace(page: Readonly<Record<string, unknown>>): number | null {
-  const [offset, number, size] = [readNumber(page.offset), readNumber(page.page), readNumber(page.size)];
+function readPlace(raw: Raw): number | null {
+  const [offset, page, size] = [integer(raw.offset), integer(raw.page), integer(raw.size)];
   if (offset !== null) return offset;
-  return number === null || size === null || number < 1 ? null : (number - 1) * size;
+  return page === null || size === null || page < 1 ? null : (page - 1) * size;
 }
-
-function readNumber(value: unknown): number | null {
-  return typeof value === 'number' ? value : null;
-}
-
-const fault = z.union([
-  z.object({ success: z.literal(false) }),
-  z.object({ detail: z.unknown() }),
-  z.object({ error: z.unknown() }),
-]);
 
 /**
  * The answer to a write that has nothing to show: empty, a text, or an object such as `{ "success": true }`.
- * @throws ZodError for anything else, and for an object that speaks of a fault
+ * @throws Unreadable for anything else, and for an object that speaks of a fault
  */
 export function readDone(json: unknown): true {
-  z.union([z.null(), z.string(), z.looseObject({})])
-    .refine((answer) => !fault.safeParse(answer).success)
-    .parse(json);
+  const isDone = isObject(json) ? !isFault(json) : json === null || typeof json === 'string';
+  if (!isDone) throw new Unreadable();
   return true;
+}
+
+function isFault(raw: Raw): boolean {
+  return raw.success === false || 'detail' in raw || 'error' in raw;
 }

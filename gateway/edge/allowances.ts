@@ -111,7 +111,7 @@ function ignore(settled: Promise<unknown>): void {
   settled.catch(() => undefined);
 }
 
-/** A token is the same caller from request to request (caller/verified-tokens.ts), and each pays twice. */
+/** A credential is the same caller from request to request (caller/verified-credentials.ts), and each pays twice. */
 const keys = new WeakMap<Caller, string>();
 
 function keyOf(caller: Caller): string {

@@ -6,6 +6,7 @@ import {
   GraphQLError,
   Source,
 } from 'graphql';
+import { isCompilable } from './compilable.ts';
 
 /** Which operations are compiled: those that come often, none, or all at their first use (for tests). */
 export type JitMode = 'hot' | 'off' | 'always';
@@ -46,7 +47,7 @@ export function createExecute(mode: JitMode): Execute {
     const candidate = takeCandidate(candidates, args);
     candidate.uses += 1;
     if (isHot(candidate)) {
-      // One that cannot be compiled stays as it is.
+      // One that cannot be compiled, or should not be, stays as it is.
       const compiling = compile(candidate, args).catch(() => undefined);
       if (mode === 'always') await compiling;
     }
@@ -84,11 +85,12 @@ function takeCandidate(
   candidates: WeakMap<DocumentNode, Map<string, Candidate>>,
   { document, operationName }: ExecutionArgs,
 ): Candidate {
-  const ofDocument = candidates.get(document) ?? new Map<string, Candidate>();
-  candidates.set(document, ofDocument);
   const name = operationName ?? '';
-  const candidate = ofDocument.get(name) ?? { uses: 0, run: null };
-  ofDocument.set(name, candidate);
+  const ofDocument = candidates.get(document) ?? new Map<string, Candidate>();
+  const known = ofDocument.get(name);
+  if (known !== undefined) return known;
+  const candidate: Candidate = { uses: 0, run: null };
+  candidates.set(document, ofDocument.set(name, candidate));
   return candidate;
 }
 
@@ -97,6 +99,7 @@ async function compile(
   candidate: Candidate,
   { schema, document, operationName }: ExecutionArgs,
 ): Promise<void> {
+  if (!isCompilable(schema, document, operationName)) return;
   const { compileQuery, isCompiledQuery } = await import('graphql-jit');
   const compiled = compileQuery(schema, document, operationName ?? undefined);
   if (isCompiledQuery(compiled)) candidate.run = compiled.query;

@@ -45,17 +45,20 @@ export function createEdgeHeaders(
 ): (origin: string | null) => Promise<RawHeaders> {
   const app = new Hono().use(secure()).use(allowOrigins(isAllowedOrigin));
   app.all('*', (context) => context.body(null));
-  const made = new Map<string | null, RawHeaders>();
-  return async (origin) => {
-    const allowed = origin !== null && isAllowedOrigin(origin) ? origin : null;
-    const known = made.get(allowed);
-    if (known !== undefined) return known;
+  const made = new Map<string | null, Promise<RawHeaders>>();
+  const make = async (allowed: string | null): Promise<RawHeaders> => {
     const { headers } = await app.request('/graphql', {
       method: 'POST',
       headers: allowed === null ? {} : { origin: allowed },
     });
-    const raw = [...headers].flat();
-    made.set(allowed, raw);
-    return raw;
+    return [...headers].flat();
+  };
+  return (origin) => {
+    const allowed = origin !== null && isAllowedOrigin(origin) ? origin : null;
+    const known = made.get(allowed);
+    if (known !== undefined) return known;
+    const making = make(allowed);
+    made.set(allowed, making);
+    return making;
   };
 }

@@ -7,15 +7,24 @@ const joinableMs = 1000;
 /** A query under way, for all who ask the same meanwhile. */
 interface Flight {
   readonly basis: Basis;
-  /** What those who joined are answered; null as soon as it is known that each of them must ask for itself. */
-  readonly shared: PromiseWithResolvers<PlainAnswer | null>;
   readonly begunAt: number;
   /** How many changes had been told when it began. */
   readonly changes: number;
-  /** Of those who wait for it. */
-  readonly waiting: Set<AbortSignal>;
-  /** Aborts when all of them have left. */
+  /** Aborts when all who wait for it have left. */
   readonly left: AbortController;
+  waiting: number;
+  /** What those who join are answered; null = each of them must ask for itself, undefined = not known yet. */
+  shared: PlainAnswer | null | undefined;
+  /** Made with the first who joins: most are alone. */
+  joined: PromiseWithResolvers<PlainAnswer | null> | null;
+}
+
+/**
+ * Where a flight is found by what it asks. Left empty behind it: tables that a Map has outgrown hold on to each other and to
+ * what stood in them until a major collection, and flights with all that hangs on them made half of what survived the minor ones.
+ */
+interface Place {
+  flight: Flight | null;
 }
 
 /** The answer of a query that was under way. */
@@ -47,28 +56,29 @@ export interface FlightsOptions {
 }
 
 export function createFlights({ hearNews, changes, beginOperation, count }: FlightsOptions): Flights {
-  const underWay = new Map<string, Flight>();
+  const underWay = new Map<string, Place>();
   /** None that began before a change, whatever was changed: what it will rest on is not known yet. */
   const find = async (key: string): Promise<Flight | null> => {
     if (!(await hearNews())) return null;
-    const flight = underWay.get(key);
+    const flight = underWay.get(key)?.flight ?? null;
     const isNew = flight?.changes === changes() && performance.now() - flight.begunAt < joinableMs;
-    return flight !== undefined && isNew && !flight.left.signal.aborted ? flight : null;
+    return flight !== null && isNew && !flight.left.signal.aborted ? flight : null;
   };
-  const begin = (key: string): Flight => {
-    const shared = Promise.withResolvers<PlainAnswer | null>();
+  const begin = (key: string, place: Place): Flight => {
     const onQuery = () => {
       count('miss');
-      underWay.set(key, flight);
+      underWay.set(key, place);
     };
     const flight: Flight = {
-      basis: createBasis({ onQuery, onApart: () => shared.resolve(null) }),
-      shared,
+      basis: createBasis({ onQuery, onApart: () => share(flight, null) }),
       begunAt: performance.now(),
       changes: changes(),
-      waiting: new Set(),
       left: new AbortController(),
+      waiting: 0,
+      shared: undefined,
+      joined: null,
     };
+    place.flight = flight;
     return flight;
   };
   return {
@@ -79,38 +89,54 @@ export function createFlights({ hearNews, changes, beginOperation, count }: Flig
       count('joined');
       const leave = wait(flight, left);
       const end = beginOperation();
-      const answer = await flight.shared.promise;
+      const answer = await answerOf(flight);
       leave();
       end();
       return answer === null ? null : { answer, told: flight.basis.told() };
     },
     lead: async (key, left, fly) => {
-      const flight = begin(key);
+      const place: Place = { flight: null };
+      const flight = begin(key, place);
       const leave = wait(flight, left);
       try {
         const answer = await fly(flight.basis, flight.left.signal);
-        flight.shared.resolve(answer);
+        share(flight, answer);
         return answer;
       } finally {
-        flight.shared.resolve(null);
+        share(flight, null);
         leave();
-        if (underWay.get(key) === flight) underWay.delete(key);
+        place.flight = null;
+        if (underWay.get(key) === place) underWay.delete(key);
       }
     },
   };
 }
 
+/** The first word counts. */
+function share(flight: Flight, answer: PlainAnswer | null): void {
+  if (flight.shared === undefined) flight.shared = answer;
+  flight.joined?.resolve(flight.shared);
+}
+
+async function answerOf(flight: Flight): Promise<PlainAnswer | null> {
+  if (flight.shared !== undefined) return flight.shared;
+  flight.joined ??= Promise.withResolvers();
+  return await flight.joined.promise;
+}
+
 /** Waits for a flight until the function it returns is called; when the last one who waits has left, it is aborted. */
-function wait({ waiting, left }: Flight, own: AbortSignal): () => void {
+function wait(flight: Flight, own: AbortSignal): () => void {
+  let isWaiting = true;
   const leave = () => {
-    waiting.delete(own);
-    if (waiting.size === 0) left.abort(own.reason);
+    isWaiting = false;
+    flight.waiting -= 1;
+    if (flight.waiting === 0) flight.left.abort(own.reason);
   };
-  waiting.add(own);
+  flight.waiting += 1;
   if (own.aborted) leave();
   else own.addEventListener('abort', leave, { once: true });
   return () => {
     own.removeEventListener('abort', leave);
-    waiting.delete(own);
+    if (isWaiting) flight.waiting -= 1;
   };
 }

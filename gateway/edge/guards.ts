@@ -1,12 +1,4 @@
-import { complexityFromQuery } from '@pothos/plugin-complexity';
-import {
-  type DocumentNode,
-  GraphQLError,
-  type GraphQLSchema,
-  getOperationAST,
-  Kind,
-  type OperationDefinitionNode,
-} from 'graphql';
+import { type ExecutionArgs, GraphQLError, getOperationAST, type OperationDefinitionNode } from 'graphql';
 import type { Caller } from '../caller/caller.ts';
 import type { GraphContext } from '../graph/context.ts';
 import { upstreamCallCost } from '../graph/cost.ts';
@@ -15,6 +7,7 @@ import type { Allowances } from './allowances.ts';
 import type { Runnable } from './compiled.ts';
 import type { ListedOperations } from './listed-operations.ts';
 import type { Mask } from './mask.ts';
+import { type Measure, measureOperation } from './measure.ts';
 import { findVariableFaults } from './values.ts';
 import { findWidth, refuse } from './width.ts';
 
@@ -64,11 +57,8 @@ interface Admission extends Runnable {
   readonly settle: () => void;
 }
 
-interface Request {
-  readonly schema: GraphQLSchema;
-  readonly document: DocumentNode;
-  readonly operationName?: string | null | undefined;
-  readonly variableValues?: { readonly [name: string]: unknown } | null | undefined;
+/** An operation with all that it runs with. */
+export interface OperationArgs extends ExecutionArgs {
   readonly contextValue: Operation;
 }
 
@@ -76,20 +66,26 @@ interface Request {
  * The guard of every operation over HTTP, SSE and WebSocket: lets it in, or tells why not. It answers and never throws: a
  * throw would close a socket with 4500.
  */
-export async function admit(options: Options, request: Request, basis?: Basis): Promise<Refused | Admission> {
+export async function admit(
+  { listed, allowances, mask }: Options,
+  request: OperationArgs,
+  basis?: Basis,
+): Promise<Refused | Admission> {
   const operation = getOperationAST(request.document, request.operationName);
   // Which operation is meant is for the executor to say; it runs none.
   if (!operation) return { settle: () => {}, fields: 0, isOfTeam: false };
   const measured = measureWithin(request, operation);
   if ('errors' in measured) return measured;
   const { caller, upstreamTotals } = request.contextValue;
-  return await orRefused(options, async () => {
-    const isOfTeam = options.listed.check(caller, request.document.loc?.source.body ?? '');
-    if (!isOfTeam) basis?.noteTold('unlisted', options.listed.countUnlisted);
+  try {
+    const isOfTeam = listed.check(caller, request.document.loc?.source.body ?? '');
+    if (!isOfTeam) basis?.noteTold('unlisted', listed.countUnlisted);
     const deposit = Math.min(Math.floor(measured.complexity / upstreamCallCost), maxDeposit);
-    const charge = await options.allowances.pay(caller, deposit);
+    const charge = await allowances.pay(caller, deposit);
     return { isOfTeam, fields: measured.breadth, settle: () => charge.settle(upstreamTotals().calls) };
-  });
+  } catch (error) {
+    return { errors: [mask(error)] };
+  }
 }
 
 /** `leave` gives the place back; a second call does nothing. */
@@ -101,36 +97,26 @@ export interface StreamAdmission extends Admission {
  * Lets a subscription begin, or tells why not. A stream over SSE is a connection of its own; a socket has been counted
  * when it was opened.
  */
-export async function admitStream(options: Options, request: Request): Promise<Refused | StreamAdmission> {
+export async function admitStream(
+  options: Options,
+  request: OperationArgs,
+): Promise<Refused | StreamAdmission> {
   const admission = await admit(options, request);
   if ('errors' in admission) return admission;
   const { caller, transport, over } = request.contextValue;
   if (transport === 'websocket') return { ...admission, leave: stay };
-  return await orRefused(options, async () => {
+  try {
     const leave = options.allowances.connect(caller);
     over.addEventListener('abort', leave, { once: true });
     return { ...admission, leave };
-  });
+  } catch (error) {
+    return { errors: [options.mask(error)] };
+  }
 }
 
 function stay(): void {}
 
-async function orRefused<Result>({ mask }: Options, run: () => Promise<Result>): Promise<Refused | Result> {
-  try {
-    return await run();
-  } catch (error) {
-    return { errors: [mask(error)] };
-  }
-}
-
-interface Measure {
-  readonly depth: number;
-  /** Fields, those of a fragment wherever it stands. */
-  readonly breadth: number;
-  readonly complexity: number;
-}
-
-function measureWithin(request: Request, operation: OperationDefinitionNode): Refused | Measure {
+function measureWithin(request: OperationArgs, operation: OperationDefinitionNode): Refused | Measure {
   const { document, schema, variableValues } = request;
   const tooWide = findWidth(document, operation);
   if (tooWide !== null) return { errors: [tooWide] };
@@ -145,24 +131,11 @@ function measureWithin(request: Request, operation: OperationDefinitionNode): Re
 }
 
 /** Arguments whose variables do not fit are found while measuring; thrown from here they would close a socket. */
-function tryMeasure(request: Request, operation: OperationDefinitionNode): Refused | Measure {
+function tryMeasure(request: OperationArgs, operation: OperationDefinitionNode): Refused | Measure {
   try {
-    return measure(request, operation);
+    return measureOperation(request, operation);
   } catch {
     const message = 'A variable does not fit the argument it is used for.';
     return { errors: [new GraphQLError(message, { extensions: { code: 'BAD_USER_INPUT' } })] };
   }
-}
-
-/** Of a document with several operations only the one that is run counts; the measure takes the first it finds. */
-function measure({ document, ...request }: Request, operation: OperationDefinitionNode): Measure {
-  const fragments = document.definitions.filter(({ kind }) => kind === Kind.FRAGMENT_DEFINITION);
-  return complexityFromQuery(
-    { ...document, definitions: [operation, ...fragments] },
-    {
-      schema: request.schema,
-      variables: request.variableValues ?? {},
-      ctx: request.contextValue,
-    },
-  );
 }

@@ -57,11 +57,11 @@ export function createPlainAnswer(options: PlainAnswerOptions): AnswerPlainly {
 }
 
 /** Null for streams, and where no one operation is meant: Yoga says what it makes of that. */
-async function run(
+function run(
   { schema, documents, createContext, runOperation, mask }: PlainAnswerOptions,
   { head, caller, left, basis }: PlainAsking,
   { query, operationName, variables: variableValues }: PlainParams,
-): Promise<ExecutionResult | null> {
+): Promise<ExecutionResult> | ExecutionResult | null {
   try {
     const document = documents.parse(query);
     const operation = getOperationAST(document, operationName);
@@ -71,15 +71,24 @@ async function run(
     const isTraced = head.trace === 'upstream';
     if (operation.operation === 'query') basis?.beginQuery();
     const contextValue = createContext({ caller, origin: head.origin, left, over: left, isTraced, basis });
-    return await runOperation({ schema, document, contextValue, variableValues, operationName }, basis);
+    return runOperation({ schema, document, contextValue, variableValues, operationName }, basis);
   } catch (error) {
     return { errors: [mask(error)] };
   }
 }
 
+const headersOf: Readonly<Record<MediaType, RawHeaders>> = {
+  'application/json': describe('application/json'),
+  'application/graphql-response+json': describe('application/graphql-response+json'),
+};
+
+function describe(mediaType: MediaType): RawHeaders {
+  return ['content-type', `${mediaType}; charset=utf-8`, 'cache-control', 'no-store'];
+}
+
 /** The headers and the bytes of a result, as Yoga's processRegularResult makes them. */
 function toAnswer(result: ExecutionResult, mediaType: MediaType): PlainAnswer {
-  const headers = ['content-type', `${mediaType}; charset=utf-8`, 'cache-control', 'no-store'];
+  const headers = headersOf[mediaType];
   const { errors } = result;
   if (errors === undefined) return { status: 200, headers, body: toBytes(result) };
   const { status, more } = readHttp(errors, mediaType);

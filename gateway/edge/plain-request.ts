@@ -19,8 +19,6 @@ export interface PlainParams {
   readonly variables: Record<string, unknown> | undefined;
 }
 
-/** Bodies with these are not as long as they say, or are read in another way. */
-const unusual = new Set(['content-encoding', 'transfer-encoding', 'expect', 'last-event-id']);
 const contentTypes = /^application\/json(; ?charset=utf-8)?$/;
 
 /** What an ordinary JSON request says in its head; null for all others, which are Yoga's. */
@@ -31,7 +29,8 @@ export function readPlainHead(request: IncomingMessage, traceHeader: string): Pl
   if (!contentTypes.test(headers.get('content-type') ?? '')) return null;
   const length = headers.get('content-length') ?? '';
   if (!/^\d+$/.test(length) || Number(length) > maxBodyBytes) return null;
-  const mediaType = chooseMediaType(headers.get('accept') || '*/*');
+  const accept = headers.get('accept');
+  const mediaType = accept ? chooseMediaType(accept) : 'application/json';
   if (mediaType === null) return null;
   return {
     authorization: headers.get('authorization') ?? null,
@@ -41,15 +40,30 @@ export function readPlainHead(request: IncomingMessage, traceHeader: string): Pl
   };
 }
 
-const read = new Set(['authorization', 'origin', 'accept', 'content-type', 'content-length']);
+type Use = 'read' | 'unusual';
+
+/** With those that are unusual a body is not as long as it says, or is read in another way. */
+const uses: ReadonlyMap<string, Use> = new Map<string, Use>([
+  ['authorization', 'read'],
+  ['origin', 'read'],
+  ['accept', 'read'],
+  ['content-type', 'read'],
+  ['content-length', 'read'],
+  ['content-encoding', 'unusual'],
+  ['transfer-encoding', 'unusual'],
+  ['expect', 'unusual'],
+  ['last-event-id', 'unusual'],
+]);
 
 /** Those that anybody looks at. Null where one of them comes twice (Node goes by one of them, Yoga by both), or is unusual. */
 function readHeaders(rawHeaders: readonly string[], traceHeader: string): ReadonlyMap<string, string> | null {
   const headers = new Map<string, string>();
   for (let at = 0; at < rawHeaders.length; at += 2) {
     const name = rawHeaders[at]?.toLowerCase() ?? '';
-    if (unusual.has(name) || headers.has(name)) return null;
-    if (read.has(name) || name === traceHeader) headers.set(name, rawHeaders[at + 1] ?? '');
+    const use = name === traceHeader ? 'read' : uses.get(name);
+    if (use === undefined) continue;
+    if (use === 'unusual' || headers.has(name)) return null;
+    headers.set(name, rawHeaders[at + 1] ?? '');
   }
   return headers;
 }
@@ -70,13 +84,13 @@ export function readBody(request: IncomingMessage): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
-    request.once('end', () => {
+    request.on('end', () => {
       const [only] = chunks;
       resolve(only !== undefined && chunks.length === 1 ? only : Buffer.concat(chunks));
     });
-    request.once('error', reject);
+    request.on('error', reject);
     // An error looks at its stack, so none is made for the usual end.
-    request.once('close', () => {
+    request.on('close', () => {
       if (!request.complete) reject(new Error('The client has left.'));
     });
   });

@@ -33,7 +33,8 @@ export function giveWholeAnswers(options: WholeAnswersOptions, answerPlainly: An
   };
   const run = (key: string, asking: PlainAsking) =>
     flights.lead(key, asking.left, async (basis, left) => {
-      const answer = await answerPlainly({ ...asking, left, basis });
+      const { head, caller, body } = asking;
+      const answer = await answerPlainly({ head, caller, body, left, basis });
       const restsOn = basis.restsOn();
       if (answer === null || restsOn === null) return answer;
       const made = { answer, restsOn, told: basis.told() };

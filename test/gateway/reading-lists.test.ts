@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { z } from 'zod';
-import { list } from '../../gateway/domain/reading.ts';
+import { list, record, required, text } from '../../gateway/domain/reading.ts';
 
-const rows = z.object({ rows: list(z.object({ id: z.string() })) });
+const readRows = list(record((raw) => ({ id: required(raw, 'id', text) })));
+const readAnswer = record((raw) => ({ rows: readRows(raw.rows) }));
 
 test.each([
   [
@@ -14,5 +14,5 @@ test.each([
   ['null', { rows: null }, []],
   ['nothing, not even the key', {}, []],
 ])('a list reads %s without making its object unreadable', (_name, json, expected) => {
-  expect(rows.parse(json)).toEqual({ rows: expected });
+  expect(readAnswer(json)).toEqual({ rows: expected });
 });

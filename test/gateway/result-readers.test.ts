@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { readLabReport, versionOfLabReport } from '../../gateway/domain/lab-report/rest.ts';
 import { readCriticalResult, readOrderResults } from '../../gateway/domain/result/rest.ts';
+import { readNoting } from '../../gateway/upstream/unreadable.ts';
 
 const anything = fc.jsonValue({ maxDepth: 3 });
 /** An object with some of the service's keys, each with anything at all under it. */
@@ -100,4 +101,22 @@ test.each([
 
 test('other events are no versions of a report', () => {
   expect(versionOfLabReport('labtest.order.updated', { id: 'j', status: 'started' })).toBeNull();
+});
+
+test('what cannot be read of samples and their laboratories is counted where it stood, and once', () => {
+  const told: Record<string, number> = {};
+  const json = {
+    sample_information: {
+      S1: { performing_laboratories: { a: { name: 'A' }, b: 'B', c: { name: 3 } } },
+      S2: null,
+    },
+  };
+  const { samples } = readNoting(readOrderResults, json, (path, rows) => {
+    told[path] = rows;
+  });
+  expect(samples.map(({ laboratories }) => laboratories)).toEqual([['A']]);
+  expect(told).toEqual({
+    '$.sample_information.*': 1,
+    '$.sample_information.*.performing_laboratories.*': 2,
+  });
 });

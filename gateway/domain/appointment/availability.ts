@@ -1,67 +1,60 @@
-import { z } from 'zod';
 import type { Service } from '../../upstream/service.ts';
-import { day, flag, integer, list, requiredList, text, timestamp } from '../reading.ts';
-import { coordinatesShape, visitAddressShape } from './rest.ts';
+import {
+  day,
+  flag,
+  integer,
+  list,
+  number,
+  optional,
+  record,
+  required,
+  requiredList,
+  text,
+  timestamp,
+} from '../reading.ts';
+import { readCoordinates, readVisitAddress } from './rest.ts';
 import { toServiceAddress, type VisitAddress } from './write.ts';
 
-export type AvailabilityDay = z.infer<typeof availabilityShape>[number];
+export type AvailabilityDay = ReturnType<typeof readAvailability>[number];
 export type AvailabilitySlot = AvailabilityDay['slots'][number];
 export type AvailabilityPlace = NonNullable<AvailabilityDay['place']>;
 
-const amount = z.number().nullable().catch(null);
+const readSlots = list(
+  record((raw) => ({
+    bookingKey: text(raw.booking_key),
+    startAt: timestamp(raw.start),
+    endAt: timestamp(raw.end),
+    expiresAt: timestamp(raw.expires_at),
+    price: number(raw.price),
+    isPriority: flag(raw.is_priority),
+    availableCount: integer(raw.num_appointments_available),
+  })),
+);
 
-const slotShape = z
-  .object({
-    booking_key: text,
-    start: timestamp,
-    end: timestamp,
-    expires_at: timestamp,
-    price: amount,
-    is_priority: flag,
-    num_appointments_available: integer,
-  })
-  .transform((raw) => ({
-    bookingKey: raw.booking_key,
-    startAt: raw.start,
-    endAt: raw.end,
-    expiresAt: raw.expires_at,
-    price: raw.price,
-    isPriority: raw.is_priority,
-    availableCount: raw.num_appointments_available,
-  }));
+const readPlace = optional(
+  record((raw) => ({
+    siteCode: text(raw.code),
+    name: text(raw.name),
+    address: readVisitAddress(raw.address),
+    location: readCoordinates(raw.location),
+    distance: integer(raw.distance),
+    timeZone: text(raw.iana_timezone),
+  })),
+);
 
-const placeShape = z
-  .object({
-    code: text,
-    name: text,
-    address: visitAddressShape,
-    location: coordinatesShape,
-    distance: integer,
-    iana_timezone: text,
-  })
-  .transform((raw) => ({
-    siteCode: raw.code,
-    name: raw.name,
-    address: raw.address,
-    location: raw.location,
-    distance: raw.distance,
-    timeZone: raw.iana_timezone,
-  }))
-  .nullable()
-  .catch(null);
+const readDays = requiredList(
+  record((raw) => ({
+    date: day(raw.date),
+    place: readPlace(raw.location),
+    slots: readSlots(raw.slots),
+  })),
+);
 
-const dayShape = z.object({ date: day, location: placeShape, slots: list(slotShape) });
-
-const availabilityShape = z
-  .object({ slots: requiredList(dayShape), timezone: text })
-  .transform(({ slots, timezone }) =>
-    slots.map((each) => ({
-      date: each.date,
-      place: each.location,
-      timeZone: each.location?.timeZone ?? timezone,
-      slots: each.slots,
-    })),
-  );
+const readAvailability = record((raw) => {
+  const timeZone = text(raw.timezone);
+  const days = required(raw, 'slots', readDays);
+  return days.map((each) => ({ ...each, timeZone: each.place?.timeZone ?? timeZone }));
+});
 
 /**
  * Fourteen days of slots at an address (`POST /v3/order/phlebotomy/appointment/availability`: a POST that only
@@ -79,7 +72,7 @@ export async function listPhlebotomyAvailability(
     path: '/v3/order/phlebotomy/appointment/availability',
     query: { start_date: startDate },
     body: toServiceAddress(address),
-    reader: (json) => availabilityShape.parse(json),
+    reader: readAvailability,
     scope: 'read:orders',
     owner: 'anyone',
     // A booking key works once, so no two callers can go on with the same.
@@ -119,7 +112,7 @@ export async function listCenterAvailability(
       radius: search.zipCode === null ? null : search.radius,
       allow_stale: search.allowStale,
     },
-    reader: (json) => availabilityShape.parse(json),
+    reader: readAvailability,
     scope: 'read:orders',
     owner: 'anyone',
     // A booking key works once, so no two callers can go on with the same.

@@ -1,53 +1,58 @@
-import { z } from 'zod';
 import type { Service } from '../../upstream/service.ts';
 import type { CurrentOrder } from '../order/rest.ts';
-import { entries, flag, integer, link, list, requiredList, text } from '../reading.ts';
-import { coordinatesShape, visitAddressShape } from './rest.ts';
+import {
+  entries,
+  flag,
+  integer,
+  link,
+  list,
+  optional,
+  record,
+  required,
+  requiredList,
+  text,
+  texts,
+} from '../reading.ts';
+import { readCoordinates, readVisitAddress } from './rest.ts';
 
-export type AreaInfo = z.infer<typeof areaShape>;
+export type AreaInfo = ReturnType<typeof readArea>;
 export type PhlebotomyArea = NonNullable<AreaInfo['phlebotomy']>;
 export type PhlebotomyProvider = PhlebotomyArea['providers'][number];
 export type AreaLab = AreaInfo['labs'][number];
-export type ServiceCenter = z.infer<typeof centerShape>;
+export type ServiceCenter = ReturnType<typeof readCenter>;
 
-const texts = list(z.string());
+const readProviders = list(
+  record((raw) => ({ provider: required(raw, 'name', text), serviceTypes: texts(raw.service_types) })),
+);
 
-const phlebotomyShape = z
-  .object({
-    is_served: flag,
-    providers: list(
-      z
-        .object({ name: z.string(), service_types: texts })
-        .transform((raw) => ({ provider: raw.name, serviceTypes: raw.service_types })),
-    ),
-  })
-  .transform((raw) => ({ isServed: raw.is_served, providers: raw.providers }))
-  .nullable()
-  .catch(null);
+const readPhlebotomy = optional(
+  record((raw) => ({ isServed: flag(raw.is_served), providers: readProviders(raw.providers) })),
+);
 
-const areaLabShape = z
-  .object({
-    lab_id: integer,
-    supported_bill_types: texts,
-    patient_service_centers: z
-      .object({ appointment_with_vital: flag, within_radius: integer, capabilities: texts })
-      .nullable()
-      .catch(null),
-  })
-  .transform((raw) => ({
-    labId: raw.lab_id,
-    supportedBillTypes: raw.supported_bill_types,
-    canBook: raw.patient_service_centers?.appointment_with_vital ?? null,
-    centerCount: raw.patient_service_centers?.within_radius ?? null,
-    capabilities: raw.patient_service_centers?.capabilities ?? [],
-  }));
+const readLabCenters = optional(
+  record((raw) => ({
+    canBook: flag(raw.appointment_with_vital),
+    centerCount: integer(raw.within_radius),
+    capabilities: texts(raw.capabilities),
+  })),
+);
+
+const noCenters = { canBook: null, centerCount: null, capabilities: [] } as const;
 
 /** A map by lab slug, in which a slug may be absent; what cannot be read is left out. */
-const labMap = entries(areaLabShape).transform((map) => map.map(([labSlug, lab]) => ({ labSlug, ...lab })));
+const readLabs = entries(
+  record((raw) => ({
+    labId: integer(raw.lab_id),
+    supportedBillTypes: texts(raw.supported_bill_types),
+    ...(readLabCenters(raw.patient_service_centers) ?? noCenters),
+  })),
+);
 
-const areaShape = z
-  .object({ zip_code: text, phlebotomy: phlebotomyShape, central_labs: labMap })
-  .transform((raw) => ({ zipCode: raw.zip_code, phlebotomy: raw.phlebotomy, labs: raw.central_labs }));
+const readArea = record((raw) => ({
+  zipCode: text(raw.zip_code),
+  phlebotomy: readPhlebotomy(raw.phlebotomy),
+  labs: readLabs(raw.central_labs).map(([labSlug, lab]) => ({ labSlug, ...lab })),
+}));
 
 /** A zip code of five digits and a radius in miles: 10, 20, 25, 50 or 100. */
 export interface Surroundings {
@@ -62,49 +67,38 @@ export function getAreaInfo(service: Service, { zipCode, radius }: Surroundings)
     method: 'GET',
     path: '/v3/order/area/info',
     query: { zip_code: zipCode, radius },
-    reader: (json) => areaShape.parse(json),
+    reader: readArea,
     scope: 'read:orders',
     owner: 'anyone',
   });
 }
 
-const hoursShape = z.record(z.string(), z.unknown()).nullable().catch(null);
+const readHours = optional(record((raw) => raw));
 
-const centerShape = z
-  .object({
-    site_code: z.string(),
-    distance: integer,
-    location: coordinatesShape,
-    capabilities: texts,
-    supported_bill_types: texts,
-    metadata: z
-      .object({ name: text, hours: hoursShape, website: link, fax_number: text })
-      .nullable()
-      .catch(null),
-    address: visitAddressShape,
-  })
-  .transform((raw) => ({
-    siteCode: raw.site_code,
-    name: raw.metadata?.name ?? null,
-    address: raw.address,
-    location: raw.location,
-    distance: raw.distance,
-    capabilities: raw.capabilities,
-    supportedBillTypes: raw.supported_bill_types,
-    faxNumber: raw.metadata?.fax_number ?? null,
-    website: raw.metadata?.website ?? null,
-    hours: raw.metadata?.hours ?? null,
-  }));
+const readDetails = optional(
+  record((raw) => ({
+    name: text(raw.name),
+    hours: readHours(raw.hours),
+    website: link(raw.website),
+    faxNumber: text(raw.fax_number),
+  })),
+);
 
-/** The center's address stands among its other details. */
-const centerRow = z.looseObject({ metadata: z.unknown().optional() }).transform((raw) => ({
-  ...raw,
-  address: raw.metadata,
+const noDetails = { name: null, hours: null, website: null, faxNumber: null } as const;
+
+const readCenter = record((raw) => ({
+  siteCode: required(raw, 'site_code', text),
+  ...(readDetails(raw.metadata) ?? noDetails),
+  // The center's address stands among its other details.
+  address: readVisitAddress(raw.metadata),
+  location: readCoordinates(raw.location),
+  distance: integer(raw.distance),
+  capabilities: texts(raw.capabilities),
+  supportedBillTypes: texts(raw.supported_bill_types),
 }));
 
-const centerList = z
-  .object({ patient_service_centers: requiredList(centerRow.pipe(centerShape)) })
-  .transform((raw) => raw.patient_service_centers);
+const readCenterList = requiredList(readCenter);
+const readCenters = record((raw) => required(raw, 'patient_service_centers', readCenterList));
 
 /** Which centers: a lab's, around a zip code, with all of these capabilities. */
 export interface CenterFilter extends Surroundings {
@@ -127,7 +121,7 @@ export async function listServiceCenters(
       radius: filter.radius,
       capabilities: filter.capabilities,
     },
-    reader: (json) => centerList.parse(json),
+    reader: readCenters,
     scope: 'read:orders',
     owner: 'anyone',
   });
@@ -145,7 +139,7 @@ export function listCentersOfOrder(
     method: 'GET',
     path: `/v3/order/${encodeURIComponent(order.id)}/psc/info`,
     query: { radius },
-    reader: (json) => centerList.parse(json),
+    reader: readCenters,
     scope: 'read:orders',
     owner: () => ({ userId: order.userId, orderId: order.id }),
     about: { userId: order.userId, orderId: order.id },

@@ -1,12 +1,22 @@
-import { z } from 'zod';
 import type { Service } from '../../upstream/service.ts';
 import type { CurrentOrder } from '../order/rest.ts';
-import { flag, id, list, optionalId, requiredList, text, timestamp } from '../reading.ts';
+import {
+  flag,
+  id,
+  list,
+  number,
+  optional,
+  record,
+  required,
+  requiredList,
+  text,
+  timestamp,
+} from '../reading.ts';
 
-export type Appointment = z.infer<typeof appointmentShape>;
+export type Appointment = ReturnType<typeof parseAppointment>;
 export type AppointmentEvent = Appointment['events'][number];
-export type CancellationReason = z.infer<typeof reasonShape>;
-export type Coordinates = NonNullable<z.infer<typeof coordinatesShape>>;
+export type CancellationReason = ReturnType<typeof readReason>;
+export type Coordinates = NonNullable<ReturnType<typeof readCoordinates>>;
 
 /** The two kinds of appointment the service keeps under paths of their own. */
 export type AppointmentKind = 'phlebotomy' | 'patient_service_center';
@@ -27,91 +37,60 @@ export function appointmentPath(kind: AppointmentKind, orderId: string, action =
   return `/v3/order/${encodeURIComponent(orderId)}/${paths[kind]}/appointment${action}`;
 }
 
-export const coordinatesShape = z
-  .object({ lng: z.number(), lat: z.number() })
-  .transform((raw) => ({ longitude: raw.lng, latitude: raw.lat }))
-  .nullable()
-  .catch(null);
+export const readCoordinates = optional(
+  record((raw) => ({ longitude: required(raw, 'lng', number), latitude: required(raw, 'lat', number) })),
+);
 
 /** Appointments and places spell the postal code `zip_code` (public service: USAddress). */
-export const visitAddressShape = z
-  .object({
-    first_line: text,
-    second_line: text,
-    city: text,
-    state: text,
-    zip_code: text,
-    phone_number: text,
-    access_notes: text,
-  })
-  .transform((raw) => ({
+export const readVisitAddress = optional(
+  record((raw) => ({
     receiverName: null,
-    firstLine: raw.first_line,
-    secondLine: raw.second_line,
-    city: raw.city,
-    state: raw.state,
-    zip: raw.zip_code,
+    firstLine: text(raw.first_line),
+    secondLine: text(raw.second_line),
+    city: text(raw.city),
+    state: text(raw.state),
+    zip: text(raw.zip_code),
     country: null,
-    phoneNumber: raw.phone_number,
-    accessNotes: raw.access_notes,
-  }))
-  .nullable()
-  .catch(null);
+    phoneNumber: text(raw.phone_number),
+    accessNotes: text(raw.access_notes),
+  })),
+);
 
-const eventShape = z
-  .object({ created_at: timestamp, status: z.string(), data: z.unknown().optional() })
-  .transform((raw) => ({ createdAt: raw.created_at, status: raw.status, details: raw.data ?? null }));
+const readEvents = list(
+  record((raw) => ({
+    createdAt: timestamp(raw.created_at),
+    status: required(raw, 'status', text),
+    details: raw.data ?? null,
+  })),
+);
 
-const appointmentShape = z
-  .object({
-    id,
-    user_id: optionalId,
-    order_id: optionalId,
-    address: visitAddressShape,
-    location: coordinatesShape,
-    start_at: timestamp,
-    end_at: timestamp,
-    iana_timezone: text,
-    type: text,
-    provider: text,
-    status: text,
-    external_id: text,
-    can_reschedule: flag,
-    access_notes: text,
-    appointment_notes: text,
-    event_status: text,
-    events: list(eventShape),
-  })
-  .transform((raw) => ({
-    id: raw.id,
-    userId: raw.user_id,
-    orderId: raw.order_id,
-    address: raw.address,
-    location: raw.location,
-    startAt: raw.start_at,
-    endAt: raw.end_at,
-    timeZone: raw.iana_timezone,
-    type: raw.type,
-    provider: raw.provider,
-    status: raw.status,
-    externalId: raw.external_id,
-    canReschedule: raw.can_reschedule,
+/** Reads what the service answered about an appointment. @throws Unreadable when it is none */
+export const parseAppointment = record((raw) => {
+  const address = readVisitAddress(raw.address);
+  return {
+    id: required(raw, 'id', id),
+    userId: id(raw.user_id),
+    orderId: id(raw.order_id),
+    address,
+    location: readCoordinates(raw.location),
+    startAt: timestamp(raw.start_at),
+    endAt: timestamp(raw.end_at),
+    timeZone: text(raw.iana_timezone),
+    type: text(raw.type),
+    provider: text(raw.provider),
+    status: text(raw.status),
+    externalId: text(raw.external_id),
+    canReschedule: flag(raw.can_reschedule),
     // The specification returns both notes "in the appointment response"; the public service puts these into the address.
-    accessNotes: raw.access_notes ?? raw.address?.accessNotes ?? null,
-    appointmentNotes: raw.appointment_notes,
-    eventStatus: raw.event_status,
-    events: raw.events,
-  }));
-
-/** Reads what the service answered to a change of an appointment. @throws ZodError when it is none */
-export function parseAppointment(json: unknown): Appointment {
-  return appointmentShape.parse(json);
-}
+    accessNotes: text(raw.access_notes) ?? address?.accessNotes ?? null,
+    appointmentNotes: text(raw.appointment_notes),
+    eventStatus: text(raw.event_status),
+    events: readEvents(raw.events),
+  };
+});
 
 /** The appointment in a webhook's payload, or null when it cannot be read as one. */
-export function readAppointment(payload: unknown): Appointment | null {
-  return appointmentShape.safeParse(payload).data ?? null;
-}
+export const readAppointment = optional(parseAppointment);
 
 /** Whether the appointment still stands: neither cancelled nor over. */
 export function isActive(appointment: Appointment): boolean {
@@ -141,15 +120,18 @@ export function getAppointment(
   });
 }
 
-const reasonShape = z.object({ id, name: text, is_refundable: flag }).transform((raw) => ({
-  id: raw.id,
-  name: raw.name,
-  isRefundable: raw.is_refundable,
-  // Observed: the service refuses this reason without notes.
-  needsNotes: raw.name?.trim().toLowerCase() === 'other',
-}));
+const readReason = record((raw) => {
+  const name = text(raw.name);
+  return {
+    id: required(raw, 'id', id),
+    name,
+    isRefundable: flag(raw.is_refundable),
+    // Observed: the service refuses this reason without notes.
+    needsNotes: name?.trim().toLowerCase() === 'other',
+  };
+});
 
-const reasonList = requiredList(reasonShape);
+const readReasons = requiredList(readReason);
 
 /** Why appointments of a kind are cancelled (`GET /v3/order/phlebotomy/appointment/cancellation-reasons`). */
 export async function listCancellationReasons(
@@ -160,7 +142,7 @@ export async function listCancellationReasons(
     operation: 'appointment.cancellation-reasons',
     method: 'GET',
     path: `/v3/order/${paths[kind]}/appointment/cancellation-reasons`,
-    reader: (json) => reasonList.parse(json),
+    reader: readReasons,
     scope: 'read:orders',
     owner: 'anyone',
   });

@@ -1,32 +1,40 @@
-import { z } from 'zod';
 import type { Service, Subject } from '../../upstream/service.ts';
-import { day, flag, id, integer, link, optionalId, text, timestamp } from '../reading.ts';
+import {
+  day,
+  flag,
+  id,
+  integer,
+  link,
+  number,
+  optional,
+  record,
+  required,
+  text,
+  timestamp,
+} from '../reading.ts';
 
-export type HealthSource = NonNullable<z.infer<typeof sourceShape>>;
+export type HealthSource = NonNullable<ReturnType<typeof readSource>>;
 export type SummaryReading = NonNullable<ReturnType<typeof readSummary>>;
-export type ActivityReading = z.infer<typeof activityShape>;
+export type ActivityReading = ReturnType<typeof readActivity>;
 export type SampleReading = NonNullable<ReturnType<typeof readSample>>;
-export type WorkoutNews = z.infer<typeof workoutShape>;
+export type WorkoutNews = NonNullable<ReturnType<typeof readWorkout>>;
 export type Sport = NonNullable<WorkoutNews['sport']>;
-export type ConnectionNews = z.infer<typeof connectionShape>;
-export type PullNews = z.infer<typeof pullShape>;
-export type WorkoutStream = z.infer<typeof streamShape>;
-
-const number = z.number().nullable().catch(null);
+export type ConnectionNews = NonNullable<ReturnType<typeof readConnection>>;
+export type PullNews = NonNullable<ReturnType<typeof readPull>>;
+export type WorkoutStream = ReturnType<typeof readStream>;
 
 /** The specification names a source by name, slug and logo; the public service by provider and type. */
-const sourceObject = z
-  .object({ name: text, slug: text, logo: link, provider: text, type: text, app_id: text, device_id: text })
-  .transform((raw) => ({
-    name: raw.name,
-    slug: raw.slug,
-    logo: raw.logo,
-    provider: raw.provider ?? raw.slug,
-    type: raw.type,
-    appId: raw.app_id,
-    deviceId: raw.device_id,
-  }));
-const sourceShape = sourceObject.nullable().catch(null);
+const readSource = optional(
+  record((raw) => ({
+    name: text(raw.name),
+    slug: text(raw.slug),
+    logo: link(raw.logo),
+    provider: text(raw.provider) ?? text(raw.slug),
+    type: text(raw.type),
+    appId: text(raw.app_id),
+    deviceId: text(raw.device_id),
+  })),
+);
 
 /** The resource of `daily.data.<resource>.<created|updated>`; null for every other event type. */
 export function resourceOf(eventType: string): string | null {
@@ -38,83 +46,62 @@ export function isUpdate(eventType: string): boolean {
   return eventType.endsWith('.updated');
 }
 
-const activityShape = z
-  .object({
-    calories_active: number,
-    calories_total: number,
-    daily_movement: number,
-    distance: number,
-    floors_climbed: number,
-    steps: number,
-    high: number,
-    medium: number,
-    low: number,
-  })
-  .transform((raw) => ({
-    caloriesActive: raw.calories_active,
-    caloriesTotal: raw.calories_total,
-    dailyMovement: raw.daily_movement,
-    distance: raw.distance,
-    floorsClimbed: raw.floors_climbed,
-    steps: raw.steps,
-    high: raw.high,
-    medium: raw.medium,
-    low: raw.low,
-  }));
+const readActivity = record((raw) => ({
+  caloriesActive: number(raw.calories_active),
+  caloriesTotal: number(raw.calories_total),
+  dailyMovement: number(raw.daily_movement),
+  distance: number(raw.distance),
+  floorsClimbed: number(raw.floors_climbed),
+  steps: number(raw.steps),
+  high: number(raw.high),
+  medium: number(raw.medium),
+  low: number(raw.low),
+}));
 
-const summaryShape = z.looseObject({
-  id,
-  calendar_date: day,
-  date: timestamp,
-  timezone_offset: integer,
-  source: sourceShape,
-});
+const readSummaryParts = optional(
+  record((raw) => ({
+    id: required(raw, 'id', id),
+    calendarDate: day(raw.calendar_date),
+    date: timestamp(raw.date),
+    timezoneOffset: integer(raw.timezone_offset),
+    source: readSource(raw.source),
+  })),
+);
 
 /**
  * A summary: its fields stand directly in the payload, with an id (specification, Summary events). Null for
  * what has no id, and for a batch of samples.
  */
 export function readSummary(resource: string, payload: unknown) {
-  const raw = summaryShape.safeParse(payload).data;
-  if (raw === undefined || splitBatch(payload) !== null) return null;
-  return {
-    id: raw.id,
-    resource,
-    calendarDate: raw.calendar_date,
-    date: raw.date,
-    timezoneOffset: raw.timezone_offset,
-    source: raw.source,
-    activity: resource === 'activity' ? activityShape.parse(payload) : null,
-    payload,
-  };
+  const parts = readSummaryParts(payload);
+  if (parts === null || splitBatch(payload) !== null) return null;
+  return { ...parts, resource, activity: resource === 'activity' ? readActivity(payload) : null, payload };
 }
 
-const sampleShape = z
-  .object({
-    timestamp,
-    start: timestamp,
-    end: timestamp,
-    timezone_offset: integer,
-    type: text,
-    unit: text,
-    value: number,
-  })
-  .transform((raw) => ({
-    timestamp: raw.timestamp,
-    start: raw.start,
-    end: raw.end,
-    timezoneOffset: raw.timezone_offset,
-    type: raw.type,
-    unit: raw.unit,
-    value: raw.value,
-  }));
+const readMeasurement = optional(
+  record((raw) => ({
+    timestamp: timestamp(raw.timestamp),
+    start: timestamp(raw.start),
+    end: timestamp(raw.end),
+    timezoneOffset: integer(raw.timezone_offset),
+    type: text(raw.type),
+    unit: text(raw.unit),
+    value: number(raw.value),
+  })),
+);
 
-const batchShape = z.object({
-  id: optionalId,
-  data: z.array(z.unknown()),
-  source: z.unknown().optional(),
-  source_id: optionalId,
-});
+const readBatch = optional(
+  record((raw) => ({
+    id: id(raw.id),
+    samples: required(raw, 'data', everything),
+    source: raw.source ?? null,
+    source_id: id(raw.source_id),
+  })),
+);
+
+function everything(json: unknown): readonly unknown[] | null {
+  return Array.isArray(json) ? json : null;
+}
 
 /** One sample of a batch, with what the batch says of all of them: the form in which it is kept. */
 export interface SampleOfBatch {
@@ -128,98 +115,81 @@ export interface SampleOfBatch {
  * payload with an id of its own is a part of a summary, unless it holds what has been measured at a time.
  */
 export function splitBatch(payload: unknown): readonly SampleOfBatch[] | null {
-  const batch = batchShape.safeParse(payload).data;
-  if (batch === undefined) return null;
-  const { source = null, source_id } = batch;
-  if (batch.id !== null && !batch.data.some((sample) => readSampleTime(sample) !== null)) return null;
-  return batch.data.map((sample) => ({ source, source_id, sample }));
+  const batch = readBatch(payload);
+  if (batch === null) return null;
+  const { source, source_id, samples } = batch;
+  if (batch.id !== null && !samples.some((sample) => readSampleTime(sample) !== null)) return null;
+  return samples.map((sample) => ({ source, source_id, sample }));
 }
 
 /** Who measured, as far as it is part of a sample's identity: the source's provider and type. */
 export function readSourceKey(source: unknown): readonly (string | null)[] {
-  const { provider = null, type = null } = sourceShape.parse(source) ?? {};
+  const { provider = null, type = null } = readSource(source) ?? {};
   return [provider, type];
 }
 
-const dated = z.object({ timestamp });
-
 /** When a sample was measured; null when it does not say. */
-export function readSampleTime(sample: unknown): Date | null {
-  return dated.safeParse(sample).data?.timestamp ?? null;
-}
+export const readSampleTime = optional(record((raw) => timestamp(raw.timestamp)));
 
-const keptSample = z.object({ source: sourceShape, source_id: optionalId, sample: z.unknown() });
+const readKeptSample = optional(
+  record((raw) => ({ source: readSource(raw.source), sourceId: id(raw.source_id), payload: raw.sample })),
+);
 
 /** A sample, with all that was sent of it; null when it is none. */
 export function readSample(resource: string, one: unknown) {
-  const kept = keptSample.safeParse(one).data;
-  const sample = sampleShape.safeParse(kept?.sample).data;
-  if (kept === undefined || sample === undefined) return null;
-  return { resource, source: kept.source, sourceId: kept.source_id, ...sample, payload: kept.sample };
+  const kept = readKeptSample(one);
+  const measurement = readMeasurement(kept?.payload);
+  return kept === null || measurement === null ? null : { resource, ...kept, ...measurement };
 }
 
-const sportShape = z.object({ id: optionalId, name: text, slug: text }).nullable().catch(null);
+const readSport = optional(record((raw) => ({ id: id(raw.id), name: text(raw.name), slug: text(raw.slug) })));
 
-const workoutShape = z
-  .object({ workout_id: id, message: text, provider_id: text, sport: sportShape, source: sourceShape })
-  .transform((raw) => ({
-    workoutId: raw.workout_id,
-    message: raw.message,
-    providerId: raw.provider_id,
-    sport: raw.sport,
-    source: raw.source,
-  }));
+const readWorkout = optional(
+  record((raw) => ({
+    workoutId: required(raw, 'workout_id', id),
+    message: text(raw.message),
+    providerId: text(raw.provider_id),
+    sport: readSport(raw.sport),
+    source: readSource(raw.source),
+  })),
+);
 
 /** What says that a workout's stream can be read; null for every other event. */
 export function readWorkoutNews(eventType: string, payload: unknown): WorkoutNews | null {
   if (resourceOf(eventType) !== 'workout_stream') return null;
-  return workoutShape.safeParse(payload).data ?? null;
+  return readWorkout(payload);
 }
-
-const providerName = z.union([sourceObject, z.string()]).nullable().catch(null);
-
-const connectionShape = z
-  .object({
-    source: sourceShape,
-    provider: providerName,
-    external_user_id: text,
-    error_type: text,
-    message: text,
-  })
-  .transform((raw) => ({
-    source: raw.source ?? toSource(raw.provider),
-    externalUserId: raw.external_user_id,
-    errorType: raw.error_type,
-    errorMessage: raw.message,
-  }));
 
 /** A provider is an object in some events and a slug in others. */
-function toSource(provider: HealthSource | string | null): HealthSource | null {
-  if (provider === null || typeof provider !== 'string') return provider;
-  const slug = provider;
+function readProvider(json: unknown): HealthSource | null {
+  const slug = text(json);
+  if (slug === null) return readSource(json);
   return { name: null, slug, logo: null, provider: slug, type: null, appId: null, deviceId: null };
 }
+
+const readConnection = optional(
+  record((raw) => ({
+    source: readSource(raw.source) ?? readProvider(raw.provider),
+    externalUserId: text(raw.external_user_id),
+    errorType: text(raw.error_type),
+    errorMessage: text(raw.message),
+  })),
+);
 
 /** A connection that was made or is in trouble (`provider.connection.*`); null for every other event. */
 export function readConnectionNews(eventType: string, payload: unknown): ConnectionNews | null {
   if (!/^provider\.connection\.[a-z_]+$/.test(eventType)) return null;
-  return connectionShape.safeParse(payload).data ?? null;
+  return readConnection(payload);
 }
 
-const pullShape = z
-  .object({
-    start_date: timestamp,
-    end_date: timestamp,
-    provider: providerName,
-    source: sourceShape,
-    is_final: flag,
-  })
-  .transform((raw) => ({
-    startDate: raw.start_date,
-    endDate: raw.end_date,
-    source: raw.source ?? toSource(raw.provider),
-    isFinal: raw.is_final,
-  }));
+const readPull = optional(
+  record((raw) => ({
+    startDate: timestamp(raw.start_date),
+    endDate: timestamp(raw.end_date),
+    source: readSource(raw.source) ?? readProvider(raw.provider),
+    isFinal: flag(raw.is_final),
+  })),
+);
 
 /** The resource of `historical.data.<resource>.created`; null for every other event type. */
 export function pulledResourceOf(eventType: string): string | null {
@@ -228,39 +198,27 @@ export function pulledResourceOf(eventType: string): string | null {
 
 /** The end of a historical pull; null for every other event. */
 export function readPullNews(eventType: string, payload: unknown): PullNews | null {
-  return pulledResourceOf(eventType) === null ? null : (pullShape.safeParse(payload).data ?? null);
+  return pulledResourceOf(eventType) === null ? null : readPull(payload);
 }
 
 /** A column of a stream: what cannot be read becomes null and keeps its place. */
-const column = z.array(number).catch([]);
+function column(json: unknown): readonly (number | null)[] {
+  return Array.isArray(json) ? json.map(number) : [];
+}
 
-const streamShape = z
-  .object({
-    time: column,
-    altitude: column,
-    cadence: column,
-    distance: column,
-    heartrate: column,
-    lat: column,
-    lng: column,
-    power: column,
-    resistance: column,
-    temperature: column,
-    velocity_smooth: column,
-  })
-  .transform((raw) => ({
-    time: raw.time.map((seconds) => (seconds === null ? null : toDate(seconds))),
-    altitude: raw.altitude,
-    cadence: raw.cadence,
-    distance: raw.distance,
-    heartRate: raw.heartrate,
-    latitude: raw.lat,
-    longitude: raw.lng,
-    power: raw.power,
-    resistance: raw.resistance,
-    temperature: raw.temperature,
-    velocity: raw.velocity_smooth,
-  }));
+const readStream = record((raw) => ({
+  time: column(raw.time).map((seconds) => (seconds === null ? null : toDate(seconds))),
+  altitude: column(raw.altitude),
+  cadence: column(raw.cadence),
+  distance: column(raw.distance),
+  heartRate: column(raw.heartrate),
+  latitude: column(raw.lat),
+  longitude: column(raw.lng),
+  power: column(raw.power),
+  resistance: column(raw.resistance),
+  temperature: column(raw.temperature),
+  velocity: column(raw.velocity_smooth),
+}));
 
 function toDate(seconds: number): Date | null {
   const date = new Date(seconds * 1000);
@@ -280,7 +238,7 @@ export function getWorkoutStream(
     operation: 'workout.stream',
     method: 'GET',
     path: `/v2/timeseries/workouts/${encodeURIComponent(workoutId)}/stream`,
-    reader: (json) => streamShape.parse(json),
+    reader: readStream,
     scope: 'read:health',
     owner: () => owner,
     about: owner,

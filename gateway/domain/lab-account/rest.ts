@@ -1,8 +1,7 @@
-import { z } from 'zod';
 import type { Service } from '../../upstream/service.ts';
-import { id, list, optionalId, text } from '../reading.ts';
+import { entries, id, list, record, required, text, texts } from '../reading.ts';
 
-export type LabAccount = z.infer<typeof labAccountShape>;
+export type LabAccount = ReturnType<typeof readLabAccount>;
 
 /** A kind of billing and the US states (two letters) it is allowed in. */
 export interface AllowedBilling {
@@ -10,42 +9,27 @@ export interface AllowedBilling {
   readonly states: readonly string[];
 }
 
-const allowedBilling = z
-  .record(z.string(), list(z.string()))
-  .catch({})
-  .transform((byType): readonly AllowedBilling[] =>
-    Object.entries(byType).map(([type, states]) => ({ type, states })),
-  );
+const readBilling = entries(texts);
 
-const labAccountShape = z
-  .object({
-    id,
-    lab: text,
-    org_id: optionalId,
-    status: text,
-    delegated_flow: text,
-    provider_account_id: text,
-    account_name: text,
-    default_clinical_notes: text,
-    business_units: list(z.string()),
-    allowed_billing: allowedBilling,
-  })
-  .transform((raw) => ({
-    id: raw.id,
-    labSlug: raw.lab,
-    orgId: raw.org_id,
-    status: raw.status,
-    delegatedFlow: raw.delegated_flow,
-    providerAccountId: raw.provider_account_id,
-    accountName: raw.account_name,
-    defaultClinicalNotes: raw.default_clinical_notes,
-    businessUnits: raw.business_units,
-    allowedBilling: raw.allowed_billing,
-  }));
+const readLabAccount = record((raw) => ({
+  id: required(raw, 'id', id),
+  labSlug: text(raw.lab),
+  orgId: id(raw.org_id),
+  status: text(raw.status),
+  delegatedFlow: text(raw.delegated_flow),
+  providerAccountId: text(raw.provider_account_id),
+  accountName: text(raw.account_name),
+  defaultClinicalNotes: text(raw.default_clinical_notes),
+  businessUnits: texts(raw.business_units),
+  allowedBilling: readBilling(raw.allowed_billing).map(
+    ([type, states]): AllowedBilling => ({ type, states }),
+  ),
+}));
+
+const readLabAccountList = list(readLabAccount);
 
 /** The list may be left out where the team has no account of its own (public service). */
-const answerShape = z.object({ data: list(labAccountShape) });
-const readLabAccounts = (json: unknown) => answerShape.parse(json).data;
+const readLabAccounts = record((raw) => readLabAccountList(raw.data));
 
 /** Both in lower case; null = any. */
 export interface LabAccountFilter {

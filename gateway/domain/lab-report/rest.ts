@@ -1,128 +1,84 @@
-import { z } from 'zod';
 import type { Service } from '../../upstream/service.ts';
-import { day, flag, id, list, text } from '../reading.ts';
+import {
+  day,
+  flag,
+  id,
+  list,
+  number,
+  optional,
+  present,
+  record,
+  text,
+  textOrNumber,
+  texts,
+} from '../reading.ts';
 
 /** A report as the service describes it, and whose it is as far as the gateway knows. */
-export interface LabReport extends z.infer<typeof labReportShape> {
+export interface LabReport extends ReturnType<typeof parseLabReport> {
   readonly userId: string | null;
 }
 export type LabReportData = NonNullable<LabReport['data']>;
 export type LabReportResult = LabReportData['results'][number];
 export type LoincMatch = LabReportResult['loincMatches'][number];
 
-const number = z.number().nullable().catch(null);
+const readLoincMatches = list(
+  record((raw) => ({
+    code: text(raw.loinc_code),
+    name: text(raw.loinc_name),
+    displayName: text(raw.display_name) || null,
+    aliases: texts(raw.aliases),
+    confidence: number(raw.confidence_score),
+  })),
+);
 
-const loincMatchShape = z
-  .object({
-    loinc_code: text,
-    loinc_name: text,
-    display_name: text,
-    aliases: list(z.string()),
-    confidence_score: number,
-  })
-  .transform((raw) => ({
-    code: raw.loinc_code,
-    name: raw.loinc_name,
-    displayName: raw.display_name || null,
-    aliases: raw.aliases,
-    confidence: raw.confidence_score,
-  }));
+const readResults = list(
+  record((raw) => ({
+    name: text(raw.test_name),
+    value: textOrNumber(raw.value),
+    type: text(raw.type),
+    unit: text(raw.units),
+    sampleType: text(raw.sample_type),
+    measurementKind: text(raw.measurement_kind),
+    sensitivity: text(raw.sensitivity),
+    minRange: number(raw.min_reference_range),
+    maxRange: number(raw.max_reference_range),
+    isAboveRange: flag(raw.is_above_max_range),
+    isBelowRange: flag(raw.is_below_min_range),
+    interpretation: text(raw.interpretation),
+    panelName: text(raw.source_panel_name),
+    loincMatches: readLoincMatches(raw.loinc_matches),
+    loincMatchStatus: text(raw.loinc_match_status),
+  })),
+);
 
-const resultShape = z
-  .object({
-    test_name: text,
-    value: z
-      .union([z.string(), z.number().transform(String)])
-      .nullable()
-      .catch(null),
-    type: text,
-    units: text,
-    sample_type: text,
-    measurement_kind: text,
-    sensitivity: text,
-    min_reference_range: number,
-    max_reference_range: number,
-    is_above_max_range: flag,
-    is_below_min_range: flag,
-    interpretation: text,
-    source_panel_name: text,
-    loinc_matches: list(loincMatchShape),
-    loinc_match_status: text,
-  })
-  .transform((raw) => ({
-    name: raw.test_name,
-    value: raw.value,
-    type: raw.type,
-    unit: raw.units,
-    sampleType: raw.sample_type,
-    measurementKind: raw.measurement_kind,
-    sensitivity: raw.sensitivity,
-    minRange: raw.min_reference_range,
-    maxRange: raw.max_reference_range,
-    isAboveRange: raw.is_above_max_range,
-    isBelowRange: raw.is_below_min_range,
-    interpretation: raw.interpretation,
-    panelName: raw.source_panel_name,
-    loincMatches: raw.loinc_matches,
-    loincMatchStatus: raw.loinc_match_status,
-  }));
+const readMetadata = optional(
+  record((raw) => ({
+    patientFirstName: text(raw.patient_first_name),
+    patientLastName: text(raw.patient_last_name),
+    dob: day(raw.dob),
+    gender: text(raw.gender),
+    labName: text(raw.lab_name),
+    reportedOn: day(raw.date_reported),
+    collectedOn: day(raw.date_collected),
+    specimenNumber: text(raw.specimen_number),
+  })),
+);
 
-const dataShape = z
-  .object({
-    metadata: z
-      .object({
-        patient_first_name: text,
-        patient_last_name: text,
-        dob: day,
-        gender: text,
-        lab_name: text,
-        date_reported: day,
-        date_collected: day,
-        specimen_number: text,
-      })
-      .transform((raw) => ({
-        patientFirstName: raw.patient_first_name,
-        patientLastName: raw.patient_last_name,
-        dob: raw.dob,
-        gender: raw.gender,
-        labName: raw.lab_name,
-        reportedOn: raw.date_reported,
-        collectedOn: raw.date_collected,
-        specimenNumber: raw.specimen_number,
-      }))
-      .nullable()
-      .catch(null),
-    results: list(resultShape),
-  })
-  .nullable()
-  .catch(null);
+const readReportData = optional(
+  record((raw) => ({ metadata: readMetadata(raw.metadata), results: readResults(raw.results) })),
+);
 
-const labReportShape = z
-  .object({
-    id: id.optional().catch(undefined),
-    job_id: id.optional().catch(undefined),
-    status: text,
-    failure_reason: text,
-    data: dataShape,
-    needs_human_review: flag,
-    is_reviewed: flag,
-  })
-  .transform((raw, context) => {
-    // Older samples of the public service say `job_id`.
-    const reportId = raw.id ?? raw.job_id;
-    if (reportId === undefined) {
-      context.addIssue({ code: 'custom', message: 'A report without an id.' });
-      return z.NEVER;
-    }
-    return {
-      id: reportId,
-      status: raw.status,
-      failureReason: raw.failure_reason,
-      data: raw.data,
-      needsHumanReview: raw.needs_human_review,
-      isReviewed: raw.is_reviewed,
-    };
-  });
+const parseLabReport = record((raw) => ({
+  // Older samples of the public service say `job_id`.
+  id: present(id(raw.id) ?? id(raw.job_id)),
+  status: text(raw.status),
+  failureReason: text(raw.failure_reason),
+  data: readReportData(raw.data),
+  needsHumanReview: flag(raw.needs_human_review),
+  isReviewed: flag(raw.is_reviewed),
+}));
+
+const readOwnReport = optional(parseLabReport);
 
 /** The most files and bytes of one report (specification, Limits; several images: public service). */
 export const labReportLimits = { files: 8, bytesPerFile: 10 * 1024 * 1024, bytes: 31_000_000 } as const;
@@ -167,7 +123,7 @@ export function createLabReport(service: Service, report: NewLabReport): Promise
 
 /** The answer as it is, to be kept; one that cannot be read is a fault now and not when it is shown. */
 function checkLabReport(json: unknown): unknown {
-  labReportShape.parse(json);
+  parseLabReport(json);
   return json;
 }
 
@@ -186,7 +142,7 @@ export async function getLabReport(
     operation: 'lab-report.get',
     method: 'GET',
     path: `/lab_report/v1/parser/job/${encodeURIComponent(reportId)}`,
-    reader: (json) => ({ ...labReportShape.parse(json), userId }),
+    reader: (json) => ({ ...parseLabReport(json), userId }),
     scope: 'read:results',
     owner: () => ({ userId }),
     about: { userId },
@@ -195,8 +151,8 @@ export async function getLabReport(
 
 /** The report in an answer or a webhook's payload, or null when it cannot be read as one. */
 export function readLabReport(payload: unknown, userId: string | null): LabReport | null {
-  const report = labReportShape.safeParse(payload).data;
-  return report === undefined ? null : { ...report, userId };
+  const report = readOwnReport(payload);
+  return report === null ? null : { ...report, userId };
 }
 
 /** How far a job has come; what is not known stands between the start and the end. */

@@ -1,53 +1,50 @@
-import { z } from 'zod';
 import type { Page, Service } from '../../upstream/service.ts';
-import { flag, id, link, list, optionalId, pageReader, requiredList, text } from '../reading.ts';
+import {
+  flag,
+  id,
+  link,
+  number,
+  optional,
+  pageReader,
+  record,
+  required,
+  requiredList,
+  text,
+  texts,
+} from '../reading.ts';
 
-export type LabTest = z.infer<typeof labTestShape>;
-export type Lab = z.infer<typeof labShape>;
+export type LabTest = ReturnType<typeof readLabTest>;
+export type Lab = ReturnType<typeof readLab>;
 
-const labShape = z
-  .object({
-    id,
-    slug: text,
-    name: text,
-    first_line_address: text,
-    city: text,
-    zipcode: text,
-    collection_methods: list(z.string()),
-    logo_url: link,
-  })
-  .transform((raw) => ({
-    id: raw.id,
-    slug: raw.slug,
-    name: raw.name,
-    firstLine: raw.first_line_address,
-    city: raw.city,
-    zip: raw.zipcode,
-    collectionMethods: raw.collection_methods,
-    logoUrl: raw.logo_url,
-  }));
+const readLab = record((raw) => ({
+  id: required(raw, 'id', id),
+  slug: text(raw.slug),
+  name: text(raw.name),
+  firstLine: text(raw.first_line_address),
+  city: text(raw.city),
+  zip: text(raw.zipcode),
+  collectionMethods: texts(raw.collection_methods),
+  logoUrl: link(raw.logo_url),
+}));
+
+const readLabs = requiredList(readLab);
+const readLabOfTest = optional(readLab);
 
 /** A lab test, on its own or inside an order, where the specification gives it only name, description, method. */
-export const labTestShape = z
-  .object({
-    id: optionalId,
-    slug: text,
-    name: text,
-    description: text,
-    method: text,
-    sample_type: text,
-    status: text,
-    price: z.number().nullable().catch(null),
-    fasting: flag,
-    lab: labShape.nullable().catch(null),
-  })
-  .transform(({ sample_type: sampleType, ...rest }) => ({ ...rest, sampleType }));
+export const readLabTest = record((raw) => ({
+  id: id(raw.id),
+  slug: text(raw.slug),
+  name: text(raw.name),
+  description: text(raw.description),
+  method: text(raw.method),
+  sampleType: text(raw.sample_type),
+  status: text(raw.status),
+  price: number(raw.price),
+  fasting: flag(raw.fasting),
+  lab: readLabOfTest(raw.lab),
+}));
 
-const labList = requiredList(labShape);
-const readLabs = (json: unknown) => labList.parse(json);
-const readLabTest = (json: unknown) => labTestShape.parse(json);
-
-const readLabTestPage = pageReader('data', labTestShape);
+const readLabTestPage = pageReader('data', readLabTest);
 
 export interface LabTestFilter {
   readonly labSlug: string | null;

@@ -1,8 +1,7 @@
-import { z } from 'zod';
 import type { Page, Service } from '../../upstream/service.ts';
-import { flag, id, integer, list, pageReader, text } from '../reading.ts';
+import { flag, id, integer, list, optional, pageReader, record, required, text } from '../reading.ts';
 
-export type Marker = z.infer<typeof markerShape>;
+export type Marker = ReturnType<typeof readMarker>;
 export type ExpectedResult = Marker['expectedResults'][number];
 export type Question = Marker['questions'][number];
 export type Answer = Question['answers'][number];
@@ -14,71 +13,65 @@ export interface PageRequest {
   readonly size: number;
 }
 
-const loincShape = z.object({ id, name: text, slug: text, code: text, unit: text });
+const readLoinc = optional(
+  record((raw) => ({
+    id: required(raw, 'id', id),
+    name: text(raw.name),
+    slug: text(raw.slug),
+    code: text(raw.code),
+    unit: text(raw.unit),
+  })),
+);
 
-const expectedResultShape = z
-  .object({
-    id,
-    name: text,
-    slug: text,
-    lab_id: integer,
-    provider_id: text,
-    loinc: loincShape.nullable().catch(null),
-  })
-  .transform(({ lab_id: labId, provider_id: providerId, ...rest }) => ({ ...rest, labId, providerId }));
+const readExpectedResults = list(
+  record((raw) => ({
+    id: required(raw, 'id', id),
+    name: text(raw.name),
+    slug: text(raw.slug),
+    loinc: readLoinc(raw.loinc),
+    labId: integer(raw.lab_id),
+    providerId: text(raw.provider_id),
+  })),
+);
 
-const answerShape = z.object({ id, code: text, value: text });
+const readAnswers = list(
+  record((raw) => ({ id: required(raw, 'id', id), code: text(raw.code), value: text(raw.value) })),
+);
 
-const questionShape = z
-  .object({
-    id,
-    required: flag,
-    code: text,
-    value: text,
-    type: text,
-    sequence: integer,
-    answers: list(answerShape),
-    constraint: text,
-    default: text,
-  })
-  .transform(({ required: isRequired, value, default: defaultAnswer, ...rest }) => ({
-    ...rest,
-    isRequired,
-    text: value,
-    defaultAnswer,
-  }));
+const readQuestionList = list(
+  record((raw) => ({
+    id: required(raw, 'id', id),
+    isRequired: flag(raw.required),
+    code: text(raw.code),
+    text: text(raw.value),
+    type: text(raw.type),
+    sequence: integer(raw.sequence),
+    answers: readAnswers(raw.answers),
+    constraint: text(raw.constraint),
+    defaultAnswer: text(raw.default),
+  })),
+);
 
-/** Questions in their sequence; what is no list of questions is none. */
-const questionsShape = z
-  .object({ questions: list(questionShape) })
-  .catch({ questions: [] })
-  .transform(({ questions }) => questions.toSorted((a, b) => (a.sequence ?? 0) - (b.sequence ?? 0)));
+/** Questions in their sequence; null for what is no set of questions. */
+const readQuestions = optional(
+  record((raw) => readQuestionList(raw.questions).toSorted((a, b) => (a.sequence ?? 0) - (b.sequence ?? 0))),
+);
 
-const markerShape = z
-  .object({
-    id,
-    name: text,
-    slug: text,
-    description: text,
-    lab_id: integer,
-    provider_id: text,
-    type: text,
-    unit: text,
-    price: text,
-    aoe: questionsShape,
-    expected_results: list(expectedResultShape),
-  })
-  .transform(
-    ({ lab_id: labId, provider_id: providerId, expected_results: expectedResults, aoe, ...rest }) => ({
-      ...rest,
-      labId,
-      providerId,
-      expectedResults,
-      questions: aoe,
-    }),
-  );
+const readMarker = record((raw) => ({
+  id: required(raw, 'id', id),
+  name: text(raw.name),
+  slug: text(raw.slug),
+  description: text(raw.description),
+  labId: integer(raw.lab_id),
+  providerId: text(raw.provider_id),
+  type: text(raw.type),
+  unit: text(raw.unit),
+  price: text(raw.price),
+  expectedResults: readExpectedResults(raw.expected_results),
+  questions: readQuestions(raw.aoe) ?? [],
+}));
 
-const readMarkerPage = pageReader('markers', markerShape);
+const readMarkerPage = pageReader('markers', readMarker);
 
 export interface OrderSet {
   readonly labTestIds: readonly string[];

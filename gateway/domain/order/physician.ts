@@ -1,10 +1,17 @@
-import { z } from 'zod';
 import type { Service } from '../../upstream/service.ts';
 import { isSuppliedWithOwnPhysicians } from '../lab-account/rest.ts';
-import { labTestShape } from '../lab-test/rest.ts';
-import { id, pageReader, text } from '../reading.ts';
+import { readLabTest } from '../lab-test/rest.ts';
+import { id, pageReader, record, required, text } from '../reading.ts';
 
-const readAccounts = pageReader('data', z.object({ id, lab: text, status: text, delegated_flow: text }));
+const readAccounts = pageReader(
+  'data',
+  record((raw) => ({
+    id: required(raw, 'id', id),
+    lab: text(raw.lab),
+    status: text(raw.status),
+    delegated_flow: text(raw.delegated_flow),
+  })),
+);
 
 export interface AccountQuestion {
   /** The account that was named; null leaves the choice to the service. */
@@ -57,7 +64,7 @@ async function findLab(service: Service, labTestId: string | null): Promise<stri
     operation: 'lab-test.get',
     method: 'GET',
     path: `/v3/lab_tests/${encodeURIComponent(labTestId)}`,
-    reader: (json) => labTestShape.parse(json),
+    reader: readLabTest,
     scope: 'write:orders',
     owner: 'anyone',
   });

@@ -1,20 +1,32 @@
-import { z } from 'zod';
 import { isGatewayError } from '../../errors.ts';
 import { emptyPage, keepRows, type Page, type Service, type Subject } from '../../upstream/service.ts';
-import { labTestShape } from '../lab-test/rest.ts';
-import { day, flag, id, link, list, optionalId, pageReader, text, timestamp } from '../reading.ts';
+import { readLabTest } from '../lab-test/rest.ts';
+import {
+  day,
+  flag,
+  id,
+  link,
+  list,
+  optional,
+  pageReader,
+  record,
+  required,
+  text,
+  texts,
+  timestamp,
+} from '../reading.ts';
 import { fits, isBeyond, lastInstant, type OrderFilter, type OrderRange, queryOf } from './filter.ts';
 import { readPassthrough } from './passthrough.ts';
 import {
-  addressShape,
-  detailsShape,
-  orderEventShape,
-  patientShape,
-  physicianShape,
-  transactionShape,
+  readAddress,
+  readDetails,
+  readOrderEvent,
+  readPatient,
+  readPhysician,
+  readTransaction,
 } from './shape.ts';
 
-export type Order = z.infer<typeof orderShape>;
+export type Order = ReturnType<typeof parseOrder>;
 /**
  * An order as the service shows it to this caller now: its owner is who has it now. Any other `Order` may come from
  * a kept answer or a webhook of a time when a kit belonged to somebody else. What hangs on an order names no owner
@@ -23,93 +35,77 @@ export type Order = z.infer<typeof orderShape>;
 export type CurrentOrder = Order & { readonly [current]: true };
 declare const current: unique symbol;
 
-export type OrderEvent = z.infer<typeof orderEventShape>;
+export type OrderEvent = ReturnType<typeof readOrderEvent>;
 export type Shipment = NonNullable<Order['shipment']>;
 export type OrderTransaction = NonNullable<Order['transaction']>;
 
 /** The most orders one call returns (public service; `size` 1 to 100). */
 export const maxOrderPage = 100;
 
-export const orderShape = z
-  .object({
-    id,
-    team_id: optionalId,
-    user_id: id,
-    status: text,
-    events: list(orderEventShape),
-    last_event: orderEventShape.nullable().catch(null),
-    lab_test: labTestShape.nullable().catch(null),
-    details: detailsShape,
-    patient_details: patientShape,
-    patient_address: addressShape,
-    shipping_details: addressShape,
-    order_transaction: transactionShape,
-    interpretation: text,
-    origin: text,
-    sample_id: text,
-    notes: text,
-    clinical_notes: text,
-    activate_by: day,
-    has_abn: flag,
-    health_insurance_id: optionalId,
-    health_insurace_id: optionalId,
-    requisition_form_url: link,
-    passthrough: text,
-    physician: physicianShape,
-    billing_type: text,
-    priority: flag,
-    icd_codes: list(z.string()),
-    has_missing_results: flag,
-    expected_result_by_date: day,
-    worst_case_result_by_date: day,
-    created_at: timestamp,
-    updated_at: timestamp,
-  })
-  .transform((raw) => {
-    const events = sortEvents(raw.events, raw.last_event);
-    const lastEvent = events.at(-1) ?? null;
-    return {
-      id: raw.id,
-      teamId: raw.team_id,
-      userId: raw.user_id,
-      status: lastEvent?.status ?? raw.status ?? '',
-      events,
-      lastEvent,
-      labTest: raw.lab_test,
-      method: raw.details?.type ?? raw.lab_test?.method ?? null,
-      patient: raw.patient_details,
-      patientAddress: raw.patient_address,
-      shippingAddress: raw.shipping_details,
-      shipment: raw.details?.data?.shipment ?? null,
-      transaction: raw.order_transaction,
-      interpretation: raw.interpretation,
-      origin: raw.origin,
-      sampleId: raw.sample_id,
-      notes: raw.notes,
-      clinicalNotes: raw.clinical_notes,
-      activateBy: raw.activate_by,
-      hasAbn: raw.has_abn,
-      // One form of the order shape misspells the name (specification, Order object).
-      healthInsuranceId: raw.health_insurance_id ?? raw.health_insurace_id,
-      requisitionFormUrl: raw.requisition_form_url,
-      ...readPassthrough(raw.passthrough),
-      physician: raw.physician,
-      billingType: raw.billing_type,
-      priority: raw.priority,
-      icdCodes: raw.icd_codes,
-      hasMissingResults: raw.has_missing_results,
-      expectedResultBy: raw.expected_result_by_date,
-      worstCaseResultBy: raw.worst_case_result_by_date,
-      createdAt: raw.created_at,
-      updatedAt: raw.updated_at,
-    };
-  });
+const readEvents = list(readOrderEvent);
+const readLastEvent = optional(readOrderEvent);
+const readOrderedTest = optional(readLabTest);
+
+/** An order as the service sends it. @throws Unreadable for what is none */
+export const parseOrder = record((raw) => {
+  const events = sortEvents(readEvents(raw.events), readLastEvent(raw.last_event));
+  const labTest = readOrderedTest(raw.lab_test);
+  const details = readDetails(raw.details);
+  const lastEvent = events.at(-1) ?? null;
+  return {
+    id: required(raw, 'id', id),
+    teamId: id(raw.team_id),
+    userId: required(raw, 'user_id', id),
+    status: lastEvent?.status ?? text(raw.status) ?? '',
+    events,
+    lastEvent,
+    labTest,
+    method: details?.method ?? labTest?.method ?? null,
+    patient: readPatient(raw.patient_details),
+    patientAddress: readAddress(raw.patient_address),
+    shippingAddress: readAddress(raw.shipping_details),
+    shipment: details?.shipment ?? null,
+    transaction: readTransaction(raw.order_transaction),
+    interpretation: text(raw.interpretation),
+    origin: text(raw.origin),
+    sampleId: text(raw.sample_id),
+    notes: text(raw.notes),
+    clinicalNotes: text(raw.clinical_notes),
+    activateBy: day(raw.activate_by),
+    hasAbn: flag(raw.has_abn),
+    // One form of the order shape misspells the name (specification, Order object).
+    healthInsuranceId: id(raw.health_insurance_id) ?? id(raw.health_insurace_id),
+    requisitionFormUrl: link(raw.requisition_form_url),
+    ...readPassthrough(text(raw.passthrough)),
+    physician: readPhysician(raw.physician),
+    billingType: text(raw.billing_type),
+    priority: flag(raw.priority),
+    icdCodes: texts(raw.icd_codes),
+    hasMissingResults: flag(raw.has_missing_results),
+    expectedResultBy: day(raw.expected_result_by_date),
+    worstCaseResultBy: day(raw.worst_case_result_by_date),
+    createdAt: timestamp(raw.created_at),
+    updatedAt: timestamp(raw.updated_at),
+  };
+});
 
 /** Oldest first by id (ids grow over the whole service), with `last_event` in its place when the list lacks it. */
 function sortEvents(events: readonly OrderEvent[], last: OrderEvent | null): readonly OrderEvent[] {
+  // As the service sends them.
+  if (isSorted(events) && (last === null || last.id === events.at(-1)?.id)) return events;
   const byId = new Map(events.map((event) => [event.id, event]));
   if (last !== null && !byId.has(last.id)) byId.set(last.id, last);
   return [...byId.values()].sort((a, b) => Number(a.id) - Number(b.id));
+}
+
+/** Oldest first by id, and each once. */
+function isSorted(events: readonly OrderEvent[]): boolean {
+  let before = -Infinity;
+  return events.every((event) => {
+    const isLater = Number(event.id) > before;
+    before = Number(event.id);
+    return isLater;
+  });
 }
 
 /** Whose an order is. */
@@ -122,7 +118,7 @@ export const ownerOfOrder = (order: Order): Subject => ({
 /** For answers to reads, and for the newest message on an order where that is newer than they are. */
 const asCurrent = (order: Order) => order as CurrentOrder;
 
-const readCurrentOrder = (json: unknown) => asCurrent(orderShape.parse(json));
+const readCurrentOrder = (json: unknown) => asCurrent(parseOrder(json));
 
 /** An order together with its JSON as sent. */
 export interface OrderRow {
@@ -130,14 +126,7 @@ export interface OrderRow {
   readonly order: CurrentOrder;
 }
 
-const orderRowShape = z.unknown().transform((json, context): OrderRow => {
-  const parsed = orderShape.safeParse(json);
-  if (parsed.success) return { json, order: asCurrent(parsed.data) };
-  context.addIssue('This row is no order.');
-  return z.NEVER;
-});
-
-const readOrderRows = pageReader('orders', orderRowShape);
+const readOrderRows = pageReader('orders', (json): OrderRow => ({ json, order: readCurrentOrder(json) }));
 
 /**
  * A page of orders, newest first (`GET /orders`). The specification promises no filter but `interpretation`, so
@@ -307,9 +296,7 @@ export function versionOfOrder(
 }
 
 /** The order in a webhook's payload, or null when it cannot be read as one. */
-export function readOrder(payload: unknown): Order | null {
-  return orderShape.safeParse(payload).data ?? null;
-}
+export const readOrder = optional(parseOrder);
 
 /**
  * The same of the newest message that the log has on an order and that is newer than any read: it says who has the

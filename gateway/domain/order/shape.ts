@@ -1,141 +1,90 @@
-import { z } from 'zod';
-import { day, id, link, list, optionalId, text, timestamp } from '../reading.ts';
-import { medicalProxyShape } from '../user/demographics.ts';
+import { day, id, link, list, optional, record, required, text, timestamp } from '../reading.ts';
+import { readMedicalProxy } from '../user/demographics.ts';
 
 /** Readers of the parts of an order; the order itself is read in rest.ts. */
 
-export const addressShape = z
-  .object({
-    receiver_name: text,
-    first_line: text,
-    second_line: text,
-    city: text,
-    state: text,
-    zip: text,
-    country: text,
-    phone_number: text,
-    access_notes: text,
-  })
-  .transform((raw) => ({
-    receiverName: raw.receiver_name,
-    firstLine: raw.first_line,
-    secondLine: raw.second_line,
-    city: raw.city,
-    state: raw.state,
-    zip: raw.zip,
-    country: raw.country,
-    phoneNumber: raw.phone_number,
-    accessNotes: raw.access_notes,
-  }))
-  .nullable()
-  .catch(null);
+export const readAddress = optional(
+  record((raw) => ({
+    receiverName: text(raw.receiver_name),
+    firstLine: text(raw.first_line),
+    secondLine: text(raw.second_line),
+    city: text(raw.city),
+    state: text(raw.state),
+    zip: text(raw.zip),
+    country: text(raw.country),
+    phoneNumber: text(raw.phone_number),
+    accessNotes: text(raw.access_notes),
+  })),
+);
 
-export const orderEventShape = z
-  .object({ id, created_at: timestamp, status: z.string(), status_detail: text })
-  .transform((raw) => ({
-    id: raw.id,
-    createdAt: raw.created_at,
-    status: raw.status,
-    statusDetail: raw.status_detail,
-  }));
+export const readOrderEvent = record((raw) => ({
+  id: required(raw, 'id', id),
+  createdAt: timestamp(raw.created_at),
+  status: required(raw, 'status', text),
+  statusDetail: text(raw.status_detail),
+}));
 
-const shipmentShape = z
-  .object({
-    outbound_courier: text,
-    outbound_tracking_number: text,
-    outbound_tracking_url: link,
-    inbound_courier: text,
-    inbound_tracking_number: text,
-    inbound_tracking_url: link,
-    notes: text,
-    created_at: timestamp,
-    updated_at: timestamp,
-  })
-  .transform((raw) => ({
+const readShipment = optional(
+  record((raw) => ({
     outbound: {
-      courier: raw.outbound_courier,
-      trackingNumber: raw.outbound_tracking_number,
-      trackingUrl: raw.outbound_tracking_url,
+      courier: text(raw.outbound_courier),
+      trackingNumber: text(raw.outbound_tracking_number),
+      trackingUrl: link(raw.outbound_tracking_url),
     },
     inbound: {
-      courier: raw.inbound_courier,
-      trackingNumber: raw.inbound_tracking_number,
-      trackingUrl: raw.inbound_tracking_url,
+      courier: text(raw.inbound_courier),
+      trackingNumber: text(raw.inbound_tracking_number),
+      trackingUrl: link(raw.inbound_tracking_url),
     },
-    notes: raw.notes,
-    createdAt: raw.created_at,
-    updatedAt: raw.updated_at,
-  }))
-  .nullable()
-  .catch(null);
+    notes: text(raw.notes),
+    createdAt: timestamp(raw.created_at),
+    updatedAt: timestamp(raw.updated_at),
+  })),
+);
+
+const readMethodData = optional(record((raw) => readShipment(raw.shipment)));
 
 /** The details that depend on the collection method. */
-export const detailsShape = z
-  .object({ type: text, data: z.object({ shipment: shipmentShape }).nullable().catch(null) })
-  .nullable()
-  .catch(null);
+export const readDetails = optional(
+  record((raw) => ({ method: text(raw.type), shipment: readMethodData(raw.data) })),
+);
 
-export const transactionShape = z
-  .object({
-    id,
-    status: text,
-    orders: list(
-      z
-        .object({
-          id,
-          origin: text,
-          parent_id: optionalId,
-          low_level_status: text,
-          low_level_status_created_at: timestamp,
-          created_at: timestamp,
-          updated_at: timestamp,
-        })
-        .transform((raw) => ({
-          id: raw.id,
-          origin: raw.origin,
-          parentId: raw.parent_id,
-          step: raw.low_level_status,
-          stepAt: raw.low_level_status_created_at,
-          createdAt: raw.created_at,
-          updatedAt: raw.updated_at,
-        })),
-    ),
-  })
-  .nullable()
-  .catch(null);
+const readTransactionOrders = list(
+  record((raw) => ({
+    id: required(raw, 'id', id),
+    origin: text(raw.origin),
+    parentId: id(raw.parent_id),
+    step: text(raw.low_level_status),
+    stepAt: timestamp(raw.low_level_status_created_at),
+    createdAt: timestamp(raw.created_at),
+    updatedAt: timestamp(raw.updated_at),
+  })),
+);
 
-export const patientShape = z
-  .object({
-    first_name: text,
-    last_name: text,
-    dob: day,
-    gender: text,
-    phone_number: text,
-    email: text,
-    medical_proxy: medicalProxyShape,
-    race: text,
-    ethnicity: text,
-    sexual_orientation: text,
-    gender_identity: text,
-  })
-  .transform((raw) => ({
-    firstName: raw.first_name,
-    lastName: raw.last_name,
-    dob: raw.dob,
-    gender: raw.gender,
-    phoneNumber: raw.phone_number,
-    email: raw.email,
-    medicalProxy: raw.medical_proxy,
-    race: raw.race,
-    ethnicity: raw.ethnicity,
-    sexualOrientation: raw.sexual_orientation,
-    genderIdentity: raw.gender_identity,
-  }))
-  .nullable()
-  .catch(null);
+export const readTransaction = optional(
+  record((raw) => ({
+    id: required(raw, 'id', id),
+    status: text(raw.status),
+    orders: readTransactionOrders(raw.orders),
+  })),
+);
 
-export const physicianShape = z
-  .object({ first_name: text, last_name: text, npi: text })
-  .transform((raw) => ({ firstName: raw.first_name, lastName: raw.last_name, npi: raw.npi }))
-  .nullable()
-  .catch(null);
+export const readPatient = optional(
+  record((raw) => ({
+    firstName: text(raw.first_name),
+    lastName: text(raw.last_name),
+    dob: day(raw.dob),
+    gender: text(raw.gender),
+    phoneNumber: text(raw.phone_number),
+    email: text(raw.email),
+    medicalProxy: readMedicalProxy(raw.medical_proxy),
+    race: text(raw.race),
+    ethnicity: text(raw.ethnicity),
+    sexualOrientation: text(raw.sexual_orientation),
+    genderIdentity: text(raw.gender_identity),
+  })),
+);
+
+export const readPhysician = optional(
+  record((raw) => ({ firstName: text(raw.first_name), lastName: text(raw.last_name), npi: text(raw.npi) })),
+);

@@ -1,7 +1,6 @@
-import { z } from 'zod';
 import { GatewayError, isGatewayError } from '../../errors.ts';
 import type { Service, Subject } from '../../upstream/service.ts';
-import { id, readDone, requiredList, text } from '../reading.ts';
+import { id, readDone, record, required, requiredList, text } from '../reading.ts';
 import { writePassthrough } from './passthrough.ts';
 import {
   type NewOrder,
@@ -11,7 +10,7 @@ import {
   toOrderBody,
   toRegistrationBody,
 } from './request.ts';
-import { listOrderRows, maxOrderPage, type Order, orderShape, ownerOfOrder } from './rest.ts';
+import { listOrderRows, maxOrderPage, type Order, ownerOfOrder, parseOrder } from './rest.ts';
 
 /** What the service answers to a write about an order. */
 export interface OrderAnswer {
@@ -20,16 +19,14 @@ export interface OrderAnswer {
   readonly serviceMessage: string | null;
 }
 
-const answerShape = z
-  .object({ order: orderShape, status: text, message: text })
-  .transform(
-    (raw): OrderAnswer => ({ order: raw.order, serviceStatus: raw.status, serviceMessage: raw.message }),
-  );
-
-/** Reads what the service (or a stored reply) answered to a write about an order. */
-export function readOrderAnswer(json: unknown): OrderAnswer {
-  return answerShape.parse(json);
-}
+/** Reads what the service (or a stored reply) answered to a write about an order. @throws Unreadable for what is none */
+export const readOrderAnswer = record(
+  (raw): OrderAnswer => ({
+    order: required(raw, 'order', parseOrder),
+    serviceStatus: text(raw.status),
+    serviceMessage: text(raw.message),
+  }),
+);
 
 export interface NewTestkitOrder {
   readonly userId: string;
@@ -199,7 +196,8 @@ export interface EventsToResend {
   readonly endAt: Date | null;
 }
 
-const resentShape = z.object({ order_ids: requiredList(id) }).transform((raw) => raw.order_ids);
+const readIds = requiredList(id);
+const readResent = record((raw) => required(raw, 'order_ids', readIds));
 
 /** Has webhooks sent again (`POST /v3/order/resend_events`); the ids of the orders they are about. */
 export function resendEvents(service: Service, wanted: EventsToResend): Promise<readonly string[] | null> {
@@ -212,7 +210,7 @@ export function resendEvents(service: Service, wanted: EventsToResend): Promise<
       ...(wanted.startAt === null ? {} : { start_at: wanted.startAt.toISOString() }),
       ...(wanted.endAt === null ? {} : { end_at: wanted.endAt.toISOString() }),
     },
-    reader: (json) => resentShape.parse(json),
+    reader: readResent,
     owner: 'anyone',
     scope: 'write:orders',
     about: { userId: null },

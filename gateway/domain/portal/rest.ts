@@ -1,6 +1,6 @@
-import { z } from 'zod';
 import { GatewayError } from '../../errors.ts';
 import type { Service } from '../../upstream/service.ts';
+import { number, optional, record, required, text, where } from '../reading.ts';
 
 export interface PortalUrlRequest {
   readonly userId: string;
@@ -15,9 +15,14 @@ export interface PortalUrl {
   readonly expiresIn: number;
 }
 
-const portalUrlShape = z
-  .object({ url: z.string(), expires_in: z.number().int() })
-  .transform((raw): PortalUrl => ({ url: raw.url, expiresIn: raw.expires_in }));
+const parsePortalUrl = record(
+  (raw): PortalUrl => ({
+    url: required(raw, 'url', text),
+    expiresIn: required(raw, 'expires_in', number),
+  }),
+);
+
+const readLink = optional(where(parsePortalUrl, ({ expiresIn }) => Number.isSafeInteger(expiresIn)));
 
 /**
  * A pre-authorized link into the hosted portal (`POST /v2/user/{user_id}/create_portal_url`), or null when the
@@ -50,8 +55,8 @@ export async function createPortalUrl(
 }
 
 function readPortalUrl(json: unknown): PortalUrl {
-  const parsed = portalUrlShape.safeParse(json);
-  if (parsed.success) return parsed.data;
+  const link = readLink(json);
+  if (link !== null) return link;
   throw new GatewayError('UPSTREAM_UNREADABLE', 'The service answered without a portal link.');
 }
 

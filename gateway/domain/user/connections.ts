@@ -1,10 +1,22 @@
-import { z } from 'zod';
 import type { Page, Service } from '../../upstream/service.ts';
-import { entries, id, integer, link, list, pageReader, requiredList, text, timestamp } from '../reading.ts';
+import {
+  entries,
+  id,
+  integer,
+  link,
+  optional,
+  pageReader,
+  record,
+  required,
+  requiredList,
+  text,
+  texts,
+  timestamp,
+} from '../reading.ts';
 
-export type LinkedProvider = z.infer<typeof linkedProviderShape>;
+export type LinkedProvider = ReturnType<typeof readLinkedProvider>;
 export type ConnectionFault = NonNullable<LinkedProvider['error']>;
-export type UserHistoricalPulls = z.infer<typeof userPullsShape>;
+export type UserHistoricalPulls = ReturnType<typeof readUserPulls>;
 export type ProviderHistoricalPulls = UserHistoricalPulls['providers'][number];
 export type HistoricalPull = ProviderHistoricalPulls['pulls'][number];
 
@@ -14,41 +26,31 @@ export interface ResourceAvailability {
   readonly status: string | null;
 }
 
-const linkedProviderShape = z
-  .object({
-    name: text,
-    slug: text,
-    logo: link,
-    created_on: timestamp,
-    status: text,
-    external_user_id: text,
-    error_details: z
-      .object({ error_type: text, error_message: text, errored_at: timestamp })
-      .nullable()
-      .catch(null),
-    resource_availability: entries(z.object({ status: text })),
-  })
-  .transform((raw) => ({
-    source: { name: raw.name, slug: raw.slug, logo: raw.logo },
-    createdAt: raw.created_on,
-    status: raw.status,
-    externalUserId: raw.external_user_id,
-    error: raw.error_details && {
-      type: raw.error_details.error_type,
-      message: raw.error_details.error_message,
-      occurredAt: raw.error_details.errored_at,
-    },
-    resources: raw.resource_availability.map(
-      ([resource, { status }]): ResourceAvailability => ({ resource, status }),
-    ),
-  }));
+const readFault = optional(
+  record((raw) => ({
+    type: text(raw.error_type),
+    message: text(raw.error_message),
+    occurredAt: timestamp(raw.errored_at),
+  })),
+);
+
+const readAvailability = entries(record((raw) => ({ status: text(raw.status) })));
+
+const readLinkedProvider = record((raw) => ({
+  source: { name: text(raw.name), slug: text(raw.slug), logo: link(raw.logo) },
+  createdAt: timestamp(raw.created_on),
+  status: text(raw.status),
+  externalUserId: text(raw.external_user_id),
+  error: readFault(raw.error_details),
+  resources: readAvailability(raw.resource_availability).map(
+    ([resource, { status }]): ResourceAvailability => ({ resource, status }),
+  ),
+}));
+
+const readProviderList = requiredList(readLinkedProvider);
 
 /** An answer without the list itself is unreadable. */
-const connectionsShape = z.object({
-  providers: requiredList(linkedProviderShape),
-});
-
-const readProviders = (json: unknown) => connectionsShape.parse(json).providers;
+const readProviders = record((raw) => required(raw, 'providers', readProviderList));
 
 /** The user's connected providers and how they are, or null (`GET /v2/user/providers/{user_id}`). */
 export async function listConnections(
@@ -67,40 +69,40 @@ export async function listConnections(
   });
 }
 
-const pullShape = z
-  .object({
-    status: text,
-    range_start: timestamp,
-    range_end: timestamp,
-    timeline: z
-      .object({ scheduled_at: timestamp, started_at: timestamp, ended_at: timestamp })
-      .catch({ scheduled_at: null, started_at: null, ended_at: null }),
-    days_with_data: integer,
-    error_details: text,
-  })
-  .transform((raw) => ({
-    status: raw.status,
-    rangeStart: raw.range_start,
-    rangeEnd: raw.range_end,
-    scheduledAt: raw.timeline.scheduled_at,
-    startedAt: raw.timeline.started_at,
-    endedAt: raw.timeline.ended_at,
-    daysWithData: raw.days_with_data,
-    error: raw.error_details,
-  }));
-
-const providerPullsShape = z.object({ pulled: entries(pullShape), not_pulled: list(z.string()) });
-
-const userPullsShape = z.object({ user_id: id, provider: entries(providerPullsShape) }).transform((raw) => ({
-  userId: raw.user_id,
-  providers: raw.provider.map(([providerSlug, { pulled, not_pulled: notPulled }]) => ({
-    providerSlug,
-    pulls: pulled.map(([resource, pull]) => ({ resource, ...pull })),
-    notPulled,
+const readTimeline = optional(
+  record((raw) => ({
+    scheduledAt: timestamp(raw.scheduled_at),
+    startedAt: timestamp(raw.started_at),
+    endedAt: timestamp(raw.ended_at),
   })),
+);
+
+const noTimeline = { scheduledAt: null, startedAt: null, endedAt: null } as const;
+
+const readPulls = entries(
+  record((raw) => ({
+    status: text(raw.status),
+    rangeStart: timestamp(raw.range_start),
+    rangeEnd: timestamp(raw.range_end),
+    ...(readTimeline(raw.timeline) ?? noTimeline),
+    daysWithData: integer(raw.days_with_data),
+    error: text(raw.error_details),
+  })),
+);
+
+const readProviderPulls = entries(
+  record((raw) => ({
+    pulls: readPulls(raw.pulled).map(([resource, pull]) => ({ resource, ...pull })),
+    notPulled: texts(raw.not_pulled),
+  })),
+);
+
+const readUserPulls = record((raw) => ({
+  userId: required(raw, 'user_id', id),
+  providers: readProviderPulls(raw.provider).map(([providerSlug, pulls]) => ({ providerSlug, ...pulls })),
 }));
 
-const readPullPage = pageReader('data', userPullsShape);
+const readPullPage = pageReader('data', readUserPulls);
 
 /** Whose backfills, and of which provider; null = all. */
 export interface HistoricalPullFilter {

@@ -1,89 +1,54 @@
-import { z } from 'zod';
 import type { Service } from '../../upstream/service.ts';
-import { day, integer, text } from '../reading.ts';
+import { day, integer, optional, record, text, where } from '../reading.ts';
 
-export type Demographics = z.infer<typeof demographicsShape>;
+export type Demographics = ReturnType<typeof readDemographics>;
 export type MedicalProxy = NonNullable<Demographics['medicalProxy']>;
 
-const addressShape = z
-  .object({
-    first_line: text,
-    second_line: text,
-    city: text,
-    state: text,
-    zip: text,
-    country: text,
-    access_notes: text,
-  })
-  .transform((raw) => ({
+const readAddress = optional(
+  record((raw) => ({
     receiverName: null,
-    firstLine: raw.first_line,
-    secondLine: raw.second_line,
-    city: raw.city,
-    state: raw.state,
-    zip: raw.zip,
-    country: raw.country,
+    firstLine: text(raw.first_line),
+    secondLine: text(raw.second_line),
+    city: text(raw.city),
+    state: text(raw.state),
+    zip: text(raw.zip),
+    country: text(raw.country),
     phoneNumber: null,
-    accessNotes: raw.access_notes,
-  }))
-  .nullable()
-  .catch(null);
+    accessNotes: text(raw.access_notes),
+  })),
+);
 
 /** Who answers for a person under 18, as demographics and orders show it. */
-export const medicalProxyShape = z
-  .object({
-    first_name: text,
-    last_name: text,
-    phone_number: text,
-    email: text,
-    address: addressShape,
-    household_income: integer,
-    household_size: integer,
-  })
-  .transform((raw) => ({
-    firstName: raw.first_name,
-    lastName: raw.last_name,
-    phoneNumber: raw.phone_number,
-    email: raw.email,
-    address: raw.address,
-    householdIncome: raw.household_income,
-    householdSize: raw.household_size,
-  }))
-  .nullable()
-  .catch(null);
+export const readMedicalProxy = optional(
+  record((raw) => ({
+    firstName: text(raw.first_name),
+    lastName: text(raw.last_name),
+    phoneNumber: text(raw.phone_number),
+    email: text(raw.email),
+    address: readAddress(raw.address),
+    householdIncome: integer(raw.household_income),
+    householdSize: integer(raw.household_size),
+  })),
+);
 
-const demographicsShape = z
-  .object({
-    first_name: text,
-    last_name: text,
-    email: text,
-    phone_number: text,
-    gender: text,
-    dob: day,
-    address: addressShape,
-    medical_proxy: medicalProxyShape,
-    race: text,
-    ethnicity: text,
-    sexual_orientation: text,
-    gender_identity: text,
-  })
-  .transform((raw) => ({
-    firstName: raw.first_name,
-    lastName: raw.last_name,
-    email: raw.email,
-    phoneNumber: raw.phone_number,
-    gender: raw.gender,
-    dob: raw.dob,
-    address: raw.address,
-    medicalProxy: raw.medical_proxy,
-    race: raw.race,
-    ethnicity: raw.ethnicity,
-    sexualOrientation: raw.sexual_orientation,
-    genderIdentity: raw.gender_identity,
-  }));
+const readDemographics = record((raw) => ({
+  firstName: text(raw.first_name),
+  lastName: text(raw.last_name),
+  email: text(raw.email),
+  phoneNumber: text(raw.phone_number),
+  gender: text(raw.gender),
+  dob: day(raw.dob),
+  address: readAddress(raw.address),
+  medicalProxy: readMedicalProxy(raw.medical_proxy),
+  race: text(raw.race),
+  ethnicity: text(raw.ethnicity),
+  sexualOrientation: text(raw.sexual_orientation),
+  genderIdentity: text(raw.gender_identity),
+}));
 
 /** The record as it was set: a person without any name was never sent. */
-const writtenShape = demographicsShape.refine(
+const readWritten = where(
+  readDemographics,
   ({ firstName, lastName }) => firstName !== null || lastName !== null,
 );
 
@@ -100,7 +65,7 @@ export function getDemographics(
     operation: 'user.demographics',
     method: 'GET',
     path: `/v2/user/${encodeURIComponent(userId)}/info/latest`,
-    reader: (json) => demographicsShape.parse(json),
+    reader: readDemographics,
     scope,
     owner: () => ({ userId }),
     about: { userId },
@@ -177,7 +142,7 @@ export function updateDemographics(
         gender_identity: demographics.genderIdentity,
       }),
     },
-    reader: (json) => writtenShape.parse(json),
+    reader: readWritten,
     owner: 'anyone',
     scope: 'write:profile',
     about: { userId },

@@ -1,58 +1,51 @@
-import { z } from 'zod';
 import { emptyPage, type Page, type Service, type Subject } from '../../upstream/service.ts';
-import { day, id, link, list, optionalId, pageReader, text, timestamp } from '../reading.ts';
+import { day, id, link, list, optional, pageReader, record, required, text, timestamp } from '../reading.ts';
 
 /** One of the team's users, as the specification's User describes it. */
-export type User = z.infer<typeof userShape>;
+export type User = ReturnType<typeof readUser>;
 export type ConnectedSource = User['connectedSources'][number];
 
-const sourceShape = z.object({ name: text, slug: text, logo: link }).nullable().catch(null);
+const readSource = optional(
+  record((raw) => ({ name: text(raw.name), slug: text(raw.slug), logo: link(raw.logo) })),
+);
 
-const connectedSourceShape = z
-  .object({ created_on: timestamp, source: sourceShape, provider: sourceShape })
-  .transform((raw) => ({ createdAt: raw.created_on, source: raw.source ?? raw.provider }));
+const readSources = list(
+  record((raw) => ({
+    createdAt: timestamp(raw.created_on),
+    source: readSource(raw.source) ?? readSource(raw.provider),
+  })),
+);
+
+const readBirthDate = optional(
+  record((raw) => ({
+    value: day(raw.value),
+    sourceSlug: text(raw.source_slug),
+    updatedAt: timestamp(raw.updated_at),
+  })),
+);
+
+const readTimeZone = optional(
+  record((raw) => ({
+    id: text(raw.id),
+    sourceSlug: text(raw.source_slug),
+    updatedAt: timestamp(raw.updated_at),
+  })),
+);
 
 /** A user as the service answers it, alone or in a list. */
-export const userShape = z
-  .object({
-    user_id: id,
-    team_id: optionalId,
-    client_user_id: text,
-    created_on: timestamp,
-    connected_sources: list(connectedSourceShape),
-    fallback_birth_date: z
-      .object({ value: day, source_slug: text, updated_at: timestamp })
-      .nullable()
-      .catch(null),
-    fallback_time_zone: z
-      .object({ id: text, source_slug: text, updated_at: timestamp })
-      .nullable()
-      .catch(null),
-    ingestion_start: day,
-    ingestion_end: day,
-  })
-  .transform((raw) => ({
-    id: raw.user_id,
-    teamId: raw.team_id,
-    clientUserId: raw.client_user_id,
-    createdAt: raw.created_on,
-    connectedSources: raw.connected_sources,
-    fallbackBirthDate: raw.fallback_birth_date && {
-      value: raw.fallback_birth_date.value,
-      sourceSlug: raw.fallback_birth_date.source_slug,
-      updatedAt: raw.fallback_birth_date.updated_at,
-    },
-    fallbackTimeZone: raw.fallback_time_zone && {
-      id: raw.fallback_time_zone.id,
-      sourceSlug: raw.fallback_time_zone.source_slug,
-      updatedAt: raw.fallback_time_zone.updated_at,
-    },
-    ingestionStart: raw.ingestion_start,
-    ingestionEnd: raw.ingestion_end,
-  }));
+export const readUser = record((raw) => ({
+  id: required(raw, 'user_id', id),
+  teamId: id(raw.team_id),
+  clientUserId: text(raw.client_user_id),
+  createdAt: timestamp(raw.created_on),
+  connectedSources: readSources(raw.connected_sources),
+  fallbackBirthDate: readBirthDate(raw.fallback_birth_date),
+  fallbackTimeZone: readTimeZone(raw.fallback_time_zone),
+  ingestionStart: day(raw.ingestion_start),
+  ingestionEnd: day(raw.ingestion_end),
+}));
 
-const readUserPage = pageReader('users', userShape);
-const readUser = (json: unknown) => userShape.parse(json);
+const readUserPage = pageReader('users', readUser);
 const ownerOf = (user: User): Subject => ({ userId: user.id, teamId: user.teamId });
 /** For a token that is limited to some orders its user is who they are for, and nothing more (caller/access.ts). */
 function toVisible({ rights }: Service, user: User | null): User | null {

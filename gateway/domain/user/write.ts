@@ -1,9 +1,8 @@
-import { z } from 'zod';
 import { GatewayError } from '../../errors.ts';
 import { Refusal } from '../../upstream/refusal.ts';
 import type { Service } from '../../upstream/service.ts';
-import { id, readDone, timestamp } from '../reading.ts';
-import { type User, userShape } from './rest.ts';
+import { id, optional, readDone, record, required, timestamp, where } from '../reading.ts';
+import { readUser, type User } from './rest.ts';
 
 /** What the team says of a user. In a change, undefined = leave as it is and null = clear. */
 export interface UserProfile {
@@ -27,15 +26,21 @@ export type UserName =
   | { readonly id: string; readonly clientUserId: null }
   | { readonly id: null; readonly clientUserId: string };
 
-const takenShape = z
-  .object({ user_id: id, created_on: timestamp })
-  .transform((raw): Taken => ({ kind: 'taken', userId: raw.user_id, createdAt: raw.created_on }));
+const readTaken = record(
+  (raw): Taken => ({
+    kind: 'taken',
+    userId: required(raw, 'user_id', id),
+    createdAt: timestamp(raw.created_on),
+  }),
+);
+
+const readBareConflict = optional(readTaken);
+const readWrappedConflict = optional(record((raw) => required(raw, 'detail', readTaken)));
 
 /** The specification shows the two by themselves, the public service has them within `detail`. */
-const conflictShape = z.union([
-  takenShape,
-  z.object({ detail: takenShape }).transform(({ detail }) => detail),
-]);
+function readConflict(json: unknown): Taken | null {
+  return readBareConflict(json) ?? readWrappedConflict(json);
+}
 
 /**
  * Makes a user (`POST /v2/user`), or tells who has the reference already: the service's 400 names them
@@ -65,16 +70,15 @@ type Creation = { readonly kind: 'created'; readonly user: User } | Taken;
 
 function readCreation(answer: unknown, clientUserId: string): Creation {
   if (!(answer instanceof Refusal)) return { kind: 'created', user: readCreated(answer, clientUserId) };
-  const conflict = conflictShape.safeParse(answer.json);
-  if (conflict.success) return conflict.data;
+  const conflict = readConflict(answer.json);
+  if (conflict !== null) return conflict;
   throw new GatewayError('UPSTREAM_REJECTED', 'The service refused the request.', { status: 400 });
 }
 
 /** The new user; one with another reference is not the one who was asked for. */
 function readCreated(answer: unknown, clientUserId: string): User {
-  return userShape
-    .refine((user) => user.clientUserId === null || user.clientUserId.trim() === clientUserId.trim())
-    .parse(answer);
+  const isAskedFor = ({ clientUserId: sent }: User) => sent === null || sent.trim() === clientUserId.trim();
+  return where(readUser, isAskedFor)(answer);
 }
 
 /** Changes what is given (`PATCH /v2/user/{user_id}`, answered without a body); null when there is none. */

@@ -43,20 +43,22 @@ export function createReading(database: DatabaseSync, seal: Seal) {
         .all()
         .map((row) => readText(row, 'integrity_check'))
         .filter((finding) => finding !== 'ok'),
-    /** @param end the end of the log as known before: where to go on from when nothing more matches */
+    /** @param end the end of the log as known: nothing after it is read, whatever is there */
     events: (scope: Scope, after: number, { limit, end }: Stretch): Batch | Gap => {
       const isPlace = after === 0 || prepare(selectPlace).get(after, after + 1) !== undefined;
       const { where, values } = toConditions(scope);
-      const sql = `SELECT * FROM events WHERE position > ? AND dead_reason IS NULL${where} ORDER BY position LIMIT ?`;
-      const rows = prepare(sql).all(after, ...values, limit);
+      const sql = `SELECT * FROM events
+        WHERE position > ? AND position <= ? AND dead_reason IS NULL${where} ORDER BY position LIMIT ?`;
+      const rows = prepare(sql).all(after, end, ...values, limit);
       // Read after the rows: what was pruned while they were read is seen here.
       const pruned = prunedThrough();
       if (after < pruned) return { kind: 'gap', reason: 'pruned' };
       if (!isPlace && after !== pruned) return { kind: 'gap', reason: 'other-epoch' };
       const events = openAsFar(rows, seal);
-      if (events.length < rows.length && events.length === 0) return { kind: 'gap', reason: 'sealed' };
-      const last = events.at(-1)?.position ?? after;
-      return { kind: 'events', events, through: rows.length < limit ? Math.max(end, last) : last };
+      const isSealed = events.length < rows.length;
+      if (isSealed && events.length === 0) return { kind: 'gap', reason: 'sealed' };
+      const isAll = rows.length < limit && !isSealed;
+      return { kind: 'events', events, through: isAll ? end : (events.at(-1)?.position ?? after) };
     },
     latest: (subject: string): Latest | null => {
       const row = prepare('SELECT version, position, user_id FROM subjects WHERE subject = ?').get(subject);

@@ -1,16 +1,15 @@
 import { GatewayError, isGatewayError } from '../../errors.ts';
 import type { Deposits } from '../deposits.ts';
-import type { Appended, EventLog, NewMessage } from '../log.ts';
+import type { EventLog } from '../log.ts';
 import { noOthers } from '../others.ts';
 import type { Replies } from '../replies.ts';
 import { createSeal } from '../seal.ts';
 import { createWakers, lookEveryMs } from '../wakers.ts';
+import { createAppends } from './appends.ts';
 import { type LogFile, openLogFile } from './file.ts';
+import { keepLatest } from './kept-latest.ts';
 import { createReading } from './reading.ts';
 import { startWriterThread, type WriterThread } from './writer-thread.ts';
-
-/** Messages per transaction at most: what one fsync is shared by, and how long one may hold up the next. */
-const maxGroup = 500;
 
 export interface SqliteStore {
   readonly log: EventLog;
@@ -38,27 +37,38 @@ export async function openSqliteStore(path: string, { keys, access }: SqliteOpti
   const writer = startWriterThread({ path, keys, standings: file.standings });
   await checkOrLeave(file, writer);
   const reading = createReading(file.database, createSeal(keys));
+  const latest = keepLatest(reading.latest);
   const wakers = createWakers();
   const epoch = reading.meta('epoch') ?? '';
+  /** The end of what was told to everybody here; nothing behind it is read. */
   let head = reading.head();
-  const hear = (message: NewMessage, { position, duplicate }: Appended) => {
-    head = Math.max(head, position);
-    if (!duplicate && message.deadReason === null) wakers.wake(message);
-  };
-  const appends = createAppends(writer, hear);
-  // A command beside the gateway may have appended too.
-  const look = setInterval(() => {
-    const end = readOr(head, () => reading.head());
+  const noteOthers = (end: number) => {
     if (end <= head) return;
     head = end;
+    latest.forgetAll();
     wakers.wake(null);
+  };
+  const appends = createAppends(writer, {
+    onFollows: noteOthers,
+    onAppended: (message, { position, duplicate }) => {
+      head = Math.max(head, position);
+      if (message.subject !== null) latest.forget(message.subject.id);
+      if (!duplicate && message.deadReason === null) wakers.wake(message);
+    },
+  });
+  // A command beside the gateway may have appended too. What is with the writer says by itself what it follows.
+  const look = setInterval(() => {
+    if (!appends.areUnderWay()) noteOthers(readOr(head, reading.head));
   }, lookEveryMs).unref();
 
   const log: EventLog = {
     epoch: () => epoch,
     append: appends.add,
     read: async (scope, after, limit) => {
-      if (after > head) head = Math.max(head, read(reading.head));
+      if (after > head) {
+        await appends.settled();
+        noteOthers(read(reading.head));
+      }
       if (after > head) return { kind: 'gap', reason: 'beyond-end' };
       const end = head;
       return read(() => reading.events(scope, after, { limit, end }));
@@ -67,10 +77,11 @@ export async function openSqliteStore(path: string, { keys, access }: SqliteOpti
     wake: async (scope, after, signal) => {
       if (head <= after) await wakers.wait(scope, signal);
     },
-    latest: async (subject) => read(() => reading.latest(subject)),
+    latest: async (subject) => read(() => latest.of(subject)),
     changedSince: async (userId, since) => read(() => reading.changedSince(userId, since)),
     facts: async (query, limit) => read(() => reading.facts(query, limit)),
-    claim: (subject, known) => writer.call('claim', subject, known),
+    // Forgotten where it failed as well: it may have been done all the same.
+    claim: (subject, known) => writer.call('claim', subject, known).finally(() => latest.forget(subject)),
     deadLetters: async (after, limit) => read(() => reading.deadLetters(after, limit)),
     readMark: async (name) => read(() => reading.mark(name)),
     writeMark: (name, value) => writer.call('writeMark', name, value),
@@ -113,54 +124,6 @@ async function checkOrLeave(file: LogFile, writer: WriterThread): Promise<void> 
     file.close();
     throw error;
   }
-}
-
-interface Pending {
-  readonly message: NewMessage;
-  readonly resolve: (appended: Appended) => void;
-  readonly reject: (error: unknown) => void;
-}
-
-/** Groups appends: at most one group is with the writer, and what comes meanwhile is the next. */
-function createAppends(writer: WriterThread, hear: (message: NewMessage, appended: Appended) => void) {
-  const pending: Pending[] = [];
-  let writing: Promise<void> | null = null;
-
-  const writeGroup = async (group: readonly Pending[]) => {
-    try {
-      const appended = await writer.call(
-        'append',
-        group.map(({ message }) => message),
-      );
-      for (const [index, { message, resolve, reject }] of group.entries()) {
-        const result = appended[index] ?? null;
-        if (result === null) {
-          reject(new GatewayError('EVENT_LOG_UNAVAILABLE', 'The event cannot be stored as it is.'));
-          continue;
-        }
-        hear(message, result);
-        resolve(result);
-      }
-    } catch (error) {
-      for (const { reject } of group) reject(error);
-    }
-  };
-  const writeAll = async () => {
-    // What else this turn of the event loop appends joins the first group.
-    await new Promise((resolve) => setImmediate(resolve));
-    while (pending.length > 0) await writeGroup(pending.splice(0, maxGroup));
-    writing = null;
-  };
-  return {
-    add: (message: NewMessage) =>
-      new Promise<Appended>((resolve, reject) => {
-        pending.push({ message, resolve, reject });
-        writing ??= writeAll();
-      }),
-    finish: async () => {
-      await writing;
-    },
-  };
 }
 
 /** In steps, so that webhooks are written in between. */

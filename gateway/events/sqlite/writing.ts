@@ -18,6 +18,12 @@ export interface PruneStep {
   readonly isDone: boolean;
 }
 
+export interface AppendedGroup {
+  /** Where the log ended before. */
+  readonly follows: number;
+  readonly appended: readonly (Appended | null)[];
+}
+
 /** Everything that writes to the log's file; each call is one transaction, durable when it returns. */
 export type Writing = ReturnType<typeof createWriting>;
 
@@ -43,8 +49,11 @@ export function createWriting(database: DatabaseSync, seal: Seal) {
 
   return {
     /** In the order given; null for a message that cannot be stored, which takes no other down with it. */
-    append: (messages: readonly NewMessage[]): readonly (Appended | null)[] =>
-      inTransaction(database, () => messages.map((message) => undoing(database, () => appendOne(message)))),
+    append: (messages: readonly NewMessage[]): AppendedGroup =>
+      inTransaction(database, () => ({
+        follows: reading.head(),
+        appended: messages.map((message) => undoing(database, () => appendOne(message))),
+      })),
     claim: (subject: string, { userId, version }: Claimed): void => {
       insertClaim.run(subject, version, userId);
     },

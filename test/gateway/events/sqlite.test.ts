@@ -236,6 +236,10 @@ describe('at rest', () => {
     await using withoutOld = await openLog(path, [newKey]);
     expect(await withoutOld.read({}, old, 10)).toMatchObject({ events: [{ messageId: 'new' }] });
     expect(await withoutOld.read({}, clear, 10)).toEqual({ kind: 'gap', reason: 'sealed' });
+    expect(await withoutOld.read({}, 0, 10)).toMatchObject({
+      events: [{ messageId: 'clear' }],
+      through: clear,
+    });
   });
 
   test('a dead letter that no key opens is listed without its body, and hides no other', async () => {

@@ -1,0 +1,165 @@
+import { randomUUID } from 'node:crypto';
+import fc from 'fast-check';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { News } from '../../../gateway/events/log.ts';
+import { keepLatest } from '../../../gateway/events/sqlite/kept-latest.ts';
+import { newMessage } from '../../support/messages.ts';
+import { type Beside, openBeside } from './beside.ts';
+
+let logs: Beside;
+
+beforeAll(async () => {
+  logs = await openBeside();
+});
+afterAll(() => logs[Symbol.asyncDispose]());
+
+const subjects = ['order-1', 'order-2'];
+const step = fc.oneof(
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      kind: fc.constant('append' as const),
+      at: fc.constantFrom('gateway' as const, 'gateway' as const, 'command' as const),
+      subject: fc.constantFrom(...subjects),
+      version: fc.integer({ min: 1, max: 9 }),
+      isAwaited: fc.boolean(),
+    }),
+  },
+  {
+    weight: 3,
+    arbitrary: fc.record({ kind: fc.constant('latest' as const), subject: fc.constantFrom(...subjects) }),
+  },
+  { weight: 2, arbitrary: fc.record({ kind: fc.constant('read' as const) }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({ kind: fc.constant('claim' as const), subject: fc.constantFrom(...subjects) }),
+  },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('look' as const) }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('turn' as const) }) },
+);
+type Step = typeof step extends fc.Arbitrary<infer T> ? T : never;
+type Append = Extract<Step, { readonly kind: 'append' }>;
+
+/** One run, with subjects of its own, and what anybody here has been shown of them: -1 for nothing at all. */
+class Run {
+  readonly #prefix = randomUUID();
+  readonly #shown = new Map<string, number>();
+  readonly #acknowledged = new Map<string, number>();
+  readonly #pending: Promise<unknown>[] = [];
+  #place: number;
+  #messages = 0;
+
+  constructor(place: number) {
+    this.#place = place;
+  }
+
+  async take(step: Step): Promise<void> {
+    if (step.kind === 'append') await this.#append(step);
+    if (step.kind === 'latest') await this.#askLatest(this.#name(step.subject));
+    if (step.kind === 'read') await this.#read();
+    if (step.kind === 'claim') await this.#claim(this.#name(step.subject));
+    if (step.kind === 'look') logs.look();
+    if (step.kind === 'turn') await new Promise(setImmediate);
+  }
+
+  /** Whoever hears the news asks at once. */
+  hear(news: News | null): void {
+    if (news?.subject) this.#show(news.subject.id, news.subject.version);
+    // Told that anything may be new, nobody asks in vain for what a command was acknowledged.
+    if (news === null) for (const [name, version] of this.#acknowledged) this.#show(name, version);
+    const names = news?.subject ? [news.subject.id] : subjects.map((subject) => this.#name(subject));
+    this.#pending.push(...names.map((name) => this.#askLatest(name)));
+  }
+
+  async end(): Promise<void> {
+    await this.#settle();
+    logs.look();
+    await this.#settle();
+    for (const [name, version] of this.#acknowledged) {
+      expect(await logs.log.latest(name)).toMatchObject({ version });
+    }
+  }
+
+  async #settle(): Promise<void> {
+    while (this.#pending.length > 0) await Promise.all(this.#pending.splice(0));
+  }
+
+  #name(subject: string): string {
+    return `${this.#prefix} ${subject}`;
+  }
+
+  #show(name: string, version: number): void {
+    this.#shown.set(name, Math.max(this.#shown.get(name) ?? -1, version));
+  }
+
+  async #append({ at, subject, version, isAwaited }: Append): Promise<void> {
+    const name = this.#name(subject);
+    this.#messages += 1;
+    const message = newMessage(`${this.#prefix} ${this.#messages}`, { subject: { id: name, version } });
+    const appended = (at === 'gateway' ? logs.log : logs.command).append(message).then(() => {
+      this.#acknowledged.set(name, Math.max(this.#acknowledged.get(name) ?? -1, version));
+      // What a command was acknowledged, nobody here has heard of.
+      if (at === 'gateway') this.#show(name, version);
+    });
+    this.#pending.push(appended);
+    if (isAwaited) await appended;
+  }
+
+  async #askLatest(name: string): Promise<void> {
+    const shown = this.#shown.get(name) ?? -1;
+    const latest = await logs.log.latest(name);
+    expect(latest?.version ?? -1).toBeGreaterThanOrEqual(shown);
+    this.#show(name, latest?.version ?? -1);
+  }
+
+  async #read(): Promise<void> {
+    const batch = await logs.log.read({}, this.#place, 3);
+    if (batch.kind === 'gap') throw new Error(batch.reason);
+    this.#place = batch.through;
+    for (const { subject } of batch.events) {
+      if (subject === null) continue;
+      this.#show(subject.id, subject.version);
+      await this.#askLatest(subject.id);
+    }
+  }
+
+  async #claim(name: string): Promise<void> {
+    await logs.log.claim(name, { userId: 'user-1', version: 0 });
+    this.#show(name, 0);
+    await this.#askLatest(name);
+  }
+}
+
+test('The newest version of an order is never older than what anybody has been shown of it', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 30 }), async (steps) => {
+      logs.look();
+      const run = new Run(await logs.log.position());
+      const stop = logs.log.onNews((news) => run.hear(news));
+      try {
+        for (const each of steps) await run.take(each);
+        await run.end();
+      } finally {
+        stop();
+      }
+    }),
+    { numRuns: 150 },
+  );
+}, 60_000);
+
+test('Each subject is read once, and 20,000 are kept at most', () => {
+  const read: string[] = [];
+  const latest = keepLatest((subject) => {
+    read.push(subject);
+    return null;
+  });
+  const ask = (count: number) => {
+    for (let index = 0; index < count; index += 1) latest.of(`order-${index}`);
+  };
+  ask(20_000);
+  ask(20_000);
+  expect(read).toHaveLength(20_000);
+  ask(20_001);
+  latest.of('order-0');
+  expect(read.slice(20_000)).toEqual(['order-20000', 'order-0']);
+});

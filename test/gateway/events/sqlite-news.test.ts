@@ -1,0 +1,69 @@
+import { expect, test } from 'vitest';
+import type { EventLog, News } from '../../../gateway/events/log.ts';
+import { newMessage } from '../../support/messages.ts';
+import { openBeside } from './beside.ts';
+
+function hearAll(log: EventLog): readonly (News | null)[] {
+  const heard: (News | null)[] = [];
+  log.onNews((news) => heard.push(news));
+  return heard;
+}
+
+test('What a command appends is news, also where the gateway has appended since', async () => {
+  await using logs = await openBeside();
+  const { log, command } = logs;
+  const heard = hearAll(log);
+  const follower = new AbortController();
+  const woken = log.wake({ subject: 'theirs' }, await log.position(), follower.signal);
+  await command.append(newMessage('theirs', { subject: { id: 'theirs', version: 1 } }));
+
+  await log.append(newMessage('ours', { subject: { id: 'ours', version: 1 } }));
+
+  expect(heard).toMatchObject([null, { subject: { id: 'ours', version: 1 } }]);
+  await woken;
+});
+
+test('What a command appends is read by nobody before it is news', async () => {
+  await using logs = await openBeside();
+  const { log, command, look } = logs;
+  const place = await log.position();
+  expect(await log.latest('unheard')).toBeNull();
+  await command.append(newMessage('unheard', { subject: { id: 'unheard', version: 1 } }));
+
+  expect(await log.read({}, place, 10)).toMatchObject({ events: [], through: place });
+  look();
+
+  expect(await log.read({}, place, 10)).toMatchObject({ events: [{ messageId: 'unheard' }] });
+  expect(await log.latest('unheard')).toMatchObject({ version: 1 });
+});
+
+test('A place that a command was given is known at once, and all before it is news then', async () => {
+  await using logs = await openBeside();
+  const { log, command } = logs;
+  const heard = hearAll(log);
+  const { position } = await command.append(newMessage('named'));
+  expect(await log.read({}, position, 10)).toMatchObject({ events: [], through: position });
+  expect(heard).toEqual([null]);
+});
+
+test('An append that is under way is nobody else’s: it is read when it was heard of, and makes nothing else new', async () => {
+  await using logs = await openBeside();
+  const { log, command, look } = logs;
+  const heard = hearAll(log);
+  const place = await log.position();
+  const appended = log.append(
+    newMessage('on its way', { userId: 'waiting', subject: { id: 'own', version: 1 } }),
+  );
+  await new Promise(setImmediate);
+  // In the file, and no turn of the event loop for its answer to be heard in.
+  while ((await command.changedSince('waiting', new Date(0))).length === 0);
+
+  look();
+  expect(await log.read({}, place, 10)).toMatchObject({ events: [] });
+  const seen = await log.latest('own');
+  const told = await log.read({ subject: 'own' }, (seen?.position ?? 0) - 1, 1);
+
+  expect(told).toMatchObject({ events: [{ messageId: 'on its way' }] });
+  await appended;
+  expect(heard).toMatchObject([{ userId: 'waiting' }]);
+});

@@ -1,0 +1,109 @@
+import { complexityFromQuery } from '@pothos/plugin-complexity';
+import fc from 'fast-check';
+import {
+  type GraphQLField,
+  getNullableType,
+  isInterfaceType,
+  isObjectType,
+  type OperationDefinitionNode,
+  parse,
+} from 'graphql';
+import { expect, test } from 'vitest';
+import { type Measurable, measureOperation } from '../../gateway/edge/measure.ts';
+import { schema } from '../../gateway/graph/schema.ts';
+
+const documents = [
+  '{ viewer { kind } }',
+  'query ($id: ID!) { order(id: $id) { id labTest { name } } }',
+  'query ($first: Int) { users(first: $first) { nodes { orders(first: 3) { nodes { id } } } } }',
+  // Null is no number of rows where a default stands for one that is left out.
+  'query ($first: Int = 7, $more: Int = 2) { users(first: $first) { nodes { ...some } } } fragment some on User { orders(first: $more) { nodes { id } } }',
+  'query ($slug: String, $first: Int!) { markers(labSlug: $slug, first: $first) { nodes { name } } }',
+  // An argument that must not be null, and a variable that may be.
+  'query ($id: ID = "1") { order(id: $id) { id } }',
+];
+const parsed = new Map(documents.map((text) => [text, parse(text)]));
+
+const anyValue = fc.oneof(
+  fc.constantFrom(null, undefined, 0, -0, 1, 20, 21, 1e9, -5, 'a', ''),
+  fc.integer(),
+  fc.string(),
+);
+const variables = fc.record({ id: anyValue, first: anyValue, more: anyValue, slug: anyValue });
+
+function outcomeOf(run: () => unknown): unknown {
+  try {
+    return run();
+  } catch {
+    return 'does not fit';
+  }
+}
+
+test('what is kept of a measure is what measuring anew would find, whatever the variables', () => {
+  const asking = fc.record({ text: fc.constantFrom(...documents), variableValues: variables });
+  fc.assert(
+    fc.property(fc.array(asking, { minLength: 1, maxLength: 40 }), (requests) => {
+      for (const { text, variableValues } of requests) {
+        const document = parsed.get(text) ?? parse(text);
+        const request: Measurable = { schema, document, variableValues };
+        const anew = () => complexityFromQuery(document, { schema, variables: variableValues, ctx: {} });
+        expect(outcomeOf(() => measureOperation(request, operationOf(request)))).toEqual(outcomeOf(anew));
+      }
+    }),
+  );
+});
+
+test('a measure is kept for variables that differ in nothing that counts', () => {
+  const document = parse(
+    'query ($id: ID!, $first: Int) { order(id: $id) { id } users(first: $first) { nodes { id } } }',
+  );
+  const measureWith = (variableValues: Record<string, unknown>) => {
+    const request: Measurable = { schema, document, variableValues };
+    return measureOperation(request, operationOf(request));
+  };
+  expect(measureWith({ id: 'b', first: 3 })).toBe(measureWith({ id: 'a', first: 3 }));
+  expect(measureWith({ id: 'a', first: 4 })).not.toEqual(measureWith({ id: 'a', first: 3 }));
+});
+
+test('no cost of a field goes by anything but its numbers', () => {
+  const costs = Object.values(schema.getTypeMap())
+    .filter((type) => isObjectType(type) || isInterfaceType(type))
+    .flatMap((type) => Object.values(type.getFields()))
+    .filter(({ extensions }) => typeof extensions.complexity === 'function');
+  expect(costs.flatMap(readByCost)).toContain('Int');
+  expect(costs.flatMap((field) => readByCost(field).filter((type) => type !== 'Int'))).toEqual([]);
+});
+
+/** The types of the arguments that a field's cost looks at. */
+function readByCost(field: GraphQLField): readonly string[] {
+  const read: string[] = [];
+  const args = new Proxy(
+    {},
+    {
+      get: (_target, name) => {
+        read.push(String(getNullableType(field.args.find((arg) => arg.name === name)?.type)));
+      },
+      ownKeys: () => {
+        read.push('all of them');
+        return [];
+      },
+    },
+  );
+  const context = new Proxy(
+    {},
+    {
+      get: () => {
+        read.push('the context');
+      },
+    },
+  );
+  const cost = field.extensions.complexity;
+  if (typeof cost === 'function') cost(args, context, field);
+  return read;
+}
+
+function operationOf({ document }: Measurable): OperationDefinitionNode {
+  const [operation] = document.definitions;
+  if (operation?.kind !== 'OperationDefinition') throw new Error('The operation stands first.');
+  return operation;
+}
