@@ -30,7 +30,11 @@ export const anyChange = 'any change';
 
 /** The name of an order, or of another thing that is told in versions. */
 export function nameOfOrder(orderId: string): string {
-  return lower(`order ${orderId}`);
+  return `order ${lower(orderId)}`;
+}
+
+function nameOfUser(userId: string): string {
+  return `user ${lower(userId)}`;
 }
 
 /** Whose things an answer shows, or was asked for. */
@@ -62,15 +66,15 @@ export function restsOn(
   const isOfOrders = keeping === 'until-news-of-order';
   const names = new Set<string>();
   for (const { userId, orderId } of shown) {
-    if (userId !== null) names.add(`user ${userId}`);
+    if (userId !== null) names.add(nameOfUser(userId));
     if (isOfOrders && orderId) names.add(nameOfOrder(orderId));
   }
   if (about === null) names.add(isOfOrders ? 'some orders' : 'some users');
   else if (about?.userId) {
-    names.add(`user ${about.userId}`);
-    if (isOfOrders) names.add(`orders of ${about.userId}`);
+    names.add(nameOfUser(about.userId));
+    if (isOfOrders) names.add(lower(`orders of ${about.userId}`));
   }
-  return [...names].map(lower);
+  return [...names];
 }
 
 /** For telling other gateways; no name holds a line break. */
