@@ -13,12 +13,13 @@ import { prepareProfilers } from './profile.ts';
 import { describeProfile, describeReport, type ReadsReport, writeReport } from './report.ts';
 import { startStage } from './stage.ts';
 import { type TargetId, targetOrder } from './targets.ts';
-import { type Workload, workloads } from './workloads.ts';
+import { userCounts, type Workload, workloads } from './workloads.ts';
 
-const usage = `npm run bench -- reads [--only <workload>,...] [--vary NAME=value]... [--profile] [--short] [--write]
+const usage = `npm run bench -- reads [--only <workload>,...] [--users <number>] [--vary NAME=value]... [--profile] [--short] [--write]
 
 Measures queries of a real gateway beside Apollo Server, Mercurius and bare node:http, all in one run, and says for each
 goal whether it is met. --only takes some of the workloads: ${workloads.map(({ name }) => name).join(', ')}.
+--users has the service know so many (1000 as a rule), with five orders each.
 --vary measures one gateway more, with these settings. --profile says afterwards where the gateway's time goes.
 --short shows that the command works, in seconds, without the peers; its figures mean little. --write puts tables and
 plots into docs/performance.md and docs/images.`;
@@ -29,6 +30,7 @@ export async function run(args: readonly string[]): Promise<void> {
     args: [...args],
     options: {
       only: { type: 'string' },
+      users: { type: 'string' },
       vary: { type: 'string', multiple: true, default: [] },
       profile: { type: 'boolean', default: false },
       short: { type: 'boolean', default: false },
@@ -40,7 +42,7 @@ export async function run(args: readonly string[]): Promise<void> {
     process.stdout.write(`${usage}\n`);
     return;
   }
-  const plan = makePlan(values.short);
+  const plan = makePlan(values.short, readCount(values.users));
   const tools = values.short ? { nginx: null, wrk: null } : ensureBenchTools();
   const settings = readSettings(values.vary);
   const wanted = { workloads: pickWorkloads(values.only), isProfiling: values.profile, settings, tools };
@@ -51,6 +53,14 @@ export async function run(args: readonly string[]): Promise<void> {
   const goals = judge(report.figures).map(describeGoal);
   const profiles = report.profiles.map((profile) => `${describeProfile(profile)}\n`);
   process.stdout.write([describeReport(report), '', ...profiles, ...goals, ''].join('\n'));
+}
+
+/** @throws Error for what is no number, or too few users for the nested workloads */
+function readCount(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  const most = Math.max(...userCounts);
+  if (/^\d+$/.test(text) && Number(text) >= most) return Number(text);
+  throw new Error(`${usage}\n\n--users takes a whole number of at least ${most}.`);
 }
 
 /** @throws Error for a name that no workload has */

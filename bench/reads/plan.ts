@@ -19,7 +19,7 @@ const full: Plan = {
   connections: 32,
   rounds: 3,
   seconds: 3,
-  warmUpSeconds: 2,
+  warmUpSeconds: 4,
   webhooksPerSecond: 50,
   withPeers: true,
 };
@@ -35,6 +35,8 @@ const short: Plan = {
   withPeers: false,
 };
 
-export function makePlan(isShort: boolean): Plan {
-  return isShort ? short : full;
+/** @param users how many there are, each with five orders; left out for the usual number */
+export function makePlan(isShort: boolean, users?: number): Plan {
+  const plan = isShort ? short : full;
+  return users === undefined ? plan : { ...plan, world: { ...plan.world, users } };
 }
