@@ -14,7 +14,8 @@ interface Room {
 const errors = /^gateway\/errors\.ts$/;
 const json = /^gateway\/json\.ts$/;
 const log = /^gateway\/log\.ts$/;
-const expiry = /^gateway\/expiry\.ts$/;
+/** How long things are kept, and how many. */
+const keeping = /^gateway\/(expiry|room)\.ts$/;
 const config = /^gateway\/config(\.ts$|\/)/;
 const node = /^node:/;
 
@@ -74,7 +75,7 @@ const conceptRooms: readonly Room[] = concepts.flatMap((concept) => {
 const rooms: readonly Room[] = [
   { files: errors, may: [] },
   { files: json, may: [] },
-  { files: expiry, may: [] },
+  { files: keeping, may: [] },
   { files: log, may: [errors, /^pino$/] },
   { files: config, may: [errors, config, /^zod$/, /^node:(fs|crypto)$/] },
   { files: /^gateway\/kept-secrets\.ts$/, may: [errors, config, /^zod$/, node] },
@@ -85,7 +86,7 @@ const rooms: readonly Room[] = [
   { files: /^gateway\/start-text\.ts$/, may: [/^gateway\/config\.ts$/] },
   {
     files: /^gateway\/upstream\//,
-    may: [errors, json, log, expiry, /^gateway\/upstream\//, /^(undici|cockatiel|node:stream)$/],
+    may: [errors, json, log, keeping, /^gateway\/upstream\//, /^(undici|cockatiel|node:stream)$/],
   },
   {
     files: /^gateway\/webhooks\//,
@@ -116,7 +117,7 @@ const rooms: readonly Room[] = [
     may: [
       errors,
       config,
-      expiry,
+      keeping,
       /^gateway\/caller\//,
       /^gateway\/upstream\/service\.ts$/,
       /^gateway\/events\/deposits\.ts$/,
@@ -146,7 +147,7 @@ const rooms: readonly Room[] = [
     may: [
       errors,
       log,
-      expiry,
+      keeping,
       /^gateway\/(metrics|edge\/.*|graph\/.*|caller\/.*|webhooks\/.*|upstream\/(basis|shelf))\.ts$/,
       /^(graphql|graphql-jit|graphql-yoga|@graphql-yoga\/.*|graphql-ws|ws|hono|hono\/.*|zod|@pothos\/plugin-complexity|rate-limiter-flexible)$/,
       node,

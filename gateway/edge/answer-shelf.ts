@@ -1,4 +1,5 @@
 import { createExpiry, type Expiry } from '../expiry.ts';
+import { type Keepsake, makeRoom } from '../room.ts';
 import type { Basis } from '../upstream/basis.ts';
 import type { Standing } from '../upstream/shelf.ts';
 import type { PlainAnswer } from './plain-answer.ts';
@@ -45,7 +46,7 @@ export interface AnswerShelfOptions {
   readonly onFull: () => void;
 }
 
-interface Standee extends WholeAnswer {
+interface Standee extends WholeAnswer, Keepsake {
   readonly bytes: number;
   /** What ends its time. */
   readonly expiry: Expiry<string>;
@@ -56,7 +57,6 @@ export function createAnswerShelf({
   onFull,
   bounds = defaultBounds,
 }: AnswerShelfOptions): AnswerShelf {
-  /** Those least recently asked for come first. */
   const standing = new Map<string, Standee>();
   let bytes = 0;
   const remove = (key: string) => {
@@ -67,19 +67,15 @@ export function createAnswerShelf({
     bytes -= gone.bytes;
   };
   const [keptOnes, onesOfBurst] = [createExpiry(keepMs, remove), createExpiry(burstMs, remove)];
-  const makeRoom = () => {
-    for (const key of standing.keys()) {
-      if (standing.size <= bounds.answers && bytes <= bounds.bytes) return;
-      remove(key);
-      onFull();
-    }
+  const isFull = () => standing.size > bounds.answers || bytes > bounds.bytes;
+  const giveUp = (key: string) => {
+    remove(key);
+    onFull();
   };
   return {
     take: (key) => {
       const found = standing.get(key);
-      if (found === undefined) return undefined;
-      standing.delete(key);
-      standing.set(key, found);
+      if (found !== undefined) found.wasAsked = true;
       return found;
     },
     put: (key, made) => {
@@ -89,10 +85,11 @@ export function createAnswerShelf({
       if (isKept && keepMs === 0) return;
       const expiry = isKept ? keptOnes : onesOfBurst;
       const size = sizeOf(key, made);
-      standing.set(key, { ...made, followsNews, isKept, expiry, bytes: size });
+      const newest: Standee = { ...made, followsNews, isKept, expiry, bytes: size, wasAsked: false };
+      standing.set(key, newest);
       expiry.add(key);
       bytes += size;
-      makeRoom();
+      if (isFull()) makeRoom(standing, { newest, isFull, giveUp });
     },
   };
 }

@@ -93,12 +93,12 @@ export function createCoalescer(options: CoalescerOptions = {}): Coalescer {
       standing: { stands: true, isKept, restsOn },
       expiry: isKept ? keptOnes : onesOfBurst,
     });
-    for (let left = shelf.dropOverflow(); left > 0; left -= 1) onDropped?.('full');
+    for (let left = shelf.dropOverflow(read); left > 0; left -= 1) onDropped?.('full');
   };
   const start = (key: string, wanted: Wanted): SharedRead => {
     const abort = new AbortController();
     const promise = wanted.read(abort.signal);
-    const read: SharedRead = { key, promise, abort, waiting: 0, missed: [], settled: null };
+    const read: SharedRead = { key, promise, abort, waiting: 0, missed: [], settled: null, wasAsked: false };
     shelf.put(read);
     underWay.add(read);
     promise

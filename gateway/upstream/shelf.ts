@@ -1,4 +1,5 @@
 import type { Expiry } from '../expiry.ts';
+import { type Keepsake, makeRoom } from '../room.ts';
 import type { Touched } from './change.ts';
 
 /** The service's answer as read from its JSON, and how long that was. */
@@ -8,7 +9,7 @@ export interface Fetched {
 }
 
 /** A read that others may share: under way, or settled. */
-export interface SharedRead {
+export interface SharedRead extends Keepsake {
   readonly key: string;
   readonly promise: Promise<Fetched>;
   readonly abort: AbortController;
@@ -48,8 +49,8 @@ export interface Shelf {
   readonly touched: (touched: Touched) => ReadonlySet<SharedRead>;
   /** Settled reads that are only for their burst. */
   readonly ofBurst: () => readonly SharedRead[];
-  /** Those least recently asked for, until what is left is within the bounds. */
-  readonly dropOverflow: () => number;
+  /** Those that nobody asks for, until what is left is within the bounds; the newest last. Returns how many. */
+  readonly dropOverflow: (newest: SharedRead) => number;
 }
 
 export interface Bounds {
@@ -59,7 +60,6 @@ export interface Bounds {
 }
 
 export function createShelf(most: Bounds): Shelf {
-  /** Those least recently asked for come first. */
   const reads = new Map<string, SharedRead>();
   const byName = new Map<string, Set<SharedRead>>();
   const ofBurst = new Set<SharedRead>();
@@ -69,6 +69,7 @@ export function createShelf(most: Bounds): Shelf {
     answers += sign;
     bytes += sign * (settled?.bytes ?? 0);
   };
+  const isFull = () => answers > most.answers || bytes > most.bytes;
   const has = (read: SharedRead) => reads.get(read.key) === read;
   const drop = (read: SharedRead) => {
     if (!has(read)) return;
@@ -88,9 +89,7 @@ export function createShelf(most: Bounds): Shelf {
   return {
     take: (key) => {
       const read = reads.get(key);
-      if (read === undefined) return undefined;
-      reads.delete(key);
-      reads.set(key, read);
+      if (read !== undefined) read.wasAsked = true;
       return read;
     },
     put: (read) => {
@@ -116,14 +115,14 @@ export function createShelf(most: Bounds): Shelf {
       return new Set(names.flatMap((name) => [...(byName.get(name) ?? [])]));
     },
     ofBurst: () => [...ofBurst],
-    dropOverflow: () => {
+    dropOverflow: (newest) => {
       let dropped = 0;
-      for (const read of reads.values()) {
-        if (answers <= most.answers && bytes <= most.bytes) break;
-        if (read.settled === null) continue;
+      const giveUp = (_key: string, read: SharedRead) => {
         drop(read);
         dropped += 1;
-      }
+      };
+      const mayGo = ({ settled }: SharedRead) => settled !== null;
+      if (isFull()) makeRoom(reads, { newest, isFull, mayGo, giveUp });
       return dropped;
     },
   };
