@@ -1,4 +1,4 @@
-import { formatMs, formatNumber } from '../support/figures.ts';
+import { formatMs } from '../support/figures.ts';
 import type { Figure } from './measure.ts';
 import { type TargetId, targetNames } from './targets.ts';
 import { userCounts, type WorkloadName, workloads } from './workloads.ts';
@@ -102,20 +102,18 @@ function judgeTailBesideMercurius(find: Find, workload: WorkloadName): Goal | nu
 
 const steadyGrowth = 1.5;
 
-/** A user more must cost no more among many than among few. */
+/** Each of many users must cost no more than each of half as many: what grows faster than the answer shows here. */
 function judgeGrowth(figures: readonly Figure[], target: 'ours' | 'ours-uncached'): Goal | null {
   const costs = nestedCosts(figures, target);
-  const [few, some, many] = [costs.at(0), costs.at(-2), costs.at(-1)];
-  if (few === undefined || some === undefined || many === undefined || costs.length < userCounts.length)
-    return null;
-  const costOfMore = (from: Cost, to: Cost) =>
-    (to.microseconds - from.microseconds) / (to.users - from.users);
-  const [early, late] = [costOfMore(few, some), costOfMore(some, many)];
+  const [some, many] = [costs.at(-2), costs.at(-1)];
+  if (some === undefined || many === undefined || costs.length < userCounts.length) return null;
+  const [ofSome, ofMany] = [some, many].map(({ microseconds, users }) => microseconds / users);
+  if (ofSome === undefined || ofMany === undefined) return null;
   return {
-    what: `nested, a user more, ${target === 'ours' ? 'caching on' : 'caching off'}`,
-    figure: `${formatNumber(late)} µs beyond ${some.users} users, ${formatNumber(early)} µs up to there`,
+    what: `nested, each of ${many.users} users, ${target === 'ours' ? 'caching on' : 'caching off'}`,
+    figure: `${ofMany.toFixed(2)} µs, of ${some.users} users ${ofSome.toFixed(2)} µs`,
     goal: `at most ${steadyGrowth}x`,
-    isMet: late <= steadyGrowth * early,
+    isMet: ofMany <= steadyGrowth * ofSome,
     of: { workload: 'nested-100', target },
   };
 }
