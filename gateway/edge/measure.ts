@@ -20,6 +20,8 @@ type VariableValues = { readonly [name: string]: unknown };
 
 /** Of one operation; `first` is seldom any other than a few. */
 const maxKept = 100;
+/** Ids may be sent as numbers: what has many of them comes once. */
+const maxKeyLength = 200;
 
 /** By what its measure depends on; gone with its document. */
 const kept = new WeakMap<OperationDefinitionNode, Map<string, Measure>>();
@@ -35,7 +37,7 @@ export function measureOperation(request: Measurable, operation: OperationDefini
   const known = measures.get(key);
   if (known !== undefined) return known;
   const measured = measure(request, operation);
-  if (measures.size < maxKept) kept.set(operation, measures.set(key, measured));
+  if (measures.size < maxKept && key.length <= maxKeyLength) kept.set(operation, measures.set(key, measured));
   return measured;
 }
 

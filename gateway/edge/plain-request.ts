@@ -82,6 +82,8 @@ function chooseMediaType(accept: string): MediaType | null {
 /** The whole body: Node has counted it against its announced length. Rejects when the client leaves before its end. */
 export function readBody(request: IncomingMessage): Promise<Buffer> {
   return new Promise((resolve, reject) => {
+    // Gone while it was being let in: whatever would tell is over.
+    if (request.destroyed && !request.complete) return reject(new Error('The client has left.'));
     const chunks: Buffer[] = [];
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
     request.on('end', () => {

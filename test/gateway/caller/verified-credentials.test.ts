@@ -99,3 +99,10 @@ test('no more than 10,000 are kept, those that were verified last', async () => 
   await ask('ann 900');
   expect(verified).toEqual(['ann 900']);
 });
+
+test('one of more than 2,048 characters is verified each time', async () => {
+  const { verified, ask } = open();
+  const [longest, longer] = [`ann 900${' '.repeat(2041)}`, `ann 900${' '.repeat(2042)}`];
+  for (const credential of [longest, longest, longer, longer]) await ask(credential);
+  expect(verified).toEqual([longest, longer, longer]);
+});
