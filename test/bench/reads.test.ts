@@ -126,7 +126,7 @@ test('each goal is told with its figure, and whether it is met', () => {
   ]);
 });
 
-test('growth is judged by what the users beyond 50 cost, beside those before', () => {
+test('growth is judged by what a user more costs beyond 50, beside each of these', () => {
   const perSecond = (microseconds: number) => ({ perSecond: 1e6 / microseconds });
   const steady = [1, 10, 20, 50, 100] as const;
   const figures = (beyond: number) =>
@@ -140,7 +140,7 @@ test('growth is judged by what the users beyond 50 cost, beside those before', (
   const growth = (beyond: number) =>
     judge(figures(beyond)).filter(({ what }) => what.startsWith('nested, a user more'));
   expect(growth(10).map(({ figure, isMet }) => [figure, isMet])).toEqual([
-    ['10 µs beyond 50 users, 10 µs up to there', true],
+    ['10.00 µs beyond 50 users, each of these 12.00 µs', true],
   ]);
   expect(growth(20).map(({ isMet }) => isMet)).toEqual([false]);
 });
