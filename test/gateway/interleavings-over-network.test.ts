@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { readAnew } from '../support/lab.ts';
 import { plantMutant } from '../support/plant-mutant.ts';
-import { countAnswers, makeOverNetwork } from '../support/whole-answers.ts';
+import { countAnswers, inFastLane, makeOverNetwork } from '../support/whole-answers.ts';
 import { findCrossing, gather } from './isolation/interleave.ts';
 
 test.each([
@@ -10,7 +10,10 @@ test.each([
 ])(
   'over the network, where %s, two users and a token for one order are each told what they are told alone',
   async (_name, more, runs) => {
-    await using crowd = await gather({ make: makeOverNetwork, env: { ...more, RATE_LIMIT_POINTS: '0' } });
+    await using crowd = await gather({
+      make: makeOverNetwork,
+      env: { ...inFastLane, ...more, RATE_LIMIT_POINTS: '0' },
+    });
     expect(await findCrossing(crowd, runs)).toBeNull();
     const { hit, joined } = await countAnswers(crowd.lab);
     // Or nothing was given to two that could have crossed.
@@ -32,6 +35,9 @@ test('a gateway that gives whole answers to whoever asks the same is found out',
     ],
   });
   const { createGateway } = await import(`${planted.source}/gateway/gateway.ts`);
-  await using crowd = await gather({ make: (parts) => makeOverNetwork(parts, createGateway) });
+  await using crowd = await gather({
+    make: (parts) => makeOverNetwork(parts, createGateway),
+    env: inFastLane,
+  });
   expect(await findCrossing(crowd, 1000)).not.toBeNull();
 }, 60_000);

@@ -5,10 +5,10 @@ import { makeFolder } from '../support/folder.ts';
 import { createGatedService } from '../support/gated-service.ts';
 import { type Lab, readAnew, serviceKey, startLab } from '../support/lab.ts';
 import { plantMutant } from '../support/plant-mutant.ts';
-import { countMore, send } from '../support/whole-answers.ts';
+import { countMore, inFastLane, send } from '../support/whole-answers.ts';
 import { accessesIn, key, pseudonymOf } from './audit/support.ts';
 
-const memory = { EVENT_LOG: 'memory:' } as const;
+const memory = { ...inFastLane, EVENT_LOG: 'memory:' } as const;
 const nested = '{ users(first: 3) { nodes { id orders(first: 2) { nodes { id } } } } }';
 
 let lab: Lab;
