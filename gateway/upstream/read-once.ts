@@ -1,6 +1,6 @@
 /**
  * Answers as their reader read them, for as long as the answer itself is kept: reading a page of 100 orders takes
- * 2.8 ms, and a shared one would be read by everyone who shares it. What a reader makes is never changed.
+ * 0.36 ms, and a shared one would be read by everyone who shares it. What a reader makes is never changed.
  */
 const readAnswers = new WeakMap<object, { readonly reader: unknown; readonly value: unknown }>();
 
