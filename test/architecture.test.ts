@@ -96,7 +96,7 @@ const rooms: readonly Room[] = [
       log,
       /^gateway\/webhooks\//,
       /^gateway\/events\/log\.ts$/,
-      /^(standardwebhooks|zod|node:crypto)$/,
+      /^(zod|node:(buffer|crypto))$/,
     ],
   },
   { files: /^gateway\/events\//, may: [errors, log, /^gateway\/events\//, /^(zod|@redis\/client)$/, node] },
@@ -216,7 +216,7 @@ const homes: Readonly<Record<string, RegExp>> = {
   ws: /^gateway\/edge\//,
   'rate-limiter-flexible': /^gateway\/edge\//,
   hono: /^(gateway\/edge|sandbox)\//,
-  standardwebhooks: /^(gateway\/webhooks|sandbox)\//,
+  standardwebhooks: /^sandbox\//,
 };
 
 interface Edge {

@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import { IncomingMessage } from 'node:http';
 import { Hono } from 'hono';
 import type { Metrics } from '../metrics.ts';
 import { takeAdmitted } from './admission.ts';
@@ -11,7 +12,7 @@ export interface RoutesOptions extends DocumentsOptions, LaunchOptions {
   /** What answers GraphQL: it is still being loaded when the first webhooks come. */
   readonly operations: () => Promise<Operations>;
   readonly isAllowedOrigin: (origin: string) => boolean;
-  readonly receiveWebhook: (request: Request) => Promise<Response>;
+  readonly receiveWebhook: (request: Request, sender: string) => Promise<Response>;
   readonly checkReady: () => Promise<Readiness>;
   readonly metrics: Metrics;
   readonly widgetFolder: URL;
@@ -51,7 +52,7 @@ export function createRoutes(options: RoutesOptions): Hono {
     }),
   );
   app.all('/launch', (context) => answerLaunch(context.req.raw, options));
-  app.post('/webhooks', (context) => options.receiveWebhook(context.req.raw));
+  app.post('/webhooks', (context) => options.receiveWebhook(context.req.raw, remoteAddressOf(context.env)));
   app.get('/health', (context) => context.json({ status: 'ok' }));
   app.get('/ready', async (context) => {
     const { eventLog, service, auditTrail } = await options.checkReady();
@@ -82,6 +83,13 @@ export function createRoutes(options: RoutesOptions): Hono {
     return context.json({ error: { code: 'INTERNAL', message: 'The gateway failed.' } }, 500);
   });
   return app;
+}
+
+/** The other end of a request that came over a connection; '' for one that did not. */
+function remoteAddressOf(connection: unknown): string {
+  if (typeof connection !== 'object' || connection === null || !('incoming' in connection)) return '';
+  const { incoming } = connection;
+  return incoming instanceof IncomingMessage ? (incoming.socket.remoteAddress ?? '') : '';
 }
 
 const contentTypes: Readonly<Record<string, string>> = {

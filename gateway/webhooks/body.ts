@@ -17,13 +17,20 @@ export function announcedBytesOf(request: Request): number {
 
 /** The whole body, or why not as soon as that is known. */
 export async function readBody(request: Request, holding: Holding): Promise<Body> {
+  const reader = request.body?.getReader();
+  // A body that was evicted while nothing came would be waited for without end.
+  holding.evicted.addEventListener('abort', () => void reader?.cancel());
   const chunks: Uint8Array[] = [];
   let length = 0;
-  for await (const chunk of request.body ?? []) {
-    length += chunk.length;
-    if (length > maxBodyBytes) return { kind: 'too-large' };
-    if (!holding.add(chunk.length)) return { kind: 'no-room' };
-    chunks.push(chunk);
+  const giveUp = (kind: 'too-large' | 'no-room'): Body => {
+    void reader?.cancel();
+    return { kind };
+  };
+  for (let read = await reader?.read(); read?.done === false; read = await reader?.read()) {
+    length += read.value.length;
+    if (length > maxBodyBytes) return giveUp('too-large');
+    if (!holding.add(read.value.length)) return giveUp('no-room');
+    chunks.push(read.value);
   }
   return holding.complete() ? { kind: 'whole', bytes: Buffer.concat(chunks, length) } : { kind: 'no-room' };
 }

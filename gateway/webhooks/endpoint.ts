@@ -6,7 +6,7 @@ import { createClockCheck } from './clock.ts';
 import { type FactsOf, readEnvelope, type SubjectOf } from './envelope.ts';
 import { createIntakeBound, type Holding } from './intake-bound.ts';
 import { createSeldom } from './seldom.ts';
-import { createSignatureCheck, type SignedMessage } from './signature.ts';
+import { createSignatureCheck, readSignatureHeaders, type SignatureHeaders } from './signature.ts';
 
 const retryAfterSeconds = 5;
 
@@ -45,67 +45,76 @@ export interface KeptMessage {
   readonly deadReason: DeadReason | null;
 }
 
+/** Who sends is named by their address; requests without one share in the room like one sender. */
+export type ReceiveWebhook = (request: Request, sender?: string) => Promise<Response>;
+
 /**
- * The receiver of the service's webhooks: raw bytes -> signature -> durable append -> 2xx. 202 for a new
- * message, 200 for a known one; 401 unsigned or more than 300 s off, 413 too large, 415 compressed; 503 with
- * `retry-after` when it could not be made durable or too much is in hand, so that the sender tries again and
- * nothing acknowledged can be lost.
+ * The receiver of the service's webhooks: headers of a signature -> raw bytes -> signature -> durable append -> 2xx. 202
+ * for a new message, 200 for a known one; 401 unsigned (unread where the headers say so) or more than 300 s off, 413 too
+ * large, 415 compressed; 503 with `retry-after` when it could not be made durable or too much is in hand, so that
+ * the sender tries again and nothing acknowledged can be lost.
  */
-export function createWebhookEndpoint(
-  options: WebhookEndpointOptions,
-): (request: Request) => Promise<Response> {
-  const { log, onOutcome } = options;
+export function createWebhookEndpoint(options: WebhookEndpointOptions): ReceiveWebhook {
   const beginIntake = createIntakeBound();
-  const accept = createAcceptance(options);
-  const warnSeldom = createSeldom();
+  const refuse = createRefusals(options);
+  const accept = createAcceptance(options, refuse);
 
-  const refuse = (code: 'WEBHOOK_ENCODED' | 'WEBHOOK_TOO_LARGE'): Response => {
-    onOutcome?.('refused');
-    return refusal(code);
-  };
-  const turnAway = (): Response => {
-    onOutcome?.('flooded');
-    warnSeldom(() => log.warn('webhook.flooded', { code: 'WEBHOOK_FLOODED' }));
-    return refusal('WEBHOOK_FLOODED');
-  };
-  const take = async (request: Request, holding: Holding): Promise<Response> => {
+  const take = async (request: Request, headers: SignatureHeaders, holding: Holding): Promise<Response> => {
     const body = await readBody(request, holding);
-    if (body.kind === 'no-room') return turnAway();
-    if (body.kind === 'whole') return await accept(request.headers, body.bytes);
-    return refuse('WEBHOOK_TOO_LARGE');
+    if (body.kind === 'no-room') return refuse.flooded();
+    if (body.kind === 'whole') return await accept(headers, body.bytes);
+    return refuse.malformed('WEBHOOK_TOO_LARGE');
   };
 
-  return async (request) => {
-    if (request.headers.has('content-encoding')) return refuse('WEBHOOK_ENCODED');
+  return async (request, sender = '') => {
+    if (request.headers.has('content-encoding')) return refuse.malformed('WEBHOOK_ENCODED');
     const announcedBytes = announcedBytesOf(request);
-    if (announcedBytes > maxBodyBytes) return refuse('WEBHOOK_TOO_LARGE');
-    const holding = beginIntake(announcedBytes);
-    if (holding === null) return turnAway();
+    if (announcedBytes > maxBodyBytes) return refuse.malformed('WEBHOOK_TOO_LARGE');
+    const headers = readSignatureHeaders(request.headers);
+    if (headers === null) return refuse.unsigned();
+    const holding = beginIntake({ sender, announcedBytes });
+    if (holding === null) return refuse.flooded();
     try {
-      return await take(request, holding);
+      return await take(request, headers, holding);
     } finally {
       holding.end();
     }
   };
 }
 
+type Refusals = ReturnType<typeof createRefusals>;
+
+/** Strangers may be refused by the thousand: the log says so once a minute. */
+function createRefusals({ log, onOutcome }: WebhookEndpointOptions) {
+  const [warnOfUnsigned, warnOfFlood] = [createSeldom(), createSeldom()];
+  return {
+    malformed: (code: 'WEBHOOK_ENCODED' | 'WEBHOOK_TOO_LARGE'): Response => {
+      onOutcome?.('refused');
+      return refusal(code);
+    },
+    unsigned: (): Response => {
+      onOutcome?.('refused');
+      warnOfUnsigned(() => log.warn('webhook.refused', { code: 'WEBHOOK_UNVERIFIED' }));
+      return refusal('WEBHOOK_UNVERIFIED');
+    },
+    flooded: (): Response => {
+      onOutcome?.('flooded');
+      warnOfFlood(() => log.warn('webhook.flooded', { code: 'WEBHOOK_FLOODED' }));
+      return refusal('WEBHOOK_FLOODED');
+    },
+  };
+}
+
 /** What happens to a message that has come whole. */
 function createAcceptance(
   options: WebhookEndpointOptions,
-): (headers: Headers, body: Buffer) => Promise<Response> {
+  refuse: Refusals,
+): (headers: SignatureHeaders, body: Buffer) => Promise<Response> {
   const { log, onOutcome, subjectOf, factsOf } = options;
-  const checkSignature = createSignatureCheck(options.secrets);
+  const isSigned = createSignatureCheck(options.secrets);
   const isInTime = createClockCheck({ log, onOffset: options.onClockOffset });
-  // Strangers may send them by the thousand.
-  const warnSeldom = createSeldom();
 
-  const refuseUnsigned = (): Response => {
-    onOutcome?.('refused');
-    warnSeldom(() => log.warn('webhook.refused', { code: 'WEBHOOK_UNVERIFIED' }));
-    return refusal('WEBHOOK_UNVERIFIED');
-  };
-  const keep = async (signed: SignedMessage, body: Buffer): Promise<Response> => {
-    const { messageId, signedAtSeconds } = signed;
+  const keep = async ({ messageId, signedAtSeconds }: SignatureHeaders, body: Buffer): Promise<Response> => {
     const receivedAt = new Date();
     const message = readEnvelope(
       { messageId, receivedAt, body },
@@ -125,15 +134,14 @@ function createAcceptance(
   };
 
   return async (headers, body) => {
-    const signed = checkSignature({ headers, body });
-    if (signed === null) return refuseUnsigned();
-    if (!isInTime(signed.signedAtSeconds)) {
+    if (!isSigned(headers, body)) return refuse.unsigned();
+    if (!isInTime(headers.signedAtSeconds)) {
       onOutcome?.('stale');
       // Word for word what an unsigned one gets: whoever tries signatures learns nothing.
       return refusal('WEBHOOK_UNVERIFIED');
     }
     try {
-      return await keep(signed, body);
+      return await keep(headers, body);
     } catch (error) {
       if (!isGatewayError(error, 'EVENT_LOG_UNAVAILABLE')) throw error;
       onOutcome?.('unavailable');

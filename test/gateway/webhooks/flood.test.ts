@@ -7,7 +7,7 @@ import { openEventStream } from '../../support/event-stream.ts';
 import { makeFolder } from '../../support/folder.ts';
 import { gatewayKey, graphqlRequest, startLab, webhookSecret } from '../../support/lab.ts';
 import type { FloodReport, FloodWork } from '../../support/webhook-flood.ts';
-import { openEndpoint, orderEvent } from './support.ts';
+import { openEndpoint, orderEvent, secretOf, signedHeaders } from './support.ts';
 
 const mebibyte = 1024 * 1024;
 
@@ -42,7 +42,7 @@ test('with 1,000 messages in hand the next is turned away unread, and taken when
   const inHand = Array.from({ length: 1000 }, (_, index) => endpoint.deliver(body, { id: `msg_${index}` }));
   await expect.poll(hanging.waiting, { timeout }).toBe(1000);
 
-  const turnedAway = await endpoint.post(unread(), {});
+  const turnedAway = await endpoint.post(unread(), signedHeaders(body));
   expect(turnedAway.headers.get('retry-after')).toBe('5');
   expect(await turnedAway.json()).toMatchObject({ error: { code: 'WEBHOOK_FLOODED' } });
   hanging.release();
@@ -59,12 +59,31 @@ test('64 MiB in hand are as much as there may be, announced or in chunks', { tim
   const body = orderEvent({ data: 'x'.repeat(mebibyte - orderEvent({ data: '' }).length) });
   const inHand = Array.from({ length: 64 }, (_, index) => endpoint.deliver(body, { id: `msg_${index}` }));
   await expect.poll(hanging.waiting, { timeout }).toBe(64);
-  expect((await endpoint.post(unread(), { 'content-length': '1' })).status).toBe(503);
+  expect((await endpoint.post(unread(), { ...signedHeaders(body), 'content-length': '1' })).status).toBe(503);
   expect(await endpoint.deliver('x')).toBe(503);
 
   hanging.release();
   expect(new Set(await Promise.all(inHand))).toEqual(new Set([202]));
   expect(await endpoint.deliver(body, { id: 'msg_64' })).toBe(202);
+});
+
+test('bodies that stop coming give up their places to those that come, and are told to come again', {
+  timeout,
+}, async () => {
+  await using endpoint = await openEndpoint();
+  const stalled = () => {
+    const body = new ReadableStream({
+      start: (controller) => controller.enqueue(new Uint8Array(mebibyte - 1)),
+    });
+    return endpoint.post(body, signedHeaders('', { secret: secretOf('x') }));
+  };
+  const first = stalled();
+  for (let count = 0; count < 64; count += 1) void stalled();
+  expect((await first).status).toBe(503);
+  expect((await first).headers.get('retry-after')).toBe('5');
+  const large = orderEvent({ data: 'x'.repeat(mebibyte - orderEvent({ data: '' }).length) });
+  expect(await endpoint.deliver(large)).toBe(202);
+  expect(await endpoint.deliver(orderEvent(), { id: 'msg_2' })).toBe(202);
 });
 
 test('in a flood of webhooks queries are answered, and nothing that was acknowledged is lost', {

@@ -1,4 +1,6 @@
+import { createHmac } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { createSignatureCheck, readSignatureHeaders } from '../../../gateway/webhooks/signature.ts';
 import {
   type Delivery,
   nowSeconds,
@@ -117,6 +119,20 @@ describe('a webhook is refused, and nothing of it kept,', () => {
     expect(await statusOf(delivery())).toEqual(refused);
   });
 
+  test.each<readonly [string, Readonly<Record<string, string | null>>]>([
+    ['without any header of a signature', { 'webhook-id': null, 'webhook-timestamp': null }],
+    ['without a signature', { 'webhook-signature': null }],
+    ['with a signature of another version only', { 'webhook-signature': `v2,${'A'.repeat(43)}=` }],
+    ['with a signature that is too short', { 'webhook-signature': 'v1,AAAA' }],
+    ['with a timestamp that is none', { 'webhook-timestamp': 'now' }],
+    ['with an id that is none', { 'webhook-id': 'a.b' }],
+  ])('%s, before its body is read', async (_name, headers) => {
+    await using endpoint = await openEndpoint();
+    const unread = new ReadableStream({ pull: () => expect.unreachable() }, { highWaterMark: 0 });
+    const { status } = await endpoint.post(unread, { ...signedHeaders(body), ...headers });
+    expect({ status, outcomes: endpoint.outcomes }).toEqual({ status: 401, outcomes: ['refused'] });
+  });
+
   test('with an altered body', async () => {
     await using endpoint = await openEndpoint();
     const response = await endpoint.post(body.replace('received', 'finished'), signedHeaders(body));
@@ -161,4 +177,28 @@ describe('a webhook is refused, and nothing of it kept,', () => {
       code: 'WEBHOOK_UNVERIFIED',
     });
   });
+});
+
+test('a signature over 1 MiB costs little more than its HMAC, however many stand beside it', () => {
+  const isSigned = createSignatureCheck([secretOf('a')]);
+  const large = Buffer.alloc(1024 * 1024, 'x');
+  const wrong = Array(80)
+    .fill(signatureOf(large, 'msg_2', '1'))
+    .join(' ');
+  const headers = new Headers(signedHeaders(large));
+  headers.set('webhook-signature', `${wrong} ${headers.get('webhook-signature')}`);
+  const read = readSignatureHeaders(headers) ?? expect.unreachable();
+  const key = Buffer.alloc(32, 'a');
+  // The shortest of several: what is longer is somebody else's work.
+  const shortestMs = (work: () => unknown) =>
+    Math.min(
+      ...Array.from({ length: 20 }, () => {
+        const startedAt = performance.now();
+        work();
+        return performance.now() - startedAt;
+      }),
+    );
+  expect(isSigned(read, large)).toBe(true);
+  const hmacMs = shortestMs(() => createHmac('sha256', key).update(large).digest());
+  expect(shortestMs(() => isSigned(read, large))).toBeLessThan(6 * hmacMs);
 });
