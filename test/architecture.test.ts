@@ -13,6 +13,7 @@ interface Room {
 
 const errors = /^gateway\/errors\.ts$/;
 const json = /^gateway\/json\.ts$/;
+const dates = /^gateway\/dates\.ts$/;
 const log = /^gateway\/log\.ts$/;
 /** How long things are kept, and how many. */
 const keeping = /^gateway\/(expiry|room)\.ts$/;
@@ -49,6 +50,7 @@ const conceptRooms: readonly Room[] = concepts.flatMap((concept) => {
       files: new RegExp(`^gateway/domain/${concept}/(${pure})\\.ts$`),
       may: [
         errors,
+        dates,
         /^node:crypto$/,
         /^gateway\/upstream\/(service|refusal)\.ts$/,
         /^gateway\/domain\/reading\.ts$/,
@@ -60,6 +62,7 @@ const conceptRooms: readonly Room[] = concepts.flatMap((concept) => {
       files: new RegExp(`^gateway/domain/${concept}/`),
       may: [
         errors,
+        dates,
         /^zod$/,
         /^node:crypto$/,
         /^gateway\/upstream\/(service|access)\.ts$/,
@@ -75,6 +78,7 @@ const conceptRooms: readonly Room[] = concepts.flatMap((concept) => {
 const rooms: readonly Room[] = [
   { files: errors, may: [] },
   { files: json, may: [] },
+  { files: dates, may: [] },
   { files: keeping, may: [] },
   { files: log, may: [errors, /^pino$/] },
   { files: config, may: [errors, config, /^zod$/, /^node:(fs|crypto)$/] },
@@ -86,7 +90,7 @@ const rooms: readonly Room[] = [
   { files: /^gateway\/start-text\.ts$/, may: [/^gateway\/config\.ts$/] },
   {
     files: /^gateway\/upstream\//,
-    may: [errors, json, log, keeping, /^gateway\/upstream\//, /^(undici|cockatiel|node:stream)$/],
+    may: [errors, json, dates, log, keeping, /^gateway\/upstream\//, /^(undici|cockatiel|node:stream)$/],
   },
   {
     files: /^gateway\/webhooks\//,
@@ -99,7 +103,10 @@ const rooms: readonly Room[] = [
       /^(zod|node:(buffer|crypto))$/,
     ],
   },
-  { files: /^gateway\/events\//, may: [errors, log, /^gateway\/events\//, /^(zod|@redis\/client)$/, node] },
+  {
+    files: /^gateway\/events\//,
+    may: [errors, dates, log, /^gateway\/events\//, /^(zod|@redis\/client)$/, node],
+  },
   {
     files: /^gateway\/audit\//,
     may: [
@@ -116,6 +123,7 @@ const rooms: readonly Room[] = [
     files: /^gateway\/caller\//,
     may: [
       errors,
+      dates,
       config,
       keeping,
       /^gateway\/caller\//,
@@ -127,7 +135,7 @@ const rooms: readonly Room[] = [
   },
   {
     files: /^gateway\/domain\/reading\.ts$/,
-    may: [/^gateway\/upstream\/(service|unreadable)\.ts$/],
+    may: [dates, /^gateway\/upstream\/(service|unreadable)\.ts$/],
   },
   { files: /^gateway\/domain\/settle\.ts$/, may: [errors] },
   ...conceptRooms,
@@ -136,6 +144,7 @@ const rooms: readonly Room[] = [
     files: /^gateway\/graph\//,
     may: [
       errors,
+      dates,
       /^gateway\/graph\//,
       /^gateway\/(caller\/(caller|token-lives|viewer-tokens|tickets)|upstream\/(service|trace)|events\/(cursor|log|attempts))\.ts$/,
       /^(@pothos\/.*|dataloader|graphql|graphql-scalars|zod)$/,
@@ -172,6 +181,7 @@ const rooms: readonly Room[] = [
     files: /^gateway\/commands\//,
     may: [
       errors,
+      dates,
       log,
       /^gateway\/commands\//,
       config,

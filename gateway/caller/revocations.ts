@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { parseInstant } from '../dates.ts';
 import { clockSkewSeconds, maxTtlSeconds } from './claims.ts';
 import type { Revoked, TokenLives } from './token-lives.ts';
 
@@ -79,8 +80,8 @@ function repeat(look: () => Promise<void>): () => void {
 function read(text: string): Revoked | null {
   try {
     const { userId, tokenId, at } = JSON.parse(text);
-    const time = new Date(at);
-    if (Number.isNaN(time.getTime())) return null;
+    const time = parseInstant(String(at));
+    if (time === null) return null;
     return { userId: readText(userId), tokenId: readText(tokenId), at: time };
   } catch {
     return null;

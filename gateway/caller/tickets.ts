@@ -1,5 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { z } from 'zod';
+import { parseInstant } from '../dates.ts';
 import type { Deposits } from '../events/deposits.ts';
 import type { Caller, UserCaller } from './caller.ts';
 
@@ -43,7 +44,7 @@ type IsRevoked = (caller: UserCaller) => boolean;
 export type DocumentTickets = Tickets<DocumentGrant>;
 export type LaunchTickets = Tickets<LaunchGrant>;
 
-const time = z.iso.datetime().transform((text) => new Date(text));
+const time = z.string().transform(parseInstant).pipe(z.date());
 const callerShape = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('TEAM'), keyName: z.string().exactOptional() }),
   z.object({

@@ -1,5 +1,6 @@
 import { examineTrail } from '../audit/examine.ts';
 import type { AuditKey } from '../audit/keys.ts';
+import { parseDay, parseInstant, startOfDay } from '../dates.ts';
 import type { KeptTrail } from './audit.ts';
 import { type Command, orUnreadable } from './command.ts';
 
@@ -21,7 +22,7 @@ export const exportLines: Command<KeptTrail> = {
       { key, isSound },
     ) => {
       if (!('kind' in line) || !isOfUser(line.user, key)) return;
-      const at = Date.parse(line.at);
+      const at = parseInstant(line.at)?.getTime() ?? Number.NaN;
       if (at < (since ?? -Infinity) || at >= (until ?? Infinity)) return;
       await print(isSound ? line : { ...line, isSound });
     };
@@ -34,8 +35,8 @@ export const exportLines: Command<KeptTrail> = {
 /** @returns undefined where none was given, null for what is no time */
 function readTime(text: unknown): number | undefined | null {
   if (text === undefined) return undefined;
-  const time = Date.parse(String(text));
-  return Number.isNaN(time) ? null : time;
+  const day = parseDay(String(text));
+  return (parseInstant(String(text)) ?? (day === null ? null : startOfDay(day)))?.getTime() ?? null;
 }
 
 /** One user has as many pseudonyms as there were keys: each file is asked with its own. */

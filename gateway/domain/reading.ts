@@ -1,3 +1,4 @@
+import { parseDay, parseInstant } from '../dates.ts';
 import type { Page } from '../upstream/service.ts';
 import { noteLeftOut, Unreadable } from '../upstream/unreadable.ts';
 
@@ -46,33 +47,33 @@ export function textOrNumber(json: unknown): string | null {
   return value === null ? text(json) : String(value);
 }
 
-/** ISO 8601 instant; one without an offset is UTC (public service, data rules). */
+/** An ISO 8601 instant; one without an offset is UTC (public service, data rules). A day alone is none: see `day`. */
 export function timestamp(json: unknown): Date | null {
-  if (typeof json !== 'string') return null;
-  const date = new Date(isLocal(json) ? `${json}Z` : json);
-  return Number.isNaN(date.getTime()) ? null : date;
-}
-
-function isLocal(instant: string): boolean {
-  return !instant.endsWith('Z') && instant.includes('T') && !/(Z|[+-]\d{2}:?\d{2})$/i.test(instant);
+  return typeof json === 'string' ? parseInstant(json) : null;
 }
 
 /** A calendar day as `YYYY-MM-DD`; a timestamp in its place is cut to its day. */
 export function day(json: unknown): string | null {
-  if (typeof json !== 'string' || !/^\d{4}-\d{2}-\d{2}/.test(json)) return null;
-  const value = json.slice(0, 10);
-  return isDayOfCalendar(value) ? value : null;
+  return typeof json === 'string' ? parseDay(json) : null;
 }
 
-/** `2026-02-30` is none. Counted, because Date would roll it over into March and takes `0001-13-13` for 2013. */
-function isDayOfCalendar(value: string): boolean {
-  const [month, date] = [Number(value.slice(5, 7)), Number(value.slice(8))];
-  return month >= 1 && month <= 12 && date >= 1 && date <= daysOf(Number(value.slice(0, 4)), month);
+/**
+ * A date that people wrote: the instant where there is a time, the day where there is a day, and the text as sent. An
+ * object with an instant and the offset of the place (public service) has its day at the place.
+ */
+export function writtenDate(json: unknown): WrittenDate {
+  const { stamp, offsetSeconds } = readStamp(json) ?? { stamp: json, offsetSeconds: null };
+  const at = timestamp(stamp);
+  const isShifted = at !== null && offsetSeconds !== null && Math.abs(offsetSeconds) < 86_400;
+  const placed = isShifted ? new Date(at.getTime() + offsetSeconds * 1000).toISOString() : stamp;
+  return { at, on: day(placed), raw: textOrNumber(stamp) };
 }
 
-function daysOf(year: number, month: number): number {
-  if (month !== 2) return [4, 6, 9, 11].includes(month) ? 30 : 31;
-  return year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0) ? 29 : 28;
+/** When something was, as far as the service says it. */
+interface WrittenDate {
+  readonly at: Date | null;
+  readonly on: string | null;
+  readonly raw: string | null;
 }
 
 /** An http(s) address without credentials; anything else, `javascript:` included, is null. */
@@ -130,6 +131,10 @@ function attempt<T>(reader: Reader<T>, json: unknown): T | null {
     throw error;
   }
 }
+
+const readStamp = optional(
+  record((raw) => ({ stamp: raw.timestamp, offsetSeconds: integer(raw.timezone_offset) })),
+);
 
 /** The same reader, which refuses what does not hold. */
 export function where<T>(reader: Reader<T>, holds: (read: T) => boolean): Reader<T> {

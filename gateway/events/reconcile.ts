@@ -1,3 +1,4 @@
+import { parseInstant } from '../dates.ts';
 import type { Log } from '../log.ts';
 import type { EventLog, NewMessage, News } from './log.ts';
 
@@ -121,9 +122,10 @@ interface Outcome {
 async function compare({ events, changedSince, timing }: ReconcilerOptions): Promise<Outcome> {
   const startedAt = new Date();
   const mark = await events.readMark(markName);
-  const isBaseline = mark === null;
+  const compared = mark === null ? null : parseInstant(mark);
+  const isBaseline = compared === null;
   let [appended, tooYoung, newest] = [0, 0, 0];
-  const from = mark === null ? startedAt.getTime() - baselineMs : Date.parse(mark);
+  const from = compared === null ? startedAt.getTime() - baselineMs : compared.getTime();
   const since = new Date(from - overlapMs);
   for await (const { changedAt, message } of changedSince(since)) {
     newest = Math.max(newest, changedAt?.getTime() ?? 0);

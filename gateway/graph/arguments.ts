@@ -1,7 +1,9 @@
 import { z } from 'zod';
+import { startOfDay } from '../dates.ts';
 import { GatewayError, isGatewayError } from '../errors.ts';
 
 const uuid = z.guid();
+const dayMs = 24 * 60 * 60 * 1000;
 
 /** How long a text is, as people and the service count: an emoji is one character, though two UTF-16 units. */
 export function countCharacters(text: string | null): number {
@@ -35,7 +37,8 @@ export function readUuids(
 
 /** Whether a day (`YYYY-MM-DD`) is over everywhere on earth: nobody knows here which clock the service goes by. */
 export function isOver(day: string): boolean {
-  return Date.parse(`${day}T23:59:59-12:00`) < Date.now();
+  const farthestWestMs = 12 * 60 * 60 * 1000;
+  return startOfDay(day).getTime() + dayMs + farthestWestMs <= Date.now();
 }
 
 /** A day that is not over yet. @throws GatewayError BAD_USER_INPUT */

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { startOfDay } from '../dates.ts';
 import type { Page } from '../upstream/service.ts';
 import {
   type Connection,
@@ -38,8 +39,8 @@ interface Place {
 
 /** Beyond so many rows of one millisecond the oldest of them are forgotten, or cursors would grow without end. */
 const maxSeen = 100;
-const earliestMs = Date.parse('0001-01-01T00:00:00Z');
-const latestMs = Date.parse('9999-12-31T23:59:59.999Z');
+const earliestMs = startOfDay('0001-01-01').getTime();
+const latestMs = startOfDay('9999-12-31').getTime() + 24 * 60 * 60 * 1000 - 1;
 const natural = z.int().min(0).max(1_000_000_000);
 const placeShape = z.tuple([
   z.int().min(earliestMs).max(latestMs).nullable(),

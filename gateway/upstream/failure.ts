@@ -1,3 +1,4 @@
+import { parseHttpDate } from '../dates.ts';
 import { GatewayError, type GatewayErrorOptions, type UpstreamIssue } from '../errors.ts';
 import { parseJson } from '../json.ts';
 import { Refusal } from './refusal.ts';
@@ -89,8 +90,8 @@ function withRetry(answer: Answer): GatewayErrorOptions {
 export function readRetryAfter(value: string | null): number | null {
   if (value === null) return null;
   if (/^\d+$/.test(value.trim())) return Number(value) * 1000;
-  const date = Date.parse(value);
-  return Number.isNaN(date) ? null : Math.max(0, date - Date.now());
+  const date = parseHttpDate(value.trim());
+  return date === null ? null : Math.max(0, date.getTime() - Date.now());
 }
 
 /**

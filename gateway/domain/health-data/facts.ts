@@ -1,3 +1,4 @@
+import { startOfDay } from '../../dates.ts';
 import {
   readSampleTime,
   readSourceKey,
@@ -43,7 +44,7 @@ export function healthFactsOf(eventType: string, payload: unknown): readonly Hea
   if (batch !== null) return sampleFacts(resource, batch);
   const summary = readSummary(resource, payload);
   if (summary === null) return [];
-  const at = summary.calendarDate === null ? (summary.date ?? undated) : new Date(summary.calendarDate);
+  const at = summary.calendarDate === null ? (summary.date ?? undated) : startOfDay(summary.calendarDate);
   return [{ kind: summaryKind(resource), key: summary.id, at, value: payload }];
 }
 

@@ -61,12 +61,17 @@ const readActivity = record((raw) => ({
 const readSummaryParts = optional(
   record((raw) => ({
     id: required(raw, 'id', id),
-    calendarDate: day(raw.calendar_date),
+    calendarDate: day(raw.calendar_date) ?? dayAlone(raw.date),
     date: timestamp(raw.date),
     timezoneOffset: integer(raw.timezone_offset),
     source: readSource(raw.source),
   })),
 );
+
+/** The day of a date without a time: that of an instant may be another one at the user's place. */
+function dayAlone(json: unknown): string | null {
+  return timestamp(json) === null ? day(json) : null;
+}
 
 /**
  * A summary: its fields stand directly in the payload, with an id (specification, Summary events). Null for

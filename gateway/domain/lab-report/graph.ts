@@ -57,11 +57,35 @@ const metadataRef = builder.objectRef<NonNullable<LabReportData['metadata']>>('L
   fields: (t) => ({
     patientFirstName: t.exposeString('patientFirstName', { description: 'First name of the patient.' }),
     patientLastName: t.exposeString('patientLastName', { description: 'Last name of the patient.' }),
-    dob: t.expose('dob', { type: 'Date', description: 'Date of birth of the patient.' }),
+    dob: t.field({
+      type: 'Date',
+      description: 'Date of birth of the patient; null when the text is no ISO 8601 date.',
+      resolve: ({ born }) => born.on,
+    }),
+    dobRaw: t.string({
+      description: 'Date of birth of the patient as the report has it.',
+      resolve: ({ born }) => born.raw,
+    }),
     gender: t.exposeString('gender', { description: 'Gender of the patient, as the service has it.' }),
     labName: t.exposeString('labName', { description: 'The lab that wrote the report.' }),
-    reportedOn: t.expose('reportedOn', { type: 'Date', description: 'The day of the report.' }),
-    collectedOn: t.expose('collectedOn', { type: 'Date', description: 'The day the sample was taken.' }),
+    reportedOn: t.field({
+      type: 'Date',
+      description: 'The day of the report; null when the text is no ISO 8601 date.',
+      resolve: ({ reported }) => reported.on,
+    }),
+    reportedOnRaw: t.string({
+      description: 'The day of the report, as the report has it.',
+      resolve: ({ reported }) => reported.raw,
+    }),
+    collectedOn: t.field({
+      type: 'Date',
+      description: 'The day the sample was taken; null when the text is no ISO 8601 date.',
+      resolve: ({ collected }) => collected.on,
+    }),
+    collectedOnRaw: t.string({
+      description: 'The day the sample was taken, as the report has it.',
+      resolve: ({ collected }) => collected.raw,
+    }),
     specimenNumber: t.exposeString('specimenNumber', { description: "The lab's number of the sample." }),
   }),
 });

@@ -1,6 +1,5 @@
 import type { Service } from '../../upstream/service.ts';
 import {
-  day,
   flag,
   id,
   list,
@@ -11,6 +10,7 @@ import {
   text,
   textOrNumber,
   texts,
+  writtenDate,
 } from '../reading.ts';
 
 /** A report as the service describes it, and whose it is as far as the gateway knows. */
@@ -55,11 +55,11 @@ const readMetadata = optional(
   record((raw) => ({
     patientFirstName: text(raw.patient_first_name),
     patientLastName: text(raw.patient_last_name),
-    dob: day(raw.dob),
+    born: writtenDate(raw.dob),
     gender: text(raw.gender),
     labName: text(raw.lab_name),
-    reportedOn: day(raw.date_reported),
-    collectedOn: day(raw.date_collected),
+    reported: writtenDate(raw.date_reported),
+    collected: writtenDate(raw.date_collected),
     specimenNumber: text(raw.specimen_number),
   })),
 );

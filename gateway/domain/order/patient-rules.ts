@@ -1,3 +1,4 @@
+import { startOfDay } from '../../dates.ts';
 import { countCharacters } from '../../graph/arguments.ts';
 import type { InputIssue } from '../../graph/user-error.ts';
 import { toCountry } from '../address/country.ts';
@@ -45,7 +46,7 @@ const patientRules: readonly InputRule<PatientPart>[] = [
   {
     path: details('dob'),
     message: 'Give a day of birth that is not in the future.',
-    holds: ({ patientDetails }) => Date.parse(patientDetails.dob) <= Date.now(),
+    holds: ({ patientDetails }) => startOfDay(patientDetails.dob).getTime() <= Date.now(),
   },
   {
     path: details('phoneNumber'),

@@ -1,6 +1,7 @@
 import { builder } from '../../graph/builder.ts';
 import { openEnum } from '../../graph/open-enum.ts';
 import { interpretation } from '../order/graph.ts';
+import { reportDateFields } from './date-graph.ts';
 import type { BiomarkerResult, SourceMarker } from './rest.ts';
 
 const resultType = openEnum('ResultType', 'What kind of value a result has.', {
@@ -81,6 +82,6 @@ export const biomarkerResultRef = builder.objectRef<BiomarkerResult>('BiomarkerR
       description: 'The lab that measured it.',
     }),
     sampleId: t.exposeString('sampleId', { description: 'The number of the sample it was measured in.' }),
-    reportedAt: t.expose('reportedAt', { type: 'DateTime', description: 'When it was reported.' }),
+    ...reportDateFields(t, 'When it was reported'),
   }),
 });

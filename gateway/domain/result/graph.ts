@@ -5,6 +5,7 @@ import { openEnum } from '../../graph/open-enum.ts';
 import { interpretation, loadOrder, orderRef } from '../order/graph.ts';
 import type { CurrentOrder, Order } from '../order/rest.ts';
 import { biomarkerResultRef, sourceMarkerRef } from './biomarker-graph.ts';
+import { sampleDateFields } from './date-graph.ts';
 import {
   getResultMetadata,
   getResults,
@@ -72,9 +73,7 @@ const metadataRef = builder.objectRef<ResultMetadata>('ResultMetadata').implemen
     laboratory: t.exposeString('laboratory', { description: 'The lab that reported the results.' }),
     cliaNumber: t.exposeString('cliaNumber', { description: "The lab's CLIA number." }),
     specimenNumber: t.exposeString('specimenNumber', { description: "The lab's number of the sample." }),
-    collectedAt: t.expose('collectedAt', { type: 'DateTime', description: 'When the sample was taken.' }),
-    receivedAt: t.expose('receivedAt', { type: 'DateTime', description: 'When the lab received it.' }),
-    reportedAt: t.expose('reportedAt', { type: 'DateTime', description: 'When the lab reported.' }),
+    ...sampleDateFields(t),
   }),
 });
 
@@ -110,9 +109,7 @@ const sampleRef = builder.objectRef<ResultSample>('ResultSample').implement({
   fields: (t) => ({
     sampleId: t.exposeString('sampleId', { description: 'The number on the sample.' }),
     controlNumber: t.exposeString('controlNumber', { description: "The lab's control number." }),
-    collectedAt: t.expose('collectedAt', { type: 'DateTime', description: 'When it was taken.' }),
-    receivedAt: t.expose('receivedAt', { type: 'DateTime', description: 'When the lab received it.' }),
-    reportedAt: t.expose('reportedAt', { type: 'DateTime', description: 'When the lab reported.' }),
+    ...sampleDateFields(t),
     laboratories: t.stringList({
       nullable: false,
       description: 'Names of the laboratories that worked on it.',

@@ -12,11 +12,13 @@ import {
   text,
   textOrNumber,
   timestamp,
+  writtenDate,
 } from '../reading.ts';
 
 export type OrderResults = ReturnType<typeof readOrderResults>;
 export type ResultMetadata = ReturnType<typeof readMetadata>;
 export type BiomarkerResult = OrderResults['results'][number];
+export type WrittenDate = BiomarkerResult['reported'];
 export type MissingResult = OrderResults['missing'][number];
 export type SourceMarker = BiomarkerResult['sourceMarkers'][number];
 export type ResultSample = OrderResults['samples'][number];
@@ -27,11 +29,6 @@ function valuesOf<Value>(value: Reader<Value | null>): Reader<readonly Value[]> 
   return (json) => readEntries(json).map(([, read]) => read);
 }
 
-const readStamp = optional(record((raw) => text(raw.timestamp)));
-
-/** An instant as text, or as an object with the instant and the place's offset (public service). */
-const instant = (json: unknown) => timestamp(readStamp(json) ?? json);
-
 const readMetadata = record((raw) => ({
   patientName: text(raw.patient),
   age: textOrNumber(raw.age),
@@ -40,9 +37,9 @@ const readMetadata = record((raw) => ({
   laboratory: text(raw.laboratory),
   // The schema's key and the samples' (public service).
   cliaNumber: text(raw['clia_#']) ?? text(raw.clia_number),
-  collectedAt: instant(raw.date_collected),
-  receivedAt: instant(raw.date_received),
-  reportedAt: instant(raw.date_reported),
+  collected: writtenDate(raw.date_collected),
+  received: writtenDate(raw.date_received),
+  reported: writtenDate(raw.date_reported),
   specimenNumber: textOrNumber(raw.specimen_number),
   status: text(raw.status),
   interpretation: text(raw.interpretation),
@@ -64,7 +61,7 @@ const readResults = list(
     value: textOrNumber(raw.result) ?? readOlderValue(number(raw.value)),
     type: text(raw.type),
     unit: text(raw.unit),
-    reportedAt: timestamp(raw.timestamp),
+    reported: writtenDate(raw.timestamp),
     notes: text(raw.notes),
     referenceRange: text(raw.reference_range),
     minRange: number(raw.min_range_value),
@@ -110,9 +107,9 @@ const readSamples = valuesOf(
   record((raw) => ({
     sampleId: text(raw.sample_id),
     controlNumber: text(raw.control_number),
-    collectedAt: instant(raw.date_collected),
-    receivedAt: instant(raw.date_received),
-    reportedAt: instant(raw.date_reported),
+    collected: writtenDate(raw.date_collected),
+    received: writtenDate(raw.date_received),
+    reported: writtenDate(raw.date_reported),
     laboratories: readLaboratories(raw.performing_laboratories),
     ...(readClinicalInformation(raw.clinical_information) ?? { fasting: null, notes: null }),
   })),

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { startOfDay } from '../../dates.ts';
 import { countCharacters } from '../../graph/arguments.ts';
 import type { InputIssue } from '../../graph/user-error.ts';
 import { toCountry } from '../address/country.ts';
@@ -92,12 +93,12 @@ const personRules: readonly Rule<NewDemographics>[] = [
 
 /** Somewhere on earth it may be tomorrow already: 14 hours ahead of UTC at most. */
 function isFuture(day: string): boolean {
-  return Date.parse(day) > Date.now() + 14 * 60 * 60 * 1000;
+  return startOfDay(day).getTime() > Date.now() + 14 * 60 * 60 * 1000;
 }
 
 /** Whether a person born on this day is under 18. */
 export function isMinor(day: string): boolean {
-  const born = new Date(day);
+  const born = startOfDay(day);
   const ofAge = new Date(Date.UTC(born.getUTCFullYear() + 18, born.getUTCMonth(), born.getUTCDate()));
   return !isFuture(day) && ofAge.getTime() > Date.now();
 }
