@@ -12,17 +12,28 @@ const launchOptions = {
 /** As Node itself resolves: with Vite's `development` condition graphql would be loaded twice. */
 const resolve = { conditions: ['node', 'import', 'module-sync', 'default'] };
 
+/** A busy machine gets this long for a test that usually takes milliseconds. */
+const calm = { testTimeout: 30_000, hookTimeout: 60_000, expect: { poll: { timeout: 25_000 } } };
+
+/** Proves the proofs, or takes long by nature: planted faults, many kills, soak and bench. Run by `npm run test:long`. */
+const long = ['test/**/*.long.test.ts', 'test/chaos/**/*.test.ts', 'test/bench/**/*.test.ts'];
+
+const inNode = (name: string, include: string) => ({
+  test: { name, include: [include], exclude: long, ...calm },
+});
+
 export default defineConfig({
   ssr: { resolve },
   test: {
+    // Most tests wait for processes and sockets: twice as many workers as cores keep two cores busy.
+    maxWorkers: 4,
     projects: [
-      { test: { name: 'architecture', include: ['test/*.test.ts'] } },
-      { test: { name: 'sandbox', include: ['test/sandbox/**/*.test.ts'] } },
-      { test: { name: 'gateway', include: ['test/gateway/**/*.test.ts'] } },
-      { test: { name: 'contract', include: ['test/contract/**/*.test.ts'] } },
-      { test: { name: 'widget-logic', include: ['test/widget/**/*.node.test.ts'] } },
-      { test: { name: 'bench', include: ['test/bench/**/*.test.ts'] } },
-      { test: { name: 'chaos', include: ['test/chaos/**/*.test.ts'] } },
+      inNode('architecture', 'test/*.test.ts'),
+      inNode('sandbox', 'test/sandbox/**/*.test.ts'),
+      inNode('gateway', 'test/gateway/**/*.test.ts'),
+      inNode('contract', 'test/contract/**/*.test.ts'),
+      inNode('widget-logic', 'test/widget/**/*.node.test.ts'),
+      inNode('e2e', 'test/e2e/**/*.test.ts'),
       {
         // Packages may stand elsewhere behind a link.
         server: { fs: { allow: ['.', realpathSync('node_modules')] } },
@@ -30,6 +41,7 @@ export default defineConfig({
           name: 'widget',
           include: ['test/widget/**/*.test.ts'],
           exclude: ['test/widget/**/*.node.test.ts'],
+          ...calm,
           browser: {
             enabled: true,
             headless: true,
@@ -39,15 +51,7 @@ export default defineConfig({
           },
         },
       },
-      {
-        test: {
-          name: 'e2e',
-          include: ['test/e2e/**/*.test.ts'],
-          testTimeout: 60_000,
-          hookTimeout: 60_000,
-          fileParallelism: false,
-        },
-      },
+      { test: { name: 'long', include: long, testTimeout: 120_000, hookTimeout: 120_000 } },
     ],
   },
 });

@@ -50,7 +50,7 @@ test('an EventSource comes back by itself after a kill -9 and has missed and rep
   const again = await world.startGateway();
   await world.step(orderId);
   await world.step(orderId);
-  await expect.poll(() => seen.length, { timeout: 15_000 }).toBe(5);
+  await expect.poll(() => seen.length).toBe(5);
   source.close();
 
   const request = graphqlRequest(

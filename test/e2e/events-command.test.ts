@@ -74,7 +74,7 @@ test('a dead letter that no key opens any more is listed and counted, and hides 
 });
 
 test('a replayed event reaches a subscriber of the running gateway, once, however often it is replayed', async () => {
-  await using world = await startWorld({ SERVICE_TEAM_ID: otherTeam });
+  await using world = await startWorld({ SERVICE_TEAM_ID: otherTeam, RECONCILE_MINUTES: '0' });
   const { url } = await world.startGateway();
   const { orderId } = world.freshOrder();
   const query = `subscription { orderUpdates(orderId: "${orderId}") { kind event { id } } }`;

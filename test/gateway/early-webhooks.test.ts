@@ -25,7 +25,7 @@ test('what a webhook waits for while a gateway starts loads nothing of GraphQL',
   const packages = new Set(stdout.match(/(?<=node_modules\/)(@[^/]+\/)?[^/@]+/g));
   expect([...packages]).toEqual(expect.arrayContaining(['hono', 'zod']));
   expect([...packages].filter((name) => /graphql|pothos|envelop|^ws$/.test(name))).toEqual([]);
-}, 20_000);
+});
 
 test('a query and a socket that come before GraphQL is loaded wait for it', async () => {
   using folder = makeFolder();
@@ -49,7 +49,7 @@ test('a query and a socket that come before GraphQL is loaded wait for it', asyn
   socket.close();
   const gateway = await starting;
   expect(await gateway.end('SIGTERM')).toBe(0);
-}, 20_000);
+});
 
 async function untilAnswered(url: string): Promise<void> {
   while ((await fetch(url).catch(() => null)) === null);

@@ -254,20 +254,16 @@ const promise =
 test.each([
   ['at one gateway', {}],
   ['at one gateway that keeps nothing and shares what is under way', readAnew],
-])(
-  `%s: ${promise}`,
-  async (_where, env) => {
-    await using service = await startHeldService();
-    await using gateways = await startGateways(service, ['memory:'], env);
-    await fc.assert(
-      fc.asyncProperty(schedule, (steps) => play(service, gateways.all, steps)),
-      { numRuns: 40, endOnFailure: true },
-    );
-    // Or there was nothing that could have been too old.
-    expect(await gateways.countEqual()).toBeGreaterThan(20);
-  },
-  30_000,
-);
+])(`%s: ${promise}`, async (_where, env) => {
+  await using service = await startHeldService();
+  await using gateways = await startGateways(service, ['memory:'], env);
+  await fc.assert(
+    fc.asyncProperty(schedule, (steps) => play(service, gateways.all, steps)),
+    { numRuns: 40, endOnFailure: true },
+  );
+  // Or there was nothing that could have been too old.
+  expect(await gateways.countEqual()).toBeGreaterThan(20);
+});
 
 test(`at two gateways over one log: ${promise}`, async () => {
   await using redis = await startRedis();
@@ -279,4 +275,4 @@ test(`at two gateways over one log: ${promise}`, async () => {
     { numRuns: 40, endOnFailure: true },
   );
   expect(await gateways.countEqual()).toBeGreaterThan(20);
-}, 30_000);
+});

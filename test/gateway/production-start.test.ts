@@ -22,7 +22,7 @@ test('a gateway in production starts with strong secrets, also when all of them 
   expect(await answer.json()).toEqual({ data: { viewer: { kind: 'TEAM' } } });
   expect(gateway.output.join('\n')).not.toContain(secrets.GATEWAY_API_KEYS);
   expect(await gateway.end('SIGTERM')).toBe(0);
-}, 20_000);
+});
 
 test('and refuses to with missing, weak and shared ones: it names all at once and shows none', async () => {
   using folder = makeFolder();
@@ -46,4 +46,4 @@ test('and refuses to with missing, weak and shared ones: it names all at once an
       '- GATEWAY_API_KEYS lists one secret twice.',
     ].join('\n'),
   );
-}, 20_000);
+});

@@ -41,7 +41,7 @@ test('A change whose webhook never came, while the gateway was away, reaches its
   });
   const { cursor } = (await first.next())?.data.orderUpdates ?? {};
   await first.close();
-  await expect.poll(() => lines.some((line) => line.includes('baseline')), { timeout: 20_000 }).toBe(true);
+  await expect.poll(() => lines.some((line) => line.includes('baseline'))).toBe(true);
   await before.gateway.close();
 
   lab.sandbox.webhooks.knobs.drop = 100;

@@ -76,5 +76,4 @@ test.each([
     );
     await again.close();
   },
-  20_000,
 );

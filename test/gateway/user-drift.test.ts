@@ -64,9 +64,6 @@ const drift = fc.record({
 
 test.each(readers)(
   '%s are shown as far as they can be read, whatever the service answers',
-  {
-    timeout: 30_000,
-  },
   async (_field, query, path) => {
     await using lab = await startLab();
     const userId = lab.sandbox.users()[2]?.userId ?? '';

@@ -30,7 +30,7 @@ async function takeAccesses() {
   await lab.tokenFor(markOf(marks));
   const [before, now] = [pseudonymOf(markOf(marks - 1)), pseudonymOf(markOf(marks))];
   const find = () => accessesIn(folder.path).findIndex(({ user }) => user === now);
-  await expect.poll(find, { interval: 10, timeout: 5000 }).toBeGreaterThan(-1);
+  await expect.poll(find, { interval: 10 }).toBeGreaterThan(-1);
   const all = accessesIn(folder.path);
   return all.slice(all.findIndex(({ user }) => user === before) + 1, find());
 }

@@ -17,9 +17,7 @@ async function askUntilGone(url: string, orderId: string): Promise<number> {
   }
 }
 
-test('a gateway that is killed as it writes leaves a sound trail, which goes on with the next', {
-  timeout: 30_000,
-}, async () => {
+test('a gateway that is killed as it writes leaves a sound trail, which goes on with the next', async () => {
   using folder = makeFolder();
   const audit = { AUDIT_TRAIL: `file:${folder.path}`, AUDIT_TRAIL_KEY: key.toString('base64') };
   await using world = await startWorld({ ...audit, EVENT_LOG: 'memory:', RECONCILE_MINUTES: '0' });
@@ -51,7 +49,7 @@ test('a gateway that is killed as it writes leaves a sound trail, which goes on 
   expect(exported.text).not.toContain(userId);
 });
 
-test('what is found is said in words, and ends with 1', { timeout: 20_000 }, async () => {
+test('what is found is said in words, and ends with 1', async () => {
   using folder = makeFolder();
   const env = {
     AUDIT_TRAIL: `file:${folder.path}`,

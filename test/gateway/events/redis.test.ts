@@ -376,7 +376,7 @@ describe('while the server is gone', () => {
     await expect(log.append(newMessage('b'))).rejects.toEqual(isUnavailable);
     await expect(log.read({}, 0, 10)).rejects.toEqual(isUnavailable);
     server.thaw();
-    await expect.poll(() => log.isWritable(), { timeout: 10_000 }).toBe(true);
+    await expect.poll(() => log.isWritable()).toBe(true);
     await log.append(newMessage('b'));
     expect(await idsOf(log)).toEqual(['a', 'b']);
     expect(log.logged).toEqual(['events.store_gone', 'events.store_back']);
@@ -495,9 +495,7 @@ describe('with a replica', () => {
     await using replica = await startRedis();
     await replica.command(replica.newUrl(), 'REPLICAOF', '127.0.0.1', `${server.port}`);
     const url = server.newUrl();
-    await expect
-      .poll(() => server.command(url, 'INFO', 'replication'), { timeout: 10_000 })
-      .toMatch(/slave0:.*state=online/);
+    await expect.poll(() => server.command(url, 'INFO', 'replication')).toMatch(/slave0:.*state=online/);
     await using log = await openInstance(url);
     await log.append(newMessage('a'));
 
@@ -510,7 +508,7 @@ describe('with a replica', () => {
     expect(await log.isWritable()).toBe(false);
 
     replica.thaw();
-    await expect.poll(() => log.isWritable(), { timeout: 10_000 }).toBe(true);
+    await expect.poll(() => log.isWritable()).toBe(true);
     expect(await log.append(newMessage('b'))).toMatchObject({ duplicate: true });
     expect(await Promise.all(['c', 'd', 'e'].map((id) => log.append(newMessage(id))))).toHaveLength(3);
   }, 20_000);

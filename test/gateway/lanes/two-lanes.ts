@@ -140,6 +140,6 @@ export async function readCounts({ url }: OneWay): Promise<readonly string[]> {
 /** Every access in the trail up to one by this user, who must have made one last. */
 export async function readAccesses({ trail }: OneWay, last: string) {
   const find = () => accessesIn(trail.path).findIndex(({ user }) => user === last);
-  await expect.poll(find, { interval: 10, timeout: 5000 }).toBeGreaterThan(-1);
+  await expect.poll(find, { interval: 10 }).toBeGreaterThan(-1);
   return accessesIn(trail.path);
 }
