@@ -146,7 +146,7 @@ function readServiceUrl(reading: Reading): string | null {
   }
   const isAddress = URL.canParse(text) && /^https?:$/.test(new URL(text).protocol);
   if (!isAddress) reading.fault(`${name} must be an http or https address.`);
-  return text.replace(/\/+$/, '');
+  return text.replace(/(?<!\/)\/+$/, '');
 }
 
 function readApiKeyHeader(reading: Reading): string {

@@ -1,11 +1,4 @@
-import {
-  type DocumentNode,
-  type ExecutionArgs,
-  type ExecutionResult,
-  execute,
-  GraphQLError,
-  Source,
-} from 'graphql';
+import { type DocumentNode, type ExecutionArgs, type ExecutionResult, execute, GraphQLError } from 'graphql';
 import { isCompilable } from './compilable.ts';
 
 /** Which operations are compiled: those that come often, none, or all at their first use (for tests). */
@@ -54,30 +47,19 @@ export function createExecute(mode: JitMode): Execute {
     if (candidate.run === null) return await execute(args);
     // What graphql-jit gives is a result, or the promise of one.
     const told = await candidate.run(args.rootValue, args.contextValue, args.variableValues);
-    return asExecuted(told as ExecutionResult, args.document);
+    return asExecuted(told as ExecutionResult);
   };
 }
 
-/** As `execute` would tell it: errors stand first, and know where they stand in the document. */
-function asExecuted(result: ExecutionResult, { loc }: DocumentNode): ExecutionResult {
+/** As `execute` would tell it: errors stand first. */
+function asExecuted(result: ExecutionResult): ExecutionResult {
   const { errors, ...rest } = result;
-  if (errors === undefined) return result;
-  const source = loc?.source ?? new Source('');
-  return { errors: errors.map((error) => locate(error, source)), ...rest };
+  return errors === undefined ? result : { errors: errors.map(toGraphQLError), ...rest };
 }
 
-/** graphql-jit writes down lines and columns, from which no other error can be made. */
-function locate(error: GraphQLError, source: Source): GraphQLError {
-  const { message, locations = [], path, originalError } = error;
-  const positions = locations.map(({ line, column }) => positionAt(source.body, line) + column - 1);
-  return new GraphQLError(message, { source, positions, path: path ?? null, originalError });
-}
-
-/** Where a line begins; the first is 1. */
-function positionAt(text: string, line: number): number {
-  const ends = [...text.matchAll(/\r\n|[\n\r]/g)];
-  const end = ends[line - 2];
-  return end === undefined ? 0 : end.index + end[0].length;
+/** graphql-jit has a class of its own, and writes down where an error stands when it compiles. */
+function toGraphQLError({ message, locations, path, originalError }: GraphQLError): GraphQLError {
+  return Object.assign(new GraphQLError(message, { path: path ?? null, originalError }), { locations });
 }
 
 /** Kept with its document, and gone with it. */

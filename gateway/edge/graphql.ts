@@ -1,4 +1,10 @@
-import { createYoga, type GraphiQLOptions, type Plugin, type YogaServerInstance } from 'graphql-yoga';
+import {
+  createYoga,
+  type GraphiQLOptions,
+  isAsyncIterable,
+  type Plugin,
+  type YogaServerInstance,
+} from 'graphql-yoga';
 import type { Caller } from '../caller/caller.ts';
 import type { GraphContext } from '../graph/context.ts';
 import { schema } from '../graph/schema.ts';
@@ -7,7 +13,7 @@ import type { Basis } from '../upstream/basis.ts';
 import { useEventStream } from './event-stream.ts';
 import type { Documents } from './kept-documents.ts';
 import type { ListedOperations } from './listed-operations.ts';
-import type { Mask } from './mask.ts';
+import { formatForStream, type Mask } from './mask.ts';
 import { observeSend } from './observe.ts';
 import { useOperationIds } from './operation-ids.ts';
 import { type RunOperation, useRunOperation } from './run-operation.ts';
@@ -77,6 +83,7 @@ export function createGraphQLServer(options: GraphQLServerOptions): GraphQLServe
       useRunOperation(options.runOperation),
       useOperationIds(options.listed),
       useStreams(options.runStream),
+      useResponseErrors(),
       useEventStream({ onSend: (result) => observeSend(options.metrics, 'sse', result) }),
       ...(options.takesFiles ? [useUploads()] : []),
     ],
@@ -111,11 +118,24 @@ function describeGraphiQL(graphiql: GraphiQL | null) {
   };
 }
 
+/** Yoga writes errors that it makes anew, without their locations. */
+function useResponseErrors(): Plugin {
+  return {
+    onResultProcess: ({ result, setResult }) => {
+      if (isAsyncIterable(result) || Array.isArray(result) || result.errors === undefined) return;
+      const errors = result.errors.map(formatForStream);
+      setResult({ ...result, stringify: (written) => JSON.stringify({ ...written, errors }) });
+    },
+  };
+}
+
 /** Documents are read and validated by ours, and kept there. */
 function useDocuments(documents: Documents): Plugin<GraphContext> {
   return {
-    onParse: ({ setParseFn }) =>
-      setParseFn((source) => documents.parse(typeof source === 'string' ? source : source.body)),
+    onParse: ({ context, setParseFn }) =>
+      setParseFn((source) =>
+        documents.parse(typeof source === 'string' ? source : source.body, context.caller),
+      ),
     onValidate: ({ context, setValidationFn }) =>
       setValidationFn((_schema, document) => documents.validate(document, context.caller)),
   };

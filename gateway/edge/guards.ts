@@ -8,6 +8,7 @@ import type { Runnable } from './compiled.ts';
 import type { ListedOperations } from './listed-operations.ts';
 import type { Mask } from './mask.ts';
 import { type Measure, measureOperation } from './measure.ts';
+import { findOversizedVariable } from './value-sizes.ts';
 import { findVariableFaults } from './values.ts';
 import { findWidth, refuse } from './width.ts';
 
@@ -120,6 +121,8 @@ function measureWithin(request: OperationArgs, operation: OperationDefinitionNod
   const { document, schema, variableValues } = request;
   const tooWide = findWidth(document, operation);
   if (tooWide !== null) return { errors: [tooWide] };
+  const oversized = findOversizedVariable(operation, variableValues ?? {});
+  if (oversized !== null) return { errors: [oversized] };
   const faults = findVariableFaults(schema, operation, variableValues ?? {});
   if (faults.length > 0) return { errors: faults };
   const measured = tryMeasure(request, operation);

@@ -8,7 +8,9 @@ import {
 } from 'graphql';
 import { createLRUCache } from 'graphql-yoga';
 import type { Caller } from '../caller/caller.ts';
+import type { ListedOperations } from './listed-operations.ts';
 import { parseLimited } from './parse.ts';
+import { createResponseError, locationsOf } from './response-error.ts';
 import { quietly } from './values.ts';
 
 /** Together with the tokens a document may have (parse.ts): some 100 MB at the very most, and 2 MB as a rule. */
@@ -16,24 +18,29 @@ const limits = { documents: 300, length: 10_000 } as const;
 
 /** Reads documents, each once: what was read is kept for the next time it comes, and so is what was wrong with it. */
 export interface Documents {
-  /** @throws GraphQLError GRAPHQL_PARSE_FAILED */
-  readonly parse: (text: string) => DocumentNode;
+  /**
+   * Nothing of a document is read that this caller may not send.
+   * @throws GraphQLError GRAPHQL_PARSE_FAILED, GatewayError OPERATION_NOT_LISTED
+   */
+  readonly parse: (text: string, caller: Caller) => DocumentNode;
   /** What is wrong with a document that `parse` gave, as this kind of caller is told it. */
   readonly validate: (document: DocumentNode, caller: Caller) => readonly GraphQLError[];
 }
 
 export interface DocumentsOptions {
   readonly schema: GraphQLSchema;
+  readonly listed: Pick<ListedOperations, 'requireListed'>;
   /** Everybody may look at the schema, because it is the sandbox's; else servers of the team. */
   readonly isOpen: boolean;
 }
 
 /** Yoga itself would keep 1,024 of any length: one viewer could fill 0.6 GB with documents that nobody sends twice. */
-export function keepDocuments({ schema, isOpen }: DocumentsOptions): Documents {
+export function keepDocuments({ schema, listed, isOpen }: DocumentsOptions): Documents {
   const kept = createLRUCache<DocumentNode | GraphQLError>({ max: limits.documents });
   const [toInsiders, toOthers] = [createValidation(schema, true), createValidation(schema, false)];
   return {
-    parse: (text) => {
+    parse: (text, caller) => {
+      listed.requireListed(caller, text);
       const known = kept.get(text);
       const read = known ?? tryParse(text);
       if (known === undefined && text.length <= limits.length) kept.set(text, read);
@@ -72,8 +79,9 @@ function createValidation(schema: GraphQLSchema, maySeeSchema: boolean) {
 /** A longer sentence repeats a name that the client made up: 100 of them made 9 MB of a request of 90 kB. */
 const maxSentence = 500;
 
-function toFault({ message, nodes }: GraphQLError): GraphQLError {
+function toFault(error: GraphQLError): GraphQLError {
+  const { message } = error;
   const sentence = message.length <= maxSentence ? message : `${message.slice(0, maxSentence)}…`;
   const extensions = { code: 'GRAPHQL_VALIDATION_FAILED', http: { status: 400, spec: true } };
-  return new GraphQLError(sentence, { nodes: nodes ?? null, extensions });
+  return createResponseError({ message: sentence, locations: locationsOf(error), extensions });
 }

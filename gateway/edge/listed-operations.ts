@@ -21,9 +21,11 @@ export interface ListedOperationsOptions {
 
 export interface ListedOperations {
   /**
-   * @returns whether the team has written the document: its servers may ask whatever they like, and what is listed is theirs
+   * Refuses, where the list is enforced, what a viewer sends and it has not; to be asked before the document is parsed.
    * @throws GatewayError OPERATION_NOT_LISTED
    */
+  readonly requireListed: (caller: Caller, document: string) => void;
+  /** @returns whether the team has written the document: its servers may ask whatever they like, and what is listed is theirs */
   readonly check: (caller: Caller, document: string) => boolean;
   /** Counts once more a document that was checked before, and stands on no list. */
   readonly countUnlisted: () => void;
@@ -37,7 +39,8 @@ export interface ListedOperations {
  * @throws GatewayError CONFIG_INVALID for a file that is no list, and when all would be refused
  */
 export function createListedOperations(options: ListedOperationsOptions): ListedOperations {
-  if (options.mode === 'off') return { check: isOfTeam, countUnlisted: () => {}, find: () => null };
+  if (options.mode === 'off')
+    return { requireListed: () => {}, check: isOfTeam, countUnlisted: () => {}, find: () => null };
   const listed = new Map([
     ...options.files.flatMap((file) => readList(file)),
     ...options.whereBuilt.flatMap((file) => readList(file, { mayBeMissing: true })),
@@ -49,14 +52,17 @@ export function createListedOperations(options: ListedOperationsOptions): Listed
     );
   }
   const tell = createTelling(options.onUnlisted);
+  const check = (caller: Caller, document: string) => {
+    if (isOfTeam(caller)) return true;
+    const hash = hashOf(document);
+    if (listed.has(hash)) return true;
+    tell(hash);
+    return false;
+  };
   return {
-    check: (caller, document) => {
-      if (isOfTeam(caller)) return true;
-      const hash = hashOf(document);
-      if (listed.has(hash)) return true;
-      tell(hash);
-      if (options.mode === 'enforce') throw notListed();
-      return false;
+    check,
+    requireListed: (caller, document) => {
+      if (options.mode === 'enforce' && !check(caller, document)) throw notListed();
     },
     countUnlisted: () => options.onUnlisted(null),
     find: (hash) => listed.get(hash) ?? null,

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { type ExecutionResult, GraphQLError, type GraphQLFormattedError } from 'graphql';
 import { type ErrorCode, GatewayError } from '../errors.ts';
 import type { Log } from '../log.ts';
+import { createResponseError, locationsOf } from './response-error.ts';
 
 /**
  * HTTP status of an error that ends a whole request before execution; field errors stay 200. `spec` keeps 200
@@ -46,9 +47,14 @@ export function createMask(log: Log): Mask {
   };
 }
 
-/** The same result, with its errors as a client may read them. */
+/** More say nothing new, and 10,000 of them are an answer of megabytes; what has failed is null all the same. */
+const maxErrors = 1000;
+
+/** The same result, with its errors as a client may read them: the first 1,000. */
 export function maskResult(mask: Mask, result: ExecutionResult): ExecutionResult {
-  return result.errors === undefined ? result : { ...result, errors: result.errors.map(mask) };
+  return result.errors === undefined
+    ? result
+    : { ...result, errors: result.errors.slice(0, maxErrors).map(mask) };
 }
 
 function toError(error: unknown): Error {
@@ -143,11 +149,10 @@ function rebuild(
   const usual = at?.path ? undefined : httpOfCode[extensions.code];
   // Yoga calls its own faults `spec` as well; only parsing and validation are, so those go by the table alone.
   const answered = usual?.spec ? usual : (http ?? usual);
-  return new GraphQLError(message, {
-    nodes: at?.nodes ?? null,
-    source: at?.source ?? null,
-    positions: at?.positions ?? null,
-    path: at?.path ?? null,
+  return createResponseError({
+    message,
+    locations: at && locationsOf(at),
+    path: at?.path,
     extensions: { ...extensions, ...(answered === undefined ? {} : { http: answered }) },
   });
 }

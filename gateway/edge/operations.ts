@@ -50,7 +50,7 @@ export function createOperations(options: OperationsOptions): Operations {
   const { guards, metrics, log, authenticate, endOf, graphiql, isAllowedOrigin } = options;
   const { allowances, listed } = guards;
   const mask = createMask(log);
-  const documents = keepDocuments({ schema, isOpen: options.isOpen });
+  const documents = keepDocuments({ schema, listed, isOpen: options.isOpen });
   const runStream = createStreams({ guards, metrics, mask });
   const runOperation = createRunOperation({ guards, metrics, mask, jit: options.jit });
   const parts = { ...options, mask, documents, listed, runOperation, runStream };

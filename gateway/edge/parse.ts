@@ -2,38 +2,66 @@ import {
   type DocumentNode,
   GraphQLError,
   Lexer,
-  type ParseOptions,
+  Location,
   parse,
   Source,
   type Token,
   TokenKind,
 } from 'graphql';
+import { createResponseError } from './response-error.ts';
+import { findOversizedLiteral } from './value-sizes.ts';
 
-/** Lexical tokens of a document: generous for people, out of reach for floods. */
-const maxTokens = 1000;
+/** What one document may be. Generous for people, out of reach for floods. */
+const limits = { tokens: 1000, characters: 50_000, lines: 2000 } as const;
 
 /**
- * Parses a document. The code is set here, where parsing happens for every transport, and not in one transport's own
- * way; the message is ours too, because GraphQL's own quotes the token it stumbled over, which may be somebody's name.
- * @throws GraphQLError GRAPHQL_PARSE_FAILED
+ * Parses a document within its limits. The code is set here, where parsing happens for every transport, and not in one
+ * transport's own way; the message is ours too, because GraphQL's own quotes the token it stumbled over, which may be
+ * somebody's name.
+ * @throws GraphQLError GRAPHQL_PARSE_FAILED, or BAD_USER_INPUT where a value in it is too long
  */
-export function parseLimited(source: string | Source, options?: ParseOptions): DocumentNode {
+export function parseLimited(text: string): DocumentNode {
+  const excess = findExcess(text);
+  if (excess !== null) throw refuseText(`The document has more than ${excess}.`);
+  const document = parseText(text);
+  const tooLong = findOversizedLiteral(document, text);
+  if (tooLong !== null) throw tooLong;
+  return document;
+}
+
+/** Found without reading the document: a lexer takes longer. */
+function findExcess(text: string): string | null {
+  if (text.length > limits.characters) return `${limits.characters} characters`;
+  return text.split(/\r\n|[\n\r]/).length > limits.lines ? `${limits.lines} lines` : null;
+}
+
+/**
+ * GraphQL counts the lines of the source anew for each error that stands in it, up to 0.1 ms each, though the lexer has
+ * counted them. So nodes are given a source without lines, and `locationsOf` (response-error.ts) reads the lexer's numbers.
+ */
+function parseText(text: string): DocumentNode {
+  const source = new Source(text);
   try {
-    return parse(source, { ...options, maxTokens });
+    const document = parse(source, { maxTokens: limits.tokens });
+    const { loc } = document;
+    Object.assign(source, { body: '' });
+    return loc === undefined
+      ? document
+      : { ...document, loc: new Location(loc.startToken, loc.endToken, new Source(text)) };
   } catch (error) {
     if (!(error instanceof GraphQLError)) throw error;
-    const text = typeof source === 'string' ? new Source(source) : source;
-    throw new GraphQLError(`Syntax Error: ${describeFault(text, error.positions?.[0] ?? 0)}`, {
-      source: error.source ?? null,
-      positions: error.positions ?? null,
-      extensions: { code: 'GRAPHQL_PARSE_FAILED' },
-    });
+    const [position = 0] = error.positions ?? [];
+    throw refuseText(`Syntax Error: ${describeFault(source, position)}`, error.locations);
   }
+}
+
+function refuseText(message: string, locations?: GraphQLError['locations']): GraphQLError {
+  return createResponseError({ message, locations, extensions: { code: 'GRAPHQL_PARSE_FAILED' } });
 }
 
 function describeFault(source: Source, position: number): string {
   const { token, count } = findToken(source, position);
-  if (count > maxTokens) return `The document has more than ${maxTokens} tokens.`;
+  if (count > limits.tokens) return `The document has more than ${limits.tokens} tokens.`;
   return token === null ? 'Unreadable text.' : `Unexpected ${token.kind}.`;
 }
 

@@ -63,7 +63,7 @@ function run(
   { query, operationName, variables: variableValues }: PlainParams,
 ): Promise<ExecutionResult> | ExecutionResult | null {
   try {
-    const document = documents.parse(query);
+    const document = documents.parse(query, caller);
     const operation = getOperationAST(document, operationName);
     if (!operation || operation.operation === 'subscription') return null;
     const errors = documents.validate(document, caller);

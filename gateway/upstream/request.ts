@@ -9,7 +9,7 @@ export function toKey(call: UpstreamCall, rights: string): string {
 }
 
 export function toPath(prefix: string, call: UpstreamCall): string {
-  const base = prefix.endsWith('/') ? prefix.replace(/\/+$/, '') : prefix;
+  const base = prefix.endsWith('/') ? prefix.replace(/(?<!\/)\/+$/, '') : prefix;
   const query = call.query === undefined ? '' : toQuery(call.query);
   return query === '' ? base + call.path : `${base}${call.path}?${query}`;
 }

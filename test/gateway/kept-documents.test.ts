@@ -1,9 +1,15 @@
 import { buildSchema } from 'graphql';
 import { expect, test } from 'vitest';
 import { keepDocuments } from '../../gateway/edge/kept-documents.ts';
+import { createListedOperations } from '../../gateway/edge/listed-operations.ts';
 
 const schema = buildSchema('type Query { viewer: String }');
-const open = () => keepDocuments({ schema, isOpen: false });
+const server = { kind: 'TEAM' } as const;
+const open = () => {
+  const listed = createListedOperations({ mode: 'off', files: [], whereBuilt: [], onUnlisted: () => {} });
+  const { parse, validate } = keepDocuments({ schema, listed, isOpen: false });
+  return { parse: (text: string) => parse(text, server), validate };
+};
 const textOf = (length: number) => `{ viewer }${' '.repeat(length - '{ viewer }'.length)}`;
 
 test('a document is kept for the next time it comes, up to 10,000 characters and 300 of them', () => {
