@@ -107,10 +107,17 @@ function describeGraphQLError(error: GraphQLError): GraphQLError {
   return rebuild(error, error.message, { code: readCode(error) }, readHttp(error));
 }
 
+/** Of errors that are made where a document is read and measured (parse.ts, value-sizes.ts, width.ts, values.ts). */
+const ownCodes: readonly ErrorCode[] = [
+  'GRAPHQL_PARSE_FAILED',
+  'GRAPHQL_VALIDATION_FAILED',
+  'QUERY_TOO_COSTLY',
+  'BAD_USER_INPUT',
+];
+
 function readCode(error: GraphQLError): ErrorCode {
-  const code = error.extensions.code;
-  if (code === 'GRAPHQL_PARSE_FAILED' || code === 'GRAPHQL_VALIDATION_FAILED' || code === 'QUERY_TOO_COSTLY')
-    return code;
+  const code = ownCodes.find((own) => own === error.extensions.code);
+  if (code !== undefined) return code;
   if (readHttp(error)?.status !== undefined) return 'BAD_REQUEST';
   // Variables that do not fit, and arguments a scalar refuses: errors of GraphQL itself without a code.
   return 'BAD_USER_INPUT';
