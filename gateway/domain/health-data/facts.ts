@@ -1,11 +1,13 @@
 import { startOfDay } from '../../dates.ts';
 import {
-  readSampleTime,
-  readSourceKey,
+  type HealthSource,
+  readSampleIdentity,
+  readSource,
   readSummary,
   readWorkoutNews,
   resourceOf,
   type SampleOfBatch,
+  type SummaryReading,
   splitBatch,
 } from './rest.ts';
 
@@ -33,8 +35,8 @@ export const workoutKind = 'workout-stream';
 
 /**
  * The specification's identity rules: a summary is its resource and id, a sample its resource, source provider,
- * source type and timestamp; the latest received replaces what was there, which is the log's own order. An event
- * of another family, or one that cannot be read, states nothing. Never throws.
+ * source type and timestamp, and its own type (decision 0089); the latest received replaces what was there, which is
+ * the log's own order. An event of another family, or one that cannot be read, states nothing. Never throws.
  */
 export function healthFactsOf(eventType: string, payload: unknown): readonly HealthFact[] {
   const resource = resourceOf(eventType);
@@ -44,21 +46,30 @@ export function healthFactsOf(eventType: string, payload: unknown): readonly Hea
   if (batch !== null) return sampleFacts(resource, batch);
   const summary = readSummary(resource, payload);
   if (summary === null) return [];
-  const at = summary.calendarDate === null ? (summary.date ?? undated) : startOfDay(summary.calendarDate);
-  return [{ kind: summaryKind(resource), key: summary.id, at, value: payload }];
+  return [{ kind: summaryKind(resource), key: summary.id, at: timeOf(summary), value: payload }];
 }
 
-/** Two spellings of one instant are one timestamp. Without one there is no identity, so nothing is stated. */
+/** What a summary is found by: its day, else the instant that it has. */
+function timeOf({ calendarDate, date, beganAt }: SummaryReading): Date {
+  return calendarDate === null ? (date ?? beganAt ?? undated) : startOfDay(calendarDate);
+}
+
+/** Without a time there is no identity, so nothing is stated. */
 function sampleFacts(resource: string, batch: readonly SampleOfBatch[]): readonly HealthFact[] {
   // The samples of a batch share one source: read once, because a batch can have ten thousand of them.
-  const sourceKey = readSourceKey(batch[0]?.source);
+  const source = readSource(batch[0]?.source);
   return batch.flatMap((one) => {
-    const at = readSampleTime(one.sample);
-    if (at === null) return [];
-    return [
-      { kind: sampleKind(resource), key: JSON.stringify([...sourceKey, at.getTime()]), at, value: one },
-    ];
+    const identity = readSampleIdentity(one.sample);
+    if (identity === null) return [];
+    const { at, type } = identity;
+    return [{ kind: sampleKind(resource), key: sampleKey(source, at, type), at, value: one }];
   });
+}
+
+/** Two spellings of one instant are one time. Samples without a type have the key that logs have had from the start. */
+export function sampleKey(source: HealthSource | null, at: Date, type: string | null): string {
+  const { provider = null, type: sourceType = null } = source ?? {};
+  return JSON.stringify([provider, sourceType, at.getTime(), ...(type === null ? [] : [type])]);
 }
 
 function workoutFacts(eventType: string, payload: unknown): readonly HealthFact[] {

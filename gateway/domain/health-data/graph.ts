@@ -53,7 +53,11 @@ export const healthSummaryRef = builder.objectRef<HealthSummary>('HealthSummary'
       nullable: false,
       description: 'What is summed up, such as activity.',
     }),
-    calendarDate: t.expose('calendarDate', { type: 'Date', description: "The day, at the user's place." }),
+    calendarDate: t.expose('calendarDate', {
+      type: 'Date',
+      description:
+        "The day, at the user's place; of a summary without one the day it began, where that can be told.",
+    }),
     date: t.expose('date', { type: 'DateTime', description: 'The day as an instant.' }),
     timezoneOffset: t.exposeInt('timezoneOffset', { description: 'Offset from UTC, in seconds.' }),
     source: t.expose('source', { type: healthSourceRef, description: 'Where it comes from.' }),
@@ -84,7 +88,7 @@ export const healthSampleRef = builder.objectRef<HealthSample>('HealthSample').i
     timestamp: t.expose('timestamp', {
       type: 'DateTime',
       description:
-        'When it was measured: of equal resource, provider, source type and timestamp the latest received value stands.',
+        'When it was measured; null where the service sent an interval alone. Of equal resource, provider, source type, timestamp (else `start`) and `type` the latest received value counts.',
     }),
     start: t.expose('start', { type: 'DateTime', description: 'Begin of the interval it covers.' }),
     end: t.expose('end', { type: 'DateTime', description: 'End of the interval it covers.' }),
@@ -164,7 +168,7 @@ builder.objectFields(userRef, (t) => ({
     type: [healthSummaryRef],
     nullable: false,
     complexity: cost,
-    description: `Summaries that came by webhook, the latest version of each, latest day first and those without a day last; ${bound} Needs the scope read:health.`,
+    description: `Summaries that came by webhook, the latest version of each, latest day first and those without any date last; ${bound} Needs the scope read:health.`,
     args: {
       resource: t.arg.string({ required: true, description: 'What is summed up, such as activity.' }),
       from: t.arg({ type: 'Date', description: 'The first day.' }),
@@ -177,7 +181,7 @@ builder.objectFields(userRef, (t) => ({
     type: [healthSampleRef],
     nullable: false,
     complexity: cost,
-    description: `Samples that came by webhook, the latest value of each, latest first; ${bound} Needs the scope read:health.`,
+    description: `Samples that came by webhook, the latest value of each, latest first, intervals by their start; ${bound} Needs the scope read:health.`,
     args: {
       resource: t.arg.string({ required: true, description: 'What was measured, such as glucose.' }),
       from: t.arg({ type: 'DateTime', description: 'Not before this instant.' }),

@@ -1,7 +1,7 @@
 import { GatewayError } from '../../errors.ts';
 import type { FactQuery, StoredFact } from '../../events/log.ts';
 import type { GraphContext } from '../../graph/context.ts';
-import { sampleKind, summaryKind, undated, workoutKind } from './facts.ts';
+import { sampleKey, sampleKind, summaryKind, undated, workoutKind } from './facts.ts';
 import {
   getWorkoutStream,
   readSample,
@@ -50,9 +50,15 @@ export async function listSummaries(
 /** The newest value of each of a user's samples, latest first. @throws GatewayError FORBIDDEN, QUERY_TOO_COSTLY */
 export async function listSamples(context: GraphContext, stretch: Stretch): Promise<readonly HealthSample[]> {
   const facts = await readFacts(context, stretch, { kind: sampleKind(stretch.resource), stepMs: 1 });
+  const seen = new Set<string>();
   return facts.flatMap((fact) => {
     const sample = readSample(stretch.resource, parseValue(fact));
-    return sample === null ? [] : [{ ...sample, receivedAt: fact.receivedAt }];
+    if (sample === null) return [];
+    // Under the keys of older gateways, which had no type, a sample may be there a second time: the newest comes first.
+    const key = sampleKey(sample.source, fact.at, sample.type);
+    if (seen.has(key)) return [];
+    seen.add(key);
+    return [{ ...sample, receivedAt: fact.receivedAt }];
   });
 }
 

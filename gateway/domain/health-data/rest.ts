@@ -7,10 +7,12 @@ import {
   link,
   number,
   optional,
+  type Raw,
   record,
   required,
   text,
   timestamp,
+  writtenDate,
 } from '../reading.ts';
 
 export type HealthSource = NonNullable<ReturnType<typeof readSource>>;
@@ -24,7 +26,7 @@ export type PullNews = NonNullable<ReturnType<typeof readPull>>;
 export type WorkoutStream = ReturnType<typeof readStream>;
 
 /** The specification names a source by name, slug and logo; the public service by provider and type. */
-const readSource = optional(
+export const readSource = optional(
   record((raw) => ({
     name: text(raw.name),
     slug: text(raw.slug),
@@ -61,8 +63,9 @@ const readActivity = record((raw) => ({
 const readSummaryParts = optional(
   record((raw) => ({
     id: required(raw, 'id', id),
-    calendarDate: day(raw.calendar_date) ?? dayAlone(raw.date),
+    calendarDate: day(raw.calendar_date) ?? dayAlone(raw.date) ?? dayOfBegin(raw),
     date: timestamp(raw.date),
+    beganAt: timestamp(beginOf(raw)),
     timezoneOffset: integer(raw.timezone_offset),
     source: readSource(raw.source),
   })),
@@ -71,6 +74,18 @@ const readSummaryParts = optional(
 /** The day of a date without a time: that of an instant may be another one at the user's place. */
 function dayAlone(json: unknown): string | null {
   return timestamp(json) === null ? day(json) : null;
+}
+
+/** Summaries without a day name their begin (public service): of a recording, a night of sleep, a cycle. */
+function beginOf(raw: Raw): unknown {
+  return raw.session_start ?? raw.period_start;
+}
+
+/** The day of the begin at the user's place, where it is a day or comes with the place's offset. */
+function dayOfBegin(raw: Raw): string | null {
+  const timezone_offset = integer(raw.timezone_offset);
+  if (timezone_offset === null) return dayAlone(beginOf(raw));
+  return writtenDate({ timestamp: beginOf(raw), timezone_offset }).on;
 }
 
 /**
@@ -123,18 +138,20 @@ export function splitBatch(payload: unknown): readonly SampleOfBatch[] | null {
   const batch = readBatch(payload);
   if (batch === null) return null;
   const { source, source_id, samples } = batch;
-  if (batch.id !== null && !samples.some((sample) => readSampleTime(sample) !== null)) return null;
+  if (batch.id !== null && !samples.some((sample) => readSampleIdentity(sample) !== null)) return null;
   return samples.map((sample) => ({ source, source_id, sample }));
 }
 
-/** Who measured, as far as it is part of a sample's identity: the source's provider and type. */
-export function readSourceKey(source: unknown): readonly (string | null)[] {
-  const { provider = null, type = null } = readSource(source) ?? {};
-  return [provider, type];
-}
-
-/** When a sample was measured; null when it does not say. */
-export const readSampleTime = optional(record((raw) => timestamp(raw.timestamp)));
+/**
+ * What tells a sample from others of its source: when it was measured and its type. The timestamp is deprecated (public
+ * service), so an interval may have its start alone. Null when it does not say when.
+ */
+export const readSampleIdentity = optional(
+  record((raw) => {
+    const at = timestamp(raw.timestamp) ?? timestamp(raw.start);
+    return at === null ? null : { at, type: text(raw.type) };
+  }),
+);
 
 const readKeptSample = optional(
   record((raw) => ({ source: readSource(raw.source), sourceId: id(raw.source_id), payload: raw.sample })),
