@@ -15,7 +15,7 @@ export interface Place {
   readonly isPartway?: boolean | undefined;
 }
 
-/** Makes and reads the opaque cursors of streams. */
+/** Makes and reads opaque cursors: those of streams, and any others that must work in one scope only. */
 export interface Cursors {
   readonly issue: (scope: string, place: Place) => string;
   /**
@@ -23,6 +23,10 @@ export interface Cursors {
    * @throws GatewayError BAD_CURSOR for a forged cursor or one of another stream or caller
    */
   readonly read: (scope: string, cursor: string) => Place | 'other-epoch';
+  /** Any bytes as a cursor. They can be read by whoever has it. */
+  readonly sign: (scope: string, payload: Buffer) => string;
+  /** The bytes of a cursor; null for a forged one, one of another scope, and any other text. */
+  readonly verify: (scope: string, cursor: string) => Buffer | null;
 }
 
 const payloadShape = z.tuple([
@@ -45,18 +49,26 @@ export function createCursors(epoch: () => string, keys: readonly Buffer[]): Cur
   const macOf = (key: Buffer, scope: string, payload: Buffer) =>
     createHmac('sha256', key).update(scope).update('\0').update(payload).digest().subarray(0, macBytes);
 
+  const sign: Cursors['sign'] = (scope, payload) =>
+    Buffer.concat([macOf(issuing, scope, payload), payload]).toString('base64url');
+  const verify: Cursors['verify'] = (scope, cursor) => {
+    const bytes = Buffer.from(cursor, 'base64url');
+    const [mac, payload] = [bytes.subarray(0, macBytes), bytes.subarray(macBytes)];
+    const isOurs =
+      mac.length === macBytes && keys.some((key) => timingSafeEqual(mac, macOf(key, scope, payload)));
+    return isOurs ? payload : null;
+  };
+
   return {
+    sign,
+    verify,
     issue: (scope, { position, shown, isPartway }) => {
       const parts = [epoch(), position, shown, ...(isPartway ? ['partway'] : [])];
-      const payload = Buffer.from(JSON.stringify(parts));
-      return Buffer.concat([macOf(issuing, scope, payload), payload]).toString('base64url');
+      return sign(scope, Buffer.from(JSON.stringify(parts)));
     },
     read: (scope, cursor) => {
-      const bytes = Buffer.from(cursor, 'base64url');
-      const [mac, payload] = [bytes.subarray(0, macBytes), bytes.subarray(macBytes)];
-      const isOurs =
-        mac.length === macBytes && keys.some((key) => timingSafeEqual(mac, macOf(key, scope, payload)));
-      if (!isOurs) throw badCursor();
+      const payload = verify(scope, cursor);
+      if (payload === null) throw badCursor();
       const parts = payloadShape.parse(JSON.parse(payload.toString('utf8')));
       const [cursorEpoch, position, shown, partway] = parts;
       if (cursorEpoch !== epoch()) return 'other-epoch';

@@ -1,8 +1,8 @@
-import { hash } from 'node:crypto';
+import { z } from 'zod';
 import { GatewayError } from '../errors.ts';
 import { builder } from './builder.ts';
 import { upstreamCallCost } from './cost.ts';
-import { badCursor } from './list-cursor.ts';
+import type { ListCursors } from './list-cursor.ts';
 
 /** A Relay connection: one stretch of a list, and where it stands in the whole. */
 export interface Connection<Node> {
@@ -120,23 +120,14 @@ export function connectionCost(args: ConnectionArguments): {
   return { field: upstreamCallCost, multiplier: Math.min(Math.max(args.first ?? defaultFirst, 1), maxFirst) };
 }
 
-/** Which list a cursor belongs to: its name and everything that filters it. */
-export type ListIdentity = readonly unknown[];
-
 export interface ListRequest {
   readonly first: number;
   readonly start: number;
-  readonly identity: string;
+  readonly cursors: ListCursors;
 }
 
-export function readList(args: ConnectionArguments, identityParts: ListIdentity): ListRequest {
-  const identity = hashIdentity(identityParts);
-  return { first: readFirst(args), start: readStart(args.after, identity), identity };
-}
-
-/** What a cursor carries of its list, so that it is refused by every other. */
-export function hashIdentity(parts: ListIdentity): string {
-  return hash('sha256', JSON.stringify(parts), 'base64url').slice(0, 12);
+export function readList(args: ConnectionArguments, cursors: ListCursors): ListRequest {
+  return { first: readFirst(args), start: readStart(args.after, cursors), cursors };
 }
 
 /** `first` with its default.
@@ -147,11 +138,10 @@ export function readFirst(args: ConnectionArguments): number {
   throw new GatewayError('BAD_USER_INPUT', `first must be from 1 to ${maxFirst}.`);
 }
 
-function readStart(after: string | null | undefined, identity: string): number {
-  if (after === null || after === undefined) return 0;
-  const [cursorIdentity, index = '', ...more] = Buffer.from(after, 'base64url').toString('utf8').split('.');
-  if (cursorIdentity === identity && more.length === 0 && /^\d{1,9}$/.test(index)) return Number(index) + 1;
-  throw badCursor();
+const indexShape = z.int().min(0).max(999_999_999);
+
+function readStart(after: string | null | undefined, cursors: ListCursors): number {
+  return after === null || after === undefined ? 0 : cursors.read(after, indexShape) + 1;
 }
 
 interface Stretch<Node> {
@@ -161,10 +151,9 @@ interface Stretch<Node> {
 }
 
 export function toConnection<Node>(list: ListRequest, stretch: Stretch<Node>): Connection<Node> {
-  const edges = stretch.rows.flatMap((node, index) => {
-    if (node === null) return [];
-    return [{ cursor: toCursor(list.identity, list.start + index), node }];
-  });
+  const edges = stretch.rows.flatMap((node, index) =>
+    node === null ? [] : [toEdge(node, () => list.cursors.issue(list.start + index))],
+  );
   const lastIndex = list.start + stretch.rows.length - 1;
   return {
     edges,
@@ -172,13 +161,21 @@ export function toConnection<Node>(list: ListRequest, stretch: Stretch<Node>): C
     pageInfo: {
       hasNextPage: stretch.hasNextPage,
       hasPreviousPage: list.start > 0,
-      startCursor: edges[0]?.cursor ?? null,
+      get startCursor() {
+        return edges[0]?.cursor ?? null;
+      },
       // The end of what was read, even when its last row was left out: reading on must not come back here.
-      endCursor: stretch.rows.length === 0 ? null : toCursor(list.identity, lastIndex),
+      endCursor: stretch.rows.length === 0 ? null : list.cursors.issue(lastIndex),
     },
   };
 }
 
-function toCursor(identity: string, index: number): string {
-  return Buffer.from(`${identity}.${index}`).toString('base64url');
+/** An edge whose cursor is made when it is asked for: most queries ask for the end of the stretch only. */
+export function toEdge<Node>(node: Node, issue: () => string): Connection<Node>['edges'][number] {
+  return {
+    node,
+    get cursor() {
+      return issue();
+    },
+  };
 }

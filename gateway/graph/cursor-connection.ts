@@ -1,13 +1,7 @@
 import { z } from 'zod';
 import type { Page } from '../upstream/service.ts';
-import {
-  type Connection,
-  type ConnectionArguments,
-  hashIdentity,
-  type ListIdentity,
-  readFirst,
-} from './connection.ts';
-import { readListCursor, writeListCursor } from './list-cursor.ts';
+import { type Connection, type ConnectionArguments, readFirst, toEdge } from './connection.ts';
+import type { ListCursors } from './list-cursor.ts';
 
 /** Where a stretch starts: the service's own cursor of a page (null = the first) and rows of it to skip. */
 interface Start {
@@ -25,21 +19,22 @@ const startShape = z.tuple([z.string().nullable(), z.number().int().min(0).max(m
  */
 export async function cursorConnection<Node>(
   args: ConnectionArguments,
-  identityParts: ListIdentity,
+  cursors: ListCursors,
   fetch: (request: { readonly cursor: string | null; readonly limit: number }) => Promise<Page<Node>>,
 ): Promise<Connection<Node>> {
   const first = readFirst(args);
-  const identity = hashIdentity(identityParts);
-  const start = readStart(args.after, identity);
+  const start = readStart(args.after, cursors);
   const page = await fetch({ cursor: start.cursor, limit: Math.min(maxLimit, start.skip + first) });
   const stretch = page.rows.slice(start.skip, start.skip + first);
   const cursorAt = (index: number) => {
     const { cursor, skip } = placeAfter(start, index, page);
-    return writeListCursor(identity, [cursor, skip]);
+    return cursors.issue([cursor, skip]);
   };
   // Behind nothing at all stands the next page, if there is one: a service may give an empty page on the way.
   const isAtEnd = stretch.length === 0 && page.nextCursor === null;
-  const edges = stretch.flatMap((node, index) => (node === null ? [] : [{ cursor: cursorAt(index), node }]));
+  const edges = stretch.flatMap((node, index) =>
+    node === null ? [] : [toEdge(node, () => cursorAt(index))],
+  );
   const isWholeList = args.after == null && page.nextCursor === null;
   return {
     edges,
@@ -47,7 +42,9 @@ export async function cursorConnection<Node>(
     pageInfo: {
       hasNextPage: page.nextCursor !== null || page.rows.length > start.skip + stretch.length,
       hasPreviousPage: args.after != null,
-      startCursor: edges[0]?.cursor ?? null,
+      get startCursor() {
+        return edges[0]?.cursor ?? null;
+      },
       endCursor: isAtEnd ? null : cursorAt(stretch.length - 1),
     },
   };
@@ -61,8 +58,8 @@ function placeAfter(start: Start, index: number, page: Page<unknown>): Start {
     : { cursor: start.cursor, skip };
 }
 
-function readStart(after: string | null | undefined, identity: string): Start {
+function readStart(after: string | null | undefined, cursors: ListCursors): Start {
   if (after === null || after === undefined) return { cursor: null, skip: 0 };
-  const [cursor, skip] = readListCursor(after, identity, startShape);
+  const [cursor, skip] = cursors.read(after, startShape);
   return { cursor, skip };
 }

@@ -1,35 +1,39 @@
 import type { z } from 'zod';
 import { GatewayError } from '../errors.ts';
+import type { GraphContext } from './context.ts';
+import { cursorScope } from './cursor-scope.ts';
 
-/** A cursor that carries more than a place: the identity of its list, then what leads back to the row. */
-export function writeListCursor(identity: string, place: readonly unknown[]): string {
-  return Buffer.from(JSON.stringify([identity, ...place])).toString('base64url');
+/** Which list a cursor belongs to: its name and everything that filters it. */
+export type ListIdentity = readonly unknown[];
+
+/** The cursors of one list for one caller. A MAC binds them to both: elsewhere they are worth nothing. */
+export interface ListCursors {
+  /** @param place a JSON value that leads back to the row */
+  readonly issue: (place: unknown) => string;
+  /**
+   * The place of a cursor.
+   * @throws GatewayError BAD_CURSOR for one of another list, filter or caller, and for any other text
+   */
+  readonly read: <Place>(cursor: string, shape: z.ZodType<Place>) => Place;
 }
 
-/**
- * What such a cursor carries.
- * @throws GatewayError BAD_CURSOR for one of another list and for any other text
- */
-export function readListCursor<Place>(after: string, identity: string, shape: z.ZodType<Place>): Place {
-  const [cursorIdentity, ...place] = parseList(Buffer.from(after, 'base64url').toString('utf8'));
-  const read = shape.safeParse(place);
-  if (cursorIdentity === identity && read.success) return read.data;
-  throw badCursor();
-}
-
-function parseList(text: string): readonly unknown[] {
-  try {
-    const value: unknown = JSON.parse(text);
-    return Array.isArray(value) ? value : [];
-  } catch {
-    return [];
-  }
-}
-
-/** Text that is none of ours is answered like a cursor of another list. */
-export function badCursor(): GatewayError {
-  return new GatewayError(
-    'BAD_CURSOR',
-    'This cursor belongs to another list or filter. Read the list from its start.',
-  );
+export function listCursors(
+  context: Pick<GraphContext, 'caller' | 'cursors'>,
+  identity: ListIdentity,
+): ListCursors {
+  const { cursors } = context;
+  const scope = cursorScope(context, 'list', JSON.stringify(identity));
+  return {
+    issue: (place) => cursors.sign(scope, Buffer.from(JSON.stringify(place))),
+    read: (cursor, shape) => {
+      const payload = cursors.verify(scope, cursor);
+      // One of an earlier version of the gateway may have told places in another way.
+      const place = payload === null ? null : shape.safeParse(JSON.parse(payload.toString('utf8')));
+      if (place?.success) return place.data;
+      throw new GatewayError(
+        'BAD_CURSOR',
+        'This cursor belongs to another list, filter or caller. Read the list from its start.',
+      );
+    },
+  };
 }

@@ -1,14 +1,9 @@
+import { hash } from 'node:crypto';
 import { z } from 'zod';
 import { startOfDay } from '../dates.ts';
 import type { Page } from '../upstream/service.ts';
-import {
-  type Connection,
-  type ConnectionArguments,
-  hashIdentity,
-  type ListIdentity,
-  readFirst,
-} from './connection.ts';
-import { readListCursor, writeListCursor } from './list-cursor.ts';
+import { type Connection, type ConnectionArguments, readFirst, toEdge } from './connection.ts';
+import type { ListCursors } from './list-cursor.ts';
 import { maxPageSize, type PageRange, type Reading, readPlaces } from './pages.ts';
 
 /** A list in numbered pages whose newest rows come first, so that it grows at its head. */
@@ -59,36 +54,37 @@ const placeShape = z.tuple([
  */
 export async function newestFirstConnection<Node>(
   args: ConnectionArguments,
-  identityParts: ListIdentity,
+  cursors: ListCursors,
   list: NewestFirstList<Node>,
 ): Promise<Connection<Node>> {
   const first = readFirst(args);
-  const identity = hashIdentity(identityParts);
-  const window = await readWindow(list, readPlace(args.after, identity), first);
+  const window = await readWindow(list, readPlace(args.after, cursors), first);
   const { edges, end, count: length } = takeRows(list, window, first);
   const { places, hasMorePages, totalCount } = window.reading;
   const cursorOf = ({ until, above, begin, skip, seen }: Place) =>
-    writeListCursor(identity, [until, above, begin, skip, seen]);
-  const cursors = edges.map(({ node, place }) => ({ node, cursor: cursorOf(place) }));
+    cursors.issue([until, above, begin, skip, seen]);
+  const shown = edges.map(({ node, place }) => toEdge(node, () => cursorOf(place)));
   // Without a step forward there is nowhere to go on from, whatever the service promises.
   const isFurther = length > 0 || end.at > window.place.skip;
   const hasNextPage = isFurther && (places.has(end.at) || hasMorePages);
   return {
-    edges: cursors,
+    edges: shown,
     totalCount: totalCount === null ? null : (window.place.above ?? 0) + totalCount,
     pageInfo: {
       hasNextPage,
       hasPreviousPage: args.after != null,
-      startCursor: cursors[0]?.cursor ?? null,
+      get startCursor() {
+        return shown[0]?.cursor ?? null;
+      },
       // The end of what was read, even when its last row was left out: reading on must not come back here.
       endCursor: isFurther ? cursorOf(end.place) : null,
     },
   };
 }
 
-function readPlace(after: string | null | undefined, identity: string): Place {
+function readPlace(after: string | null | undefined, cursors: ListCursors): Place {
   if (after === null || after === undefined) return { until: null, above: 0, begin: 0, skip: 0, seen: [] };
-  const [until, above, begin, skip, seen] = readListCursor(after, identity, placeShape);
+  const [until, above, begin, skip, seen] = cursors.read(after, placeShape);
   return { until, above, begin, skip, seen };
 }
 
@@ -221,5 +217,5 @@ function isLater(time: number, until: number | null): boolean {
 
 /** Enough of an id to know it again. */
 function hashOf(id: string): string {
-  return hashIdentity([id]);
+  return hash('sha256', id, 'base64url').slice(0, 12);
 }

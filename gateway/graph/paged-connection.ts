@@ -1,11 +1,6 @@
 import type { Page } from '../upstream/service.ts';
-import {
-  type Connection,
-  type ConnectionArguments,
-  type ListIdentity,
-  readList,
-  toConnection,
-} from './connection.ts';
+import { type Connection, type ConnectionArguments, readList, toConnection } from './connection.ts';
+import type { ListCursors } from './list-cursor.ts';
 import { type PageRange, placeOf, readPlaces } from './pages.ts';
 
 /**
@@ -15,10 +10,10 @@ import { type PageRange, placeOf, readPlaces } from './pages.ts';
  */
 export async function offsetConnection<Node>(
   args: ConnectionArguments,
-  identity: ListIdentity,
+  cursors: ListCursors,
   fetch: (range: { readonly offset: number; readonly limit: number }) => Promise<Page<Node>>,
 ): Promise<Connection<Node>> {
-  const list = readList(args, identity);
+  const list = readList(args, cursors);
   const page = await fetch({ offset: list.start, limit: list.first });
   const skip = list.start - placeOf(page, { start: list.start, size: list.first });
   const rows = page.rows.slice(skip, skip + list.first);
@@ -39,10 +34,10 @@ export async function offsetConnection<Node>(
  */
 export async function pagedConnection<Node>(
   args: ConnectionArguments,
-  identity: ListIdentity,
+  cursors: ListCursors,
   fetch: (range: PageRange) => Promise<Page<Node>>,
 ): Promise<Connection<Node>> {
-  const list = readList(args, identity);
+  const list = readList(args, cursors);
   const { places, totalCount, hasMorePages } = await readPlaces(list.start, list.first, fetch);
   const rows: (Node | null)[] = [];
   for (let at = list.start; rows.length < list.first && places.has(at); at += 1)

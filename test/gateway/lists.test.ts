@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { buildSchema, getNamedType, isInterfaceType, isObjectType } from 'graphql';
 import { describe, expect, test } from 'vitest';
-import { type GraphQLAnswer, type Lab, readAnew, startLab } from '../support/lab.ts';
+import { scopes } from '../../gateway/upstream/service.ts';
+import { type GraphQLAnswer, gatewayKey, type Lab, readAnew, startLab } from '../support/lab.ts';
 import { type ListCase, listCases, sendWearables } from '../support/list-cases.ts';
 
 const schema = buildSchema(readFileSync(new URL('../../schema.graphql', import.meta.url), 'utf8'));
@@ -173,6 +174,25 @@ describe.each(listCases)('$field', (listCase) => {
     }
     for (const after of cursors) {
       const { errors = [] } = await ask(lab, document, { after });
+      expect(errors.map(({ extensions }) => extensions.code)).toEqual(['BAD_CURSOR']);
+    }
+  });
+
+  test('refuses a cursor of another caller, and one that was changed', async () => {
+    await using lab = await startLab();
+    const document = listCase.ask(lab, writeList(listCase.key));
+    const userId = lab.sandbox.users()[0]?.userId ?? '';
+    const token = await lab.tokenFor(userId, { scopes });
+    const { pageInfo } = await read(lab, listCase, { document, first: 3 });
+    const changed = Buffer.from(pageInfo.endCursor ?? '', 'base64url');
+    changed[changed.length - 1] = (changed.at(-1) ?? 0) ^ 1;
+    const given = [
+      { after: pageInfo.endCursor, token },
+      { after: changed.toString('base64url'), token: gatewayKey },
+    ];
+    for (const { after, token } of given) {
+      const query = `query ($first: Int, $after: String) ${document}`;
+      const { errors = [] } = await lab.query(query, { variables: { after }, token });
       expect(errors.map(({ extensions }) => extensions.code)).toEqual(['BAD_CURSOR']);
     }
   });

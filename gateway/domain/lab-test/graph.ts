@@ -2,6 +2,7 @@ import { readUuid } from '../../graph/arguments.ts';
 import { builder } from '../../graph/builder.ts';
 import { connectionArgs, connectionCost, connectionType } from '../../graph/connection.ts';
 import { cursorConnection } from '../../graph/cursor-connection.ts';
+import { listCursors } from '../../graph/list-cursor.ts';
 import { openEnum } from '../../graph/open-enum.ts';
 import { loadOrderSetMarkers, markerConnectionRef } from '../marker/graph.ts';
 import { getLabTest, type Lab, type LabTest, listLabs, listLabTests } from './rest.ts';
@@ -123,14 +124,14 @@ builder.queryFields((t) => ({
       ...connectionArgs('lab tests'),
       filter: t.arg({ type: labTestFilter, description: 'Which lab tests; all of them when left out.' }),
     },
-    resolve: (_root, { filter, ...args }, { service }) => {
+    resolve: (_root, { filter, ...args }, context) => {
       const asked = {
         labSlug: filter?.labSlug ?? null,
         method: filter?.method?.toLowerCase() ?? null,
         name: filter?.name ?? null,
       };
-      return cursorConnection(args, ['labTests', asked], (request) =>
-        listLabTests(service.forShowing, asked, request),
+      return cursorConnection(args, listCursors(context, ['labTests', asked]), (request) =>
+        listLabTests(context.service.forShowing, asked, request),
       );
     },
   }),

@@ -8,6 +8,7 @@ import {
   connectionType,
 } from '../../graph/connection.ts';
 import { type GraphContext, type LoaderKind, loadEach } from '../../graph/context.ts';
+import { listCursors } from '../../graph/list-cursor.ts';
 import { openEnum } from '../../graph/open-enum.ts';
 import { pagedConnection } from '../../graph/paged-connection.ts';
 import type { Page } from '../../upstream/service.ts';
@@ -103,7 +104,7 @@ export function loadOrderSetMarkers(
   set: OrderSet,
   args: ConnectionArguments,
 ): Promise<Connection<Marker>> {
-  return pagedConnection(args, ['orderSetMarkers', set], (request) =>
+  return pagedConnection(args, listCursors(context, ['orderSetMarkers', set]), (request) =>
     context.loaders.of(orderSetPages).load({ set, request }),
   );
 }
@@ -119,9 +120,9 @@ builder.queryFields((t) => ({
       labSlug: t.arg.string({ description: 'Only markers of the lab with this slug.' }),
       name: t.arg.string({ description: 'Only markers whose name or test code has this text.' }),
     },
-    resolve: (_root, { labSlug = null, name = null, ...args }, { service }) =>
-      pagedConnection(args, ['markers', labSlug, name], (page) =>
-        listMarkers(service.forShowing, { labSlug, name }, page),
+    resolve: (_root, { labSlug = null, name = null, ...args }, context) =>
+      pagedConnection(args, listCursors(context, ['markers', labSlug, name]), (page) =>
+        listMarkers(context.service.forShowing, { labSlug, name }, page),
       ),
   }),
   orderSetMarkers: t.field({

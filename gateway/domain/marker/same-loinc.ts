@@ -1,6 +1,7 @@
 import { builder } from '../../graph/builder.ts';
 import { connectionArgs, connectionCost } from '../../graph/connection.ts';
 import type { LoaderKind } from '../../graph/context.ts';
+import { listCursors } from '../../graph/list-cursor.ts';
 import { offsetConnection } from '../../graph/paged-connection.ts';
 import type { Page, Service } from '../../upstream/service.ts';
 import { loincRef, markerConnectionRef } from './graph.ts';
@@ -74,7 +75,7 @@ builder.objectField(loincRef, 'markers', (t) =>
     resolve: ({ code }, args, context) =>
       code === null
         ? null
-        : offsetConnection(args, ['loincMarkers', code], async ({ offset, limit }) => {
+        : offsetConnection(args, listCursors(context, ['loincMarkers', code]), async ({ offset, limit }) => {
             const { rows, ...page } = await context.loaders.of(markersByLoinc).load(code);
             return { ...page, rows: rows.slice(offset, offset + limit), from: offset };
           }),

@@ -7,6 +7,7 @@ import {
   connectionType,
 } from '../../graph/connection.ts';
 import type { GraphContext } from '../../graph/context.ts';
+import { listCursors } from '../../graph/list-cursor.ts';
 import { newestFirstConnection } from '../../graph/newest-first-connection.ts';
 import { requireOpen } from '../../graph/open-input.ts';
 import { collectionMethod } from '../lab-test/graph.ts';
@@ -95,7 +96,7 @@ function unite(
 
 function listConnection(context: GraphContext, args: ListArguments, userId: string | null) {
   const filter = readFilter(args.filter, userId);
-  return newestFirstConnection(args, ['orders', filter], {
+  return newestFirstConnection(args, listCursors(context, ['orders', filter]), {
     fetch: async (range) => {
       const listed = await listOrders(context.service.forShowing, filter, range).catch((error: unknown) => {
         throw nameRefusedArguments(error, filterNames);

@@ -2,6 +2,7 @@ import { builder } from '../../graph/builder.ts';
 import { connectionArgs, connectionCost, connectionType } from '../../graph/connection.ts';
 import { upstreamCallCost } from '../../graph/cost.ts';
 import { cursorConnection } from '../../graph/cursor-connection.ts';
+import { listCursors } from '../../graph/list-cursor.ts';
 import { openEnum } from '../../graph/open-enum.ts';
 import {
   type ConnectionFault,
@@ -211,9 +212,9 @@ builder.queryField('historicalPulls', (t) =>
       ...connectionArgs('users'),
       providerSlug: t.arg.string({ description: providerArg }),
     },
-    resolve: (_root, { providerSlug = null, ...args }, { service }) =>
-      cursorConnection(args, ['historicalPulls', providerSlug], (request) =>
-        listHistoricalPulls(service, { userId: null, providerSlug }, request),
+    resolve: (_root, { providerSlug = null, ...args }, context) =>
+      cursorConnection(args, listCursors(context, ['historicalPulls', providerSlug]), (request) =>
+        listHistoricalPulls(context.service, { userId: null, providerSlug }, request),
       ),
   }),
 );

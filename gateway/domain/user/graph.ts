@@ -2,6 +2,7 @@ import { readUuid } from '../../graph/arguments.ts';
 import { builder } from '../../graph/builder.ts';
 import { connectionArgs, connectionCost, connectionType } from '../../graph/connection.ts';
 import { type GraphContext, type LoaderKind, loadEach } from '../../graph/context.ts';
+import { listCursors } from '../../graph/list-cursor.ts';
 import { offsetConnection } from '../../graph/paged-connection.ts';
 import { type ConnectedSource, getUser, getUserByClientUserId, listUsers, type User } from './rest.ts';
 
@@ -113,7 +114,9 @@ builder.queryFields((t) => ({
     description:
       'The users the caller may see, oldest first: those created while the list is read stand at its end. One that is deleted meanwhile moves those behind it up by a place, so one of them may be missed.',
     args: connectionArgs('users'),
-    resolve: (_root, args, { service }) =>
-      offsetConnection(args, ['users'], (range) => listUsers(service.forShowing, range)),
+    resolve: (_root, args, context) =>
+      offsetConnection(args, listCursors(context, ['users']), (range) =>
+        listUsers(context.service.forShowing, range),
+      ),
   }),
 }));

@@ -1,4 +1,22 @@
+import { createCursors } from '../../../gateway/events/cursor.ts';
 import type { Connection, ConnectionArguments } from '../../../gateway/graph/connection.ts';
+import { type ListCursors, type ListIdentity, listCursors } from '../../../gateway/graph/list-cursor.ts';
+
+/** The cursors of a list for a server of the team. */
+export function cursorsOf(identity: ListIdentity): ListCursors {
+  const cursors = createCursors(() => 'epoch', [Buffer.alloc(32, 1)]);
+  return listCursors({ caller: { kind: 'TEAM' }, cursors }, identity);
+}
+
+/** Cursors of ours that stand for no place of the list, and texts that are none of ours. */
+export function badCursorsOf(identity: ListIdentity, places: readonly unknown[]): readonly string[] {
+  const { issue } = cursorsOf(identity);
+  return [...places, null, {}, []].flatMap((place) => [
+    issue(place),
+    // Without its MAC, as cursors were before they had one.
+    Buffer.from(JSON.stringify(place)).toString('base64url'),
+  ]);
+}
 
 /** The rows 0, 1, 2, ... of a list; those in `holes` are null, like rows that are not the caller's. */
 export function rowsOf(count: number, holes: readonly number[] = []): readonly (number | null)[] {
