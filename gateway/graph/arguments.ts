@@ -33,8 +33,21 @@ export function readUuids(
   values: readonly string[] | null | undefined,
 ): readonly string[] | null {
   if (values === null || values === undefined) return null;
-  if (values.length > 100) throw new GatewayError('BAD_USER_INPUT', `${name} takes 100 ids at most.`);
-  return values.map((value) => readUuid(name, value));
+  return readIds(name, values).map((value) => readUuid(name, value));
+}
+
+/** A list of ids or codes; none where it is left out. @throws GatewayError BAD_USER_INPUT for more than 100 */
+export function readIds(name: string, values: readonly string[] | null | undefined): readonly string[] {
+  if (values && values.length > 100) {
+    throw new GatewayError('BAD_USER_INPUT', `${name} takes 100 ids at most.`);
+  }
+  return values ?? [];
+}
+
+/** An id that the service writes as a number. @throws GatewayError BAD_USER_INPUT */
+export function readIntegerId(name: string, value: string): number {
+  if (/^\d{1,15}$/.test(value)) return Number(value);
+  throw new GatewayError('BAD_USER_INPUT', `${name} must be a whole number.`);
 }
 
 /** Whether a day (`YYYY-MM-DD`) is over everywhere on earth: nobody knows here which clock the service goes by. */

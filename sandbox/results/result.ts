@@ -144,6 +144,24 @@ export function presentMetadata(world: World, order: Order) {
   };
 }
 
+/** Where a lab is and who answers for it (public service: PerformingLaboratory). */
+function presentLaboratory({ name, city }: (typeof labs)[number]) {
+  return {
+    name,
+    phone_number: '+16025550142',
+    medical_director: 'Dr. Robin Standin',
+    address: {
+      first_line: '1 Example Plaza',
+      second_line: null,
+      city,
+      state: 'AZ',
+      zip: '85004',
+      country: 'US',
+      access_notes: null,
+    },
+  };
+}
+
 function presentSamples(world: World, order: Order, result: OrderEvent) {
   const sampleId = order.sampleId ?? order.id;
   const lab = labOf(world, order);
@@ -152,10 +170,13 @@ function presentSamples(world: World, order: Order, result: OrderEvent) {
       sample_id: order.sampleId,
       control_number: null,
       ...timesOf(order, result),
-      performing_laboratories: lab
-        ? { [lab.slug]: { name: lab.name, phone_number: null, medical_director: null, address: null } }
-        : null,
-      clinical_information: { fasting: false, notes: null, information: null, total_volume: null },
+      performing_laboratories: lab ? { [lab.slug]: presentLaboratory(lab) } : null,
+      clinical_information: {
+        fasting: false,
+        notes: null,
+        information: 'No medication was reported.',
+        total_volume: '5 mL',
+      },
     },
   };
 }

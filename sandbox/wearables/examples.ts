@@ -1,4 +1,5 @@
 import { formatTimestamp } from '../world/clock.ts';
+import { presentResources } from '../world/connections.ts';
 import { seededNumber, seededUuid } from '../world/ids.ts';
 import { presentSource, type User } from '../world/users.ts';
 import type { World } from '../world/world.ts';
@@ -26,7 +27,7 @@ function sourceOf(user: User) {
 /** Public service: ProviderConnectionCreated. */
 function connectionOf(user: User) {
   const source = sourceOf(user);
-  const resource_availability = { activity: { status: 'available', scope_requirements: null } };
+  const resource_availability = presentResources(source.slug);
   return { user_id: user.id, source, provider: source, external_user_id: null, resource_availability };
 }
 

@@ -28,16 +28,28 @@ export function presentConnections(user: User) {
     status: slug === brokenProvider ? 'error' : 'connected',
     external_user_id: null,
     error_details: slug === brokenProvider ? describeError(user) : null,
-    resource_availability: Object.fromEntries(
-      resourcesOf(slug).map((resource, index) => [
+    resource_availability: presentResources(slug),
+  }));
+}
+
+/** What a connection brings: the user has not allowed the fourth resource (public service: ResourceAvailability). */
+export function presentResources(slug: string) {
+  return Object.fromEntries(
+    resourcesOf(slug).map((resource, index) => {
+      const isGranted = index < 3;
+      const [required, optional] = [[`${resource}.read`], [`${resource}.details`]];
+      return [
         resource,
         {
-          status: slug !== brokenProvider && index < 3 ? 'available' : 'unavailable',
-          scope_requirements: null,
+          status: slug !== brokenProvider && isGranted ? 'available' : 'unavailable',
+          scope_requirements: {
+            user_granted: { required: isGranted ? required : [], optional: [] },
+            user_denied: { required: isGranted ? [] : required, optional },
+          },
         },
-      ]),
-    ),
-  }));
+      ];
+    }),
+  );
 }
 
 function describeError(user: User) {

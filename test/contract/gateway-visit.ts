@@ -71,6 +71,7 @@ async function visitCatalogue(ask: Ask, lab: Lab): Promise<void> {
   await askTwoPages(ask, 'markers', { first: 3 });
   const set = { labTestIds: ids.slice(0, 2), addOnProviderIds: ['000307'] };
   await askTwoPages(ask, 'orderSetMarkers', { first: 3, ...set });
+  await ask('orderSetMarkers', { first: 3, addOnMarkerIds: ['27003'] });
 }
 
 async function visitOrders(ask: Ask, lab: Lab): Promise<void> {

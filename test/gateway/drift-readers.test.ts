@@ -125,7 +125,7 @@ const reads: Readonly<Record<string, Ask>> = {
     needsPhysician(service, { labAccountId: null, labTestId, takesPending: false }),
   markers: (service) => listMarkers(service, { labSlug: null, name: null }, page),
   'markers of an order set': (service, { labTestId }) =>
-    listOrderSetMarkers(service, { labTestIds: [labTestId], addOnProviderIds: [] }, page),
+    listOrderSetMarkers(service, { labTestIds: [labTestId], addOn: null }, page),
   orders: (service) => listOrders(service, {}, page),
   'newest orders': (service) => listNewestOrders(service, {}),
   order: (service, { order }) => getOrder(service, order.id),

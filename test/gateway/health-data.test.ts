@@ -380,7 +380,8 @@ test('the team hears of wearables, each event in its own type', async () => {
       ... on HealthSummaryReceived { resource isUpdate summary { id activity { steps } receivedAt } }
       ... on HealthSamplesReceived { resource isUpdate samples { value timestamp } }
       ... on WorkoutStreamReady { workoutId providerId message sport { slug } source { slug } stream { workoutId } }
-      ... on ConnectionChanged { isConnected source { slug } errorType errorTypeRaw errorMessage externalUserId }
+      ... on ConnectionChanged { isConnected source { slug } errorType errorTypeRaw errorMessage errorDetails externalUserId
+        resources { resource status scopeRequirements { userGranted { required optional } userDenied { required } } } }
       ... on HistoricalPullCompleted { resource startDate endDate isFinal source { slug } }
       ... on UnknownEvent { payload } } }`,
   });
@@ -415,7 +416,18 @@ test('the team hears of wearables, each event in its own type', async () => {
     source: { slug: 'oura' },
     stream: null,
   });
-  await send(lab, 'provider.connection.created', { source, external_user_id: 'x-1' });
+  await send(lab, 'provider.connection.created', {
+    source,
+    external_user_id: 'x-1',
+    resource_availability: {
+      sleep: {
+        status: 'available',
+        scope_requirements: { user_granted: { required: ['daily'], optional: [7] }, user_denied: null },
+      },
+      body: 'unreadable',
+      weight: { status: 'unheard_of', scope_requirements: 'all' },
+    },
+  });
   expect(await next()).toMatchObject({
     __typename: 'ConnectionChanged',
     isConnected: true,
@@ -423,11 +435,24 @@ test('the team hears of wearables, each event in its own type', async () => {
     externalUserId: 'x-1',
     errorType: null,
     errorTypeRaw: null,
+    errorDetails: null,
+    resources: [
+      {
+        resource: 'sleep',
+        status: 'AVAILABLE',
+        scopeRequirements: {
+          userGranted: { required: ['daily'], optional: [] },
+          userDenied: { required: [] },
+        },
+      },
+      { resource: 'weight', status: null, scopeRequirements: null },
+    ],
   });
   await send(lab, 'provider.connection.error', {
     provider: 'fitbit',
     error_type: 'brand_new_error',
     message: 'Reconnect.',
+    error_details: 'Failed to pull the data.',
   });
   expect(await next()).toMatchObject({
     isConnected: false,
@@ -435,6 +460,8 @@ test('the team hears of wearables, each event in its own type', async () => {
     errorType: null,
     errorTypeRaw: 'brand_new_error',
     errorMessage: 'Reconnect.',
+    errorDetails: 'Failed to pull the data.',
+    resources: [],
   });
   await send(lab, 'provider.connection.error', { provider: 'fitbit', error_type: 'token_refresh_failed' });
   expect(await next()).toMatchObject({

@@ -198,3 +198,31 @@ test('the catalogue is as it was asked for: labs, lab tests and markers by lab a
     },
   });
 });
+
+test('an order set takes single markers by their ids, or by the codes of the lab', async () => {
+  await using lab = await startLab();
+  const set = (args: string) =>
+    lab.query(`{ orderSetMarkers(first: 10, ${args}) { nodes { id isOrderable } } }`);
+  const byId = await set('addOnMarkerIds: ["27003", "27900"]');
+  expect(byId.data.orderSetMarkers.nodes).toEqual([
+    { id: '27003', isOrderable: true },
+    { id: '27900', isOrderable: true },
+  ]);
+  const test = lab.sandbox.labTests()[0]?.labTestId;
+  const beside = await set(`labTestIds: ["${test}"], addOnMarkerIds: ["6000"], addOnProviderIds: []`);
+  expect(beside.data.orderSetMarkers.nodes.map((marker: { id: string }) => marker.id)).toContain('6000');
+});
+
+test.each([
+  ['both kinds of ids', 'addOnMarkerIds: ["27003"], addOnProviderIds: ["000307"]', 'either'],
+  ['an id that is no number', 'addOnMarkerIds: ["a"]', 'whole number'],
+  ['101 ids', `addOnMarkerIds: [${'1,'.repeat(101)}]`, '100 ids'],
+  ['101 codes', `addOnProviderIds: [${'"1",'.repeat(101)}]`, '100 ids'],
+])('an order set with %s is told before the service is asked', async (_name, args, message) => {
+  await using lab = await startLab();
+  const { errors } = await lab.query(`{ orderSetMarkers(${args}) { nodes { id } } }`);
+  expect(errors?.[0]).toMatchObject({
+    message: expect.stringContaining(message),
+    extensions: { code: 'BAD_USER_INPUT' },
+  });
+});

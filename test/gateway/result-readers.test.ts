@@ -114,9 +114,11 @@ test('what cannot be read of samples and their laboratories is counted where it 
   const { samples } = readNoting(readOrderResults, json, (path, rows) => {
     told[path] = rows;
   });
-  expect(samples.map(({ laboratories }) => laboratories)).toEqual([['A']]);
+  expect(samples.map(({ laboratories }) => laboratories)).toEqual([
+    [expect.objectContaining({ code: 'a', name: 'A' }), expect.objectContaining({ code: 'c', name: null })],
+  ]);
   expect(told).toEqual({
     '$.sample_information.*': 1,
-    '$.sample_information.*.performing_laboratories.*': 2,
+    '$.sample_information.*.performing_laboratories.*': 1,
   });
 });

@@ -25,7 +25,15 @@ test('Connected providers are listed with their state; a broken one says why', a
         slug: 'garmin',
         status: 'connected',
         error_details: null,
-        resource_availability: { activity: { status: 'available', scope_requirements: null } },
+        resource_availability: {
+          activity: {
+            status: 'available',
+            scope_requirements: {
+              user_granted: { required: ['activity.read'], optional: [] },
+              user_denied: { required: [], optional: ['activity.details'] },
+            },
+          },
+        },
       },
       {
         slug: 'dexcom_v3',

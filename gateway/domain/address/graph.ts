@@ -1,18 +1,6 @@
 import { builder } from '../../graph/builder.ts';
 import { toCountry } from './country.ts';
-
-/** An address as the service gives it; `country` may be a code or a full name. */
-export interface Address {
-  readonly receiverName: string | null;
-  readonly firstLine: string | null;
-  readonly secondLine: string | null;
-  readonly city: string | null;
-  readonly state: string | null;
-  readonly zip: string | null;
-  readonly country: string | null;
-  readonly phoneNumber: string | null;
-  readonly accessNotes: string | null;
-}
+import type { Address } from './rest.ts';
 
 export const addressRef = builder.objectRef<Address>('Address').implement({
   description: 'A postal address.',
@@ -20,6 +8,10 @@ export const addressRef = builder.objectRef<Address>('Address').implement({
     receiverName: t.exposeString('receiverName', { description: 'Who receives what is sent there.' }),
     firstLine: t.exposeString('firstLine', { description: 'Street and number.' }),
     secondLine: t.exposeString('secondLine', { description: 'Flat, floor or the like.' }),
+    unit: t.exposeString('unit', {
+      description:
+        'The flat where the service sends it apart; secondLine has it where there is no second line.',
+    }),
     city: t.exposeString('city', { description: 'Name of the city.' }),
     state: t.exposeString('state', { description: 'Region code, such as AZ.' }),
     zip: t.exposeString('zip', { description: 'Postal code.' }),

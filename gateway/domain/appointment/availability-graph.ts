@@ -38,7 +38,12 @@ const placeRef = builder.objectRef<AvailabilityPlace>('AvailabilityPlace').imple
     name: t.exposeString('name', { description: 'Its name.' }),
     address: t.expose('address', { type: addressRef, description: 'Where it is.' }),
     location: t.expose('location', { type: coordinatesRef, description: 'Where that is on the map.' }),
-    distance: t.exposeInt('distance', { description: 'How far it is from the zip code, in miles.' }),
+    distance: t.exposeInt('distance', {
+      description: 'How far it is from the zip code, in miles; null when it is no whole number.',
+    }),
+    distanceRaw: t.exposeString('distanceRaw', {
+      description: 'The distance as the service sent it.',
+    }),
   }),
 });
 

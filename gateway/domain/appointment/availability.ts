@@ -1,4 +1,5 @@
 import type { Service } from '../../upstream/service.ts';
+import { readAddress } from '../address/rest.ts';
 import {
   day,
   flag,
@@ -10,9 +11,10 @@ import {
   required,
   requiredList,
   text,
+  textOrNumber,
   timestamp,
 } from '../reading.ts';
-import { readCoordinates, readVisitAddress } from './rest.ts';
+import { readCoordinates, readDistance } from './rest.ts';
 import { toServiceAddress, type VisitAddress } from './write.ts';
 
 export type AvailabilityDay = ReturnType<typeof readAvailability>[number];
@@ -35,9 +37,10 @@ const readPlace = optional(
   record((raw) => ({
     siteCode: text(raw.code),
     name: text(raw.name),
-    address: readVisitAddress(raw.address),
+    address: readAddress(raw.address),
     location: readCoordinates(raw.location),
-    distance: integer(raw.distance),
+    distance: readDistance(raw.distance),
+    distanceRaw: textOrNumber(raw.distance),
     timeZone: text(raw.iana_timezone),
   })),
 );

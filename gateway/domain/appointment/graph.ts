@@ -80,6 +80,9 @@ appointmentRef.implement({
   fields: (t) => ({
     id: t.exposeID('id', { nullable: false, description: "The service's id of the appointment (uuid)." }),
     orderId: t.exposeID('orderId', { description: 'Id of the order it is for.' }),
+    transactionId: t.exposeID('transactionId', {
+      description: 'Id of the transaction of that order (uuid).',
+    }),
     userId: t.exposeID('userId', { description: 'Id of the user it is for.' }),
     type: t.field({
       type: appointmentType.ref,
@@ -107,6 +110,11 @@ appointmentRef.implement({
     eventStatusRaw: t.exposeString('eventStatus', {
       description: 'What happened to it last, as the service sent it.',
     }),
+    eventData: t.field({
+      type: 'JSON',
+      description: "The provider's own details of what happened last, such as a reason of cancellation.",
+      resolve: (appointment) => appointment.eventData,
+    }),
     events: t.field({
       type: [appointmentEventRef],
       nullable: false,
@@ -129,6 +137,9 @@ appointmentRef.implement({
     }),
     appointmentNotes: t.exposeString('appointmentNotes', {
       description: 'What the visitor is to know about this one appointment.',
+    }),
+    providerId: t.exposeString('providerId', {
+      description: "The provider's id of the appointment, as the service sent it.",
     }),
     externalId: t.exposeString('externalId', { description: "The provider's own reference." }),
     order: t.field({

@@ -1,4 +1,5 @@
 import type { Service } from '../../upstream/service.ts';
+import { readAddress } from '../address/rest.ts';
 import type { CurrentOrder } from '../order/rest.ts';
 import {
   entries,
@@ -11,9 +12,10 @@ import {
   required,
   requiredList,
   text,
+  textOrNumber,
   texts,
 } from '../reading.ts';
-import { readCoordinates, readVisitAddress } from './rest.ts';
+import { readCoordinates, readDistance } from './rest.ts';
 
 export type AreaInfo = ReturnType<typeof readArea>;
 export type PhlebotomyArea = NonNullable<AreaInfo['phlebotomy']>;
@@ -21,8 +23,17 @@ export type PhlebotomyProvider = PhlebotomyArea['providers'][number];
 export type AreaLab = AreaInfo['labs'][number];
 export type ServiceCenter = ReturnType<typeof readCenter>;
 
+/** Samples of the public service call them `tier`, and send one as text. */
+function readServiceTypes(json: unknown): readonly string[] {
+  const only = text(json);
+  return only === null ? texts(json) : [only];
+}
+
 const readProviders = list(
-  record((raw) => ({ provider: required(raw, 'name', text), serviceTypes: texts(raw.service_types) })),
+  record((raw) => ({
+    provider: required(raw, 'name', text),
+    serviceTypes: readServiceTypes(raw.service_types ?? raw.tier),
+  })),
 );
 
 const readPhlebotomy = optional(
@@ -90,9 +101,10 @@ const readCenter = record((raw) => ({
   siteCode: required(raw, 'site_code', text),
   ...(readDetails(raw.metadata) ?? noDetails),
   // The center's address stands among its other details.
-  address: readVisitAddress(raw.metadata),
+  address: readAddress(raw.metadata),
   location: readCoordinates(raw.location),
-  distance: integer(raw.distance),
+  distance: readDistance(raw.distance),
+  distanceRaw: textOrNumber(raw.distance),
   capabilities: texts(raw.capabilities),
   supportedBillTypes: texts(raw.supported_bill_types),
 }));

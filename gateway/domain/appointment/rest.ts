@@ -1,8 +1,10 @@
 import type { Service } from '../../upstream/service.ts';
+import { readAddress } from '../address/rest.ts';
 import type { CurrentOrder } from '../order/rest.ts';
 import {
   flag,
   id,
+  integer,
   list,
   number,
   optional,
@@ -41,20 +43,10 @@ export const readCoordinates = optional(
   record((raw) => ({ longitude: required(raw, 'lng', number), latitude: required(raw, 'lat', number) })),
 );
 
-/** Appointments and places spell the postal code `zip_code` (public service: USAddress). */
-export const readVisitAddress = optional(
-  record((raw) => ({
-    receiverName: null,
-    firstLine: text(raw.first_line),
-    secondLine: text(raw.second_line),
-    city: text(raw.city),
-    state: text(raw.state),
-    zip: text(raw.zip_code),
-    country: null,
-    phoneNumber: text(raw.phone_number),
-    accessNotes: text(raw.access_notes),
-  })),
-);
+/** How far it is, in miles; samples of the public service write the number as text. */
+export function readDistance(json: unknown): number | null {
+  return typeof json === 'string' && /^\d{1,9}$/.test(json) ? Number(json) : integer(json);
+}
 
 const readEvents = list(
   record((raw) => ({
@@ -66,11 +58,12 @@ const readEvents = list(
 
 /** Reads what the service answered about an appointment. @throws Unreadable when it is none */
 export const parseAppointment = record((raw) => {
-  const address = readVisitAddress(raw.address);
+  const address = readAddress(raw.address);
   return {
     id: required(raw, 'id', id),
     userId: id(raw.user_id),
     orderId: id(raw.order_id),
+    transactionId: id(raw.order_transaction_id),
     address,
     location: readCoordinates(raw.location),
     startAt: timestamp(raw.start_at),
@@ -79,12 +72,14 @@ export const parseAppointment = record((raw) => {
     type: text(raw.type),
     provider: text(raw.provider),
     status: text(raw.status),
+    providerId: text(raw.provider_id),
     externalId: text(raw.external_id),
     canReschedule: flag(raw.can_reschedule),
     // The specification returns both notes "in the appointment response"; the public service puts these into the address.
     accessNotes: text(raw.access_notes) ?? address?.accessNotes ?? null,
     appointmentNotes: text(raw.appointment_notes),
     eventStatus: text(raw.event_status),
+    eventData: raw.event_data ?? null,
     events: readEvents(raw.events),
   };
 });

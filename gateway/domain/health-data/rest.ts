@@ -14,6 +14,7 @@ import {
   timestamp,
   writtenDate,
 } from '../reading.ts';
+import { readResources } from '../user/connections.ts';
 
 export type HealthSource = NonNullable<ReturnType<typeof readSource>>;
 export type SummaryReading = NonNullable<ReturnType<typeof readSummary>>;
@@ -195,6 +196,8 @@ const readConnection = optional(
     externalUserId: text(raw.external_user_id),
     errorType: text(raw.error_type),
     errorMessage: text(raw.message),
+    errorDetails: text(raw.error_details),
+    resources: readResources(raw.resource_availability),
   })),
 );
 

@@ -1,7 +1,7 @@
 import { builder } from '../../graph/builder.ts';
 import { claimServiceEvents, serviceEventRef } from '../service-event/graph.ts';
 import type { ServiceEvent } from '../service-event/stream.ts';
-import { connectionErrorType } from '../user/connections-graph.ts';
+import { connectionErrorType, resourceAvailabilityRef } from '../user/connections-graph.ts';
 import { healthSampleRef, healthSourceRef, healthSummaryRef, workoutStreamRef } from './graph.ts';
 import { findWorkoutStream, type HealthSample, type HealthSummary } from './history.ts';
 import {
@@ -170,6 +170,16 @@ builder.objectRef<ServiceEvent>('ConnectionChanged').implement({
     errorMessage: t.string({
       description: "The service's own sentence about what is wrong.",
       resolve: ({ type, payload }) => readConnectionNews(type, payload)?.errorMessage,
+    }),
+    errorDetails: t.string({
+      description: 'More about what is wrong, in words of the service or the provider.',
+      resolve: ({ type, payload }) => readConnectionNews(type, payload)?.errorDetails,
+    }),
+    resources: t.field({
+      type: [resourceAvailabilityRef],
+      nullable: false,
+      description: 'What can be had through a connection that was made.',
+      resolve: ({ type, payload }) => readConnectionNews(type, payload)?.resources ?? [],
     }),
   }),
 });

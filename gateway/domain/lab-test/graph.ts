@@ -41,6 +41,11 @@ const labRef = builder.objectRef<Lab>('Lab').implement({
       description: 'How it takes samples, as the service sent it.',
       resolve: (lab) => [...lab.collectionMethods],
     }),
+    sampleTypesRaw: t.stringList({
+      nullable: false,
+      description: 'What it takes samples of, as the service sent it, such as serum.',
+      resolve: (lab) => [...lab.sampleTypes],
+    }),
     logoUrl: t.expose('logoUrl', { type: 'URL', description: 'Address of its logo.' }),
   }),
 });
@@ -79,6 +84,12 @@ labTestRef.implement({
       resolve: (labTest) => labTest.status,
     }),
     price: t.exposeFloat('price', { description: 'Its price as the service sent it.' }),
+    commonTurnaroundDays: t.exposeInt('commonTurnaroundDays', {
+      description: 'How many days results usually take.',
+    }),
+    worstCaseTurnaroundDays: t.exposeInt('worstCaseTurnaroundDays', {
+      description: 'How many days results take at most.',
+    }),
     fasting: t.exposeBoolean('fasting', { description: 'Whether the patient must fast.' }),
     lab: t.expose('lab', { type: labRef, description: 'The lab that does it.' }),
     markers: t.field({
@@ -89,7 +100,7 @@ labTestRef.implement({
       resolve: (labTest, args, context) =>
         labTest.id === null
           ? null
-          : loadOrderSetMarkers(context, { labTestIds: [labTest.id], addOnProviderIds: [] }, args),
+          : loadOrderSetMarkers(context, { labTestIds: [labTest.id], addOn: null }, args),
     }),
   }),
 });

@@ -2,6 +2,7 @@ import type { Page, Service } from '../../upstream/service.ts';
 import {
   flag,
   id,
+  integer,
   link,
   number,
   optional,
@@ -24,6 +25,7 @@ const readLab = record((raw) => ({
   city: text(raw.city),
   zip: text(raw.zipcode),
   collectionMethods: texts(raw.collection_methods),
+  sampleTypes: texts(raw.sample_types),
   logoUrl: link(raw.logo_url),
 }));
 
@@ -41,6 +43,8 @@ export const readLabTest = record((raw) => ({
   status: text(raw.status),
   price: number(raw.price),
   fasting: flag(raw.fasting),
+  commonTurnaroundDays: integer(raw.common_tat_days),
+  worstCaseTurnaroundDays: integer(raw.worst_case_tat_days),
   lab: readLabOfTest(raw.lab),
 }));
 

@@ -1,4 +1,5 @@
-import { readUuids } from '../../graph/arguments.ts';
+import { GatewayError } from '../../errors.ts';
+import { readIds, readIntegerId, readUuids } from '../../graph/arguments.ts';
 import { builder } from '../../graph/builder.ts';
 import {
   type Connection,
@@ -44,6 +45,9 @@ const expectedResultRef = builder.objectRef<ExpectedResult>('ExpectedResult').im
     id: t.exposeID('id', { nullable: false, description: "The service's id of the expected result." }),
     name: t.exposeString('name', { description: 'Its name.' }),
     slug: t.exposeString('slug', { description: 'Its stable identifier.' }),
+    isRequired: t.exposeBoolean('isRequired', {
+      description: 'Whether the results are incomplete without it.',
+    }),
     labId: t.exposeInt('labId', { description: 'Id of the lab that measures it.' }),
     providerId: t.exposeString('providerId', { description: "The lab's own code for it." }),
     loinc: t.expose('loinc', {
@@ -74,6 +78,18 @@ markerRef.implement({
     unit: t.exposeString('unit', { description: 'The unit it is measured in.' }),
     price: t.exposeString('price', {
       description: 'Its price as the service sent it; placeholder text is possible.',
+    }),
+    isOrderable: t.exposeBoolean('isOrderable', {
+      description: 'Whether it can be ordered; null when the service does not say.',
+    }),
+    isALaCarteEnabled: t.exposeBoolean('isALaCarteEnabled', {
+      description: 'Whether it can be ordered singly, without a lab test around it.',
+    }),
+    commonTurnaroundDays: t.exposeInt('commonTurnaroundDays', {
+      description: 'How many days its results usually take.',
+    }),
+    worstCaseTurnaroundDays: t.exposeInt('worstCaseTurnaroundDays', {
+      description: 'How many days its results take at most.',
     }),
     expectedResults: t.field({
       type: [expectedResultRef],
@@ -133,7 +149,12 @@ builder.queryFields((t) => ({
     args: {
       ...connectionArgs('markers'),
       labTestIds: t.arg.idList({ description: 'Ids of the lab tests in the set (uuid).' }),
-      addOnProviderIds: t.arg.stringList({ description: "The lab's own codes of single markers to add." }),
+      addOnProviderIds: t.arg.stringList({
+        description: "The lab's own codes of single markers to add, 100 at most.",
+      }),
+      addOnMarkerIds: t.arg.idList({
+        description: 'Ids of single markers to add, 100 at most; give these or addOnProviderIds.',
+      }),
     },
     resolve: (_root, args, context) => loadOrderSetMarkers(context, readOrderSet(args), args),
   }),
@@ -143,9 +164,17 @@ builder.queryFields((t) => ({
 function readOrderSet(args: {
   readonly labTestIds?: readonly string[] | null | undefined;
   readonly addOnProviderIds?: readonly string[] | null | undefined;
+  readonly addOnMarkerIds?: readonly string[] | null | undefined;
 }): OrderSet {
-  return {
-    labTestIds: readUuids('labTestIds', args.labTestIds) ?? [],
-    addOnProviderIds: args.addOnProviderIds ?? [],
-  };
+  return { labTestIds: readUuids('labTestIds', args.labTestIds) ?? [], addOn: readAddOn(args) };
+}
+
+type AddOnArguments = Omit<Parameters<typeof readOrderSet>[0], 'labTestIds'>;
+
+function readAddOn({ addOnMarkerIds, addOnProviderIds }: AddOnArguments): OrderSet['addOn'] {
+  const providerIds = readIds('addOnProviderIds', addOnProviderIds);
+  const ids = readIds('addOnMarkerIds', addOnMarkerIds);
+  if (ids.length === 0) return providerIds.length === 0 ? null : { providerIds };
+  if (providerIds.length === 0) return { markerIds: ids.map((id) => readIntegerId('addOnMarkerIds', id)) };
+  throw new GatewayError('BAD_USER_INPUT', 'Give either addOnMarkerIds or addOnProviderIds.');
 }

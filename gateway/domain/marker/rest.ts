@@ -28,6 +28,7 @@ const readExpectedResults = list(
     id: required(raw, 'id', id),
     name: text(raw.name),
     slug: text(raw.slug),
+    isRequired: flag(raw.required),
     loinc: readLoinc(raw.loinc),
     labId: integer(raw.lab_id),
     providerId: text(raw.provider_id),
@@ -69,14 +70,21 @@ const readMarker = record((raw) => ({
   price: text(raw.price),
   expectedResults: readExpectedResults(raw.expected_results),
   questions: readQuestions(raw.aoe) ?? [],
+  isOrderable: flag(raw.is_orderable),
+  isALaCarteEnabled: flag(raw.a_la_carte_enabled),
+  commonTurnaroundDays: integer(raw.common_tat_days),
+  worstCaseTurnaroundDays: integer(raw.worst_case_tat_days),
 }));
 
 const readMarkerPage = pageReader('markers', readMarker);
 
 export interface OrderSet {
   readonly labTestIds: readonly string[];
-  readonly addOnProviderIds: readonly string[];
+  readonly addOn: AddOn | null;
 }
+
+/** Single markers to add, by either kind of id: the public service takes no two kinds at once. */
+export type AddOn = { readonly markerIds: readonly number[] } | { readonly providerIds: readonly string[] };
 
 /** What an order set measures (`POST /v3/lab_tests/list_order_set_markers`: a POST that only reads). */
 export function listOrderSetMarkers(
@@ -91,13 +99,17 @@ export function listOrderSetMarkers(
     query: { page: request.page, size: request.size },
     body: {
       lab_test_ids: set.labTestIds,
-      ...(set.addOnProviderIds.length === 0 ? {} : { add_on: { provider_ids: set.addOnProviderIds } }),
+      ...(set.addOn && { add_on: writeAddOn(set.addOn) }),
     },
     reader: readMarkerPage,
     keeping: 'for-a-time',
     scope: 'read:orders',
     owner: 'anyone',
   });
+}
+
+function writeAddOn(addOn: AddOn) {
+  return 'markerIds' in addOn ? { marker_ids: addOn.markerIds } : { provider_ids: addOn.providerIds };
 }
 
 export interface MarkerFilter {

@@ -10,7 +10,7 @@ import { collectionMethod, labTestRef } from '../lab-test/graph.ts';
 import { loadOrderSetMarkers, markerConnectionRef } from '../marker/graph.ts';
 import { loadUser, userRef } from '../user/graph.ts';
 import { newestOf } from './newest.ts';
-import { shipmentRef, transactionRef } from './parts-graph.ts';
+import { orderDetailsRef, shipmentRef, transactionRef } from './parts-graph.ts';
 import { patientDetailsRef } from './patient-graph.ts';
 import { type CurrentOrder, getOrders, type Order, type OrderEvent } from './rest.ts';
 import { readOrderStatus } from './status.ts';
@@ -77,7 +77,7 @@ function markersOf(order: Order, args: ConnectionArguments, context: GraphContex
   const labTestId = order.labTest?.id ?? null;
   return labTestId === null
     ? null
-    : loadOrderSetMarkers(context, { labTestIds: [labTestId], addOnProviderIds: [] }, args);
+    : loadOrderSetMarkers(context, { labTestIds: [labTestId], addOn: null }, args);
 }
 
 export const orderRef = builder.objectRef<Order>('Order');
@@ -169,6 +169,10 @@ orderRef.implement({
       description: "The patient's address, once known.",
     }),
     shippingAddress: t.expose('shippingAddress', { type: addressRef, description: 'Where a kit is sent.' }),
+    details: t.expose('details', {
+      type: orderDetailsRef,
+      description: "The service's record of how the sample is taken.",
+    }),
     shipment: t.expose('shipment', {
       type: shipmentRef,
       description: 'How a kit travels; null for other methods.',

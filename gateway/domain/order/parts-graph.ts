@@ -1,6 +1,6 @@
 import { builder } from '../../graph/builder.ts';
 import { openEnum } from '../../graph/open-enum.ts';
-import type { OrderTransaction, Shipment } from './rest.ts';
+import type { OrderDetails, OrderTransaction, Shipment } from './rest.ts';
 import { findStep } from './status.ts';
 import { orderStepRef } from './status-graph.ts';
 
@@ -16,11 +16,24 @@ const parcelRef = builder.objectRef<Shipment['outbound']>('Parcel').implement({
 export const shipmentRef = builder.objectRef<Shipment>('Shipment').implement({
   description: 'How a testkit travels to the patient and back.',
   fields: (t) => ({
+    id: t.exposeID('id', { description: "The service's id of the shipment (uuid)." }),
     outbound: t.expose('outbound', { type: parcelRef, description: 'The way to the patient.' }),
     inbound: t.expose('inbound', { type: parcelRef, description: 'The way to the lab.' }),
     notes: t.exposeString('notes', { description: 'Notes on the shipment.' }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When the shipment was made.' }),
     updatedAt: t.expose('updatedAt', { type: 'DateTime', description: 'When the shipment last changed.' }),
+  }),
+});
+
+export const orderDetailsRef = builder.objectRef<OrderDetails>('OrderDetails').implement({
+  description: "The service's record of how the sample of an order is taken: its kit, visit or draw.",
+  fields: (t) => ({
+    id: t.exposeID('id', { description: "The service's id of the record (uuid)." }),
+    appointmentId: t.exposeID('appointmentId', {
+      description: 'Id of the appointment (uuid); null for kits and before there is one.',
+    }),
+    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When the record was made.' }),
+    updatedAt: t.expose('updatedAt', { type: 'DateTime', description: 'When the record last changed.' }),
   }),
 });
 

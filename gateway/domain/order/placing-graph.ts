@@ -1,5 +1,4 @@
-import { GatewayError } from '../../errors.ts';
-import { readOptionalUuid, readUuid, readUuids } from '../../graph/arguments.ts';
+import { readIds, readIntegerId, readOptionalUuid, readUuid, readUuids } from '../../graph/arguments.ts';
 import { builder } from '../../graph/builder.ts';
 import { collectionMethod } from '../lab-test/graph.ts';
 import { billingType } from './billing-graph.ts';
@@ -113,26 +112,13 @@ function readOrderSet(input: typeof orderSetInput.$inferInput): OrderSetRequest 
     labTestIds: readUuids('input.orderSet.labTestIds', input.labTestIds) ?? [],
     addOn: addOn
       ? {
-          markerIds: readList('input.orderSet.addOn.markerIds', addOn.markerIds).map((id) =>
-            readInteger('input.orderSet.addOn.markerIds', id),
+          markerIds: readIds('input.orderSet.addOn.markerIds', addOn.markerIds).map((id) =>
+            readIntegerId('input.orderSet.addOn.markerIds', id),
           ),
-          providerIds: readList('input.orderSet.addOn.providerIds', addOn.providerIds),
+          providerIds: readIds('input.orderSet.addOn.providerIds', addOn.providerIds),
         }
       : null,
   };
-}
-
-/** @throws GatewayError BAD_USER_INPUT for more than 100 items */
-function readList(name: string, values: readonly string[] | null | undefined): readonly string[] {
-  if (values && values.length > 100)
-    throw new GatewayError('BAD_USER_INPUT', `${name} takes 100 ids at most.`);
-  return values ?? [];
-}
-
-/** @throws GatewayError BAD_USER_INPUT */
-function readInteger(name: string, value: string): number {
-  if (/^\d{1,15}$/.test(value)) return Number(value);
-  throw new GatewayError('BAD_USER_INPUT', `${name} must be a whole number.`);
 }
 
 function readNewOrder(input: typeof createOrderInput.$inferInput): NewOrder {
@@ -145,8 +131,8 @@ function readNewOrder(input: typeof createOrderInput.$inferInput): NewOrder {
     clinicalNotes: input.clinicalNotes ?? null,
     consents: readConsents(input.consents),
     aoeAnswers: (input.aoeAnswers ?? []).map(({ markerId, questionId, answer }) => ({
-      markerId: readInteger('input.aoeAnswers.markerId', markerId),
-      questionId: readInteger('input.aoeAnswers.questionId', questionId),
+      markerId: readIntegerId('input.aoeAnswers.markerId', markerId),
+      questionId: readIntegerId('input.aoeAnswers.questionId', questionId),
       answer,
     })),
     activateBy: input.activateBy ? toDay(input.activateBy) : null,

@@ -1,5 +1,6 @@
 import { isGatewayError } from '../../errors.ts';
 import { emptyPage, keepRows, type Page, type Service, type Subject } from '../../upstream/service.ts';
+import { readAddress } from '../address/rest.ts';
 import { readLabTest } from '../lab-test/rest.ts';
 import {
   day,
@@ -17,14 +18,7 @@ import {
 } from '../reading.ts';
 import { fits, isBeyond, lastInstant, type OrderFilter, type OrderRange, queryOf } from './filter.ts';
 import { readPassthrough } from './passthrough.ts';
-import {
-  readAddress,
-  readDetails,
-  readOrderEvent,
-  readPatient,
-  readPhysician,
-  readTransaction,
-} from './shape.ts';
+import { readDetails, readOrderEvent, readPatient, readPhysician, readTransaction } from './shape.ts';
 
 export type Order = ReturnType<typeof parseOrder>;
 /**
@@ -36,6 +30,7 @@ export type CurrentOrder = Order & { readonly [current]: true };
 declare const current: unique symbol;
 
 export type OrderEvent = ReturnType<typeof readOrderEvent>;
+export type OrderDetails = NonNullable<Order['details']>;
 export type Shipment = NonNullable<Order['shipment']>;
 export type OrderTransaction = NonNullable<Order['transaction']>;
 
@@ -64,7 +59,8 @@ export const parseOrder = record((raw) => {
     patient: readPatient(raw.patient_details),
     patientAddress: readAddress(raw.patient_address),
     shippingAddress: readAddress(raw.shipping_details),
-    shipment: details?.shipment ?? null,
+    details: details?.data ?? null,
+    shipment: details?.data?.shipment ?? null,
     transaction: readTransaction(raw.order_transaction),
     interpretation: text(raw.interpretation),
     origin: text(raw.origin),

@@ -3,20 +3,6 @@ import { readMedicalProxy } from '../user/demographics.ts';
 
 /** Readers of the parts of an order; the order itself is read in rest.ts. */
 
-export const readAddress = optional(
-  record((raw) => ({
-    receiverName: text(raw.receiver_name),
-    firstLine: text(raw.first_line),
-    secondLine: text(raw.second_line),
-    city: text(raw.city),
-    state: text(raw.state),
-    zip: text(raw.zip),
-    country: text(raw.country),
-    phoneNumber: text(raw.phone_number),
-    accessNotes: text(raw.access_notes),
-  })),
-);
-
 export const readOrderEvent = record((raw) => ({
   id: required(raw, 'id', id),
   createdAt: timestamp(raw.created_at),
@@ -26,6 +12,7 @@ export const readOrderEvent = record((raw) => ({
 
 const readShipment = optional(
   record((raw) => ({
+    id: id(raw.id),
     outbound: {
       courier: text(raw.outbound_courier),
       trackingNumber: text(raw.outbound_tracking_number),
@@ -42,11 +29,19 @@ const readShipment = optional(
   })),
 );
 
-const readMethodData = optional(record((raw) => readShipment(raw.shipment)));
+const readMethodData = optional(
+  record((raw) => ({
+    id: id(raw.id),
+    createdAt: timestamp(raw.created_at),
+    updatedAt: timestamp(raw.updated_at),
+    appointmentId: id(raw.appointment_id),
+    shipment: readShipment(raw.shipment),
+  })),
+);
 
 /** The details that depend on the collection method. */
 export const readDetails = optional(
-  record((raw) => ({ method: text(raw.type), shipment: readMethodData(raw.data) })),
+  record((raw) => ({ method: text(raw.type), data: readMethodData(raw.data) })),
 );
 
 const readTransactionOrders = list(

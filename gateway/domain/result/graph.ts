@@ -2,6 +2,7 @@ import { builder } from '../../graph/builder.ts';
 import { type GraphContext, type LoaderKind, loadEach } from '../../graph/context.ts';
 import { upstreamCallCost } from '../../graph/cost.ts';
 import { openEnum } from '../../graph/open-enum.ts';
+import { addressRef } from '../address/graph.ts';
 import { interpretation, loadOrder, orderRef } from '../order/graph.ts';
 import type { CurrentOrder, Order } from '../order/rest.ts';
 import { biomarkerResultRef, sourceMarkerRef } from './biomarker-graph.ts';
@@ -11,6 +12,7 @@ import {
   getResults,
   type MissingResult,
   type OrderResults,
+  type PerformingLaboratory,
   type ResultMetadata,
   type ResultSample,
 } from './rest.ts';
@@ -104,6 +106,22 @@ const missingResultRef = builder.objectRef<MissingResult>('MissingResult').imple
   }),
 });
 
+const performingLaboratoryRef = builder.objectRef<PerformingLaboratory>('PerformingLaboratory').implement({
+  description: 'A laboratory that worked on a sample.',
+  fields: (t) => ({
+    code: t.exposeString('code', {
+      nullable: false,
+      description: 'The code that the service lists it under.',
+    }),
+    name: t.exposeString('name', { description: 'Its name.' }),
+    phoneNumber: t.exposeString('phoneNumber', { description: 'Its phone number.' }),
+    medicalDirector: t.exposeString('medicalDirector', {
+      description: 'The physician who answers for its work.',
+    }),
+    address: t.expose('address', { type: addressRef, description: 'Where it is.' }),
+  }),
+});
+
 const sampleRef = builder.objectRef<ResultSample>('ResultSample').implement({
   description: 'A sample that results come from.',
   fields: (t) => ({
@@ -113,10 +131,20 @@ const sampleRef = builder.objectRef<ResultSample>('ResultSample').implement({
     laboratories: t.stringList({
       nullable: false,
       description: 'Names of the laboratories that worked on it.',
-      resolve: (sample) => [...sample.laboratories],
+      resolve: (sample) => sample.laboratories.flatMap(({ name }) => name ?? []),
+    }),
+    performingLaboratories: t.field({
+      type: [performingLaboratoryRef],
+      nullable: false,
+      description: 'The laboratories that worked on it, each with where it is and who answers for it.',
+      resolve: (sample) => sample.laboratories,
     }),
     fasting: t.exposeBoolean('fasting', { description: 'Whether the patient was fasting.' }),
     notes: t.exposeString('notes', { description: 'Clinical notes on it.' }),
+    information: t.exposeString('information', { description: 'Clinical information that came with it.' }),
+    totalVolume: t.exposeString('totalVolume', {
+      description: 'The volume of the sample, with its unit, as the lab wrote it.',
+    }),
   }),
 });
 

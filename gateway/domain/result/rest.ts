@@ -1,4 +1,5 @@
 import type { Service, Subject } from '../../upstream/service.ts';
+import { readAddress } from '../address/rest.ts';
 import type { CurrentOrder } from '../order/rest.ts';
 import {
   entries,
@@ -22,6 +23,7 @@ export type WrittenDate = BiomarkerResult['reported'];
 export type MissingResult = OrderResults['missing'][number];
 export type SourceMarker = BiomarkerResult['sourceMarkers'][number];
 export type ResultSample = OrderResults['samples'][number];
+export type PerformingLaboratory = ResultSample['laboratories'][number];
 
 /** What stands in an object whose keys say nothing that the values do not. */
 function valuesOf<Value>(value: Reader<Value | null>): Reader<readonly Value[]> {
@@ -97,11 +99,25 @@ const readMissing = list(
   })),
 );
 
-const readLaboratories = valuesOf(record((raw) => text(raw.name)));
+const readLaboratory = record((raw) => ({
+  name: text(raw.name),
+  phoneNumber: text(raw.phone_number),
+  medicalDirector: text(raw.medical_director),
+  address: readAddress(raw.address),
+}));
+
+const readLaboratories = entries(readLaboratory);
 
 const readClinicalInformation = optional(
-  record((raw) => ({ fasting: flag(raw.fasting), notes: text(raw.notes) })),
+  record((raw) => ({
+    fasting: flag(raw.fasting),
+    notes: text(raw.notes),
+    information: text(raw.information),
+    totalVolume: text(raw.total_volume),
+  })),
 );
+
+const noClinicalInformation = { fasting: null, notes: null, information: null, totalVolume: null } as const;
 
 const readSamples = valuesOf(
   record((raw) => ({
@@ -110,8 +126,8 @@ const readSamples = valuesOf(
     collected: writtenDate(raw.date_collected),
     received: writtenDate(raw.date_received),
     reported: writtenDate(raw.date_reported),
-    laboratories: readLaboratories(raw.performing_laboratories),
-    ...(readClinicalInformation(raw.clinical_information) ?? { fasting: null, notes: null }),
+    laboratories: readLaboratories(raw.performing_laboratories).map(([code, lab]) => ({ code, ...lab })),
+    ...(readClinicalInformation(raw.clinical_information) ?? noClinicalInformation),
   })),
 );
 

@@ -13,6 +13,8 @@ import {
   listHistoricalPulls,
   type ProviderHistoricalPulls,
   type ResourceAvailability,
+  type ScopeGrants,
+  type ScopeSet,
   type UserHistoricalPulls,
 } from './connections.ts';
 import { loadUser, sourceRef, userRef } from './graph.ts';
@@ -71,21 +73,60 @@ const connectionFaultRef = builder.objectRef<ConnectionFault>('ConnectionFault')
   }),
 });
 
-const resourceAvailabilityRef = builder.objectRef<ResourceAvailability>('ResourceAvailability').implement({
-  description: 'What can be had of one resource through a connection.',
+const scopeSetRef = builder.objectRef<ScopeSet>('ScopeRequirements').implement({
+  description: "Scopes of a provider: what its user can allow, in the provider's own words.",
   fields: (t) => ({
-    resource: t.exposeString('resource', {
+    required: t.stringList({
       nullable: false,
-      description: 'Name of the resource, such as sleep.',
+      description: 'Those that the resource cannot do without.',
+      resolve: (scopes) => [...scopes.required],
     }),
-    status: t.field({
-      type: resourceStatus.ref,
-      description: 'Whether it can be had; null when the status is not one of these.',
-      resolve: (availability) => resourceStatus.known(availability.status),
+    optional: t.stringList({
+      nullable: false,
+      description: 'Those that bring more of the resource.',
+      resolve: (scopes) => [...scopes.optional],
     }),
-    statusRaw: t.exposeString('status', { description: 'The status as the service sent it.' }),
   }),
 });
+
+const scopeGrantsRef = builder.objectRef<ScopeGrants>('ScopeRequirementGrants').implement({
+  description: 'Which scopes of a resource the user allowed at the provider.',
+  fields: (t) => ({
+    userGranted: t.expose('userGranted', {
+      type: scopeSetRef,
+      nullable: false,
+      description: 'What the user allowed.',
+    }),
+    userDenied: t.expose('userDenied', {
+      type: scopeSetRef,
+      nullable: false,
+      description: 'What the user did not allow.',
+    }),
+  }),
+});
+
+/** Shown of connections, and in the news of one. */
+export const resourceAvailabilityRef = builder
+  .objectRef<ResourceAvailability>('ResourceAvailability')
+  .implement({
+    description: 'What can be had of one resource through a connection.',
+    fields: (t) => ({
+      resource: t.exposeString('resource', {
+        nullable: false,
+        description: 'Name of the resource, such as sleep.',
+      }),
+      status: t.field({
+        type: resourceStatus.ref,
+        description: 'Whether it can be had; null when the status is not one of these.',
+        resolve: (availability) => resourceStatus.known(availability.status),
+      }),
+      statusRaw: t.exposeString('status', { description: 'The status as the service sent it.' }),
+      scopeRequirements: t.expose('scopeRequirements', {
+        type: scopeGrantsRef,
+        description: 'What the user allowed for it at the provider; null where the service does not say.',
+      }),
+    }),
+  });
 
 const linkedProviderRef = builder.objectRef<LinkedProvider>('LinkedProvider').implement({
   description: "A user's connection to a provider of data, and how it is.",

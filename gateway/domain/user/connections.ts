@@ -21,10 +21,11 @@ export type ProviderHistoricalPulls = UserHistoricalPulls['providers'][number];
 export type HistoricalPull = ProviderHistoricalPulls['pulls'][number];
 
 /** What can be had of one resource through a connection. */
-export interface ResourceAvailability {
+export interface ResourceAvailability extends ReturnType<typeof readAvailability> {
   readonly resource: string;
-  readonly status: string | null;
 }
+export type ScopeGrants = NonNullable<ResourceAvailability['scopeRequirements']>;
+export type ScopeSet = ScopeGrants['userGranted'];
 
 const readFault = optional(
   record((raw) => ({
@@ -34,7 +35,30 @@ const readFault = optional(
   })),
 );
 
-const readAvailability = entries(record((raw) => ({ status: text(raw.status) })));
+const readScopeSet = optional(
+  record((raw) => ({ required: texts(raw.required), optional: texts(raw.optional) })),
+);
+
+const noScopes = { required: [], optional: [] } as const;
+
+const readScopeGrants = optional(
+  record((raw) => ({
+    userGranted: readScopeSet(raw.user_granted) ?? noScopes,
+    userDenied: readScopeSet(raw.user_denied) ?? noScopes,
+  })),
+);
+
+const readAvailability = record((raw) => ({
+  status: text(raw.status),
+  scopeRequirements: readScopeGrants(raw.scope_requirements),
+}));
+
+const readAvailabilities = entries(readAvailability);
+
+/** What can be had through a connection, by resource; none for what is no map. */
+export function readResources(json: unknown): readonly ResourceAvailability[] {
+  return readAvailabilities(json).map(([resource, availability]) => ({ resource, ...availability }));
+}
 
 const readLinkedProvider = record((raw) => ({
   source: { name: text(raw.name), slug: text(raw.slug), logo: link(raw.logo) },
@@ -42,9 +66,7 @@ const readLinkedProvider = record((raw) => ({
   status: text(raw.status),
   externalUserId: text(raw.external_user_id),
   error: readFault(raw.error_details),
-  resources: readAvailability(raw.resource_availability).map(
-    ([resource, { status }]): ResourceAvailability => ({ resource, status }),
-  ),
+  resources: readResources(raw.resource_availability),
 }));
 
 const readProviderList = requiredList(readLinkedProvider);

@@ -1,22 +1,9 @@
 import type { Service } from '../../upstream/service.ts';
+import { readAddress } from '../address/rest.ts';
 import { day, integer, optional, record, text, where } from '../reading.ts';
 
 export type Demographics = ReturnType<typeof readDemographics>;
 export type MedicalProxy = NonNullable<Demographics['medicalProxy']>;
-
-const readAddress = optional(
-  record((raw) => ({
-    receiverName: null,
-    firstLine: text(raw.first_line),
-    secondLine: text(raw.second_line),
-    city: text(raw.city),
-    state: text(raw.state),
-    zip: text(raw.zip),
-    country: text(raw.country),
-    phoneNumber: null,
-    accessNotes: text(raw.access_notes),
-  })),
-);
 
 /** Who answers for a person under 18, as demographics and orders show it. */
 export const readMedicalProxy = optional(

@@ -122,6 +122,7 @@ export const table: Readonly<Record<string, Treatment>> = {
   'Query.orderSetMarkers(after:)': catalogue,
   'Query.orderSetMarkers(labTestIds:)': catalogue,
   'Query.orderSetMarkers(addOnProviderIds:)': catalogue,
+  'Query.orderSetMarkers(addOnMarkerIds:)': catalogue,
   'LabTest.markers(after:)': catalogue,
   'Loinc.markers(after:)': catalogue,
   'Order.markers(after:)': catalogue,
