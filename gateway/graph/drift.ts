@@ -42,14 +42,19 @@ function findSentAs(type: GraphQLObjectType, field: Field): Resolve | null {
 
 function wrap(name: string, field: Field, values: GraphQLEnumType, sentAs: Resolve): void {
   const resolve: Resolve = field.resolve ?? defaultFieldResolver;
+  // There UNKNOWN is the gateway's own word for what it does not know; everywhere else it is the service's.
+  const isComputed = typeof field.extensions.sentAs === 'function';
+  const silent: unknown = values.extensions.saysNothing;
+  const saysNothing = (text: string) => Array.isArray(silent) && silent.includes(text.toLowerCase());
   field.resolve = (parent, args, context, info) => {
     const shown = resolve(parent, args, context, info);
-    if (shown !== null && shown !== undefined && shown !== 'UNKNOWN' && !Array.isArray(shown)) return shown;
+    const isUnknown = shown === null || shown === undefined || (isComputed && shown === 'UNKNOWN');
+    if (!isUnknown && !Array.isArray(shown)) return shown;
     const sent = sentAs(parent, args, context, info);
     const texts: readonly unknown[] = Array.isArray(sent) ? sent : [sent];
     if (Array.isArray(shown) && shown.length === texts.length) return shown;
     for (const text of texts) {
-      if (typeof text !== 'string' || text === '') continue;
+      if (typeof text !== 'string' || text === '' || saysNothing(text)) continue;
       if (!Array.isArray(shown) || values.getValue(toValue(text)) === undefined)
         context.onUnknown(name, text);
     }

@@ -12,15 +12,21 @@ export interface OpenEnum<Value extends string> {
   readonly known: (raw: string | null) => Value | null;
 }
 
+/**
+ * @param about the description; with `saysNothing` also the values that the service declares and that say nothing: they
+ * are shown as null and count as known (graph/drift.ts)
+ */
 export function openEnum<Value extends string>(
   name: string,
-  description: string,
+  about: string | { readonly description: string; readonly saysNothing: readonly string[] },
   values: Readonly<Record<Value, string>>,
 ): OpenEnum<Value> {
+  const { description, saysNothing } =
+    typeof about === 'string' ? { description: about, saysNothing: [] } : about;
   const described = Object.fromEntries(
     Object.entries<string>(values).map(([value, text]) => [value, { description: text }]),
   ) as Record<Value, { readonly description: string }>;
-  const ref = builder.enumType(name, { description, values: described });
+  const ref = builder.enumType(name, { description, values: described, extensions: { saysNothing } });
   const isKnown = (value: string): value is Value => Object.hasOwn(values, value);
   return {
     ref,

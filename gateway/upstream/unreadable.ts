@@ -52,9 +52,12 @@ export function readNoting<T>(reader: (json: unknown) => T, json: unknown, tell:
   try {
     return readOnce(reader, json);
   } catch (error) {
-    if (isFirstTime(json)) tell(toPath(placeOfRefusal(error)), 1);
+    const refusal = toRefusal(error);
+    // A reader that was asked to read a refusal of the service gives it on: that answer was readable.
+    const isUnreadable = refusal.code === 'UPSTREAM_UNREADABLE';
+    if (isUnreadable && isFirstTime(json)) tell(toPath(placeOfRefusal(error)), 1);
     run.leftOut = null;
-    throw toRefusal(error);
+    throw refusal;
   } finally {
     current = outer;
     if (run.leftOut !== null && isFirstTime(json)) tellLeftOut(json, run.leftOut, tell);

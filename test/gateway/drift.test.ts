@@ -145,6 +145,65 @@ test('known values count nothing', async () => {
   expect(await metric('unreadable_total', own)).toEqual([]);
 });
 
+test('`unknown` counts nothing where the service declares it as a value', async () => {
+  await using own = await startLab({ env: readAnew });
+  const [user] = own.sandbox.users();
+  const [placed] = own.sandbox.orders();
+  const said = { interpretation: 'unknown' };
+  const read = { ...said, sample_type: 'unknown', measurement_kind: 'unknown', sensitivity: 'unknown' };
+  const faults: readonly (readonly [RegExp, unknown])[] = [
+    [
+      /^\/v2\/user\/providers\//,
+      { providers: [{ slug: 'oura', status: 'error', error_details: { error_type: 'unknown' } }] },
+    ],
+    [/^\/lab_report/, { id: crypto.randomUUID(), status: 'completed', data: { results: [read] } }],
+    [/\/result$/, { metadata: said, results: [said], missing_results: [], sample_information: {} }],
+  ];
+  for (const [path, body] of faults) {
+    own.sandbox.faults.add({ path, effect: { kind: 'answer', status: 200, body: JSON.stringify(body) } });
+  }
+
+  const { data, errors } = await own.query(`{
+    user(id: "${user?.userId}") { connections { error { type typeRaw } } }
+    labReport(id: "${crypto.randomUUID()}") {
+      results { interpretation interpretationRaw sampleType measurementKind sensitivity }
+    }
+    order(id: "${placed?.orderId}") { results {
+      metadata { interpretation interpretationRaw } biomarkers { interpretation interpretationRaw }
+    } }
+  }`);
+
+  expect(errors).toBeUndefined();
+  const interpreted = { interpretation: null, interpretationRaw: 'unknown' };
+  expect(data).toEqual({
+    user: { connections: [{ error: { type: 'UNKNOWN', typeRaw: 'unknown' } }] },
+    labReport: {
+      results: [
+        { ...interpreted, sampleType: 'UNKNOWN', measurementKind: 'UNKNOWN', sensitivity: 'UNKNOWN' },
+      ],
+    },
+    order: { results: { metadata: interpreted, biomarkers: [interpreted] } },
+  });
+  expect(await metric('unknown_enum_total', own)).toEqual([]);
+});
+
+test('a refused user, such as one beyond the quota, is no unreadable answer', async () => {
+  await using own = await startLab({ env: readAnew });
+  const detail = { error_type: 'INVALID_REQUEST', error_message: 'The quota of users is used up.' };
+  own.sandbox.faults.add({
+    path: /^\/v2\/user\/?$/,
+    effect: { kind: 'answer', status: 400, body: JSON.stringify({ detail }) },
+  });
+
+  const { data, errors } = await own.query(
+    'mutation { createUser(input: { clientUserId: "one-too-many" }) { __typename ... on UserError { code } } }',
+  );
+
+  expect(errors).toBeUndefined();
+  expect(data.createUser).toEqual({ __typename: 'InputRejected', code: 'INPUT_REJECTED' });
+  expect(await metric('unreadable_total', own)).toEqual([]);
+});
+
 test('rows left out and answers refused are counted by their place, once per answer', async () => {
   await using own = await startLab({ env: readAnew });
   answerWith('/orders', JSON.stringify({ orders: [null, { id: 3 }, { secret: 'Ada' }] }), own);

@@ -17,11 +17,15 @@ import { readOrderStatus } from './status.ts';
 import { orderStatusRef } from './status-graph.ts';
 
 /** Shared with the results, which use the same words. */
-export const interpretation = openEnum('Interpretation', 'What the results of an order mean as a whole.', {
-  NORMAL: 'Within the expected ranges.',
-  ABNORMAL: 'Outside an expected range.',
-  CRITICAL: 'Needs attention at once.',
-});
+export const interpretation = openEnum(
+  'Interpretation',
+  { description: 'What the results of an order mean as a whole.', saysNothing: ['unknown'] },
+  {
+    NORMAL: 'Within the expected ranges.',
+    ABNORMAL: 'Outside an expected range.',
+    CRITICAL: 'Needs attention at once.',
+  },
+);
 
 export const orderOrigin = openEnum('OrderOrigin', 'Why an order exists.', {
   INITIAL: 'It was placed.',
