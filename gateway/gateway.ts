@@ -1,4 +1,4 @@
-import { createServer, type RequestListener } from 'node:http';
+import type { RequestListener } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { getRequestListener } from '@hono/node-server';
 import { type AuditTrail, openAuditTrail } from './audit/trail.ts';
@@ -7,11 +7,11 @@ import type { Config } from './config.ts';
 import { createContexts } from './contexts.ts';
 import { listChangedOrders } from './domain/order/changed.ts';
 import { createAllowances } from './edge/allowances.ts';
+import { createBoundedServer } from './edge/connection-limits.ts';
 import { addDemo, type Demo } from './edge/demo.ts';
 import type { GuardOptions } from './edge/guards.ts';
 import { createListedOperations } from './edge/listed-operations.ts';
 import { loadOperations } from './edge/load-operations.ts';
-import { patience, requireHaste, requireOneHost } from './edge/patience.ts';
 import { createRoutes } from './edge/routes.ts';
 import { GatewayError } from './errors.ts';
 import { type EventStore, openEventStore } from './events/open.ts';
@@ -158,9 +158,9 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
   });
   // Until what answers GraphQL is loaded, all requests go this way, and wait where they must.
   let take: RequestListener = answer;
-  const server = createServer(
-    patience,
-    requireOneHost(requireHaste((request, response) => take(request, response))),
+  const server = createBoundedServer(
+    (request, response) => take(request, response),
+    (reason) => metrics.connectionsCut.inc({ reason }),
   );
   server.on('upgrade', async (request, socket, head) => {
     socket.on('error', destroy);

@@ -23,6 +23,7 @@ export interface Metrics extends DeliveryMetrics {
   readonly wholeAnswers: Counter<'outcome'>;
   readonly unlistedOperations: Counter;
   readonly auditRecords: Counter<'outcome'>;
+  readonly connectionsCut: Counter<'reason'>;
   /** Shows whether the audit trail can be written, looked at each time that metrics are read; null = none is kept. */
   readonly watchAuditTrail: (isWritable: () => boolean | null) => void;
   /** Counts a value that the service sent for an open enum field and the graph does not know. */
@@ -102,6 +103,12 @@ export function createMetrics(peers?: Peers): Metrics {
       name: 'labgraph_audit_records_total',
       help: 'Accesses to the data of users by what became of their lines in the audit trail.',
       labelNames: ['outcome'],
+      registers,
+    }),
+    connectionsCut: new Counter({
+      name: 'labgraph_connections_cut_total',
+      help: 'Connections cut because of what their clients left unread or sent ahead, by reason.',
+      labelNames: ['reason'],
       registers,
     }),
     watchAuditTrail: (isWritable) => {

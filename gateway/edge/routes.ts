@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises';
 import { IncomingMessage } from 'node:http';
 import { Hono } from 'hono';
 import type { Metrics } from '../metrics.ts';
@@ -7,6 +6,7 @@ import { answerDocument, type DocumentsOptions } from './documents.ts';
 import { allowOrigins, secure } from './edge-headers.ts';
 import { answerLaunch, type LaunchOptions } from './launch.ts';
 import type { Operations } from './operations.ts';
+import { createWidgetFiles } from './widget-files.ts';
 
 export interface RoutesOptions extends DocumentsOptions, LaunchOptions {
   /** What answers GraphQL: it is still being loaded when the first webhooks come. */
@@ -37,6 +37,7 @@ const problems = {
 export function createRoutes(options: RoutesOptions): Hono {
   const app = new Hono();
   const allowOrigin = allowOrigins(options.isAllowedOrigin);
+  const answerWidgetFile = createWidgetFiles(options.widgetFolder);
 
   app.use(secure());
   app.use('/graphql', allowOrigin);
@@ -71,7 +72,7 @@ export function createRoutes(options: RoutesOptions): Hono {
     context.body(await options.metrics.text(), 200, { 'content-type': options.metrics.contentType }),
   );
   app.get('/widget/:file{[a-z0-9.-]+\\.(js|css|json|map)}', (context) =>
-    answerWidgetFile(options.widgetFolder, context.req.param('file')),
+    answerWidgetFile(context.req.param('file')),
   );
   app.notFound((context) =>
     context.json({ error: { code: 'NOT_FOUND', message: 'There is nothing here.' } }, 404),
@@ -90,30 +91,4 @@ function remoteAddressOf(connection: unknown): string {
   if (typeof connection !== 'object' || connection === null || !('incoming' in connection)) return '';
   const { incoming } = connection;
   return incoming instanceof IncomingMessage ? (incoming.socket.remoteAddress ?? '') : '';
-}
-
-const contentTypes: Readonly<Record<string, string>> = {
-  js: 'text/javascript; charset=utf-8',
-  css: 'text/css; charset=utf-8',
-  json: 'application/json; charset=utf-8',
-  map: 'application/json; charset=utf-8',
-};
-
-/** Built widget files, for pages of any origin: they are public and hold no data. */
-async function answerWidgetFile(folder: URL, file: string): Promise<Response> {
-  const extension = file.slice(file.lastIndexOf('.') + 1);
-  try {
-    return new Response(await readFile(new URL(file, folder)), {
-      headers: {
-        'content-type': contentTypes[extension] ?? 'application/octet-stream',
-        'access-control-allow-origin': '*',
-        'cross-origin-resource-policy': 'cross-origin',
-        'cache-control': 'public, max-age=300',
-        'x-content-type-options': 'nosniff',
-      },
-    });
-  } catch {
-    const message = 'There is no such widget file. Build the widget with: npm run build';
-    return Response.json({ error: { code: 'NOT_FOUND', message } }, { status: 404 });
-  }
 }

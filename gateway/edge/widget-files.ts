@@ -1,0 +1,52 @@
+import { readFile } from 'node:fs/promises';
+
+const contentTypes: Readonly<Record<string, string>> = {
+  js: 'text/javascript; charset=utf-8',
+  css: 'text/css; charset=utf-8',
+  json: 'application/json; charset=utf-8',
+  map: 'application/json; charset=utf-8',
+};
+
+/**
+ * Answers with built widget files, for pages of any origin: they are public and hold no data. Each is read from the disk
+ * once and stays in memory, so a new build needs a restart.
+ */
+export function createWidgetFiles(folder: URL): (file: string) => Promise<Response> {
+  const cache = new Map<string, Buffer>();
+  const load = async (file: string) => {
+    const cached = cache.get(file);
+    if (cached !== undefined) return cached;
+    const bytes = await readFile(new URL(file, folder));
+    cache.set(file, bytes);
+    return bytes;
+  };
+  return async (file) => {
+    try {
+      return answerFile(file, await load(file));
+    } catch {
+      const message = 'There is no such widget file. Build the widget with: npm run build';
+      return Response.json({ error: { code: 'NOT_FOUND', message } }, { status: 404 });
+    }
+  };
+}
+
+/** The bytes as a stream, because a Response of bytes copies them: all answers share the cached ones. */
+function answerFile(file: string, bytes: Buffer): Response {
+  const body = new ReadableStream<Uint8Array>({
+    start: (controller) => {
+      controller.enqueue(bytes);
+      controller.close();
+    },
+  });
+  const extension = file.slice(file.lastIndexOf('.') + 1);
+  return new Response(body, {
+    headers: {
+      'content-type': contentTypes[extension] ?? 'application/octet-stream',
+      'content-length': String(bytes.length),
+      'access-control-allow-origin': '*',
+      'cross-origin-resource-policy': 'cross-origin',
+      'cache-control': 'public, max-age=300',
+      'x-content-type-options': 'nosniff',
+    },
+  });
+}

@@ -1,0 +1,221 @@
+import { once } from 'node:events';
+import type { RequestListener, Server } from 'node:http';
+import { connect, type Socket } from 'node:net';
+import { afterEach, expect, test, vi } from 'vitest';
+import { WebSocket, WebSocketServer } from 'ws';
+import { type CutReason, createBoundedServer } from '../../gateway/edge/connection-limits.ts';
+import { listenAnywhere } from '../support/listening.ts';
+
+const mebibyte = 1024 * 1024;
+const windowMs = 10_000;
+const lookMs = 500;
+
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+interface Place extends AsyncDisposable {
+  readonly server: Server;
+  readonly port: number;
+  readonly cuts: readonly CutReason[];
+}
+
+/** A bounded server whose clock is moved by hand; its sockets and those of the test are real. */
+async function serve(answer: RequestListener): Promise<Place> {
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'performance'] });
+  const cuts: CutReason[] = [];
+  const server = createBoundedServer(answer, (reason) => cuts.push(reason));
+  const { port } = new URL(await listenAnywhere(server));
+  return {
+    server,
+    port: Number(port),
+    cuts,
+    [Symbol.asyncDispose]: async () => {
+      const closed = once(server, 'close');
+      server.close();
+      server.closeAllConnections();
+      await closed;
+    },
+  };
+}
+
+/** Connects, and asks as often as wanted, one request behind the other; reads nothing by itself. */
+function ask({ port }: Place, paths: readonly string[]): Socket {
+  const socket = connect(port, '127.0.0.1');
+  socket.on('error', () => {});
+  socket.pause();
+  socket.write(paths.map((path) => `GET ${path} HTTP/1.1\r\nhost: gateway\r\n\r\n`).join(''));
+  return socket;
+}
+
+/** Resolves when so many more bytes were read; false when the connection has ended before. */
+async function read(socket: Socket, bytes: number): Promise<boolean> {
+  const { promise, resolve } = Promise.withResolvers<boolean>();
+  let heard = 0;
+  const hear = (chunk: Buffer) => {
+    heard += chunk.length;
+    if (heard >= bytes) resolve(true);
+  };
+  const end = () => resolve(false);
+  socket.on('data', hear).once('close', end);
+  socket.resume();
+  const isRead = await promise;
+  socket.pause();
+  socket.off('data', hear).off('close', end);
+  return isRead;
+}
+
+/** The server's side of the next connection, once so many bytes of its answer lie there. */
+async function unreadSocket(server: Server): Promise<Socket> {
+  const [socket]: Socket[] = await once(server, 'connection');
+  if (socket === undefined) throw new Error('There is no connection.');
+  await vi.waitFor(() => expect(socket.writableLength).toBeGreaterThan(0), 30_000);
+  return socket;
+}
+
+const turns = async () => {
+  for (let turn = 0; turn < 20; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+};
+
+const answerBytes = (bytes: number): RequestListener => {
+  const body = Buffer.alloc(bytes);
+  return (_request, response) => response.end(body);
+};
+
+test('requests sent ahead on one connection are answered one after the other, in their order', async () => {
+  const [begun, ended]: [string[], string[]] = [[], []];
+  let [inHand, mostInHand] = [0, 0];
+  await using place = await serve((request, response) => {
+    inHand += 1;
+    mostInHand = Math.max(mostInHand, inHand);
+    begun.push(request.url ?? '');
+    setImmediate(() => response.end('done'));
+    response.once('finish', () => {
+      inHand -= 1;
+      ended.push(request.url ?? '');
+    });
+  });
+  const paths = Array.from({ length: 20 }, (_, index) => `/${index}`);
+  const socket = ask(place, paths);
+  socket.resume();
+  await vi.waitFor(() => expect(ended).toEqual(paths), 30_000);
+  expect(begun).toEqual(paths);
+  expect(mostInHand).toBe(1);
+  expect(place.cuts).toEqual([]);
+  socket.destroy();
+});
+
+test('of 1,000 requests whose answers nobody reads one is answered, and the connection is cut', async () => {
+  let begun = 0;
+  await using place = await serve((_request, response) => {
+    begun += 1;
+    response.end(Buffer.alloc(mebibyte));
+  });
+  const socket = ask(place, Array(1000).fill('/'));
+  const closed = new Promise((resolve) => socket.once('close', resolve));
+  socket.resume();
+  await closed;
+  expect(begun).toBe(1);
+  expect(place.cuts).toEqual(['pipelined']);
+});
+
+test('a client that reads nothing of its answer is cut after ten seconds', async () => {
+  await using place = await serve(answerBytes(24 * mebibyte));
+  const client = ask(place, ['/']);
+  const socket = await unreadSocket(place.server);
+  const closed = once(socket, 'close');
+  vi.advanceTimersByTime(windowMs);
+  expect(socket.destroyed).toBe(false);
+  vi.advanceTimersByTime(lookMs);
+  await closed;
+  expect(place.cuts).toEqual(['stalled']);
+  client.destroy();
+});
+
+test('a client that reads a large answer slowly, and does read, gets all of it', async () => {
+  const bytes = 31 * mebibyte;
+  await using place = await serve(answerBytes(bytes));
+  const client = ask(place, ['/']);
+  await unreadSocket(place.server);
+  vi.advanceTimersByTime(lookMs);
+  // More at a time than the two systems hold between them.
+  for (let part = 0; part < 2; part += 1) {
+    expect(await read(client, 12 * mebibyte)).toBe(true);
+    await turns();
+    vi.advanceTimersByTime(windowMs);
+  }
+  expect(await read(client, 6 * mebibyte)).toBe(true);
+  expect(place.cuts).toEqual([]);
+  client.destroy();
+});
+
+test('a connection on which nothing is asked is ended after eleven seconds, though empty lines come', async () => {
+  await using place = await serve((_request, response) => response.end('done'));
+  const client = ask(place, ['/']);
+  const [socket]: Socket[] = await once(place.server, 'connection');
+  expect(await read(client, 'done'.length)).toBe(true);
+  await turns();
+  vi.advanceTimersByTime(10_000);
+  client.write('\r\n\r\n');
+  await turns();
+  expect(socket?.writable).toBe(true);
+  vi.advanceTimersByTime(6000);
+  expect(socket?.writable).toBe(false);
+  client.destroy();
+});
+
+test('a stream and a socket that have nothing to say stay open for an hour', async () => {
+  const streams: (() => void)[] = [];
+  await using place = await serve((_request, response) => {
+    response.write('first');
+    streams.push(() => response.write('second'));
+  });
+  const sockets = new WebSocketServer({ server: place.server });
+  sockets.on('connection', (socket) => socket.on('message', () => socket.send('there')));
+  const stream = ask(place, ['/']);
+  expect(await read(stream, 'first'.length)).toBe(true);
+  const webSocket = new WebSocket(`ws://127.0.0.1:${place.port}`);
+  await once(webSocket, 'open');
+
+  vi.advanceTimersByTime(3_600_000);
+  for (const write of streams) write();
+  expect(await read(stream, 'second'.length)).toBe(true);
+  webSocket.send('still there?');
+  expect(String((await once(webSocket, 'message'))[0])).toBe('there');
+  expect(place.cuts).toEqual([]);
+  webSocket.terminate();
+  stream.destroy();
+});
+
+test('a WebSocket client that does not read is cut as well', async () => {
+  await using place = await serve(() => {});
+  const sockets = new WebSocketServer({ server: place.server });
+  sockets.on('connection', (socket) => socket.send(Buffer.alloc(24 * mebibyte)));
+  const client = new WebSocket(`ws://127.0.0.1:${place.port}`);
+  client.on('error', () => {});
+  client.on('open', () => client.pause());
+  const socket = await unreadSocket(place.server);
+  const closed = once(socket, 'close');
+  vi.advanceTimersByTime(windowMs + lookMs);
+  await closed;
+  expect(place.cuts).toEqual(['stalled']);
+  client.terminate();
+});
+
+test('more unread bytes than one connection may have, or all together, are cut at the next look', async () => {
+  const body = { '/large': Buffer.alloc(44 * mebibyte), '/': Buffer.alloc(30 * mebibyte) };
+  await using place = await serve((request, response) =>
+    response.end(request.url === '/large' ? body['/large'] : body['/']),
+  );
+  const clients: Socket[] = [];
+  const sockets: Socket[] = [];
+  for (const path of ['/large', '/', '/', '/']) {
+    clients.push(ask(place, [path]));
+    sockets.push(await unreadSocket(place.server));
+  }
+  vi.advanceTimersByTime(lookMs);
+  await vi.waitFor(() => expect(sockets.filter(({ destroyed }) => destroyed)).toHaveLength(2), 30_000);
+  expect(sockets[0]?.destroyed).toBe(true);
+  expect(place.cuts).toEqual(['unread', 'unread']);
+  for (const client of clients) client.destroy();
+});
