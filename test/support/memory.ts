@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 
 /** Resident memory of a process of this machine, in MiB. */
-export function readResidentMemory(pid: number): number {
+function readResidentMemory(pid: number): number {
   const [, kibibytes] = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];
   return Number(kibibytes) / 1024;
 }
