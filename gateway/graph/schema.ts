@@ -38,7 +38,8 @@ import '../domain/health-data/graph.ts';
 import '../domain/health-data/service-events.ts';
 import { builder } from './builder.ts';
 import { tellUnknowns } from './drift.ts';
+import { requireScopes } from './needs-scope.ts';
 import { resumeFromLastEventId } from './resume.ts';
 
 /** The whole graph. One line above per concept: taking it away takes the concept out of the schema. */
-export const schema: GraphQLSchema = resumeFromLastEventId(tellUnknowns(builder.toSchema()));
+export const schema: GraphQLSchema = requireScopes(resumeFromLastEventId(tellUnknowns(builder.toSchema())));

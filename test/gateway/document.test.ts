@@ -131,11 +131,18 @@ test("another's order and a random one get the same refusal, and the service is 
   expect(lab.sandbox.calls.filter((call) => call.includes('/pdf'))).toEqual([]);
 });
 
-test('a result needs the scope read:results; the requisition belongs to the order', async () => {
+test.each([
+  ['RESULT', 'read:results'],
+  ['REQUISITION', 'read:profile'],
+] as const)('a document of kind %s needs the scope %s', async (kind, scope) => {
   await using lab = await startLab();
-  const token = await lab.tokenFor(lab.sandbox.orders()[0]?.userId ?? '');
-  expect((await ask(lab, { token })).errors[0].extensions.code).toBe('FORBIDDEN');
-  expect((await ask(lab, { kind: 'REQUISITION', token })).__typename).toBe('DocumentTicket');
+  const userId = lab.sandbox.orders()[0]?.userId ?? '';
+  const without = await lab.tokenFor(userId);
+  lab.sandbox.clearCalls();
+  expect((await ask(lab, { kind, token: without })).errors[0].extensions.code).toBe('FORBIDDEN');
+  expect(lab.sandbox.calls).toEqual([]);
+  const token = await lab.tokenFor(userId, { scopes: ['read:orders', scope] });
+  expect((await ask(lab, { kind, token })).__typename).toBe('DocumentTicket');
 });
 
 test('an order that moved to another user after the ticket was made is not handed out', async () => {

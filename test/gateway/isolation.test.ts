@@ -128,6 +128,70 @@ test('a token without a scope is told which one it needs', async () => {
   expect(answer.errors?.[0]?.message).toContain('read:profile');
 });
 
+const personal = 'patient { firstName } patientAddress { city } shippingAddress { city } requisitionFormUrl';
+
+test.each([
+  ['without read:profile', () => ({})],
+  ['limited to some orders', (orderIds: readonly string[]) => ({ scopes, orderIds })],
+])('a token %s reads its orders without what tells of the patient, at no further call', async (_, limit) => {
+  await using lab = await startLab();
+  const [one] = lab.sandbox.orders();
+  const own = lab.sandbox.orders().filter(({ userId }) => userId === one?.userId);
+  const ids = own.map(({ orderId }) => orderId).toSorted();
+  const token = await lab.tokenFor(one?.userId ?? '', limit(ids));
+  lab.sandbox.clearCalls();
+  const { data, errors } = await lab.query(
+    `{ orders(first: 100) { nodes { id status { label } ${personal} } } }`,
+    { token },
+  );
+  const { nodes } = data.orders;
+  expect(nodes.map(({ id }: { id: string }) => id).toSorted()).toEqual(ids);
+  for (const { status, ...order } of nodes) {
+    expect(status.label).toEqual(expect.any(String));
+    const refused = { patient: null, patientAddress: null, shippingAddress: null, requisitionFormUrl: null };
+    expect(order).toEqual({ id: order.id, ...refused });
+  }
+  expect(errors).toHaveLength(4 * ids.length);
+  expect(new Set(errors?.map(({ extensions }) => extensions.code))).toEqual(new Set(['FORBIDDEN']));
+  expect(lab.sandbox.calls).toEqual([expect.stringMatching(/^GET \/orders\?/)]);
+});
+
+test('a token with read:profile reads of its orders who the patient is', async () => {
+  await using lab = await startLab();
+  const [one] = lab.sandbox.orders();
+  const token = await lab.tokenFor(one?.userId ?? '', { scopes: ['read:orders', 'read:profile'] });
+  const { data, errors } = await lab.query(`{ order(id: "${one?.orderId}") { ${personal} } }`, { token });
+  expect(errors).toBeUndefined();
+  expect(data.order).toMatchObject({
+    patient: { firstName: expect.any(String) },
+    patientAddress: { city: expect.any(String) },
+  });
+});
+
+test('a token without read:profile sees where its lab visit takes place, and no home', async () => {
+  await using lab = await startLab();
+  const visits = lab.sandbox.orders().filter(({ status }) => status.endsWith('appointment_scheduled'));
+  const seen = await Promise.all(
+    visits.map(async ({ userId, orderId }) => {
+      const query = `{ order(id: "${orderId}") { appointment { type startAt address { city } location { latitude } } } }`;
+      const { data } = await lab.query(query, { token: await lab.tokenFor(userId) });
+      const { type, startAt, address, location } = data.order.appointment;
+      expect(startAt).toEqual(expect.any(String));
+      return [type, address !== null, location !== null];
+    }),
+  );
+  expect(seen).toContainEqual(['PATIENT_SERVICE_CENTER', true, true]);
+  expect(seen).toContainEqual(['PHLEBOTOMY', false, false]);
+});
+
+test('a token without read:profile cannot search for a name', async () => {
+  await using lab = await startLab();
+  const { mine } = pickTwo(lab);
+  const token = await lab.tokenFor(mine.userId);
+  const { errors } = await lab.query('{ orders(filter: { search: "a" }) { nodes { id } } }', { token });
+  expect(errors?.[0]?.extensions).toEqual({ code: 'FORBIDDEN' });
+});
+
 test('nobody without a key or token gets anything but 401', async () => {
   await using lab = await startLab();
   const answers = [];

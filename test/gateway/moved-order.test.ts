@@ -7,7 +7,7 @@ import { subscribeOverSse } from '../support/subscribe.ts';
 const nested = `results { biomarkers { value } metadata { patientName } } resultMetadata { patientName }
   serviceCenters { siteCode } appointment { id }`;
 const nothing = { results: null, resultMetadata: null, serviceCenters: null, appointment: null };
-const scopes = ['read:orders', 'write:orders', 'read:results'];
+const scopes = ['read:orders', 'write:orders', 'read:results', 'read:profile'];
 
 const createTestkit = `mutation ($input: CreateTestkitOrderInput!) { createTestkitOrder(input: $input) {
   ... on OrderCreated { cursor order { id userId ${nested} } }

@@ -116,7 +116,8 @@ describe('the order list', () => {
   test('a viewer finds only own orders, whatever the filter', async () => {
     await using lab = await startLab();
     const [mine, theirs] = lab.sandbox.users();
-    const token = await lab.tokenFor(mine?.userId ?? '');
+    const scopes = ['read:orders', 'read:profile'];
+    const token = await lab.tokenFor(mine?.userId ?? '', { scopes });
     const own = lab.sandbox.orders().filter(({ userId }) => userId === mine?.userId);
     expect((await ask(lab, { search: 'blake example' }, {}, token)).nodes).toEqual([]);
     expect((await ask(lab, { search: theirs?.userId }, {}, token)).nodes).toEqual([]);

@@ -4,6 +4,7 @@ import {
   isEnumType,
   isInputObjectType,
   isInterfaceType,
+  isNonNullType,
   isObjectType,
   isSpecifiedScalarType,
 } from 'graphql';
@@ -41,4 +42,17 @@ test('every type, field, argument and enum value has a sentence that describes i
   expect(parts.length).toBeGreaterThan(300);
   const silent = parts.filter(([, description]) => !/^\S.{5,}[.;)]$/s.test(description ?? ''));
   expect(silent).toEqual([]);
+});
+
+test('a field that needs a scope of its own says so and can be null', () => {
+  const guarded = ownTypes.flatMap((type) =>
+    isObjectType(type)
+      ? Object.values(type.getFields()).filter(({ extensions }) => extensions.scope !== undefined)
+      : [],
+  );
+  expect(guarded.length).toBeGreaterThan(10);
+  for (const { description, extensions, type } of guarded) {
+    expect(description).toContain(`Needs the scope ${extensions.scope}`);
+    expect(isNonNullType(type)).toBe(false);
+  }
 });

@@ -1,6 +1,7 @@
 import { builder } from '../../graph/builder.ts';
 import { type GraphContext, type LoaderKind, loadEach } from '../../graph/context.ts';
 import { upstreamCallCost } from '../../graph/cost.ts';
+import { needsScope } from '../../graph/needs-scope.ts';
 import { openEnum } from '../../graph/open-enum.ts';
 import { addressRef } from '../address/graph.ts';
 import { loadOrder, orderRef } from '../order/graph.ts';
@@ -45,6 +46,10 @@ const appointmentEventStatus = openEnum('AppointmentEventStatus', 'What happened
   CANCELLED: 'It was cancelled.',
 });
 
+/** Whatever is not known to be at a service center may be at the patient's. */
+const atHome = ({ type }: Appointment) => type !== 'patient_service_center';
+const homeNeedsProfile = 'Needs the scope read:profile unless it is a service center.';
+
 export const coordinatesRef = builder.objectRef<Coordinates>('Coordinates').implement({
   description: 'A point on the map.',
   fields: (t) => ({
@@ -68,7 +73,8 @@ const appointmentEventRef = builder.objectRef<AppointmentEvent>('AppointmentEven
     }),
     details: t.field({
       type: 'JSON',
-      description: "The provider's own details, different for each provider.",
+      extensions: needsScope('read:profile'),
+      description: "The provider's own details, different for each provider. Needs the scope read:profile.",
       resolve: (event) => event.details,
     }),
   }),
@@ -112,7 +118,9 @@ appointmentRef.implement({
     }),
     eventData: t.field({
       type: 'JSON',
-      description: "The provider's own details of what happened last, such as a reason of cancellation.",
+      extensions: needsScope('read:profile'),
+      description:
+        "The provider's own details of what happened last, such as a reason of cancellation. Needs the scope read:profile.",
       resolve: (appointment) => appointment.eventData,
     }),
     events: t.field({
@@ -129,11 +137,21 @@ appointmentRef.implement({
     timeZone: t.exposeString('timeZone', {
       description: 'Time zone of the place, such as America/Phoenix.',
     }),
-    address: t.expose('address', { type: addressRef, description: 'Where it takes place.' }),
-    location: t.expose('location', { type: coordinatesRef, description: 'Where that is on the map.' }),
+    address: t.expose('address', {
+      type: addressRef,
+      extensions: needsScope('read:profile', atHome),
+      description: `Where it takes place. ${homeNeedsProfile}`,
+    }),
+    location: t.expose('location', {
+      type: coordinatesRef,
+      extensions: needsScope('read:profile', atHome),
+      description: `Where that is on the map. ${homeNeedsProfile}`,
+    }),
     canReschedule: t.exposeBoolean('canReschedule', { description: 'Whether it can be moved.' }),
     accessNotes: t.exposeString('accessNotes', {
-      description: "How the visitor gets to the door; given with the order's address.",
+      extensions: needsScope('read:profile'),
+      description:
+        "How the visitor gets to the door; given with the order's address. Needs the scope read:profile.",
     }),
     appointmentNotes: t.exposeString('appointmentNotes', {
       description: 'What the visitor is to know about this one appointment.',

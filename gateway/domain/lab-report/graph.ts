@@ -2,6 +2,7 @@ import { readUuid } from '../../graph/arguments.ts';
 import { builder } from '../../graph/builder.ts';
 import type { GraphContext } from '../../graph/context.ts';
 import { upstreamCallCost } from '../../graph/cost.ts';
+import { needsScope } from '../../graph/needs-scope.ts';
 import { openEnum } from '../../graph/open-enum.ts';
 import { loadUser, userRef } from '../user/graph.ts';
 import { getLabReport, type LabReport, type LabReportData } from './rest.ts';
@@ -55,18 +56,30 @@ async function loadLabReport({ service, events }: GraphContext, id: string): Pro
 const metadataRef = builder.objectRef<NonNullable<LabReportData['metadata']>>('LabReportMetadata').implement({
   description: 'What a lab report says of itself, as far as it could be read.',
   fields: (t) => ({
-    patientFirstName: t.exposeString('patientFirstName', { description: 'First name of the patient.' }),
-    patientLastName: t.exposeString('patientLastName', { description: 'Last name of the patient.' }),
+    patientFirstName: t.exposeString('patientFirstName', {
+      extensions: needsScope('read:profile'),
+      description: 'First name of the patient. Needs the scope read:profile.',
+    }),
+    patientLastName: t.exposeString('patientLastName', {
+      extensions: needsScope('read:profile'),
+      description: 'Last name of the patient. Needs the scope read:profile.',
+    }),
     dob: t.field({
       type: 'Date',
-      description: 'Date of birth of the patient; null when the text is no ISO 8601 date.',
+      extensions: needsScope('read:profile'),
+      description:
+        'Date of birth of the patient; null when the text is no ISO 8601 date. Needs the scope read:profile.',
       resolve: ({ born }) => born.on,
     }),
     dobRaw: t.string({
-      description: 'Date of birth of the patient as the report has it.',
+      extensions: needsScope('read:profile'),
+      description: 'Date of birth of the patient as the report has it. Needs the scope read:profile.',
       resolve: ({ born }) => born.raw,
     }),
-    gender: t.exposeString('gender', { description: 'Gender of the patient, as the service has it.' }),
+    gender: t.exposeString('gender', {
+      extensions: needsScope('read:profile'),
+      description: 'Gender of the patient, as the service has it. Needs the scope read:profile.',
+    }),
     labName: t.exposeString('labName', { description: 'The lab that wrote the report.' }),
     reportedOn: t.field({
       type: 'Date',

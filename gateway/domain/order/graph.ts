@@ -3,6 +3,7 @@ import { builder } from '../../graph/builder.ts';
 import { type ConnectionArguments, connectionArgs, connectionCost } from '../../graph/connection.ts';
 import type { GraphContext, LoaderKind } from '../../graph/context.ts';
 import { upstreamCallCost } from '../../graph/cost.ts';
+import { needsScope } from '../../graph/needs-scope.ts';
 import { openEnum } from '../../graph/open-enum.ts';
 import type { Page } from '../../upstream/service.ts';
 import { addressRef } from '../address/graph.ts';
@@ -167,12 +168,21 @@ orderRef.implement({
       description: 'The method as the service sent it.',
       resolve: (order) => order.method,
     }),
-    patient: t.expose('patient', { type: patientDetailsRef, description: 'The patient, once known.' }),
+    patient: t.expose('patient', {
+      type: patientDetailsRef,
+      extensions: needsScope('read:profile'),
+      description: 'The patient, once known. Needs the scope read:profile.',
+    }),
     patientAddress: t.expose('patientAddress', {
       type: addressRef,
-      description: "The patient's address, once known.",
+      extensions: needsScope('read:profile'),
+      description: "The patient's address, once known. Needs the scope read:profile.",
     }),
-    shippingAddress: t.expose('shippingAddress', { type: addressRef, description: 'Where a kit is sent.' }),
+    shippingAddress: t.expose('shippingAddress', {
+      type: addressRef,
+      extensions: needsScope('read:profile'),
+      description: 'Where a kit is sent. Needs the scope read:profile.',
+    }),
     details: t.expose('details', {
       type: orderDetailsRef,
       description: "The service's record of how the sample is taken.",
@@ -217,7 +227,8 @@ orderRef.implement({
     }),
     requisitionFormUrl: t.expose('requisitionFormUrl', {
       type: 'URL',
-      description: 'Address of the requisition form.',
+      extensions: needsScope('read:profile'),
+      description: 'Address of the requisition form, which names the patient. Needs the scope read:profile.',
     }),
     passthrough: t.exposeString('passthrough', {
       description: 'Your own text, as given when the order was placed.',

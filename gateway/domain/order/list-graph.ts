@@ -61,7 +61,7 @@ const orderFilter = builder.inputType('OrderFilter', {
     updatedBefore: t.field({ type: 'DateTime', description: 'Only orders last changed then or earlier.' }),
     search: t.string({
       description:
-        'Only orders with this text in their id, their user id or the name of patient or receiver.',
+        'Only orders with this text in their id, their user id or the name of patient or receiver. Needs the scope read:profile.',
     }),
   }),
 });
@@ -96,6 +96,8 @@ function unite(
 
 function listConnection(context: GraphContext, args: ListArguments, userId: string | null) {
   const filter = readFilter(args.filter, userId);
+  // Whether a text is in a name tells the name, letter by letter.
+  if (filter.search !== undefined) context.service.require('read:profile');
   return newestFirstConnection(args, listCursors(context, ['orders', filter]), {
     fetch: async (range) => {
       const listed = await listOrders(context.service.forShowing, filter, range).catch((error: unknown) => {

@@ -1,6 +1,7 @@
 import { builder } from '../../graph/builder.ts';
 import { type GraphContext, type LoaderKind, loadEach } from '../../graph/context.ts';
 import { upstreamCallCost } from '../../graph/cost.ts';
+import { needsScope } from '../../graph/needs-scope.ts';
 import { openEnum } from '../../graph/open-enum.ts';
 import { addressRef } from '../address/graph.ts';
 import { interpretation, loadOrder, orderRef } from '../order/graph.ts';
@@ -65,10 +66,18 @@ const metadataRef = builder.objectRef<ResultMetadata>('ResultMetadata').implemen
       description: 'The interpretation as the service sent it.',
       resolve: (metadata) => metadata.interpretation,
     }),
-    patientName: t.exposeString('patientName', { description: 'Name of the patient, as the lab has it.' }),
-    age: t.exposeString('age', { description: 'Age of the patient in years, as the lab has it.' }),
+    patientName: t.exposeString('patientName', {
+      extensions: needsScope('read:profile'),
+      description: 'Name of the patient, as the lab has it. Needs the scope read:profile.',
+    }),
+    age: t.exposeString('age', {
+      extensions: needsScope('read:profile'),
+      description: 'Age of the patient in years, as the lab has it. Needs the scope read:profile.',
+    }),
     birthDateRaw: t.string({
-      description: 'Birth date of the patient as the lab wrote it, in whatever form.',
+      extensions: needsScope('read:profile'),
+      description:
+        'Birth date of the patient as the lab wrote it, in whatever form. Needs the scope read:profile.',
       resolve: (metadata) => metadata.birthDate,
     }),
     provider: t.exposeString('provider', { description: 'The physician who ordered the test.' }),

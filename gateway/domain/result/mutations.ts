@@ -6,8 +6,14 @@ import { type DocumentNotReady, type DocumentTicket, requestDocumentTicket } fro
 const documentKind = builder.enumType('DocumentKind', {
   description: 'Which document of an order.',
   values: {
-    RESULT: { description: 'The report of its results. Viewer tokens need the scope read:results.' },
-    REQUISITION: { description: 'The form that asks the lab for the test.' },
+    RESULT: {
+      description:
+        'The report of its results, which names the patient. Viewer tokens need the scope read:results.',
+    },
+    REQUISITION: {
+      description:
+        'The form that asks the lab for the test, which names the patient. Viewer tokens need the scope read:profile.',
+    },
   } as const,
 });
 

@@ -173,16 +173,16 @@ export function getResultMetadata(service: Service, order: CurrentOrder): Promis
   });
 }
 
-/** Documents of an order: where they are, and what a viewer token needs for them. */
+/** Documents of an order: where they are, and what a viewer token needs for them beside read:orders. */
 const documents = {
   RESULT: { operation: 'result.pdf', path: 'result/pdf', scope: 'read:results' },
-  REQUISITION: { operation: 'result.requisition-pdf', path: 'requisition/pdf', scope: 'read:orders' },
+  REQUISITION: { operation: 'result.requisition-pdf', path: 'requisition/pdf', scope: 'read:profile' },
 } as const;
 
 export type DocumentKind = keyof typeof documents;
 
-/** The scope a viewer token needs for a document. */
-export function scopeOfDocument(kind: DocumentKind): 'read:results' | 'read:orders' {
+/** The scope a viewer token needs for a document, beside read:orders. */
+export function scopeOfDocument(kind: DocumentKind): 'read:results' | 'read:profile' {
   return documents[kind].scope;
 }
 

@@ -3,6 +3,7 @@ import { builder } from '../../graph/builder.ts';
 import { connectionArgs, connectionCost, connectionType } from '../../graph/connection.ts';
 import { type GraphContext, type LoaderKind, loadEach } from '../../graph/context.ts';
 import { listCursors } from '../../graph/list-cursor.ts';
+import { needsScope } from '../../graph/needs-scope.ts';
 import { offsetConnection } from '../../graph/paged-connection.ts';
 import { type ConnectedSource, getUser, getUserByClientUserId, listUsers, type User } from './rest.ts';
 
@@ -73,7 +74,8 @@ userRef.implement({
     }),
     fallbackBirthDate: t.expose('fallbackBirthDate', {
       type: fallbackBirthDateRef,
-      description: 'The birth date used where demographics give none.',
+      extensions: needsScope('read:profile'),
+      description: 'The birth date used where demographics give none. Needs the scope read:profile.',
     }),
     fallbackTimeZone: t.expose('fallbackTimeZone', {
       type: fallbackTimeZoneRef,

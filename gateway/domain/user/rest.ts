@@ -51,7 +51,6 @@ const ownerOf = (user: User): Subject => ({ userId: user.id, teamId: user.teamId
 function toVisible({ rights }: Service, user: User | null): User | null {
   if (user === null || rights.orderIds === null) return user;
   const hidden = {
-    fallbackBirthDate: null,
     fallbackTimeZone: null,
     ingestionStart: null,
     ingestionEnd: null,

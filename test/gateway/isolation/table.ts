@@ -51,7 +51,8 @@ export const table: Readonly<Record<string, Treatment>> = {
   'Query.order(id:)': order,
   'OrderFilter.orderIds': orders,
   'OrderFilter.transactionId': { kind: 'owned', of: ({ transactionId }) => transactionId },
-  'OrderFilter.search': { kind: 'owned', of: ({ orderId }) => orderId },
+  // A token for one order may not search: it could find out the patient's name.
+  'OrderFilter.search': { kind: 'owned', of: ({ orderId }) => orderId, isOfUser: true },
   'Query.user(id:)': user,
   'Query.userByClientUserId(clientUserId:)': {
     kind: 'owned',

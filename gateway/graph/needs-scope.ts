@@ -1,0 +1,34 @@
+import { defaultFieldResolver, type GraphQLField, type GraphQLSchema, isObjectType } from 'graphql';
+import { type Scope, scopes } from '../upstream/service.ts';
+import type { GraphContext } from './context.ts';
+
+/**
+ * A field that is refused to viewer tokens without this scope, although its value came along with what they may read:
+ * `extensions: needsScope('read:profile')`. The refusal is that of a read without its scope: null and FORBIDDEN. Such a
+ * field is nullable, and its description names the scope (tested).
+ * @param when for which parents; for all of them where left out
+ */
+export function needsScope<Parent>(scope: Scope, when?: (parent: Parent) => boolean) {
+  return { scope, ...(when === undefined ? {} : { when }) };
+}
+
+/** Makes every field that declares a scope ask for it before it resolves. */
+export function requireScopes(schema: GraphQLSchema): GraphQLSchema {
+  for (const type of Object.values(schema.getTypeMap())) {
+    if (!isObjectType(type) || type.name.startsWith('__')) continue;
+    for (const field of Object.values(type.getFields())) {
+      const scope = scopes.find((each) => each === field.extensions.scope);
+      if (scope !== undefined) guard(field, scope);
+    }
+  }
+  return schema;
+}
+
+function guard(field: GraphQLField<unknown, GraphContext>, scope: Scope): void {
+  const { when } = field.extensions;
+  const resolve = field.resolve ?? defaultFieldResolver;
+  field.resolve = (parent, args, context, info) => {
+    if (typeof when !== 'function' || when(parent)) context.service.require(scope);
+    return resolve(parent, args, context, info);
+  };
+}
