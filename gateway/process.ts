@@ -7,6 +7,7 @@ import { type EventStore, openEventStore } from './events/open.ts';
 import { keepSecrets } from './kept-secrets.ts';
 import { createLog, type Log } from './log.ts';
 import { describeStart, generatedGatewayKey } from './start-text.ts';
+import { startWatchdog } from './watchdog/watchdog.ts';
 
 const dataFolder = './data';
 const drainMs = 10_000;
@@ -103,4 +104,5 @@ async function run(): Promise<void> {
   process.stdout.write(describeStart(config, url));
   // Kept at once: a process that is killed keeps nothing.
   flushCompileCache();
+  startWatchdog({ log, level: config.logLevel });
 }

@@ -191,9 +191,18 @@ const rooms: readonly Room[] = [
   },
   { files: /^gateway\/demo-of-sandbox\.ts$/, may: [/^sandbox\/sandbox\.ts$/, /^gateway\/edge\/demo\.ts$/] },
   { files: /^gateway\/ending\.ts$/, may: [errors, log, /^close-with-grace$/, node] },
+  { files: /^gateway\/watchdog\//, may: [log, node] },
   {
     files: /^gateway\/workers\//,
-    may: [errors, log, config, /^gateway\/workers\//, /^gateway\/(ending|gateway|metrics|server)\.ts$/, node],
+    may: [
+      errors,
+      log,
+      config,
+      /^gateway\/watchdog\/watchdog\.ts$/,
+      /^gateway\/workers\//,
+      /^gateway\/(ending|gateway|metrics|server)\.ts$/,
+      node,
+    ],
   },
   { files: /^gateway\/main\.ts$/, may: [/^gateway\/process\.ts$/, node] },
   {
@@ -203,7 +212,7 @@ const rooms: readonly Room[] = [
       log,
       /^gateway\/(config|ending|gateway|kept-secrets|start-text|demo-of-sandbox)\.ts$/,
       /^gateway\/events\/open\.ts$/,
-      /^gateway\/workers\/primary\.ts$/,
+      /^gateway\/(workers\/primary|watchdog\/watchdog)\.ts$/,
       /^sandbox\/sandbox\.ts$/,
       node,
     ],

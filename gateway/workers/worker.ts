@@ -5,6 +5,7 @@ import type { Config } from '../config.ts';
 import { endOnSignals, toStartFault } from '../ending.ts';
 import type { Gateway } from '../gateway.ts';
 import { createLog, type Log } from '../log.ts';
+import { startWatchdog } from '../watchdog/watchdog.ts';
 import type { Order, Report } from './messages.ts';
 import { createPeers } from './peers.ts';
 
@@ -42,6 +43,7 @@ async function startGateway({ config, log, number }: Starting): Promise<Gateway>
   log.info('gateway.listening', { address: url });
   await tell({ kind: 'listening', url });
   flushCompileCache();
+  startWatchdog({ log, level: config.logLevel, worker: number });
   return gateway;
 }
 
