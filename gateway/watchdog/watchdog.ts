@@ -12,7 +12,7 @@ export interface WatchdogOptions {
 
 /**
  * Ends this process when a loop holds its event loop: then no signal is handled, so that SIGTERM would not end it, and
- * no request is answered. A thread watches the event loop and kills the process after 7 s (decision 0081); nothing that
+ * no request is answered. A thread watches the event loop and kills the process after 7 s (decision 0090); nothing that
  * was acknowledged is lost, as with every `kill -9`. To be started when the process listens: the thread takes 30 ms and
  * 10 MB.
  */
@@ -21,6 +21,9 @@ export function startWatchdog({ log, level, worker }: WatchdogOptions): void {
   setInterval(() => Atomics.add(beats, 0, 1), beatMs).unref();
   const thread = new Worker(new URL('./thread.js', import.meta.url), {
     workerData: { beats, log: { level, ...(worker === undefined ? {} : { worker }) } },
+    // What Node is told to import before a gateway (a tracer, say) is not for this thread.
+    execArgv: [],
+    env: {},
     resourceLimits: { maxOldGenerationSizeMb: 32 },
   });
   thread.on('error', (error) => log.error('watchdog.failed', { error }));

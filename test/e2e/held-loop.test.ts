@@ -2,40 +2,44 @@ import { setTimeout } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type Folder, makeFolder } from '../support/folder.ts';
 import { type GatewayProcess, startGatewayProcess } from '../support/gateway-process.ts';
+import { startRedis } from '../support/redis.ts';
+import { childrenOf } from '../support/worker-processes.ts';
+import { startWorld } from '../support/world.ts';
 
-const hold = new URL('../support/hold.ts', import.meta.url).href;
+const env = {
+  PORT: '0',
+  NODE_OPTIONS: `--import ${new URL('../support/hold.ts', import.meta.url).href}`,
+};
 let folder: Folder;
-let gateway: GatewayProcess;
 
-beforeEach(async () => {
+beforeEach(() => {
   folder = makeFolder();
-  gateway = await startGatewayProcess(folder.path, { PORT: '0' }, ['--import', hold]);
 });
 
-afterEach(async () => {
-  await gateway.end('SIGKILL');
+afterEach(() => {
   folder[Symbol.dispose]();
 });
 
-const findEvents = (name: string) =>
-  gateway.output.flatMap((line) => {
-    const fact: unknown = line.startsWith('{') ? JSON.parse(line) : null;
-    return typeof fact === 'object' && fact !== null && 'event' in fact && fact.event === name ? [fact] : [];
-  });
+function findEvents({ output }: GatewayProcess, name: string): readonly unknown[] {
+  const facts = output.filter((line) => line.startsWith('{')).map((line) => JSON.parse(line));
+  return facts.filter(({ event }) => event === name);
+}
 
 test('SIGTERM ends within ten seconds a gateway whose event loop is held, and the log says why', async () => {
+  const gateway = await startGatewayProcess(folder.path, env);
   process.kill(gateway.pid, 'SIGUSR2');
   const startedAt = performance.now();
   expect(await gateway.end('SIGTERM')).toBeNull();
   expect(performance.now() - startedAt).toBeLessThan(10_000);
   await expect
-    .poll(() => findEvents('gateway.held'))
+    .poll(() => findEvents(gateway, 'gateway.held'))
     .toMatchObject([
       { level: 50, durationMs: expect.any(Number), signal: 'SIGKILL', time: expect.any(String) },
     ]);
 });
 
 test('one that was stopped for longer goes on', async () => {
+  const gateway = await startGatewayProcess(folder.path, env);
   process.kill(gateway.pid, 'SIGSTOP');
   // Longer than a loop may be held: what is tested is that this time does not count.
   await setTimeout(9000);
@@ -43,5 +47,20 @@ test('one that was stopped for longer goes on', async () => {
   expect((await fetch(`${gateway.url}/health`)).status).toBe(200);
   await setTimeout(1500);
   expect((await fetch(`${gateway.url}/health`)).status).toBe(200);
-  expect(findEvents('gateway.held')).toEqual([]);
+  expect(findEvents(gateway, 'gateway.held')).toEqual([]);
+  expect(await gateway.end('SIGTERM')).toBe(0);
+});
+
+test('a worker whose event loop is held is replaced', async () => {
+  await using redis = await startRedis();
+  await using world = await startWorld({ ...env, WORKERS: '2', EVENT_LOG: redis.newUrl() });
+  const gateway = await world.startGateway();
+  const [held = 0, other] = childrenOf(gateway.pid);
+  process.kill(held, 'SIGUSR2');
+  await expect
+    .poll(() => findEvents(gateway, 'worker.gone'), { timeout: 30_000 })
+    .toMatchObject([{ reason: 'SIGKILL', worker: expect.any(Number) }]);
+  expect(findEvents(gateway, 'gateway.held')).toMatchObject([{ worker: expect.any(Number) }]);
+  await expect.poll(() => childrenOf(gateway.pid).length, { timeout: 30_000 }).toBe(2);
+  expect(childrenOf(gateway.pid)).toContain(other);
 });

@@ -14,16 +14,12 @@ export interface GatewayProcess {
 
 const main = new URL('../../gateway/main.ts', import.meta.url).pathname;
 
-/**
- * Starts `gateway/main.ts` in a folder and resolves once it prints its address.
- * @param execArgv options of Node, such as a module to import before
- */
+/** Starts `gateway/main.ts` in a folder and resolves once it prints its address. */
 export async function startGatewayProcess(
   folder: string,
   env: Readonly<Record<string, string>>,
-  execArgv: readonly string[] = [],
 ): Promise<GatewayProcess> {
-  const child = spawn(process.execPath, [...execArgv, main], {
+  const child = spawn(process.execPath, [main], {
     cwd: folder,
     env: { PATH: process.env.PATH, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
