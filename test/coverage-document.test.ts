@@ -1,23 +1,30 @@
 import { existsSync, readFileSync } from 'node:fs';
-import { isInterfaceType, isObjectType } from 'graphql';
+import { isInputObjectType, isInterfaceType, isObjectType } from 'graphql';
 import { expect, test } from 'vitest';
 import { schema } from '../gateway/graph/schema.ts';
 import { createSandbox } from '../sandbox/sandbox.ts';
+import { openServiceDocument } from './contract/service-document.ts';
 
 const root = new URL('..', import.meta.url);
-const rows = readFileSync(new URL('docs/coverage.md', root), 'utf8')
-  .split('\n')
-  .filter((line) => line.startsWith('| ') && !line.includes('sandbox route'))
-  .map((line) => line.slice(1, -1).split('|'));
-const namesIn = (column: number) =>
-  rows.flatMap((row) => [...(row[column] ?? '').matchAll(/`([^`]+)`/g)].map(([, name = '']) => name));
+const [operations = '', fields = ''] = readFileSync(new URL('docs/coverage.md', root), 'utf8').split(
+  '\n## Fields\n',
+);
+const rowsOf = (section: string) =>
+  section
+    .split('\n')
+    .filter((line) => line.startsWith('| ') && !/sandbox route|public schema/.test(line))
+    .map((line) => line.slice(1, -1).split('|'));
+const namesOf = (cell = '') => [...cell.matchAll(/`([^`]+)`/g)].map(([, name = '']) => name);
+const rows = rowsOf(operations);
+const namesIn = (column: number) => rows.flatMap((row) => namesOf(row[column]));
 
 /** `Query.users`, or a type by its name alone. */
 function isInSchema(name: string): boolean {
   const [typeName = '', fieldName] = name.split('.');
   const type = schema.getType(typeName);
   if (fieldName === undefined) return type !== undefined;
-  return (isObjectType(type) || isInterfaceType(type)) && type.getFields()[fieldName] !== undefined;
+  if (!isObjectType(type) && !isInterfaceType(type) && !isInputObjectType(type)) return false;
+  return type.getFields()[fieldName] !== undefined;
 }
 
 const { routes } = createSandbox({ apiKey: 'key', webhookSecret: `whsec_${'a'.repeat(32)}` });
@@ -64,4 +71,49 @@ test('every test that the table names exists', () => {
   const files = namesIn(4);
   expect(files.length).toBeGreaterThan(100);
   expect([...new Set(files)].filter((file) => !existsSync(new URL(file, root)))).toEqual([]);
+});
+
+const toCamelCase = (name: string) => name.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
+
+/** The places in the graph that a row names: after a field, or else the field of that name in the row's type. */
+function placesOf([, graph = '', shown = '']: readonly string[]): readonly string[] {
+  const [type = ''] = namesOf(graph);
+  return [...shown.matchAll(/`([^`]+)`(?: `([^`]+)`)?/g)].map(([, field = '', place]) => {
+    if (place !== undefined) return place;
+    return type.includes('.') ? type : `${type}.${toCamelCase(field)}`;
+  });
+}
+
+/** The fields that a row leaves out, each with its reason. */
+function leftOutOf([, , , leftOut = '']: readonly string[]) {
+  const reasons = leftOut.split(/; (?=`)/).filter((part) => part.trim() !== '');
+  return reasons.flatMap((part) => {
+    const [, names, reason = ''] = /^ ?((?:`[^`]+`(?:, )?)+): (.+)$/.exec(part.trim()) ?? [];
+    return names === undefined
+      ? [{ name: part, reason: '' }]
+      : namesOf(names).map((name) => ({ name, reason }));
+  });
+}
+
+const fieldNamesOf = (row: readonly string[]): readonly string[] => [
+  ...[...(row[2] ?? '').matchAll(/`([^`]+)`(?: `[^`]+`)?/g)].map(([, field = '']) => field),
+  ...leftOutOf(row).map(({ name }) => name),
+];
+const fieldRows = rowsOf(fields);
+
+test('every public field stands at a place of the schema or is left out with a reason', () => {
+  expect(fieldRows.flatMap(placesOf).length).toBeGreaterThan(600);
+  expect(fieldRows.flatMap(placesOf).filter((place) => !isInSchema(place))).toEqual([]);
+  expect(fieldRows.flatMap(leftOutOf).filter(({ reason }) => reason.length < 10)).toEqual([]);
+  expect(fieldRows.filter((row) => new Set(fieldNamesOf(row)).size !== fieldNamesOf(row).length)).toEqual([]);
+});
+
+test('the fields are those of the public document, where it is at hand', () => {
+  const played = routes.map((route) => route.replace(/:(\w+)/g, '{$1}'));
+  const documented = fieldRows.flatMap((row) =>
+    namesOf(row[0]).map((schemaName) => [schemaName, fieldNamesOf(row).toSorted()] as const),
+  );
+  const bySchema = new Map(documented);
+  expect(documented).toHaveLength(bySchema.size);
+  expect(bySchema).toEqual(openServiceDocument()?.fieldsOf(played) ?? bySchema);
 });

@@ -15,6 +15,8 @@ export interface ServiceDocument {
   /** Whether the document shows events of this type. */
   readonly hasEvent: (eventType: string) => boolean;
   readonly findEventFaults: (event: { readonly event_type: string }) => readonly Fault[];
+  /** By schema, the fields of what these operations take and answer, and of what events carry; sorted by name. */
+  readonly fieldsOf: (operations: readonly string[]) => ReadonlyMap<string, readonly string[]>;
   /** Every keyword that a schema of the document uses. */
   readonly keywords: ReadonlySet<string>;
 }
@@ -154,6 +156,27 @@ const apiKey: Parameter = {
   schema: { type: 'string' },
 };
 
+/** Every named schema that a part of the document leads to. */
+function findNamedSchemas(
+  part: unknown,
+  resolve: Resolve,
+  found = new Map<string, Schema>(),
+): ReadonlyMap<string, Schema> {
+  if (typeof part !== 'object' || part === null) return found;
+  for (const [key, value] of Object.entries(part)) {
+    if (key === 'example' || key === 'examples') continue;
+    if (key !== '$ref' || typeof value !== 'string') {
+      findNamedSchemas(value, resolve, found);
+      continue;
+    }
+    const name = value.split('/').at(-1) ?? '';
+    if (found.has(name)) continue;
+    found.set(name, resolve(value));
+    findNamedSchemas(resolve(value), resolve, found);
+  }
+  return found;
+}
+
 function readDocument({ paths, components, webhooks }: OpenApi): ServiceDocument {
   const operations = new Map(
     Object.entries(paths).flatMap(([path, item]) =>
@@ -183,7 +206,24 @@ function readDocument({ paths, components, webhooks }: OpenApi): ServiceDocument
       name.endsWith('*') ? eventType.startsWith(name.slice(0, -1)) : eventType === name,
     );
 
+  const fieldsOf: ServiceDocument['fieldsOf'] = (names) => {
+    const used = names.flatMap((name) => operations.get(name)?.operation ?? []);
+    const answers = used.flatMap(({ responses }) =>
+      Object.entries(responses).flatMap(([status, answer]) => (status.startsWith('2') ? [answer] : [])),
+    );
+    const carried = [...used, ...Object.values(webhooks).map(({ post }) => post)].map(
+      (each) => each.requestBody,
+    );
+    const schemas = findNamedSchemas([...answers, ...carried], resolve);
+    return new Map(
+      [...schemas]
+        .map(([name, { properties }]) => [name, Object.keys(properties ?? {}).toSorted()] as const)
+        .filter(([, fields]) => fields.length > 0),
+    );
+  };
+
   return {
+    fieldsOf,
     hasEvent: (eventType) => webhookOf(eventType) !== undefined,
     findEventFaults: (event) => {
       const [name, webhook] = webhookOf(event.event_type) ?? [];

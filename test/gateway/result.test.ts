@@ -197,7 +197,7 @@ test('a critical result is an event of its own, without values', async () => {
     url: lab.url,
     token: gatewayKey,
     query: `subscription { events(types: ["labtest.result.critical"]) { __typename type userId
-      ... on ResultCritical { orderId interpretation interpretationRaw statusRaw order { id interpretation } } } }`,
+      ... on ResultCritical { orderId interpretation interpretationRaw statusRaw createdAt updatedAt order { id interpretation } } } }`,
   });
   await fetch(
     `${lab.serviceUrl}/v3/order/${order?.orderId}/test?final_status=completed.at_home_phlebotomy.completed`,
@@ -215,6 +215,8 @@ test('a critical result is an event of its own, without values', async () => {
     interpretation: 'CRITICAL',
     interpretationRaw: 'critical',
     statusRaw: 'final',
+    createdAt: expect.any(String),
+    updatedAt: expect.any(String),
     order: { id: order?.orderId, interpretation: 'CRITICAL' },
   });
   await events.close();

@@ -44,6 +44,11 @@ builder.objectRef<ServiceEvent>(typename).implement({
       description: 'The interpretation as the service sent it.',
       resolve: (event) => readCriticalResult(event.payload)?.interpretation ?? null,
     }),
+    createdAt: t.field({
+      type: 'DateTime',
+      description: 'When the service made the result.',
+      resolve: (event) => readCriticalResult(event.payload)?.createdAt ?? null,
+    }),
     updatedAt: t.field({
       type: 'DateTime',
       description: 'When the result last changed.',
