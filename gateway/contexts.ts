@@ -12,6 +12,7 @@ import type { Config } from './config.ts';
 import { listOrders } from './domain/order/rest.ts';
 import { listUsers } from './domain/user/rest.ts';
 import type { CreateContext } from './edge/graphql.ts';
+import type { Scheduler } from './edge/scheduler.ts';
 import { createAttempts } from './events/attempts.ts';
 import type { GapReason } from './events/log.ts';
 import type { EventStore } from './events/open.ts';
@@ -45,6 +46,8 @@ export interface ContextParts {
   readonly onUnreadable: (operation: string, path: string, rows: number) => void;
   /** Told of a stream that had to begin anew. */
   readonly onResync: (reason: GapReason) => void;
+  /** Shares the processor between operations. */
+  readonly scheduler: Scheduler;
 }
 
 export interface Contexts {
@@ -102,6 +105,7 @@ export function createContexts(parts: ContextParts): Contexts {
     const traced = traceUpstream(upstream, basis);
     const onAccess = watchAgain(parts.watch, { caller, basis });
     const service = bind(traced.upstream, { caller, signal: left, onAccess });
+    const work = parts.scheduler.begin(caller, left);
     const context: GraphContext = {
       caller,
       origin,
@@ -125,13 +129,14 @@ export function createContexts(parts: ContextParts): Contexts {
       teamId: () => teamId,
       over,
       lastEventId,
-      loaders: createLoaders(service),
+      loaders: createLoaders(service, work),
       onUnknown: oncePerValue((field, value) => {
         parts.onUnknown(field, value);
         basis?.noteTold(`unknown ${field} ${value}`, () => parts.onUnknown(field, value));
       }),
       onResync: parts.onResync,
       upstreamTotals: traced.totals,
+      work,
       isTraced: isTraced && caller.kind === 'TEAM',
     };
     return basis === undefined ? context : noteContext(context, basis);
@@ -218,6 +223,7 @@ function noteContext(context: GraphContext, basis: Basis): GraphContext {
     loaders: context.loaders,
     onUnknown: context.onUnknown,
     upstreamTotals: context.upstreamTotals,
+    work: context.work,
     isTraced: context.isTraced,
     events: keepApartOnUse(events, basis, {
       latest: (subject) => {

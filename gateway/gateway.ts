@@ -13,6 +13,7 @@ import type { GuardOptions } from './edge/guards.ts';
 import { createListedOperations } from './edge/listed-operations.ts';
 import { loadOperations } from './edge/load-operations.ts';
 import { createRoutes } from './edge/routes.ts';
+import { createScheduler } from './edge/scheduler.ts';
 import { GatewayError } from './errors.ts';
 import { type EventStore, openEventStore } from './events/open.ts';
 import { startReconciler } from './events/reconcile.ts';
@@ -93,6 +94,7 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
     onUnknown: metrics.countUnknown,
     onUnreadable: metrics.countUnreadable,
     onResync: (reason) => metrics.resyncs.inc({ reason }),
+    scheduler: createScheduler(),
   });
   const isServiceReachable = keepRecent(contexts.isServiceReachable, probeEveryMs);
   const reconciler = startReconciler({

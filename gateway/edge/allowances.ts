@@ -33,13 +33,15 @@ export interface Charge {
 }
 
 /**
- * What one caller may use. A point is a request, or a call to the service: the measure is what a caller costs others,
- * and not what their queries look like. One user is one caller, whatever their number of tokens,
+ * What one caller may use. A point is a request, a call to the service, 1,000 fields executed or 64 KiB of an answer that is
+ * given again: the measure is what a caller costs others, and not what their queries look like. One user is one caller, whatever their number of tokens,
  * and so is one gateway key: a server that runs wild leaves the others their share.
  */
 export interface Allowances {
   /** @throws GatewayError RATE_LIMITED with the time until there are points again */
   readonly pay: (caller: Caller, points: number) => Promise<Charge>;
+  /** Takes points for what is done already, whether there are any left or not. */
+  readonly charge: (caller: Caller, points: number) => void;
   /**
    * Counts a socket or stream until the function it returns is called; a second call does nothing.
    * @throws GatewayError RATE_LIMITED
@@ -52,7 +54,7 @@ export interface Allowances {
 export function createAllowances(options: AllowanceOptions): Allowances {
   const open = new Map<string, number>();
   return {
-    pay: createPoints(options),
+    ...createPoints(options),
     connect: (caller) => {
       const key = keyOf(caller);
       const limit = shareOf(caller, options.connections);
@@ -74,11 +76,14 @@ export function createAllowances(options: AllowanceOptions): Allowances {
 
 const free: Charge = { settle: () => {} };
 
-function createPoints(options: AllowanceOptions): Allowances['pay'] {
+function createPoints(options: AllowanceOptions): Pick<Allowances, 'pay' | 'charge'> {
   const { pointsPerMinute } = options;
-  if (pointsPerMinute === 0) return async () => free;
+  if (pointsPerMinute === 0) return { pay: async () => free, charge: () => {} };
   const limiter = createLimiter(options);
-  return async (caller, points) => {
+  const charge = (caller: Caller, points: number) => {
+    if (points > 0) ignore(limiter.penalty(keyOf(caller), points));
+  };
+  const pay: Allowances['pay'] = async (caller, points) => {
     const key = keyOf(caller);
     const { msBeforeNext } = await limiter.consume(key, points).catch((reason: unknown) => {
       throw reason instanceof RateLimiterRes ? tooFast(pointsPerMinute, reason.msBeforeNext) : reason;
@@ -91,10 +96,11 @@ function createPoints(options: AllowanceOptions): Allowances['pay'] {
         paid = cost;
         // What was paid in a minute that is over cannot be spent in the next one.
         if (missing < 0 && performance.now() < endsAt) ignore(limiter.reward(key, -missing));
-        if (missing > 0) ignore(limiter.penalty(key, missing));
+        charge(caller, missing);
       },
     };
   };
+  return { pay, charge };
 }
 
 /** Counts alone while the shared store is away: then each gateway lets a caller have all of it. */
@@ -114,7 +120,8 @@ function ignore(settled: Promise<unknown>): void {
 /** A credential is the same caller from request to request (caller/verified-credentials.ts), and each pays twice. */
 const keys = new WeakMap<Caller, string>();
 
-function keyOf(caller: Caller): string {
+/** Tells callers apart: one user, or one gateway key. */
+export function keyOf(caller: Caller): string {
   const key = keys.get(caller) ?? makeKey(caller);
   keys.set(caller, key);
   return key;
@@ -126,13 +133,14 @@ function makeKey(caller: Caller): string {
   return hash('sha256', `labgraph:caller:${caller.userId}`, 'base64url');
 }
 
-function shareOf({ kind }: Caller, ofViewer: number): number {
+/** What a caller may have of something that viewers have so many of. */
+export function shareOf({ kind }: Caller, ofViewer: number): number {
   return kind === 'TEAM' ? ofViewer * teamFactor : ofViewer;
 }
 
 function tooFast(pointsPerMinute: number, retryAfterMs: number): GatewayError {
   return tooMany(
-    `The caller has used its ${pointsPerMinute} points of this minute (a request or a call to the service is one).`,
+    `The caller has used its ${pointsPerMinute} points of this minute (a request, a call to the service or 1,000 fields of an answer is one).`,
     retryAfterMs,
   );
 }

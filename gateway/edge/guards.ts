@@ -1,4 +1,10 @@
-import { type ExecutionArgs, GraphQLError, getOperationAST, type OperationDefinitionNode } from 'graphql';
+import {
+  type ExecutionArgs,
+  GraphQLError,
+  getOperationAST,
+  type OperationDefinitionNode,
+  OperationTypeNode,
+} from 'graphql';
 import type { Caller } from '../caller/caller.ts';
 import type { GraphContext } from '../graph/context.ts';
 import { upstreamCallCost } from '../graph/cost.ts';
@@ -30,6 +36,9 @@ const limits = {
  */
 const maxDeposit = 50;
 
+/** Executing so much (graph/work.ts) takes the processor about as long as a request or a call takes it. */
+const weightPerPoint = 1000;
+
 export interface GuardOptions {
   readonly allowances: Allowances;
   readonly listed: ListedOperations;
@@ -55,6 +64,7 @@ interface Refused {
 
 /** `settle` pays what the operation has cost so far. */
 interface Admission extends Runnable {
+  readonly isMutation: boolean;
   readonly settle: () => void;
 }
 
@@ -74,16 +84,18 @@ export async function admit(
 ): Promise<Refused | Admission> {
   const operation = getOperationAST(request.document, request.operationName);
   // Which operation is meant is for the executor to say; it runs none.
-  if (!operation) return { settle: () => {}, fields: 0, isOfTeam: false };
+  if (!operation) return { settle: () => {}, fields: 0, isOfTeam: false, isMutation: false };
   const measured = measureWithin(request, operation);
   if ('errors' in measured) return measured;
-  const { caller, upstreamTotals } = request.contextValue;
+  const { caller, upstreamTotals, work } = request.contextValue;
   try {
     const isOfTeam = listed.check(caller, request.document.loc?.source.body ?? '');
     if (!isOfTeam) basis?.noteTold('unlisted', listed.countUnlisted);
     const deposit = Math.min(Math.floor(measured.complexity / upstreamCallCost), maxDeposit);
     const charge = await allowances.pay(caller, deposit);
-    return { isOfTeam, fields: measured.breadth, settle: () => charge.settle(upstreamTotals().calls) };
+    const isMutation = operation.operation === OperationTypeNode.MUTATION;
+    const settle = () => charge.settle(upstreamTotals().calls + Math.floor(work.weight / weightPerPoint));
+    return { isOfTeam, isMutation, fields: measured.breadth, settle };
   } catch (error) {
     return { errors: [mask(error)] };
   }

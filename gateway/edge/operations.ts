@@ -18,7 +18,7 @@ import { createSockets } from './sockets.ts';
 import { createStreams } from './streams.ts';
 import { giveWholeAnswers, type WholeAnswersOptions } from './whole-answers.ts';
 
-export interface OperationsOptions extends WholeAnswersOptions {
+export interface OperationsOptions extends Omit<WholeAnswersOptions, 'charge'> {
   readonly createContext: CreateContext;
   readonly authenticate: Authenticate;
   readonly endOf: TokenLives['endOf'];
@@ -67,7 +67,10 @@ export function createOperations(options: OperationsOptions): Operations {
     allowances,
     hasGraphiQL: graphiql !== null,
   });
-  const answerPlainly = giveWholeAnswers(options, createPlainAnswer({ ...parts, schema }));
+  const answerPlainly = giveWholeAnswers(
+    { ...options, charge: allowances.charge },
+    createPlainAnswer({ ...parts, schema }),
+  );
   const takeFastLane = (otherwise: RequestListener) =>
     createFastLane({ ...options, allowances, answerPlainly }, otherwise);
   return { answer, takeFastLane, upgrade, closeSockets: close };

@@ -1,5 +1,6 @@
 import type { ExecutionArgs, ExecutionResult } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
+import { GatewayError } from '../errors.ts';
 import type { Metrics } from '../metrics.ts';
 import type { Basis } from '../upstream/basis.ts';
 import { createExecute, type JitMode } from './compiled.ts';
@@ -36,9 +37,11 @@ export function createRunOperation({ guards, metrics, mask, jit }: RunOperationO
     if ('errors' in admission) return tell(admission, args, basis);
     let result: ExecutionResult;
     try {
-      result = await execute(args, admission);
+      result = await args.contextValue.work.run(() => execute(args, admission));
     } catch (error) {
-      result = { errors: [mask(error)] };
+      const isCut = admission.isMutation && error instanceof GatewayError;
+      // Its answer is what was given up; what it writes may be done.
+      result = { errors: [mask(isCut ? error.withOutcome(true) : error)] };
     }
     admission.settle();
     return tell(result, args, basis);

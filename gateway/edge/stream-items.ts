@@ -8,6 +8,7 @@ import {
 } from 'graphql';
 import { isAsyncIterable } from 'graphql-yoga';
 import { z } from 'zod';
+import type { GraphContext } from '../graph/context.ts';
 
 /** What the edge needs to know of the item that a result was made of. */
 export interface StreamItem {
@@ -44,7 +45,8 @@ export async function subscribe(
   if (!isAsyncIterable(source)) return source;
   const beganAt = new Date();
   return mapSourceToResponseEvent(validated, source, async (event): Promise<ExecutionResult & Bearing> => {
-    const result = await executeSubscriptionEvent(event);
+    const { work } = event.contextValue as GraphContext;
+    const result = await work.run(async () => await executeSubscriptionEvent(event));
     return { ...result, [itemKey]: describeItem(event.rootValue, beganAt) };
   });
 }

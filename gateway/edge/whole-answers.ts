@@ -1,7 +1,11 @@
+import type { Caller } from '../caller/caller.ts';
 import type { Metrics } from '../metrics.ts';
 import { createAnswerShelf, type ShelfBounds, type WholeAnswer } from './answer-shelf.ts';
 import { createFlights } from './flights.ts';
-import type { AnswerPlainly, PlainAsking } from './plain-answer.ts';
+import type { AnswerPlainly, PlainAnswer, PlainAsking } from './plain-answer.ts';
+
+/** Writing so much takes the processor about as long as a request does. */
+const bytesPerPoint = 64 * 1024;
 
 export interface WholeAnswersOptions {
   /** For how long an answer is kept at most; 0 = not beyond its burst of operations. */
@@ -13,6 +17,8 @@ export interface WholeAnswersOptions {
   /** Marks an operation, for the sharing of reads; the function it returns marks its end. */
   readonly beginOperation: () => () => void;
   readonly metrics: Metrics;
+  /** Takes points for an answer that was not executed again. */
+  readonly charge: (caller: Caller, points: number) => void;
   readonly bounds?: ShelfBounds;
 }
 
@@ -22,7 +28,7 @@ export interface WholeAnswersOptions {
  * asks has been let in and has paid like everybody; what the operation told, metrics and the audit trail, is told again.
  */
 export function giveWholeAnswers(options: WholeAnswersOptions, answerPlainly: AnswerPlainly): AnswerPlainly {
-  const { keepMs, hearNews, changes, beginOperation, metrics, bounds } = options;
+  const { keepMs, hearNews, changes, beginOperation, metrics, charge, bounds } = options;
   const count = (outcome: string) => metrics.wholeAnswers.inc({ outcome });
   const kept = createAnswerShelf({ keepMs, bounds, onFull: () => count('full') });
   const flights = createFlights({ hearNews, changes, beginOperation, count });
@@ -52,14 +58,21 @@ export function giveWholeAnswers(options: WholeAnswersOptions, answerPlainly: An
       // It belongs to the burst whose reads it was made of, and the burst lasts as long as operations belong to it.
       if (!found.isKept) beginOperation()();
       tellAll(found.told);
+      charge(asking.caller, pointsOf(found.answer));
       return found.answer;
     }
     // Where there is none nothing is waited for: of two that come at once the second finds the first under way.
     const joined = flights.isUnderWay(key) ? await flights.join(key, asking.left) : null;
     if (joined === null) return await run(key, asking);
     tellAll(joined.told);
+    charge(asking.caller, pointsOf(joined.answer));
     return joined.answer;
   };
+}
+
+/** Of an answer that is given again, beside its request's own. */
+function pointsOf({ body }: PlainAnswer): number {
+  return Math.floor(body.length / bytesPerPoint);
 }
 
 /** One key for each credential: what two callers may share, and for whom the audit trail tells it, is never asked here. */

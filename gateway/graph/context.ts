@@ -8,6 +8,7 @@ import type { Cursors } from '../events/cursor.ts';
 import type { EventLog, GapReason } from '../events/log.ts';
 import type { Service } from '../upstream/service.ts';
 import type { UpstreamTotals } from '../upstream/trace.ts';
+import type { Work } from './work.ts';
 
 /** What a resolver can reach. One per operation; a subscription has one for its whole life. */
 export interface GraphContext {
@@ -37,6 +38,8 @@ export interface GraphContext {
   readonly onResync: (reason: GapReason) => void;
   /** What the operation has asked of the service so far. */
   readonly upstreamTotals: () => UpstreamTotals;
+  /** What its execution costs the processor so far. */
+  readonly work: Work;
   /** Whether the answer is to tell it; for callers of the team only. */
   readonly isTraced: boolean;
 }
@@ -61,7 +64,7 @@ export interface Loaders {
 }
 
 /** Loaders that batch and remember for one operation. */
-export function createLoaders(service: Service): Loaders {
+export function createLoaders(service: Service, work: Work): Loaders {
   // Made with the first loader: most subscriptions that wait need none, and there are many.
   let made: Map<unknown, unknown> | null = null;
   return {
@@ -71,6 +74,8 @@ export function createLoaders(service: Service): Loaders {
       if (existing !== undefined) return existing as DataLoader<Key, Value, string>;
       const loader = new DataLoader<Key, Value, string>((keys) => kind.batch(service, keys), {
         cacheKeyFn: kind.keyOf,
+        // Fields that wait for a turn may have more to load: else a heavy operation would make more calls than others.
+        batchScheduleFn: (dispatch) => afterMicrotasks(() => work.whenIdle(dispatch)),
       });
       made ??= new Map();
       made.set(kind, loader);
@@ -80,6 +85,13 @@ export function createLoaders(service: Service): Loaders {
       made = null;
     },
   };
+}
+
+const resolved = Promise.resolve();
+
+/** As DataLoader does it itself: when all that follows from the promises settled by now has been done. */
+function afterMicrotasks(run: () => void): void {
+  void resolved.then(() => process.nextTick(run));
 }
 
 /** Loads each key on its own, a failed one as its Error: for things the service has no batch call for. */

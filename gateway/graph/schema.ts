@@ -40,6 +40,9 @@ import { builder } from './builder.ts';
 import { tellUnknowns } from './drift.ts';
 import { requireScopes } from './needs-scope.ts';
 import { resumeFromLastEventId } from './resume.ts';
+import { meterFields } from './work.ts';
 
 /** The whole graph. One line above per concept: taking it away takes the concept out of the schema. */
-export const schema: GraphQLSchema = requireScopes(resumeFromLastEventId(tellUnknowns(builder.toSchema())));
+export const schema: GraphQLSchema = meterFields(
+  requireScopes(resumeFromLastEventId(tellUnknowns(builder.toSchema()))),
+);

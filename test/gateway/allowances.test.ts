@@ -28,7 +28,8 @@ describe('points of a minute', () => {
     const asViewer = waysWith(() => token);
     for (const [, ask] of [...asViewer, ...asViewer]) expect((await ask(lab, cheap)).errors).toBeUndefined();
     const refusal = {
-      message: 'The caller has used its 6 points of this minute (a request or a call to the service is one).',
+      message:
+        'The caller has used its 6 points of this minute (a request, a call to the service or 1,000 fields of an answer is one).',
       extensions: { code: 'RATE_LIMITED', retryAfterSeconds: expect.any(Number) },
     };
 

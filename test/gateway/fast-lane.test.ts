@@ -23,6 +23,7 @@ describe('the fast lane', () => {
           admitted.push(caller);
           return { settle: () => {} };
         },
+        charge: () => {},
         connect: () => () => {},
         checkOperations: () => {},
       },

@@ -20,7 +20,7 @@ function openRuns(options: Partial<WholeAnswersOptions> = {}) {
   const give = giveWholeAnswers(
     {
       ...{ keepMs: 0, hearNews: async () => true, changes: () => changes },
-      ...{ beginOperation: () => () => {}, metrics: createMetrics(), ...options },
+      ...{ beginOperation: () => () => {}, metrics: createMetrics(), charge: () => {}, ...options },
     },
     async ({ basis, left }) => {
       const { promise, resolve, reject } = Promise.withResolvers<PlainAnswer>();
