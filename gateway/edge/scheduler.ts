@@ -13,7 +13,7 @@ export interface SchedulerLimits {
   readonly heavyOperations: number;
 }
 
-/** README's query with full lists weighs 130,000. A slice takes about a millisecond. */
+/** README's query with full lists weighs 110,000. A slice takes about a millisecond. */
 export const usualLimits: SchedulerLimits = { weight: 200_000, slice: 1000, heavyOperations: 20 };
 
 const retryAfterMs = 2000;
