@@ -3,11 +3,18 @@ import type { GraphQLParams, Plugin } from 'graphql-yoga';
 import { createRights } from '../caller/access.ts';
 import type { Caller } from '../caller/caller.ts';
 import { GatewayError } from '../errors.ts';
+import { type MultipartForm, MultipartLimitError, type MultipartLimits, readMultipart } from './multipart.ts';
 
 /** The largest request with files: the service's own bound of one upload (public service: 31,981,568 bytes). */
 export const maxUploadBytes = 31_981_568;
-/** What stands beside the files may be as large as a request without files. */
-const maxTextLength = 100_000;
+/** A text beside the files may be as large as a request without files. */
+const multipartLimits: MultipartLimits = {
+  textBytes: 100_000,
+  // The operation, the map, and more files than any field takes, so that each field says itself how many it takes.
+  parts: 32,
+  // Two texts, and the headers of all parts.
+  besideFilesBytes: 512 * 1024,
+};
 /** The service works on ten uploads at once (public service); this many wait in memory at most. */
 const maxUploadsAtOnce = 10;
 /** One user's browsers, whatever their number, leave room for everybody else. */
@@ -78,13 +85,15 @@ async function readUpload(request: Request, patience: Patience): Promise<GraphQL
   return operations;
 }
 
-async function readForm({ body, headers }: Request, patience: Patience): Promise<FormData> {
+async function readForm({ body, headers }: Request, patience: Patience): Promise<MultipartForm> {
+  const contentType = headers.get('content-type') ?? '';
   try {
-    const inTime = body?.pipeThrough(failWhenSlow(patience)) ?? null;
-    const type = headers.get('content-type') ?? '';
-    return await new Response(inTime, { headers: { 'content-type': type } }).formData();
+    if (body === null) throw malformed('body');
+    const inTime = body.pipeThrough(failWhenSlow(patience));
+    return await readMultipart(inTime, { contentType, limits: multipartLimits });
   } catch (error) {
     if (error instanceof GraphQLError) throw error;
+    if (error instanceof MultipartLimitError) throw refuse(error.message, 413);
     throw malformed('body');
   }
 }
@@ -117,14 +126,12 @@ function failWhenSlow({ everyMs, minBytes, wholeMs }: Patience): TransformStream
 }
 
 function tooSlow(): GraphQLError {
-  return new GraphQLError('The upload came too slowly.', {
-    extensions: { code: 'BAD_REQUEST', http: { status: 408 } },
-  });
+  return refuse('The upload came too slowly.', 408);
 }
 
-function readJson(form: FormData, name: string): Record<string, unknown> {
+function readJson(form: MultipartForm, name: string): Record<string, unknown> {
   const text = form.get(name);
-  if (typeof text !== 'string' || text.length > maxTextLength) throw malformed(name);
+  if (typeof text !== 'string') throw malformed(name);
   try {
     const json: unknown = JSON.parse(text);
     if (isRecord(json)) return json;
@@ -151,7 +158,9 @@ function isRecord(value: unknown): value is Record<string, unknown> {
 }
 
 function malformed(part: string): GraphQLError {
-  return new GraphQLError(`The multipart request has no readable ${part}.`, {
-    extensions: { code: 'BAD_REQUEST', http: { status: 400 } },
-  });
+  return refuse(`The multipart request has no readable ${part}.`, 400);
+}
+
+function refuse(message: string, status: 400 | 408 | 413): GraphQLError {
+  return new GraphQLError(message, { extensions: { code: 'BAD_REQUEST', http: { status } } });
 }

@@ -4,7 +4,8 @@ import { expect, test } from 'vitest';
 import type { Caller } from '../../gateway/caller/caller.ts';
 import { createUploadGate, isUpload, type Patience, useUploads } from '../../gateway/edge/uploads.ts';
 import { schema } from '../../gateway/graph/schema.ts';
-import { startLab } from '../support/lab.ts';
+import { partBombs, sendPartBombs } from '../siege/part-bombs.ts';
+import { gatewayKey, startLab } from '../support/lab.ts';
 
 const team: Caller = { kind: 'TEAM' };
 const viewer = (scopes: readonly string[], userId = 'u'): Caller => ({
@@ -75,7 +76,10 @@ test('ten sockets of one viewer that send headers and nothing more keep nobody e
 });
 
 /** An upload whose bytes come as told; resolves with the answer, and tells whether the rest was given up. */
-async function uploadSlowly(patience: Patience, source: UnderlyingDefaultSource<Uint8Array>) {
+async function uploadSlowly(
+  patience: Patience,
+  { boundary = 'b', ...source }: UnderlyingDefaultSource<Uint8Array> & { readonly boundary?: string },
+) {
   const yoga = createYoga({
     schema,
     fetchAPI: { Request, Response, Headers, ReadableStream },
@@ -87,14 +91,14 @@ async function uploadSlowly(patience: Patience, source: UnderlyingDefaultSource<
   const body = new ReadableStream<Uint8Array>({ ...source, cancel: () => givenUp.resolve(true) });
   const response = await yoga.fetch('http://gateway.test/graphql', {
     method: 'POST',
-    headers: { 'content-type': 'multipart/form-data; boundary=b' },
+    headers: { 'content-type': `multipart/form-data; boundary=${boundary}` },
     body,
     duplex: 'half',
   } as RequestInit);
   return {
     status: response.status,
     text: await response.text(),
-    isGivenUp: response.status !== 408 || (await givenUp.promise),
+    isGivenUp: response.status < 408 || (await givenUp.promise),
   };
 }
 
@@ -103,8 +107,11 @@ const bytes = (text: string) => new TextEncoder().encode(text);
 const dripUntil = (isEnough: () => boolean) => async (body: ReadableStreamDefaultController<Uint8Array>) => {
   await new Promise((resolve) => setImmediate(resolve));
   if (isEnough()) body.close();
-  else body.enqueue(bytes('--b\r\n'));
+  else body.enqueue(bytes('more '));
 };
+const begin = (body: ReadableStreamDefaultController<Uint8Array>) =>
+  body.enqueue(bytes('--b\r\ncontent-disposition: form-data; name="0"; filename="r.pdf"\r\n\r\n'));
+const usual: Patience = { everyMs: 60_000, minBytes: 1, wholeMs: 60_000 };
 const forEver = dripUntil(() => false);
 
 test('an upload that stops coming is given up', async () => {
@@ -118,12 +125,18 @@ test('an upload that stops coming is given up', async () => {
 
 test('an upload that drips is given up long before its time is over', async () => {
   const patience = { everyMs: 20, minBytes: 2 ** 30, wholeMs: 60_000 };
-  expect(await uploadSlowly(patience, { pull: forEver })).toMatchObject({ status: 408, isGivenUp: true });
+  expect(await uploadSlowly(patience, { start: begin, pull: forEver })).toMatchObject({
+    status: 408,
+    isGivenUp: true,
+  });
 });
 
 test('an upload that comes fast enough and never ends is given up', async () => {
   const patience = { everyMs: 60_000, minBytes: 1, wholeMs: 20 };
-  expect(await uploadSlowly(patience, { pull: forEver })).toMatchObject({ status: 408, isGivenUp: true });
+  expect(await uploadSlowly(patience, { start: begin, pull: forEver })).toMatchObject({
+    status: 408,
+    isGivenUp: true,
+  });
 });
 
 test('an upload that keeps coming fast enough is read to its end, whatever it is', async () => {
@@ -132,9 +145,43 @@ test('an upload that keeps coming fast enough is read to its end, whatever it is
     windows += 1;
   }, 50);
   const pull = dripUntil(() => windows > 3);
-  const { status } = await uploadSlowly({ everyMs: 50, minBytes: 1, wholeMs: 60_000 }, { pull });
+  const { status } = await uploadSlowly(
+    { everyMs: 50, minBytes: 1, wholeMs: 60_000 },
+    { start: begin, pull },
+  );
   clearInterval(counting);
   expect(status).toBe(400);
+});
+
+test.each(Object.entries(partBombs))(
+  'a body of 32 MB made of %s is refused after its beginning',
+  async (_name, { start, piece, boundary }) => {
+    const chunk = bytes(piece.repeat(Math.ceil(65_536 / piece.length)));
+    let given = 0;
+    const pull = (body: ReadableStreamDefaultController<Uint8Array>) => {
+      if (given >= 32_000_000) return body.close();
+      given += chunk.length;
+      body.enqueue(chunk);
+    };
+    const answer = await uploadSlowly(usual, {
+      boundary,
+      start: (body) => body.enqueue(bytes(start)),
+      pull,
+    });
+    expect(answer.status).toBe(413);
+    expect(answer.text).toMatch(/The form has too (many parts|much beside its files)\./);
+    expect(given).toBeLessThan(1_000_000);
+  },
+);
+
+test('a gateway answers each part bomb before it has all of it', async () => {
+  await using lab = await startLab();
+  const target = { url: lab.url, token: gatewayKey, signal: AbortSignal.timeout(30_000) };
+  const reports = await sendPartBombs({ ...target, bytes: 16_000_000 });
+  expect(reports.map(({ name, status }) => ({ name, status }))).toEqual(
+    Object.keys(partBombs).map((name) => ({ name, status: 413 })),
+  );
+  expect(Math.max(...reports.map(({ sentBytes }) => sentBytes))).toBeLessThan(16_000_000);
 });
 
 test('a caller that may not upload is refused and takes no place', () => {
