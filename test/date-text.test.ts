@@ -13,7 +13,7 @@ const numbers = [
   'gateway/events/reconcile.ts: until',
   'gateway/events/redis/message.ts: at',
   'gateway/events/redis/message.ts: receivedAt',
-  'gateway/events/redis/replies.ts: begun[1]',
+  'gateway/events/redis/replies.ts: since',
   'gateway/graph/newest-first-connection.ts: place.until',
 ];
 

@@ -1,72 +1,81 @@
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
 import { GatewayError } from '../errors.ts';
+import { createKeyedHash, type KeyedHash } from './keyed-hash.ts';
 
-/** Closes and opens what is kept at rest: bodies are health data. */
-export interface Seal {
-  readonly close: (plain: Buffer) => Buffer;
-  /** @throws GatewayError EVENT_LOG_UNAVAILABLE when no active key opens it */
-  readonly open: (kept: Buffer) => Buffer;
-  /** Null when no active key opens it. */
-  readonly tryOpen: (kept: Buffer) => Buffer | null;
+/**
+ * Closes and opens what is kept at rest: bodies are health data. What is closed is bound to its row (`row.ts`) and opens
+ * nowhere else. Hashes that stand beside it are made and compared here too, under the same keys.
+ */
+export interface Seal extends KeyedHash {
+  readonly close: (plain: Buffer, row: string) => Buffer;
+  /** @throws GatewayError EVENT_LOG_UNAVAILABLE when no active key opens it in this row */
+  readonly open: (kept: Buffer, row: string) => Buffer;
+  /** Null when no active key opens it in this row. */
+  readonly tryOpen: (kept: Buffer, row: string) => Buffer | null;
   /** The same for a short text that stands beside a body. */
-  readonly closeText: (plain: string | null) => string | null;
+  readonly closeText: (plain: string | null, row: string) => string | null;
   /** Null also when no active key opens it: the body beside it then says so. What was kept in clear stays readable. */
-  readonly openText: (kept: string | null) => string | null;
+  readonly openText: (kept: string | null, row: string) => string | null;
 }
 
 const plainMark = 0;
-const sealedMark = 1;
+/** Sealed by an earlier version, and bound to no row. Such values are dropped with their events. */
+const unboundMark = 1;
+const boundMark = 2;
 /** Before a sealed text: no text that anybody means begins so. */
 const sealedTextMark = '\u0001sealed ';
 const nonceBytes = 12;
 const tagBytes = 16;
 
 /**
- * AES-256-GCM with a fresh 96-bit nonce per body. Layout: mark, nonce, tag, ciphertext. The first key closes,
- * every key opens (rotation). Without keys bodies are kept in clear, so that a development log can be read.
+ * AES-256-GCM with a fresh 96-bit nonce per body and its row as additional data. Layout: mark, nonce, tag, ciphertext. The
+ * first key closes, every key opens (rotation). Without keys bodies are kept in clear, so that a development log can be
+ * read.
  * @param keys 32 bytes each
  */
 export function createSeal(keys: readonly Buffer[]): Seal {
   const [closing] = keys;
-  const tryOpen = (kept: Buffer): Buffer | null => {
+  const tryOpen = (kept: Buffer, row: string): Buffer | null => {
     if (kept[0] === plainMark) return kept.subarray(1);
     for (const key of keys) {
-      const plain = openWith(kept, key);
+      const plain = openWith(kept, key, row);
       if (plain !== null) return plain;
     }
     return null;
   };
-  const close = (plain: Buffer): Buffer => {
+  const close = (plain: Buffer, row: string): Buffer => {
     if (closing === undefined) return Buffer.concat([Buffer.of(plainMark), plain]);
     const nonce = randomBytes(nonceBytes);
-    const cipher = createCipheriv('aes-256-gcm', closing, nonce);
+    const cipher = createCipheriv('aes-256-gcm', closing, nonce).setAAD(Buffer.from(row));
     const sealed = Buffer.concat([cipher.update(plain), cipher.final()]);
-    return Buffer.concat([Buffer.of(sealedMark), nonce, cipher.getAuthTag(), sealed]);
+    return Buffer.concat([Buffer.of(boundMark), nonce, cipher.getAuthTag(), sealed]);
   };
   return {
+    ...createKeyedHash(keys),
     close,
-    open: (kept) => {
-      const plain = tryOpen(kept);
+    open: (kept, row) => {
+      const plain = tryOpen(kept, row);
       if (plain !== null) return plain;
       throw new GatewayError('EVENT_LOG_UNAVAILABLE', 'No key in EVENT_LOG_KEY opens a stored event.');
     },
     tryOpen,
-    closeText: (plain) => {
+    closeText: (plain, row) => {
       if (plain === null || closing === undefined) return plain;
-      return `${sealedTextMark}${close(Buffer.from(plain)).toString('base64')}`;
+      return `${sealedTextMark}${close(Buffer.from(plain), row).toString('base64')}`;
     },
-    openText: (kept) => {
+    openText: (kept, row) => {
       if (!kept?.startsWith(sealedTextMark)) return kept;
-      return tryOpen(Buffer.from(kept.slice(sealedTextMark.length), 'base64'))?.toString('utf8') ?? null;
+      return tryOpen(Buffer.from(kept.slice(sealedTextMark.length), 'base64'), row)?.toString('utf8') ?? null;
     },
   };
 }
 
-function openWith(kept: Buffer, key: Buffer): Buffer | null {
+function openWith(kept: Buffer, key: Buffer, row: string): Buffer | null {
   const nonce = kept.subarray(1, 1 + nonceBytes);
   const tag = kept.subarray(1 + nonceBytes, 1 + nonceBytes + tagBytes);
   try {
     const decipher = createDecipheriv('aes-256-gcm', key, nonce, { authTagLength: tagBytes });
+    if (kept[0] !== unboundMark) decipher.setAAD(Buffer.from(row));
     decipher.setAuthTag(tag);
     return Buffer.concat([decipher.update(kept.subarray(1 + nonceBytes + tagBytes)), decipher.final()]);
   } catch {

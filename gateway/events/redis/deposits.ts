@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { Deposits } from '../deposits.ts';
+import { rowOfDeposit } from '../row.ts';
 import type { Seal } from '../seal.ts';
 import type { Argument } from './connection.ts';
 import { readScript, type Script } from './script.ts';
@@ -19,11 +20,12 @@ export function createRedisDeposits(
     keep: async (key, value, until) => {
       const lifeMs = until.getTime() - Date.now();
       if (lifeMs <= 0) return;
-      await write(scripts.keep, [key, seal.close(Buffer.from(JSON.stringify(value))), String(lifeMs)]);
+      const sealed = seal.close(Buffer.from(JSON.stringify(value)), rowOfDeposit(key));
+      await write(scripts.keep, [key, sealed, String(lifeMs)]);
     },
     take: async (key) => {
       const [kept] = takenShape.parse(await write(scripts.take, [key]));
-      return kept === null ? null : JSON.parse(seal.open(kept).toString('utf8'));
+      return kept === null ? null : JSON.parse(seal.open(kept, rowOfDeposit(key)).toString('utf8'));
     },
   };
 }

@@ -1,13 +1,16 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { z } from 'zod';
+import { sha256 } from '../keyed-hash.ts';
 import {
   type Appended,
   type Batch,
   type EventLog,
+  type FactQuery,
   type Gap,
   type Latest,
   messageIdDays,
   type NewMessage,
+  type StoredFact,
 } from '../log.ts';
 import type { Seal } from '../seal.ts';
 import type { Wakers } from '../wakers.ts';
@@ -40,7 +43,7 @@ const scripts = {
   prune: readScript('prune'),
 };
 
-const appendedShape = z.tuple([redisNumber, z.number(), z.number()]);
+const appendedShape = z.tuple([redisNumber, z.number(), redisText]);
 const rowsShape = z.tuple([redisText.pipe(z.literal('events')), redisNumber, z.array(z.unknown())]);
 const readShape = z.union([
   rowsShape,
@@ -93,7 +96,7 @@ export function createRedisLog(parts: RedisLogParts): EventLog {
     },
     facts: async (query, limit) => {
       const { values } = await calls.ask(scripts.facts, toFactArguments(query, limit));
-      return factsShape.parse(values)[0].map((fact) => toFact(fact, seal));
+      return toFacts(factsShape.parse(values)[0], query, seal);
     },
     claim: async (subject, { userId, version }) => {
       const claimed = `${version} 0 ${toMaybe(userId)}`;
@@ -133,9 +136,20 @@ export function createRedisLog(parts: RedisLogParts): EventLog {
 
 async function append({ calls, hints, seal }: RedisLogParts, message: NewMessage): Promise<Appended> {
   const values = await calls.write(scripts.append, toArguments(message, seal));
-  const [position, duplicate, altered] = appendedShape.parse(values);
+  const [position, duplicate, bodyHash] = appendedShape.parse(values);
   if (duplicate === 0) hints.tellOwn(position, message.deadReason === null ? message : null);
-  return { position, duplicate: duplicate === 1, altered: altered === 1 };
+  const altered = duplicate === 1 && !seal.isHashOf(Buffer.from(bodyHash, 'hex'), sha256(message.body));
+  return { position, duplicate: duplicate === 1, altered };
+}
+
+/** Keys and facts by turns. */
+function toFacts(keysAndFacts: readonly Buffer[], query: FactQuery, seal: Seal): readonly StoredFact[] {
+  const facts: StoredFact[] = [];
+  for (let index = 0; index + 1 < keysAndFacts.length; index += 2) {
+    const [key, fact] = keysAndFacts.slice(index, index + 2);
+    if (key && fact) facts.push(toFact(fact, seal, { ...query, hashedKey: key.toString('latin1') }));
+  }
+  return facts;
 }
 
 function toBatch({ values, isSameLog }: Answer, seal: Seal): Batch | Gap {

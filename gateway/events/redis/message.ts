@@ -1,8 +1,9 @@
-import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { isGatewayError } from '../../errors.ts';
 import { hashFactKey } from '../fact-key.ts';
+import { sha256 } from '../keyed-hash.ts';
 import type { DeadLetter, FactQuery, NewMessage, Scope, StoredEvent, StoredFact } from '../log.ts';
+import { type EventRow, type FactRow, readDeadReason, rowOfEvent, rowOfFact } from '../row.ts';
 import type { Seal } from '../seal.ts';
 import type { Argument } from './connection.ts';
 
@@ -29,25 +30,32 @@ const kept = z.tuple([
 
 /** What `append.lua` takes. Bodies and facts leave this process sealed. */
 export function toArguments(message: NewMessage, seal: Seal): readonly Argument[] {
-  const { subject, facts = [], userId, deadReason } = message;
-  const stated = userId === null || deadReason !== null ? [] : facts;
+  const { subject, userId, deadReason } = message;
+  const clientUserId = seal.closeText(message.clientUserId, rowOfEvent(message, 'client-user-id'));
   return [
     message.messageId,
-    createHash('sha256').update(message.body).digest('hex'),
+    seal.hash(sha256(message.body)).toString('hex'),
     String(message.receivedAt.getTime()),
     message.type,
-    ...[userId, seal.closeText(message.clientUserId), message.teamId, subject?.id ?? null].map(toMaybe),
+    ...[userId, clientUserId, message.teamId, subject?.id ?? null].map(toMaybe),
     subject === null ? '' : String(subject.version),
     message.origin,
     toMaybe(deadReason),
-    seal.close(message.body),
-    ...stated.flatMap(({ kind, key, at, value }) => [
-      factsName(userId, kind),
-      hashFactKey(key),
-      String(at.getTime()),
-      seal.close(Buffer.from(value)),
-    ]),
+    seal.close(message.body, rowOfEvent(message, 'body')),
+    ...toFacts(message, seal),
   ];
+}
+
+function toFacts(
+  { userId, deadReason, receivedAt, facts = [] }: NewMessage,
+  seal: Seal,
+): readonly Argument[] {
+  if (userId === null || deadReason !== null) return [];
+  return facts.flatMap(({ kind, key, at, value }) => {
+    const hashedKey = hashFactKey(key);
+    const row = rowOfFact({ userId, kind, hashedKey, at, receivedAt });
+    return [factsName(userId, kind), hashedKey, String(at.getTime()), seal.close(Buffer.from(value), row)];
+  });
 }
 
 /** A text that may be missing: an empty one and none are different things. */
@@ -97,22 +105,21 @@ export function openAsFar(rows: readonly unknown[], seal: Seal): Opened {
 }
 
 export function toDeadLetter(row: unknown, seal: Seal): DeadLetter {
-  const { head, deadReason, sealed } = toParts(row, seal);
-  return {
-    ...head,
-    deadReason: deadReason === 'other-team' ? 'other-team' : 'unreadable',
-    body: seal.tryOpen(sealed),
-  };
+  const { event, clientUserId, position, sealed } = toParts(row, seal);
+  const body = seal.tryOpen(sealed, rowOfEvent(event, 'body'));
+  return { ...event, clientUserId, position, deadReason: event.deadReason ?? 'unreadable', body };
 }
 
 function toEvent(row: unknown, seal: Seal): StoredEvent {
-  const { head, sealed } = toParts(row, seal);
-  return { ...head, body: seal.open(sealed) };
+  const { event, clientUserId, position, sealed } = toParts(row, seal);
+  const { deadReason: _, ...head } = event;
+  return { ...head, clientUserId, position, body: seal.open(sealed, rowOfEvent(event, 'body')) };
 }
 
 interface Parts {
-  readonly head: Omit<StoredEvent, 'body'>;
-  readonly deadReason: string | null;
+  readonly event: EventRow;
+  readonly position: number;
+  readonly clientUserId: string | null;
   readonly sealed: Buffer;
 }
 
@@ -120,22 +127,26 @@ function toParts(row: unknown, seal: Seal): Parts {
   const [position, messageId, receivedAt, type, userId, clientUserId, teamId, subject, version, ...rest] =
     kept.parse(row);
   const [origin, deadReason, sealed] = rest;
-  const head: Parts['head'] = {
-    position,
+  const event: EventRow = {
     messageId,
     receivedAt: new Date(receivedAt),
     type,
     userId,
-    clientUserId: seal.openText(clientUserId),
     teamId,
     subject: subject === null ? null : { id: subject, version: Number(version) },
     origin: origin === 'reconciled' ? 'reconciled' : 'webhook',
+    deadReason: readDeadReason(deadReason),
   };
-  return { head, deadReason, sealed };
+  const openedId = seal.openText(clientUserId, rowOfEvent(event, 'client-user-id'));
+  return { event, position, clientUserId: openedId, sealed };
 }
 
 /** A fact as `append.lua` keeps it: `at position receivedAt value`, the value in bytes. */
-export function toFact(bytes: Buffer, seal: Seal): StoredFact {
+export function toFact(
+  bytes: Buffer,
+  seal: Seal,
+  place: Pick<FactRow, 'userId' | 'kind' | 'hashedKey'>,
+): StoredFact {
   const numbers: number[] = [];
   let start = 0;
   while (numbers.length < 3) {
@@ -144,10 +155,6 @@ export function toFact(bytes: Buffer, seal: Seal): StoredFact {
     start = end + 1;
   }
   const [at = 0, position = 0, receivedAt = 0] = numbers;
-  return {
-    at: new Date(at),
-    position,
-    receivedAt: new Date(receivedAt),
-    value: seal.open(bytes.subarray(start)),
-  };
+  const when = { at: new Date(at), receivedAt: new Date(receivedAt) };
+  return { ...when, position, value: seal.open(bytes.subarray(start), rowOfFact({ ...place, ...when })) };
 }

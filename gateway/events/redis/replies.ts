@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { messageIdDays } from '../log.ts';
 import type { Earlier, Replies } from '../replies.ts';
+import { rowOfReply } from '../row.ts';
 import type { Seal } from '../seal.ts';
 import type { Argument } from './connection.ts';
 import { redisNumber, redisText } from './message.ts';
@@ -13,9 +14,8 @@ const scripts = {
   settle: readScript('reply-settle'),
 };
 const begunShape = z.union([
-  z.tuple([redisText.pipe(z.enum(['first', 'conflict']))]),
-  z.tuple([redisText.pipe(z.literal('finished')), z.instanceof(Buffer)]),
-  z.tuple([redisText.pipe(z.literal('unsettled')), redisNumber]),
+  z.tuple([redisText.pipe(z.literal('first'))]),
+  z.tuple([redisText.pipe(z.literal('known')), redisText, redisNumber, z.instanceof(Buffer).nullable()]),
 ]);
 
 /**
@@ -29,19 +29,20 @@ export function createRedisReplies(
   return {
     begin: async (key, fingerprint): Promise<Earlier> => {
       const begun = begunShape.parse(
-        await write(scripts.begin, [key, fingerprint, String(Date.now()), lifeSeconds]),
+        await write(scripts.begin, [key, seal.hashText(fingerprint), String(Date.now()), lifeSeconds]),
       );
-      if (begun[0] === 'finished') {
-        return { kind: 'finished', answer: JSON.parse(seal.open(begun[1]).toString('utf8')) };
-      }
-      return begun[0] === 'unsettled' ? { kind: 'unsettled', since: new Date(begun[1]) } : { kind: begun[0] };
+      if (begun[0] === 'first') return { kind: 'first' };
+      const [, kept, since, answer] = begun;
+      if (!seal.isHashOfText(kept, fingerprint)) return { kind: 'conflict' };
+      if (answer === null) return { kind: 'unsettled', since: new Date(since) };
+      return { kind: 'finished', answer: JSON.parse(seal.open(answer, rowOfReply(key)).toString('utf8')) };
     },
     reclaim: async (key, since) => {
       const [isOurs] = await write(scripts.reclaim, [key, String(since.getTime()), String(Date.now())]);
       return isOurs === 1;
     },
     finish: async (key, answer) => {
-      await write(scripts.settle, [key, seal.close(Buffer.from(JSON.stringify(answer)))]);
+      await write(scripts.settle, [key, seal.close(Buffer.from(JSON.stringify(answer)), rowOfReply(key))]);
     },
     release: async (key) => {
       await write(scripts.settle, [key, '']);

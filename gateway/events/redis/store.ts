@@ -11,6 +11,7 @@ import { createRedisDeposits } from './deposits.ts';
 import { startHearing } from './hearing.ts';
 import { createHints } from './hints.ts';
 import { createRedisLog } from './log.ts';
+import { rehashAll } from './rehashing.ts';
 import { createReplicas } from './replicas.ts';
 import { createRedisReplies } from './replies.ts';
 import { requireSettings } from './settings.ts';
@@ -81,6 +82,8 @@ export async function openRedisStore(url: string, options: RedisOptions): Promis
     const word = await openWord({ reads, writes, hints });
     const stopHearing = startHearing({ bus, hints, readEnd, lookAtReplicas: replicas.look });
     const seal = createSeal(options.keys);
+    // In the background. What fails is tried again at the next start.
+    if (options.keys.length > 0) rehashAll({ reads, calls, seal }).catch(() => undefined);
     const close = () => {
       stopHearing();
       closeAll();

@@ -1,4 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
+import { rowOfDeposit } from '../row.ts';
 import type { Seal } from '../seal.ts';
 import { readBytes, readNumber } from './rows.ts';
 
@@ -15,12 +16,12 @@ export function createDepositing(database: DatabaseSync, seal: Seal) {
       { until, now }: { readonly until: Date; readonly now: Date },
     ): void => {
       forget.run(now.getTime());
-      insert.run(key, until.getTime(), seal.close(Buffer.from(JSON.stringify(value))));
+      insert.run(key, until.getTime(), seal.close(Buffer.from(JSON.stringify(value)), rowOfDeposit(key)));
     },
     takeDeposit: (key: string, now: Date): unknown => {
       const row = remove.get(key);
       if (row === undefined || readNumber(row, 'until') <= now.getTime()) return null;
-      return JSON.parse(seal.open(readBytes(row, 'value')).toString('utf8'));
+      return JSON.parse(seal.open(readBytes(row, 'value'), rowOfDeposit(key)).toString('utf8'));
     },
   };
 }

@@ -2,6 +2,7 @@ import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
 import { isGatewayError } from '../../errors.ts';
 import { hashFactKey } from '../fact-key.ts';
 import type { Batch, DeadLetter, FactQuery, Gap, Latest, Scope, StoredEvent, StoredFact } from '../log.ts';
+import { type EventRow, readDeadReason, rowOfEvent, rowOfFact } from '../row.ts';
 import type { Seal } from '../seal.ts';
 import { type Row, readBytes, readNumber, readOptionalNumber, readOptionalText, readText } from './rows.ts';
 
@@ -79,20 +80,25 @@ export function createReading(database: DatabaseSync, seal: Seal) {
         .map((row) => readText(row, 'subject')),
     facts: (query: FactQuery, limit: number): readonly StoredFact[] => {
       const { where, values } = toFactConditions(query);
-      const sql = `SELECT at, position, received_at, value FROM facts WHERE ${where}
+      const sql = `SELECT key, at, position, received_at, value FROM facts WHERE ${where}
         ORDER BY at DESC, position DESC, key DESC LIMIT ?`;
       return prepare(sql)
         .all(...values, limit)
-        .map((row) => toFact(row, seal));
+        .map((row) => toFact(row, seal, query));
     },
     deadLetters: (after: number, limit: number): readonly DeadLetter[] =>
       prepare('SELECT * FROM events WHERE position > ? AND dead_reason IS NOT NULL ORDER BY position LIMIT ?')
         .all(after, limit)
-        .map((row) => ({
-          ...toHead(row, seal),
-          body: seal.tryOpen(readBytes(row, 'body')),
-          deadReason: readText(row, 'dead_reason') === 'other-team' ? 'other-team' : 'unreadable',
-        })),
+        .map((row) => {
+          const event = toEventRow(row);
+          const body = seal.tryOpen(readBytes(row, 'body'), rowOfEvent(event, 'body'));
+          return {
+            ...event,
+            ...toRest(row, event, seal),
+            deadReason: event.deadReason ?? 'unreadable',
+            body,
+          };
+        }),
   };
 }
 
@@ -129,32 +135,41 @@ function openAsFar(rows: readonly Row[], seal: Seal): readonly StoredEvent[] {
 }
 
 function toEvent(row: Row, seal: Seal): StoredEvent {
-  return { ...toHead(row, seal), body: seal.open(readBytes(row, 'body')) };
+  const event = toEventRow(row);
+  const { deadReason: _, ...head } = event;
+  const body = seal.open(readBytes(row, 'body'), rowOfEvent(event, 'body'));
+  return { ...head, ...toRest(row, event, seal), body };
 }
 
-function toHead(row: Row, seal: Seal): Omit<StoredEvent, 'body'> {
+function toRest(row: Row, event: EventRow, seal: Seal): Pick<StoredEvent, 'position' | 'clientUserId'> {
+  const clientUserId = readOptionalText(row, 'client_user_id');
+  return {
+    position: readNumber(row, 'position'),
+    clientUserId: seal.openText(clientUserId, rowOfEvent(event, 'client-user-id')),
+  };
+}
+
+function toEventRow(row: Row): EventRow {
   const subject = readOptionalText(row, 'subject');
   const version = readOptionalNumber(row, 'version');
   return {
-    position: readNumber(row, 'position'),
     messageId: readText(row, 'message_id'),
     receivedAt: new Date(readNumber(row, 'received_at')),
     type: readText(row, 'type'),
     userId: readOptionalText(row, 'user_id'),
-    clientUserId: seal.openText(readOptionalText(row, 'client_user_id')),
     teamId: readOptionalText(row, 'team_id'),
     subject: subject === null || version === null ? null : { id: subject, version },
     origin: readText(row, 'origin') === 'reconciled' ? 'reconciled' : 'webhook',
+    deadReason: readDeadReason(readOptionalText(row, 'dead_reason')),
   };
 }
 
-function toFact(row: Row, seal: Seal): StoredFact {
-  return {
-    at: new Date(readNumber(row, 'at')),
-    position: readNumber(row, 'position'),
-    receivedAt: new Date(readNumber(row, 'received_at')),
-    value: seal.open(readBytes(row, 'value')),
-  };
+function toFact(row: Row, seal: Seal, { userId, kind }: FactQuery): StoredFact {
+  const at = new Date(readNumber(row, 'at'));
+  const receivedAt = new Date(readNumber(row, 'received_at'));
+  const place = rowOfFact({ userId, kind, hashedKey: readText(row, 'key'), at, receivedAt });
+  const value = seal.open(readBytes(row, 'value'), place);
+  return { at, position: readNumber(row, 'position'), receivedAt, value };
 }
 
 interface Conditions {

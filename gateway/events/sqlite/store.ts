@@ -61,6 +61,9 @@ export async function openSqliteStore(path: string, { keys, access }: SqliteOpti
     if (!appends.areUnderWay()) noteOthers(readOr(head, reading.head));
   }, lookEveryMs).unref();
 
+  // In the background: webhooks are written in between. What fails is tried again at the next start.
+  if (access === 'exclusive' && keys.length > 0) rehashAll(writer).catch(() => undefined);
+
   const log: EventLog = {
     epoch: () => epoch,
     append: appends.add,
@@ -124,6 +127,11 @@ async function checkOrLeave(file: LogFile, writer: WriterThread): Promise<void> 
     file.close();
     throw error;
   }
+}
+
+/** Hashes that a version before this one kept without a key. */
+async function rehashAll(writer: WriterThread): Promise<void> {
+  for (let after: string | null = ''; after !== null; ) after = await writer.call('rehash', after);
 }
 
 /** In steps, so that webhooks are written in between. */

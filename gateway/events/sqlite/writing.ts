@@ -1,12 +1,14 @@
-import { createHash } from 'node:crypto';
 import type { DatabaseSync } from 'node:sqlite';
 import { hashFactKey } from '../fact-key.ts';
+import { sha256 } from '../keyed-hash.ts';
 import { type Appended, type Claimed, isAdvance, messageIdDays, type NewMessage } from '../log.ts';
 import type { Earlier } from '../replies.ts';
+import { rowOfEvent, rowOfFact, rowOfReply } from '../row.ts';
 import type { Seal } from '../seal.ts';
 import { createDepositing } from './deposits.ts';
 import { isWhole } from './file.ts';
 import { createReading, markPrefix, type Reading } from './reading.ts';
+import { createRehashing } from './rehashing.ts';
 import { readBytes, readNumber, readText } from './rows.ts';
 
 const dayMs = 86_400_000;
@@ -69,21 +71,24 @@ export function createWriting(database: DatabaseSync, seal: Seal) {
     },
     prune: (before: Date): PruneStep => inTransaction(database, () => pruneStep(database, reading, before)),
     beginReply: (key: string, fingerprint: string, now: Date): Earlier => {
-      if (insertReply.run(key, fingerprint, now.getTime()).changes === 1) return { kind: 'first' };
+      const hashed = seal.hashText(fingerprint);
+      if (insertReply.run(key, hashed, now.getTime()).changes === 1) return { kind: 'first' };
       const row = selectReply.get(key) ?? {};
-      if (readText(row, 'fingerprint') !== fingerprint) return { kind: 'conflict' };
+      if (!seal.isHashOfText(readText(row, 'fingerprint'), fingerprint)) return { kind: 'conflict' };
       if (row.answer === null) return { kind: 'unsettled', since: new Date(readNumber(row, 'since')) };
-      return { kind: 'finished', answer: JSON.parse(seal.open(readBytes(row, 'answer')).toString('utf8')) };
+      const answer = seal.open(readBytes(row, 'answer'), rowOfReply(key));
+      return { kind: 'finished', answer: JSON.parse(answer.toString('utf8')) };
     },
     reclaimReply: (key: string, since: Date, now: Date): boolean =>
       reclaimReply.run(now.getTime(), key, since.getTime()).changes === 1,
     finishReply: (key: string, answer: unknown): void => {
-      finishReply.run(seal.close(Buffer.from(JSON.stringify(answer))), key);
+      finishReply.run(seal.close(Buffer.from(JSON.stringify(answer)), rowOfReply(key)), key);
     },
     releaseReply: (key: string): void => {
       releaseReply.run(key);
     },
     ...createDepositing(database, seal),
+    ...createRehashing(database, seal),
     close: (): void => database.close(),
   };
 }
@@ -110,28 +115,28 @@ function createAppend(
 
   const insert = (message: NewMessage, advances: boolean): number => {
     const { subject, userId, teamId } = message;
-    const clientUserId = seal.closeText(message.clientUserId);
+    const clientUserId = seal.closeText(message.clientUserId, rowOfEvent(message, 'client-user-id'));
     const { lastInsertRowid } = insertEvent.run(
       // Microseconds: whole numbers below 2^53 for 200 years more.
       Date.now() * 1000,
       ...[message.messageId, message.receivedAt.getTime(), message.type, userId, clientUserId, teamId],
       ...[subject?.id ?? null, subject?.version ?? null, message.origin, advances ? 1 : 0],
-      ...[message.deadReason, seal.close(message.body)],
+      ...[message.deadReason, seal.close(message.body, rowOfEvent(message, 'body'))],
     );
     return Number(lastInsertRowid);
   };
 
   return (message) => {
-    const bodyHash = createHash('sha256').update(message.body).digest();
+    const digest = sha256(message.body);
     const earlier = selectMessage.get(message.messageId);
     if (earlier !== undefined) {
-      const altered = !bodyHash.equals(readBytes(earlier, 'body_hash'));
+      const altered = !seal.isHashOf(readBytes(earlier, 'body_hash'), digest);
       return { position: readNumber(earlier, 'position'), duplicate: true, altered };
     }
     const { subject } = message;
     const advances = isAdvance(message, subject === null ? null : latest(subject.id));
     const position = insert(message, advances);
-    insertMessage.run(message.messageId, position, bodyHash, message.receivedAt.getTime());
+    insertMessage.run(message.messageId, position, seal.hash(digest), message.receivedAt.getTime());
     if (advances && subject) upsertSubject.run(subject.id, subject.version, position, message.userId);
     keepFacts(message, position);
     return { position, duplicate: false, altered: false };
@@ -148,8 +153,9 @@ function createFactKeeping(database: DatabaseSync, seal: Seal) {
   return ({ userId, receivedAt, deadReason, facts = [] }: NewMessage, position: number): void => {
     if (userId === null || deadReason !== null) return;
     for (const { kind, key, at, value } of facts) {
-      const place = [hashFactKey(key), at.getTime(), position, receivedAt.getTime()];
-      upsert.run(userId, kind, ...place, seal.close(Buffer.from(value)));
+      const hashedKey = hashFactKey(key);
+      const sealed = seal.close(Buffer.from(value), rowOfFact({ userId, kind, hashedKey, at, receivedAt }));
+      upsert.run(userId, kind, hashedKey, at.getTime(), position, receivedAt.getTime(), sealed);
     }
   };
 }

@@ -263,13 +263,13 @@ describe('at rest', () => {
 
   test('a body that was changed in the file is not opened', () => {
     const seal = createSeal([randomBytes(32)]);
-    const kept = seal.close(Buffer.from(secret));
+    const kept = seal.close(Buffer.from(secret), 'row');
     kept[kept.length - 1] = (kept.at(-1) ?? 0) ^ 1;
-    expect(() => seal.open(kept)).toThrow(expect.objectContaining({ code: 'EVENT_LOG_UNAVAILABLE' }));
-    expect(() => seal.open(Buffer.of(1, 2, 3))).toThrow(
+    expect(() => seal.open(kept, 'row')).toThrow(expect.objectContaining({ code: 'EVENT_LOG_UNAVAILABLE' }));
+    expect(() => seal.open(Buffer.of(1, 2, 3), 'row')).toThrow(
       expect.objectContaining({ code: 'EVENT_LOG_UNAVAILABLE' }),
     );
-    expect(() => seal.open(Buffer.alloc(0))).toThrow(
+    expect(() => seal.open(Buffer.alloc(0), 'row')).toThrow(
       expect.objectContaining({ code: 'EVENT_LOG_UNAVAILABLE' }),
     );
   });

@@ -5,7 +5,7 @@ local id, bodyHash, receivedAt, type, user, client, team, subject, version, orig
 local known = redis.call('HGET', base .. 'ids', id)
 if known then
   local position, hash = known:match('^(%d+) (.*)$')
-  return { epoch, position, 1, hash == bodyHash and 0 or 1 }
+  return { epoch, position, 1, hash }
 end
 
 local head = number('head')
@@ -59,4 +59,4 @@ end
 redis.call('XADD', base .. 'bus', 'MAXLEN', '~', '10000', position .. '-0', 'previous', text(head), 'user', user,
   'subject', subject, 'version', version, 'dead', dead)
 redis.call('SET', base .. 'head', position)
-return { epoch, position, 0, 0 }
+return { epoch, position, 0, bodyHash }

@@ -6,6 +6,4 @@ if redis.call('HSETNX', name, 'fingerprint', fingerprint) == 1 then
   return { epoch, 'first' }
 end
 local kept = redis.call('HMGET', name, 'fingerprint', 'since', 'answer')
-if kept[1] ~= fingerprint then return { epoch, 'conflict' } end
-if kept[3] then return { epoch, 'finished', kept[3] } end
-return { epoch, 'unsettled', kept[2] }
+return { epoch, 'known', kept[1], kept[2], kept[3] }

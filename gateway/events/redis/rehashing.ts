@@ -1,0 +1,39 @@
+import { z } from 'zod';
+import type { Seal } from '../seal.ts';
+import type { Calls } from './calls.ts';
+import type { Connection } from './connection.ts';
+import { redisText } from './message.ts';
+import { keyPrefix, readScript } from './script.ts';
+
+const script = readScript('rehash');
+const scannedShape = z.tuple([redisText, z.array(redisText)]);
+/** Message ids looked at per step. */
+const chunk = '500';
+/** A position and a SHA-256 in hexadecimal digits; keyed hashes are longer. */
+const plain = /^(\d+) ([0-9a-f]{64})$/;
+
+export interface RehashingParts {
+  readonly reads: Connection;
+  readonly calls: Calls;
+  readonly seal: Seal;
+}
+
+/**
+ * Puts a key to hashes that a version before this one kept without one, in steps. Can be broken off and begun again at any
+ * time, and by several gateways at once.
+ */
+export async function rehashAll({ reads, calls, seal }: RehashingParts): Promise<void> {
+  let cursor = '0';
+  do {
+    const scan = ['HSCAN', `${keyPrefix}ids`, cursor, 'COUNT', chunk];
+    const [next, idsAndKept] = scannedShape.parse(await reads.send(scan));
+    const changes = idsAndKept.flatMap((kept, index) => {
+      const [, position, hash] = (index % 2 === 1 && plain.exec(kept)) || [];
+      if (position === undefined || hash === undefined) return [];
+      const keyed = seal.hash(Buffer.from(hash, 'hex')).toString('hex');
+      return [idsAndKept[index - 1] ?? '', kept, `${position} ${keyed}`];
+    });
+    if (changes.length > 0) await calls.write(script, changes);
+    cursor = next;
+  } while (cursor !== '0');
+}

@@ -1,0 +1,43 @@
+import type { DatabaseSync } from 'node:sqlite';
+import type { Seal } from '../seal.ts';
+import { readBytes, readText } from './rows.ts';
+
+/** Rows changed per step: webhooks are written in between. */
+const chunk = 2000;
+
+/** Puts a key to hashes that were kept without one. */
+export function createRehashing(database: DatabaseSync, seal: Seal) {
+  const selectPlain = database.prepare(
+    `SELECT message_id, body_hash FROM messages
+      WHERE message_id > ? AND length(body_hash) = 32 ORDER BY message_id LIMIT ${chunk}`,
+  );
+  const update = database.prepare('UPDATE messages SET body_hash = ? WHERE message_id = ?');
+
+  return {
+    /**
+     * One step, which is one transaction. Can be broken off and begun again at any time.
+     * @param after the last message id of the step before
+     * @returns where the next step begins; null when none is left
+     */
+    rehash: (after: string): string | null => {
+      const rows = selectPlain.all(after);
+      if (rows.length > 0) {
+        // What is replaced must not stay readable in the file's free places.
+        database.exec('PRAGMA secure_delete = ON; BEGIN IMMEDIATE');
+        try {
+          for (const row of rows)
+            update.run(seal.hash(readBytes(row, 'body_hash')), readText(row, 'message_id'));
+          database.exec('COMMIT');
+        } finally {
+          if (database.isTransaction) database.exec('ROLLBACK');
+          database.exec('PRAGMA secure_delete = OFF');
+        }
+      }
+      const last = rows.at(-1);
+      if (last !== undefined && rows.length === chunk) return readText(last, 'message_id');
+      // Nor in the pages that the write-ahead log still has of before.
+      if (after !== '' || rows.length > 0) database.exec('PRAGMA wal_checkpoint(TRUNCATE)');
+      return null;
+    },
+  };
+}
