@@ -39,6 +39,12 @@ export function endOnSignals({ log, close: closeAll, drainMs }: EndingOptions): 
   process.on('SIGINT', end);
 }
 
+/** Logs what Node warns of like everything else: by itself it writes text between the lines of the log. */
+export function logWarnings(log: Log): void {
+  process.removeAllListeners('warning');
+  process.on('warning', (error) => log.warn('process.warning', { error }));
+}
+
 /** Why a start has failed, whatever was thrown. */
 export function toStartFault(error: unknown): GatewayError {
   if (isGatewayError(error)) return error;

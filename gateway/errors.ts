@@ -59,6 +59,9 @@ export interface GatewayErrorOptions {
   readonly mayBeDone?: boolean;
 }
 
+/** A day. The service may ask for any time at all, and clients are told no longer one. */
+const maxRetryAfterMs = 86_400_000;
+
 /**
  * The one error class of the gateway. Thrown where the fault is known, turned into an answer in
  * `edge/mask.ts`, told apart by `code` and never by text. The message is a sentence for a person: no
@@ -79,7 +82,8 @@ export class GatewayError extends Error {
     this.status = options.status;
     this.issues = options.issues ?? [];
     this.notSent = options.notSent ?? false;
-    this.retryAfterMs = options.retryAfterMs;
+    this.retryAfterMs =
+      options.retryAfterMs === undefined ? undefined : Math.min(options.retryAfterMs, maxRetryAfterMs);
     this.mayBeDone = options.mayBeDone;
   }
 

@@ -1,3 +1,11 @@
+/** Node takes no longer delay, and no negative one: it warns, and waits 1 ms. */
+const maxDelayMs = 2 ** 31 - 1;
+
+/** A computed time as a delay for `setTimeout`: what is over is due at once. */
+export function toDelay(ms: number): number {
+  return ms >= 1 ? Math.min(ms, maxDelayMs) : 1;
+}
+
 /** What is given up when its time is over. */
 export interface Expiry<Item> {
   /** From now on; an item that is there already begins anew. */
@@ -20,7 +28,7 @@ export function createExpiry<Item>(ms: number, onOver: (item: Item) => void): Ex
   const waitForFirst = () => {
     const [first] = since.values();
     if (first === undefined) timer = null;
-    else timer = setTimeout(giveUp, Math.ceil(first + ms - performance.now()), first).unref();
+    else timer = setTimeout(giveUp, toDelay(Math.ceil(first + ms - performance.now())), first).unref();
   };
   const giveUp = (first: number) => {
     for (const [item, at] of since) {

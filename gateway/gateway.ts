@@ -12,6 +12,7 @@ import { addDemo, type Demo } from './edge/demo.ts';
 import type { GuardOptions } from './edge/guards.ts';
 import { createListedOperations } from './edge/listed-operations.ts';
 import { loadOperations } from './edge/load-operations.ts';
+import { createOwnHosts } from './edge/own-hosts.ts';
 import { createRoutes } from './edge/routes.ts';
 import { createScheduler } from './edge/scheduler.ts';
 import { GatewayError } from './errors.ts';
@@ -80,6 +81,8 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
   const own = new Set<string>();
   const isAllowedOrigin = (origin: string) => config.allowedOrigins.includes(origin) || own.has(origin);
 
+  const isOwnHost = createOwnHosts(config);
+
   const callers = await openCallers({ config, marks: store.log, log });
   const { authenticate, endOf } = callers;
   const contexts = createContexts({
@@ -113,6 +116,7 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
       keepMs: config.readCacheSeconds * 1000,
       isOpen: parts.demo !== undefined,
       graphiql: parts.demo?.graphiql ?? null,
+      isOwnHost,
       jit: config.jit,
       stopping: stopping.signal,
     });
@@ -153,7 +157,7 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
     log,
     widgetFolder,
   });
-  if (parts.demo !== undefined) addDemo(app, parts.demo, { mint: callers.mint });
+  if (parts.demo !== undefined) addDemo(app, parts.demo, { mint: callers.mint, isOwnHost });
 
   const answer = getRequestListener((request, connection) => app.fetch(request, connection), {
     overrideGlobalObjects: false,

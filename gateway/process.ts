@@ -2,7 +2,7 @@ import { flushCompileCache } from 'node:module';
 import { dirname, join } from 'node:path';
 import process from 'node:process';
 import { type Config, readConfig } from './config.ts';
-import { endOnSignals, toStartFault } from './ending.ts';
+import { endOnSignals, logWarnings, toStartFault } from './ending.ts';
 import { type EventStore, openEventStore } from './events/open.ts';
 import { keepSecrets } from './kept-secrets.ts';
 import { createLog, type Log } from './log.ts';
@@ -96,6 +96,7 @@ export async function runProcess(): Promise<void> {
 async function run(): Promise<void> {
   const config = readConfig(process.env, () => keepSecrets(dataFolder));
   const log = createLog({ level: config.logLevel });
+  logWarnings(log);
   const isPrimary = config.workers > 1;
   endOnSignals({ log, close: () => closeAll(), drainMs: isPrimary ? drainWorkersMs : drainMs });
   const { url, close } = await start(config, log);

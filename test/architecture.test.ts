@@ -12,6 +12,8 @@ interface Room {
 }
 
 const errors = /^gateway\/errors\.ts$/;
+/** Reads text in one spelling only. */
+const base64url = /^gateway\/base64url\.ts$/;
 const json = /^gateway\/json\.ts$/;
 const dates = /^gateway\/dates\.ts$/;
 const log = /^gateway\/log\.ts$/;
@@ -79,6 +81,7 @@ const rooms: readonly Room[] = [
   { files: errors, may: [] },
   { files: json, may: [] },
   { files: dates, may: [] },
+  { files: base64url, may: [] },
   { files: keeping, may: [] },
   { files: log, may: [errors, /^pino$/] },
   { files: config, may: [errors, config, /^zod$/, /^node:(fs|crypto)$/] },
@@ -105,7 +108,7 @@ const rooms: readonly Room[] = [
   },
   {
     files: /^gateway\/events\//,
-    may: [errors, dates, log, /^gateway\/events\//, /^(zod|@redis\/client)$/, node],
+    may: [errors, base64url, dates, log, /^gateway\/events\//, /^(zod|@redis\/client)$/, node],
   },
   {
     files: /^gateway\/audit\//,
@@ -124,6 +127,7 @@ const rooms: readonly Room[] = [
     may: [
       errors,
       dates,
+      base64url,
       config,
       keeping,
       /^gateway\/caller\//,

@@ -1,3 +1,4 @@
+import { toDelay } from '../expiry.ts';
 import type { Caller, UserCaller } from './caller.ts';
 
 /** What is taken back: one token by its `jti`, all tokens of a user made until now, or both. */
@@ -42,7 +43,7 @@ export function createTokenLives(): TokenLives {
       lives.delete(key);
       life.end.abort('Token expired');
     };
-    setTimeout(expire, caller.expiresAt.getTime() - Date.now()).unref();
+    setTimeout(expire, toDelay(caller.expiresAt.getTime() - Date.now())).unref();
     if (isRevoked(caller)) life.end.abort('Token revoked');
     return life;
   };

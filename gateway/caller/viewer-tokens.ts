@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { decodeJwt, errors, type JWTVerifyGetKey, jwtVerify, SignJWT } from 'jose';
+import { decodeBase64url } from '../base64url.ts';
 import { ownIssuer, type ViewerProviderConfig } from '../config/callers.ts';
 import { GatewayError } from '../errors.ts';
 import type { UserCaller } from './caller.ts';
@@ -98,6 +99,9 @@ function createSources(
 
 async function verify(token: string, sources: readonly Source[]): Promise<UserCaller> {
   if (token.length > maxTokenLength) throw new errors.JWTInvalid('too long');
+  // The library reads padding and spare bits as well: one token would have many spellings.
+  if (token.split('.').some((part) => decodeBase64url(part) === null))
+    throw new errors.JWTInvalid('not canonical');
   const { iss } = decodeJwt(token);
   const source = sources.find(({ issuer }) => issuer === iss);
   if (source === undefined) throw new errors.JWTClaimValidationFailed('unknown issuer', {}, 'iss');

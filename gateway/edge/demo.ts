@@ -1,8 +1,9 @@
 import { readFileSync } from 'node:fs';
-import type { Hono } from 'hono';
+import type { Hono, MiddlewareHandler } from 'hono';
 import { z } from 'zod';
 import type { ViewerTokens } from '../caller/viewer-tokens.ts';
 import type { GraphiQL } from './graphql.ts';
+import { type IsOwnHost, refuseHost } from './own-hosts.ts';
 
 /** What the demo page shows; only there with the embedded sandbox. */
 export interface Demo {
@@ -20,6 +21,8 @@ export interface DemoPerson {
 
 export interface DemoOptions {
   readonly mint: ViewerTokens['mint'];
+  /** No other address is answered: its tokens and people are for pages of this machine. */
+  readonly isOwnHost: IsOwnHost;
 }
 
 const tokenRequest = z.object({ userId: z.guid(), orderId: z.guid().optional() });
@@ -28,10 +31,15 @@ const demoFiles = ['demo.css', 'demo.js', 'ask.js', 'draw.js'];
 const demoTtlSeconds = 900;
 
 /** Adds the demo page with its files, and `POST /demo/token`, which any page of this machine may ask. */
-export function addDemo(app: Hono, demo: Demo, { mint }: DemoOptions): void {
+export function addDemo(app: Hono, demo: Demo, { mint, isOwnHost }: DemoOptions): void {
   const read = (file: string) => readFileSync(new URL(`./demo/${file}`, import.meta.url), 'utf8');
   const page = read('index.html');
   const files = new Map(demoFiles.map((file) => [file, read(file)]));
+  const requireOwnHost: MiddlewareHandler = async (context, next) =>
+    isOwnHost(context.req.url) ? await next() : refuseHost();
+
+  app.use('/', requireOwnHost);
+  app.use('/demo/*', requireOwnHost);
 
   app.get('/', (context) => {
     context.header('content-security-policy', pagePolicy);

@@ -5,6 +5,7 @@ import { admit } from './admission.ts';
 import type { Allowances } from './allowances.ts';
 import { type GraphQLServer, traceHeader } from './graphql.ts';
 import type { Operations } from './operations.ts';
+import { type IsOwnHost, refuseHost } from './own-hosts.ts';
 import { answerRefusal } from './refusals.ts';
 import { createUploadGate, isUpload } from './uploads.ts';
 
@@ -20,6 +21,8 @@ export interface GraphQLRouteOptions {
   /** Aborts when the gateway stops. */
   readonly stopping: AbortSignal;
   readonly hasGraphiQL: boolean;
+  /** GraphiQL, which may have a key filled in, is shown at no other address. */
+  readonly isOwnHost: IsOwnHost;
 }
 
 /** GraphQL over HTTP and SSE, from the request to its answer: who asks, what it costs to ask, and which server answers. */
@@ -35,6 +38,7 @@ interface Route extends GraphQLRouteOptions {
 
 async function answerGraphQL(options: Route, request: Request): Promise<Response> {
   if (options.hasGraphiQL && asksForGraphiQL(request)) {
+    if (!options.isOwnHost(request.url)) return refuseHost();
     const over = options.stopping;
     const page = await options.graphql.fetch(request, { caller: { kind: 'TEAM' }, left: over, over });
     page.headers.set('content-security-policy', graphiqlPolicy);
@@ -60,6 +64,8 @@ async function answerGraphQL(options: Route, request: Request): Promise<Response
       const asking = { caller, origin, left: request.signal, over, isTraced, lastEventId };
       const response = await server.fetch(request, asking);
       response.headers.set('cache-control', 'no-store');
+      // Yoga promises it with its streams, also to who has asked for a close: that is for the server to say.
+      if (response.headers.get('connection') === 'keep-alive') response.headers.delete('connection');
       return response;
     } finally {
       end();

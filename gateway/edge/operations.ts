@@ -12,6 +12,7 @@ import { createGraphQLRoute } from './graphql-route.ts';
 import type { GuardOptions } from './guards.ts';
 import { keepDocuments } from './kept-documents.ts';
 import { createMask } from './mask.ts';
+import type { IsOwnHost } from './own-hosts.ts';
 import { createPlainAnswer } from './plain-answer.ts';
 import { createRunOperation } from './run-operation.ts';
 import { createSockets } from './sockets.ts';
@@ -28,6 +29,7 @@ export interface OperationsOptions extends Omit<WholeAnswersOptions, 'charge'> {
   readonly isOpen: boolean;
   /** GraphiQL with these queries filled in; null = no GraphiQL. */
   readonly graphiql: GraphiQL | null;
+  readonly isOwnHost: IsOwnHost;
   readonly jit: JitMode;
   /** Aborts when the gateway stops. */
   readonly stopping: AbortSignal;

@@ -47,7 +47,10 @@ function cut({ complete, socket }: IncomingMessage, response: ServerResponse): v
   else refuseRequest(socket, '408 Request Timeout');
 }
 
-/** Answers 400 to requests with more than one `Host`: Node goes by the first, a proxy in front perhaps by another. */
+/**
+ * Answers 400 to requests without exactly one `Host` that is a name or an address, whatever answers them: Node goes by the
+ * first of several, a proxy in front perhaps by another, and each parser has its own idea of a malformed one.
+ */
 export function requireOneHost(answer: RequestListener): RequestListener {
   return (request, response) => {
     if (hasOneHost(request)) answer(request, response);
@@ -55,14 +58,26 @@ export function requireOneHost(answer: RequestListener): RequestListener {
   };
 }
 
-/** Node itself refuses requests with none. */
-export function hasOneHost({ rawHeaders }: IncomingMessage): boolean {
+export function hasOneHost({ rawHeaders, headers }: IncomingMessage): boolean {
   let hosts = 0;
   for (let at = 0; at < rawHeaders.length; at += 2) {
     const name = rawHeaders[at];
     if (name?.length === 4 && name.toLowerCase() === 'host') hosts += 1;
   }
-  return hosts <= 1;
+  return hosts === 1 && isHost(headers.host ?? '');
+}
+
+const hostForm = /^(?<name>[\w.-]+|\[[\da-f:.]+\])(?::\d{1,5})?$/i;
+/** Nearly every request says the same. */
+let lastHost: string | null = null;
+
+/** Whether it is a host as addresses have it, in the spelling they have it in. */
+function isHost(host: string): boolean {
+  if (host === lastHost) return true;
+  const name = hostForm.exec(host)?.groups?.name;
+  if (name === undefined || URL.parse(`http://${host}`)?.hostname !== name.toLowerCase()) return false;
+  lastHost = host;
+  return true;
 }
 
 /** Answers on the bare connection, and ends it for both sides: a client that keeps its own open would hold it for ever. */

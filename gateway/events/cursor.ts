@@ -1,6 +1,7 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { z } from 'zod';
+import { decodeBase64url } from '../base64url.ts';
 import { GatewayError } from '../errors.ts';
 
 /** A place in a stream of events. */
@@ -52,7 +53,8 @@ export function createCursors(epoch: () => string, keys: readonly Buffer[]): Cur
   const sign: Cursors['sign'] = (scope, payload) =>
     Buffer.concat([macOf(issuing, scope, payload), payload]).toString('base64url');
   const verify: Cursors['verify'] = (scope, cursor) => {
-    const bytes = Buffer.from(cursor, 'base64url');
+    const bytes = decodeBase64url(cursor);
+    if (bytes === null) return null;
     const [mac, payload] = [bytes.subarray(0, macBytes), bytes.subarray(macBytes)];
     const isOurs =
       mac.length === macBytes && keys.some((key) => timingSafeEqual(mac, macOf(key, scope, payload)));

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { flushCompileCache } from 'node:module';
 import process from 'node:process';
 import type { Config } from '../config.ts';
-import { endOnSignals, toStartFault } from '../ending.ts';
+import { endOnSignals, logWarnings, toStartFault } from '../ending.ts';
 import type { Gateway } from '../gateway.ts';
 import { createLog, type Log } from '../log.ts';
 import { startWatchdog } from '../watchdog/watchdog.ts';
@@ -17,6 +17,7 @@ export async function runWorker(): Promise<void> {
   if (order?.kind !== 'start') throw new Error('A worker is started by its primary.');
   const { config, number } = order;
   const log = createLog({ level: config.logLevel, worker: number });
+  logWarnings(log);
   let gateway: Gateway | null = null;
   endOnSignals({ log, drainMs, close: async () => await gateway?.close() });
   try {

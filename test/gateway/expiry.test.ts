@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { createExpiry } from '../../gateway/expiry.ts';
+import { createExpiry, toDelay } from '../../gateway/expiry.ts';
 
 /** An expiry of ten seconds whose items are added at these milliseconds, and when each was given up. */
 function addAt(times: Readonly<Record<string, number>>) {
@@ -53,4 +53,9 @@ describe('what has ten seconds', () => {
     vi.advanceTimersByTime(60_000);
     expect(vi.getTimerCount()).toBe(0);
   });
+});
+
+test('a time that was computed is a delay that Node takes without a warning', () => {
+  const times = [-1, -Infinity, Number.NaN, 0, 0.4, 1, 1500, 2 ** 31, Infinity];
+  expect(times.map(toDelay)).toEqual([1, 1, 1, 1, 1, 1, 1500, 2 ** 31 - 1, 2 ** 31 - 1]);
 });

@@ -25,6 +25,12 @@ const claims = {
   scope: 'read:orders',
 };
 
+/** Of the 43 characters of a signature of 32 bytes the last has two bits that mean nothing. */
+const nextCharacter = (character: string): string => {
+  const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
+  return alphabet[alphabet.indexOf(character) + 1] ?? '';
+};
+
 type Claims = Readonly<Record<string, unknown>>;
 
 /** A token with exactly these claims, signed with the gateway's own secret. */
@@ -250,6 +256,10 @@ describe('a token is UNAUTHENTICATED', () => {
     ],
     ['that is not valid yet', signed({ nbf: now + 10 })],
     ['whose end is a text', signed({ exp: String(now + 60) })],
+    ['with padding behind it', `${signed()}=`],
+    ['with padding behind each part', signed().replaceAll('.', '=.')],
+    ['with a character that means nothing', `${signed()}!`],
+    ['with spare bits', signed().replace(/.$/, nextCharacter)],
     ['that is empty', ''],
     ['that is no token', 'a.b.c'],
   ])('%s', async (_name, token) => {

@@ -61,6 +61,18 @@ describe('a cursor', () => {
     }
   });
 
+  test('in another spelling of the same bytes is refused', () => {
+    const cursor = cursors.issue('scope', place);
+    const plain = Buffer.from(cursor, 'base64url');
+    for (const other of [
+      `${cursor}=`,
+      `${cursor}!`,
+      `${cursor.slice(0, 5)} ${cursor.slice(5)}`,
+      plain.toString('base64'),
+    ])
+      if (other !== cursor) expect(() => cursors.read('scope', other)).toThrow(badCursor);
+  });
+
   test('cut anywhere is refused', () => {
     const cursor = cursors.issue('scope', place);
     for (let length = 0; length < cursor.length - 1; length += 1) {
