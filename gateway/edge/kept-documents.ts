@@ -70,27 +70,20 @@ function createValidation(schema: GraphQLSchema, maySeeSchema: boolean) {
   return (document: DocumentNode): readonly GraphQLError[] => {
     const known = kept.get(document);
     if (known !== undefined) return known;
-    const faults = joinEqual(validate(schema, document, rules, options)).map(toFault);
+    const found = Map.groupBy(validate(schema, document, rules, options), ({ message }) => message);
+    const faults = [...found].map(([message, equal]) => toFault(message, equal));
     kept.set(document, faults);
     return faults;
   };
 }
 
-/** Each sentence once, with all its places: one unknown directive ten times is one thing wrong. */
-function joinEqual(faults: readonly GraphQLError[]): readonly GraphQLError[] {
-  const bySentence = Map.groupBy(faults, ({ message }) => message);
-  return [...bySentence].map(([message, equal]) => {
-    const nodes = equal.flatMap((fault) => fault.nodes ?? []);
-    return new GraphQLError(message, { nodes });
-  });
-}
-
 /** A longer sentence repeats a name that the client made up: 100 of them made 9 MB of a request of 90 kB. */
 const maxSentence = 500;
 
-function toFault(error: GraphQLError): GraphQLError {
-  const { message } = error;
+/** Each sentence once, with all its places: an unknown directive that comes ten times is one thing wrong. */
+function toFault(message: string, equal: readonly GraphQLError[]): GraphQLError {
   const sentence = message.length <= maxSentence ? message : `${message.slice(0, maxSentence)}…`;
+  const locations = equal.flatMap((error) => locationsOf(error) ?? []);
   const extensions = { code: 'GRAPHQL_VALIDATION_FAILED', http: { status: 400, spec: true } };
-  return createResponseError({ message: sentence, locations: locationsOf(error), extensions });
+  return createResponseError({ message: sentence, locations, extensions });
 }
