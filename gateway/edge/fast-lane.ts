@@ -47,7 +47,9 @@ async function answer(lane: Lane, exchange: Exchange): Promise<void> {
   try {
     caller = await admit(lane, head);
   } catch (error) {
-    return await send(lane, exchange, await readAnswer(answerRefusal(error)));
+    const refusal = await readAnswer(answerRefusal(error));
+    // At once, like Yoga's: later, it would be lost where something that is no request comes behind this one.
+    return write(response, refusal, await lane.edgeHeaders(head.origin));
   }
   const body = await readBody(request);
   const answered = await lane.answerPlainly({ head, caller, body, left: leaving(response) });

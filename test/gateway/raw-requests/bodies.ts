@@ -12,7 +12,8 @@ export function bodies({ orderId }: { readonly orderId: string }): readonly Buff
     body('{ viewer { kind userId scopes } }'),
     body(`query ($id: ID!) { order(id: $id) { id status { label } } }`, { variables: { id: orderId } }),
     body('query A { a: __typename } query B { b: __typename }', { operationName: 'B' }),
-    body('{ users(first: 2) { nodes { id } pageInfo { endCursor } } }'),
+    // No cursors: each gateway over a log in memory signs them with a key of its own.
+    body('{ users(first: 2) { nodes { id } pageInfo { hasNextPage } } }'),
   ];
   const odd = [
     '',
