@@ -18,12 +18,14 @@ export async function offsetConnection<Node>(
   const skip = list.start - placeOf(page, { start: list.start, size: list.first });
   const rows = page.rows.slice(skip, skip + list.first);
   const end = list.start + rows.length;
-  const isEnd = page.total === null ? page.rows.length < list.first : end >= page.total;
+  // A total of fewer rows than came cannot be that of the whole list.
+  const totalCount = page.total !== null && page.total < end && rows.length > 0 ? null : page.total;
+  const isEnd = totalCount === null ? page.rows.length < list.first : end >= totalCount;
   return toConnection(list, {
     rows,
     // An empty stretch ends the list whatever its total says: there is no cursor to go on from.
     hasNextPage: rows.length > 0 && (!isEnd || page.rows.length > skip + rows.length),
-    totalCount: page.total,
+    totalCount,
   });
 }
 

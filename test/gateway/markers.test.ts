@@ -139,6 +139,43 @@ test('a catalogue that never names its pages is read until a page is not full', 
   expect(catalogueCalls(lab).filter((call) => call.endsWith('size=100'))).toHaveLength(2);
 });
 
+test.each([
+  ['markers', (args: string) => `markers(${args})`, catalogue],
+  [
+    'orderSetMarkers',
+    (args: string) => `orderSetMarkers(labTestIds: ["${crypto.randomUUID()}"], ${args})`,
+    '/v3/lab_tests/list_order_set_markers',
+  ],
+])(
+  '%s whose total counts the page only, without pages, are read to their end',
+  async (_name, field, path) => {
+    await using lab = await startLab();
+    const all = Array.from({ length: 130 }, (_, index) => ({ ...glucose, id: 1 + index }));
+    for (const page of [1, 2, 3, 4]) {
+      const markers = all.slice((page - 1) * 45, page * 45);
+      const body = { markers, total: markers.length, page, size: 45 };
+      answerWith(lab, body, new RegExp(`^${path}\\?page=${page}&size=45$`));
+    }
+
+    const ids: string[] = [];
+    const counts: (number | null)[] = [];
+    let after: string | null = null;
+    do {
+      const rest: string = after === null ? '' : `, after: "${after}"`;
+      const { data, errors } = await lab.query(
+        `{ list: ${field(`first: 45${rest}`)} { totalCount nodes { id } pageInfo { hasNextPage endCursor } } }`,
+      );
+      expect(errors).toBeUndefined();
+      ids.push(...data.list.nodes.map(({ id }: { id: string }) => id));
+      counts.push(data.list.totalCount);
+      after = data.list.pageInfo.hasNextPage ? data.list.pageInfo.endCursor : null;
+    } while (after !== null);
+
+    expect(ids).toEqual(all.map(({ id }) => String(id)));
+    expect(counts).toEqual([null, null, 130]);
+  },
+);
+
 test('a catalogue that is not paged at all is read until it repeats itself', async () => {
   await using lab = await startLab();
   const everything = Array.from({ length: 150 }, (_, index) => ({ ...glucose, id: 100 + index }));

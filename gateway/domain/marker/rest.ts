@@ -76,7 +76,17 @@ const readMarker = record((raw) => ({
   worstCaseTurnaroundDays: integer(raw.worst_case_tat_days),
 }));
 
-const readMarkerPage = pageReader('markers', readMarker);
+const readCountedPage = pageReader('markers', readMarker);
+
+/**
+ * A page of markers. `total` may count the page only (public service): without `pages` to agree with it, it is believed
+ * only where it is more than that.
+ */
+function readMarkerPage(json: unknown): Page<Marker> {
+  const page = readCountedPage(json);
+  const mayCountPage = page.pages === null && page.total !== null && page.total <= page.rows.length;
+  return mayCountPage ? { ...page, total: null } : page;
+}
 
 export interface OrderSet {
   readonly labTestIds: readonly string[];

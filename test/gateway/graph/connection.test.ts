@@ -241,6 +241,7 @@ describe('a list by offset', () => {
   test.each<readonly [string, (all: number) => Partial<Page<number>>, number]>([
     ['with an honest total', (all) => ({ total: all }), 500],
     ['without a total', () => ({}), 500],
+    ['with a total that is less than its rows', () => ({ total: 0 }), 500],
     ['that gives more rows than it is asked for', (all) => ({ total: all }), 70],
   ])('%s is walked with each row once', async (_name, count, most) => {
     await fc.assert(
