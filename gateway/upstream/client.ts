@@ -205,7 +205,8 @@ export function createUpstream(options: UpstreamOptions): Upstream {
         withRetries({ deadline, baseDelayMs: retryDelayMs }, () => {
           const headMs = Math.max(1, Math.min(attemptMs, deadline - performance.now()));
           const request = requestOf(call);
-          const headers = { ...request.headers, accept: options.accept };
+          // Passed through as they are: files are compressed in themselves, and their length is shown.
+          const headers = { ...request.headers, accept: options.accept, 'accept-encoding': 'identity' };
           const limits = { headMs, pauseMs: deadlineMs, maxBytes: maxBodyBytes };
           return openFile(pool, { ...request, headers }, { ...options, ...limits });
         }),

@@ -1,10 +1,12 @@
 import type { Dispatcher } from 'undici';
 import type { GatewayError } from '../errors.ts';
+import { decode, isEncoded } from './encoding.ts';
 import { type Answer, describeEnd, describeFault, describeLate, describeTooLong } from './failure.ts';
 
 export interface ExchangeLimits {
   /** From asking to the last byte of the answer. */
   readonly ms: number;
+  /** Of the answer, decompressed. */
   readonly maxBytes: number;
   /** Aborts when nobody waits for it any more; null where it is not to be ended half-way. */
   readonly left: AbortSignal | null;
@@ -25,6 +27,7 @@ export function exchange(
     const chunks: Buffer[] = [];
     let [bytes, status] = [0, 0];
     let retryAfter: string | null = null;
+    let encoding: string | null = null;
     /** Null until the request has a connection. */
     let controller: Dispatcher.DispatchController | null = null;
     let isOver = false;
@@ -52,6 +55,7 @@ export function exchange(
       onResponseStart: (_controller, statusCode, headers) => {
         status = statusCode;
         retryAfter = textOf(headers['retry-after']);
+        encoding = textOf(headers['content-encoding']);
       },
       onResponseData: (_controller, chunk) => {
         bytes += chunk.length;
@@ -59,13 +63,30 @@ export function exchange(
         else chunks.push(chunk);
       },
       onResponseEnd: () => {
-        if (isOver) return;
-        finish();
-        resolve({ status, retryAfter, body: toText(chunks, bytes) });
+        // From here on there is nothing to abort.
+        controller = null;
+        const succeed = (body: Buffer) => {
+          if (isOver) return;
+          finish();
+          resolve({ status, retryAfter, body: body.toString('utf8') });
+        };
+        const body = join(chunks, bytes);
+        if (bytes === 0 || !isEncoded(encoding)) succeed(body);
+        else
+          decode(body, encoding, maxBytes).then(succeed, (error) =>
+            isDone(status) ? fail(error) : succeed(nothing),
+          );
       },
       onResponseError: (_controller, error) => fail(describeFault(error)),
     });
   });
+}
+
+/** A refusal is told by its status, though its body cannot be read. */
+const nothing = Buffer.alloc(0);
+
+function isDone(status: number): boolean {
+  return status >= 200 && status < 300;
 }
 
 /** Of a header that came twice, the first. */
@@ -74,9 +95,7 @@ export function textOf(value: string | readonly string[] | undefined): string | 
   return typeof value === 'string' ? value : (value[0] ?? null);
 }
 
-function toText(chunks: readonly Buffer[], bytes: number): string {
+function join(chunks: readonly Buffer[], bytes: number): Buffer {
   const [only] = chunks;
-  return only !== undefined && chunks.length === 1
-    ? only.toString('utf8')
-    : Buffer.concat(chunks, bytes).toString('utf8');
+  return only !== undefined && chunks.length === 1 ? only : Buffer.concat(chunks, bytes);
 }

@@ -1,5 +1,7 @@
+import type { Readable } from 'node:stream';
 import type { Dispatcher } from 'undici';
 import { GatewayError } from '../errors.ts';
+import { decodeStream, isEncoded } from './encoding.ts';
 import { textOf } from './exchange.ts';
 import { describeEnd, describeFault, describeTooLong, readAnswer } from './failure.ts';
 
@@ -44,11 +46,13 @@ export async function openFile(
   const timer = setTimeout(() => slow.abort(new DOMException('', 'TimeoutError')), limits.headMs);
   const ended = AbortSignal.any([signal, slow.signal]);
   try {
-    const { statusCode, headers, body } = await dispatcher.request({
+    const { statusCode, headers, ...answer } = await dispatcher.request({
       ...request,
       bodyTimeout: limits.pauseMs,
       signal: ended,
     });
+    const encoding = textOf(headers['content-encoding']);
+    const body = isEncoded(encoding) ? decodeStream(answer.body, encoding) : answer.body;
     if (statusCode < 200 || statusCode > 299) {
       const retryAfter = textOf(headers['retry-after']);
       readAnswer({ status: statusCode, retryAfter, body: await readText(body, limits.maxBytes) });
@@ -57,7 +61,8 @@ export async function openFile(
     // A body that is ended before anybody reads it says so as an error, which is nobody's.
     const cancel = () => void body.on('error', () => {}).destroy();
     if (statusCode === 200 && mediaTypeOf(textOf(headers['content-type'])) === accept) {
-      return { bytes: Number(textOf(headers['content-length'])) || null, body, cancel };
+      const length = isEncoded(encoding) ? null : textOf(headers['content-length']);
+      return { bytes: Number(length) || null, body, cancel };
     }
     cancel();
     throw new GatewayError(
@@ -71,7 +76,7 @@ export async function openFile(
   }
 }
 
-async function readText(body: Dispatcher.ResponseData['body'], maxBytes: number): Promise<string> {
+async function readText(body: Readable, maxBytes: number): Promise<string> {
   const chunks: Buffer[] = [];
   let bytes = 0;
   for await (const chunk of body) {

@@ -1,4 +1,5 @@
 import type { UpstreamCall } from './client.ts';
+import { acceptEncoding } from './encoding.ts';
 import { toFormData } from './form.ts';
 
 /** Equal calls of one rights key have the same. */
@@ -39,6 +40,7 @@ export function toHeaders(call: UpstreamCall, key: Readonly<Record<string, strin
   const headers: Record<string, string> = {};
   if (call.headers !== undefined) addLower(headers, call.headers);
   headers.accept = 'application/json';
+  headers['accept-encoding'] = acceptEncoding;
   if (call.body !== undefined) headers['content-type'] = 'application/json';
   // Last and in lower case, so that no call can replace or double it.
   addLower(headers, key);

@@ -143,7 +143,7 @@ test.each([
   ['markers', (args: string) => `markers(${args})`, catalogue],
   [
     'orderSetMarkers',
-    (args: string) => `orderSetMarkers(labTestIds: ["${crypto.randomUUID()}"], ${args})`,
+    (args: string) => `orderSetMarkers(labTestIds: ["00000000-0000-4000-8000-000000000001"], ${args})`,
     '/v3/lab_tests/list_order_set_markers',
   ],
 ])(

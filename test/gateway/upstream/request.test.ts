@@ -22,6 +22,6 @@ test('a query is encoded as a form is, whatever stands in it', () => {
 test('no call replaces the key, or sends it twice', () => {
   const headers = { 'X-KEY': 'mine', Accept: 'text/html', 'Idempotency-Key': 'a' };
   expect(toHeaders({ ...call, headers }, { 'X-Key': 'true' })).toEqual({
-    ...{ 'x-key': 'true', accept: 'application/json', 'idempotency-key': 'a' },
+    ...{ 'x-key': 'true', accept: 'application/json', 'accept-encoding': 'gzip, br', 'idempotency-key': 'a' },
   });
 });
