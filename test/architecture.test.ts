@@ -93,7 +93,15 @@ const rooms: readonly Room[] = [
   { files: /^gateway\/start-text\.ts$/, may: [/^gateway\/config\.ts$/] },
   {
     files: /^gateway\/upstream\//,
-    may: [errors, json, dates, log, keeping, /^gateway\/upstream\//, /^(undici|cockatiel|node:(stream|util|zlib))$/],
+    may: [
+      errors,
+      json,
+      dates,
+      log,
+      keeping,
+      /^gateway\/upstream\//,
+      /^(undici|cockatiel|node:(stream|util|zlib))$/,
+    ],
   },
   {
     files: /^gateway\/webhooks\//,
