@@ -18,6 +18,8 @@ export type ServiceConfig =
 export interface Config {
   readonly port: number;
   readonly host: string;
+  /** Where metrics are served, and only there; null = beside everything else. */
+  readonly metricsAddress: { readonly host: string; readonly port: number } | null;
   /** How many processes share the address. */
   readonly workers: number;
   readonly service: ServiceConfig;
@@ -82,7 +84,8 @@ export function readConfig(env: Environment, keepSecrets: () => KeptSecrets): Co
   const reading = new Reading(env, keepSecrets);
   const config: Config = {
     port: reading.integer('PORT', 4000, { min: 0, max: 65_535 }),
-    host: reading.text('HOST') ?? '127.0.0.1',
+    host: readHost(reading),
+    metricsAddress: readMetricsAddress(reading),
     workers: reading.integer('WORKERS', 1, { min: 1, max: 64 }),
     service: readService(reading),
     apiKeyHeader: readApiKeyHeader(reading),
@@ -116,6 +119,20 @@ export function readConfig(env: Environment, keepSecrets: () => KeptSecrets): Co
   if (config.production) refuseWeakSecrets(reading, config);
   reading.throwFaults();
   return Object.freeze(config);
+}
+
+function readHost(reading: Reading): string {
+  return reading.text('HOST') ?? '127.0.0.1';
+}
+
+function readMetricsAddress(reading: Reading): Config['metricsAddress'] {
+  const host = reading.text('METRICS_HOST');
+  if (reading.text('METRICS_PORT') === null) {
+    if (host !== null) reading.fault('METRICS_HOST needs METRICS_PORT.');
+    return null;
+  }
+  const port = reading.integer('METRICS_PORT', 0, { min: 0, max: 65_535 });
+  return { host: host ?? readHost(reading), port };
 }
 
 function readService(reading: Reading): ServiceConfig {

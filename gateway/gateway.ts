@@ -7,11 +7,12 @@ import type { Config } from './config.ts';
 import { createContexts } from './contexts.ts';
 import { listChangedOrders } from './domain/order/changed.ts';
 import { createAllowances } from './edge/allowances.ts';
-import { createBoundedServer } from './edge/connection-limits.ts';
+import { type CutReason, createBoundedServer } from './edge/connection-limits.ts';
 import { addDemo, type Demo } from './edge/demo.ts';
 import type { GuardOptions } from './edge/guards.ts';
 import { createListedOperations } from './edge/listed-operations.ts';
 import { loadOperations } from './edge/load-operations.ts';
+import { createMetricsRoutes } from './edge/metrics-route.ts';
 import { createOwnHosts } from './edge/own-hosts.ts';
 import { createRoutes } from './edge/routes.ts';
 import { createScheduler } from './edge/scheduler.ts';
@@ -39,6 +40,8 @@ export interface GatewayParts {
   readonly portalOrigins?: readonly string[];
   /** The other gateways at the same address, where it has several. */
   readonly peers?: Peers;
+  /** For how long the text of `/metrics` is served again; a second where left out. */
+  readonly metricsCacheMs?: number;
 }
 
 /** The gateway as a value: the same for the process, for tests and for the bench. */
@@ -56,7 +59,7 @@ const widgetFolder = new URL('../widget/dist/', import.meta.url);
 const pruneEveryMs = 3_600_000;
 const minuteMs = 60_000;
 const dayMs = 86_400_000;
-/** Anybody may ask whether the gateway is ready, as often as they like: the log and the service are asked this seldom. */
+/** Anybody may ask whether the gateway is ready, and for its metrics, as often as they like: they are looked at this seldom. */
 const probeEveryMs = 1000;
 /** Grace covers the sender's second attempt, 5 s after the first. */
 const reconcileTiming = { silenceMs: 5 * minuteMs, graceMs: 6000, lookMs: 1000 };
@@ -123,6 +126,10 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
   });
   // What tickets open stands beside the graph, for which webhooks do not wait.
   const openers = once(async () => (await import('./openers.ts')).createOpeners(contexts));
+  const shownMetrics = {
+    text: keepRecent(metrics.text, parts.metricsCacheMs ?? probeEveryMs),
+    contentType: metrics.contentType,
+  };
   const app = createRoutes({
     operations,
     isAllowedOrigin,
@@ -153,7 +160,7 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
       auditTrail: isTrailWritable(),
     }),
     stopping: stopping.signal,
-    metrics,
+    metrics: config.metricsAddress === null ? shownMetrics : null,
     log,
     widgetFolder,
   });
@@ -164,10 +171,16 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
   });
   // Until what answers GraphQL is loaded, all requests go this way, and wait where they must.
   let take: RequestListener = answer;
-  const server = createBoundedServer(
-    (request, response) => take(request, response),
-    (reason) => metrics.connectionsCut.inc({ reason }),
-  );
+  const onCut = (reason: CutReason) => metrics.connectionsCut.inc({ reason });
+  const server = createBoundedServer((request, response) => take(request, response), onCut);
+  const metricsServer =
+    config.metricsAddress === null
+      ? null
+      : createBoundedServer(
+          getRequestListener(createMetricsRoutes(shownMetrics).fetch, { overrideGlobalObjects: false }),
+          onCut,
+        );
+
   server.on('upgrade', async (request, socket, head) => {
     socket.on('error', destroy);
     (await operations()).upgrade(request, socket, head);
@@ -184,7 +197,7 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
     callers.close();
     stopping.abort();
     await operations().then(({ closeSockets }) => closeSockets());
-    await closeServer(server);
+    await Promise.all([closeServer(server), metricsServer && closeServer(metricsServer)]);
     await upstream.close();
     await trail?.close();
     await store.log.close();
@@ -193,6 +206,10 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
     fetch: async (request) => await app.fetch(request),
     listen: async () => {
       const url = await listen(server, config);
+      if (metricsServer !== null && config.metricsAddress !== null) {
+        const address = await listen(metricsServer, { ...config.metricsAddress, prefix: 'METRICS_' });
+        log.info('metrics.listening', { address });
+      }
       if (parts.demo !== undefined) for (const origin of localOrigins(url)) own.add(origin);
       const { takeFastLane } = await operations();
       if (config.fastLane) take = takeFastLane(answer);

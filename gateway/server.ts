@@ -1,20 +1,26 @@
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { Config } from './config.ts';
 import { GatewayError } from './errors.ts';
 
 /** How long requests in hand may take when the server closes, in milliseconds. */
 const drainMs = 4000;
+
+export interface ListenAddress {
+  readonly host: string;
+  readonly port: number;
+  /** The variables that name host and port begin with this. */
+  readonly prefix?: string;
+}
 
 /**
  * Listens where the configuration says.
  * @returns the address, with the port that was chosen
  * @throws GatewayError CONFIG_INVALID when the port is taken or the host is none of this machine's
  */
-export async function listen(server: Server, { host, port }: Config): Promise<string> {
+export async function listen(server: Server, at: ListenAddress): Promise<string> {
   await new Promise<void>((resolve, reject) => {
-    server.once('error', (cause) => reject(describeListenFailure(cause, { host, port })));
-    server.listen(port, host, () => {
+    server.once('error', (cause) => reject(describeListenFailure(cause, at)));
+    server.listen(at.port, at.host, () => {
       server.removeAllListeners('error');
       resolve();
     });
@@ -25,14 +31,11 @@ export async function listen(server: Server, { host, port }: Config): Promise<st
   return `http://${name}:${address.port}`;
 }
 
-function describeListenFailure(
-  cause: Error,
-  { host, port }: { readonly host: string; readonly port: number },
-): Error {
+function describeListenFailure(cause: Error, { host, port, prefix = '' }: ListenAddress): Error {
   const isTaken = 'code' in cause && cause.code === 'EADDRINUSE';
   const fault = isTaken
-    ? `PORT ${port} is taken on ${host}. Stop what uses it, or give another PORT.`
-    : `HOST ${host} with PORT ${port} cannot be listened on.`;
+    ? `${prefix}PORT ${port} is taken on ${host}. Stop what uses it, or give another ${prefix}PORT.`
+    : `${prefix}HOST ${host} with ${prefix}PORT ${port} cannot be listened on.`;
   return new GatewayError('CONFIG_INVALID', `- ${fault}`, { cause });
 }
 

@@ -1,10 +1,10 @@
 import { IncomingMessage } from 'node:http';
 import { Hono } from 'hono';
-import type { Metrics } from '../metrics.ts';
 import { takeAdmitted } from './admission.ts';
 import { answerDocument, type DocumentsOptions } from './documents.ts';
 import { allowOrigins, secure } from './edge-headers.ts';
 import { answerLaunch, type LaunchOptions } from './launch.ts';
+import { addMetrics, type ShownMetrics } from './metrics-route.ts';
 import type { Operations } from './operations.ts';
 import { createWidgetFiles } from './widget-files.ts';
 
@@ -14,7 +14,8 @@ export interface RoutesOptions extends DocumentsOptions, LaunchOptions {
   readonly isAllowedOrigin: (origin: string) => boolean;
   readonly receiveWebhook: (request: Request, sender: string) => Promise<Response>;
   readonly checkReady: () => Promise<Readiness>;
-  readonly metrics: Metrics;
+  /** Null where metrics have an address of their own. */
+  readonly metrics: ShownMetrics | null;
   readonly widgetFolder: URL;
 }
 
@@ -68,9 +69,7 @@ export function createRoutes(options: RoutesOptions): Hono {
     const parts = { eventLog, service, ...(auditTrail === null ? {} : { auditTrail }) };
     return context.json({ status, ...parts, problems: told }, isReady ? 200 : 503);
   });
-  app.get('/metrics', async (context) =>
-    context.body(await options.metrics.text(), 200, { 'content-type': options.metrics.contentType }),
-  );
+  if (options.metrics !== null) addMetrics(app, options.metrics);
   app.get('/widget/:file{[a-z0-9.-]+\\.(js|css|json|map)}', (context) =>
     answerWidgetFile(context.req.param('file')),
   );

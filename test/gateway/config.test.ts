@@ -33,11 +33,24 @@ const provider = {
 };
 
 describe('the configuration', () => {
+  test('gives metrics an address of their own, at HOST where no other is named', () => {
+    expect(read({ METRICS_PORT: '9464', HOST: '0.0.0.0' }).metricsAddress).toEqual({
+      host: '0.0.0.0',
+      port: 9464,
+    });
+    expect(read({ METRICS_PORT: '9464', METRICS_HOST: '10.0.0.1' }).metricsAddress).toEqual({
+      host: '10.0.0.1',
+      port: 9464,
+    });
+    expect(faultsOf({ METRICS_HOST: '10.0.0.1' })).toContain('METRICS_HOST needs METRICS_PORT.');
+  });
+
   test('has its documented defaults', () => {
     const { webhookSecrets, gatewayApiKeys, viewerTokenSecrets, service, ...defaults } = read();
     expect(defaults).toEqual({
       port: 4000,
       host: '127.0.0.1',
+      metricsAddress: null,
       workers: 1,
       apiKeyHeader: 'x-service-api-key',
       ordersPath: '/orders',

@@ -238,3 +238,32 @@ test('a gateway that has stopped says so in words', async () => {
     'labgraph_event_log_writable{kind="sqlite"} 0',
   ]);
 });
+
+test('metrics are rendered once a second, however often and by how many they are asked for', async () => {
+  await using lab = await startLab({ metricsCacheMs: 60_000 });
+  const readAll = () =>
+    Promise.all(Array.from({ length: 20 }, async () => (await fetch(`${lab.url}/metrics`)).text()));
+  const texts = await readAll();
+  await lab.query('{ viewer { kind } }');
+  // Each rendering tells the processor time anew, and the operation would be counted.
+  expect(new Set([...texts, ...(await readAll())]).size).toBe(1);
+});
+
+test('with METRICS_PORT metrics have an address of their own, and nothing else is there', async () => {
+  await using lab = await startLab({ env: { METRICS_PORT: '0' } });
+  const line = lab.logged.find((logged) => logged.includes('"metrics.listening"')) ?? '{}';
+  const { address } = JSON.parse(line);
+  expect(address).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
+  expect(address).not.toBe(lab.url);
+  const metrics = await fetch(`${address}/metrics`);
+  expect(metrics.status).toBe(200);
+  expect(metrics.headers.get('content-type')).toContain('text/plain');
+  expect(await metrics.text()).toContain('labgraph_operations_total');
+  const statuses = [`${lab.url}/metrics`, `${address}/graphql`, `${address}/health`].map(
+    async (url) => (await fetch(url)).status,
+  );
+  expect(await Promise.all(statuses)).toEqual([404, 404, 404]);
+
+  await lab.gateway.close();
+  await expect(fetch(`${address}/metrics`)).rejects.toThrow();
+});

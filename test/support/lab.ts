@@ -46,6 +46,8 @@ export interface LabOptions {
   readonly speed?: number;
   /** Serves the sandbox in another way and tells the address, which the gateway is given instead of its own. */
   readonly serve?: (sandbox: Sandbox) => Promise<string>;
+  /** For how long the text of `/metrics` is served again; not at all where left out. */
+  readonly metricsCacheMs?: number;
   /** Makes the gateway: ours where left out. */
   readonly make?: typeof createGateway;
 }
@@ -65,6 +67,8 @@ export async function startLab(options: LabOptions = {}): Promise<Lab> {
   const gateway = await (options.make ?? createGateway)({
     config,
     log,
+    // Tests count before and after.
+    metricsCacheMs: options.metricsCacheMs ?? 0,
     serviceUrl: (await options.serve?.(sandbox)) ?? serviceUrl,
   });
   const { url } = await gateway.listen();
