@@ -6,6 +6,7 @@ import { type ExchangeLimits, exchange } from './exchange.ts';
 import { readAnswer } from './failure.ts';
 import { type OpenOptions, openFile, type UpstreamFile } from './file.ts';
 import type { Form } from './form.ts';
+import { createPathChoice } from './other-path.ts';
 import { toBody, toHeaders, toKey, toPath } from './request.ts';
 import { withRetries } from './retry.ts';
 import type { Fetched, Standing } from './shelf.ts';
@@ -16,6 +17,8 @@ export interface UpstreamCall {
   readonly operation: string;
   readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
   readonly path: string;
+  /** Asked where `path` is not found or redirects: the same thing under another path. For reads only. */
+  readonly otherPath?: string;
   /** Lists become repeated keys; null and undefined are left out. */
   readonly query?: Readonly<Record<string, QueryValue>>;
   readonly body?: unknown;
@@ -121,6 +124,8 @@ export function createUpstream(options: UpstreamOptions): Upstream {
   } = options;
   const coalescer = createCoalescer({ keepMs, ...(onDropped === undefined ? {} : { onDropped }) });
 
+  const choosePath = createPathChoice();
+
   const requestOf = (call: UpstreamCall) => ({
     method: call.method,
     path: toPath(base.pathname, call),
@@ -149,10 +154,12 @@ export function createUpstream(options: UpstreamOptions): Upstream {
   const readOnce = (call: UpstreamCall, left: AbortSignal) => {
     const deadline = performance.now() + deadlineMs;
     return measured(call, () =>
-      withRetries({ deadline, baseDelayMs: retryDelayMs }, () => {
-        const remainingMs = Math.max(1, deadline - performance.now());
-        return attempt(call, { ms: Math.ceil(Math.min(attemptMs, remainingMs)), left });
-      }),
+      withRetries({ deadline, baseDelayMs: retryDelayMs }, () =>
+        choosePath(call, (chosen) => {
+          const remainingMs = Math.max(1, deadline - performance.now());
+          return attempt(chosen, { ms: Math.ceil(Math.min(attemptMs, remainingMs)), left });
+        }),
+      ),
     );
   };
 

@@ -59,7 +59,7 @@ function toVisible({ rights }: Service, user: User | null): User | null {
 }
 
 /**
- * A stretch of the team's users, oldest first (`GET /v2/user/`, offset and limit). For a caller that is one
+ * A stretch of the team's users, oldest first (`GET /v2/user/`, in the public service `/v2/user`; offset and limit). For a caller that is one
  * user the list is that user alone.
  */
 export async function listUsers(
@@ -76,6 +76,7 @@ export async function listUsers(
     operation: 'user.list',
     method: 'GET',
     path: '/v2/user/',
+    otherPath: '/v2/user',
     query: { offset, limit },
     reader: readUserPage,
     keeping: 'until-news-of-user',
