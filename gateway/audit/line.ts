@@ -27,6 +27,9 @@ const accessShape = z.object({
   /** The user's pseudonym; null where nobody knows. */
   user: z.string().nullable(),
   outcome: z.string(),
+  /** Set where the line stands for so many accesses, equal to one before it, from `since` until `at`. */
+  count: z.number().int().positive().optional(),
+  since: z.string().optional(),
 });
 /** Stands where accesses are missing, because they could not be written and there were too many to wait. */
 const lossShape = z.object({ n: z.number().int().positive(), at: z.string(), lost: z.number().int() });

@@ -1,15 +1,17 @@
 import type { Caller } from '../caller/caller.ts';
 import type { Log } from '../log.ts';
-import type { Access, OnAccess } from '../upstream/access.ts';
+import type { OnAccess } from '../upstream/access.ts';
 import { beginFile, type ChainFile } from './chain-file.ts';
 import { type AuditKey, createAuditKey } from './keys.ts';
 import { formatHead, type NewLine } from './line.ts';
+import { type AccessRecord, RepeatedAccesses } from './repeats.ts';
 
 /** Who saw or changed whose data, when, and what came of it; never what it was. */
 export interface AuditTrail {
   /**
    * Takes down what one operation of a caller does: each user, kind and outcome once, and again after a minute when it
-   * goes on as long as a stream. Costs the operation a look into a map; everything else happens behind its answer.
+   * goes on as long as a stream. Equal ones of a caller's many operations are counted (`repeats.ts`). Costs the operation
+   * a look into two maps; everything else happens behind its answer.
    */
   readonly watch: (caller: Caller) => OnAccess;
   /** Whether everything so far could be written, but for what is on its way. */
@@ -42,10 +44,14 @@ const tellHeadMs = 600_000;
  */
 export async function openAuditTrail(options: AuditTrailOptions): Promise<AuditTrail> {
   const writer = new TrailWriter(options, await beginFile(options.folder, createAuditKey(options.keys[0])));
+  const repeats = new RepeatedAccesses((record) => writer.add(record));
   return {
-    watch: (caller) => createNotes((access) => writer.add(caller, access)),
+    watch: (caller) => createNotes((access) => repeats.add(caller, access)),
     isWritable: () => writer.isWritable,
-    close: () => writer.close(),
+    close: async () => {
+      repeats.close();
+      await writer.close();
+    },
   };
 }
 
@@ -68,19 +74,13 @@ function createNotes(tell: OnAccess): OnAccess {
   };
 }
 
-interface Waiting {
-  readonly at: number;
-  readonly caller: Caller;
-  readonly access: Access;
-}
-
 /** Gathers accesses and writes them behind one another, a batch at a time. */
 class TrailWriter {
   readonly #options: AuditTrailOptions;
   readonly #key: AuditKey;
   readonly #maxWaiting: number;
   #file: ChainFile | null;
-  #waiting: Waiting[] = [];
+  #waiting: AccessRecord[] = [];
   /** Accesses that found no room and are not told in the trail yet. */
   #lost = 0;
   #timer: NodeJS.Timeout | null = null;
@@ -96,12 +96,12 @@ class TrailWriter {
     this.#tellHead(file);
   }
 
-  add(caller: Caller, access: Access): void {
+  add(record: AccessRecord): void {
     if (this.#waiting.length < this.#maxWaiting) {
-      this.#waiting.push({ at: Date.now(), caller, access });
+      this.#waiting.push(record);
     } else {
-      this.#lost += 1;
-      this.#options.onRecords?.('lost', 1);
+      this.#lost += accessesOf(record);
+      this.#options.onRecords?.('lost', accessesOf(record));
     }
     this.#flushIn(flushMs);
   }
@@ -111,7 +111,7 @@ class TrailWriter {
     await this.#flushing;
     await this.#flush();
     if (this.#timer !== null) clearTimeout(this.#timer);
-    const left = this.#waiting.length + this.#lost;
+    const left = sumAccesses(this.#waiting) + this.#lost;
     if (left > 0) this.#options.log.error('audit.lost', { count: left });
     await this.#endFile();
   }
@@ -147,9 +147,9 @@ class TrailWriter {
     const lost = batch.length < batchSize ? this.#lost : 0;
     const lines = [...batch.map((each) => describe(this.#key, each)), ...describeLoss(lost)];
     const { kept, fault } = await this.#file.append(lines);
-    this.#waiting.splice(0, Math.min(kept, batch.length));
+    const written = this.#waiting.splice(0, Math.min(kept, batch.length));
     if (kept > batch.length) this.#lost -= lost;
-    this.#options.onRecords?.('written', Math.min(kept, batch.length));
+    this.#options.onRecords?.('written', sumAccesses(written));
     if (fault !== null || this.#file.bytes() >= maxFileBytes) await this.#endFile();
     if (fault !== null) throw fault;
     if (this.#file !== null && Date.now() - this.#headToldAt > tellHeadMs) this.#tellHead(this.#file);
@@ -176,10 +176,21 @@ class TrailWriter {
   }
 }
 
-function describe(key: AuditKey, { at, caller, access }: Waiting): NewLine {
+function accessesOf({ repeated }: AccessRecord): number {
+  return repeated?.count ?? 1;
+}
+
+function sumAccesses(records: readonly AccessRecord[]): number {
+  return records.reduce((sum, record) => sum + accessesOf(record), 0);
+}
+
+function describe(key: AuditKey, { at, caller, access, repeated }: AccessRecord): NewLine {
   const { kind, userId, outcome } = access;
   const user = userId === null ? null : key.userPseudonym(userId);
-  return { at: new Date(at).toISOString(), ...describeCaller(key, caller), kind, user, outcome };
+  const line = { at: new Date(at).toISOString(), ...describeCaller(key, caller), kind, user, outcome };
+  return repeated === null
+    ? line
+    : { ...line, count: repeated.count, since: new Date(repeated.since).toISOString() };
 }
 
 function describeCaller(key: AuditKey, caller: Caller) {

@@ -22,8 +22,9 @@ export const exportLines: Command<KeptTrail> = {
       { key, isSound },
     ) => {
       if (!('kind' in line) || !isOfUser(line.user, key)) return;
-      const at = parseInstant(line.at)?.getTime() ?? Number.NaN;
-      if (at < (since ?? -Infinity) || at >= (until ?? Infinity)) return;
+      // A line that stands for several accesses is of all the time in which they were.
+      const [first, last] = [line.since ?? line.at, line.at].map((at) => parseInstant(at)?.getTime() ?? NaN);
+      if (Number(last) < (since ?? -Infinity) || Number(first) >= (until ?? Infinity)) return;
       await print(isSound ? line : { ...line, isSound });
     };
     const { faults } = await orUnreadable('AUDIT_TRAIL', examineTrail({ folder, keys, onLine }));

@@ -1,11 +1,11 @@
 import { statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { runAudit } from '../../support/commands.ts';
 import { makeFolder } from '../../support/folder.ts';
 import { gatewayKey } from '../../support/lab.ts';
 import { startWorld } from '../../support/world.ts';
-import { filesOf, key, linesOf, pseudonymOf, rewrite, writeTrail } from './support.ts';
+import { filesOf, key, linesOf, openTrail, pseudonymOf, rewrite, writeTrail } from './support.ts';
 
 /** Asks without end until the gateway is gone; each answer that came was an access. */
 async function askUntilGone(url: string, orderId: string): Promise<number> {
@@ -74,4 +74,34 @@ test('what is found is said in words, and ends with 1', async () => {
   expect([later.text, wrong.code, off.code]).toEqual(['', 1, 1]);
   expect(wrong.said).toContain('--since and --until take a time');
   expect(off.said).toContain('AUDIT_TRAIL is off');
+});
+
+test('a line that stands for several accesses is found by any time between the first and the last of them', async () => {
+  using folder = makeFolder();
+  vi.useFakeTimers({ toFake: ['Date'], now: new Date('2026-03-01T08:00:00Z') });
+  const trail = await openTrail(folder.path);
+  for (const second of ['00', '10', '40']) {
+    vi.setSystemTime(new Date(`2026-03-01T08:00:${second}Z`));
+    trail.watch({ kind: 'TEAM', keyName: 'key-11111111' })({
+      kind: 'read order.get',
+      userId: 'user-1',
+      outcome: 'refused',
+    });
+  }
+  await trail.close();
+  vi.useRealTimers();
+  const env = {
+    AUDIT_TRAIL: `file:${folder.path}`,
+    AUDIT_TRAIL_KEY: key.toString('base64'),
+    SERVICE_URL: 'http://127.0.0.1:9',
+    SERVICE_API_KEY: 'any',
+  };
+  const [verified, between, after] = await Promise.all([
+    runAudit(env, 'verify'),
+    runAudit(env, 'export', '--since', '2026-03-01T08:00:20Z', '--until', '2026-03-01T08:00:30Z'),
+    runAudit(env, 'export', '--since', '2026-03-01T08:00:41Z'),
+  ]);
+  expect(verified.lines()).toMatchObject([{ lines: 3, faults: 0 }]);
+  expect(between.lines()).toMatchObject([{ n: 2, outcome: 'refused', count: 2 }]);
+  expect(after.text).toBe('');
 });

@@ -1,8 +1,9 @@
 import { appendFileSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { createAuditKey } from '../../../gateway/audit/keys.ts';
 import { parseHead } from '../../../gateway/audit/line.ts';
+import { type AccessRecord, RepeatedAccesses } from '../../../gateway/audit/repeats.ts';
 import { createLog } from '../../../gateway/log.ts';
 import { makeFolder } from '../../support/folder.ts';
 import { fillDisk } from '../../support/full-disk.ts';
@@ -75,6 +76,78 @@ test('one operation is told once for each user, kind and outcome', async () => {
   trail.watch(team)({ kind: 'read order.get', userId: 'user-1', outcome: 'ok' });
   await trail.close();
   expect(accessesIn(folder.path)).toHaveLength(21);
+});
+
+describe('equal accesses of many operations', () => {
+  const refused = { kind: 'read order.get', userId: 'user-1', outcome: 'refused' } as const;
+  const read = { ...refused, outcome: 'ok' } as const;
+  const countsIn = (folder: string) =>
+    accessesIn(folder).map(({ caller, outcome, count = 1 }) => [caller, outcome, count]);
+
+  beforeEach(() => {
+    vi.useFakeTimers({ toFake: ['Date', 'setTimeout', 'clearTimeout'] });
+  });
+  afterEach(() => {
+    vi.useRealTimers();
+  });
+
+  test('are counted once the first refusal, or twenty that were allowed, have their lines', async () => {
+    using folder = makeFolder();
+    const trail = await openTrail(folder.path);
+    for (let index = 0; index < 1000; index += 1) {
+      trail.watch(team)(refused);
+      trail.watch(team)(read);
+    }
+    trail.watch({ ...team, keyName: 'key-22222222' })(refused);
+    trail.watch(team)({ ...refused, userId: 'user-2' });
+    await trail.close();
+    expect(countsIn(folder.path)).toEqual([
+      ['key-11111111', 'refused', 1],
+      ...Array(20).fill(['key-11111111', 'ok', 1]),
+      ['key-22222222', 'refused', 1],
+      ['key-11111111', 'refused', 1],
+      ['key-11111111', 'refused', 999],
+      ['key-11111111', 'ok', 980],
+    ]);
+    expect(await examine(folder.path)).toMatchObject({ lines: 26, lost: 0, faults: [] });
+  });
+
+  test('have their line when the minute is over, with the time from the first to the last of them', async () => {
+    using folder = makeFolder();
+    const counted: number[] = [];
+    const onRecords = (_outcome: string, count: number) => counted.push(count);
+    const trail = await openTrail(folder.path, { onRecords });
+    const startedAt = Date.now();
+    for (let second = 0; second < 50; second += 10) {
+      vi.setSystemTime(startedAt + second * 1000);
+      trail.watch(team)(refused);
+    }
+    vi.advanceTimersByTime(60_000);
+    trail.watch(team)(refused);
+    await trail.close();
+    const [, first, others, next] = linesOf(folder.path, filesOf(folder.path)[0] ?? '').map((line) =>
+      JSON.parse(line),
+    );
+    const timeOf = (second: number) => new Date(startedAt + second * 1000).toISOString();
+    expect([first.at, first.count]).toEqual([timeOf(0), undefined]);
+    expect([others.since, others.at, others.count]).toEqual([timeOf(10), timeOf(40), 4]);
+    expect(next.count).toBeUndefined();
+    expect(counted.reduce((sum, count) => sum + count, 0)).toBe(6);
+  });
+
+  test('are forgotten in time, however many different ones come', async () => {
+    const written: AccessRecord[] = [];
+    const repeats = new RepeatedAccesses((record) => written.push(record));
+    for (let index = 0; index < 10_001; index += 1) {
+      repeats.add(team, { ...refused, userId: `user-${index}` });
+      if (index < 2) repeats.add(team, { ...refused, userId: `user-${index}` });
+    }
+    expect(written).toHaveLength(10_002);
+    expect(written.at(-2)).toMatchObject({ access: { userId: 'user-0' }, repeated: { count: 1 } });
+    repeats.close();
+    expect(written).toHaveLength(10_003);
+    expect(vi.getTimerCount()).toBe(0);
+  });
 });
 
 describe('what whoever can write the file does to it is found:', () => {

@@ -1,0 +1,108 @@
+import type { Caller } from '../caller/caller.ts';
+import type { Access } from '../upstream/access.ts';
+
+/** What becomes one line of the trail: an access, or how many equal ones there were. */
+export interface AccessRecord {
+  /** Of several: of the last of them. */
+  readonly at: number;
+  readonly caller: Caller;
+  readonly access: Access;
+  /** Set where it stands for accesses that have no line of their own. */
+  readonly repeated: Repeated | null;
+}
+
+export interface Repeated {
+  /** When the first of them was. */
+  readonly since: number;
+  readonly count: number;
+}
+
+const windowMs = 60_000;
+/** Equal accesses within a minute that have a line each. One refusal says all that the next would say. */
+const linesPerWindow = { ok: 20, otherwise: 1 } as const;
+const maxWindows = 10_000;
+
+interface Window {
+  readonly caller: Caller;
+  readonly access: Access;
+  readonly endsAt: number;
+  lines: number;
+  since: number;
+  lastAt: number;
+  count: number;
+}
+
+/**
+ * Keeps the trail from growing at a caller's wish: of equal accesses of one caller within a minute the first have a line
+ * each, and the others one line together, when the minute is over. Bounded: beyond 10,000 minutes that are not
+ * over, the oldest ends at once.
+ */
+export class RepeatedAccesses {
+  readonly #write: (record: AccessRecord) => void;
+  /** In the order in which they end. */
+  readonly #windows = new Map<string, Window>();
+  #timer: NodeJS.Timeout | null = null;
+
+  constructor(write: (record: AccessRecord) => void) {
+    this.#write = write;
+  }
+
+  add(caller: Caller, access: Access): void {
+    const at = Date.now();
+    this.#endUntil(at);
+    const key = keyOf(caller, access);
+    const window = this.#windows.get(key) ?? this.#begin(key, { caller, access, at });
+    const lines = access.outcome === 'ok' ? linesPerWindow.ok : linesPerWindow.otherwise;
+    if (window.lines < lines) {
+      window.lines += 1;
+      this.#write({ at, caller, access, repeated: null });
+      return;
+    }
+    if (window.count === 0) window.since = at;
+    window.count += 1;
+    window.lastAt = at;
+  }
+
+  /** Writes what is counted so far. */
+  close(): void {
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    this.#timer = null;
+    this.#endUntil(Number.POSITIVE_INFINITY);
+  }
+
+  #begin(key: string, { caller, access, at }: Omit<AccessRecord, 'repeated'>): Window {
+    const [oldest] = this.#windows;
+    if (oldest !== undefined && this.#windows.size >= maxWindows) this.#end(...oldest);
+    const window = { caller, access, endsAt: at + windowMs, lines: 0, since: at, lastAt: at, count: 0 };
+    this.#windows.set(key, window);
+    this.#endIn(windowMs);
+    return window;
+  }
+
+  #endIn(ms: number): void {
+    this.#timer ??= setTimeout(() => {
+      this.#timer = null;
+      const now = Date.now();
+      this.#endUntil(now);
+      const [next] = this.#windows.values();
+      if (next !== undefined) this.#endIn(Math.max(1, next.endsAt - now));
+    }, ms).unref();
+  }
+
+  #endUntil(time: number): void {
+    for (const [key, window] of this.#windows) {
+      if (window.endsAt > time) return;
+      this.#end(key, window);
+    }
+  }
+
+  #end(key: string, { caller, access, lastAt, since, count }: Window): void {
+    this.#windows.delete(key);
+    if (count > 0) this.#write({ at: lastAt, caller, access, repeated: { since, count } });
+  }
+}
+
+function keyOf(caller: Caller, { kind, userId, outcome }: Access): string {
+  const who = caller.kind === 'TEAM' ? [caller.keyName] : [caller.userId, caller.tokenId];
+  return JSON.stringify([caller.kind, ...who, kind, userId, outcome]);
+}
