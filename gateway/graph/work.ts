@@ -34,8 +34,9 @@ const weightOfError = 20;
 type Resolve = (parent: unknown, args: unknown, context: GraphContext, info: GraphQLResolveInfo) => unknown;
 
 /**
- * Makes every field count in the `work` of its operation, and every field with fields of its own wait for a turn once
- * the operation has used up its time slice. The resolver is called at once all the same, so that loaders batch as ever.
+ * Makes every field count in the `work` of its operation. Once that has used up its time slice, lists of objects and
+ * objects that were loaded wait for a turn before their fields are executed; a single object at hand is not worth the promise. Resolvers are
+ * called at once all the same, so that loaders batch as ever.
  */
 export function meterFields(schema: GraphQLSchema): GraphQLSchema {
   for (const type of Object.values(schema.getTypeMap())) {
@@ -70,7 +71,7 @@ function meterParent(resolve: Resolve): Resolve {
       const value = resolve(parent, args, context, info);
       if (isPromise(value)) return waitForTurn(work, weighLater(work, value, weighRows));
       work.add(weighRows(value));
-      return work.isDue() ? work.nextTurn().then(() => value) : value;
+      return Array.isArray(value) && work.isDue() ? work.nextTurn().then(() => value) : value;
     } catch (error) {
       work.add(weightOfError);
       throw error;

@@ -130,7 +130,7 @@ test('what a heavy operation loads is loaded in one batch all the same', async (
 });
 
 test('an answer that weighs too much is refused on the way', async () => {
-  const { run, resolved } = createRunner({ weight: 1000 });
+  const { run, resolved } = createRunner({ weightOfTeam: 1000 });
   await expect(run(rows(1000))).rejects.toMatchObject({ code: 'QUERY_TOO_COSTLY' });
   await nextRound();
   expect(resolved.length).toBeLessThan(1000);
