@@ -119,7 +119,7 @@ builder.mutationFields((t) => ({
     type: cancelOrderResult,
     nullable: false,
     description:
-      'Cancels an order, where its status still allows it. Viewer tokens need the scope write:orders.',
+      'Cancels an order, where its status still allows it. Viewer tokens need the scopes read:orders and write:orders.',
     args: { id: t.arg.id({ required: true, description: "The order's id (uuid)." }) },
     resolve: (_root, args, context) => requestCancel(context, readUuid('id', args.id)),
   }),
@@ -127,7 +127,7 @@ builder.mutationFields((t) => ({
     type: simulateOrderResult,
     nullable: false,
     description:
-      'Moves an order along its life; sandbox deployments only. Viewer tokens need the scope simulate:orders.',
+      'Moves an order along its life; sandbox deployments only. Viewer tokens need the scopes read:orders and simulate:orders.',
     args: {
       id: t.arg.id({ required: true, description: "The order's id (uuid)." }),
       finalStatus: t.arg.string({

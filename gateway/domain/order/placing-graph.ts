@@ -185,7 +185,7 @@ builder.mutationFields((t) => ({
     type: registerTestkitResult,
     nullable: false,
     description:
-      'Registers a testkit by the number on it; another user may take it over, and the order moves there. Viewer tokens need the scope write:orders and register only their own kits.',
+      'Registers a testkit by the number on it; another user may take it over, and the order moves there. Viewer tokens need the scopes read:orders and write:orders and register only their own kits.',
     args: { input: t.arg({ type: registerTestkitInput, required: true, description: 'Who uses the kit.' }) },
     resolve: (_root, { input }, context) => submitRegistration(context, readRegistration(input)),
   }),

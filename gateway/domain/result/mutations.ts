@@ -56,7 +56,8 @@ builder.mutationField('createDocumentTicket', (t) =>
   t.field({
     type: createDocumentTicketResult,
     nullable: false,
-    description: "Makes a short-lived ticket for one fetch of an order's document as PDF.",
+    description:
+      "Makes a short-lived ticket for one fetch of an order's document as PDF. Viewer tokens need the scope read:orders beside that of the document.",
     args: {
       input: t.arg({ type: createDocumentTicketInput, required: true, description: 'Which document.' }),
     },

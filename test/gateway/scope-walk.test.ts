@@ -1,0 +1,151 @@
+import { isObjectType } from 'graphql';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { schema as built } from '../../gateway/graph/schema.ts';
+import { type GraphQLAnswer, gatewayKey } from '../support/lab.ts';
+import { plantMutant } from '../support/plant-mutant.ts';
+import { subscribeOverSse } from '../support/subscribe.ts';
+import { schema } from './isolation/places.ts';
+import { operationRequest } from './mutations/ask.ts';
+import { team, viewers } from './scopes/askers.ts';
+import { type Call, calls } from './scopes/calls.ts';
+import { type Asked, questionsOf, selectionOf, typesOfQueries } from './scopes/questions.ts';
+import { coordinates, needOf } from './scopes/table.ts';
+import { type Asker, findFaults, isRefused } from './scopes/walk.ts';
+import { startWorld, type World } from './scopes/world.ts';
+
+const fields = Object.values(schema.getTypeMap()).flatMap((type) =>
+  isObjectType(type) && !type.name.startsWith('__')
+    ? Object.keys(type.getFields()).map((name) => ({
+        type: type.name,
+        name,
+        coordinate: `${type.name}.${name}`,
+      }))
+    : [],
+);
+
+describe('the table of scopes', () => {
+  test('has a row for every field of the schema', () => {
+    const missing = fields.filter(({ coordinate }) => !coordinates.includes(coordinate));
+    expect(missing.map(({ coordinate }) => `Say in scopes/table.ts what ${coordinate} needs.`)).toEqual([]);
+  });
+
+  test('has no row for anything else, and none twice', () => {
+    expect(coordinates.toSorted()).toEqual(fields.map(({ coordinate }) => coordinate).toSorted());
+  });
+
+  test('has the scope that a field declares', () => {
+    const declared = fields.flatMap(({ type, name, coordinate }) => {
+      const object = built.getType(type);
+      const scope = isObjectType(object) ? object.getFields()[name]?.extensions.scope : undefined;
+      return scope === undefined ? [] : [{ coordinate, scopes: [scope] }];
+    });
+    expect(declared.length).toBeGreaterThan(10);
+    expect(declared.map(({ coordinate }) => ({ coordinate, scopes: needOf(coordinate).scopes }))).toEqual(
+      declared,
+    );
+  });
+});
+
+let world: World;
+beforeAll(async () => {
+  world = await startWorld();
+}, 30_000);
+afterAll(() => world[Symbol.asyncDispose]());
+
+async function tokenOf({ owner, tokenFor }: World, { scopes, isLimited }: Asker): Promise<string> {
+  if (scopes === null) return gatewayKey;
+  return await tokenFor(owner.userId, { scopes, ...(isLimited ? { orderIds: owner.orderIds } : {}) });
+}
+
+async function ask({ query }: World, asked: Asked, token: string): Promise<GraphQLAnswer> {
+  return await query(`{ ${selectionOf(asked)} }`, { token });
+}
+
+/** What viewers are shown although the table says no, and refused although it says yes. */
+async function findAllFaults(at: World, askers: readonly Asker[]): Promise<readonly string[]> {
+  const tokens = await Promise.all(askers.map(async (asker) => ({ asker, token: await tokenOf(at, asker) })));
+  const found: string[] = [];
+  for (const asked of questionsOf(at.owner)) {
+    const whole = await ask(at, asked, gatewayKey);
+    for (const { asker, token } of tokens) {
+      const faults = findFaults(asked, { asker, answer: await ask(at, asked, token), whole });
+      found.push(...faults.map((fault) => `${fault}, to ${asker.title}`));
+    }
+  }
+  return found;
+}
+
+test('every field of every object that a query leads to is there for a gateway key', async () => {
+  const shown = new Set<string>();
+  for (const asked of questionsOf(world.owner)) {
+    const answer = await ask(world, asked, gatewayKey);
+    const onShown = (coordinate: string) => void shown.add(coordinate);
+    expect(findFaults(asked, { asker: team, answer, whole: answer }, onShown)).toEqual([]);
+  }
+  const types = typesOfQueries();
+  const hidden = fields.filter(({ type, coordinate }) => types.has(type) && !shown.has(coordinate));
+  expect(hidden.map(({ coordinate }) => `Nothing in scopes/world.ts has a ${coordinate}.`)).toEqual([]);
+}, 30_000);
+
+test('every field is shown to viewers with the scopes that it needs, and refused to all others', async () => {
+  expect(await findAllFaults(world, viewers)).toEqual([]);
+}, 120_000);
+
+test.each([
+  {
+    name: 'forgets the scopes that fields declare',
+    changes: [{ file: 'gateway/graph/needs-scope.ts', from: 'context.service.require(scope);', to: '{}' }],
+  },
+  {
+    name: 'takes a token for some orders as one for its user',
+    changes: [
+      {
+        file: 'gateway/caller/access.ts',
+        from: '&& (orderIds === null || !scopesOfUser.includes(scope)),',
+        to: '&& scopesOfUser.length > 0,',
+      },
+    ],
+  },
+])(
+  'a gateway that $name is found out',
+  async (mutant) => {
+    using planted = plantMutant(mutant);
+    const { createGateway } = await import(`${planted.source}/gateway/gateway.ts`);
+    await using mutated = await startWorld({ make: createGateway });
+    const asker = viewers.find(({ title }) => title === 'a token for some orders with all scopes');
+    expect(await findAllFaults(mutated, asker ? [asker] : [])).toContain(
+      'Order.patient is shown, not FORBIDDEN, to a token for some orders with all scopes',
+    );
+  },
+  60_000,
+);
+
+/** The code of what comes of a call; null where it is no error. */
+async function codeOf({ coordinate, query, variables }: Call, token: string): Promise<string | null> {
+  if (coordinate.startsWith('Subscription.')) {
+    const stream = await subscribeOverSse({ url: world.url, token, query, variables });
+    const first = await stream.next();
+    await stream.close();
+    return first?.errors?.[0]?.extensions.code ?? null;
+  }
+  const request = operationRequest(world.url, { query, variables }, token);
+  request.headers.set('origin', 'https://page.example');
+  const answer = await (await world.gateway.fetch(request)).json();
+  return answer.errors?.[0]?.extensions.code ?? null;
+}
+
+test('every mutation and subscription is refused to viewers without the scopes that it needs, and to no others', async () => {
+  const found: string[] = [];
+  for (const asker of viewers) {
+    const token = await tokenOf(world, asker);
+    for (const call of calls) {
+      const code = await codeOf(call, token);
+      const expected = isRefused(asker, needOf(call.coordinate));
+      if ((code === 'FORBIDDEN') !== expected)
+        found.push(
+          `${call.coordinate} is ${code ?? 'taken'}, not ${expected ? 'FORBIDDEN' : 'taken'}, to ${asker.title}`,
+        );
+    }
+  }
+  expect(found).toEqual([]);
+}, 120_000);

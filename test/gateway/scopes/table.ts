@@ -1,0 +1,309 @@
+import { type Scope, scopes } from '../../../gateway/upstream/service.ts';
+
+/**
+ * What a caller needs to be shown a field of an object that it was given. A text of words:
+ * - `shown`: nothing more.
+ * - scopes: all of them.
+ * - `team`: a gateway key.
+ * - `at home`: only where the appointment is not at a service center.
+ * - `of a user`: refused to a token that is limited to some orders, whatever its scopes.
+ * - `hidden`: to such a token it is empty, as if there were nothing.
+ */
+type Words = string;
+
+/** The fields of a type by what they need; a text alone names fields that need nothing more. */
+type Row = string | Readonly<Record<Words, string>>;
+
+/** Scopes that a token does not have once it is limited to some orders. */
+export const scopesOfUser: readonly Scope[] = [
+  'read:profile',
+  'read:health',
+  'write:profile',
+  'write:lab-reports',
+];
+
+/**
+ * Every field of every object of schema.graphql. Before a new one is written down as shown: does it say who somebody is
+ * (name, birth date, phone, e-mail, address), or could it? Then it needs read:profile (decision 0086).
+ */
+const table: Readonly<Record<string, Row>> = {
+  ActivitySummary: `
+    caloriesActive caloriesTotal dailyMovement distance floorsClimbed high low medium steps`,
+  Address: `
+    accessNotes city country countryCode firstLine phoneNumber receiverName secondLine state unit zip`,
+  AllowedBilling: 'states typeRaw',
+  Appointment: {
+    shown: `
+      appointmentNotes canReschedule endAt eventStatus eventStatusRaw events externalId id order orderId
+      provider providerId providerRaw startAt status statusRaw timeZone transactionId type typeRaw userId`,
+    'read:profile': 'accessNotes eventData',
+    'read:profile at home': 'address location',
+  },
+  AppointmentAccepted: 'appointment order',
+  AppointmentCancellationReason: 'id isRefundable name needsNotes',
+  AppointmentChanged: 'appointment clientUserId cursor order receivedAt teamId type userId',
+  AppointmentEvent: {
+    shown: 'createdAt status statusRaw',
+    'read:profile': 'details',
+  },
+  AppointmentRefused: 'appointment code message order status',
+  AreaInfo: 'labs phlebotomy zipCode',
+  AreaLab: `
+    canBookAppointments capabilities capabilitiesRaw labId labSlug serviceCenterCount supportedBillTypes`,
+  AvailabilityDay: 'date serviceCenter slots timeZone',
+  AvailabilityPlace: 'address distance distanceRaw location name siteCode',
+  AvailabilitySlot: 'availableCount bookingKey endAt expiresAt isPriority price startAt',
+  BiomarkerResult: `
+    interpretation interpretationRaw isAboveRange isBelowRange loincCode loincSlug maxRange minRange name
+    notes performingLaboratory providerId referenceRange reportedAt reportedAtRaw reportedOn sampleId slug
+    sourceInterpretation sourceMarkers type typeRaw unit value`,
+  CancelRefused: 'code message order status',
+  ClientUserIdTaken: 'code createdAt existingUser existingUserId message',
+  ConnectedSource: 'createdAt source',
+  ConnectionChanged: `
+    clientUserId cursor errorDetails errorMessage errorType errorTypeRaw externalUserId isConnected
+    receivedAt resources source teamId type userId`,
+  ConnectionFault: 'message occurredAt type typeRaw',
+  Coordinates: 'latitude longitude',
+  Demographics: `
+    address dob email ethnicity ethnicityRaw firstName gender genderIdentity genderIdentityRaw lastName
+    medicalProxy phoneNumber race raceRaw sexualOrientation sexualOrientationRaw`,
+  DemographicsUpdated: 'demographics user',
+  DocumentNotReady: 'code message',
+  DocumentTicket: 'expiresAt url',
+  ExpectedResult: 'id isRequired labId loinc name providerId slug',
+  FallbackBirthDate: 'sourceSlug updatedAt value',
+  FallbackTimeZone: 'id sourceSlug updatedAt',
+  FeatureNotEnabled: 'code message',
+  HealthSample: `
+    end payload receivedAt resource source sourceId start timestamp timezoneOffset type unit value`,
+  HealthSamplesReceived: `
+    clientUserId cursor isUpdate payload receivedAt resource samples teamId type userId`,
+  HealthSource: 'appId deviceId logo name provider slug type',
+  HealthSummary: 'activity calendarDate date id payload receivedAt resource source timezoneOffset',
+  HealthSummaryReceived: 'clientUserId cursor isUpdate receivedAt resource summary teamId type userId',
+  HistoricalPull: `
+    daysWithData endedAt error errorRaw rangeEnd rangeStart resource scheduledAt startedAt status
+    statusRaw`,
+  HistoricalPullCompleted: `
+    clientUserId cursor endDate isFinal receivedAt resource source startDate teamId type userId`,
+  IdempotencyConflict: 'code message',
+  InputIssue: 'message path',
+  InputRejected: 'code issues message',
+  Lab: `
+    city collectionMethods collectionMethodsRaw firstLine id logoUrl name sampleTypesRaw slug zip`,
+  LabAccount: `
+    accountName allowedBilling businessUnits defaultClinicalNotes delegatedFlow delegatedFlowRaw id
+    labSlug orgId providerAccountId status statusRaw suppliesOwnPhysicians`,
+  LabReport: {
+    shown: `
+      failureReason failureReasonRaw id isReviewed metadata needsHumanReview results review status
+      statusRaw userId`,
+    'read:orders': 'user',
+  },
+  LabReportChanged: 'clientUserId cursor labReport receivedAt teamId type userId',
+  LabReportCreated: 'labReport',
+  LabReportMetadata: {
+    shown: 'collectedOn collectedOnRaw labName reportedOn reportedOnRaw specimenNumber',
+    'read:profile': 'dob dobRaw gender patientFirstName patientLastName',
+  },
+  LabReportResult: `
+    interpretation interpretationRaw isAboveRange isBelowRange loincMatchStatus loincMatchStatusRaw
+    loincMatches maxRange measurementKind measurementKindRaw minRange name panelName sampleType
+    sampleTypeRaw sensitivity sensitivityRaw type typeRaw unit value`,
+  LabTest: {
+    shown: `
+      commonTurnaroundDays description fasting id lab method methodRaw name price sampleTypeRaw slug
+      status statusRaw worstCaseTurnaroundDays`,
+    'read:orders': 'markers',
+  },
+  LabTestConnection: 'edges nodes pageInfo totalCount',
+  LabTestEdge: 'cursor node',
+  LaunchTicket: 'expiresAt ticket',
+  LinkedProvider: 'createdAt error externalUserId resources source status statusRaw',
+  Loinc: {
+    shown: 'code id name slug unit',
+    'read:catalogue': 'markers',
+  },
+  LoincMatch: 'aliases code confidence displayName name',
+  Marker: `
+    commonTurnaroundDays description expectedResults id isALaCarteEnabled isOrderable labId name price
+    providerId questions slug type typeRaw unit worstCaseTurnaroundDays`,
+  MarkerConnection: 'edges nodes pageInfo totalCount',
+  MarkerEdge: 'cursor node',
+  MarkerQuestion: 'answers code constraint defaultAnswer id isRequired sequence text type typeRaw',
+  MedicalProxy: 'address email firstName householdIncome householdSize lastName phoneNumber',
+  MissingResult: 'loincCode loincSlug name note providerId reason reasonRaw slug sourceMarkers',
+  // What they are about is read first: hence read:orders.
+  Mutation: {
+    team: `
+      createUser createViewerToken deleteUser resendOrderEvents revokeViewerTokens undoUserDeletion updateUser`,
+    'write:orders': 'updateOrder',
+    'read:orders write:orders': 'cancelOrder registerTestkit',
+    'write:orders of a user': 'createOrder createTestkitOrder importOrder',
+    'read:orders simulate:orders': 'simulateOrder',
+    'read:orders write:appointments': `
+      bookPhlebotomyAppointment bookServiceCenterAppointment cancelPhlebotomyAppointment
+      cancelServiceCenterAppointment requestPhlebotomyAppointment reschedulePhlebotomyAppointment
+      rescheduleServiceCenterAppointment`,
+    'launch:portal': 'createLaunchTicket createPortalUrl',
+    'write:lab-reports': 'createLabReport',
+    'write:profile': 'updateDemographics',
+    // Of a REQUISITION; for a RESULT it is read:results (document.test.ts).
+    'read:orders read:profile': 'createDocumentTicket',
+  },
+  NotFound: 'code message',
+  Order: {
+    shown: `
+      activateBy appointment billingType billingTypeRaw clinicalNotes createdAt details events
+      expectedResultBy hasAbn hasMissingResults healthInsuranceId icdCodes id interpretation
+      interpretationRaw labTest lastEvent markers method methodRaw notes origin originRaw parent
+      passthrough physician priority sampleId serviceCenters shipment status teamId transaction updatedAt
+      user userId worstCaseResultBy`,
+    'read:profile': 'patient patientAddress requisitionFormUrl shippingAddress',
+    'read:results': 'resultMetadata results',
+  },
+  OrderCancelled: 'order',
+  OrderConnection: 'edges nodes pageInfo totalCount',
+  OrderCreated: 'cursor order serviceMessage serviceStatus',
+  OrderDetails: 'appointmentId createdAt id updatedAt',
+  OrderEdge: 'cursor node',
+  OrderEvent: 'createdAt id markers order status statusDetail',
+  OrderEventReceived: 'clientUserId cursor event order receivedAt teamId type userId',
+  OrderEventsResent: 'orderIds',
+  OrderInTransaction: `
+    createdAt id order origin originRaw parent parentId step stepAt stepRaw updatedAt`,
+  OrderPhysician: 'firstName lastName npi',
+  OrderResults: 'biomarkers metadata missing samples',
+  OrderSimulated: 'order',
+  OrderStatus: 'isTerminal label method needsAttention raw stage step',
+  OrderTransaction: 'id orders status statusRaw',
+  OrderUpdate: 'cursor event kind order receivedAt',
+  OrderUpdateRefused: 'code message order status',
+  OrderUpdated: 'order',
+  PageInfo: 'endCursor hasNextPage hasPreviousPage startCursor',
+  Parcel: 'courier trackingNumber trackingUrl',
+  PatientDetails: `
+    dob email ethnicity ethnicityRaw firstName gender genderIdentity genderIdentityRaw lastName
+    medicalProxy phoneNumber race raceRaw sexualOrientation sexualOrientationRaw`,
+  PerformingLaboratory: 'address code medicalDirector name phoneNumber',
+  PhlebotomyArea: 'isServed providers',
+  PhlebotomyProvider: 'provider providerRaw serviceTypes serviceTypesRaw',
+  PhysicianRequired: 'code message',
+  PortalUrl: 'expiresIn url',
+  PortalUrlRejected: 'code demographicsMissing issues message',
+  ProviderHistoricalPulls: 'notPulled providerSlug pulls',
+  Query: {
+    shown: 'viewer',
+    'read:orders': `
+      appointmentCancellationReasons areaInfo order orderSetMarkers orders phlebotomyAvailability
+      serviceCenterAvailability serviceCenters user userByClientUserId users`,
+    'read:catalogue': 'labTest labTests labs markers',
+    'read:profile': 'historicalPulls',
+    'read:results hidden': 'labReport',
+    'read:health': 'workoutStream',
+    team: 'labAccounts',
+  },
+  QuestionAnswer: 'code id value',
+  ResourceAvailability: 'resource scopeRequirements status statusRaw',
+  ResultCritical: `
+    clientUserId createdAt cursor interpretation interpretationRaw order orderId receivedAt sampleId
+    statusRaw teamId type updatedAt userId`,
+  ResultMetadata: {
+    shown: `
+      cliaNumber collectedAt collectedAtRaw collectedOn interpretation interpretationRaw laboratory
+      provider receivedAt receivedAtRaw receivedOn reportedAt reportedAtRaw reportedOn specimenNumber
+      statusRaw`,
+    'read:profile': 'age birthDateRaw patientName',
+  },
+  ResultSample: `
+    collectedAt collectedAtRaw collectedOn controlNumber fasting information laboratories notes
+    performingLaboratories receivedAt receivedAtRaw receivedOn reportedAt reportedAtRaw reportedOn
+    sampleId totalVolume`,
+  ScopeRequirementGrants: 'userDenied userGranted',
+  ScopeRequirements: 'optional required',
+  ServiceCenter: `
+    address capabilities capabilitiesRaw distance distanceRaw faxNumber hours location name siteCode
+    supportedBillTypes website`,
+  Shipment: 'createdAt id inbound notes outbound updatedAt',
+  SlotUnavailable: 'code message',
+  Source: 'logo name slug',
+  SourceMarker: 'markerId name providerId slug',
+  Sport: 'id name slug',
+  StreamReset: 'clientUserId cursor reason receivedAt teamId type userId',
+  Subscription: {
+    team: 'events',
+    'read:orders': 'orderUpdates userOrderUpdates',
+  },
+  TestkitRegistered: 'cursor order',
+  UndoRefused: 'code message user',
+  UnknownEvent: 'clientUserId cursor payload receivedAt teamId type userId',
+  User: {
+    shown: 'clientUserId createdAt id orders teamId',
+    hidden: 'connectedSources fallbackTimeZone ingestionEnd ingestionStart',
+    'read:profile': 'connections demographics fallbackBirthDate historicalPulls',
+    'read:health': 'healthSamples healthSummaries',
+  },
+  UserConnection: 'edges nodes pageInfo totalCount',
+  UserCreated: 'user',
+  UserDeleted: 'undoUntil userId',
+  UserDeletionUndone: 'user',
+  UserEdge: 'cursor node',
+  UserHistoricalPulls: {
+    shown: 'providers userId',
+    'read:orders': 'user',
+  },
+  UserHistoricalPullsConnection: 'edges nodes pageInfo totalCount',
+  UserHistoricalPullsEdge: 'cursor node',
+  UserUpdated: 'user userId',
+  Viewer: 'expiresAt kind scopes teamId userId',
+  ViewerToken: 'expiresAt jti token',
+  ViewerTokensRevoked: 'revokedAt',
+  WorkoutStream: `
+    altitude cadence distance heartRate latitude longitude power resistance temperature time velocity
+    workoutId`,
+  WorkoutStreamReady: `
+    clientUserId cursor message providerId receivedAt source sport stream teamId type userId workoutId`,
+};
+
+export interface Need {
+  readonly scopes: readonly Scope[];
+  readonly isForTeam: boolean;
+  readonly isAtHome: boolean;
+  /** Refused, or hidden, where a token is limited to some orders. */
+  readonly ofUser: 'refused' | 'hidden' | null;
+}
+
+const needs: ReadonlyMap<string, Need> = new Map(
+  Object.entries(table).flatMap(([type, row]) =>
+    Object.entries(typeof row === 'string' ? { shown: row } : row).flatMap(([words, fields]) =>
+      fields
+        .trim()
+        .split(/\s+/)
+        .map((field) => [`${type}.${field}`, readNeed(words)] as const),
+    ),
+  ),
+);
+
+/** Every field that the table names, by its coordinate. */
+export const coordinates: readonly string[] = [...needs.keys()];
+
+export function needOf(coordinate: string): Need {
+  const need = needs.get(coordinate);
+  if (need === undefined) throw new Error(`Say in scopes/table.ts what ${coordinate} needs.`);
+  return need;
+}
+
+function readNeed(words: Words): Need {
+  const needed = scopes.filter((scope) => words.split(' ').includes(scope));
+  const rest = needed.reduce((text, scope) => text.replace(scope, ''), words).trim();
+  if (!['', 'shown', 'team', 'at home', 'of a user', 'hidden'].includes(rest))
+    throw new Error(`"${words}" is not what a field can need.`);
+  const narrow: Readonly<Record<string, Need['ofUser']>> = { 'of a user': 'refused', hidden: 'hidden' };
+  return {
+    scopes: needed,
+    isForTeam: rest === 'team',
+    isAtHome: rest === 'at home',
+    ofUser: narrow[rest] ?? null,
+  };
+}
