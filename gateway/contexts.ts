@@ -212,7 +212,7 @@ function watchAgain(
  * caller's equal operations, or notes what it does; of everything else each use makes the answer its operation's own.
  */
 function noteContext(context: GraphContext, basis: Basis): GraphContext {
-  const { events } = context;
+  const { events, cursors } = context;
   return keepApartOnUse(context, basis, {
     caller: context.caller,
     origin: context.origin,
@@ -225,6 +225,8 @@ function noteContext(context: GraphContext, basis: Basis): GraphContext {
     upstreamTotals: context.upstreamTotals,
     work: context.work,
     isTraced: context.isTraced,
+    // Of lists, which depend on their place and caller only; those of streams depend on the log.
+    cursors: keepApartOnUse(cursors, basis, { sign: cursors.sign, verify: cursors.verify }),
     events: keepApartOnUse(events, basis, {
       latest: (subject) => {
         const endLook = basis.beginLook(subject);
