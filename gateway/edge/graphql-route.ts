@@ -7,6 +7,7 @@ import { type GraphQLServer, traceHeader } from './graphql.ts';
 import type { Operations } from './operations.ts';
 import { type IsOwnHost, refuseHost } from './own-hosts.ts';
 import { answerRefusal } from './refusals.ts';
+import { streamShared } from './shared-bytes.ts';
 import { createUploadGate, isUpload } from './uploads.ts';
 
 export interface GraphQLRouteOptions {
@@ -28,22 +29,39 @@ export interface GraphQLRouteOptions {
 /** GraphQL over HTTP and SSE, from the request to its answer: who asks, what it costs to ask, and which server answers. */
 export function createGraphQLRoute(options: GraphQLRouteOptions): Operations['answer'] {
   const beginUpload = createUploadGate();
-  return (request, admitted) => answerGraphQL({ ...options, beginUpload, admitted }, request);
+  const answerGraphiQL = createGraphiQLPage(options);
+  return (request, admitted) => answerGraphQL({ ...options, beginUpload, answerGraphiQL, admitted }, request);
+}
+
+/** The page is the same for all, and has 9 MB: it is made once. */
+function createGraphiQLPage({ graphql, stopping: over }: GraphQLRouteOptions): Route['answerGraphiQL'] {
+  let bytes: Uint8Array | null = null;
+  return async (request) => {
+    if (bytes === null) {
+      const page = await graphql.fetch(request, { caller: { kind: 'TEAM' }, left: over, over });
+      if (page.status !== 200) return page;
+      bytes = new Uint8Array(await page.arrayBuffer());
+    }
+    return new Response(streamShared(bytes), {
+      headers: {
+        'content-type': 'text/html',
+        'content-length': String(bytes.length),
+        'content-security-policy': graphiqlPolicy,
+        'cache-control': 'no-store',
+      },
+    });
+  };
 }
 
 interface Route extends GraphQLRouteOptions {
   readonly beginUpload: ReturnType<typeof createUploadGate>;
+  readonly answerGraphiQL: (request: Request) => Promise<Response>;
   readonly admitted: Caller | null;
 }
 
 async function answerGraphQL(options: Route, request: Request): Promise<Response> {
   if (options.hasGraphiQL && asksForGraphiQL(request)) {
-    if (!options.isOwnHost(request.url)) return refuseHost();
-    const over = options.stopping;
-    const page = await options.graphql.fetch(request, { caller: { kind: 'TEAM' }, left: over, over });
-    page.headers.set('content-security-policy', graphiqlPolicy);
-    page.headers.set('cache-control', 'no-store');
-    return page;
+    return options.isOwnHost(request.url) ? await options.answerGraphiQL(request) : refuseHost();
   }
   try {
     const origin = request.headers.get('origin');

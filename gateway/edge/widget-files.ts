@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import { streamShared } from './shared-bytes.ts';
 
 const contentTypes: Readonly<Record<string, string>> = {
   js: 'text/javascript; charset=utf-8',
@@ -30,16 +31,9 @@ export function createWidgetFiles(folder: URL): (file: string) => Promise<Respon
   };
 }
 
-/** The bytes as a stream, because a Response of bytes copies them: all answers share the cached ones. */
 function answerFile(file: string, bytes: Buffer): Response {
-  const body = new ReadableStream<Uint8Array>({
-    start: (controller) => {
-      controller.enqueue(bytes);
-      controller.close();
-    },
-  });
   const extension = file.slice(file.lastIndexOf('.') + 1);
-  return new Response(body, {
+  return new Response(streamShared(bytes), {
     headers: {
       'content-type': contentTypes[extension] ?? 'application/octet-stream',
       'content-length': String(bytes.length),
