@@ -7,7 +7,7 @@ import {
 } from './config/callers.ts';
 import { type Environment, type KeptSecrets, Reading } from './config/reading.ts';
 import { refuseWeakSecrets } from './config/secret-strength.ts';
-import { refuseLoneParts } from './config/workers.ts';
+import { refuseUnshareable } from './config/shared-port.ts';
 
 /** Where the service is: inside this process (the sandbox), or at an address. */
 export type ServiceConfig =
@@ -20,8 +20,8 @@ export interface Config {
   readonly host: string;
   /** Where metrics are served, and only there; null = beside everything else. */
   readonly metricsAddress: { readonly host: string; readonly port: number } | null;
-  /** How many processes share the address. */
-  readonly workers: number;
+  /** Whether other gateways of this machine may listen on the same port. */
+  readonly reusePort: boolean;
   readonly service: ServiceConfig;
   readonly apiKeyHeader: string;
   readonly ordersPath: string;
@@ -86,7 +86,7 @@ export function readConfig(env: Environment, keepSecrets: () => KeptSecrets): Co
     port: reading.integer('PORT', 4000, { min: 0, max: 65_535 }),
     host: readHost(reading),
     metricsAddress: readMetricsAddress(reading),
-    workers: reading.integer('WORKERS', 1, { min: 1, max: 64 }),
+    reusePort: reading.oneOf('REUSE_PORT', ['0', '1']) === '1',
     service: readService(reading),
     apiKeyHeader: readApiKeyHeader(reading),
     ordersPath: readOrdersPath(reading),
@@ -115,7 +115,10 @@ export function readConfig(env: Environment, keepSecrets: () => KeptSecrets): Co
     production: reading.production,
     generated: reading.generated,
   };
-  if (config.workers > 1) refuseLoneParts(reading, config);
+  if (config.reusePort) refuseUnshareable(reading, config);
+  if (reading.text('WORKERS') !== null) {
+    reading.fault('WORKERS is gone: start several processes with REUSE_PORT=1 (docs/operations.md).');
+  }
   if (config.production) refuseWeakSecrets(reading, config);
   reading.throwFaults();
   return Object.freeze(config);

@@ -20,7 +20,7 @@ import { GatewayError } from './errors.ts';
 import { type EventStore, openEventStore } from './events/open.ts';
 import { startReconciler } from './events/reconcile.ts';
 import type { Log } from './log.ts';
-import { createMetrics, type Metrics, type Peers } from './metrics.ts';
+import { createMetrics, type Metrics } from './metrics.ts';
 import { readers } from './readers.ts';
 import { keepRecent, once } from './recent.ts';
 import { closeServer, listen, localOrigins } from './server.ts';
@@ -38,8 +38,6 @@ export interface GatewayParts {
   readonly demo?: Demo;
   /** Origins a portal link may have beyond PORTAL_ORIGINS: the embedded sandbox's own. */
   readonly portalOrigins?: readonly string[];
-  /** The other gateways at the same address, where it has several. */
-  readonly peers?: Peers;
   /** For how long the text of `/metrics` is served again; a second where left out. */
   readonly metricsCacheMs?: number;
 }
@@ -70,7 +68,7 @@ const reconcileTiming = { silenceMs: 5 * minuteMs, graceMs: 6000, lookMs: 1000 }
  */
 export async function createGateway(parts: GatewayParts): Promise<Gateway> {
   const { config, log } = parts;
-  const metrics = createMetrics(parts.peers);
+  const metrics = createMetrics();
   const [store, trail] = await Promise.all([
     parts.store ?? openEventStore(config.eventLog, { keys: config.eventLogKeys, log }),
     openTrail(parts, metrics),

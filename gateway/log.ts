@@ -36,8 +36,6 @@ export interface LogFields {
   readonly signal?: string;
   readonly status?: number;
   readonly store?: string;
-  /** The number of a worker process. */
-  readonly worker?: number;
 }
 
 const allowedFields: readonly (keyof LogFields)[] = [
@@ -67,7 +65,6 @@ const allowedFields: readonly (keyof LogFields)[] = [
   'signal',
   'status',
   'store',
-  'worker',
 ];
 
 export interface Log {
@@ -77,8 +74,6 @@ export interface Log {
 }
 
 export interface LogOptions {
-  /** The number of the worker process that logs, where there are several. */
-  readonly worker?: number;
   /** pino's level names, or `silent`. */
   readonly level: string;
   /** Where lines go; standard error by default, so that standard output stays for what `npm start` prints. */
@@ -86,10 +81,9 @@ export interface LogOptions {
 }
 
 /** A logger of one JSON line per fact, with fields from the allow-list only. */
-export function createLog({ level, destination, worker }: LogOptions): Log {
-  const base = worker === undefined ? null : { worker };
+export function createLog({ level, destination }: LogOptions): Log {
   const lines = pino(
-    { level, base, timestamp: pino.stdTimeFunctions.isoTime, messageKey: 'event' },
+    { level, base: null, timestamp: pino.stdTimeFunctions.isoTime, messageKey: 'event' },
     destination ?? pino.destination(2),
   );
   return {

@@ -1,13 +1,4 @@
-import {
-  AggregatorRegistry,
-  Counter,
-  collectDefaultMetrics,
-  Gauge,
-  Histogram,
-  type MetricObjectWithValues,
-  type MetricValue,
-  Registry,
-} from 'prom-client';
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import { createDeliveryMetrics, type DeliveryMetrics } from './delivery-metrics.ts';
 
 /**
@@ -35,26 +26,9 @@ export interface Metrics extends DeliveryMetrics {
   readonly contentType: string;
 }
 
-/** What a gateway has counted so far, as plain data. */
-export type MetricsSnapshot = readonly MetricObjectWithValues<MetricValue<string>>[];
-
-/** The gateways that share an address with this one: whichever is asked tells of all. */
-export interface Peers {
-  /** This one's, from 1: the label `worker`. */
-  readonly number: number;
-  /** Called with how this one is to be read when any of them is asked. */
-  readonly answerWith: (read: () => Promise<MetricsSnapshot>) => void;
-  /** What each has counted, this one included; without those that do not answer in time. */
-  readonly gather: () => Promise<readonly MetricsSnapshot[]>;
-}
-
 /** A registry of its own per gateway, so that several can live in one process (tests do). */
-export function createMetrics(peers?: Peers): Metrics {
+export function createMetrics(): Metrics {
   const registry = new Registry();
-  if (peers !== undefined) {
-    registry.setDefaultLabels({ worker: peers.number });
-    peers.answerWith(() => registry.getMetricsAsJSON());
-  }
   const registers = [registry];
   collectDefaultMetrics({ register: registry });
   return {
@@ -124,19 +98,9 @@ export function createMetrics(peers?: Peers): Metrics {
     },
     ...createDeliveryMetrics(registers),
     ...createDrift(registers),
-    text: async () => await (peers === undefined ? registry : join(await peers.gather())).metrics(),
+    text: () => registry.metrics(),
     contentType: registry.contentType,
   };
-}
-
-/**
- * Side by side and not added up: each worker's series begins anew with its process, which whoever sums them over time
- * can see, and a sum of gauges means nothing.
- */
-function join(snapshots: readonly MetricsSnapshot[]): Registry {
-  return AggregatorRegistry.aggregate(
-    snapshots.map((snapshot) => snapshot.map((metric) => ({ ...metric, aggregator: 'first' }))),
-  );
 }
 
 /** Pairs of labels that are told apart; more are counted under `other`. */

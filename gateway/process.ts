@@ -11,20 +11,14 @@ import { startWatchdog } from './watchdog/watchdog.ts';
 
 const dataFolder = './data';
 const drainMs = 10_000;
-/** Workers end within the time of one gateway, and only then is everything over. */
-const drainWorkersMs = 11_000;
 
-/** A started gateway: in this process, with the sandbox where no service is configured, or in workers. */
+/** A started gateway: in this process, with the sandbox where no service is configured. */
 interface Started {
   readonly url: string;
   readonly close: () => Promise<void>;
 }
 
 async function start(config: Config, log: Log): Promise<Started> {
-  if (config.workers > 1) {
-    const { startWorkers } = await import('./workers/primary.ts');
-    return await startWorkers({ config, log });
-  }
   const store = openEarly(config, log);
   if (config.service.kind === 'embedded') return await startWithSandbox(config, log, store);
   const { createGateway } = await import('./gateway.ts');
@@ -97,8 +91,7 @@ async function run(): Promise<void> {
   const config = readConfig(process.env, () => keepSecrets(dataFolder));
   const log = createLog({ level: config.logLevel });
   logWarnings(log);
-  const isPrimary = config.workers > 1;
-  endOnSignals({ log, close: () => closeAll(), drainMs: isPrimary ? drainWorkersMs : drainMs });
+  endOnSignals({ log, close: () => closeAll(), drainMs });
   const { url, close } = await start(config, log);
   closeAll = close;
   log.info('gateway.listening', { address: url, service: config.service.kind, store: config.eventLog.kind });

@@ -8,6 +8,8 @@ const drainMs = 4000;
 export interface ListenAddress {
   readonly host: string;
   readonly port: number;
+  /** Whether other processes may listen on the same port: the kernel spreads connections over them. */
+  readonly reusePort?: boolean;
   /** The variables that name host and port begin with this. */
   readonly prefix?: string;
 }
@@ -20,7 +22,7 @@ export interface ListenAddress {
 export async function listen(server: Server, at: ListenAddress): Promise<string> {
   await new Promise<void>((resolve, reject) => {
     server.once('error', (cause) => reject(describeListenFailure(cause, at)));
-    server.listen(at.port, at.host, () => {
+    server.listen({ port: at.port, host: at.host, reusePort: at.reusePort ?? false }, () => {
       server.removeAllListeners('error');
       resolve();
     });

@@ -176,11 +176,7 @@ const rooms: readonly Room[] = [
   },
   {
     files: /^gateway\/(gateway|callers|contexts|openers|server|upstream-by-events)\.ts$/,
-    may: [
-      /^gateway\/(?!main|demo-of-sandbox|ending|kept-secrets|start-text|workers)/,
-      /^@hono\/node-server$/,
-      node,
-    ],
+    may: [/^gateway\/(?!main|demo-of-sandbox|ending|kept-secrets|start-text)/, /^@hono\/node-server$/, node],
   },
   {
     files: /^gateway\/readers\.ts$/,
@@ -204,18 +200,6 @@ const rooms: readonly Room[] = [
   { files: /^gateway\/demo-of-sandbox\.ts$/, may: [/^sandbox\/sandbox\.ts$/, /^gateway\/edge\/demo\.ts$/] },
   { files: /^gateway\/ending\.ts$/, may: [errors, log, /^close-with-grace$/, node] },
   { files: /^gateway\/watchdog\//, may: [log, node] },
-  {
-    files: /^gateway\/workers\//,
-    may: [
-      errors,
-      log,
-      config,
-      /^gateway\/watchdog\/watchdog\.ts$/,
-      /^gateway\/workers\//,
-      /^gateway\/(ending|gateway|metrics|server)\.ts$/,
-      node,
-    ],
-  },
   { files: /^gateway\/main\.ts$/, may: [/^gateway\/process\.ts$/, node] },
   {
     files: /^gateway\/process\.ts$/,
@@ -224,7 +208,7 @@ const rooms: readonly Room[] = [
       log,
       /^gateway\/(config|ending|gateway|kept-secrets|start-text|demo-of-sandbox)\.ts$/,
       /^gateway\/events\/open\.ts$/,
-      /^gateway\/(workers\/primary|watchdog\/watchdog)\.ts$/,
+      /^gateway\/watchdog\/watchdog\.ts$/,
       /^sandbox\/sandbox\.ts$/,
       node,
     ],

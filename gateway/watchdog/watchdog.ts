@@ -7,7 +7,6 @@ export interface WatchdogOptions {
   readonly log: Log;
   /** As the log of this process is made, for the line that the thread writes. */
   readonly level: string;
-  readonly worker?: number;
 }
 
 /**
@@ -16,11 +15,11 @@ export interface WatchdogOptions {
  * was acknowledged is lost, as with every `kill -9`. To be started when the process listens: the thread takes 30 ms and
  * 10 MB.
  */
-export function startWatchdog({ log, level, worker }: WatchdogOptions): void {
+export function startWatchdog({ log, level }: WatchdogOptions): void {
   const beats = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
   setInterval(() => Atomics.add(beats, 0, 1), beatMs).unref();
   const thread = new Worker(new URL('./thread.js', import.meta.url), {
-    workerData: { beats, log: { level, ...(worker === undefined ? {} : { worker }) } },
+    workerData: { beats, log: { level } },
     // What Node is told to import before a gateway (a tracer, say) is not for this thread.
     execArgv: [],
     env: {},

@@ -4,7 +4,7 @@ import { type ChaosPlan, type ChaosReport, faultKeys, runChaos } from './chaos.t
 import { mutants } from './mutants.ts';
 
 const root = new URL('../..', import.meta.url).pathname;
-const short: Omit<ChaosPlan, 'store' | 'workers'> = {
+const short: Omit<ChaosPlan, 'store' | 'sharesPort'> = {
   messages: 600,
   kills: 3,
   users: 4,
@@ -20,13 +20,13 @@ function faultsOf(report: ChaosReport): readonly string[] {
 }
 
 test.each([
-  { over: 'sqlite', store: 'sqlite', workers: 1 },
-  { over: 'redis', store: 'redis', workers: 1 },
-  { over: 'redis with workers', store: 'redis', workers: 2 },
+  { over: 'sqlite', store: 'sqlite', sharesPort: false },
+  { over: 'redis', store: 'redis', sharesPort: false },
+  { over: 'redis on one port', store: 'redis', sharesPort: true },
 ] as const)(
   'over $over nothing acknowledged is lost, repeated, out of order or told to the wrong user, whatever is killed',
-  async ({ store, workers }) => {
-    const report = await runChaos({ ...short, store, workers });
+  async ({ store, sharesPort }) => {
+    const report = await runChaos({ ...short, store, sharesPort });
     expect(report).toMatchObject({ ...noFaults, kills: short.kills, acknowledged: report.sent });
     expect(report.sent).toBeGreaterThan(short.messages);
     expect(report.resumed).toBeGreaterThan(report.subscribers);
@@ -41,7 +41,7 @@ test.each(mutants)(
     const plan: ChaosPlan = {
       ...short,
       store: 'sqlite',
-      workers: 1,
+      sharesPort: false,
       source: planted.source,
       stopEarly: true,
       patienceMs: 2500,

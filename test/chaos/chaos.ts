@@ -12,8 +12,8 @@ import { type Sent, sendAll } from './sender.ts';
 
 export interface ChaosPlan {
   readonly store: 'sqlite' | 'redis';
-  /** Processes of one gateway; 1: a gateway over SQLite, two over Redis. */
-  readonly workers: number;
+  /** Whether the two gateways over Redis listen on one port. */
+  readonly sharesPort: boolean;
   /** Different messages to send, and kills to survive meanwhile. */
   readonly messages: number;
   readonly kills: number;
@@ -65,7 +65,7 @@ export async function runChaos(plan: ChaosPlan): Promise<ChaosReport> {
     secrets,
     service: service.url,
     redis: redis?.url,
-    workers: plan.workers,
+    sharesPort: plan.sharesPort,
   });
   const leaving = new AbortController();
   const harm: Harm = { kills: 0, stops: 0, diskFull: 0, redisKills: 0, gracefulEnds: 0 };
@@ -93,7 +93,7 @@ export async function runChaos(plan: ChaosPlan): Promise<ChaosReport> {
 
     const isHarming = () => harm.kills < plan.kills && !isOver();
     const sentMeanwhile = send(plan.messages, isHarming);
-    await doHarm({ gateways, workers: plan.workers, redis, harm, isHarming });
+    await doHarm({ gateways, redis, harm, isHarming });
     if (isOver()) leaving.abort();
     const main = await sentMeanwhile;
     const bursts = await sendBursts({ world, send, settle: settleAll, signal: leaving.signal });

@@ -2,9 +2,6 @@ import { setTimeout } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type Folder, makeFolder } from '../support/folder.ts';
 import { type GatewayProcess, startGatewayProcess } from '../support/gateway-process.ts';
-import { startRedis } from '../support/redis.ts';
-import { childrenOf } from '../support/worker-processes.ts';
-import { startWorld } from '../support/world.ts';
 
 const env = {
   PORT: '0',
@@ -49,18 +46,4 @@ test('one that was stopped for longer goes on', async () => {
   expect((await fetch(`${gateway.url}/health`)).status).toBe(200);
   expect(findEvents(gateway, 'gateway.held')).toEqual([]);
   expect(await gateway.end('SIGTERM')).toBe(0);
-});
-
-test('a worker whose event loop is held is replaced', async () => {
-  await using redis = await startRedis();
-  await using world = await startWorld({ ...env, WORKERS: '2', EVENT_LOG: redis.newUrl() });
-  const gateway = await world.startGateway();
-  const [held = 0, other] = childrenOf(gateway.pid);
-  process.kill(held, 'SIGUSR2');
-  await expect
-    .poll(() => findEvents(gateway, 'worker.gone'), { timeout: 30_000 })
-    .toMatchObject([{ reason: 'SIGKILL', worker: expect.any(Number) }]);
-  expect(findEvents(gateway, 'gateway.held')).toMatchObject([{ worker: expect.any(Number) }]);
-  await expect.poll(() => childrenOf(gateway.pid).length, { timeout: 30_000 }).toBe(2);
-  expect(childrenOf(gateway.pid)).toContain(other);
 });

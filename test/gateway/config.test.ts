@@ -51,7 +51,7 @@ describe('the configuration', () => {
       port: 4000,
       host: '127.0.0.1',
       metricsAddress: null,
-      workers: 1,
+      reusePort: false,
       apiKeyHeader: 'x-service-api-key',
       ordersPath: '/orders',
       teamId: null,
@@ -153,7 +153,7 @@ describe('the configuration', () => {
       { EVENT_LOG: 'sqlite:/var/e.db' },
       { eventLog: { kind: 'sqlite', path: '/var/e.db' } },
     ],
-    ['WORKERS', { WORKERS: '4', EVENT_LOG: 'redis://cache' }, { workers: 4 }],
+    ['REUSE_PORT', { REUSE_PORT: '1', EVENT_LOG: 'redis://cache' }, { reusePort: true }],
     [
       'EVENT_LOG in Redis',
       { EVENT_LOG: 'redis://user:secret@cache.example.com:6380/3' },
@@ -291,14 +291,19 @@ describe('a fault', () => {
       'AUDIT_TRAIL_KEY is missing: what links the audit trail is never generated (or AUDIT_TRAIL=off).',
     ],
     [
-      { WORKERS: '4' },
-      'WORKERS=4 needs EVENT_LOG=redis://<host>:<port>: several processes write one log, and only Redis takes several writers.',
+      { REUSE_PORT: '1' },
+      'REUSE_PORT=1 needs EVENT_LOG=redis://<host>:<port>: several processes write one log, and only Redis takes several writers.',
     ],
     [
-      { WORKERS: '4', EVENT_LOG: 'redis://cache', SERVICE_URL: '', NODE_ENV: '' },
-      'WORKERS=4 needs SERVICE_URL: the embedded sandbox lives in one process. npm run sandbox starts one beside them.',
+      { REUSE_PORT: '1', EVENT_LOG: 'redis://cache', SERVICE_URL: '', NODE_ENV: '' },
+      'REUSE_PORT=1 needs SERVICE_URL: each process would embed a sandbox of its own. npm run sandbox starts one beside them.',
     ],
-    [{ WORKERS: '0' }, 'WORKERS must be a whole number from 1 to 64.'],
+    [
+      { REUSE_PORT: '1', EVENT_LOG: 'redis://cache', PORT: '0' },
+      'REUSE_PORT=1 needs PORT: all processes listen on the same one.',
+    ],
+    [{ REUSE_PORT: 'yes' }, 'REUSE_PORT must be one of 0, 1.'],
+    [{ WORKERS: '4' }, 'WORKERS is gone: start several processes with REUSE_PORT=1 (docs/operations.md).'],
     [{ EVENT_LOG_KEY: key.toString('hex') }, 'EVENT_LOG_KEY must be base64 of exactly 32 bytes.'],
     [
       { EVENT_LOG_KEY: `${key.toString('base64')},AAAA` },

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
-import { type GatewayVictim, prepareGateway } from './processes.ts';
+import { findPort, type GatewayVictim, prepareGateway } from './processes.ts';
 
 export interface Secrets {
   readonly serviceKey: string;
@@ -28,13 +28,13 @@ export interface Surroundings {
   readonly service: string;
   /** Address of Redis; undefined: SQLite in the folder. */
   readonly redis: string | undefined;
-  /** Processes of one gateway (WORKERS), over Redis; 1 and undefined: gateways of one process. */
-  readonly workers?: number;
+  /** Whether the gateways over Redis listen on one port (REUSE_PORT). */
+  readonly sharesPort?: boolean;
   readonly env?: Readonly<Record<string, string>>;
 }
 
 /**
- * Gateways as in production: one over SQLite, two over Redis, or one of several workers. Every change must come by webhook: nothing is
+ * Gateways as in production: one over SQLite, or two over Redis. Every change must come by webhook: nothing is
  * reconciled.
  * @param source the folder that has `gateway/main.ts`
  */
@@ -42,7 +42,6 @@ export async function prepareGateways(
   source: string,
   around: Surroundings,
 ): Promise<readonly GatewayVictim[]> {
-  const { workers = 1 } = around;
   const env = {
     NODE_ENV: 'production',
     SERVICE_URL: around.service,
@@ -61,9 +60,11 @@ export async function prepareGateways(
     MAX_CONNECTIONS: '100000',
     MAX_SOCKET_OPERATIONS: '100000',
     LOG_LEVEL: 'warn',
-    WORKERS: String(workers),
+    ...(around.sharesPort ? { REUSE_PORT: '1' } : {}),
     ...around.env,
   };
-  const names = around.redis === undefined || workers > 1 ? ['gateway'] : ['gateway 1', 'gateway 2'];
-  return await Promise.all(names.map((name) => prepareGateway(name, { source, folder: around.folder, env })));
+  const names = around.redis === undefined ? ['gateway'] : ['gateway 1', 'gateway 2'];
+  const port = around.sharesPort ? { port: await findPort() } : {};
+  const options = { source, folder: around.folder, env, ...port };
+  return await Promise.all(names.map((name) => prepareGateway(name, options)));
 }

@@ -77,6 +77,8 @@ export interface GatewayOptions {
   readonly source: string;
   readonly folder: string;
   readonly env: Readonly<Record<string, string>>;
+  /** Where it listens; a free one where left out. */
+  readonly port?: number;
 }
 
 export async function prepareGateway(name: string, options: GatewayOptions): Promise<GatewayVictim> {
@@ -84,6 +86,7 @@ export async function prepareGateway(name: string, options: GatewayOptions): Pro
     main: `${options.source}/gateway/main.ts`,
     folder: options.folder,
     env: options.env,
+    ...(options.port === undefined ? {} : { port: options.port }),
     greeting: 'Labgraph is listening on ',
   });
 }
@@ -95,11 +98,12 @@ export interface ServerOptions {
   readonly env: Readonly<Record<string, string>>;
   /** How the line begins that it prints once it listens. */
   readonly greeting: string;
+  readonly port?: number;
 }
 
 /** Any HTTP server that is a program of its own. */
 export async function prepareServer(name: string, options: ServerOptions): Promise<GatewayVictim> {
-  const port = await findPort();
+  const port = options.port ?? (await findPort());
   const victim = createVictim({
     name,
     file: process.execPath,
