@@ -1,6 +1,7 @@
 import { Agent } from 'node:http';
 import { connect } from 'node:net';
 import { createWebhookPost } from '../support/post-webhook.ts';
+import type { Target } from './connections.ts';
 
 export interface StarvationOptions {
   readonly url: string;
@@ -29,37 +30,54 @@ const answerWithinMs = 15_000;
 /** Genuine messages are small and large by turns. */
 const genuineBytes = [500, 20_000, 300_000] as const;
 
-/**
- * Floods the gateway with webhook bodies of 1 MiB whose last byte never comes, each followed by the next as soon as the
- * gateway has closed it, and sends genuine webhooks from the same address meanwhile. Ends with the last of them, or
- * when the signal aborts.
- */
+/** Floods the gateway, and sends genuine webhooks from the same address meanwhile. Ends with the last of them, or when the signal aborts. */
 export async function starveWebhooks(
   { url, webhookSecret, connections, genuine }: StarvationOptions,
   signal: AbortSignal,
 ): Promise<StarvationReport> {
   const over = new AbortController();
   const ended = AbortSignal.any([signal, over.signal]);
+  const { isHeld, isOver } = floodWithUnfinished({ url, connections, signal: ended });
+  // The flood is there before the first genuine message comes.
+  await isHeld;
+  let sent: StarvationReport['genuine'];
+  try {
+    sent = await sendGenuine({ url, webhookSecret, genuine }, ended);
+  } finally {
+    over.abort();
+  }
+  return { hostile: await isOver, genuine: sent };
+}
+
+export interface Flood {
+  /** Resolves when each connection has sent all of its first body but the last byte. */
+  readonly isHeld: Promise<unknown>;
+  /** Resolves when the signal aborts. */
+  readonly isOver: Promise<StarvationReport['hostile']>;
+}
+
+/**
+ * Holds webhook bodies of 1 MiB whose last byte never comes, each followed by the next as soon as the gateway has closed it:
+ * half of them unsigned and half with forged signatures.
+ */
+export function floodWithUnfinished({
+  url,
+  connections,
+  signal,
+}: Target & { readonly connections: number }): Flood {
   const hostile = { opened: 0, closed: 0 };
   const held: Promise<void>[] = [];
   const floods = Array.from({ length: connections }, async (_, index) => {
     const headers = index % 2 === 0 ? {} : forgedHeaders(index);
-    while (!ended.aborted) {
+    while (!signal.aborted) {
       hostile.opened += 1;
-      const { isHeld, isClosed } = holdBody(url, headers, ended);
+      const { isHeld, isClosed } = holdBody(url, headers, signal);
       held.push(isHeld);
       await isClosed;
-      if (!ended.aborted) hostile.closed += 1;
+      if (!signal.aborted) hostile.closed += 1;
     }
   });
-  // The flood is there before the first genuine message comes.
-  await Promise.all(held);
-  try {
-    return { hostile, genuine: await sendGenuine({ url, webhookSecret, genuine }, ended) };
-  } finally {
-    over.abort();
-    await Promise.all(floods);
-  }
+  return { isHeld: Promise.all(held), isOver: Promise.all(floods).then(() => hostile) };
 }
 
 /** Well-formed, and signed with no secret. */

@@ -1,0 +1,30 @@
+import { setPriority } from 'node:os';
+import process from 'node:process';
+import { setTimeout as wait } from 'node:timers/promises';
+import { attacks, type Counts, sum } from './attacks.ts';
+
+/** What the process that attacks is given as its one argument. */
+export interface Order {
+  readonly name: string;
+  readonly url: string;
+  readonly token: string;
+}
+
+// A process of its own: what it takes of the processor is not the gateway's, and it makes way for the gateway.
+setPriority(10);
+const { name, url, token }: Order = JSON.parse(process.argv[2] ?? '{}');
+const attack = attacks[name];
+if (attack === undefined) throw new Error(`There is no attack named ${name}.`);
+
+const over = new AbortController();
+process.once('message', () => over.abort());
+// Nobody is left who would end it.
+process.once('disconnect', () => process.exit());
+const reports: Counts[] = [];
+while (!over.signal.aborted) {
+  reports.push(await attack({ url, token, signal: over.signal }));
+  // One that is over at once must not keep this process from hearing its end.
+  await wait(20);
+}
+process.send?.(sum(reports));
+process.disconnect?.();
