@@ -84,7 +84,10 @@ function answerInTurn(answer: RequestListener, { idleSince, onCut }: Turns): Req
   };
   return (request, response) => {
     const { socket } = request;
-    // What else came with the bytes that it was cut for, or after its end: it is not begun, so it can be sent again.
+    // Came with the bytes that the connection was cut for. Node destroys each with an error, whose stack costs more than
+    // reading the request, unless it is destroyed already.
+    if (socket.destroyed) return void request.destroy();
+    // Came after the end of the connection: it is not begun, so it can be sent again.
     if (!socket.writable) return void socket.resetAndDestroy();
     const waiting = queues.get(socket);
     if (waiting === undefined) {
