@@ -50,8 +50,6 @@ export interface Config {
   readonly persistedOperations: { readonly mode: 'off' | 'log' | 'enforce'; readonly file: string | null };
   /** Whether ordinary JSON requests take the short way (edge/fast-lane.ts); else all go through Yoga's own. */
   readonly fastLane: boolean;
-  /** Which operations are compiled (edge/compiled.ts). */
-  readonly jit: 'hot' | 'off' | 'always';
   readonly logLevel: string;
   readonly production: boolean;
   /** Names of variables that were generated because none was given. */
@@ -109,7 +107,6 @@ export function readConfig(env: Environment, keepSecrets: () => KeptSecrets): Co
       mode: reading.oneOf('PERSISTED_OPERATIONS', ['off', 'log', 'enforce']) ?? 'log',
       file: reading.text('PERSISTED_OPERATIONS_FILE'),
     },
-    jit: reading.oneOf('JIT', ['hot', 'off', 'always']) ?? 'hot',
     fastLane: reading.oneOf('FAST_LANE', ['on', 'off']) !== 'off',
     logLevel: reading.oneOf('LOG_LEVEL', logLevels) ?? 'info',
     production: reading.production,

@@ -118,7 +118,6 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
       isOpen: parts.demo !== undefined,
       graphiql: parts.demo?.graphiql ?? null,
       isOwnHost,
-      jit: config.jit,
       stopping: stopping.signal,
     });
   });

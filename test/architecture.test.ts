@@ -170,7 +170,7 @@ const rooms: readonly Room[] = [
       log,
       keeping,
       /^gateway\/(metrics|edge\/.*|graph\/.*|caller\/.*|webhooks\/.*|upstream\/(basis|shelf))\.ts$/,
-      /^(graphql|graphql-jit|graphql-yoga|@graphql-yoga\/.*|graphql-ws|ws|hono|hono\/.*|zod|@fastify\/busboy|@pothos\/plugin-complexity|rate-limiter-flexible)$/,
+      /^(graphql|graphql-yoga|@graphql-yoga\/.*|graphql-ws|ws|hono|hono\/.*|zod|@fastify\/busboy|@pothos\/plugin-complexity|rate-limiter-flexible)$/,
       node,
     ],
   },

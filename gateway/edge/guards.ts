@@ -10,7 +10,6 @@ import type { GraphContext } from '../graph/context.ts';
 import { upstreamCallCost } from '../graph/cost.ts';
 import type { Basis } from '../upstream/basis.ts';
 import type { Allowances } from './allowances.ts';
-import type { Runnable } from './compiled.ts';
 import type { ListedOperations } from './listed-operations.ts';
 import type { Mask } from './mask.ts';
 import { type Measure, measureOperation } from './measure.ts';
@@ -63,7 +62,7 @@ interface Refused {
 }
 
 /** `settle` pays what the operation has cost so far. */
-interface Admission extends Runnable {
+interface Admission {
   readonly isMutation: boolean;
   readonly settle: () => void;
 }
@@ -84,18 +83,18 @@ export async function admit(
 ): Promise<Refused | Admission> {
   const operation = getOperationAST(request.document, request.operationName);
   // Which operation is meant is for the executor to say; it runs none.
-  if (!operation) return { settle: () => {}, fields: 0, isOfTeam: false, isMutation: false };
+  if (!operation) return { settle: () => {}, isMutation: false };
   const measured = measureWithin(request, operation);
   if ('errors' in measured) return measured;
   const { caller, upstreamTotals, work } = request.contextValue;
   try {
-    const isOfTeam = listed.check(caller, request.document.loc?.source.body ?? '');
-    if (!isOfTeam) basis?.noteTold('unlisted', listed.countUnlisted);
+    const isListed = listed.check(caller, request.document.loc?.source.body ?? '');
+    if (!isListed) basis?.noteTold('unlisted', listed.countUnlisted);
     const deposit = Math.min(Math.floor(measured.complexity / upstreamCallCost), maxDeposit);
     const charge = await allowances.pay(caller, deposit);
     const isMutation = operation.operation === OperationTypeNode.MUTATION;
     const settle = () => charge.settle(upstreamTotals().calls + Math.floor(work.weight / weightPerPoint));
-    return { isOfTeam, isMutation, fields: measured.breadth, settle };
+    return { isMutation, settle };
   } catch (error) {
     return { errors: [mask(error)] };
   }

@@ -5,7 +5,6 @@ import type { Caller } from '../caller/caller.ts';
 import type { TokenLives } from '../caller/token-lives.ts';
 import { schema } from '../graph/schema.ts';
 import type { Log } from '../log.ts';
-import type { JitMode } from './compiled.ts';
 import { createFastLane } from './fast-lane.ts';
 import { type CreateContext, createGraphQLServer, type GraphiQL } from './graphql.ts';
 import { createGraphQLRoute } from './graphql-route.ts';
@@ -30,7 +29,6 @@ export interface OperationsOptions extends Omit<WholeAnswersOptions, 'charge'> {
   /** GraphiQL with these queries filled in; null = no GraphiQL. */
   readonly graphiql: GraphiQL | null;
   readonly isOwnHost: IsOwnHost;
-  readonly jit: JitMode;
   /** Aborts when the gateway stops. */
   readonly stopping: AbortSignal;
   readonly log: Log;
@@ -54,7 +52,7 @@ export function createOperations(options: OperationsOptions): Operations {
   const mask = createMask(log);
   const documents = keepDocuments({ schema, listed, isOpen: options.isOpen });
   const runStream = createStreams({ guards, metrics, mask });
-  const runOperation = createRunOperation({ guards, metrics, mask, jit: options.jit });
+  const runOperation = createRunOperation({ guards, metrics, mask });
   const parts = { ...options, mask, documents, listed, runOperation, runStream };
   const server = (takesFiles: boolean) => createGraphQLServer({ ...parts, takesFiles });
   const graphql = server(false);

@@ -1,9 +1,8 @@
-import type { ExecutionArgs, ExecutionResult } from 'graphql';
+import { type ExecutionArgs, type ExecutionResult, execute } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
 import { GatewayError } from '../errors.ts';
 import type { Metrics } from '../metrics.ts';
 import type { Basis } from '../upstream/basis.ts';
-import { createExecute, type JitMode } from './compiled.ts';
 import { admit, type GuardOptions, type OperationArgs } from './guards.ts';
 import { type Mask, maskResult } from './mask.ts';
 import { countOutcome, withTotals } from './observe.ts';
@@ -18,13 +17,11 @@ export interface RunOperationOptions {
   readonly guards: GuardOptions;
   readonly metrics: Metrics;
   readonly mask: Mask;
-  readonly jit: JitMode;
 }
 
 /** Queries and mutations, the same in every lane and over sockets: guarded, paid for, masked, counted. */
-export function createRunOperation({ guards, metrics, mask, jit }: RunOperationOptions): RunOperation {
+export function createRunOperation({ guards, metrics, mask }: RunOperationOptions): RunOperation {
   const options = { ...guards, mask };
-  const execute = createExecute(jit);
   const tell = (result: ExecutionResult, { contextValue }: OperationArgs, basis: Basis | undefined) => {
     // Masked before it is counted: what counts is the code that the client reads.
     const masked = maskResult(mask, result);
@@ -37,7 +34,7 @@ export function createRunOperation({ guards, metrics, mask, jit }: RunOperationO
     if ('errors' in admission) return tell(admission, args, basis);
     let result: ExecutionResult;
     try {
-      result = await args.contextValue.work.run(() => execute(args, admission));
+      result = await args.contextValue.work.run(async () => await execute(args));
     } catch (error) {
       const isCut = admission.isMutation && error instanceof GatewayError;
       // Its answer is what was given up; what it writes may be done.

@@ -66,7 +66,6 @@ describe('the configuration', () => {
       auditTrail: { folder: './data/audit', keys: [auditKey] },
       limits: { pointsPerMinute: 10_000, connections: 50, operationsPerSocket: 50 },
       persistedOperations: { mode: 'log', file: null },
-      jit: 'hot',
       fastLane: true,
       logLevel: 'info',
       production: true,
@@ -89,7 +88,6 @@ describe('the configuration', () => {
     ['PORT with blanks', { PORT: ' 8080 ' }, { port: 8080 }],
     ['HOST', { HOST: '0.0.0.0' }, { host: '0.0.0.0' }],
     ['FAST_LANE', { FAST_LANE: 'off' }, { fastLane: false }],
-    ['JIT', { JIT: 'off' }, { jit: 'off' }],
     ['an empty variable as absent', { HOST: '', PORT: ' ' }, { host: '127.0.0.1', port: 4000 }],
     [
       'SERVICE_URL without its last slash',

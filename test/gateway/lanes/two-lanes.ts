@@ -34,7 +34,6 @@ export async function startTwoLanes(): Promise<TwoLanes> {
       ALLOWED_ORIGINS: pageOrigin,
       RATE_LIMIT_POINTS: '0',
       FAST_LANE: 'on',
-      JIT: 'always',
       AUDIT_TRAIL: `file:${trail.path}`,
       AUDIT_TRAIL_KEY: key.toString('base64'),
     },
@@ -46,7 +45,6 @@ export async function startTwoLanes(): Promise<TwoLanes> {
         config: {
           ...config,
           fastLane: false,
-          jit: 'off',
           auditTrail: { ...config.auditTrail, folder: otherTrail.path },
         },
         log: createLog({ level: 'info', destination: { write: (line) => void otherLogged.push(line) } }),
