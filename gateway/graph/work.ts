@@ -33,15 +33,20 @@ const weightOfError = 20;
 
 type Resolve = (parent: unknown, args: unknown, context: GraphContext, info: GraphQLResolveInfo) => unknown;
 
+/** The fields of introspection are the library's own, the same in every schema of a process. */
+const metered = new WeakSet<object>();
+
 /**
- * Makes every field count in the `work` of its operation. Once that has used up its time slice, lists of objects and
+ * Makes every field, those of introspection too, count in the `work` of its operation. Once that has used up its time slice, lists of objects and
  * objects that were loaded wait for a turn before their fields are executed; a single object at hand is not worth the promise. Resolvers are
  * called at once all the same, so that loaders batch as ever.
  */
 export function meterFields(schema: GraphQLSchema): GraphQLSchema {
   for (const type of Object.values(schema.getTypeMap())) {
-    if (!isObjectType(type) || type.name.startsWith('__')) continue;
+    if (!isObjectType(type)) continue;
     for (const field of Object.values(type.getFields())) {
+      if (metered.has(field)) continue;
+      metered.add(field);
       const resolve: Resolve = field.resolve ?? defaultFieldResolver;
       field.resolve = isLeafType(getNamedType(field.type)) ? meterLeaf(resolve) : meterParent(resolve);
     }

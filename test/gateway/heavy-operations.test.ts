@@ -1,3 +1,4 @@
+import { getIntrospectionQuery } from 'graphql';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ways, waysWith } from '../support/ask.ts';
 import { gatewayKey, type Lab, startLab } from '../support/lab.ts';
@@ -127,6 +128,17 @@ describe('what one answer may be', () => {
     expect(answer.errors).toMatchObject([
       { extensions: { code: 'QUERY_TOO_COSTLY', mayHaveBeenDone: true } },
     ]);
+  });
+
+  test('holds for what is asked of the schema as well, which is measured by nothing else', async () => {
+    const times = (count: number, field: string) =>
+      Array.from({ length: count }, (_, index) => `a${index}: ${field}`).join(' ');
+    const excess = `{ __schema { types { ${times(45, 'fields { ...Types }')} } } }
+      fragment Types on __Field { type { ...Names ofType { ...Names ofType { ...Names ofType { ...Names } } } } }
+      fragment Names on __Type { fields { name description } }`;
+    const { errors } = await lab.query(excess, { token: gatewayKey });
+    expect(errors?.map(({ extensions }) => extensions.code)).toEqual(['QUERY_TOO_COSTLY']);
+    expect((await lab.query(getIntrospectionQuery(), { token: gatewayKey })).errors).toBeUndefined();
   });
 
   test('may hold `__typename` under a few other names only: nothing counts it', async () => {
