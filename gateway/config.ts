@@ -114,7 +114,7 @@ export function readConfig(env: Environment, keepSecrets: () => KeptSecrets): Co
   };
   if (config.reusePort) refuseUnshareable(reading, config);
   if (reading.text('WORKERS') !== null) {
-    reading.fault('WORKERS is gone: start several processes with REUSE_PORT=1 (docs/operations.md).');
+    reading.fault('WORKERS was removed: start several processes with REUSE_PORT=1 (docs/operations.md).');
   }
   if (config.production) refuseWeakSecrets(reading, config);
   reading.throwFaults();

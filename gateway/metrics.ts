@@ -81,7 +81,7 @@ export function createMetrics(): Metrics {
     }),
     connectionsCut: new Counter({
       name: 'labgraph_connections_cut_total',
-      help: 'Connections cut because of what their clients left unread or sent ahead, by reason.',
+      help: 'Connections reset because their clients did not read or pipelined too many requests, by reason.',
       labelNames: ['reason'],
       registers,
     }),

@@ -301,7 +301,10 @@ describe('a fault', () => {
       'REUSE_PORT=1 needs PORT: all processes listen on the same one.',
     ],
     [{ REUSE_PORT: 'yes' }, 'REUSE_PORT must be one of 0, 1.'],
-    [{ WORKERS: '4' }, 'WORKERS is gone: start several processes with REUSE_PORT=1 (docs/operations.md).'],
+    [
+      { WORKERS: '4' },
+      'WORKERS was removed: start several processes with REUSE_PORT=1 (docs/operations.md).',
+    ],
     [{ EVENT_LOG_KEY: key.toString('hex') }, 'EVENT_LOG_KEY must be base64 of exactly 32 bytes.'],
     [
       { EVENT_LOG_KEY: `${key.toString('base64')},AAAA` },
