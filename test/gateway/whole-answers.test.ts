@@ -4,11 +4,9 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vit
 import { makeFolder } from '../support/folder.ts';
 import { createGatedService } from '../support/gated-service.ts';
 import { type Lab, readAnew, serviceKey, startLab } from '../support/lab.ts';
-import { plantMutant } from '../support/plant-mutant.ts';
-import { countMore, inFastLane, send } from '../support/whole-answers.ts';
+import { countMore, findKept, memory, orderOf, queriesForOne, send } from '../support/whole-answers.ts';
 import { accessesIn, key, pseudonymOf } from './audit/support.ts';
 
-const memory = { ...inFastLane, EVENT_LOG: 'memory:' } as const;
 const nested = '{ users(first: 3) { nodes { id orders(first: 2) { nodes { id } } } } }';
 
 let lab: Lab;
@@ -25,12 +23,6 @@ async function tellOfNobody({ sandbox }: Lab): Promise<void> {
   sandbox.clearCalls();
 }
 
-function orderOf({ sandbox }: Lab, place = 0) {
-  const order = sandbox.orders()[place];
-  if (order === undefined) throw new Error(`There is no order ${place}.`);
-  return order;
-}
-
 async function metricOf({ gateway, url }: Lab, line: string): Promise<number> {
   const text = await (await gateway.fetch(new Request(`${url}/metrics`))).text();
   return Number(
@@ -40,18 +32,6 @@ async function metricOf({ gateway, url }: Lab, line: string): Promise<number> {
       ?.split(' ')
       .at(-1) ?? 0,
   );
-}
-
-/** Which of these queries are given the answer of an equal one before them. */
-async function findKept(on: Lab, queries: readonly string[], token?: string): Promise<readonly string[]> {
-  const kept: string[] = [];
-  for (const query of queries) {
-    const twice = async () => {
-      for (let turn = 0; turn < 2; turn += 1) await send(on, query, token === undefined ? {} : { token });
-    };
-    if ((await countMore(on, twice)).hit > 0) kept.push(query);
-  }
-  return kept;
 }
 
 describe('a query that was answered a moment ago', () => {
@@ -203,26 +183,6 @@ describe('whoever is given a kept answer', () => {
   });
 });
 
-/** Queries by what makes the answer the operation's own. */
-function queriesForOne(on: Lab): readonly (readonly [string, string])[] {
-  const { orderId, userId } = orderOf(on);
-  const nowhere = crypto.randomUUID();
-  return [
-    ['which team it is, once it is known', '{ viewer { teamId } }'],
-    ['results, of which no event tells', `{ order(id: "${orderId}") { results { __typename } } }`],
-    ['an order that is not there', `{ order(id: "${nowhere}") { id } }`],
-    ['a lab report of which nothing was heard', `{ labReport(id: "${nowhere}") { id } }`],
-    ['what the log holds', `{ user(id: "${userId}") { healthSummaries(resource: "activity") { date } } }`],
-    [
-      'slots, whose keys work once',
-      '{ serviceCenterAvailability(input: { lab: QUEST, siteCodes: ["SC001"] }) { date } }',
-    ],
-    ['an error', `{ users(first: 1) { nodes { id } } order(id: "no id") { id } }`],
-    ['a mutation', `mutation { revokeViewerTokens(input: { userId: "${nowhere}" }) { __typename } }`],
-    ['a fault in the question', '{ nothing }'],
-  ];
-}
-
 /** Queries that are made of kept reads, or of nothing at all. */
 function queriesForAll(on: Lab): readonly string[] {
   const { orderId, userId } = orderOf(on);
@@ -263,46 +223,6 @@ describe('the answer is given to nobody else', () => {
     const headers = { 'x-labgraph-trace': 'upstream' };
     const traced = async () => JSON.parse((await send(lab, nested, { headers })).text).extensions.upstream;
     expect([await traced(), await traced()]).toMatchObject([{ cached: 0 }, { calls: 0, cached: 4 }]);
-  });
-
-  test.each([
-    {
-      name: 'takes whatever it was not told of for harmless',
-      changes: [
-        {
-          file: 'gateway/upstream/basis.ts',
-          from: 'basis.keepApart();\n      const member',
-          to: 'const member',
-        },
-        {
-          file: 'gateway/upstream/basis.ts',
-          from: '      basis.keepApart();\n      return typeof target',
-          to: 'return typeof target',
-        },
-      ],
-      found: ['which team it is, once it is known', 'what the log holds'],
-    },
-    {
-      name: 'does not look whether its reads still stand',
-      changes: [
-        {
-          file: 'gateway/edge/whole-answers.ts',
-          from: 'every(({ stands }) => stands)',
-          to: 'every(() => true)',
-        },
-      ],
-      found: ['an order that is not there', 'a lab report of which nothing was heard'],
-    },
-  ])('and a gateway that $name is found out', async ({ found, ...mutant }) => {
-    using planted = plantMutant(mutant);
-    const { createGateway } = await import(`${planted.source}/gateway/gateway.ts`);
-    await using spoilt = await startLab({ env: memory, make: createGateway });
-    const queries = queriesForOne(spoilt);
-    const kept = await findKept(
-      spoilt,
-      queries.map(([, query]) => query),
-    );
-    expect(queries.filter(([, query]) => kept.includes(query)).map(([name]) => name)).toEqual(found);
   });
 });
 

@@ -64,3 +64,48 @@ export async function makeOverNetwork(parts: GatewayParts, make = createGateway)
     },
   };
 }
+
+/** Whole answers over a log that needs no folder. */
+export const memory = { ...inFastLane, EVENT_LOG: 'memory:' } as const;
+
+export function orderOf({ sandbox }: Lab, place = 0) {
+  const order = sandbox.orders()[place];
+  if (order === undefined) throw new Error(`There is no order ${place}.`);
+  return order;
+}
+
+/** Which of these queries are given the answer of an equal one before them. */
+export async function findKept(
+  on: Lab,
+  queries: readonly string[],
+  token?: string,
+): Promise<readonly string[]> {
+  const kept: string[] = [];
+  for (const query of queries) {
+    const twice = async () => {
+      for (let turn = 0; turn < 2; turn += 1) await send(on, query, token === undefined ? {} : { token });
+    };
+    if ((await countMore(on, twice)).hit > 0) kept.push(query);
+  }
+  return kept;
+}
+
+/** Queries by what makes the answer the operation's own. */
+export function queriesForOne(on: Lab): readonly (readonly [string, string])[] {
+  const { orderId, userId } = orderOf(on);
+  const nowhere = crypto.randomUUID();
+  return [
+    ['which team it is, once it is known', '{ viewer { teamId } }'],
+    ['results, of which no event tells', `{ order(id: "${orderId}") { results { __typename } } }`],
+    ['an order that is not there', `{ order(id: "${nowhere}") { id } }`],
+    ['a lab report of which nothing was heard', `{ labReport(id: "${nowhere}") { id } }`],
+    ['what the log holds', `{ user(id: "${userId}") { healthSummaries(resource: "activity") { date } } }`],
+    [
+      'slots, whose keys work once',
+      '{ serviceCenterAvailability(input: { lab: QUEST, siteCodes: ["SC001"] }) { date } }',
+    ],
+    ['an error', `{ users(first: 1) { nodes { id } } order(id: "no id") { id } }`],
+    ['a mutation', `mutation { revokeViewerTokens(input: { userId: "${nowhere}" }) { __typename } }`],
+    ['a fault in the question', '{ nothing }'],
+  ];
+}

@@ -155,7 +155,7 @@ async function takeTurn(crowd: Crowd, scheduler: fc.Scheduler, turn: Turn): Prom
 const tells = ({ secrets }: Caller, answer: string) => secrets.some((secret) => answer.includes(secret));
 
 /** How many reads are answered by another's when each of the three asks every question once, all at the same time. */
-export async function countSharedByThree(crowd: Crowd): Promise<number> {
+async function countSharedByThree(crowd: Crowd): Promise<number> {
   const before = await countShared(crowd);
   for (const question of crowd.questions) {
     await Promise.all(crowd.callers.map(({ token }) => ask(crowd.lab, token, question)));
@@ -169,3 +169,12 @@ export async function countShared({ lab }: Crowd): Promise<number> {
   const counts = metrics.matchAll(/^labgraph_upstream_shared_total\{.*\} (\d+)$/gm);
   return counts.reduce((sum, [, count]) => sum + Number(count), 0);
 }
+
+/** What is wrong with a gateway in which nothing of one caller may come to another; null where nothing is. */
+export type Find = (crowd: Crowd) => Promise<string | null>;
+
+export const findAnswers: Find = (crowd) => findCrossing(crowd, 1000);
+export const findReads: Find = async (crowd) => {
+  const count = await countSharedByThree(crowd);
+  return count === 0 ? null : `${count} reads of one caller answered another`;
+};
