@@ -1,7 +1,7 @@
 /**
- * The bytes of base64url text in its one canonical form (RFC 4648, section 5). Null for all other text that Node reads as
- * well: with padding, of the other alphabet, with spare bits or with characters that mean nothing. So no token and no
- * cursor has a second spelling.
+ * Decodes canonical base64url (RFC 4648, section 5). Null for all other spellings that Node accepts: with padding, in the
+ * other base64 alphabet, with nonzero trailing bits or with characters that Node ignores. So no token and no cursor has a
+ * second spelling.
  */
 export function decodeBase64url(text: string): Buffer | null {
   const bytes = Buffer.from(text, 'base64url');

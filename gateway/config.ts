@@ -18,9 +18,9 @@ export type ServiceConfig =
 export interface Config {
   readonly port: number;
   readonly host: string;
-  /** Where metrics are served, and only there; null = beside everything else. */
+  /** The separate address of the metrics; null = they are served with everything else. */
   readonly metricsAddress: { readonly host: string; readonly port: number } | null;
-  /** Whether other gateways of this machine may listen on the same port. */
+  /** Whether other gateways on this machine may listen on the same port. */
   readonly reusePort: boolean;
   readonly service: ServiceConfig;
   readonly apiKeyHeader: string;

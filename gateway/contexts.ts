@@ -225,7 +225,7 @@ function noteContext(context: GraphContext, basis: Basis): GraphContext {
     upstreamTotals: context.upstreamTotals,
     work: context.work,
     isTraced: context.isTraced,
-    // Of lists, which depend on their place and caller only; those of streams depend on the log.
+    // A list's cursor depends only on its position and caller; a stream's cursor depends on the log.
     cursors: keepApartOnUse(cursors, basis, { sign: cursors.sign, verify: cursors.verify }),
     events: keepApartOnUse(events, basis, {
       latest: (subject) => {

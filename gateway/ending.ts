@@ -39,7 +39,7 @@ export function endOnSignals({ log, close: closeAll, drainMs }: EndingOptions): 
   process.on('SIGINT', end);
 }
 
-/** Logs what Node warns of like everything else: by itself it writes text between the lines of the log. */
+/** Logs Node's warnings as log lines: by default Node writes bare text between them. */
 export function logWarnings(log: Log): void {
   process.removeAllListeners('warning');
   process.on('warning', (error) => log.warn('process.warning', { error }));

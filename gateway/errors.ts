@@ -59,7 +59,7 @@ export interface GatewayErrorOptions {
   readonly mayBeDone?: boolean;
 }
 
-/** A day. The service may ask for any time at all, and clients are told no longer one. */
+/** A day. The service may send any delay; clients never see a longer one than this. */
 const maxRetryAfterMs = 86_400_000;
 
 /**

@@ -1,7 +1,7 @@
-/** Node takes no longer delay, and no negative one: it warns, and waits 1 ms. */
+/** The longest delay that Node accepts. For a longer or negative one it warns and waits 1 ms. */
 const maxDelayMs = 2 ** 31 - 1;
 
-/** A computed time as a delay for `setTimeout`: what is over is due at once. */
+/** Makes a computed time a valid delay for `setTimeout`; a time in the past gives 0. */
 export function toDelay(ms: number): number {
   return ms >= 1 ? Math.min(ms, maxDelayMs) : 1;
 }

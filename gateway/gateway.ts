@@ -38,7 +38,7 @@ export interface GatewayParts {
   readonly demo?: Demo;
   /** Origins a portal link may have beyond PORTAL_ORIGINS: the embedded sandbox's own. */
   readonly portalOrigins?: readonly string[];
-  /** For how long the text of `/metrics` is served again; a second where left out. */
+  /** How long the text of `/metrics` is cached; default one second. */
   readonly metricsCacheMs?: number;
 }
 
@@ -57,7 +57,7 @@ const widgetFolder = new URL('../widget/dist/', import.meta.url);
 const pruneEveryMs = 3_600_000;
 const minuteMs = 60_000;
 const dayMs = 86_400_000;
-/** Anybody may ask whether the gateway is ready, and for its metrics, as often as they like: they are looked at this seldom. */
+/** Readiness and metrics are public, so their answers are cached for this long. */
 const probeEveryMs = 1000;
 /** Grace covers the sender's second attempt, 5 s after the first. */
 const reconcileTiming = { silenceMs: 5 * minuteMs, graceMs: 6000, lookMs: 1000 };

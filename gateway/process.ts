@@ -12,7 +12,7 @@ import { startWatchdog } from './watchdog/watchdog.ts';
 const dataFolder = './data';
 const drainMs = 10_000;
 
-/** A started gateway: in this process, with the sandbox where no service is configured. */
+/** A started gateway, with the sandbox in the same process if no service is configured. */
 interface Started {
   readonly url: string;
   readonly close: () => Promise<void>;

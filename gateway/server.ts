@@ -8,9 +8,9 @@ const drainMs = 4000;
 export interface ListenAddress {
   readonly host: string;
   readonly port: number;
-  /** Whether other processes may listen on the same port: the kernel spreads connections over them. */
+  /** Whether other processes may listen on the same port; the kernel then spreads connections over them. */
   readonly reusePort?: boolean;
-  /** The variables that name host and port begin with this. */
+  /** Prefix of the variables for host and port. */
   readonly prefix?: string;
 }
 

@@ -27,7 +27,7 @@ const accessShape = z.object({
   /** The user's pseudonym; null where nobody knows. */
   user: z.string().nullable(),
   outcome: z.string(),
-  /** Set where the line stands for so many accesses, equal to one before it, from `since` until `at`. */
+  /** Set in a line for repeated accesses: the number of accesses from `since` until `at` that equal an earlier line. */
   count: z.number().int().positive().optional(),
   since: z.string().optional(),
 });

@@ -1,24 +1,24 @@
 import type { Caller } from '../caller/caller.ts';
 import type { Access } from '../upstream/access.ts';
 
-/** What becomes one line of the trail: an access, or how many equal ones there were. */
+/** One line of the trail: an access, or a count of equal accesses. */
 export interface AccessRecord {
-  /** Of several: of the last of them. */
+  /** When it happened; of a count, the time of the last access. */
   readonly at: number;
   readonly caller: Caller;
   readonly access: Access;
-  /** Set where it stands for accesses that have no line of their own. */
+  /** Set for a count of accesses without lines of their own. */
   readonly repeated: Repeated | null;
 }
 
 export interface Repeated {
-  /** When the first of them was. */
+  /** The time of the first access counted. */
   readonly since: number;
   readonly count: number;
 }
 
 const windowMs = 60_000;
-/** Equal accesses within a minute that have a line each. One refusal says all that the next would say. */
+/** Equal accesses within a minute that have a line each. Repeated refusals add no information. */
 const linesPerWindow = { ok: 20, otherwise: 1 } as const;
 const maxWindows = 10_000;
 
@@ -33,13 +33,13 @@ interface Window {
 }
 
 /**
- * Keeps the trail from growing at a caller's wish: of equal accesses of one caller within a minute the first have a line
- * each, and the others one line together, when the minute is over. Bounded: beyond 10,000 minutes that are not
- * over, the oldest ends at once.
+ * Keeps a caller from filling the disk with audit lines. Of equal accesses of one caller within a minute, the first have
+ * a line each; the others share one line, written when the minute is over. At most 10,000 such windows are open: one more
+ * closes the oldest.
  */
 export class RepeatedAccesses {
   readonly #write: (record: AccessRecord) => void;
-  /** In the order in which they end. */
+  /** Ordered by their end. */
   readonly #windows = new Map<string, Window>();
   #timer: NodeJS.Timeout | null = null;
 
@@ -63,7 +63,7 @@ export class RepeatedAccesses {
     window.lastAt = at;
   }
 
-  /** Writes what is counted so far. */
+  /** Writes the counts so far. */
   close(): void {
     if (this.#timer !== null) clearTimeout(this.#timer);
     this.#timer = null;

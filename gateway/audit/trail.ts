@@ -10,8 +10,8 @@ import { type AccessRecord, RepeatedAccesses } from './repeats.ts';
 export interface AuditTrail {
   /**
    * Takes down what one operation of a caller does: each user, kind and outcome once, and again after a minute when it
-   * goes on as long as a stream. Equal ones of a caller's many operations are counted (`repeats.ts`). Costs the operation
-   * a look into two maps; everything else happens behind its answer.
+   * goes on as long as a stream. Equal accesses of a caller's operations are counted (`repeats.ts`). The operation pays for
+   * two map lookups; all other work happens after its answer.
    */
   readonly watch: (caller: Caller) => OnAccess;
   /** Whether everything so far could be written, but for what is on its way. */

@@ -99,7 +99,7 @@ function createSources(
 
 async function verify(token: string, sources: readonly Source[]): Promise<UserCaller> {
   if (token.length > maxTokenLength) throw new errors.JWTInvalid('too long');
-  // The library reads padding and spare bits as well: one token would have many spellings.
+  // The library also accepts padding and nonzero trailing bits, so one token would have many spellings.
   if (token.split('.').some((part) => decodeBase64url(part) === null))
     throw new errors.JWTInvalid('not canonical');
   const { iss } = decodeJwt(token);

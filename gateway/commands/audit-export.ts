@@ -22,7 +22,7 @@ export const exportLines: Command<KeptTrail> = {
       { key, isSound },
     ) => {
       if (!('kind' in line) || !isOfUser(line.user, key)) return;
-      // A line that stands for several accesses is of all the time in which they were.
+      // A line for several accesses covers the time from the first to the last.
       const [first, last] = [line.since ?? line.at, line.at].map((at) => parseInstant(at)?.getTime() ?? NaN);
       if (Number(last) < (since ?? -Infinity) || Number(first) >= (until ?? Infinity)) return;
       await print(isSound ? line : { ...line, isSound });

@@ -47,7 +47,7 @@ export function textOrNumber(json: unknown): string | null {
   return value === null ? text(json) : String(value);
 }
 
-/** An ISO 8601 instant; one without an offset is UTC (public service, data rules). A day alone is none: see `day`. */
+/** An ISO 8601 instant; a time without an offset is UTC (public service, data rules). A day alone gives null: see `day`. */
 export function timestamp(json: unknown): Date | null {
   return typeof json === 'string' ? parseInstant(json) : null;
 }
@@ -58,8 +58,8 @@ export function day(json: unknown): string | null {
 }
 
 /**
- * A date that people wrote: the instant where there is a time, the day where there is a day, and the text as sent. An
- * object with an instant and the offset of the place (public service) has its day at the place.
+ * A date as a lab wrote it: the instant if it has a time, the day if it is ISO 8601, and the text as sent. An object with
+ * an instant and a local offset (public service) gives the local day.
  */
 export function writtenDate(json: unknown): WrittenDate {
   const { stamp, offsetSeconds } = readStamp(json) ?? { stamp: json, offsetSeconds: null };
@@ -69,7 +69,7 @@ export function writtenDate(json: unknown): WrittenDate {
   return { at, on: day(placed), raw: textOrNumber(stamp) };
 }
 
-/** When something was, as far as the service says it. */
+/** A date of the service in three forms; each is null where the service did not send it. */
 interface WrittenDate {
   readonly at: Date | null;
   readonly on: string | null;

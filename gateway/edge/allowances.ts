@@ -33,14 +33,14 @@ export interface Charge {
 }
 
 /**
- * What one caller may use. A point is a request, a call to the service, 1,000 fields executed or 64 KiB of an answer that is
- * given again: the measure is what a caller costs others, and not what their queries look like. One user is one caller, whatever their number of tokens,
+ * The rate limits of a caller. A point is a request, a call to the service, 1,000 executed fields or 64 KiB of a cached
+ * answer: points measure the load that a caller causes, and not the form of its queries. One user is one caller, whatever their number of tokens,
  * and so is one gateway key: a server that runs wild leaves the others their share.
  */
 export interface Allowances {
   /** @throws GatewayError RATE_LIMITED with the time until there are points again */
   readonly pay: (caller: Caller, points: number) => Promise<Charge>;
-  /** Takes points for what is done already, whether there are any left or not. */
+  /** Charges points for finished work, even if the caller has none left. */
   readonly charge: (caller: Caller, points: number) => void;
   /**
    * Counts a socket or stream until the function it returns is called; a second call does nothing.
@@ -120,7 +120,7 @@ function ignore(settled: Promise<unknown>): void {
 /** A credential is the same caller from request to request (caller/verified-credentials.ts), and each pays twice. */
 const keys = new WeakMap<Caller, string>();
 
-/** Tells callers apart: one user, or one gateway key. */
+/** The key of a caller: one user, or one gateway key. */
 export function keyOf(caller: Caller): string {
   const key = keys.get(caller) ?? makeKey(caller);
   keys.set(caller, key);
@@ -133,7 +133,7 @@ function makeKey(caller: Caller): string {
   return hash('sha256', `labgraph:caller:${caller.userId}`, 'base64url');
 }
 
-/** What a caller may have of something that viewers have so many of. */
+/** A caller's limit, given a viewer's limit. */
 export function shareOf({ kind }: Caller, ofViewer: number): number {
   return kind === 'TEAM' ? ofViewer * teamFactor : ofViewer;
 }

@@ -8,10 +8,10 @@ import {
 import type { Socket } from 'node:net';
 import { patience, requireHaste, requireOneHost } from './patience.ts';
 
-/** Why a connection was cut: it read too slowly, had too much unread, or had too many requests waiting. */
+/** Why a connection was reset: its client read too slowly, left too many bytes unread, or pipelined too many requests. */
 export type CutReason = 'stalled' | 'unread' | 'pipelined';
 
-/** An HTTP server whose connections are bounded: in time, in requests that wait and in bytes that nobody reads. */
+/** An HTTP server that limits its connections: idle time, waiting requests and unread bytes (decision 0081). */
 export function createBoundedServer(answer: RequestListener, onCut: (reason: CutReason) => void): Server {
   const idleSince = new Map<Socket, number>();
   const server = createServer(
@@ -23,12 +23,12 @@ export function createBoundedServer(answer: RequestListener, onCut: (reason: Cut
   return server;
 }
 
-/** After its last answer a connection has this long to begin the next request, whatever it sends; Node's own time-out of 5 s begins anew with each byte. */
+/** Time from the last answer to the next request. Node's own timeout of 5 s restarts with each byte, so empty lines extend it. */
 const idleMs = 11_000;
-/** How long a client may take to read what its system still holds for it when its connection ends. */
+/** Time in which a client may read the rest of an answer after its connection was closed. */
 const lingerMs = 7000;
 
-/** Ends connections on which nothing is asked. */
+/** Closes idle connections. */
 function limitIdle(server: Server, idleSince: Map<Socket, number>): void {
   const timer = setInterval(() => {
     const latest = performance.now() - idleMs;
@@ -41,8 +41,8 @@ function limitIdle(server: Server, idleSince: Map<Socket, number>): void {
 }
 
 /**
- * Ends a connection, and resets it where the client does not end its side. Node would let go of it at once, and the
- * operating system would then hold the unread rest of an answer for as long as the client likes.
+ * Closes a connection, and resets it if the client does not close its side. Node would release it at once, and the
+ * operating system would then keep the unread rest of an answer for as long as the client likes.
  */
 function endIdle(socket: Socket): void {
   if (!socket.writable) return;
@@ -51,7 +51,7 @@ function endIdle(socket: Socket): void {
   socket.once('close', () => clearTimeout(timer));
 }
 
-/** Requests that wait on one connection behind the one being answered; HTTP clients that send ahead at all send a few. */
+/** Pipelined requests that may wait on one connection; clients that pipeline send only a few. */
 const maxWaiting = 32;
 
 interface Waiting {
@@ -60,17 +60,17 @@ interface Waiting {
 }
 
 interface Turns {
-  /** Since when nothing is asked on a connection; those that have a request in hand are not in it. */
+  /** When each idle connection became idle; connections with a request in progress are not in it. */
   readonly idleSince: Map<Socket, number>;
   readonly onCut: (reason: CutReason) => void;
 }
 
 /**
- * Answers the requests of a connection one after the other: the next begins when its client's system has taken the whole
- * answer to the one before. Node would run all of them at once and keep their answers in memory until they are read.
+ * Answers the requests of a connection one after the other: the next starts when the client's system has received the
+ * whole previous answer. Node would run all of them at once and keep their answers in memory until they are read.
  */
 function answerInTurn(answer: RequestListener, { idleSince, onCut }: Turns): RequestListener {
-  /** Of each connection with a request in hand: those that wait behind it, null for none. */
+  /** The waiting requests of each connection with a request in progress; null for none. */
   const queues = new WeakMap<Socket, Waiting[] | null>();
   const begin = (socket: Socket, { request, response }: Waiting) => {
     response.once('close', () => end(socket));
@@ -84,10 +84,10 @@ function answerInTurn(answer: RequestListener, { idleSince, onCut }: Turns): Req
   };
   return (request, response) => {
     const { socket } = request;
-    // Came with the bytes that the connection was cut for. Node destroys each with an error, whose stack costs more than
-    // reading the request, unless it is destroyed already.
+    // The request came in the same bytes as the one that the connection was reset for. Destroyed here, because Node would
+    // destroy it with an error, whose stack costs more than reading the request.
     if (socket.destroyed) return void request.destroy();
-    // Came after the end of the connection: it is not begun, so it can be sent again.
+    // The request came after the connection was closed. It is not started, so the client can send it again.
     if (!socket.writable) return void socket.resetAndDestroy();
     const waiting = queues.get(socket);
     if (waiting === undefined) {
@@ -105,13 +105,13 @@ function answerInTurn(answer: RequestListener, { idleSince, onCut }: Turns): Req
   };
 }
 
-/** What may lie in this process for clients that have not read it. */
+/** Limits for bytes in this process that clients have not read. */
 interface UnreadLimits {
   readonly lookMs: number;
-  /** A client with unread bytes reads at least `minBytes` of them, or all, in each of these times. */
+  /** In each window, a client with unread bytes must read at least `minBytes` of them, or all. */
   readonly windowMs: number;
   readonly minBytes: number;
-  /** For one connection, and for all together. */
+  /** For one connection; `maxTotalBytes` is for all together. */
   readonly maxBytes: number;
   readonly maxTotalBytes: number;
 }
@@ -128,7 +128,7 @@ const limits: UnreadLimits = {
 /** A connection with unread bytes. */
 interface Debt {
   readonly socket: Socket;
-  /** When the window began, and how many bytes the client's system had taken by then. */
+  /** When the window started, and how many bytes the client's system had received by then. */
   since: number;
   takenBefore: number;
   unread: number;
@@ -138,8 +138,8 @@ interface Debt {
 type Debts = Map<Socket, Debt>;
 
 /**
- * Cuts the connections of clients that do not read, whatever is sent over them: answers, streams or WebSocket messages.
- * One timer looks at all sockets of the server. A connection with nothing unread is idle and stays.
+ * Resets the connections of clients that do not read, for answers, streams and WebSocket messages alike. One timer checks
+ * all sockets of the server. A connection without unread bytes stays.
  */
 function limitUnread(server: Server, onCut: (reason: CutReason) => void): void {
   const sockets = new Set<Socket>();
@@ -151,7 +151,7 @@ function limitUnread(server: Server, onCut: (reason: CutReason) => void): void {
   const cut = (socket: Socket, reason: CutReason) => {
     if (socket.destroyed) return;
     onCut(reason);
-    // Not closed in order: what the system holds for this client would stay until it reads.
+    // A normal close would leave the unread bytes in the operating system until the client reads.
     socket.resetAndDestroy();
   };
   const timer = setInterval(() => {
@@ -177,7 +177,7 @@ function noteDebt(debts: Debts, socket: Socket, now: number): void {
   else Object.assign(debt, { unread, taken });
 }
 
-/** Connections that read too little in a whole window; for the others the next one begins. */
+/** Connections whose client read too little in a whole window; for the others a new window starts. */
 function findStalled(debts: Debts, now: number, { windowMs, minBytes }: UnreadLimits): readonly Debt[] {
   const ended = [...debts.values()].filter(({ since }) => now - since >= windowMs);
   const stalled = ended.filter(({ taken, takenBefore }) => taken - takenBefore < minBytes);
@@ -185,7 +185,7 @@ function findStalled(debts: Debts, now: number, { windowMs, minBytes }: UnreadLi
   return stalled;
 }
 
-/** Connections with too much for one and, where all together have too much, the slowest readers until the rest fits. */
+/** Connections beyond their own limit and, if all together are beyond the total, the slowest readers until the rest fits. */
 function findExcess(debts: Debts, now: number, { maxBytes, maxTotalBytes }: UnreadLimits): readonly Debt[] {
   const all = [...debts.values()];
   let total = all.reduce((sum, { unread }) => sum + unread, 0);
@@ -199,7 +199,7 @@ function findExcess(debts: Debts, now: number, { maxBytes, maxTotalBytes }: Unre
   return excess;
 }
 
-/** The slowest first; those that were seen only now last, and of equally slow ones the one with most unread first. */
+/** The slowest first, connections seen for the first time last; of equally slow ones the one with most unread bytes first. */
 function compareSpeed(one: Debt, other: Debt, now: number): number {
   const speedOf = ({ since, taken, takenBefore }: Debt) =>
     since === now ? Number.MAX_VALUE : (taken - takenBefore) / (now - since);
@@ -207,8 +207,8 @@ function compareSpeed(one: Debt, other: Debt, now: number): number {
 }
 
 /**
- * Bytes that the client's system has taken so far. Node counts a chunk when all of it is gone, which for a large answer is
- * its end; only its handle knows how much of a chunk is left (Node's own time-outs look there too).
+ * Bytes that the client's system has received so far. Node counts a chunk only when all of it has been sent, which for a
+ * large answer is its end. The socket's handle has the progress within a chunk; Node's own timeouts read it too.
  */
 function countTaken(socket: Socket): number {
   const handle: unknown = Reflect.get(socket, '_handle');

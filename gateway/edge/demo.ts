@@ -21,7 +21,7 @@ export interface DemoPerson {
 
 export interface DemoOptions {
   readonly mint: ViewerTokens['mint'];
-  /** No other address is answered: its tokens and people are for pages of this machine. */
+  /** The demo is served at no other host: its tokens and users are for pages of this machine. */
   readonly isOwnHost: IsOwnHost;
 }
 

@@ -48,7 +48,7 @@ async function answer(lane: Lane, exchange: Exchange): Promise<void> {
     caller = await admit(lane, head);
   } catch (error) {
     const refusal = await readAnswer(answerRefusal(error));
-    // At once, like Yoga's: later, it would be lost where something that is no request comes behind this one.
+    // At once, like Yoga: a later answer would be lost if malformed bytes follow this request.
     return write(response, refusal, await lane.edgeHeaders(head.origin));
   }
   const body = await readBody(request);

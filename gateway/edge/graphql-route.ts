@@ -22,7 +22,7 @@ export interface GraphQLRouteOptions {
   /** Aborts when the gateway stops. */
   readonly stopping: AbortSignal;
   readonly hasGraphiQL: boolean;
-  /** GraphiQL, which may have a key filled in, is shown at no other address. */
+  /** GraphiQL may contain a key, so it is served at no other host. */
   readonly isOwnHost: IsOwnHost;
 }
 
@@ -33,7 +33,7 @@ export function createGraphQLRoute(options: GraphQLRouteOptions): Operations['an
   return (request, admitted) => answerGraphQL({ ...options, beginUpload, answerGraphiQL, admitted }, request);
 }
 
-/** The page is the same for all, and has 9 MB: it is made once. */
+/** The page is large and the same for every request, so it is rendered once. */
 function createGraphiQLPage({ graphql, stopping: over }: GraphQLRouteOptions): Route['answerGraphiQL'] {
   let bytes: Uint8Array | null = null;
   return async (request) => {
@@ -82,7 +82,7 @@ async function answerGraphQL(options: Route, request: Request): Promise<Response
       const asking = { caller, origin, left: request.signal, over, isTraced, lastEventId };
       const response = await server.fetch(request, asking);
       response.headers.set('cache-control', 'no-store');
-      // Yoga promises it with its streams, also to who has asked for a close: that is for the server to say.
+      // Yoga sets it on streams even if the client asked for a close; the server decides.
       if (response.headers.get('connection') === 'keep-alive') response.headers.delete('connection');
       return response;
     } finally {

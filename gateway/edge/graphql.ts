@@ -118,7 +118,7 @@ function describeGraphiQL(graphiql: GraphiQL | null) {
   };
 }
 
-/** Yoga writes errors that it makes anew, without their locations. */
+/** Yoga serializes new copies of errors, which have no locations. */
 function useResponseErrors(): Plugin {
   return {
     onResultProcess: ({ result, setResult }) => {

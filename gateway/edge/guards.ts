@@ -35,7 +35,7 @@ const limits = {
  */
 const maxDeposit = 50;
 
-/** Executing so much (graph/work.ts) takes the processor about as long as a request or a call takes it. */
+/** This weight (graph/work.ts) takes about as much processor time as a request or a call. */
 const weightPerPoint = 1000;
 
 export interface GuardOptions {

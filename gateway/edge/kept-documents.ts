@@ -19,7 +19,7 @@ const limits = { documents: 300, length: 10_000 } as const;
 /** Reads documents, each once: what was read is kept for the next time it comes, and so is what was wrong with it. */
 export interface Documents {
   /**
-   * Nothing of a document is read that this caller may not send.
+   * A document that this caller may not send is refused unread.
    * @throws GraphQLError GRAPHQL_PARSE_FAILED, GatewayError OPERATION_NOT_LISTED
    */
   readonly parse: (text: string, caller: Caller) => DocumentNode;
@@ -80,7 +80,7 @@ function createValidation(schema: GraphQLSchema, maySeeSchema: boolean) {
 /** A longer sentence repeats a name that the client made up: 100 of them made 9 MB of a request of 90 kB. */
 const maxSentence = 500;
 
-/** Each sentence once, with all its places: an unknown directive that comes ten times is one thing wrong. */
+/** Merges errors with the same message and keeps all locations: an unknown directive used ten times is one error. */
 function toFault(message: string, equal: readonly GraphQLError[]): GraphQLError {
   const sentence = message.length <= maxSentence ? message : `${message.slice(0, maxSentence)}…`;
   const locations = equal.flatMap((error) => locationsOf(error) ?? []);

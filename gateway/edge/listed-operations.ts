@@ -21,11 +21,11 @@ export interface ListedOperationsOptions {
 
 export interface ListedOperations {
   /**
-   * Refuses, where the list is enforced, what a viewer sends and it has not; to be asked before the document is parsed.
+   * Refuses a viewer's document that is not on an enforced list. Call it before the document is parsed.
    * @throws GatewayError OPERATION_NOT_LISTED
    */
   readonly requireListed: (caller: Caller, document: string) => void;
-  /** @returns whether the team has written the document: its servers may ask whatever they like, and what is listed is theirs */
+  /** @returns whether the team wrote the document: its servers may send any, and the team wrote the list */
   readonly check: (caller: Caller, document: string) => boolean;
   /** Counts once more a document that was checked before, and stands on no list. */
   readonly countUnlisted: () => void;

@@ -47,10 +47,10 @@ export function createMask(log: Log): Mask {
   };
 }
 
-/** More say nothing new, and 10,000 of them are an answer of megabytes; what has failed is null all the same. */
+/** More errors add no information and make the answer large; further fields that failed are still null. */
 const maxErrors = 1000;
 
-/** The same result, with its errors as a client may read them: the first 1,000. */
+/** The same result with at most 1,000 errors, in the form that clients see. */
 export function maskResult(mask: Mask, result: ExecutionResult): ExecutionResult {
   return result.errors === undefined
     ? result
@@ -107,7 +107,7 @@ function describeGraphQLError(error: GraphQLError): GraphQLError {
   return rebuild(error, error.message, { code: readCode(error) }, readHttp(error));
 }
 
-/** Of errors that are made where a document is read and measured (parse.ts, value-sizes.ts, width.ts, values.ts). */
+/** Codes of errors from parsing and measuring a document (parse.ts, value-sizes.ts, width.ts, values.ts). */
 const ownCodes: readonly ErrorCode[] = [
   'GRAPHQL_PARSE_FAILED',
   'GRAPHQL_VALIDATION_FAILED',

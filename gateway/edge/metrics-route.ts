@@ -9,7 +9,7 @@ export function addMetrics(app: Hono, { text, contentType }: ShownMetrics): void
   app.get('/metrics', async (context) => context.body(await text(), 200, { 'content-type': contentType }));
 }
 
-/** Nothing but metrics, for an address of their own. */
+/** Routes for a separate address that serves only metrics. */
 export function createMetricsRoutes(metrics: ShownMetrics): Hono {
   const app = new Hono().use(secure());
   addMetrics(app, metrics);

@@ -1,28 +1,28 @@
 import { pipeline } from 'node:stream/promises';
 import { Busboy } from '@fastify/busboy';
 
-/** What a multipart form says: texts and files by the names of their parts, the first of each name. */
+/** Texts and files of a multipart form by the names of their parts; of equal names the first counts. */
 export type MultipartForm = ReadonlyMap<string, string | File>;
 
 export interface MultipartLimits {
-  /** A longer text is left out. */
+  /** A longer text is ignored. */
   readonly textBytes: number;
   readonly parts: number;
-  /** Everything but the contents of files, in all: texts, headers, boundaries and what stands around the parts. */
+  /** Total of all bytes except file contents: texts, headers, boundaries, preamble and epilogue. */
   readonly besideFilesBytes: number;
 }
 
-/** Thrown when a form has more than its limits allow; the rest of it is not read. */
+/** Thrown when a form exceeds its limits; the rest of it is not read. */
 export class MultipartLimitError extends Error {}
 
-/** As RFC 7578 writes a part's headers, with room for a long file name. */
+/** Enough for a part's headers as in RFC 7578, with a long file name. */
 const headerLimits = { headerPairs: 8, headerSize: 4096 } as const;
 
 /**
- * Reads a multipart form as it comes. Ends as soon as a limit is passed, so that a body made to be costly costs no more than
- * its first bytes.
+ * Parses a multipart form as it arrives and stops as soon as a limit is exceeded, so that a hostile body costs no more
+ * than its first bytes.
  * @throws MultipartLimitError
- * @throws Error where it cannot be read as a form
+ * @throws Error if it is not a multipart form
  */
 export async function readMultipart(
   body: AsyncIterable<Uint8Array>,
@@ -49,15 +49,15 @@ export async function readMultipart(
       fileBytes += chunk.length;
     });
     stream.once('end', () => add(name, new File(chunks, fileName, { type })));
-    // Told by the parser as well.
+    // The parser reports the same error.
     stream.once('error', () => {});
   });
   const limited = async function* () {
     let received = 0;
     for await (const chunk of body) {
-      // What came before is parsed by now, but for what the streams between hold.
+      // Earlier chunks are parsed by now, except for bytes buffered in the streams between.
       if (received - fileBytes > limits.besideFilesBytes)
-        throw new MultipartLimitError('The form has too much beside its files.');
+        throw new MultipartLimitError('The form has too many bytes outside its files.');
       received += chunk.byteLength;
       yield chunk;
     }

@@ -11,14 +11,13 @@ import {
 import { createResponseError } from './response-error.ts';
 import { findOversizedLiteral } from './value-sizes.ts';
 
-/** What one document may be. Generous for people, out of reach for floods. */
+/** Limits of one document, well above those that people write. */
 const limits = { tokens: 1000, characters: 50_000, lines: 2000 } as const;
 
 /**
- * Parses a document within its limits. The code is set here, where parsing happens for every transport, and not in one
- * transport's own way; the message is ours too, because GraphQL's own quotes the token it stumbled over, which may be
- * somebody's name.
- * @throws GraphQLError GRAPHQL_PARSE_FAILED, or BAD_USER_INPUT where a value in it is too long
+ * Parses a document within its limits. Every transport parses here, so all errors have the same code. The message is our
+ * own, because the message of graphql-js quotes the unexpected token, which may be somebody's name.
+ * @throws GraphQLError GRAPHQL_PARSE_FAILED, or BAD_USER_INPUT if a value in it is too long
  */
 export function parseLimited(text: string): DocumentNode {
   const excess = findExcess(text);
@@ -29,15 +28,15 @@ export function parseLimited(text: string): DocumentNode {
   return document;
 }
 
-/** Found without reading the document: a lexer takes longer. */
+/** Checked before the lexer runs, which takes longer. */
 function findExcess(text: string): string | null {
   if (text.length > limits.characters) return `${limits.characters} characters`;
   return text.split(/\r\n|[\n\r]/).length > limits.lines ? `${limits.lines} lines` : null;
 }
 
 /**
- * GraphQL counts the lines of the source anew for each error that stands in it, up to 0.1 ms each, though the lexer has
- * counted them. So nodes are given a source without lines, and `locationsOf` (response-error.ts) reads the lexer's numbers.
+ * graphql-js counts the lines of the source again for each error, although the lexer has counted them. So nodes refer to an
+ * empty source, and `locationsOf` (response-error.ts) reads the lexer's numbers.
  */
 function parseText(text: string): DocumentNode {
   const source = new Source(text);

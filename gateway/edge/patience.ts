@@ -48,8 +48,8 @@ function cut({ complete, socket }: IncomingMessage, response: ServerResponse): v
 }
 
 /**
- * Answers 400 to requests without exactly one `Host` that is a name or an address, whatever answers them: Node goes by the
- * first of several, a proxy in front perhaps by another, and each parser has its own idea of a malformed one.
+ * Answers 400 unless a request has exactly one `Host`, which is a name or an address, for every route. Node uses the first
+ * of several, a proxy in front may use another, and parsers disagree about malformed ones.
  */
 export function requireOneHost(answer: RequestListener): RequestListener {
   return (request, response) => {
@@ -68,10 +68,10 @@ export function hasOneHost({ rawHeaders, headers }: IncomingMessage): boolean {
 }
 
 const hostForm = /^(?<name>[\w.-]+|\[[\da-f:.]+\])(?::\d{1,5})?$/i;
-/** Nearly every request says the same. */
+/** Nearly every request has the same host, so the last valid one is cached. */
 let lastHost: string | null = null;
 
-/** Whether it is a host as addresses have it, in the spelling they have it in. */
+/** Whether the text is a host in the spelling of a normalized URL. */
 function isHost(host: string): boolean {
   if (host === lastHost) return true;
   const name = hostForm.exec(host)?.groups?.name;

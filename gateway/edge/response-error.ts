@@ -8,8 +8,8 @@ export interface ResponseErrorParts {
 }
 
 /**
- * An error as a client reads it. Not made by GraphQLError's constructor, which captures a stack that nobody reads and
- * counts lines: an answer may have a thousand errors, and each was made by the executor already.
+ * Makes an error in the form that clients see. It avoids GraphQLError's constructor, which captures a stack and counts
+ * lines: an answer may have a thousand errors, and the executor has made each of them already.
  */
 export function createResponseError(parts: ResponseErrorParts): GraphQLError {
   const { message, locations, path, extensions } = parts;
@@ -19,7 +19,7 @@ export function createResponseError(parts: ResponseErrorParts): GraphQLError {
   });
 }
 
-/** Where an error stands in its document, as the lexer has counted it; `locations` of a parsed document's nodes are not set (parse.ts). */
+/** Locations of an error, from the lexer's line numbers; `locations` is not set for nodes of a parsed document (parse.ts). */
 export function locationsOf({ nodes, locations }: GraphQLError): GraphQLError['locations'] {
   const found = nodes?.flatMap(({ loc }) => {
     if (loc === undefined) return [];

@@ -14,7 +14,7 @@ export interface RoutesOptions extends DocumentsOptions, LaunchOptions {
   readonly isAllowedOrigin: (origin: string) => boolean;
   readonly receiveWebhook: (request: Request, sender: string) => Promise<Response>;
   readonly checkReady: () => Promise<Readiness>;
-  /** Null where metrics have an address of their own. */
+  /** Null when metrics have a separate address. */
   readonly metrics: ShownMetrics | null;
   readonly widgetFolder: URL;
 }
@@ -85,7 +85,7 @@ export function createRoutes(options: RoutesOptions): Hono {
   return app;
 }
 
-/** The other end of a request that came over a connection; '' for one that did not. */
+/** The client's address; '' for a request without a connection. */
 function remoteAddressOf(connection: unknown): string {
   if (typeof connection !== 'object' || connection === null || !('incoming' in connection)) return '';
   const { incoming } = connection;

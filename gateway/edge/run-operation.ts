@@ -37,7 +37,7 @@ export function createRunOperation({ guards, metrics, mask }: RunOperationOption
       result = await args.contextValue.work.run(async () => await execute(args));
     } catch (error) {
       const isCut = admission.isMutation && error instanceof GatewayError;
-      // Its answer is what was given up; what it writes may be done.
+      // Only the answer was abandoned; the write may have been done.
       result = { errors: [mask(isCut ? error.withOutcome(true) : error)] };
     }
     admission.settle();

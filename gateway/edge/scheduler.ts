@@ -5,18 +5,18 @@ import type { Work } from '../graph/work.ts';
 import { keyOf, shareOf } from './allowances.ts';
 
 export interface SchedulerLimits {
-  /** What one operation, or one item of a subscription, may weigh (graph/work.ts): of a viewer, and of a server of the team. */
+  /** The largest weight (graph/work.ts) of one operation, or of one item of a subscription, for a viewer; `weightOfTeam` is for a gateway key. */
   readonly weight: number;
   readonly weightOfTeam: number;
-  /** What an operation executes before others have their turn. */
+  /** The weight that an operation executes before others have their turn. */
   readonly slice: number;
-  /** Heavy operations of one viewer under way; a gateway key has 20 times as many. */
+  /** Heavy operations of one viewer at once; a gateway key has 20 times as many. */
   readonly heavyOperations: number;
 }
 
 /**
- * A hundred orders of a viewer with all that README asks of an order weigh 30,000; README's query of the team, 20 users
- * with 20 orders each, weighs 110,000. A slice takes about a millisecond.
+ * Sized for the queries of README: a hundred orders of a viewer, and the team's query of 20 users with 20 orders each
+ * (decision 0083). A slice takes about a millisecond.
  */
 export const usualLimits: SchedulerLimits = {
   weight: 50_000,
@@ -28,12 +28,12 @@ export const usualLimits: SchedulerLimits = {
 const retryAfterMs = 2000;
 
 /**
- * Shares the processor between operations. One that is done within its first slice never waits. A heavy one gives way
- * after each slice: callers take turns, and of one caller's heavy operations the oldest that can go on does, so they
- * run one after the other.
+ * Shares the processor between operations. An operation that ends within its first slice never waits. A heavy one yields
+ * after each slice: callers take turns, and of one caller's heavy operations the oldest that can continue runs, so they run
+ * one after the other.
  */
 export interface Scheduler {
-  /** @param left aborts when nobody waits for the operation any more */
+  /** @param left aborts when the client no longer waits for the operation */
   readonly begin: (caller: Caller, left: AbortSignal) => Work;
 }
 
@@ -45,7 +45,7 @@ export function createScheduler(limits = usualLimits): Scheduler {
 /** The heavy operations of all callers, from their second slice to their end. */
 class Queues {
   readonly limits: SchedulerLimits;
-  /** In the order of turns, and of each caller in the order in which they became heavy. */
+  /** Callers in the order of their turns; operations of a caller in the order in which they became heavy. */
   readonly #ofCallers = new Map<string, Set<Operation>>();
   #isRunning = false;
 
@@ -53,7 +53,7 @@ class Queues {
     this.limits = limits;
   }
 
-  /** Whether there was room for one more. */
+  /** @returns false when the caller has too many heavy operations */
   join(operation: Operation): boolean {
     const key = keyOf(operation.caller);
     const own = this.#ofCallers.get(key) ?? new Set();
@@ -76,7 +76,7 @@ class Queues {
   async #run(): Promise<void> {
     this.#isRunning = true;
     for (;;) {
-      // Requests, answers and light operations of others come first.
+      // Lets requests, answers and light operations run first.
       await setImmediate();
       const next = this.#takeNext();
       if (next === null) break;
@@ -103,7 +103,7 @@ interface Asked {
   readonly left: AbortSignal;
 }
 
-/** A class, so that its methods are shared; what only heavy operations need is made for them. */
+/** A class, so that operations share its methods; fields that only heavy operations need are created on demand. */
 class Operation implements Work {
   readonly caller: Caller;
   readonly #left: AbortSignal;
@@ -113,7 +113,7 @@ class Operation implements Work {
   #sliceEnd = 0;
   #isOver = false;
   #refuse: ((error: GatewayError) => void) | null = null;
-  /** Fields that wait for a turn. The newest goes first: what was begun is finished before more is begun. */
+  /** Fields that wait for a turn. The newest runs first, so that started parts finish before new ones start. */
   #waiting: (() => void)[] | null = null;
   #whenIdle: (() => void)[] | null = null;
 
@@ -201,7 +201,7 @@ class Operation implements Work {
   }
 }
 
-/** Resolves when all that follows from the promises settled by now has been done. */
+/** Resolves after the callbacks of all promises settled by now have run. */
 function afterMicrotasks(): Promise<void> {
   return new Promise((resolve) => process.nextTick(resolve));
 }
@@ -209,11 +209,11 @@ function afterMicrotasks(): Promise<void> {
 function tooCostly(): GatewayError {
   return new GatewayError(
     'QUERY_TOO_COSTLY',
-    'The answer has more fields, rows or text than one answer may have; ask for fewer with `first`.',
+    'The answer has too many fields, rows or characters; ask for fewer with `first`.',
   );
 }
 
 function tooMany(): GatewayError {
-  const message = 'The caller has too many heavy operations under way.';
+  const message = 'The caller has too many heavy operations at once.';
   return new GatewayError('RATE_LIMITED', message, { retryAfterMs });
 }

@@ -1,8 +1,8 @@
 const pieceBytes = 64 * 1024;
 
 /**
- * The body of a Response whose bytes are shared: a Response of bytes copies them for each answer. They come in pieces as the client reads, so
- * that little of a large one is unread at any time.
+ * A body for a Response that shares its bytes; a Response made of bytes copies them for each answer. The bytes are sent in
+ * pieces as the client reads, so that few of a large body are unread at any time.
  */
 export function streamShared(bytes: Uint8Array): ReadableStream<Uint8Array> {
   let at = 0;

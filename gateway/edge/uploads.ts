@@ -7,12 +7,12 @@ import { type MultipartForm, MultipartLimitError, type MultipartLimits, readMult
 
 /** The largest request with files: the service's own bound of one upload (public service: 31,981,568 bytes). */
 export const maxUploadBytes = 31_981_568;
-/** A text beside the files may be as large as a request without files. */
+/** Limits of an upload. A text field may be as large as a request without files. */
 const multipartLimits: MultipartLimits = {
   textBytes: 100_000,
-  // The operation, the map, and more files than any field takes, so that each field says itself how many it takes.
+  // The operation, the map, and more files than any field accepts, so that the field's own message says how many it accepts.
   parts: 32,
-  // Two texts, and the headers of all parts.
+  // Room for two texts and the headers of all parts.
   besideFilesBytes: 512 * 1024,
 };
 /** The service works on ten uploads at once (public service); this many wait in memory at most. */

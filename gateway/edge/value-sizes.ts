@@ -9,11 +9,11 @@ import {
 } from 'graphql';
 
 /**
- * How large the values of one operation may be, found before any rule or scalar reads them, whatever they are for. Rules
- * of single fields are narrower: the longest text that the service takes has 1,000 characters.
+ * Limits for every value of an operation, checked before any rule or scalar reads it. Rules of single fields are stricter:
+ * the longest text that the service accepts has 1,000 characters.
  */
 const limits = {
-  /** As long as the headers of a request, in which a stream's cursor travels as well. */
+  /** Room for a stream's cursor, which may be as long as the headers of a request. */
   characters: 16_000,
   /** Of a list or a record. */
   entries: 1000,
@@ -28,7 +28,7 @@ interface Excess {
   readonly what: string;
 }
 
-/** The first variable of an operation that is too large, as the error that says where; null where none is. */
+/** The error for the first variable that is too large; null if there is none. */
 export function findOversizedVariable(
   { variableDefinitions = [] }: OperationDefinitionNode,
   values: { readonly [name: string]: unknown },
@@ -55,7 +55,7 @@ function findExcess(value: unknown, path: Path): Excess | null {
   return null;
 }
 
-/** The first value written into a document that is too long; the tokens that a document may have bound its lists. */
+/** The error for the first literal of a document that is too long; the limit of tokens limits its lists. */
 export function findOversizedLiteral(document: DocumentNode, text: string): GraphQLError | null {
   if (!isTooLong(text)) return null;
   let found: GraphQLError | null = null;
@@ -76,12 +76,12 @@ function isTooLong(text: string): boolean {
   return text.length > limits.characters;
 }
 
-/** A long number is text as well, where an ID is expected. */
+/** Numbers count as text, because an ID may be written as a long number. */
 function isText(node: ASTNode): node is ASTNode & { readonly value: string } {
   return node.kind === Kind.STRING || node.kind === Kind.INT || node.kind === Kind.FLOAT;
 }
 
-/** From the innermost field to the value: `createUser.input.clientUserId`. */
+/** The names from the innermost field to the value: `createUser.input.clientUserId`. */
 function namesOf(ancestors: readonly ASTNode[]): readonly string[] {
   const last = ancestors.findLastIndex(
     ({ kind }) => kind === Kind.FIELD || kind === Kind.VARIABLE_DEFINITION,
@@ -94,7 +94,7 @@ function namesOf(ancestors: readonly ASTNode[]): readonly string[] {
   });
 }
 
-/** Keys that cannot be names of the schema are somebody's text, and are not quoted. */
+/** Keys that cannot be names of the schema may hold personal data, so they are not quoted. */
 function describePath(path: Path): string {
   return path.map((key) => (/^\$?\w{1,50}$/.test(String(key)) ? key : '?')).join('.');
 }

@@ -4,7 +4,7 @@ import { createAnswerShelf, type ShelfBounds, type WholeAnswer } from './answer-
 import { createFlights } from './flights.ts';
 import type { AnswerPlainly, PlainAnswer, PlainAsking } from './plain-answer.ts';
 
-/** Writing so much takes the processor about as long as a request does. */
+/** Writing this many bytes takes about as much processor time as a request. */
 const bytesPerPoint = 64 * 1024;
 
 export interface WholeAnswersOptions {
@@ -17,7 +17,7 @@ export interface WholeAnswersOptions {
   /** Marks an operation, for the sharing of reads; the function it returns marks its end. */
   readonly beginOperation: () => () => void;
   readonly metrics: Metrics;
-  /** Takes points for an answer that was not executed again. */
+  /** Charges points for a cached answer. */
   readonly charge: (caller: Caller, points: number) => void;
   readonly bounds?: ShelfBounds;
 }
@@ -70,7 +70,7 @@ export function giveWholeAnswers(options: WholeAnswersOptions, answerPlainly: An
   };
 }
 
-/** Of an answer that is given again, beside its request's own. */
+/** The points of a cached answer, in addition to the point of its request. */
 function pointsOf({ body }: PlainAnswer): number {
   return Math.floor(body.length / bytesPerPoint);
 }

@@ -9,8 +9,8 @@ const contentTypes: Readonly<Record<string, string>> = {
 };
 
 /**
- * Answers with built widget files, for pages of any origin: they are public and hold no data. Each is read from the disk
- * once and stays in memory, so a new build needs a restart.
+ * Serves built widget files to pages of any origin: they are public and contain no data. Each file is cached in memory when
+ * it is first read, so a rebuilt file needs a restart.
  */
 export function createWidgetFiles(folder: URL): (file: string) => Promise<Response> {
   const cache = new Map<string, Buffer>();

@@ -32,7 +32,7 @@ export function refuse(what: string): GraphQLError {
   return new GraphQLError(`The operation has ${what}.`, { extensions: { code: 'QUERY_TOO_COSTLY' } });
 }
 
-/** No resolver of ours is called for it, so it costs no points (graph/work.ts): under other names it could be a row's largest part. */
+/** `__typename` has no resolver of ours, so it costs no points (graph/work.ts), and its aliases could be a row's largest part. */
 const weightOfTypename = 10;
 
 interface Counts {

@@ -16,7 +16,7 @@ export interface Place {
   readonly isPartway?: boolean | undefined;
 }
 
-/** Makes and reads opaque cursors: those of streams, and any others that must work in one scope only. */
+/** Makes and reads opaque cursors of streams and lists; each is valid in one scope only. */
 export interface Cursors {
   readonly issue: (scope: string, place: Place) => string;
   /**
@@ -24,9 +24,9 @@ export interface Cursors {
    * @throws GatewayError BAD_CURSOR for a forged cursor or one of another stream or caller
    */
   readonly read: (scope: string, cursor: string) => Place | 'other-epoch';
-  /** Any bytes as a cursor. They can be read by whoever has it. */
+  /** A cursor of any bytes. They are signed but not encrypted: clients can read them. */
   readonly sign: (scope: string, payload: Buffer) => string;
-  /** The bytes of a cursor; null for a forged one, one of another scope, and any other text. */
+  /** The bytes of a cursor; null for a forged cursor, for one of another scope, and for any other text. */
   readonly verify: (scope: string, cursor: string) => Buffer | null;
 }
 

@@ -1,13 +1,13 @@
 import { createHash, createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
 
 /**
- * Hashes that stand beside what is sealed, so that two things can be compared without opening either. Without the key
- * nobody can find out by guessing what a hash is of.
+ * Hashes that are stored beside sealed values, so that values can be compared without opening them. Without the key
+ * nobody can guess the content of a hash.
  */
 export interface KeyedHash {
-  /** @param digest SHA-256 of the thing */
+  /** @param digest SHA-256 of the content */
   readonly hash: (digest: Buffer) => Buffer;
-  /** Whether a kept hash is of this digest. Under a key that is gone nobody can tell: then it is said to be. */
+  /** Whether a stored hash is of this digest. True if its key has been removed, because nobody can tell then. */
   readonly isHashOf: (kept: Buffer, digest: Buffer) => boolean;
   /** The same for a short text, such as the fingerprint of an input. */
   readonly hashText: (text: string) => string;
@@ -19,15 +19,15 @@ const digestBytes = 32;
 const keyedTextMark = 'keyed ';
 
 interface HashKey {
-  /** Tells which key made a hash. */
+  /** Identifies the key that made a hash. */
   readonly id: Buffer;
   readonly key: Buffer;
 }
 
 /**
- * HMAC-SHA256 of the SHA-256, after the id of its key. So hashes kept by a version that had no key can be made into
- * these without what they are of, which may have been dropped. The first key hashes, every key compares (rotation).
- * Without keys things are kept in clear, and so is their SHA-256.
+ * The id of the key, then the HMAC-SHA256 of the SHA-256. So plain hashes of an earlier version can be keyed without the
+ * content, which may have been deleted. The first key makes hashes, every key compares them (rotation). Without keys
+ * values are stored in clear with their plain SHA-256.
  * @param keys 32 bytes each
  */
 export function createKeyedHash(keys: readonly Buffer[]): KeyedHash {

@@ -1,11 +1,11 @@
 import type { DeadReason, StoredEvent } from './log.ts';
 
 /**
- * Names of rows: what sealed values are bound to. A value that is moved to another row does not open there, nor does one
- * whose row was changed, to be another user's for instance.
+ * Names of rows, to which sealed values are bound. A value does not open after it was moved to another row, or after its
+ * row was changed, for instance to another user.
  */
 
-/** What a row of the log says beside its sealed values; all of it is known before it is appended. */
+/** The clear columns of a row of the log; all of them are known before it is appended. */
 export type EventRow = Omit<StoredEvent, 'position' | 'body' | 'clientUserId'> & {
   readonly deadReason: DeadReason | null;
 };
@@ -16,7 +16,7 @@ export function rowOfEvent(event: EventRow, column: 'body' | 'client-user-id'): 
   return write('event', column, ...what, subject?.id ?? null, subject?.version ?? null, origin, deadReason);
 }
 
-/** A reason as it is kept. */
+/** Reads a stored reason. */
 export function readDeadReason(kept: string | null): DeadReason | null {
   if (kept === null) return null;
   return kept === 'other-team' ? 'other-team' : 'unreadable';
@@ -25,7 +25,7 @@ export function readDeadReason(kept: string | null): DeadReason | null {
 export interface FactRow {
   readonly userId: string;
   readonly kind: string;
-  /** As it is kept. */
+  /** As stored. */
   readonly hashedKey: string;
   readonly at: Date;
   readonly receivedAt: Date;
@@ -43,7 +43,7 @@ export function rowOfDeposit(key: string): string {
   return write('deposit', key);
 }
 
-/** Half of a surrogate pair comes back from a store as another character: it is so from the beginning. */
+/** Stores change unpaired surrogates, so they are replaced here before the row's name is used. */
 function write(...parts: readonly (string | number | null)[]): string {
   return JSON.stringify(parts.map((part) => (typeof part === 'string' ? part.toWellFormed() : part)));
 }

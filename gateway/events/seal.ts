@@ -3,8 +3,8 @@ import { GatewayError } from '../errors.ts';
 import { createKeyedHash, type KeyedHash } from './keyed-hash.ts';
 
 /**
- * Closes and opens what is kept at rest: bodies are health data. What is closed is bound to its row (`row.ts`) and opens
- * nowhere else. Hashes that stand beside it are made and compared here too, under the same keys.
+ * Seals and opens stored values: bodies are health data. A sealed value is bound to its row (`row.ts`) and opens nowhere
+ * else. The hashes beside sealed values are made and compared here too, under the same keys.
  */
 export interface Seal extends KeyedHash {
   readonly close: (plain: Buffer, row: string) => Buffer;
@@ -19,7 +19,7 @@ export interface Seal extends KeyedHash {
 }
 
 const plainMark = 0;
-/** Sealed by an earlier version, and bound to no row. Such values are dropped with their events. */
+/** Mark of values that an earlier version sealed without binding them to a row. They are deleted with their events. */
 const unboundMark = 1;
 const boundMark = 2;
 /** Before a sealed text: no text that anybody means begins so. */
@@ -29,7 +29,7 @@ const tagBytes = 16;
 
 /**
  * AES-256-GCM with a fresh 96-bit nonce per body and its row as additional data. Layout: mark, nonce, tag, ciphertext. The
- * first key closes, every key opens (rotation). Without keys bodies are kept in clear, so that a development log can be
+ * first key seals, every key opens (rotation). Without keys bodies are stored in clear, so that a development log can be
  * read.
  * @param keys 32 bytes each
  */

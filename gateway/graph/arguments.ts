@@ -36,7 +36,7 @@ export function readUuids(
   return readIds(name, values).map((value) => readUuid(name, value));
 }
 
-/** A list of ids or codes; none where it is left out. @throws GatewayError BAD_USER_INPUT for more than 100 */
+/** A list of ids or codes; empty when left out. @throws GatewayError BAD_USER_INPUT for more than 100 */
 export function readIds(name: string, values: readonly string[] | null | undefined): readonly string[] {
   if (values && values.length > 100) {
     throw new GatewayError('BAD_USER_INPUT', `${name} takes 100 ids at most.`);

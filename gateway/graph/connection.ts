@@ -170,7 +170,7 @@ export function toConnection<Node>(list: ListRequest, stretch: Stretch<Node>): C
   };
 }
 
-/** An edge whose cursor is made when it is asked for: most queries ask for the end of the stretch only. */
+/** An edge that makes its cursor on demand: most queries ask only for the cursor at the end of the page. */
 export function toEdge<Node>(node: Node, issue: () => string): Connection<Node>['edges'][number] {
   return {
     node,

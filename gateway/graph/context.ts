@@ -38,7 +38,7 @@ export interface GraphContext {
   readonly onResync: (reason: GapReason) => void;
   /** What the operation has asked of the service so far. */
   readonly upstreamTotals: () => UpstreamTotals;
-  /** What its execution costs the processor so far. */
+  /** The processor cost of the operation so far. */
   readonly work: Work;
   /** Whether the answer is to tell it; for callers of the team only. */
   readonly isTraced: boolean;
@@ -74,7 +74,7 @@ export function createLoaders(service: Service, work: Work): Loaders {
       if (existing !== undefined) return existing as DataLoader<Key, Value, string>;
       const loader = new DataLoader<Key, Value, string>((keys) => kind.batch(service, keys), {
         cacheKeyFn: kind.keyOf,
-        // Fields that wait for a turn may have more to load: else a heavy operation would make more calls than others.
+        // Fields that wait for a turn may load more rows; without this a heavy operation would make extra calls.
         batchScheduleFn: (dispatch) => afterMicrotasks(() => work.whenIdle(dispatch)),
       });
       made ??= new Map();
@@ -89,7 +89,7 @@ export function createLoaders(service: Service, work: Work): Loaders {
 
 const resolved = Promise.resolve();
 
-/** As DataLoader does it itself: when all that follows from the promises settled by now has been done. */
+/** As in DataLoader itself: after the callbacks of all promises settled by now have run. */
 function afterMicrotasks(run: () => void): void {
   void resolved.then(() => process.nextTick(run));
 }

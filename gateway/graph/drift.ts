@@ -42,7 +42,7 @@ function findSentAs(type: GraphQLObjectType, field: Field): Resolve | null {
 
 function wrap(name: string, field: Field, values: GraphQLEnumType, sentAs: Resolve): void {
   const resolve: Resolve = field.resolve ?? defaultFieldResolver;
-  // There UNKNOWN is the gateway's own word for what it does not know; everywhere else it is the service's.
+  // There UNKNOWN is the gateway's own value for unknown ones; everywhere else it is a value of the service.
   const isComputed = typeof field.extensions.sentAs === 'function';
   const silent: unknown = values.extensions.saysNothing;
   const saysNothing = (text: string) => Array.isArray(silent) && silent.includes(text.toLowerCase());

@@ -6,9 +6,9 @@ import { cursorScope } from './cursor-scope.ts';
 /** Which list a cursor belongs to: its name and everything that filters it. */
 export type ListIdentity = readonly unknown[];
 
-/** The cursors of one list for one caller. A MAC binds them to both: elsewhere they are worth nothing. */
+/** The cursors of one list for one caller. A MAC binds them to both: they are invalid elsewhere. */
 export interface ListCursors {
-  /** @param place a JSON value that leads back to the row */
+  /** @param place a JSON value from which the list can continue */
   readonly issue: (place: unknown) => string;
   /**
    * The place of a cursor.
@@ -27,7 +27,7 @@ export function listCursors(
     issue: (place) => cursors.sign(scope, Buffer.from(JSON.stringify(place))),
     read: (cursor, shape) => {
       const payload = cursors.verify(scope, cursor);
-      // One of an earlier version of the gateway may have told places in another way.
+      // A cursor of an earlier version may contain another kind of place.
       const place = payload === null ? null : shape.safeParse(JSON.parse(payload.toString('utf8')));
       if (place?.success) return place.data;
       throw new GatewayError(

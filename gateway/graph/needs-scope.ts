@@ -3,16 +3,16 @@ import { type Scope, scopes } from '../upstream/service.ts';
 import type { GraphContext } from './context.ts';
 
 /**
- * A field that is refused to viewer tokens without this scope, although its value came along with what they may read:
- * `extensions: needsScope('read:profile')`. The refusal is that of a read without its scope: null and FORBIDDEN. Such a
- * field is nullable, and its description names the scope (tested).
- * @param when for which parents; for all of them where left out
+ * Declares the scope that viewer tokens need for a field in addition to that of its read:
+ * `extensions: needsScope('read:profile')`. Without the scope the field is null with FORBIDDEN, like any refused read. Such
+ * a field is nullable, and its description names the scope (tested).
+ * @param when the parents that need the scope; default all
  */
 export function needsScope<Parent>(scope: Scope, when?: (parent: Parent) => boolean) {
   return { scope, ...(when === undefined ? {} : { when }) };
 }
 
-/** Makes every field that declares a scope ask for it before it resolves. */
+/** Makes every field that declares a scope check it before it resolves. */
 export function requireScopes(schema: GraphQLSchema): GraphQLSchema {
   for (const type of Object.values(schema.getTypeMap())) {
     if (!isObjectType(type) || type.name.startsWith('__')) continue;

@@ -13,8 +13,8 @@ export interface OpenEnum<Value extends string> {
 }
 
 /**
- * @param about the description; with `saysNothing` also the values that the service declares and that say nothing: they
- * are shown as null and count as known (graph/drift.ts)
+ * @param about the description, and in `saysNothing` the declared values of the service without information: they are
+ * shown as null and do not count as drift (graph/drift.ts)
  */
 export function openEnum<Value extends string>(
   name: string,

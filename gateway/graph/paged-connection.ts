@@ -18,7 +18,7 @@ export async function offsetConnection<Node>(
   const skip = list.start - placeOf(page, { start: list.start, size: list.first });
   const rows = page.rows.slice(skip, skip + list.first);
   const end = list.start + rows.length;
-  // A total of fewer rows than came cannot be that of the whole list.
+  // A total that is smaller than the page cannot be that of the whole list.
   const totalCount = page.total !== null && page.total < end && rows.length > 0 ? null : page.total;
   const isEnd = totalCount === null ? page.rows.length < list.first : end >= totalCount;
   return toConnection(list, {

@@ -8,38 +8,38 @@ import {
 } from 'graphql';
 import type { GraphContext } from './context.ts';
 
-/** What the execution of one operation costs the processor, and its turns among others (edge/scheduler.ts). */
+/** The processor cost of one operation, and its turns among other operations (edge/scheduler.ts). */
 export interface Work {
   /** Fields executed so far; long texts, rows and errors count more. */
   readonly weight: number;
   readonly add: (weight: number) => void;
   /** Whether the operation has used up its time slice and must wait for its next turn. */
   readonly isDue: () => boolean;
-  /** Resolves when the operation may go on. Of one that was refused it never does. */
+  /** Resolves when the operation may continue; never for a refused operation. */
   readonly nextTurn: () => Promise<void>;
-  /** Runs something when no field of the operation waits for a turn. */
+  /** Calls `run` when no field of the operation waits for a turn. */
   readonly whenIdle: (run: () => void) => void;
   /**
    * Executes the operation, or one item of a subscription.
-   * @throws GatewayError QUERY_TOO_COSTLY when it weighs too much, RATE_LIMITED when its caller has too many under way
+   * @throws GatewayError QUERY_TOO_COSTLY when its weight is too large, RATE_LIMITED when its caller has too many heavy ones
    */
   readonly run: <Result>(execute: () => Promise<Result>) => Promise<Result>;
 }
 
-/** A text this long takes about as long to write as a number; longer ones count as several. */
+/** Writing a text of this length takes about as long as writing a number; longer texts count as several fields. */
 const charactersPerField = 64;
-/** An error is located, masked and written with its path. */
+/** An error costs more than a field: it is located, masked and written with its path. */
 const weightOfError = 20;
 
 type Resolve = (parent: unknown, args: unknown, context: GraphContext, info: GraphQLResolveInfo) => unknown;
 
-/** The fields of introspection are the library's own, the same in every schema of a process. */
+/** Fields metered already: introspection fields are shared by every schema of a process. */
 const metered = new WeakSet<object>();
 
 /**
- * Makes every field, those of introspection too, count in the `work` of its operation. Once that has used up its time slice, lists of objects and
- * objects that were loaded wait for a turn before their fields are executed; a single object at hand is not worth the promise. Resolvers are
- * called at once all the same, so that loaders batch as ever.
+ * Makes every field, including introspection, add to the `work` of its operation. When the operation has used up its slice,
+ * lists of objects and loaded objects wait for a turn before their fields are executed; for a single object at hand the
+ * promise would cost more. Resolvers are still called at once, so that loaders batch as usual.
  */
 export function meterFields(schema: GraphQLSchema): GraphQLSchema {
   for (const type of Object.values(schema.getTypeMap())) {
@@ -105,12 +105,12 @@ async function waitForTurn(work: Work, value: Promise<unknown>): Promise<unknown
   return settled;
 }
 
-/** The rows count, because `__typename`, which no resolver of ours sees, may be all that is asked of them. */
+/** Rows count too, because a query may ask them only for `__typename`, which has no resolver of ours. */
 function weighRows(value: unknown): number {
   return Array.isArray(value) ? 1 + value.length : 1;
 }
 
-/** JSON and lists of scalars count with all that is in them. */
+/** JSON and lists of scalars count every value in them. */
 function weighValue(value: unknown): number {
   if (typeof value === 'string') return 1 + Math.floor(value.length / charactersPerField);
   if (typeof value !== 'object' || value === null) return 1;

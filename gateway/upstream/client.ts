@@ -17,7 +17,7 @@ export interface UpstreamCall {
   readonly operation: string;
   readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
   readonly path: string;
-  /** Asked where `path` is not found or redirects: the same thing under another path. For reads only. */
+  /** The same resource under another path, tried when `path` is not found or redirects. For reads only. */
   readonly otherPath?: string;
   /** Lists become repeated keys; null and undefined are left out. */
   readonly query?: Readonly<Record<string, QueryValue>>;
@@ -212,7 +212,7 @@ export function createUpstream(options: UpstreamOptions): Upstream {
         withRetries({ deadline, baseDelayMs: retryDelayMs }, () => {
           const headMs = Math.max(1, Math.min(attemptMs, deadline - performance.now()));
           const request = requestOf(call);
-          // Passed through as they are: files are compressed in themselves, and their length is shown.
+          // Files are passed through uncompressed: their formats compress already, and clients get their length.
           const headers = { ...request.headers, accept: options.accept, 'accept-encoding': 'identity' };
           const limits = { headMs, pauseMs: deadlineMs, maxBytes: maxBodyBytes };
           return openFile(pool, { ...request, headers }, { ...options, ...limits });

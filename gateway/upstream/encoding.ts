@@ -11,7 +11,7 @@ import {
 import { GatewayError } from '../errors.ts';
 import { describeTooLong } from './failure.ts';
 
-/** What answers may be compressed with. */
+/** Encodings that the gateway accepts. */
 export const acceptEncoding = 'gzip, br';
 
 const gzip = { whole: promisify(gunzip), stream: createGunzip };
@@ -22,13 +22,13 @@ const decoders = new Map([
   ['deflate', { whole: promisify(inflate), stream: createInflate }],
 ]);
 
-/** Whether a body is compressed, going by its `content-encoding`. */
+/** Whether a `content-encoding` names a compression. */
 export function isEncoded(encoding: string | null): encoding is string {
   return encoding !== null && !/^\s*(identity\s*)?$/i.test(encoding);
 }
 
 /**
- * A compressed body, decompressed: no more than `maxBytes` of it are ever made, however small it came.
+ * Decompresses a body into at most `maxBytes`, so that a small compressed body cannot fill the memory.
  * @throws GatewayError UPSTREAM_UNREADABLE
  */
 export async function decode(body: Buffer, encoding: string, maxBytes: number): Promise<Buffer> {
@@ -41,7 +41,7 @@ export async function decode(body: Buffer, encoding: string, maxBytes: number): 
   }
 }
 
-/** The same for a body on its way: what breaks it breaks the stream that comes out, and destroying that ends it. */
+/** Decompresses a stream. An error of the body destroys the result, and destroying the result ends the body. */
 export function decodeStream(body: Readable, encoding: string): Readable {
   const decoded = decoders.get(toName(encoding))?.stream();
   if (decoded === undefined) {
@@ -53,7 +53,7 @@ export function decodeStream(body: Readable, encoding: string): Readable {
   return body.pipe(decoded);
 }
 
-/** Several encodings over each other were never asked for. */
+/** The name of a single encoding; nested encodings were never requested. */
 function toName(encoding: string): string {
   return encoding.trim().toLowerCase();
 }
@@ -62,7 +62,7 @@ function isTooLarge(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === 'ERR_BUFFER_TOO_LARGE';
 }
 
-/** With the status of a success: what was garbled on its way may come whole the next time. */
+/** Has the status of a success, because a retry may bring a body that can be read. */
 function describeUndecodable(): GatewayError {
   return new GatewayError('UPSTREAM_UNREADABLE', 'The service answered in an encoding that cannot be read.', {
     status: 200,

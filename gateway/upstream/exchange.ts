@@ -6,7 +6,7 @@ import { type Answer, describeEnd, describeFault, describeLate, describeTooLong 
 export interface ExchangeLimits {
   /** From asking to the last byte of the answer. */
   readonly ms: number;
-  /** Of the answer, decompressed. */
+  /** Limit of the decompressed answer. */
   readonly maxBytes: number;
   /** Aborts when nobody waits for it any more; null where it is not to be ended half-way. */
   readonly left: AbortSignal | null;
@@ -63,7 +63,7 @@ export function exchange(
         else chunks.push(chunk);
       },
       onResponseEnd: () => {
-        // From here on there is nothing to abort.
+        // The exchange is complete: nothing is left to abort.
         controller = null;
         const succeed = (body: Buffer) => {
           if (isOver) return;
@@ -82,7 +82,7 @@ export function exchange(
   });
 }
 
-/** A refusal is told by its status, though its body cannot be read. */
+/** A refusal is recognized by its status even if its body cannot be read. */
 const nothing = Buffer.alloc(0);
 
 function isDone(status: number): boolean {

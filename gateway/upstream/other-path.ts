@@ -5,12 +5,12 @@ import type { Fetched } from './shelf.ts';
 type Ask = (call: UpstreamCall) => Promise<Fetched>;
 
 /**
- * Asks a call that is known under two paths. The second is asked where the first is not found or redirects, and first
- * from then on. A redirect is followed nowhere: both paths are ours, on the origin that has the key.
- * @returns asks a call, and remembers for each which path was there
+ * Makes calls that have two paths. The second is tried when the first is not found or redirects, and is tried first from
+ * then on. Redirects are never followed: both paths are on the configured origin, the only one that gets the key.
+ * @returns makes a call, and remembers for each call the path that was found
  */
 export function createPathChoice(): (call: UpstreamCall, ask: Ask) => Promise<Fetched> {
-  /** First paths of calls whose other path was there last: as many as the code has such calls. */
+  /** First paths of calls whose other path was found last; at most one for each such call in the code. */
   const moved = new Set<string>();
   return async (call, ask) => {
     const { path, otherPath } = call;

@@ -53,7 +53,7 @@ export function readNoting<T>(reader: (json: unknown) => T, json: unknown, tell:
     return readOnce(reader, json);
   } catch (error) {
     const refusal = toRefusal(error);
-    // A reader that was asked to read a refusal of the service gives it on: that answer was readable.
+    // The reader rethrows a refusal by the service: that answer was readable.
     const isUnreadable = refusal.code === 'UPSTREAM_UNREADABLE';
     if (isUnreadable && isFirstTime(json)) tell(toPath(placeOfRefusal(error)), 1);
     run.leftOut = null;

@@ -1,4 +1,4 @@
-// JavaScript, because a thread that reads TypeScript takes 27 MB in place of 10.
+// JavaScript, because a thread that strips types needs much more memory (decision 0090).
 import { writeSync } from 'node:fs';
 import process from 'node:process';
 import { workerData } from 'node:worker_threads';
@@ -6,9 +6,9 @@ import { workerData } from 'node:worker_threads';
 const { beats, log: logOptions } = workerData;
 
 const checkMs = 500;
-/** Signals are to end a process within 10 s, and the longest piece of work in one go takes some 0.2 s. */
+/** Shorter than the 10 s within which SIGTERM ends a process, and much longer than any single piece of work. */
 const heldMs = 7000;
-/** Of the processor. Less is no loop: a process that is stopped or in a debugger, a machine that sleeps. */
+/** Processor time. A process that used less is not in a loop: it is stopped or in a debugger, or the machine was suspended. */
 const leastUsedMs = 1000;
 
 let seen = -1;
@@ -34,11 +34,11 @@ function usedMs() {
 
 async function end(durationMs) {
   try {
-    // Loaded only now: the log is TypeScript.
+    // Imported on demand, because the log is TypeScript.
     const { createLog } = await import('../log.ts');
-    // Written at once: the log's own destination writes a little later.
+    // Synchronous: the log's own destination buffers.
     const destination = { write: (line) => void writeSync(2, line) };
-    createLog({ ...logOptions, destination }).error('gateway.held', { durationMs, signal: 'SIGKILL' });
+    createLog({ ...logOptions, destination }).error('gateway.blocked', { durationMs, signal: 'SIGKILL' });
   } finally {
     process.kill(process.pid, 'SIGKILL');
   }

@@ -18,7 +18,7 @@ export function announcedBytesOf(request: Request): number {
 /** The whole body, or why not as soon as that is known. */
 export async function readBody(request: Request, holding: Holding): Promise<Body> {
   const reader = request.body?.getReader();
-  // A body that was evicted while nothing came would be waited for without end.
+  // Without this, an evicted body that sends nothing would be awaited forever.
   holding.evicted.addEventListener('abort', () => void reader?.cancel());
   const chunks: Uint8Array[] = [];
   let length = 0;

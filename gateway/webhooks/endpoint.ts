@@ -45,14 +45,14 @@ export interface KeptMessage {
   readonly deadReason: DeadReason | null;
 }
 
-/** Who sends is named by their address; requests without one share in the room like one sender. */
+/** The sender is its address; requests without an address count as one sender. */
 export type ReceiveWebhook = (request: Request, sender?: string) => Promise<Response>;
 
 /**
- * The receiver of the service's webhooks: headers of a signature -> raw bytes -> signature -> durable append -> 2xx. 202
- * for a new message, 200 for a known one; 401 unsigned (unread where the headers say so) or more than 300 s off, 413 too
- * large, 415 compressed; 503 with `retry-after` when it could not be made durable or too much is in hand, so that
- * the sender tries again and nothing acknowledged can be lost.
+ * The receiver of the service's webhooks: signature headers -> raw bytes -> signature -> durable append -> 2xx. 202 for a
+ * new message, 200 for a known one; 401 if unsigned (before the body is read if the headers show it) or more than 300 s
+ * off, 413 too large, 415 compressed; 503 with `retry-after` when it could not be made durable or the buffer is full, so
+ * that the sender tries again and nothing acknowledged can be lost.
  */
 export function createWebhookEndpoint(options: WebhookEndpointOptions): ReceiveWebhook {
   const beginIntake = createIntakeBound();
@@ -84,7 +84,7 @@ export function createWebhookEndpoint(options: WebhookEndpointOptions): ReceiveW
 
 type Refusals = ReturnType<typeof createRefusals>;
 
-/** Strangers may be refused by the thousand: the log says so once a minute. */
+/** Anyone can cause thousands of refusals, so they are logged once a minute. */
 function createRefusals({ log, onOutcome }: WebhookEndpointOptions) {
   const [warnOfUnsigned, warnOfFlood] = [createSeldom(), createSeldom()];
   return {

@@ -1,32 +1,32 @@
-/** What may be in hand at once: received, and neither durable nor refused yet. */
+/** Limits of the buffer: messages that are received, and neither durable nor refused yet. */
 const limits = { messages: 1000, bytes: 64 * 1024 * 1024 } as const;
 
-/** One request's part of what is in hand. */
+/** One request's part of the buffer. */
 export interface Holding {
-  /** Aborts when the body must give up its place because it is not there yet while others wait for room. */
+  /** Aborts when the body is evicted: it is incomplete, and others need the space. */
   readonly evicted: AbortSignal;
-  /** Counts bytes that have come; false when there is no room for them. */
+  /** Counts received bytes; false when the buffer has no space for them. */
   readonly add: (bytes: number) => boolean;
-  /** The body is whole: it is not evicted any more. False when it was, or when too many messages are in hand. */
+  /** Marks the body as complete, so that it cannot be evicted. False if it was evicted, or if the buffer has too many messages. */
   readonly complete: () => boolean;
-  /** It is durable, or refused. */
+  /** Releases the space, after the message is durable or refused. */
   readonly end: () => void;
 }
 
-/** A body that may come. */
+/** A request whose body may be received. */
 export interface Intake {
-  /** Who shares in the room with all others, such as an address. */
+  /** The sender that its bytes are counted for, such as an address. */
   readonly sender: string;
-  /** 0 when it does not say. */
+  /** 0 when the request does not announce a length. */
   readonly announcedBytes: number;
 }
 
 /**
- * Bounds what webhooks take of the process, so that a flood of them leaves room for everything else. Bytes count
- * as they come and messages when they are whole. Where there is no room for more bytes, a body that is not whole yet
- * gives up its place: the oldest of the sender that holds most. So whoever sends slowly, or sends most, loses first,
- * and a genuine message, which is whole within a moment, finds room. Only whole messages turn newcomers away.
- * @returns begins a request; null when whole messages leave no room for it, before anything is read
+ * Limits the memory of webhooks in progress. Bytes count as they are received, messages when they are complete. When the
+ * buffer is full, an incomplete body is evicted: the oldest of the sender with the most bytes. So slow and large senders
+ * lose first, and a genuine message, which completes quickly, finds space. New requests are refused only when complete
+ * messages fill the buffer.
+ * @returns starts a request; null when complete messages leave no space for it, before its body is read
  */
 export function createIntakeBound(): (intake: Intake) => Holding | null {
   const bound = new IntakeBound();
@@ -79,13 +79,13 @@ class IntakeBound {
     return !body.eviction.signal.aborted;
   }
 
-  /** The oldest body of the sender that holds most; there is one, because whole messages leave room. */
+  /** Evicts the oldest body of the sender with the most bytes; there is one, because complete messages do not fill the buffer. */
   #evictOne(): void {
     let heaviest: Sender | null = null;
     for (const sender of this.#senders.values())
       if (heaviest === null || sender.bytes > heaviest.bytes) heaviest = sender;
     const [oldest] = heaviest?.bodies ?? [];
-    if (oldest === undefined) throw new Error('More bytes are in hand than bodies hold.');
+    if (oldest === undefined) throw new Error('The byte count is larger than the sum of the bodies.');
     this.#release(oldest);
     oldest.eviction.abort();
   }
@@ -94,7 +94,7 @@ class IntakeBound {
     if (this.#forget(body)) this.#bytes -= body.bytes;
   }
 
-  /** @returns whether it was among the unfinished ones */
+  /** @returns whether the body was incomplete */
   #forget(body: UnfinishedBody): boolean {
     const sender = this.#senders.get(body.sender);
     if (!sender?.bodies.delete(body)) return false;
@@ -110,7 +110,7 @@ interface UnfinishedBody {
   readonly eviction: AbortController;
 }
 
-/** What a sender's unfinished bodies hold. A set goes through them in the order in which they began. */
+/** The incomplete bodies of a sender. The set iterates in the order in which they started. */
 interface Sender {
   bytes: number;
   readonly bodies: Set<UnfinishedBody>;

@@ -1,26 +1,26 @@
 import { isUtf8 } from 'node:buffer';
 import { createHmac, timingSafeEqual } from 'node:crypto';
 
-/** The headers of a request that may have been signed. */
+/** Plausible signature headers of a request. */
 export interface SignatureHeaders {
   /** The same over all retries of one message. */
   readonly messageId: string;
   /** When this attempt was signed, by the sender's clock, in seconds. */
   readonly signedAtSeconds: number;
-  /** One of each secret that the sender signs with. */
+  /** One signature for each secret of the sender. */
   readonly signatures: readonly Buffer[];
 }
 
-/** Room for 85 signatures. */
+/** Space for 85 signatures. */
 const maxSignatureLength = 4096;
-/** A signature of version 1: 32 bytes of HMAC-SHA256 in base64. Other versions may stand beside it. */
+/** A signature of version 1: 32 bytes of HMAC-SHA256 in base64. The header may also list other versions. */
 const version1 = /^v1,[A-Za-z0-9+/]{43}=$/;
 
 /**
- * Reads what must be there before a body is worth reading. Headers are `webhook-*` or the carrier's older `svix-*`. An id
- * or timestamp in any unusual form is refused. Whether the time is near is not asked here: whoever forges a message
- * writes what time they like, and a signed one that is late is told apart (`clock.ts`).
- * @returns null for what cannot have been signed by the service
+ * Reads the signature headers before the body is read. Headers are `webhook-*` or the carrier's older `svix-*`. An id or
+ * timestamp in any unusual form is refused. The time is checked after the signature (`clock.ts`): a forger can write any
+ * time, and a signed message that is late has an outcome of its own.
+ * @returns null for headers that the service cannot have signed
  */
 export function readSignatureHeaders(headers: Headers): SignatureHeaders | null {
   const read = (name: string) => headers.get(`webhook-${name}`) ?? headers.get(`svix-${name}`) ?? '';
@@ -41,8 +41,8 @@ export function readSignatureHeaders(headers: Headers): SignatureHeaders | null 
 }
 
 /**
- * Finds out whether a message was signed by the service with one of the active secrets, whenever that was. Bytes that
- * are not UTF-8 are refused, because the sender signs text.
+ * Checks that the service signed a message with one of the active secrets, at any time. Bytes that are not UTF-8 are
+ * refused, because the sender signs text.
  * @param secrets `whsec_` and base64
  */
 export function createSignatureCheck(

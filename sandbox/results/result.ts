@@ -144,7 +144,7 @@ export function presentMetadata(world: World, order: Order) {
   };
 }
 
-/** Where a lab is and who answers for it (public service: PerformingLaboratory). */
+/** Address and medical director of a lab (public service: PerformingLaboratory). */
 function presentLaboratory({ name, city }: (typeof labs)[number]) {
   return {
     name,

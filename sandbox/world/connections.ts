@@ -32,7 +32,7 @@ export function presentConnections(user: User) {
   }));
 }
 
-/** What a connection brings: the user has not allowed the fourth resource (public service: ResourceAvailability). */
+/** Resources of a connection; the user denied the fourth one (public service: ResourceAvailability). */
 export function presentResources(slug: string) {
   return Object.fromEntries(
     resourcesOf(slug).map((resource, index) => {

@@ -29,7 +29,7 @@ test('SIGTERM ends within ten seconds a gateway whose event loop is held, and th
   expect(await gateway.end('SIGTERM')).toBeNull();
   expect(performance.now() - startedAt).toBeLessThan(10_000);
   await expect
-    .poll(() => findEvents(gateway, 'gateway.held'))
+    .poll(() => findEvents(gateway, 'gateway.blocked'))
     .toMatchObject([
       { level: 50, durationMs: expect.any(Number), signal: 'SIGKILL', time: expect.any(String) },
     ]);
@@ -44,6 +44,6 @@ test('one that was stopped for longer goes on', async () => {
   expect((await fetch(`${gateway.url}/health`)).status).toBe(200);
   await setTimeout(1500);
   expect((await fetch(`${gateway.url}/health`)).status).toBe(200);
-  expect(findEvents(gateway, 'gateway.held')).toEqual([]);
+  expect(findEvents(gateway, 'gateway.blocked')).toEqual([]);
   expect(await gateway.end('SIGTERM')).toBe(0);
 });

@@ -10,7 +10,7 @@ export const addressRef = builder.objectRef<Address>('Address').implement({
     secondLine: t.exposeString('secondLine', { description: 'Flat, floor or the like.' }),
     unit: t.exposeString('unit', {
       description:
-        'The flat where the service sends it apart; secondLine has it where there is no second line.',
+        'The apartment or unit, if the service sends it separately; `secondLine` has it too when there is no other second line.',
     }),
     city: t.exposeString('city', { description: 'Name of the city.' }),
     state: t.exposeString('state', { description: 'Region code, such as AZ.' }),

@@ -4,8 +4,8 @@ import { optional, record, text } from '../reading.ts';
 export type Address = NonNullable<ReturnType<typeof readAddress>>;
 
 /**
- * An address in every form that the service sends: orders and demographics spell the postal code `zip`, appointments and
- * places `zip_code`, samples of both mix them, and `unit` is where the second line stood before (public service).
+ * Reads an address in every form that the service sends. Orders and demographics spell the postal code `zip`, appointments
+ * and places `zip_code`, and their samples mix both. `unit` is the deprecated second line (public service).
  */
 export const readAddress = optional(
   record((raw) => ({

@@ -39,7 +39,7 @@ const placeRef = builder.objectRef<AvailabilityPlace>('AvailabilityPlace').imple
     address: t.expose('address', { type: addressRef, description: 'Where it is.' }),
     location: t.expose('location', { type: coordinatesRef, description: 'Where that is on the map.' }),
     distance: t.exposeInt('distance', {
-      description: 'How far it is from the zip code, in miles; null when it is no whole number.',
+      description: 'Distance from the zip code in miles; null when it is not a whole number.',
     }),
     distanceRaw: t.exposeString('distanceRaw', {
       description: 'The distance as the service sent it.',

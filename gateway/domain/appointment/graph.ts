@@ -46,9 +46,9 @@ const appointmentEventStatus = openEnum('AppointmentEventStatus', 'What happened
   CANCELLED: 'It was cancelled.',
 });
 
-/** Whatever is not known to be at a service center may be at the patient's. */
+/** Any place that is not known to be a service center may be the patient's home. */
 const atHome = ({ type }: Appointment) => type !== 'patient_service_center';
-const homeNeedsProfile = 'Needs the scope read:profile unless it is a service center.';
+const homeNeedsProfile = 'Needs the scope read:profile unless the place is a service center.';
 
 export const coordinatesRef = builder.objectRef<Coordinates>('Coordinates').implement({
   description: 'A point on the map.',
@@ -87,7 +87,7 @@ appointmentRef.implement({
     id: t.exposeID('id', { nullable: false, description: "The service's id of the appointment (uuid)." }),
     orderId: t.exposeID('orderId', { description: 'Id of the order it is for.' }),
     transactionId: t.exposeID('transactionId', {
-      description: 'Id of the transaction of that order (uuid).',
+      description: 'Id of the transaction that the order belongs to (uuid).',
     }),
     userId: t.exposeID('userId', { description: 'Id of the user it is for.' }),
     type: t.field({
@@ -120,7 +120,7 @@ appointmentRef.implement({
       type: 'JSON',
       extensions: needsScope('read:profile'),
       description:
-        "The provider's own details of what happened last, such as a reason of cancellation. Needs the scope read:profile.",
+        "The provider's own details of the latest event, such as the reason for a cancellation. Needs the scope read:profile.",
       resolve: (appointment) => appointment.eventData,
     }),
     events: t.field({
@@ -145,7 +145,7 @@ appointmentRef.implement({
     location: t.expose('location', {
       type: coordinatesRef,
       extensions: needsScope('read:profile', atHome),
-      description: `Where that is on the map. ${homeNeedsProfile}`,
+      description: `The coordinates of the place. ${homeNeedsProfile}`,
     }),
     canReschedule: t.exposeBoolean('canReschedule', { description: 'Whether it can be moved.' }),
     accessNotes: t.exposeString('accessNotes', {

@@ -23,7 +23,7 @@ export type PhlebotomyProvider = PhlebotomyArea['providers'][number];
 export type AreaLab = AreaInfo['labs'][number];
 export type ServiceCenter = ReturnType<typeof readCenter>;
 
-/** Samples of the public service call them `tier`, and send one as text. */
+/** Samples of the public service name the field `tier`, and send a single type as text. */
 function readServiceTypes(json: unknown): readonly string[] {
   const only = text(json);
   return only === null ? texts(json) : [only];

@@ -43,7 +43,7 @@ export const readCoordinates = optional(
   record((raw) => ({ longitude: required(raw, 'lng', number), latitude: required(raw, 'lat', number) })),
 );
 
-/** How far it is, in miles; samples of the public service write the number as text. */
+/** The distance in miles; samples of the public service send the number as text. */
 export function readDistance(json: unknown): number | null {
   return typeof json === 'string' && /^\d{1,9}$/.test(json) ? Number(json) : integer(json);
 }

@@ -35,8 +35,8 @@ export const workoutKind = 'workout-stream';
 
 /**
  * The specification's identity rules: a summary is its resource and id, a sample its resource, source provider,
- * source type and timestamp, and its own type (decision 0089); the latest received replaces what was there, which is
- * the log's own order. An event of another family, or one that cannot be read, states nothing. Never throws.
+ * source type and timestamp, and its own type (decision 0089); the latest received replaces the earlier value,
+ * in the log's own order. An event of another family, or an unreadable one, has no facts. Never throws.
  */
 export function healthFactsOf(eventType: string, payload: unknown): readonly HealthFact[] {
   const resource = resourceOf(eventType);
@@ -49,12 +49,12 @@ export function healthFactsOf(eventType: string, payload: unknown): readonly Hea
   return [{ kind: summaryKind(resource), key: summary.id, at: timeOf(summary), value: payload }];
 }
 
-/** What a summary is found by: its day, else the instant that it has. */
+/** The time that a summary is found by: its day, else its instant. */
 function timeOf({ calendarDate, date, beganAt }: SummaryReading): Date {
   return calendarDate === null ? (date ?? beganAt ?? undated) : startOfDay(calendarDate);
 }
 
-/** Without a time there is no identity, so nothing is stated. */
+/** A sample without a time has no identity, so it makes no fact. */
 function sampleFacts(resource: string, batch: readonly SampleOfBatch[]): readonly HealthFact[] {
   // The samples of a batch share one source: read once, because a batch can have ten thousand of them.
   const source = readSource(batch[0]?.source);
@@ -66,7 +66,7 @@ function sampleFacts(resource: string, batch: readonly SampleOfBatch[]): readonl
   });
 }
 
-/** Two spellings of one instant are one time. Samples without a type have the key that logs have had from the start. */
+/** Two spellings of one instant are one time. Samples without a type have the same key as in logs of earlier versions. */
 export function sampleKey(source: HealthSource | null, at: Date, type: string | null): string {
   const { provider = null, type: sourceType = null } = source ?? {};
   return JSON.stringify([provider, sourceType, at.getTime(), ...(type === null ? [] : [type])]);

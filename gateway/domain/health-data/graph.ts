@@ -56,7 +56,7 @@ export const healthSummaryRef = builder.objectRef<HealthSummary>('HealthSummary'
     calendarDate: t.expose('calendarDate', {
       type: 'Date',
       description:
-        "The day, at the user's place; of a summary without one the day it began, where that can be told.",
+        "The day in the user's time zone; if the service sent none, the local day on which the summary starts, when known.",
     }),
     date: t.expose('date', { type: 'DateTime', description: 'The day as an instant.' }),
     timezoneOffset: t.exposeInt('timezoneOffset', { description: 'Offset from UTC, in seconds.' }),
@@ -88,7 +88,7 @@ export const healthSampleRef = builder.objectRef<HealthSample>('HealthSample').i
     timestamp: t.expose('timestamp', {
       type: 'DateTime',
       description:
-        'When it was measured; null where the service sent an interval alone. Of equal resource, provider, source type, timestamp (else `start`) and `type` the latest received value counts.',
+        'When it was measured; null when the service sent only an interval. Of samples with the same resource, provider, source type, timestamp (else `start`) and `type`, only the latest received is shown.',
     }),
     start: t.expose('start', { type: 'DateTime', description: 'Begin of the interval it covers.' }),
     end: t.expose('end', { type: 'DateTime', description: 'End of the interval it covers.' }),
@@ -161,14 +161,14 @@ workoutStreamRef.implement({
 
 /** How many rows come is known only when they are there. */
 const cost = { field: 1, multiplier: maxRows };
-const bound = `a stretch with more than ${maxRows.toLocaleString('en')} is refused.`;
+const bound = `a range with more than ${maxRows.toLocaleString('en')} is refused.`;
 
 builder.objectFields(userRef, (t) => ({
   healthSummaries: t.field({
     type: [healthSummaryRef],
     nullable: false,
     complexity: cost,
-    description: `Summaries that came by webhook, the latest version of each, latest day first and those without any date last; ${bound} Needs the scope read:health.`,
+    description: `Summaries received by webhook, the latest version of each, newest day first and those without a date last; ${bound} Needs the scope read:health.`,
     args: {
       resource: t.arg.string({ required: true, description: 'What is summed up, such as activity.' }),
       from: t.arg({ type: 'Date', description: 'The first day.' }),
@@ -181,7 +181,7 @@ builder.objectFields(userRef, (t) => ({
     type: [healthSampleRef],
     nullable: false,
     complexity: cost,
-    description: `Samples that came by webhook, the latest value of each, latest first, intervals by their start; ${bound} Needs the scope read:health.`,
+    description: `Samples received by webhook, the latest value of each, newest first, with intervals sorted by their start; ${bound} Needs the scope read:health.`,
     args: {
       resource: t.arg.string({ required: true, description: 'What was measured, such as glucose.' }),
       from: t.arg({ type: 'DateTime', description: 'Not before this instant.' }),

@@ -54,7 +54,7 @@ export async function listSamples(context: GraphContext, stretch: Stretch): Prom
   return facts.flatMap((fact) => {
     const sample = readSample(stretch.resource, parseValue(fact));
     if (sample === null) return [];
-    // Under the keys of older gateways, which had no type, a sample may be there a second time: the newest comes first.
+    // A sample may be in the log twice: earlier versions had no type in its key. The newest row comes first.
     const key = sampleKey(sample.source, fact.at, sample.type);
     if (seen.has(key)) return [];
     seen.add(key);

@@ -72,17 +72,17 @@ const readSummaryParts = optional(
   })),
 );
 
-/** The day of a date without a time: that of an instant may be another one at the user's place. */
+/** The day of a date without a time. The day of an instant may differ in the user's time zone. */
 function dayAlone(json: unknown): string | null {
   return timestamp(json) === null ? day(json) : null;
 }
 
-/** Summaries without a day name their begin (public service): of a recording, a night of sleep, a cycle. */
+/** Summaries without a day have a start (public service): of a recording, a night of sleep, a cycle. */
 function beginOf(raw: Raw): unknown {
   return raw.session_start ?? raw.period_start;
 }
 
-/** The day of the begin at the user's place, where it is a day or comes with the place's offset. */
+/** The local day of the start, if the start is a day or has the local offset. */
 function dayOfBegin(raw: Raw): string | null {
   const timezone_offset = integer(raw.timezone_offset);
   if (timezone_offset === null) return dayAlone(beginOf(raw));
@@ -144,8 +144,8 @@ export function splitBatch(payload: unknown): readonly SampleOfBatch[] | null {
 }
 
 /**
- * What tells a sample from others of its source: when it was measured and its type. The timestamp is deprecated (public
- * service), so an interval may have its start alone. Null when it does not say when.
+ * The part of a sample's key that its source does not give: its time and its type. The timestamp is deprecated (public
+ * service), so an interval may have only a start. Null when the sample has no time.
  */
 export const readSampleIdentity = optional(
   record((raw) => {

@@ -172,13 +172,13 @@ builder.objectRef<ServiceEvent>('ConnectionChanged').implement({
       resolve: ({ type, payload }) => readConnectionNews(type, payload)?.errorMessage,
     }),
     errorDetails: t.string({
-      description: 'More about what is wrong, in words of the service or the provider.',
+      description: 'Details of the error, as the service or the provider wrote them.',
       resolve: ({ type, payload }) => readConnectionNews(type, payload)?.errorDetails,
     }),
     resources: t.field({
       type: [resourceAvailabilityRef],
       nullable: false,
-      description: 'What can be had through a connection that was made.',
+      description: 'The resources of a new connection, each with its availability.',
       resolve: ({ type, payload }) => readConnectionNews(type, payload)?.resources ?? [],
     }),
   }),

@@ -68,12 +68,12 @@ const metadataRef = builder.objectRef<NonNullable<LabReportData['metadata']>>('L
       type: 'Date',
       extensions: needsScope('read:profile'),
       description:
-        'Date of birth of the patient; null when the text is no ISO 8601 date. Needs the scope read:profile.',
+        'Date of birth of the patient; null when the text is not an ISO 8601 date. Needs the scope read:profile.',
       resolve: ({ born }) => born.on,
     }),
     dobRaw: t.string({
       extensions: needsScope('read:profile'),
-      description: 'Date of birth of the patient as the report has it. Needs the scope read:profile.',
+      description: 'Date of birth of the patient, as written in the report. Needs the scope read:profile.',
       resolve: ({ born }) => born.raw,
     }),
     gender: t.exposeString('gender', {
@@ -83,20 +83,20 @@ const metadataRef = builder.objectRef<NonNullable<LabReportData['metadata']>>('L
     labName: t.exposeString('labName', { description: 'The lab that wrote the report.' }),
     reportedOn: t.field({
       type: 'Date',
-      description: 'The day of the report; null when the text is no ISO 8601 date.',
+      description: 'The day of the report; null when the text is not an ISO 8601 date.',
       resolve: ({ reported }) => reported.on,
     }),
     reportedOnRaw: t.string({
-      description: 'The day of the report, as the report has it.',
+      description: 'The day of the report, as written in the report.',
       resolve: ({ reported }) => reported.raw,
     }),
     collectedOn: t.field({
       type: 'Date',
-      description: 'The day the sample was taken; null when the text is no ISO 8601 date.',
+      description: 'The day the sample was taken; null when the text is not an ISO 8601 date.',
       resolve: ({ collected }) => collected.on,
     }),
     collectedOnRaw: t.string({
-      description: 'The day the sample was taken, as the report has it.',
+      description: 'The day the sample was taken, as written in the report.',
       resolve: ({ collected }) => collected.raw,
     }),
     specimenNumber: t.exposeString('specimenNumber', { description: "The lab's number of the sample." }),

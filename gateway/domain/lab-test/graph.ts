@@ -43,7 +43,7 @@ const labRef = builder.objectRef<Lab>('Lab').implement({
     }),
     sampleTypesRaw: t.stringList({
       nullable: false,
-      description: 'What it takes samples of, as the service sent it, such as serum.',
+      description: 'The types of samples that it accepts, such as serum, as the service sent them.',
       resolve: (lab) => [...lab.sampleTypes],
     }),
     logoUrl: t.expose('logoUrl', { type: 'URL', description: 'Address of its logo.' }),

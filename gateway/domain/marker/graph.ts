@@ -83,7 +83,7 @@ markerRef.implement({
       description: 'Whether it can be ordered; null when the service does not say.',
     }),
     isALaCarteEnabled: t.exposeBoolean('isALaCarteEnabled', {
-      description: 'Whether it can be ordered singly, without a lab test around it.',
+      description: 'Whether it can be ordered on its own, without a lab test.',
     }),
     commonTurnaroundDays: t.exposeInt('commonTurnaroundDays', {
       description: 'How many days its results usually take.',
@@ -150,10 +150,11 @@ builder.queryFields((t) => ({
       ...connectionArgs('markers'),
       labTestIds: t.arg.idList({ description: 'Ids of the lab tests in the set (uuid).' }),
       addOnProviderIds: t.arg.stringList({
-        description: "The lab's own codes of single markers to add, 100 at most.",
+        description:
+          "The lab's own codes of single markers to add, at most 100; cannot be combined with addOnMarkerIds.",
       }),
       addOnMarkerIds: t.arg.idList({
-        description: 'Ids of single markers to add, 100 at most; give these or addOnProviderIds.',
+        description: 'Ids of single markers to add, at most 100; cannot be combined with addOnProviderIds.',
       }),
     },
     resolve: (_root, args, context) => loadOrderSetMarkers(context, readOrderSet(args), args),
@@ -176,5 +177,5 @@ function readAddOn({ addOnMarkerIds, addOnProviderIds }: AddOnArguments): OrderS
   const ids = readIds('addOnMarkerIds', addOnMarkerIds);
   if (ids.length === 0) return providerIds.length === 0 ? null : { providerIds };
   if (providerIds.length === 0) return { markerIds: ids.map((id) => readIntegerId('addOnMarkerIds', id)) };
-  throw new GatewayError('BAD_USER_INPUT', 'Give either addOnMarkerIds or addOnProviderIds.');
+  throw new GatewayError('BAD_USER_INPUT', 'Give addOnMarkerIds or addOnProviderIds, not both.');
 }

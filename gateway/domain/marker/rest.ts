@@ -79,8 +79,8 @@ const readMarker = record((raw) => ({
 const readCountedPage = pageReader('markers', readMarker);
 
 /**
- * A page of markers. `total` may count the page only (public service): without `pages` to agree with it, it is believed
- * only where it is more than that.
+ * A page of markers. `total` may count the page only (public service). Without a `pages` that agrees with it, it is used
+ * only if it is larger than the page.
  */
 function readMarkerPage(json: unknown): Page<Marker> {
   const page = readCountedPage(json);
@@ -93,7 +93,7 @@ export interface OrderSet {
   readonly addOn: AddOn | null;
 }
 
-/** Single markers to add, by either kind of id: the public service takes no two kinds at once. */
+/** Single markers to add, by one kind of id: the public service does not accept both kinds at once. */
 export type AddOn = { readonly markerIds: readonly number[] } | { readonly providerIds: readonly string[] };
 
 /** What an order set measures (`POST /v3/lab_tests/list_order_set_markers`: a POST that only reads). */

@@ -228,7 +228,7 @@ orderRef.implement({
     requisitionFormUrl: t.expose('requisitionFormUrl', {
       type: 'URL',
       extensions: needsScope('read:profile'),
-      description: 'Address of the requisition form, which names the patient. Needs the scope read:profile.',
+      description: 'URL of the requisition form, which names the patient. Needs the scope read:profile.',
     }),
     passthrough: t.exposeString('passthrough', {
       description: 'Your own text, as given when the order was placed.',

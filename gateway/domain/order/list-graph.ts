@@ -96,7 +96,7 @@ function unite(
 
 function listConnection(context: GraphContext, args: ListArguments, userId: string | null) {
   const filter = readFilter(args.filter, userId);
-  // Whether a text is in a name tells the name, letter by letter.
+  // A search by name reveals the name, letter by letter.
   if (filter.search !== undefined) context.service.require('read:profile');
   return newestFirstConnection(args, listCursors(context, ['orders', filter]), {
     fetch: async (range) => {

@@ -127,7 +127,7 @@ builder.mutationFields((t) => ({
     type: simulateOrderResult,
     nullable: false,
     description:
-      'Moves an order along its life; sandbox deployments only. Viewer tokens need the scopes read:orders and simulate:orders.',
+      'Moves an order through its statuses; sandbox deployments only. Viewer tokens need the scopes read:orders and simulate:orders.',
     args: {
       id: t.arg.id({ required: true, description: "The order's id (uuid)." }),
       finalStatus: t.arg.string({

@@ -30,7 +30,7 @@ export const orderDetailsRef = builder.objectRef<OrderDetails>('OrderDetails').i
   fields: (t) => ({
     id: t.exposeID('id', { description: "The service's id of the record (uuid)." }),
     appointmentId: t.exposeID('appointmentId', {
-      description: 'Id of the appointment (uuid); null for kits and before there is one.',
+      description: 'Id of the appointment (uuid); null for kits and before an appointment is made.',
     }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When the record was made.' }),
     updatedAt: t.expose('updatedAt', { type: 'DateTime', description: 'When the record last changed.' }),

@@ -104,7 +104,7 @@ export function findPatientIssues(order: PatientPart): readonly InputIssue[] {
   ];
 }
 
-/** Something, an at sign, and something with a dot inside; the service knows more. */
+/** Text, an at sign, and text with a dot inside; the service checks the rest. */
 function isEmail(text: string): boolean {
   const at = text.indexOf('@', 1);
   return !/\s/.test(text) && at > 0 && text.lastIndexOf('.', text.length - 2) > at + 1;

@@ -3,14 +3,14 @@ import type { WrittenDate } from './rest.ts';
 
 type Fields<Parent> = PothosSchemaTypes.ObjectFieldBuilder<typeof builder.$inferSchemaTypes, Parent>;
 
-/** The way of a sample, with the dates that labs write as text. */
+/** The dates of a sample, which labs write as text. */
 interface SampleDates {
   readonly collected: WrittenDate;
   readonly received: WrittenDate;
   readonly reported: WrittenDate;
 }
 
-/** The fields of the dates of a sample: an instant, a day and the text of each. */
+/** Fields for the dates of a sample: an instant, a day and the text of each. */
 export function sampleDateFields<Parent extends SampleDates>(t: Fields<Parent>) {
   const taken = dateFields(t, 'When the sample was taken', ({ collected }: Parent) => collected);
   const received = dateFields(t, 'When the lab received it', (parent: Parent) => parent.received);
@@ -25,7 +25,7 @@ export function sampleDateFields<Parent extends SampleDates>(t: Fields<Parent>) 
   };
 }
 
-/** The same for what has the date of its report alone. */
+/** The same for a type with only the date of its report. */
 export function reportDateFields<Parent extends Pick<SampleDates, 'reported'>>(
   t: Fields<Parent>,
   what: string,
@@ -38,12 +38,12 @@ function dateFields<Parent>(t: Fields<Parent>, what: string, read: (parent: Pare
   return {
     at: t.field({
       type: 'DateTime',
-      description: `${what}; null where the service sent no ISO 8601 date with a time.`,
+      description: `${what}; null unless the service sent an ISO 8601 date with a time.`,
       resolve: (parent) => read(parent).at,
     }),
     on: t.field({
       type: 'Date',
-      description: `${what}, as a day, also where there is no time; null where the service sent no ISO 8601 date.`,
+      description: `${what}, as a day; null unless the service sent an ISO 8601 date, with or without a time.`,
       resolve: (parent) => read(parent).on,
     }),
     raw: t.string({

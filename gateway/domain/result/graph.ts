@@ -77,7 +77,7 @@ const metadataRef = builder.objectRef<ResultMetadata>('ResultMetadata').implemen
     birthDateRaw: t.string({
       extensions: needsScope('read:profile'),
       description:
-        'Birth date of the patient as the lab wrote it, in whatever form. Needs the scope read:profile.',
+        'Birth date of the patient as the lab wrote it, in any format. Needs the scope read:profile.',
       resolve: (metadata) => metadata.birthDate,
     }),
     provider: t.exposeString('provider', { description: 'The physician who ordered the test.' }),
@@ -120,14 +120,14 @@ const performingLaboratoryRef = builder.objectRef<PerformingLaboratory>('Perform
   fields: (t) => ({
     code: t.exposeString('code', {
       nullable: false,
-      description: 'The code that the service lists it under.',
+      description: 'Its code, as the service sent it.',
     }),
     name: t.exposeString('name', { description: 'Its name.' }),
     phoneNumber: t.exposeString('phoneNumber', { description: 'Its phone number.' }),
     medicalDirector: t.exposeString('medicalDirector', {
-      description: 'The physician who answers for its work.',
+      description: 'The physician who is responsible for its work.',
     }),
-    address: t.expose('address', { type: addressRef, description: 'Where it is.' }),
+    address: t.expose('address', { type: addressRef, description: 'Its address.' }),
   }),
 });
 
@@ -145,12 +145,14 @@ const sampleRef = builder.objectRef<ResultSample>('ResultSample').implement({
     performingLaboratories: t.field({
       type: [performingLaboratoryRef],
       nullable: false,
-      description: 'The laboratories that worked on it, each with where it is and who answers for it.',
+      description: 'The laboratories that worked on it, with their addresses and medical directors.',
       resolve: (sample) => sample.laboratories,
     }),
     fasting: t.exposeBoolean('fasting', { description: 'Whether the patient was fasting.' }),
     notes: t.exposeString('notes', { description: 'Clinical notes on it.' }),
-    information: t.exposeString('information', { description: 'Clinical information that came with it.' }),
+    information: t.exposeString('information', {
+      description: 'Clinical information that was sent with the sample.',
+    }),
     totalVolume: t.exposeString('totalVolume', {
       description: 'The volume of the sample, with its unit, as the lab wrote it.',
     }),

@@ -8,11 +8,11 @@ const documentKind = builder.enumType('DocumentKind', {
   values: {
     RESULT: {
       description:
-        'The report of its results, which names the patient. Viewer tokens need the scope read:results.',
+        'The report of the results, which names the patient. Viewer tokens need the scope read:results.',
     },
     REQUISITION: {
       description:
-        'The form that asks the lab for the test, which names the patient. Viewer tokens need the scope read:profile.',
+        'The form that orders the test from the lab, which names the patient. Viewer tokens need the scope read:profile.',
     },
   } as const,
 });
@@ -57,7 +57,7 @@ builder.mutationField('createDocumentTicket', (t) =>
     type: createDocumentTicketResult,
     nullable: false,
     description:
-      "Makes a short-lived ticket for one fetch of an order's document as PDF. Viewer tokens need the scope read:orders beside that of the document.",
+      "Makes a short-lived ticket for one download of an order's document as PDF. Viewer tokens need the scope read:orders and that of the document.",
     args: {
       input: t.arg({ type: createDocumentTicketInput, required: true, description: 'Which document.' }),
     },

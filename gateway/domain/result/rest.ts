@@ -173,7 +173,7 @@ export function getResultMetadata(service: Service, order: CurrentOrder): Promis
   });
 }
 
-/** Documents of an order: where they are, and what a viewer token needs for them beside read:orders. */
+/** Documents of an order: their paths, and the scopes that a viewer token needs in addition to read:orders. */
 const documents = {
   RESULT: { operation: 'result.pdf', path: 'result/pdf', scope: 'read:results' },
   REQUISITION: { operation: 'result.requisition-pdf', path: 'requisition/pdf', scope: 'read:profile' },
@@ -181,7 +181,7 @@ const documents = {
 
 export type DocumentKind = keyof typeof documents;
 
-/** The scope a viewer token needs for a document, beside read:orders. */
+/** The scope that a viewer token needs for a document, in addition to read:orders. */
 export function scopeOfDocument(kind: DocumentKind): 'read:results' | 'read:profile' {
   return documents[kind].scope;
 }

@@ -74,42 +74,42 @@ const connectionFaultRef = builder.objectRef<ConnectionFault>('ConnectionFault')
 });
 
 const scopeSetRef = builder.objectRef<ScopeSet>('ScopeRequirements').implement({
-  description: "Scopes of a provider: what its user can allow, in the provider's own words.",
+  description: "Scopes that a user can grant at a provider, under the provider's own names.",
   fields: (t) => ({
     required: t.stringList({
       nullable: false,
-      description: 'Those that the resource cannot do without.',
+      description: 'Scopes without which the resource is not available.',
       resolve: (scopes) => [...scopes.required],
     }),
     optional: t.stringList({
       nullable: false,
-      description: 'Those that bring more of the resource.',
+      description: 'Scopes that give access to more of the resource.',
       resolve: (scopes) => [...scopes.optional],
     }),
   }),
 });
 
 const scopeGrantsRef = builder.objectRef<ScopeGrants>('ScopeRequirementGrants').implement({
-  description: 'Which scopes of a resource the user allowed at the provider.',
+  description: 'The scopes of a resource that the user granted or denied at the provider.',
   fields: (t) => ({
     userGranted: t.expose('userGranted', {
       type: scopeSetRef,
       nullable: false,
-      description: 'What the user allowed.',
+      description: 'The scopes that the user granted.',
     }),
     userDenied: t.expose('userDenied', {
       type: scopeSetRef,
       nullable: false,
-      description: 'What the user did not allow.',
+      description: 'The scopes that the user denied.',
     }),
   }),
 });
 
-/** Shown of connections, and in the news of one. */
+/** Shown for connections and for events of connections. */
 export const resourceAvailabilityRef = builder
   .objectRef<ResourceAvailability>('ResourceAvailability')
   .implement({
-    description: 'What can be had of one resource through a connection.',
+    description: 'The availability of one resource of a connection.',
     fields: (t) => ({
       resource: t.exposeString('resource', {
         nullable: false,
@@ -117,13 +117,14 @@ export const resourceAvailabilityRef = builder
       }),
       status: t.field({
         type: resourceStatus.ref,
-        description: 'Whether it can be had; null when the status is not one of these.',
+        description: 'Whether the resource is available; null when the status is not one of these.',
         resolve: (availability) => resourceStatus.known(availability.status),
       }),
       statusRaw: t.exposeString('status', { description: 'The status as the service sent it.' }),
       scopeRequirements: t.expose('scopeRequirements', {
         type: scopeGrantsRef,
-        description: 'What the user allowed for it at the provider; null where the service does not say.',
+        description:
+          'The scopes that the user granted or denied at the provider; null when the service does not send them.',
       }),
     }),
   });

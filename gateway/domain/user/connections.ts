@@ -20,7 +20,7 @@ export type UserHistoricalPulls = ReturnType<typeof readUserPulls>;
 export type ProviderHistoricalPulls = UserHistoricalPulls['providers'][number];
 export type HistoricalPull = ProviderHistoricalPulls['pulls'][number];
 
-/** What can be had of one resource through a connection. */
+/** The availability of one resource of a connection. */
 export interface ResourceAvailability extends ReturnType<typeof readAvailability> {
   readonly resource: string;
 }
@@ -55,7 +55,7 @@ const readAvailability = record((raw) => ({
 
 const readAvailabilities = entries(readAvailability);
 
-/** What can be had through a connection, by resource; none for what is no map. */
+/** Reads the availability of a connection's resources; an empty list for anything but a map. */
 export function readResources(json: unknown): readonly ResourceAvailability[] {
   return readAvailabilities(json).map(([resource, availability]) => ({ resource, ...availability }));
 }

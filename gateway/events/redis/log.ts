@@ -142,7 +142,7 @@ async function append({ calls, hints, seal }: RedisLogParts, message: NewMessage
   return { position, duplicate: duplicate === 1, altered };
 }
 
-/** Keys and facts by turns. */
+/** Keys and facts, alternating. */
 function toFacts(keysAndFacts: readonly Buffer[], query: FactQuery, seal: Seal): readonly StoredFact[] {
   const facts: StoredFact[] = [];
   for (let index = 0; index + 1 < keysAndFacts.length; index += 2) {

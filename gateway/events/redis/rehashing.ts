@@ -7,7 +7,7 @@ import { keyPrefix, readScript } from './script.ts';
 
 const script = readScript('rehash');
 const scannedShape = z.tuple([redisText, z.array(redisText)]);
-/** Message ids looked at per step. */
+/** Message ids read per step. */
 const chunk = '500';
 /** A position and a SHA-256 in hexadecimal digits; keyed hashes are longer. */
 const plain = /^(\d+) ([0-9a-f]{64})$/;
@@ -19,8 +19,8 @@ export interface RehashingParts {
 }
 
 /**
- * Puts a key to hashes that a version before this one kept without one, in steps. Can be broken off and begun again at any
- * time, and by several gateways at once.
+ * Replaces plain hashes of an earlier version by keyed ones, in steps. It can be stopped and restarted at any time, and
+ * several gateways may run it at once.
  */
 export async function rehashAll({ reads, calls, seal }: RehashingParts): Promise<void> {
   let cursor = '0';

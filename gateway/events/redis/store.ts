@@ -82,7 +82,7 @@ export async function openRedisStore(url: string, options: RedisOptions): Promis
     const word = await openWord({ reads, writes, hints });
     const stopHearing = startHearing({ bus, hints, readEnd, lookAtReplicas: replicas.look });
     const seal = createSeal(options.keys);
-    // In the background. What fails is tried again at the next start.
+    // In the background. A failed migration runs again at the next start.
     if (options.keys.length > 0) rehashAll({ reads, calls, seal }).catch(() => undefined);
     const close = () => {
       stopHearing();

@@ -2,10 +2,10 @@ import type { DatabaseSync } from 'node:sqlite';
 import type { Seal } from '../seal.ts';
 import { readBytes, readText } from './rows.ts';
 
-/** Rows changed per step: webhooks are written in between. */
+/** Rows changed per step; webhooks are written between steps. */
 const chunk = 2000;
 
-/** Puts a key to hashes that were kept without one. */
+/** Replaces plain hashes by keyed ones. */
 export function createRehashing(database: DatabaseSync, seal: Seal) {
   const selectPlain = database.prepare(
     `SELECT message_id, body_hash FROM messages
@@ -15,14 +15,14 @@ export function createRehashing(database: DatabaseSync, seal: Seal) {
 
   return {
     /**
-     * One step, which is one transaction. Can be broken off and begun again at any time.
+     * Runs one step as one transaction. It can be stopped and restarted at any time.
      * @param after the last message id of the step before
      * @returns where the next step begins; null when none is left
      */
     rehash: (after: string): string | null => {
       const rows = selectPlain.all(after);
       if (rows.length > 0) {
-        // What is replaced must not stay readable in the file's free places.
+        // The old hashes must not stay readable in free pages of the file.
         database.exec('PRAGMA secure_delete = ON; BEGIN IMMEDIATE');
         try {
           for (const row of rows)
@@ -35,7 +35,7 @@ export function createRehashing(database: DatabaseSync, seal: Seal) {
       }
       const last = rows.at(-1);
       if (last !== undefined && rows.length === chunk) return readText(last, 'message_id');
-      // Nor in the pages that the write-ahead log still has of before.
+      // Nor in old pages of the write-ahead log.
       if (after !== '' || rows.length > 0) database.exec('PRAGMA wal_checkpoint(TRUNCATE)');
       return null;
     },

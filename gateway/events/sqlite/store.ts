@@ -61,7 +61,7 @@ export async function openSqliteStore(path: string, { keys, access }: SqliteOpti
     if (!appends.areUnderWay()) noteOthers(readOr(head, reading.head));
   }, lookEveryMs).unref();
 
-  // In the background: webhooks are written in between. What fails is tried again at the next start.
+  // In the background: webhooks are written in between. A failed migration runs again at the next start.
   if (access === 'exclusive' && keys.length > 0) rehashAll(writer).catch(() => undefined);
 
   const log: EventLog = {
@@ -129,7 +129,7 @@ async function checkOrLeave(file: LogFile, writer: WriterThread): Promise<void> 
   }
 }
 
-/** Hashes that a version before this one kept without a key. */
+/** Replaces the plain hashes of an earlier version. */
 async function rehashAll(writer: WriterThread): Promise<void> {
   for (let after: string | null = ''; after !== null; ) after = await writer.call('rehash', after);
 }

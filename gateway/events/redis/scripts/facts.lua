@@ -1,4 +1,4 @@
--- Facts of one user and kind, the latest first, each behind its key; or the one of a key.
+-- Facts of one user and kind, the latest first, each after its key; or the fact of one key.
 local name, key, from, before, limit = unpack(ARGV, 2, 6)
 if key ~= '' then
   local fact = redis.call('HGET', base .. 'facts ' .. name, key)
