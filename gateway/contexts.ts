@@ -29,6 +29,13 @@ const probeMs = 2000;
 /** How long after a failed try to learn the team it is not tried again. */
 const teamRetryMs = 10_000;
 
+/** How the parts are made that decide what a caller sees, and what operations share. */
+export interface ContextFactories {
+  readonly createRights: typeof createRights;
+  readonly bindService: typeof bindService;
+  readonly createLoaders: typeof createLoaders;
+}
+
 export interface ContextParts {
   readonly config: Config;
   readonly store: EventStore;
@@ -48,6 +55,8 @@ export interface ContextParts {
   readonly onResync: (reason: GapReason) => void;
   /** Shares the processor between operations. */
   readonly scheduler: Scheduler;
+  /** Ours where left out. */
+  readonly factories?: Partial<ContextFactories> | undefined;
 }
 
 export interface Contexts {
@@ -68,6 +77,8 @@ export interface Contexts {
 
 export function createContexts(parts: ContextParts): Contexts {
   const { config, store, upstream, mint } = parts;
+  const make: ContextFactories = { createRights, bindService, createLoaders, ...parts.factories };
+  const rightsOf = createRightsOf(make.createRights);
   const attempts = createAttempts(store.replies);
   const documentTickets = createDocumentTickets(store.deposits, parts.isRevoked);
   const launchTickets = createLaunchTickets(store.deposits, parts.isRevoked);
@@ -84,7 +95,7 @@ export function createContexts(parts: ContextParts): Contexts {
   const readTeamMark = () => store.log.readMark(teamMark).catch(() => null);
 
   const bind = (to: Asked, { caller, signal, onAccess }: Bound) =>
-    bindService(to, {
+    make.bindService(to, {
       rights: rightsOf(caller),
       ordersPath: config.ordersPath,
       signal,
@@ -129,7 +140,7 @@ export function createContexts(parts: ContextParts): Contexts {
       teamId: () => teamId,
       over,
       lastEventId,
-      loaders: createLoaders(service, work),
+      loaders: make.createLoaders(service, work),
       onUnknown: oncePerValue((field, value) => {
         parts.onUnknown(field, value);
         basis?.noteTold(`unknown ${field} ${value}`, () => parts.onUnknown(field, value));
@@ -176,14 +187,15 @@ export function createContexts(parts: ContextParts): Contexts {
 }
 
 /** A caller is the same object from request to request (caller/authenticate.ts), and has the same rights in each. */
-const keptRights = new WeakMap<Caller, Rights>();
-
-function rightsOf(caller: Caller): Rights {
-  const kept = keptRights.get(caller);
-  if (kept !== undefined) return kept;
-  const rights = createRights(caller);
-  keptRights.set(caller, rights);
-  return rights;
+function createRightsOf(create: ContextFactories['createRights']): (caller: Caller) => Rights {
+  const known = new WeakMap<Caller, Rights>();
+  return (caller) => {
+    const earlier = known.get(caller);
+    if (earlier !== undefined) return earlier;
+    const rights = create(caller);
+    known.set(caller, rights);
+    return rights;
+  };
 }
 
 /** Whose service it is. */

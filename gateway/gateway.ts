@@ -4,7 +4,7 @@ import { getRequestListener } from '@hono/node-server';
 import { type AuditTrail, openAuditTrail } from './audit/trail.ts';
 import { openCallers } from './callers.ts';
 import type { Config } from './config.ts';
-import { createContexts } from './contexts.ts';
+import { type ContextFactories, createContexts } from './contexts.ts';
 import { listChangedOrders } from './domain/order/changed.ts';
 import { createAllowances } from './edge/allowances.ts';
 import { type CutReason, createBoundedServer } from './edge/connection-limits.ts';
@@ -16,6 +16,7 @@ import { createMetricsRoutes } from './edge/metrics-route.ts';
 import { createOwnHosts } from './edge/own-hosts.ts';
 import { createRoutes } from './edge/routes.ts';
 import { createScheduler } from './edge/scheduler.ts';
+import type { WholeAnswersOptions } from './edge/whole-answers.ts';
 import { GatewayError } from './errors.ts';
 import { type EventStore, openEventStore } from './events/open.ts';
 import { startReconciler } from './events/reconcile.ts';
@@ -24,6 +25,7 @@ import { createMetrics, type Metrics } from './metrics.ts';
 import { readers } from './readers.ts';
 import { keepRecent, once } from './recent.ts';
 import { closeServer, listen, localOrigins } from './server.ts';
+import type { UpstreamOptions } from './upstream/client.ts';
 import { openUpstream } from './upstream-by-events.ts';
 import { createWebhookEndpoint } from './webhooks/endpoint.ts';
 
@@ -40,6 +42,16 @@ export interface GatewayParts {
   readonly portalOrigins?: readonly string[];
   /** How long the text of `/metrics` is cached; default one second. */
   readonly metricsCacheMs?: number;
+  /** In place of our own. */
+  readonly factories?: Partial<GatewayFactories>;
+}
+
+/** How the parts are made that keep callers apart; no setting reaches them. */
+export interface GatewayFactories extends ContextFactories {
+  /** The cache key of a read of the service. */
+  readonly readKey: NonNullable<UpstreamOptions['readKey']>;
+  /** The cache key of a whole answer. */
+  readonly answerKey: NonNullable<WholeAnswersOptions['answerKey']>;
 }
 
 /** The gateway as a value: the same for the process, for tests and for the bench. */
@@ -99,6 +111,7 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
     onUnreadable: metrics.countUnreadable,
     onResync: (reason) => metrics.resyncs.inc({ reason }),
     scheduler: createScheduler(),
+    factories: parts.factories,
   });
   const isServiceReachable = keepRecent(contexts.isServiceReachable, probeEveryMs);
   const reconciler = startReconciler({
@@ -115,6 +128,7 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
       ...{ createContext: contexts.create, authenticate, endOf, guards, isAllowedOrigin, metrics, log },
       ...{ beginOperation: upstream.begin, changes: upstream.changes, hearNews },
       keepMs: config.readCacheSeconds * 1000,
+      answerKey: parts.factories?.answerKey,
       isOpen: parts.demo !== undefined,
       graphiql: parts.demo?.graphiql ?? null,
       isOwnHost,

@@ -2,7 +2,7 @@ import type { Config } from './config.ts';
 import type { EventLog, News } from './events/log.ts';
 import type { Metrics } from './metrics.ts';
 import { type Change, readTouched, toText, touchedBy } from './upstream/change.ts';
-import { createUpstream, type Upstream } from './upstream/client.ts';
+import { createUpstream, type Upstream, type UpstreamOptions } from './upstream/client.ts';
 import type { WebhookOutcome } from './webhooks/endpoint.ts';
 
 export interface HeardUpstream {
@@ -16,6 +16,7 @@ export interface HeardUpstream {
 export interface UpstreamParts {
   readonly config: Config;
   readonly serviceUrl: string;
+  readonly factories?: { readonly readKey?: UpstreamOptions['readKey'] };
 }
 
 /** What shows that the log takes webhooks. */
@@ -27,7 +28,7 @@ const heard: ReadonlySet<WebhookOutcome> = new Set(['accepted', 'duplicate', 'al
  * gateway over the log.
  */
 export function openUpstream(
-  { config, serviceUrl }: UpstreamParts,
+  { config, serviceUrl, factories }: UpstreamParts,
   { log, metrics }: { readonly log: EventLog; readonly metrics: Metrics },
 ): HeardUpstream {
   let isDeaf = false;
@@ -53,6 +54,7 @@ export function openUpstream(
     onMissed: (why) => metrics.readCache.inc({ outcome: why }),
     onDropped: (why) => metrics.readCache.inc({ outcome: why }),
     keepMs: config.readCacheSeconds * 1000,
+    readKey: factories?.readKey,
     hearNews,
     // Told even where this gateway keeps nothing: others may. Where the log is out of reach only for this one, time tells them.
     onWritten: (touched) => log.tell(toText(touched)).catch(() => undefined),

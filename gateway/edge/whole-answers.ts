@@ -20,6 +20,8 @@ export interface WholeAnswersOptions {
   /** Charges points for a cached answer. */
   readonly charge: (caller: Caller, points: number) => void;
   readonly bounds?: ShelfBounds;
+  /** Askings with equal keys share an answer; one key for each credential where left out. */
+  readonly answerKey?: ((asking: PlainAsking) => string) | undefined;
 }
 
 /**
@@ -28,7 +30,7 @@ export interface WholeAnswersOptions {
  * asks has been let in and has paid like everybody; what the operation told, metrics and the audit trail, is told again.
  */
 export function giveWholeAnswers(options: WholeAnswersOptions, answerPlainly: AnswerPlainly): AnswerPlainly {
-  const { keepMs, hearNews, changes, beginOperation, metrics, charge, bounds } = options;
+  const { keepMs, hearNews, changes, beginOperation, metrics, charge, bounds, answerKey = keyOf } = options;
   const count = (outcome: string) => metrics.wholeAnswers.inc({ outcome });
   const kept = createAnswerShelf({ keepMs, bounds, onFull: () => count('full') });
   const flights = createFlights({ hearNews, changes, beginOperation, count });
@@ -51,7 +53,7 @@ export function giveWholeAnswers(options: WholeAnswersOptions, answerPlainly: An
   return async (asking) => {
     // Whoever asks what an answer cost is told of its own.
     if (asking.head.trace !== null) return await answerPlainly(asking);
-    const key = keyOf(asking);
+    const key = answerKey(asking);
     const found = kept.take(key);
     if (found !== undefined && (await stillStands(found))) {
       count('hit');

@@ -107,6 +107,8 @@ export interface UpstreamOptions {
   readonly onMissed?: (why: 'miss' | 'unheard') => void;
   /** Told of each kept answer that is given up before its time. */
   readonly onDropped?: (why: 'changed' | 'full') => void;
+  /** Reads with equal keys share an answer; `toKey` where left out. */
+  readonly readKey?: typeof toKey | undefined;
 }
 
 /** The service behind one pool of keep-alive connections to one origin. The key goes nowhere else. */
@@ -121,6 +123,7 @@ export function createUpstream(options: UpstreamOptions): Upstream {
     onMissed,
     hearNews = async () => true,
     onWritten = async () => {},
+    readKey = toKey,
   } = options;
   const coalescer = createCoalescer({ keepMs, ...(onDropped === undefined ? {} : { onDropped }) });
 
@@ -168,7 +171,7 @@ export function createUpstream(options: UpstreamOptions): Upstream {
     const { takesKept = false, followsNews = true } = asked;
     const looks = keepMs > 0 && takesKept;
     const isHeard = !(looks && followsNews) || (await hearNews());
-    return await coalescer.share(toKey(call, asked.rights), {
+    return await coalescer.share(readKey(call, asked.rights), {
       read: (left) => {
         if (looks) onMissed?.(isHeard ? 'miss' : 'unheard');
         return readOnce(call, left);

@@ -1,40 +1,38 @@
 import { expect, test } from 'vitest';
-import { type Mutant, plantMutant } from '../support/plant-mutant.ts';
+import { createLoaders, type Loaders } from '../../gateway/graph/context.ts';
+import { toKey } from '../../gateway/upstream/request.ts';
+import { type Fault, makeWith } from '../support/replaced-parts.ts';
 import { type Find, findAnswers, findReads, gather } from './isolation/interleave.ts';
 
-const loaders = 'gateway/graph/context.ts';
-const sharing = { file: 'gateway/upstream/client.ts', from: 'coalescer.share(toKey(call, asked.rights),' };
-const mutants: readonly (Mutant & { readonly find: Find })[] = [
+let everybodys: Loaders | null = null;
+
+const faults: readonly (Fault & { readonly find: Find })[] = [
   {
     name: 'shares reads whatever their callers may see',
-    changes: [{ ...sharing, to: "coalescer.share(toKey(call, '')," }],
+    factories: { readKey: (call) => toKey(call, '') },
     find: findReads,
   },
   {
     name: 'shares reads of one path, whoever asks for whatever of it',
-    changes: [{ ...sharing, to: "coalescer.share(toKey({ ...call, query: {} }, '')," }],
+    factories: { readKey: (call) => toKey({ ...call, query: {} }, '') },
     find: findAnswers,
   },
   {
     name: 'keeps what one caller has loaded for the next',
-    changes: [
-      { file: loaders, from: 'let made: Map<unknown, unknown> | null = null;', to: 'let made = everybodys;' },
-      {
-        file: loaders,
-        from: '/** Loaders that batch and remember for one operation. */',
-        to: 'let everybodys: Map<unknown, unknown> | null = new Map();',
+    factories: {
+      createLoaders: (service, work) => {
+        everybodys ??= createLoaders(service, work);
+        return everybodys;
       },
-    ],
+    },
     find: findAnswers,
   },
 ];
 
-test.each(mutants)(
+test.each(faults)(
   'a gateway that $name is found out',
-  async ({ find, ...mutant }) => {
-    using planted = plantMutant(mutant);
-    const { createGateway } = await import(`${planted.source}/gateway/gateway.ts`);
-    await using crowd = await gather({ make: createGateway });
+  async ({ find, ...fault }) => {
+    await using crowd = await gather({ make: makeWith(fault) });
     expect(await find(crowd)).not.toBeNull();
   },
   60_000,
