@@ -251,11 +251,11 @@ test('an order set takes single markers by their ids, or by the codes of the lab
 });
 
 test.each([
-  ['both kinds of ids', 'addOnMarkerIds: ["27003"], addOnProviderIds: ["000307"]', 'either'],
+  ['both kinds of ids', 'addOnMarkerIds: ["27003"], addOnProviderIds: ["000307"]', 'not both'],
   ['an id that is no number', 'addOnMarkerIds: ["a"]', 'whole number'],
   ['101 ids', `addOnMarkerIds: [${'1,'.repeat(101)}]`, '100 ids'],
   ['101 codes', `addOnProviderIds: [${'"1",'.repeat(101)}]`, '100 ids'],
-])('an order set with %s is told before the service is asked', async (_name, args, message) => {
+])('an order set with %s is refused before the service is asked', async (_name, args, message) => {
   await using lab = await startLab();
   const { errors } = await lab.query(`{ orderSetMarkers(${args}) { nodes { id } } }`);
   expect(errors?.[0]).toMatchObject({
