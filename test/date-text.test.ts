@@ -43,7 +43,7 @@ function findGuesses(file: string, source: string): readonly string[] {
   return found;
 }
 
-test('no text becomes a date but by the one reader of dates', () => {
+test('only gateway/dates.ts parses text as a date', () => {
   const files = readdirSync(join(root, 'gateway'), { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.ts'))
     .map((name) => join('gateway', name))

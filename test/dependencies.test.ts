@@ -64,7 +64,7 @@ test('docs/dependencies.md names what runs in production, and nothing else', () 
   expect(widget.dependencies).toBeUndefined();
 });
 
-test('what is installed on any platform we run on has a hash, and no package runs a script', () => {
+test('every package of every supported platform has a hash, and none runs an install script', () => {
   const entries = Object.entries(lock.packages).filter(
     ([path, { link }]) => path.startsWith('node_modules/') && !link,
   );

@@ -35,7 +35,7 @@ test('SIGTERM ends within ten seconds a gateway whose event loop is held, and th
     ]);
 });
 
-test('one that was stopped for longer goes on', async () => {
+test('a process that was stopped for longer than the limit continues', async () => {
   const gateway = await startGatewayProcess(folder.path, env);
   process.kill(gateway.pid, 'SIGSTOP');
   // Longer than a loop may be held: what is tested is that this time does not count.

@@ -4,13 +4,13 @@ import { decodeBase64url } from '../../gateway/base64url.ts';
 
 const bytes = fc.uint8Array({ maxLength: 20 }).map((array) => Buffer.from(array));
 
-test('bytes come back from their one spelling', () => {
+test('canonical base64url decodes to its bytes', () => {
   fc.assert(
     fc.property(bytes, (some) => void expect(decodeBase64url(some.toString('base64url'))).toEqual(some)),
   );
 });
 
-test('no two texts are the same bytes', () => {
+test('no two texts decode to the same bytes', () => {
   const characters = fc.constantFrom(...'AQgwIMz_-+/= \n.é'.split(''));
   fc.assert(
     fc.property(fc.string({ unit: characters, maxLength: 6 }), (text) => {

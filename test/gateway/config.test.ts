@@ -33,7 +33,7 @@ const provider = {
 };
 
 describe('the configuration', () => {
-  test('gives metrics an address of their own, at HOST where no other is named', () => {
+  test('gives metrics a separate address, at HOST unless METRICS_HOST is set', () => {
     expect(read({ METRICS_PORT: '9464', HOST: '0.0.0.0' }).metricsAddress).toEqual({
       host: '0.0.0.0',
       port: 9464,

@@ -105,7 +105,7 @@ test('requests sent ahead on one connection are answered one after the other, in
   socket.destroy();
 });
 
-test('of 1,000 requests whose answers nobody reads one is answered, and the connection is cut', async () => {
+test('a connection with 1,000 pipelined requests and no reading is reset after one answer', async () => {
   let begun = 0;
   await using place = await serve((_request, response) => {
     begun += 1;
@@ -119,7 +119,7 @@ test('of 1,000 requests whose answers nobody reads one is answered, and the conn
   expect(place.cuts).toEqual(['pipelined']);
 });
 
-test('a client that reads nothing of its answer is cut after ten seconds', async () => {
+test('a client that reads nothing of its answer is disconnected after ten seconds', async () => {
   await using place = await serve(answerBytes(24 * mebibyte));
   const client = ask(place, ['/']);
   const socket = await unreadSocket(place.server);
@@ -132,7 +132,7 @@ test('a client that reads nothing of its answer is cut after ten seconds', async
   client.destroy();
 });
 
-test('a client that reads a large answer slowly, and does read, gets all of it', async () => {
+test('a client that reads a large answer slowly gets all of it', async () => {
   const bytes = 31 * mebibyte;
   await using place = await serve(answerBytes(bytes));
   const client = ask(place, ['/']);
@@ -149,7 +149,7 @@ test('a client that reads a large answer slowly, and does read, gets all of it',
   client.destroy();
 });
 
-test('a connection on which nothing is asked is ended after eleven seconds, though empty lines come', async () => {
+test('a connection without a request is closed after eleven seconds, even if it sends empty lines', async () => {
   await using place = await serve((_request, response) => response.end('done'));
   const client = ask(place, ['/']);
   const [socket]: Socket[] = await once(place.server, 'connection');
@@ -164,7 +164,7 @@ test('a connection on which nothing is asked is ended after eleven seconds, thou
   client.destroy();
 });
 
-test('a stream and a socket that have nothing to say stay open for an hour', async () => {
+test('an idle stream and an idle socket stay open for an hour', async () => {
   const streams: (() => void)[] = [];
   await using place = await serve((_request, response) => {
     response.write('first');
@@ -187,7 +187,7 @@ test('a stream and a socket that have nothing to say stay open for an hour', asy
   stream.destroy();
 });
 
-test('a WebSocket client that does not read is cut as well', async () => {
+test('a WebSocket client that does not read is disconnected too', async () => {
   await using place = await serve(() => {});
   const sockets = new WebSocketServer({ server: place.server });
   sockets.on('connection', (socket) => socket.send(Buffer.alloc(24 * mebibyte)));
@@ -202,7 +202,7 @@ test('a WebSocket client that does not read is cut as well', async () => {
   client.terminate();
 });
 
-test('more unread bytes than one connection may have, or all together, are cut at the next look', async () => {
+test('connections beyond the limits of unread bytes, their own or the total, are reset at the next check', async () => {
   const body = { '/large': Buffer.alloc(44 * mebibyte), '/': Buffer.alloc(30 * mebibyte) };
   await using place = await serve((request, response) =>
     response.end(request.url === '/large' ? body['/large'] : body['/']),

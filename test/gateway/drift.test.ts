@@ -145,7 +145,7 @@ test('known values count nothing', async () => {
   expect(await metric('unreadable_total', own)).toEqual([]);
 });
 
-test('`unknown` counts nothing where the service declares it as a value', async () => {
+test('`unknown` is not counted as drift where the service declares it as a value', async () => {
   await using own = await startLab({ env: readAnew });
   const [user] = own.sandbox.users();
   const [placed] = own.sandbox.orders();

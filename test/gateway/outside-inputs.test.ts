@@ -160,7 +160,7 @@ test('a viewer token in any other spelling is none', async () => {
   }
 });
 
-test('what Node warns of is a line of the log like every other', async () => {
+test('a warning of Node is a log line like every other', async () => {
   using folder = makeFolder();
   const warn = "process.on('SIGUSR2', () => setTimeout(() => {}, -1))";
   const gateway = await startGatewayProcess(folder.path, {

@@ -77,7 +77,7 @@ test('10,000 raw requests are answered with the same bytes either way', async ()
   );
 }, 300_000);
 
-test('a gateway that answers one kind of request otherwise is found out', async () => {
+test('a gateway that answers one kind of request differently fails the comparison', async () => {
   await using other = await startLab({
     env: { EVENT_LOG: 'memory:', RATE_LIMIT_POINTS: '0', SERVICE_URL: lanes.lab.serviceUrl },
   });

@@ -79,7 +79,7 @@ test('an operation weighs its fields, rows, long texts and errors, the same each
   expect((await run(rows(50))).weight).toBe(weight);
 });
 
-test('a heavy operation is cut into slices, between which everything else has its turn', async () => {
+test('a heavy operation runs in slices, and all other work runs between them', async () => {
   const { run } = createRunner();
   let [rounds, isOver] = [0, false];
   const running = run(rows(200)).finally(() => {
@@ -123,13 +123,13 @@ test('a light operation does not wait for the heavy ones of its own caller', asy
   expect(ended).toEqual(['light', 'heavy', 'heavy']);
 });
 
-test('what a heavy operation loads is loaded in one batch all the same', async () => {
+test('a heavy operation still loads its rows in one batch', async () => {
   const { run, batches } = createRunner();
   await run('{ groups(first: 90) { inner { inner { id batched { value } } } } }');
   expect(batches).toEqual([90]);
 });
 
-test('an answer that weighs too much is refused on the way', async () => {
+test('an answer with too large a weight is refused during execution', async () => {
   const { run, resolved } = createRunner({ weightOfTeam: 1000 });
   await expect(run(rows(1000))).rejects.toMatchObject({ code: 'QUERY_TOO_COSTLY' });
   await nextRound();
@@ -144,7 +144,7 @@ test('one heavy operation too many is refused, until one has ended', async () =>
   expect((await run(rows(100))).result.errors).toBeUndefined();
 });
 
-test('one whose client has left gives up its turns and its place', async () => {
+test('an operation whose client has left gives up its turns and its place', async () => {
   const { run, resolved } = createRunner({ heavyOperations: 1 / 20 });
   const left = new AbortController();
   const abandoned = run(rows(100), { name: 'left', left: left.signal }).catch((error: unknown) => error);

@@ -73,7 +73,7 @@ test('connections to one port are spread over the processes that share it', asyn
   expect(Math.min(...counts)).toBeGreaterThanOrEqual(10);
 });
 
-test('a webhook to the port reaches the subscribers of all processes; one that is killed costs nobody a change', async () => {
+test('a webhook to the port reaches the subscribers of all processes; when one is killed, no subscriber misses a change', async () => {
   const { orderId } = world.freshOrder();
   const streams = await subscribeMany(orderId);
   expect(new Set((await Promise.all(streams.map(hear))).map(({ step }) => step))).toEqual(
@@ -95,14 +95,14 @@ test('a webhook to the port reaches the subscribers of all processes; one that i
   await Promise.all([...streams, ...resumed].map((stream) => stream.close()));
 });
 
-test('one that is ended leaves the port to the others', async () => {
+test('a process that ends leaves the port to the others', async () => {
   const again = await world.startGateway();
   expect(await gateways[0]?.end('SIGTERM')).toBe(0);
   for (let turn = 0; turn < 10; turn += 1) expect(await ask()).toEqual({ __typename: 'Query' });
   expect(await again.end('SIGTERM')).toBe(0);
 });
 
-test('the port of a gateway that shares it is taken for one that does not', async () => {
+test('a gateway without REUSE_PORT cannot listen on a shared port', async () => {
   const sharing = await world.startGateway();
   const { port } = new URL(sharing.url);
   await using alone = await startWorld();

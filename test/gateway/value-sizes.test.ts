@@ -129,7 +129,7 @@ test('an answer has 1,000 errors at most', () => {
   expect(masked.errors?.at(-1)?.path).toEqual(['rows', 999]);
 });
 
-test('a document that is no list’s is refused before it is parsed, where the list is enforced', async () => {
+test('an unlisted document is refused before it is parsed, where the list is enforced', async () => {
   await using strict = await startLab({ env: { PERSISTED_OPERATIONS: 'enforce' } });
   const token = await strict.tokenFor(strict.sandbox.users()[0]?.userId ?? '');
   for (const [, ask] of waysWith(() => token)) {

@@ -10,7 +10,7 @@ export interface Order {
   readonly token: string;
 }
 
-// A process of its own: what it takes of the processor is not the gateway's, and it makes way for the gateway.
+// A separate process: its processor time is not the gateway's, and it has a lower priority than the gateway.
 setPriority(10);
 const { name, url, token }: Order = JSON.parse(process.argv[2] ?? '{}');
 const attack = attacks[name];

@@ -5,7 +5,7 @@ import { pipeline } from './pipelining.ts';
 import { leaveUnread } from './unread-answers.ts';
 import { floodWithUnfinished } from './webhook-starvation.ts';
 
-/** What an attacker knows: the address, and the token of a viewer with the default limits. */
+/** The knowledge of an attacker: the address, and the token of a viewer with the default limits. */
 export interface Assault {
   readonly url: string;
   readonly token: string;
@@ -26,7 +26,7 @@ const smallQuery = '{ viewer { kind } }';
 /** As many as a connection may send ahead, and far more. */
 const aheads = [30, 1000] as const;
 
-/** What outsiders have tried, by name. */
+/** The attacks by name. */
 export const attacks: Readonly<Record<string, Attack>> = {
   'unread answers, anonymous': (assault) => leaveUnreadEach(assault, { connections: 50, ask: file }),
   'unread answers, with a token': (assault) =>

@@ -1,9 +1,9 @@
 import type { RoundReport } from './round.ts';
 
-/** What holds throughout every attack. */
+/** Limits throughout every attack. */
 export const bounds = { memoryMiB: 400, slowdown: 5, healthMs: 250, endMs: 10_000 } as const;
 
-/** What of a round broke a bound, in words; none where all of them held. */
+/** Names of the limits that a round exceeded. */
 export function findBroken(report: RoundReport): readonly string[] {
   const slowdown = report.besieged.p95 / report.quiet.p95;
   return [
@@ -13,7 +13,7 @@ export function findBroken(report: RoundReport): readonly string[] {
   ];
 }
 
-/** The same, but for what a busy machine breaks. */
+/** The same without the limits that a busy machine exceeds. */
 export function findBrokenAnywhere({
   memoryMiB,
   webhooks,

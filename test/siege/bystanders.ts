@@ -24,11 +24,11 @@ export interface BystandersReport {
   readonly viewer: Timing;
   readonly webhooks: { readonly sent: number; readonly turnedAway: number };
   readonly slowestHealthMs: number;
-  /** Questions of the viewer or for health that had no good answer. */
+  /** Queries of the viewer and health checks without a good answer. */
   readonly failed: number;
 }
 
-/** Those who use a gateway while others attack it: a viewer, a service that sends webhooks, and who asks for its health. */
+/** Clients that use a gateway during an attack: a viewer, a sender of webhooks, and a health check. */
 export interface Bystanders extends Disposable {
   readonly live: (ms: number) => Promise<BystandersReport>;
 }

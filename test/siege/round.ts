@@ -31,7 +31,7 @@ export interface RoundReport {
   /** Genuine webhooks, and those of them that were not acknowledged. */
   readonly webhooks: { readonly sent: number; readonly turnedAway: number };
   readonly slowestHealthMs: number;
-  /** Questions of the viewer or for health that had no good answer. */
+  /** Queries of the viewer and health checks without a good answer. */
   readonly failed: number;
   /** From SIGTERM to the end of the process, and its exit code; null where a signal ended it. */
   readonly endedMs: number;

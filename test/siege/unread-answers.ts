@@ -15,7 +15,7 @@ export interface UnreadReport {
   readonly slowestMs: number;
 }
 
-/** A client that does not read hears of the end of its connection only when it writes. */
+/** A client that does not read notices the end of its connection only when it writes. */
 const probeMs = 250;
 
 /** Asks over many connections and reads no answer; resolves when the gateway has closed them all, or the signal aborts. */

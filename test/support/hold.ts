@@ -1,6 +1,6 @@
 import process from 'node:process';
 
-/** Imported before a gateway: SIGUSR2 holds its event loop for good, as a rule that never ends would. */
+/** Imported before a gateway: SIGUSR2 blocks its event loop forever, like a rule that never ends. */
 process.on('SIGUSR2', () => {
   for (;;);
 });

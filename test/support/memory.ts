@@ -6,7 +6,7 @@ function readResidentMemory(pid: number): number {
   return Number(kibibytes) / 1024;
 }
 
-/** Looks at a process while something goes on, and tells the most that it had. */
+/** Samples the memory of a process while something runs, and returns the peak. */
 export async function watchMemory<T>(
   pid: number,
   work: Promise<T>,

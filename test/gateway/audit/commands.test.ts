@@ -76,7 +76,7 @@ test('what is found is said in words, and ends with 1', async () => {
   expect(off.said).toContain('AUDIT_TRAIL is off');
 });
 
-test('a line that stands for several accesses is found by any time between the first and the last of them', async () => {
+test('a line for several accesses is found by any time between the first and the last of them', async () => {
   using folder = makeFolder();
   vi.useFakeTimers({ toFake: ['Date'], now: new Date('2026-03-01T08:00:00Z') });
   const trail = await openTrail(folder.path);

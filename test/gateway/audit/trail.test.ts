@@ -135,7 +135,7 @@ describe('equal accesses of many operations', () => {
     expect(counted.reduce((sum, count) => sum + count, 0)).toBe(6);
   });
 
-  test('are forgotten in time, however many different ones come', async () => {
+  test('are counted in a bounded number of windows, however many different accesses come', async () => {
     const written: AccessRecord[] = [];
     const repeats = new RepeatedAccesses((record) => written.push(record));
     for (let index = 0; index < 10_001; index += 1) {

@@ -166,7 +166,7 @@ describe.each([
     });
   });
 
-  test('what a store changes of a text on its way does not keep it from being opened', {
+  test('a value opens although the store changed the text of its row', {
     timeout,
   }, async () => {
     using place = openPlace();
@@ -179,7 +179,7 @@ describe.each([
     });
   });
 
-  test('no hash of a body or of an input can be guessed', { timeout }, async () => {
+  test('no stored hash lets a body or an input be guessed', { timeout }, async () => {
     using place = openPlace();
     await using store = await place.open([key]);
     const message = newMessage('a', { body: Buffer.from('{"data":{"glucose":97}}') });
@@ -193,7 +193,7 @@ describe.each([
     expect(await store.log.append(newMessage('a'))).toMatchObject({ duplicate: true, altered: true });
   });
 
-  test('hashes that an earlier version kept are given a key, also when a start is broken off', {
+  test('plain hashes of an earlier version are keyed, even if a start was interrupted', {
     timeout,
   }, async () => {
     using place = openPlace();
@@ -225,7 +225,9 @@ describe.each([
     }
   });
 
-  test('an older key still compares, and without it nothing is said to be altered', { timeout }, async () => {
+  test('hashes under an older key are compared, and without that key no message counts as altered', {
+    timeout,
+  }, async () => {
     using place = openPlace();
     const newKey = randomBytes(32);
     const other = newMessage('a', { body: Buffer.from('{}') });

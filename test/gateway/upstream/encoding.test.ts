@@ -21,7 +21,7 @@ function encoded(body: Buffer, encoding: string, status = 200, type = 'applicati
 
 const text = JSON.stringify(orders);
 
-test('the service is told that compressed answers are read', async () => {
+test('the service is asked for compressed answers', async () => {
   await using open = await openUpstream([encoded(gzipSync(text), 'gzip')]);
   await open.upstream.read({ ...call, headers: { 'Accept-Encoding': 'identity' } }, rights);
   await open.upstream.write({ operation: 'order.create', method: 'POST', path: '/order', body: {} });
@@ -54,7 +54,7 @@ test('a refusal that comes compressed says what was wrong', async () => {
   });
 });
 
-test('a failure whose body cannot be decoded is told by its status', async () => {
+test('a failure whose body cannot be decoded is recognized by its status', async () => {
   await using open = await openUpstream([encoded(Buffer.from('<html>'), 'gzip', 403)]);
   await expect(open.upstream.read(call, rights)).rejects.toMatchObject({ code: 'UPSTREAM_FORBIDDEN' });
 });
@@ -95,7 +95,7 @@ test.each<readonly [string, (body: Buffer) => Buffer]>([
   expect(open.service.calls()).toHaveLength(1);
 });
 
-test('the bound is that of the unfolded answer, to the byte', async () => {
+test('the limit applies to the decompressed answer, to the byte', async () => {
   const exact = JSON.stringify('x'.repeat(998));
   await using open = await openUpstream([encoded(gzipSync(exact), 'gzip')], { maxBodyBytes: 1000 });
   expect(await open.upstream.read(call, rights)).toHaveLength(998);
@@ -111,7 +111,7 @@ async function bytesOf(opened: UpstreamFile | undefined): Promise<Buffer> {
   return Buffer.concat(await Array.fromAsync(opened?.body ?? []));
 }
 
-test('a file is asked for as it is, and its length is told', async () => {
+test('a file is requested uncompressed, and clients get its length', async () => {
   await using open = await openUpstream([
     (response) => response.writeHead(200, { 'content-type': accept, 'content-length': pdf.length }).end(pdf),
   ]);
@@ -140,7 +140,7 @@ test.each<readonly [string, Buffer]>([
   expect(await bytesOf(opened)).toEqual(pdf);
 });
 
-test('a compressed file that breaks breaks the stream, and one that nobody reads is let go', async () => {
+test('a broken compressed file breaks the stream, and an unread one is released', async () => {
   const half = gzipSync(pdf).subarray(0, 50);
   await using open = await openUpstream([encoded(half, 'gzip', 200, accept)]);
   const broken = await open.upstream.open(file, { accept });

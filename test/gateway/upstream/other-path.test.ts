@@ -41,14 +41,14 @@ test.each<readonly [string, Answer]>([
   },
 );
 
-test('where the list with a slash is there, nothing else is asked', async () => {
+test('where the path with a slash is found, no other is asked', async () => {
   await using open = await openUpstream([users]);
   await askFor(open);
   await askFor(open);
   expect(open.service.calls()).toEqual([withSlash, withSlash]);
 });
 
-test('where neither is there, the refusal is told, and the specification’s form is asked first again', async () => {
+test('where neither path is found, the refusal is passed on, and the specification’s path is tried first again', async () => {
   await using open = await openUpstream([notFound]);
   await expect(askFor(open)).rejects.toMatchObject({ code: 'UPSTREAM_REJECTED', status: 404 });
   open.service.willAnswer(redirectTo('/login'));
@@ -56,7 +56,7 @@ test('where neither is there, the refusal is told, and the specification’s for
   expect(open.service.calls()).toEqual([withSlash, without, withSlash, without]);
 });
 
-test('a form that is no longer there is given up for the other', async () => {
+test('a path that is no longer found is replaced by the other', async () => {
   await using open = await openUpstream([notFound, users, notFound, users]);
   await askFor(open);
   await askFor(open);
@@ -64,13 +64,13 @@ test('a form that is no longer there is given up for the other', async () => {
   expect(open.service.calls()).toEqual([withSlash, without, without, withSlash, withSlash]);
 });
 
-test.each([403, 422, 500])('a failure (%d) is no reason to ask the other form', async (status) => {
+test.each([403, 422, 500])('a failure (%d) is no reason to try the other path', async (status) => {
   await using open = await openUpstream([json({}, status)], { deadlineMs: 500, retryDelayMs: 600 });
   await expect(askFor(open)).rejects.toThrow();
   expect(open.service.calls()).toEqual([withSlash]);
 });
 
-test('no redirect is followed: the key goes to no other place', async () => {
+test('no redirect is followed: the key is sent to no other address', async () => {
   await using stranger = await startMisbehavingService(users);
   await using open = await openUpstream([redirectTo(`${stranger.url}/v2/user`), users]);
   await askFor(open);

@@ -67,7 +67,7 @@ test('64 MiB in hand are as much as there may be, announced or in chunks', { tim
   expect(await endpoint.deliver(body, { id: 'msg_64' })).toBe(202);
 });
 
-test('bodies that stop coming give up their places to those that come, and are told to come again', {
+test('stalled bodies are evicted for active ones, and their senders are told to retry', {
   timeout,
 }, async () => {
   await using endpoint = await openEndpoint();

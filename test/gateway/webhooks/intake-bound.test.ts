@@ -21,7 +21,7 @@ function hold(begin: (sender: string) => Holding, sender: string, bytes: readonl
 const evictedOf = (holdings: readonly Holding[]) =>
   holdings.flatMap(({ evicted }, index) => (evicted.aborted ? [index] : []));
 
-test('where there is no room, the oldest unfinished bodies give up their places', () => {
+test('when the buffer is full, the oldest incomplete bodies are evicted', () => {
   const begin = openBound();
   const bodies = hold(begin, 'a', Array(64).fill(mebibyte));
   expect(evictedOf(bodies)).toEqual([]);
@@ -33,7 +33,7 @@ test('where there is no room, the oldest unfinished bodies give up their places'
   expect(bodies[0]?.add(1)).toBe(false);
 });
 
-test('the sender that holds most makes room for all others, small and large', () => {
+test('the sender with the most bytes is evicted for all others, small and large', () => {
   const begin = openBound();
   const others = ['b', 'c'].flatMap((sender) => hold(begin, sender, [500, mebibyte]));
   const flood = hold(begin, 'a', Array(500).fill(mebibyte));
@@ -42,7 +42,7 @@ test('the sender that holds most makes room for all others, small and large', ()
   for (const other of others) expect(other.complete()).toBe(true);
 });
 
-test('a body that has become whole is evicted by nothing, and only whole ones turn a newcomer away', () => {
+test('a complete body is never evicted, and only complete ones make new requests refused', () => {
   const begin = createIntakeBound();
   const beginA = () => begin({ sender: 'a', announcedBytes: mebibyte }) ?? expect.unreachable();
   const whole = hold(beginA, 'a', Array(64).fill(mebibyte));
@@ -56,7 +56,7 @@ test('a body that has become whole is evicted by nothing, and only whole ones tu
   expect(begin({ sender: 'b', announcedBytes: mebibyte })?.add(mebibyte)).toBe(true);
 });
 
-test('what has ended, however it ended, gives its room back once', () => {
+test('a request releases its space once, however it ended', () => {
   const begin = openBound();
   for (let round = 0; round < 1000; round += 1) {
     const [evicted, whole, left] = hold(begin, 'a', [30 * mebibyte, 20 * mebibyte, 14 * mebibyte]);

@@ -179,7 +179,7 @@ describe('a webhook is refused, and nothing of it kept,', () => {
   });
 });
 
-test('a signature over 1 MiB costs little more than its HMAC, however many stand beside it', () => {
+test('a signature over 1 MiB costs little more than its HMAC, however many signatures the header has', () => {
   const isSigned = createSignatureCheck([secretOf('a')]);
   const large = Buffer.alloc(1024 * 1024, 'x');
   const wrong = Array(80)
