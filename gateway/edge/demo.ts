@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import type { Hono, MiddlewareHandler } from 'hono';
+import { bodyLimit } from 'hono/body-limit';
 import { z } from 'zod';
 import type { ViewerTokens } from '../caller/viewer-tokens.ts';
 import type { GraphiQL } from './graphql.ts';
@@ -29,6 +30,8 @@ const tokenRequest = z.object({ userId: z.guid(), orderId: z.guid().optional() }
 const demoScopes = ['read:orders', 'launch:portal', 'simulate:orders'];
 const demoFiles = ['demo.css', 'demo.js', 'ask.js', 'draw.js'];
 const demoTtlSeconds = 900;
+/** Two ids have a hundred; anybody may send more. */
+const maxBodyBytes = 10_000;
 
 /** Adds the demo page with its files, and `POST /demo/token`, which any page of this machine may ask. */
 export function addDemo(app: Hono, demo: Demo, { mint, isOwnHost }: DemoOptions): void {
@@ -55,7 +58,7 @@ export function addDemo(app: Hono, demo: Demo, { mint, isOwnHost }: DemoOptions)
     return context.body(text, 200, { 'content-type': `${type}; charset=utf-8` });
   });
   app.get('/demo/people', (context) => context.json({ people: demo.listPeople() }));
-  app.post('/demo/token', async (context) => {
+  app.post('/demo/token', limitBody, async (context) => {
     const request = tokenRequest.safeParse(await context.req.json().catch(() => null));
     if (!request.success) {
       const message = 'Send {"userId": "<uuid>", "orderId": "<uuid>"}; orderId may be left out.';
@@ -72,6 +75,14 @@ export function addDemo(app: Hono, demo: Demo, { mint, isOwnHost }: DemoOptions)
     return context.json({ token, expiresAt }, 200, { 'cache-control': 'no-store' });
   });
 }
+
+const limitBody = bodyLimit({
+  maxSize: maxBodyBytes,
+  onError: (context) => {
+    const message = `The body may have ${maxBodyBytes.toLocaleString('en')} bytes at most.`;
+    return context.json({ error: { code: 'BAD_REQUEST', message } }, 413);
+  },
+});
 
 /** The page lives under the strict policy that the widget promises to run under. */
 const pagePolicy = [

@@ -109,6 +109,19 @@ describe('the demo, its tokens and GraphiQL', () => {
     }
   });
 
+  test('take a body of two ids, and read no more of a longer one', async () => {
+    const request = JSON.stringify({ userId });
+    const tell = async (body: BodyInit) => {
+      // Node asks for `duplex` where a body is a stream.
+      const init = { method: 'POST', headers: { 'content-type': 'application/json' }, body, duplex: 'half' };
+      return (await fetch(`${demo.url}/demo/token`, init)).status;
+    };
+    const long = request.padStart(100_000);
+    expect(await tell(request)).toBe(200);
+    expect(await tell(long)).toBe(413);
+    expect(await tell(new Blob([long]).stream())).toBe(413);
+  });
+
   test('leave queries with a key to every name, as those of another container', async () => {
     const body = '{"query":"{ __typename }"}';
     const told = await ask(demo.url, { headers: ['Host: gateway', authorization, json], body });
