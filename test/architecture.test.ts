@@ -164,13 +164,22 @@ const rooms: readonly Room[] = [
     ],
   },
   {
+    files: /^gateway\/execution\//,
+    may: [
+      errors,
+      /^gateway\/(execution\/.*|caller\/caller)\.ts$/,
+      /^(graphql|lru-cache|zod|@pothos\/plugin-complexity)$/,
+      /^node:(fs|crypto)$/,
+    ],
+  },
+  {
     files: /^gateway\/edge\//,
     may: [
       errors,
       log,
       keeping,
-      /^gateway\/(metrics|edge\/.*|graph\/.*|caller\/.*|webhooks\/.*|upstream\/(basis|shelf))\.ts$/,
-      /^(graphql|graphql-yoga|@graphql-yoga\/.*|graphql-ws|ws|hono|hono\/.*|zod|@fastify\/busboy|@pothos\/plugin-complexity|rate-limiter-flexible)$/,
+      /^gateway\/(metrics|edge\/.*|execution\/.*|graph\/.*|caller\/.*|webhooks\/.*|upstream\/(basis|shelf))\.ts$/,
+      /^(graphql|graphql-yoga|@graphql-yoga\/.*|graphql-ws|ws|hono|hono\/.*|zod|@fastify\/busboy|rate-limiter-flexible)$/,
       node,
     ],
   },
@@ -228,6 +237,7 @@ const homes: Readonly<Record<string, RegExp>> = {
   '@redis/client': /^gateway\/events\//,
   jose: /^gateway\/caller\//,
   'graphql-yoga': /^gateway\/edge\//,
+  'lru-cache': /^gateway\/execution\//,
   ws: /^gateway\/edge\//,
   '@fastify/busboy': /^gateway\/edge\//,
   'rate-limiter-flexible': /^gateway\/edge\//,

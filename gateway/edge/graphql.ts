@@ -6,13 +6,14 @@ import {
   type YogaServerInstance,
 } from 'graphql-yoga';
 import type { Caller } from '../caller/caller.ts';
+import type { DocumentCache } from '../execution/document-cache.ts';
+import type { ListedOperations } from '../execution/listed-operations.ts';
+import { requirePrepared } from '../execution/prepared-document.ts';
 import type { GraphContext } from '../graph/context.ts';
 import { schema } from '../graph/schema.ts';
 import type { Metrics } from '../metrics.ts';
 import type { Basis } from '../upstream/basis.ts';
 import { useEventStream } from './event-stream.ts';
-import type { Documents } from './kept-documents.ts';
-import type { ListedOperations } from './listed-operations.ts';
 import { formatForStream, type Mask } from './mask.ts';
 import { observeSend } from './observe.ts';
 import { useOperationIds } from './operation-ids.ts';
@@ -47,7 +48,7 @@ export type CreateContext = (asking: Asking) => GraphContext;
 export interface GraphQLServerOptions {
   readonly createContext: CreateContext;
   readonly metrics: Metrics;
-  readonly documents: Documents;
+  readonly documents: DocumentCache;
   readonly listed: ListedOperations;
   readonly runOperation: RunOperation;
   readonly runStream: RunStream;
@@ -129,14 +130,14 @@ function useResponseErrors(): Plugin {
   };
 }
 
-/** Documents are read and validated by ours, and kept there. */
-function useDocuments(documents: Documents): Plugin<GraphContext> {
+/** Documents come from our cache, and so do their validation errors. */
+function useDocuments(documents: DocumentCache): Plugin<GraphContext> {
   return {
     onParse: ({ context, setParseFn }) =>
       setParseFn((source) =>
-        documents.parse(typeof source === 'string' ? source : source.body, context.caller),
+        documents.prepare(typeof source === 'string' ? source : source.body, context.caller),
       ),
     onValidate: ({ context, setValidationFn }) =>
-      setValidationFn((_schema, document) => documents.validate(document, context.caller)),
+      setValidationFn((_schema, document) => documents.validate(requirePrepared(document), context.caller)),
   };
 }

@@ -6,16 +6,17 @@ import {
   OperationTypeNode,
 } from 'graphql';
 import type { Caller } from '../caller/caller.ts';
+import type { ListedOperations } from '../execution/listed-operations.ts';
+import type { Measure } from '../execution/measure.ts';
+import { type PreparedDocument, requirePrepared } from '../execution/prepared-document.ts';
+import { findOversizedVariable } from '../execution/value-sizes.ts';
+import { findVariableFaults } from '../execution/values.ts';
+import { findWidth, refuse } from '../execution/width.ts';
 import type { GraphContext } from '../graph/context.ts';
 import { upstreamCallCost } from '../graph/cost.ts';
 import type { Basis } from '../upstream/basis.ts';
 import type { Allowances } from './allowances.ts';
-import type { ListedOperations } from './listed-operations.ts';
 import type { Mask } from './mask.ts';
-import { type Measure, measureOperation } from './measure.ts';
-import { findOversizedVariable } from './value-sizes.ts';
-import { findVariableFaults } from './values.ts';
-import { findWidth, refuse } from './width.ts';
 
 /** What one operation may be. Generous for people, out of reach for floods. */
 const limits = {
@@ -69,7 +70,17 @@ interface Admission {
 
 /** An operation with all that it runs with. */
 export interface OperationArgs extends ExecutionArgs {
+  readonly document: PreparedDocument;
   readonly contextValue: Operation;
+}
+
+/** The arguments of an operation that came by Yoga or a socket: contexts.ts made its context, and Envelop keeps that as it is. */
+export function toOperationArgs(args: ExecutionArgs): OperationArgs {
+  return {
+    ...args,
+    document: requirePrepared(args.document),
+    contextValue: args.contextValue as Operation,
+  };
 }
 
 /**
@@ -88,7 +99,7 @@ export async function admit(
   if ('errors' in measured) return measured;
   const { caller, upstreamTotals, work } = request.contextValue;
   try {
-    const isListed = listed.check(caller, request.document.loc?.source.body ?? '');
+    const isListed = listed.check(caller, request.document.listing);
     if (!isListed) basis?.noteTold('unlisted', listed.countUnlisted);
     const deposit = Math.min(Math.floor(measured.complexity / upstreamCallCost), maxDeposit);
     const charge = await allowances.pay(caller, deposit);
@@ -145,9 +156,12 @@ function measureWithin(request: OperationArgs, operation: OperationDefinitionNod
 }
 
 /** Arguments whose variables do not fit are found while measuring; thrown from here they would close a socket. */
-function tryMeasure(request: OperationArgs, operation: OperationDefinitionNode): Refused | Measure {
+function tryMeasure(
+  { document, variableValues }: OperationArgs,
+  operation: OperationDefinitionNode,
+): Refused | Measure {
   try {
-    return measureOperation(request, operation);
+    return document.measure(operation, variableValues ?? {});
   } catch {
     const message = 'A variable does not fit the argument it is used for.';
     return { errors: [new GraphQLError(message, { extensions: { code: 'BAD_USER_INPUT' } })] };

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { type ExecutionResult, GraphQLError, type GraphQLFormattedError } from 'graphql';
 import { type ErrorCode, GatewayError } from '../errors.ts';
+import { createResponseError, locationsOf } from '../execution/response-error.ts';
 import type { Log } from '../log.ts';
-import { createResponseError, locationsOf } from './response-error.ts';
 
 /**
  * HTTP status of an error that ends a whole request before execution; field errors stay 200. `spec` keeps 200

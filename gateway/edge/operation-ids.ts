@@ -1,6 +1,6 @@
 import type { Plugin } from 'graphql-yoga';
 import { GatewayError } from '../errors.ts';
-import type { ListedOperations } from './listed-operations.ts';
+import type { ListedOperations } from '../execution/listed-operations.ts';
 
 /**
  * Operations that are asked for by the hash of their text, which is on the list: as `documentId` of the draft for GraphQL

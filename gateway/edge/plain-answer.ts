@@ -1,9 +1,9 @@
 import { type ExecutionResult, type GraphQLError, type GraphQLSchema, getOperationAST } from 'graphql';
 import type { Caller } from '../caller/caller.ts';
+import type { DocumentCache } from '../execution/document-cache.ts';
 import type { Basis } from '../upstream/basis.ts';
 import type { RawHeaders } from './edge-headers.ts';
 import type { CreateContext } from './graphql.ts';
-import type { Documents } from './kept-documents.ts';
 import { describeAnswer, formatForStream, type Mask } from './mask.ts';
 import { type MediaType, type PlainParams, type PlainRequest, readParams } from './plain-request.ts';
 import type { RunOperation } from './run-operation.ts';
@@ -31,7 +31,7 @@ export type AnswerPlainly = (asking: PlainAsking) => Promise<PlainAnswer | null>
 
 export interface PlainAnswerOptions {
   readonly schema: GraphQLSchema;
-  readonly documents: Documents;
+  readonly documents: DocumentCache;
   readonly createContext: CreateContext;
   readonly runOperation: RunOperation;
   readonly mask: Mask;
@@ -63,7 +63,7 @@ function run(
   { query, operationName, variables: variableValues }: PlainParams,
 ): Promise<ExecutionResult> | ExecutionResult | null {
   try {
-    const document = documents.parse(query, caller);
+    const document = documents.prepare(query, caller);
     const operation = getOperationAST(document, operationName);
     if (!operation || operation.operation === 'subscription') return null;
     const errors = documents.validate(document, caller);

@@ -3,7 +3,7 @@ import type { Plugin } from 'graphql-yoga';
 import { GatewayError } from '../errors.ts';
 import type { Metrics } from '../metrics.ts';
 import type { Basis } from '../upstream/basis.ts';
-import { admit, type GuardOptions, type OperationArgs } from './guards.ts';
+import { admit, type GuardOptions, type OperationArgs, toOperationArgs } from './guards.ts';
 import { type Mask, maskResult } from './mask.ts';
 import { countOutcome, withTotals } from './observe.ts';
 
@@ -47,7 +47,6 @@ export function createRunOperation({ guards, metrics, mask }: RunOperationOption
 
 /** What comes to Yoga's own handler, and over sockets, runs here as well. */
 export function useRunOperation(runOperation: RunOperation): Plugin {
-  // The context of every operation is made by contexts.ts, and kept as it is by Envelop.
-  const run = (args: ExecutionArgs) => runOperation(args as OperationArgs);
+  const run = (args: ExecutionArgs) => runOperation(toOperationArgs(args));
   return { onExecute: ({ setExecuteFn }) => setExecuteFn(run) };
 }

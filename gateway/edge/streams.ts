@@ -1,7 +1,13 @@
 import { type ExecutionArgs, type ExecutionResult, GraphQLError } from 'graphql';
 import { isAsyncIterable, type Plugin } from 'graphql-yoga';
 import type { Metrics } from '../metrics.ts';
-import { admitStream, type GuardOptions, type Operation, type StreamAdmission } from './guards.ts';
+import {
+  admitStream,
+  type GuardOptions,
+  type Operation,
+  type StreamAdmission,
+  toOperationArgs,
+} from './guards.ts';
 import { type Mask, maskResult } from './mask.ts';
 import { countOutcome, type Transport, withTotals } from './observe.ts';
 import { subscribe } from './stream-items.ts';
@@ -22,9 +28,9 @@ export interface StreamsOptions {
 export function createStreams(options: StreamsOptions): RunStream {
   const { guards, metrics, mask } = options;
   return async (args) => {
-    // The context of every operation is made by contexts.ts, and kept as it is by Envelop.
-    const context = args.contextValue as Operation;
-    const admission = await admitStream({ ...guards, mask }, { ...args, contextValue: context });
+    const request = toOperationArgs(args);
+    const context = request.contextValue;
+    const admission = await admitStream({ ...guards, mask }, request);
     if ('errors' in admission) {
       countOutcome(metrics, admission);
       return admission;

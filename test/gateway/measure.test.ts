@@ -1,15 +1,10 @@
 import { complexityFromQuery } from '@pothos/plugin-complexity';
 import fc from 'fast-check';
-import {
-  type GraphQLField,
-  getNullableType,
-  isInterfaceType,
-  isObjectType,
-  type OperationDefinitionNode,
-  parse,
-} from 'graphql';
+import { type GraphQLField, getNullableType, isInterfaceType, isObjectType } from 'graphql';
 import { expect, test } from 'vitest';
-import { type Measurable, measureOperation } from '../../gateway/edge/measure.ts';
+import { DocumentCache } from '../../gateway/execution/document-cache.ts';
+import { createListedOperations } from '../../gateway/execution/listed-operations.ts';
+import type { PreparedDocument } from '../../gateway/execution/prepared-document.ts';
 import { schema } from '../../gateway/graph/schema.ts';
 
 const documents = [
@@ -22,7 +17,9 @@ const documents = [
   // An argument that must not be null, and a variable that may be.
   'query ($id: ID = "1") { order(id: $id) { id } }',
 ];
-const parsed = new Map(documents.map((text) => [text, parse(text)]));
+const listed = createListedOperations({ mode: 'off', files: [], whereBuilt: [], onUnlisted: () => {} });
+const cache = new DocumentCache({ schema, listed, isOpen: false });
+const prepare = (text: string) => cache.prepare(text, { kind: 'TEAM' });
 
 const anyValue = fc.oneof(
   fc.constantFrom(null, undefined, 0, -0, 1, 20, 21, 1e9, -5, 'a', ''),
@@ -39,30 +36,34 @@ function outcomeOf(run: () => unknown): unknown {
   }
 }
 
-test('what is kept of a measure is what measuring anew would find, whatever the variables', () => {
+test('what a document remembers of a measure is what measuring anew would find, whatever the variables', () => {
   const asking = fc.record({ text: fc.constantFrom(...documents), variableValues: variables });
   fc.assert(
     fc.property(fc.array(asking, { minLength: 1, maxLength: 40 }), (requests) => {
       for (const { text, variableValues } of requests) {
-        const document = parsed.get(text) ?? parse(text);
-        const request: Measurable = { schema, document, variableValues };
-        const anew = () => complexityFromQuery(document, { schema, variables: variableValues, ctx: {} });
-        expect(outcomeOf(() => measureOperation(request, operationOf(request)))).toEqual(outcomeOf(anew));
+        const document = prepare(text);
+        const anew = () => complexityFromQuery(text, { schema, variables: variableValues, ctx: {} });
+        expect(outcomeOf(() => measureWith(document, variableValues))).toEqual(outcomeOf(anew));
       }
     }),
   );
 });
 
-test('a measure is kept for variables that differ in nothing that counts', () => {
-  const document = parse(
+test('a measure is remembered for variables that differ in nothing that counts', () => {
+  const document = prepare(
     'query ($id: ID!, $first: Int) { order(id: $id) { id } users(first: $first) { nodes { id } } }',
   );
-  const measureWith = (variableValues: Record<string, unknown>) => {
-    const request: Measurable = { schema, document, variableValues };
-    return measureOperation(request, operationOf(request));
-  };
-  expect(measureWith({ id: 'b', first: 3 })).toBe(measureWith({ id: 'a', first: 3 }));
-  expect(measureWith({ id: 'a', first: 4 })).not.toEqual(measureWith({ id: 'a', first: 3 }));
+  const measure = (variables: VariableValues) => measureWith(document, variables);
+  expect(measure({ id: 'b', first: 3 })).toBe(measure({ id: 'a', first: 3 }));
+  expect(measure({ id: 'a', first: 4 })).not.toEqual(measure({ id: 'a', first: 3 }));
+});
+
+test('each operation of a document has its own measure', () => {
+  const document = prepare('query a { viewer { kind } } query b { viewer { kind scopes } }');
+  const measures = document.definitions.map((operation) =>
+    operation.kind === 'OperationDefinition' ? document.measure(operation, {}).breadth : null,
+  );
+  expect(measures).toEqual([2, 3]);
 });
 
 test('no cost of a field goes by anything but its numbers', () => {
@@ -102,8 +103,10 @@ function readByCost(field: GraphQLField): readonly string[] {
   return read;
 }
 
-function operationOf({ document }: Measurable): OperationDefinitionNode {
+type VariableValues = Readonly<Record<string, unknown>>;
+
+function measureWith(document: PreparedDocument, variableValues: VariableValues): unknown {
   const [operation] = document.definitions;
   if (operation?.kind !== 'OperationDefinition') throw new Error('The operation stands first.');
-  return operation;
+  return document.measure(operation, variableValues);
 }

@@ -1,13 +1,4 @@
-import {
-  type DocumentNode,
-  GraphQLError,
-  Lexer,
-  Location,
-  parse,
-  Source,
-  type Token,
-  TokenKind,
-} from 'graphql';
+import { type DocumentNode, GraphQLError, Lexer, parse, Source, type Token, TokenKind } from 'graphql';
 import { createResponseError } from './response-error.ts';
 import { findOversizedLiteral } from './value-sizes.ts';
 
@@ -42,11 +33,8 @@ function parseText(text: string): DocumentNode {
   const source = new Source(text);
   try {
     const document = parse(source, { maxTokens: limits.tokens });
-    const { loc } = document;
     Object.assign(source, { body: '' });
-    return loc === undefined
-      ? document
-      : { ...document, loc: new Location(loc.startToken, loc.endToken, new Source(text)) };
+    return document;
   } catch (error) {
     if (!(error instanceof GraphQLError)) throw error;
     const [position = 0] = error.positions ?? [];

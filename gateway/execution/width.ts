@@ -17,9 +17,22 @@ const limits = {
   directives: 50,
 } as const;
 
+/** What is counted in a whole document, whichever of its operations is run. */
+export interface WidthCounts {
+  readonly aliases: number;
+  readonly directives: number;
+}
+
+interface CountedDocument extends DocumentNode {
+  readonly width: WidthCounts;
+}
+
 /** An operation that is too wide, as the error that says so. */
-export function findWidth(document: DocumentNode, operation: OperationDefinitionNode): GraphQLError | null {
-  const { aliases, directives } = count(document);
+export function findWidth(
+  document: CountedDocument,
+  operation: OperationDefinitionNode,
+): GraphQLError | null {
+  const { aliases, directives } = document.width;
   if (aliases > limits.aliases) return refuse(`more than ${limits.aliases} aliases`);
   if (directives > limits.directives) return refuse(`more than ${limits.directives} directives`);
   if (countRootFields(document, operation) > limits.rootFields)
@@ -35,17 +48,7 @@ export function refuse(what: string): GraphQLError {
 /** `__typename` has no resolver of ours, so it costs no points (graph/work.ts), and its aliases could be a row's largest part. */
 const weightOfTypename = 10;
 
-interface Counts {
-  readonly aliases: number;
-  readonly directives: number;
-}
-
-/** Counted once per document: parsed documents are cached, so the counts are too. */
-const kept = new WeakMap<DocumentNode, Counts>();
-
-function count(document: DocumentNode): Counts {
-  const known = kept.get(document);
-  if (known !== undefined) return known;
+export function countWidth(document: DocumentNode): WidthCounts {
   let [aliases, directives] = [0, 0];
   visit(document, {
     Field: ({ alias, name }) => {
@@ -55,9 +58,7 @@ function count(document: DocumentNode): Counts {
       directives += 1;
     },
   });
-  const counts = { aliases, directives };
-  kept.set(document, counts);
-  return counts;
+  return { aliases, directives };
 }
 
 /** As the executor collects them: through all fragments, each named one once. */

@@ -19,14 +19,24 @@ export interface ListedOperationsOptions {
   readonly onUnlisted: (hash: string | null) => void;
 }
 
+/** What the list says of a document. Nothing in it depends on who sends it. */
+export interface Listing {
+  /** sha256 of its text; null where there is no list. */
+  readonly hash: string | null;
+  /** Whether it is on the list; where there is none every document is trusted. */
+  readonly isTrusted: boolean;
+}
+
 export interface ListedOperations {
+  /** Looks a document up by its text. It takes a hash of the text, so it is done once per document (document-cache.ts). */
+  readonly lookUp: (text: string) => Listing;
   /**
    * Refuses a viewer's document that is not on an enforced list. Call it before the document is parsed.
    * @throws GatewayError OPERATION_NOT_LISTED
    */
-  readonly requireListed: (caller: Caller, document: string) => void;
+  readonly requireListed: (caller: Caller, document: Listing) => void;
   /** @returns whether the team wrote the document: its servers may send any, and the team wrote the list */
-  readonly check: (caller: Caller, document: string) => boolean;
+  readonly check: (caller: Caller, document: Listing) => boolean;
   /** Counts once more a document that was checked before, and stands on no list. */
   readonly countUnlisted: () => void;
   /** The document that the list has under a hash; null where it has none. Nothing that is sent gets onto the list. */
@@ -39,8 +49,7 @@ export interface ListedOperations {
  * @throws GatewayError CONFIG_INVALID for a file that is no list, and when all would be refused
  */
 export function createListedOperations(options: ListedOperationsOptions): ListedOperations {
-  if (options.mode === 'off')
-    return { requireListed: () => {}, check: isOfTeam, countUnlisted: () => {}, find: () => null };
+  if (options.mode === 'off') return noList;
   const listed = new Map([
     ...options.files.flatMap((file) => readList(file)),
     ...options.whereBuilt.flatMap((file) => readList(file, { mayBeMissing: true })),
@@ -52,14 +61,16 @@ export function createListedOperations(options: ListedOperationsOptions): Listed
     );
   }
   const tell = createTelling(options.onUnlisted);
-  const check = (caller: Caller, document: string) => {
-    if (isOfTeam(caller)) return true;
-    const hash = hashOf(document);
-    if (listed.has(hash)) return true;
-    tell(hash);
+  const check = (caller: Caller, { hash, isTrusted }: Listing) => {
+    if (isOfTeam(caller) || isTrusted) return true;
+    if (hash !== null) tell(hash);
     return false;
   };
   return {
+    lookUp: (text) => {
+      const hash = hashOf(text);
+      return { hash, isTrusted: listed.has(hash) };
+    },
     check,
     requireListed: (caller, document) => {
       if (options.mode === 'enforce' && !check(caller, document)) throw notListed();
@@ -68,6 +79,16 @@ export function createListedOperations(options: ListedOperationsOptions): Listed
     find: (hash) => listed.get(hash) ?? null,
   };
 }
+
+const noList: ListedOperations = {
+  lookUp: () => unchecked,
+  requireListed: () => {},
+  check: () => true,
+  countUnlisted: () => {},
+  find: () => null,
+};
+
+const unchecked: Listing = { hash: null, isTrusted: true };
 
 function isOfTeam({ kind }: Caller): boolean {
   return kind === 'TEAM';

@@ -1,0 +1,101 @@
+import { buildSchema } from 'graphql';
+import { expect, test } from 'vitest';
+import type { Caller } from '../../gateway/caller/caller.ts';
+import { DocumentCache } from '../../gateway/execution/document-cache.ts';
+import { createListedOperations } from '../../gateway/execution/listed-operations.ts';
+import type { PreparedDocument } from '../../gateway/execution/prepared-document.ts';
+
+const schema = buildSchema('type Query { viewer: String }');
+const server = { kind: 'TEAM' } as const;
+const open = () => {
+  const listed = createListedOperations({ mode: 'off', files: [], whereBuilt: [], onUnlisted: () => {} });
+  const documents = new DocumentCache({ schema, listed, isOpen: false });
+  return {
+    prepare: (text: string) => documents.prepare(text, server),
+    validate: (document: PreparedDocument, caller: Caller) => documents.validate(document, caller),
+  };
+};
+const textOf = (length: number) => `{ viewer }${' '.repeat(length - '{ viewer }'.length)}`;
+
+test('a prepared document is cached by its text, up to 10,000 characters and 300 of them', () => {
+  const { prepare } = open();
+  const [longest, tooLong] = [textOf(10_000), textOf(10_001)];
+  const first = prepare(longest);
+  expect(prepare(longest)).toBe(first);
+  expect(prepare(tooLong)).not.toBe(prepare(tooLong));
+  for (let index = 0; index < 300; index += 1) prepare(`{ viewer } #${index}`);
+  expect(prepare(longest)).not.toBe(first);
+  expect(prepare('{ viewer } #299')).toBe(prepare('{ viewer } #299'));
+});
+
+test('validation errors are cached with their document, apart for callers who may and may not see the schema', () => {
+  const { prepare, validate } = open();
+  const document = prepare('{ viewr __schema { __typename } }');
+  const [team, viewer] = [{ kind: 'TEAM' } as const, { kind: 'USER' } as never];
+  const messagesFor = (caller: typeof team) => validate(document, caller).map(({ message }) => message);
+  expect(validate(document, team)).toBe(validate(document, team));
+  expect(messagesFor(team)).toEqual([expect.stringContaining('Did you mean "viewer"')]);
+  expect(messagesFor(viewer)).toEqual([
+    'Cannot query field "viewr" on type "Query".',
+    expect.stringContaining('introspection'),
+  ]);
+});
+
+test('what cannot be read is told in the same words each time', () => {
+  const { prepare } = open();
+  const told = [1, 2].map(() => {
+    try {
+      return prepare('{ viewer');
+    } catch (error) {
+      return error;
+    }
+  });
+  expect(told[0]).toMatchObject({ extensions: { code: 'GRAPHQL_PARSE_FAILED' } });
+  expect(told[1]).toBe(told[0]);
+});
+
+test('long documents evict others before there are 300 of them: their texts have 2 MB together', () => {
+  const { prepare } = open();
+  const first = prepare(`${textOf(9990)}#first`);
+  for (let index = 0; index < 99; index += 1) prepare(`${textOf(9990)}#${index}`);
+  expect(prepare(`${textOf(9990)}#first`)).toBe(first);
+  for (let index = 0; index < 100; index += 1) prepare(`${textOf(9990)}#again ${index}`.slice(0, 10_000));
+  expect(prepare(`${textOf(9990)}#first`)).not.toBe(first);
+});
+
+test('the document that was not asked for longest is evicted', () => {
+  const { prepare } = open();
+  const [often, seldom] = [prepare('{ viewer } #often'), prepare('{ viewer } #seldom')];
+  for (let index = 0; index < 299; index += 1) {
+    prepare(`{ viewer } #${index}`);
+    expect(prepare('{ viewer } #often')).toBe(often);
+  }
+  expect(prepare('{ viewer } #seldom')).not.toBe(seldom);
+});
+
+test('a document is looked up on the list once, however often it comes, and is checked for each caller', () => {
+  const hashes: (string | null)[] = [];
+  const list = createListedOperations({
+    mode: 'log',
+    files: [],
+    whereBuilt: [],
+    onUnlisted: (hash) => hashes.push(hash),
+  });
+  const lookedUp: string[] = [];
+  const listed = {
+    ...list,
+    lookUp: (text: string) => {
+      lookedUp.push(text);
+      return list.lookUp(text);
+    },
+  };
+  const documents = new DocumentCache({ schema, listed, isOpen: false });
+  const viewer = { kind: 'USER' } as never;
+  const document = documents.prepare('{ viewer }', server);
+  expect(documents.prepare('{ viewer }', viewer)).toBe(document);
+  expect(lookedUp).toEqual(['{ viewer }']);
+  expect(document.listing).toEqual({ hash: expect.stringMatching(/^[0-9a-f]{64}$/), isTrusted: false });
+  expect(listed.check(server, document.listing)).toBe(true);
+  expect(listed.check(viewer, document.listing)).toBe(false);
+  expect(hashes).toEqual([document.listing.hash]);
+});
