@@ -12,14 +12,16 @@ import { startWatchdog } from './watchdog/watchdog.ts';
 const dataFolder = './data';
 const drainMs = 10_000;
 
+type OpenStore = typeof openEventStore;
+
 /** A started gateway, with the sandbox in the same process if no service is configured. */
 interface Started {
   readonly url: string;
   readonly close: () => Promise<void>;
 }
 
-async function start(config: Config, log: Log): Promise<Started> {
-  const store = openEarly(config, log);
+async function start(config: Config, log: Log, openStore: OpenStore): Promise<Started> {
+  const store = openEarly(config, log, openStore);
   if (config.service.kind === 'embedded') return await startWithSandbox(config, log, store);
   const { createGateway } = await import('./gateway.ts');
   const gateway = await createGateway({ config, log, store, serviceUrl: config.service.url });
@@ -31,10 +33,14 @@ async function start(config: Config, log: Log): Promise<Started> {
  * The event log is read through by a thread of its own (0.2 s for 100,000 events) while this one loads the rest
  * of the gateway (0.3 s): webhooks wait for the longer of the two, not for both.
  */
-function openEarly({ eventLog, eventLogKeys }: Config, log: Log): Promise<EventStore> | undefined {
+function openEarly(
+  { eventLog, eventLogKeys }: Config,
+  log: Log,
+  openStore: OpenStore,
+): Promise<EventStore> | undefined {
   // Modules are loaded without a turn of the event loop: a server's answer would be heard after its time was up.
   if (eventLog.kind === 'redis') return undefined;
-  const store = openEventStore(eventLog, { keys: eventLogKeys, log });
+  const store = openStore(eventLog, { keys: eventLogKeys, log });
   // Its failure is heard where it is waited for.
   store.catch(() => undefined);
   return store;
@@ -77,9 +83,9 @@ function stateFileOf({ eventLog }: Config): { readonly stateFile?: string } {
 let closeAll = async (): Promise<void> => {};
 
 /** Starts the gateway as this process, or ends the process with one message that says why not. */
-export async function runProcess(): Promise<void> {
+export async function runProcess({ openStore = openEventStore } = {}): Promise<void> {
   try {
-    await run();
+    await run(openStore);
   } catch (error) {
     const { code, message } = toStartFault(error);
     process.stderr.write(`Labgraph cannot start (${code}):\n${message}\n`);
@@ -87,12 +93,12 @@ export async function runProcess(): Promise<void> {
   }
 }
 
-async function run(): Promise<void> {
+async function run(openStore: OpenStore): Promise<void> {
   const config = readConfig(process.env, () => keepSecrets(dataFolder));
   const log = createLog({ level: config.logLevel });
   logWarnings(log);
   endOnSignals({ log, close: () => closeAll(), drainMs });
-  const { url, close } = await start(config, log);
+  const { url, close } = await start(config, log, openStore);
   closeAll = close;
   log.info('gateway.listening', { address: url, service: config.service.kind, store: config.eventLog.kind });
   process.stdout.write(describeStart(config, url));

@@ -59,7 +59,7 @@ export async function startStage(plan: Plan): Promise<Stage> {
   const service = await startService(createWorld(worldPlan));
   const secrets = makeSecrets();
   const redis = plan.store === 'redis' ? await prepareRedis(folder) : null;
-  const gateways = await prepareGateways(new URL('../..', import.meta.url).pathname, {
+  const gateways = await prepareGateways({
     folder,
     teamId: worldPlan.teamId,
     secrets,

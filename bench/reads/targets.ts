@@ -93,7 +93,7 @@ async function prepareOurs(id: TargetId, options: TargetOptions): Promise<Gatewa
   const folder = join(options.folder, id);
   mkdirSync(folder, { recursive: true });
   const kept = id === 'ours-uncached' ? keptSeconds.off : keptSeconds.on;
-  const [gateway] = await prepareGateways(new URL('../..', import.meta.url).pathname, {
+  const [gateway] = await prepareGateways({
     ...{ folder, teamId: options.teamId, secrets: options.secrets },
     ...{ service: options.serviceUrl, redis: undefined },
     env: {

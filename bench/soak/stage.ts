@@ -41,7 +41,7 @@ export async function startStage({ users, ordersPerUser }: Plan): Promise<Stage>
   try {
     const size = { users, ordersPerUser };
     const world = await createReadWorld(size);
-    [gateway] = await prepareGateways(new URL('../..', import.meta.url).pathname, {
+    [gateway] = await prepareGateways({
       folder,
       teamId: world.teamId,
       secrets,

@@ -19,8 +19,10 @@ export interface ChaosPlan {
   readonly kills: number;
   readonly users: number;
   readonly ordersPerUser: number;
-  /** The folder that has `gateway/main.ts`. */
-  readonly source: string;
+  /** The gateway's main module, where it is not our own. */
+  readonly main?: string;
+  /** More environment variables of the gateway. */
+  readonly env?: Readonly<Record<string, string>>;
   /** Ends the run at the first violation. */
   readonly stopEarly: boolean;
   /** How long nothing may arrive before what is missing counts as lost, in milliseconds. */
@@ -59,7 +61,9 @@ export async function runChaos(plan: ChaosPlan): Promise<ChaosReport> {
   const service = await startService(world);
   const secrets = makeSecrets();
   const redis = plan.store === 'redis' ? await prepareRedis(folder) : null;
-  const gateways = await prepareGateways(plan.source, {
+  const gateways = await prepareGateways({
+    main: plan.main,
+    env: plan.env ?? {},
     folder,
     teamId: world.teamId,
     secrets,

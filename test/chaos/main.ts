@@ -58,7 +58,6 @@ for (const store of stores) {
       kills: Number(values.kills),
       users: 8,
       ordersPerUser: 10,
-      source: new URL('../..', import.meta.url).pathname,
       stopEarly: false,
       patienceMs: 15_000,
     }),

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { createRights } from '../../gateway/caller/access.ts';
-import type { EventLog, Scope } from '../../gateway/events/log.ts';
 import type { GatewayFactories } from '../../gateway/gateway.ts';
 import { bindService } from '../../gateway/upstream/service.ts';
+import { ofEverybody } from '../chaos/faults.ts';
 import { type Fault, makeWith, withMembers } from '../support/replaced-parts.ts';
 import { walkMixedUp, walkReads, walkStreams } from './isolation/walks.ts';
 import { findFaultsOfWrites, type Make } from './isolation/writes.ts';
@@ -37,17 +37,6 @@ const bindWithoutStreamChecks: BindService = (upstream, options) =>
     mayShow: () => true,
   }));
 
-function ofEverybody(scope: Scope): Scope {
-  const { userId: _, ...rest } = scope;
-  return scope.changesOnly === true ? rest : scope;
-}
-
-/** Changes of everybody's orders, for whomever they are read. */
-const logWithoutUsers = (log: EventLog): Partial<EventLog> => ({
-  read: (scope, after, limit) => log.read(ofEverybody(scope), after, limit),
-  wake: (scope, after, signal) => log.wake(ofEverybody(scope), after, signal),
-});
-
 const faults: readonly (Fault & { readonly walk: (make: Make) => AsyncGenerator<string> })[] = [
   {
     name: 'compares no answer with who asks',
@@ -77,7 +66,7 @@ const faults: readonly (Fault & { readonly walk: (make: Make) => AsyncGenerator<
   {
     name: 'streams without asking whose an event is',
     factories: { bindService: bindWithoutStreamChecks },
-    log: logWithoutUsers,
+    log: ofEverybody,
     walk: walkStreams,
   },
 ];

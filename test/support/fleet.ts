@@ -28,20 +28,20 @@ export interface Surroundings {
   readonly service: string;
   /** Address of Redis; undefined: SQLite in the folder. */
   readonly redis: string | undefined;
+  /** The module that Node runs; `gateway/main.ts` where left out. */
+  readonly main?: string | undefined;
   /** Whether the gateways over Redis listen on one port (REUSE_PORT). */
   readonly sharesPort?: boolean;
   readonly env?: Readonly<Record<string, string>>;
 }
 
+const ourMain = new URL('../../gateway/main.ts', import.meta.url).pathname;
+
 /**
  * Gateways as in production: one over SQLite, or two over Redis. Every change must come by webhook: nothing is
  * reconciled.
- * @param source the folder that has `gateway/main.ts`
  */
-export async function prepareGateways(
-  source: string,
-  around: Surroundings,
-): Promise<readonly GatewayVictim[]> {
+export async function prepareGateways(around: Surroundings): Promise<readonly GatewayVictim[]> {
   const env = {
     NODE_ENV: 'production',
     SERVICE_URL: around.service,
@@ -65,6 +65,6 @@ export async function prepareGateways(
   };
   const names = around.redis === undefined ? ['gateway'] : ['gateway 1', 'gateway 2'];
   const port = around.sharesPort ? { port: await findPort() } : {};
-  const options = { source, folder: around.folder, env, ...port };
+  const options = { main: around.main ?? ourMain, folder: around.folder, env, ...port };
   return await Promise.all(names.map((name) => prepareGateway(name, options)));
 }

@@ -73,8 +73,8 @@ function createVictim({ name, file, args, cwd, env, isReady }: Command): Victim 
 }
 
 export interface GatewayOptions {
-  /** The folder that has `gateway/main.ts`: the project itself, or a copy with a fault in it. */
-  readonly source: string;
+  /** The module that Node runs: `gateway/main.ts`, or one that makes a gateway with a fault. */
+  readonly main: string;
   readonly folder: string;
   readonly env: Readonly<Record<string, string>>;
   /** Where it listens; a free one where left out. */
@@ -83,7 +83,7 @@ export interface GatewayOptions {
 
 export async function prepareGateway(name: string, options: GatewayOptions): Promise<GatewayVictim> {
   return await prepareServer(name, {
-    main: `${options.source}/gateway/main.ts`,
+    main: options.main,
     folder: options.folder,
     env: options.env,
     ...(options.port === undefined ? {} : { port: options.port }),

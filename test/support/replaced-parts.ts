@@ -27,7 +27,7 @@ export function makeWith({ factories = {}, log }: Fault): (parts: GatewayParts) 
 }
 
 /** The same store, with some members of its log replaced. */
-function withLog(store: EventStore, replace: (log: EventLog) => Partial<EventLog>): EventStore {
+export function withLog(store: EventStore, replace: (log: EventLog) => Partial<EventLog>): EventStore {
   return { ...store, log: { ...store.log, ...replace(store.log) } };
 }
 

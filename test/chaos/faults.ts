@@ -1,0 +1,46 @@
+import { randomUUID } from 'node:crypto';
+import type { EventLog, Scope } from '../../gateway/events/log.ts';
+import type { EventStore } from '../../gateway/events/open.ts';
+import { withLog } from '../support/replaced-parts.ts';
+
+/** What makes a faulty store of a good one, by the name of the fault. */
+export const faults: Readonly<Record<string, (store: EventStore) => EventStore>> = {
+  'acknowledges before the commit': (store) =>
+    withLog(store, (log) => ({
+      append: async (message) => {
+        log.append(message).catch(() => undefined);
+        return { position: 0, duplicate: false, altered: false };
+      },
+    })),
+  'keeps a message once more each time it comes': (store) =>
+    withLog(store, (log) => ({
+      append: (message) => log.append({ ...message, messageId: `${message.messageId} ${randomUUID()}` }),
+    })),
+  'does not filter by user': (store) => withLog(store, ofEverybody),
+  'waits without looking at the position': (store) =>
+    withLog(store, (log) => ({
+      wake: (scope, _after, signal) => log.wake(scope, Number.POSITIVE_INFINITY, signal),
+    })),
+  'resumes one place too early': (store) => ({
+    ...store,
+    cursors: {
+      ...store.cursors,
+      read: (scope, cursor) => {
+        const place = store.cursors.read(scope, cursor);
+        return place === 'other-epoch' ? place : { ...place, position: place.position - 1 };
+      },
+    },
+  }),
+};
+
+/** Changes of everybody's orders, for whomever they are read. */
+export function ofEverybody(log: EventLog): Partial<EventLog> {
+  const widen = (scope: Scope): Scope => {
+    const { userId: _, ...rest } = scope;
+    return scope.changesOnly === true ? rest : scope;
+  };
+  return {
+    read: (scope, after, limit) => log.read(widen(scope), after, limit),
+    wake: (scope, after, signal) => log.wake(widen(scope), after, signal),
+  };
+}
