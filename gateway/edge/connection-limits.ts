@@ -73,12 +73,14 @@ function answerInTurn(answer: RequestListener, { idleSince, onCut }: Turns): Req
   /** The waiting requests of each connection with a request in progress; null for none. */
   const queues = new WeakMap<Socket, Waiting[] | null>();
   const begin = (socket: Socket, { request, response }: Waiting) => {
+    if (socket.destroyed) return void queues.delete(socket);
     response.once('close', () => end(socket));
     answer(request, response);
   };
   const end = (socket: Socket) => {
     const next = socket.destroyed ? undefined : queues.get(socket)?.shift();
-    if (next !== undefined) return begin(socket, next);
+    // One request of a connection in each round of the event loop: those of other connections come in between.
+    if (next !== undefined) return void setImmediate(() => begin(socket, next));
     queues.delete(socket);
     if (!socket.destroyed) idleSince.set(socket, performance.now());
   };

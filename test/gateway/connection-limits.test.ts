@@ -219,3 +219,21 @@ test('connections beyond the limits of unread bytes, their own or the total, are
   expect(place.cuts).toEqual(['unread', 'unread']);
   for (const client of clients) client.destroy();
 });
+
+test('requests that one connection sends ahead do not hold up those of another', async () => {
+  const order: string[] = [];
+  await using place = await serve(({ url = '' }, response) => {
+    order.push(url);
+    response.end('answered');
+  });
+  const [ahead, other] = [ask(place, ['/first']), ask(place, ['/first'])];
+  expect(await Promise.all([read(ahead, 1), read(other, 1)])).toEqual([true, true]);
+  order.length = 0;
+  // Both are with the server before it looks for either.
+  ahead.write('GET /ahead HTTP/1.1\r\nhost: gateway\r\n\r\n'.repeat(20));
+  other.write('GET /other HTTP/1.1\r\nhost: gateway\r\n\r\n');
+  await vi.waitFor(() => expect(order).toHaveLength(21), 30_000);
+  expect(order.indexOf('/other')).toBeLessThan(2);
+  ahead.destroy();
+  other.destroy();
+});
