@@ -22,7 +22,15 @@ export function parseLimited(text: string): DocumentNode {
 /** Checked before the lexer runs, which takes longer. */
 function findExcess(text: string): string | null {
   if (text.length > limits.characters) return `${limits.characters} characters`;
-  return text.split(/\r\n|[\n\r]/).length > limits.lines ? `${limits.lines} lines` : null;
+  return hasMoreLines(text, limits.lines) ? `${limits.lines} lines` : null;
+}
+
+/** Stops at the first line too many. */
+function hasMoreLines(text: string, most: number): boolean {
+  const lineBreak = /\r\n|[\n\r]/g;
+  let lines = 1;
+  while (lines <= most && lineBreak.test(text)) lines += 1;
+  return lines > most;
 }
 
 /**
