@@ -1,3 +1,4 @@
+import { setTimeout as wait } from 'node:timers/promises';
 import type { Posted } from '../load/poster.ts';
 import { type Distribution, formatMs, formatNumber, formatQuantiles, type Row } from '../support/figures.ts';
 import type { Plan } from './plan.ts';
@@ -64,6 +65,8 @@ export function perSecond(posted: readonly Posted[]): number {
 }
 
 async function readAppendTimes(url: string): Promise<{ readonly count: number; readonly seconds: number }> {
+  // The gateway serves the same text for a second.
+  await wait(1100);
   const text = await (await fetch(`${url}/metrics`)).text();
   const read = (part: string) =>
     Number(new RegExp(`^labgraph_event_append_seconds_${part} (\\S+)$`, 'm').exec(text)?.[1]);

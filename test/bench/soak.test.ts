@@ -12,7 +12,7 @@ const main = new URL('../../bench/main.ts', import.meta.url).pathname;
 const run = promisify(execFile);
 
 test('a soak of seconds does everything that one of minutes does, and loses nothing', async () => {
-  // Shorter ones had times without a single request on a busy machine. Whether its memory is flat so soon after the start is none of its business: it may end with 1.
+  // In less time a busy machine makes no request at all in some periods. It may end with 1: memory is not flat so soon.
   const ended = await run(process.execPath, [main, 'soak', '--minutes', '0.1']).catch((error) => error);
   const rows = readRows(ended.stdout).map(([, what, , figure, samples]) => ({ what, figure, samples }));
   expect(rows.map(({ what }) => what?.replace(/: second third.*/, ''))).toEqual([
