@@ -8,10 +8,10 @@ export interface KeyedHash {
   /** @param digest SHA-256 of the content */
   readonly hash: (digest: Buffer) => Buffer;
   /** Whether a stored hash is of this digest. True if its key has been removed, because nobody can tell then. */
-  readonly isHashOf: (kept: Buffer, digest: Buffer) => boolean;
+  readonly isHashOf: (stored: Buffer, digest: Buffer) => boolean;
   /** The same for a short text, such as the fingerprint of an input. */
   readonly hashText: (text: string) => string;
-  readonly isHashOfText: (kept: string, text: string) => boolean;
+  readonly isHashOfText: (stored: string, text: string) => boolean;
 }
 
 const keyIdBytes = 4;
@@ -34,22 +34,22 @@ export function createKeyedHash(keys: readonly Buffer[]): KeyedHash {
   const hashKeys = keys.map(deriveHashKey);
   const [first] = hashKeys;
   const hash = (digest: Buffer) => (first === undefined ? digest : hashWith(first, digest));
-  const isHashOf = (kept: Buffer, digest: Buffer) => {
-    if (kept.length === digestBytes) return timingSafeEqual(kept, digest);
-    const key = hashKeys.find(({ id }) => id.equals(kept.subarray(0, keyIdBytes)));
+  const isHashOf = (stored: Buffer, digest: Buffer) => {
+    if (stored.length === digestBytes) return timingSafeEqual(stored, digest);
+    const key = hashKeys.find(({ id }) => id.equals(stored.subarray(0, keyIdBytes)));
     if (key === undefined) return true;
     const expected = hashWith(key, digest);
-    return kept.length === expected.length && timingSafeEqual(kept, expected);
+    return stored.length === expected.length && timingSafeEqual(stored, expected);
   };
   return {
     hash,
     isHashOf,
     hashText: (text) =>
       first === undefined ? text : `${keyedTextMark}${hash(sha256(text)).toString('base64')}`,
-    isHashOfText: (kept, text) =>
-      kept.startsWith(keyedTextMark)
-        ? isHashOf(Buffer.from(kept.slice(keyedTextMark.length), 'base64'), sha256(text))
-        : kept === text,
+    isHashOfText: (stored, text) =>
+      stored.startsWith(keyedTextMark)
+        ? isHashOf(Buffer.from(stored.slice(keyedTextMark.length), 'base64'), sha256(text))
+        : stored === text,
   };
 }
 

@@ -9,13 +9,13 @@ import { createKeyedHash, type KeyedHash } from './keyed-hash.ts';
 export interface Seal extends KeyedHash {
   readonly close: (plain: Buffer, row: string) => Buffer;
   /** @throws GatewayError EVENT_LOG_UNAVAILABLE when no active key opens it in this row */
-  readonly open: (kept: Buffer, row: string) => Buffer;
+  readonly open: (stored: Buffer, row: string) => Buffer;
   /** Null when no active key opens it in this row. */
-  readonly tryOpen: (kept: Buffer, row: string) => Buffer | null;
+  readonly tryOpen: (stored: Buffer, row: string) => Buffer | null;
   /** The same for a short text that stands beside a body. */
   readonly closeText: (plain: string | null, row: string) => string | null;
-  /** Null also when no active key opens it: the body beside it then says so. What was kept in clear stays readable. */
-  readonly openText: (kept: string | null, row: string) => string | null;
+  /** Null also when no active key opens it: the body beside it then says so. What was stored in clear stays readable. */
+  readonly openText: (stored: string | null, row: string) => string | null;
 }
 
 const plainMark = 0;
@@ -35,10 +35,10 @@ const tagBytes = 16;
  */
 export function createSeal(keys: readonly Buffer[]): Seal {
   const [closing] = keys;
-  const tryOpen = (kept: Buffer, row: string): Buffer | null => {
-    if (kept[0] === plainMark) return kept.subarray(1);
+  const tryOpen = (stored: Buffer, row: string): Buffer | null => {
+    if (stored[0] === plainMark) return stored.subarray(1);
     for (const key of keys) {
-      const plain = openWith(kept, key, row);
+      const plain = openWith(stored, key, row);
       if (plain !== null) return plain;
     }
     return null;
@@ -53,8 +53,8 @@ export function createSeal(keys: readonly Buffer[]): Seal {
   return {
     ...createKeyedHash(keys),
     close,
-    open: (kept, row) => {
-      const plain = tryOpen(kept, row);
+    open: (stored, row) => {
+      const plain = tryOpen(stored, row);
       if (plain !== null) return plain;
       throw new GatewayError('EVENT_LOG_UNAVAILABLE', 'No key in EVENT_LOG_KEY opens a stored event.');
     },
@@ -63,21 +63,21 @@ export function createSeal(keys: readonly Buffer[]): Seal {
       if (plain === null || closing === undefined) return plain;
       return `${sealedTextMark}${close(Buffer.from(plain), row).toString('base64')}`;
     },
-    openText: (kept, row) => {
-      if (!kept?.startsWith(sealedTextMark)) return kept;
-      return tryOpen(Buffer.from(kept.slice(sealedTextMark.length), 'base64'), row)?.toString('utf8') ?? null;
+    openText: (stored, row) => {
+      if (!stored?.startsWith(sealedTextMark)) return stored;
+      return tryOpen(Buffer.from(stored.slice(sealedTextMark.length), 'base64'), row)?.toString('utf8') ?? null;
     },
   };
 }
 
-function openWith(kept: Buffer, key: Buffer, row: string): Buffer | null {
-  const nonce = kept.subarray(1, 1 + nonceBytes);
-  const tag = kept.subarray(1 + nonceBytes, 1 + nonceBytes + tagBytes);
+function openWith(stored: Buffer, key: Buffer, row: string): Buffer | null {
+  const nonce = stored.subarray(1, 1 + nonceBytes);
+  const tag = stored.subarray(1 + nonceBytes, 1 + nonceBytes + tagBytes);
   try {
     const decipher = createDecipheriv('aes-256-gcm', key, nonce, { authTagLength: tagBytes });
-    if (kept[0] !== unboundMark) decipher.setAAD(Buffer.from(row));
+    if (stored[0] !== unboundMark) decipher.setAAD(Buffer.from(row));
     decipher.setAuthTag(tag);
-    return Buffer.concat([decipher.update(kept.subarray(1 + nonceBytes + tagBytes)), decipher.final()]);
+    return Buffer.concat([decipher.update(stored.subarray(1 + nonceBytes + tagBytes)), decipher.final()]);
   } catch {
     return null;
   }

@@ -60,7 +60,7 @@ function describeFault(source: Source, position: number): string {
   return token === null ? 'Unreadable text.' : `Unexpected ${token.kind}.`;
 }
 
-/** The token that stands at a position, and the how-manieth it is; null where the text is no token at all. */
+/** The token at a position and its number in the document; null when the text there is not a token. */
 function findToken(
   source: Source,
   position: number,

@@ -12,7 +12,7 @@ import { quietly } from './values.ts';
 const rules = specifiedRules.map(quietly);
 const rulesWithoutIntrospection = [...rules, NoSchemaIntrospectionCustomRule];
 
-/** Whoever may see the schema also reads GraphQL's suggestions of its names. */
+/** Callers that may see the schema also get GraphQL's suggestions of its names. */
 export interface ValidationOptions {
   readonly maySeeSchema: boolean;
 }
