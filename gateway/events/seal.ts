@@ -65,7 +65,9 @@ export function createSeal(keys: readonly Buffer[]): Seal {
     },
     openText: (stored, row) => {
       if (!stored?.startsWith(sealedTextMark)) return stored;
-      return tryOpen(Buffer.from(stored.slice(sealedTextMark.length), 'base64'), row)?.toString('utf8') ?? null;
+      return (
+        tryOpen(Buffer.from(stored.slice(sealedTextMark.length), 'base64'), row)?.toString('utf8') ?? null
+      );
     },
   };
 }
