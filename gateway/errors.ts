@@ -64,7 +64,7 @@ const maxRetryAfterMs = 86_400_000;
 
 /**
  * The one error class of the gateway. Thrown where the fault is known, turned into an answer in
- * `edge/mask.ts`, told apart by `code` and never by text. The message is a sentence for a person: no
+ * `execution/mask.ts`, told apart by `code` and never by text. The message is a sentence for a person: no
  * upstream body, no URL, no id of another person.
  */
 export class GatewayError extends Error {

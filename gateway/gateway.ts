@@ -2,31 +2,31 @@ import type { RequestListener } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { getRequestListener } from '@hono/node-server';
 import { type AuditTrail, openAuditTrail } from './audit/trail.ts';
-import { openCallers } from './callers.ts';
-import type { Config } from './config.ts';
-import { type ContextFactories, createContexts } from './contexts.ts';
+import { createAllowances } from './auth/rate-limits.ts';
+import { keepRecent, once } from './cache/memoize.ts';
+import { openCallers } from './composition/callers.ts';
+import { type ContextFactories, createContexts } from './composition/contexts.ts';
+import { openUpstream } from './composition/service-client.ts';
+import { readers } from './composition/webhook-readers.ts';
+import type { Config } from './config/config.ts';
 import { listChangedOrders } from './domain/order/changed.ts';
-import { createAllowances } from './edge/allowances.ts';
-import { type CutReason, createBoundedServer } from './edge/connection-limits.ts';
-import { addDemo, type Demo } from './edge/demo.ts';
-import type { GuardOptions } from './edge/guards.ts';
-import { loadOperations } from './edge/load-operations.ts';
-import { createMetricsRoutes } from './edge/metrics-route.ts';
-import { createOwnHosts } from './edge/own-hosts.ts';
-import { createRoutes } from './edge/routes.ts';
-import { createScheduler } from './edge/scheduler.ts';
-import type { WholeAnswersOptions } from './edge/whole-answers.ts';
 import { GatewayError } from './errors.ts';
 import { type EventStore, openEventStore } from './events/open.ts';
 import { startReconciler } from './events/reconcile.ts';
-import { createListedOperations } from './execution/listed-operations.ts';
+import { createListedOperations } from './execution/document/trusted-documents.ts';
+import type { GuardOptions } from './execution/guards.ts';
+import { createScheduler } from './execution/scheduler.ts';
+import type { WholeAnswersOptions } from './execution/whole-answers.ts';
+import { type CutReason, createBoundedServer } from './http/connection-limits.ts';
+import { loadOperations } from './http/load-operations.ts';
+import { createOwnHosts } from './http/own-hosts.ts';
+import { addDemo, type Demo } from './http/pages/demo.ts';
+import { createMetricsRoutes } from './http/pages/metrics-route.ts';
+import { createRoutes } from './http/routes.ts';
+import { closeServer, listen, localOrigins } from './http/server.ts';
 import type { Log } from './log.ts';
 import { createMetrics, type Metrics } from './metrics.ts';
-import { readers } from './readers.ts';
-import { keepRecent, once } from './recent.ts';
-import { closeServer, listen, localOrigins } from './server.ts';
-import type { UpstreamOptions } from './upstream/client.ts';
-import { openUpstream } from './upstream-by-events.ts';
+import type { UpstreamOptions } from './service/client.ts';
 import { createWebhookEndpoint } from './webhooks/endpoint.ts';
 
 export interface GatewayParts {
@@ -136,7 +136,9 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
     });
   });
   // What tickets open stands beside the graph, for which webhooks do not wait.
-  const openers = once(async () => (await import('./openers.ts')).createOpeners(contexts));
+  const openers = once(async () =>
+    (await import('./composition/ticket-redemption.ts')).createOpeners(contexts),
+  );
   const shownMetrics = {
     text: keepRecent(metrics.text, parts.metricsCacheMs ?? probeEveryMs),
     contentType: metrics.contentType,

@@ -1,5 +1,5 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
-import { createDeliveryMetrics, type DeliveryMetrics } from './delivery-metrics.ts';
+import { createDeliveryMetrics, type DeliveryMetrics } from './events/delivery-metrics.ts';
 
 /**
  * What the gateway counts, the same as in docs/operations.md (tested). Labels are closed sets or route names: never

@@ -1,12 +1,12 @@
 import { flushCompileCache } from 'node:module';
 import { dirname, join } from 'node:path';
 import process from 'node:process';
-import { type Config, readConfig } from './config.ts';
-import { endOnSignals, logWarnings, toStartFault } from './ending.ts';
+import { describeStart, generatedGatewayKey } from './banner.ts';
+import { type Config, readConfig } from './config/config.ts';
+import { keepSecrets } from './config/generated-secrets.ts';
 import { type EventStore, openEventStore } from './events/open.ts';
-import { keepSecrets } from './kept-secrets.ts';
 import { createLog, type Log } from './log.ts';
-import { describeStart, generatedGatewayKey } from './start-text.ts';
+import { endOnSignals, logWarnings, toStartFault } from './shutdown.ts';
 import { startWatchdog } from './watchdog/watchdog.ts';
 
 const dataFolder = './data';
@@ -52,7 +52,7 @@ async function startWithSandbox(
   store: Promise<EventStore> | undefined,
 ): Promise<Started> {
   const { createSandbox } = await import('../sandbox/sandbox.ts');
-  const { createDemo } = await import('./demo-of-sandbox.ts');
+  const { createDemo } = await import('./composition/sandbox-demo.ts');
   const { createGateway } = await import('./gateway.ts');
   const [webhookSecret = ''] = config.webhookSecrets;
   const sandbox = createSandbox({ apiKey: config.service.apiKey, webhookSecret, ...stateFileOf(config) });

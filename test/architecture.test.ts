@@ -13,13 +13,12 @@ interface Room {
 
 const errors = /^gateway\/errors\.ts$/;
 /** Reads text in one spelling only. */
-const base64url = /^gateway\/base64url\.ts$/;
-const json = /^gateway\/json\.ts$/;
-const dates = /^gateway\/dates\.ts$/;
+const base64url = /^gateway\/parse\/base64url\.ts$/;
+const json = /^gateway\/parse\/json\.ts$/;
+const dates = /^gateway\/parse\/dates\.ts$/;
 const log = /^gateway\/log\.ts$/;
-/** How long things are kept, and how many. */
-const keeping = /^gateway\/(expiry|room)\.ts$/;
-const config = /^gateway\/config(\.ts$|\/)/;
+const cache = /^gateway\/cache\/(expiry|room|memoize)\.ts$/;
+const config = /^gateway\/config\/(?!generated-secrets)/;
 const node = /^node:/;
 
 /** The concepts in their order: each may import those to its left. */
@@ -54,7 +53,7 @@ const conceptRooms: readonly Room[] = concepts.flatMap((concept) => {
         errors,
         dates,
         /^node:crypto$/,
-        /^gateway\/upstream\/(service|refusal)\.ts$/,
+        /^gateway\/service\/(service|refusal)\.ts$/,
         /^gateway\/domain\/reading\.ts$/,
         new RegExp(`^gateway/domain/${concept}/(${pure})\\.ts$`),
         new RegExp(`^gateway/domain/(${leftOf(concept)})/(${pure})\\.ts$`),
@@ -67,9 +66,9 @@ const conceptRooms: readonly Room[] = concepts.flatMap((concept) => {
         dates,
         /^zod$/,
         /^node:crypto$/,
-        /^gateway\/upstream\/(service|access)\.ts$/,
+        /^gateway\/service\/(service|access)\.ts$/,
         /^gateway\/events\/(follow|cursor|log)\.ts$/,
-        /^gateway\/graph\/(?!schema|print)/,
+        /^gateway\/graph\//,
         /^gateway\/domain\/settle\.ts$/,
         new RegExp(`^gateway/domain/(${concept}|${leftOf(concept)})/`),
       ],
@@ -82,24 +81,24 @@ const rooms: readonly Room[] = [
   { files: json, may: [] },
   { files: dates, may: [] },
   { files: base64url, may: [] },
-  { files: keeping, may: [] },
+  { files: cache, may: [] },
   { files: log, may: [errors, /^pino$/] },
   { files: config, may: [errors, config, /^zod$/, /^node:(fs|crypto)$/] },
-  { files: /^gateway\/kept-secrets\.ts$/, may: [errors, config, /^zod$/, node] },
+  { files: /^gateway\/config\/generated-secrets\.ts$/, may: [errors, config, /^zod$/, node] },
   {
-    files: /^gateway\/(delivery-)?metrics\.ts$/,
-    may: [/^prom-client$/, /^gateway\/delivery-metrics\.ts$/],
+    files: /^gateway\/(metrics|events\/delivery-metrics)\.ts$/,
+    may: [/^prom-client$/, /^gateway\/events\/delivery-metrics\.ts$/],
   },
-  { files: /^gateway\/start-text\.ts$/, may: [/^gateway\/config\.ts$/] },
+  { files: /^gateway\/banner\.ts$/, may: [/^gateway\/config\/config\.ts$/] },
   {
-    files: /^gateway\/upstream\//,
+    files: /^gateway\/service\//,
     may: [
       errors,
       json,
       dates,
       log,
-      keeping,
-      /^gateway\/upstream\//,
+      cache,
+      /^gateway\/service\//,
       /^(undici|cockatiel|node:(stream|util|zlib))$/,
     ],
   },
@@ -124,74 +123,86 @@ const rooms: readonly Room[] = [
       errors,
       log,
       /^gateway\/audit\//,
-      /^gateway\/caller\/caller\.ts$/,
-      /^gateway\/upstream\/access\.ts$/,
+      /^gateway\/auth\/caller\.ts$/,
+      /^gateway\/service\/access\.ts$/,
       /^zod$/,
       node,
     ],
   },
   {
-    files: /^gateway\/caller\//,
+    files: /^gateway\/auth\//,
     may: [
       errors,
       dates,
       base64url,
       config,
-      keeping,
-      /^gateway\/caller\//,
-      /^gateway\/upstream\/service\.ts$/,
-      /^gateway\/events\/deposits\.ts$/,
-      /^(jose|zod)$/,
+      cache,
+      /^gateway\/auth\//,
+      /^gateway\/service\/service\.ts$/,
+      /^gateway\/events\/one-time-values\.ts$/,
+      /^(jose|zod|rate-limiter-flexible)$/,
       node,
     ],
   },
   {
     files: /^gateway\/domain\/reading\.ts$/,
-    may: [dates, /^gateway\/upstream\/(service|unreadable)\.ts$/],
+    may: [dates, /^gateway\/service\/(service|unreadable)\.ts$/],
   },
   { files: /^gateway\/domain\/settle\.ts$/, may: [errors] },
   ...conceptRooms,
-  { files: /^gateway\/graph\/schema\.ts$/, may: [/^graphql$/, /^gateway\/(graph|domain)\//] },
+  {
+    files: /^gateway\/domain\/(schema|print-schema)\.ts$/,
+    may: [/^graphql$/, /^node:fs$/, /^gateway\/(graph|domain)\//],
+  },
   {
     files: /^gateway\/graph\//,
     may: [
       errors,
       dates,
       /^gateway\/graph\//,
-      /^gateway\/(caller\/(caller|token-lives|viewer-tokens|tickets)|upstream\/(service|trace)|events\/(cursor|log|attempts))\.ts$/,
+      /^gateway\/(auth\/(caller|token-lives|viewer-tokens|tickets)|service\/(service|trace)|events\/(cursor|log|idempotency))\.ts$/,
       /^(@pothos\/.*|dataloader|graphql|graphql-scalars|zod)$/,
       node,
     ],
   },
   {
-    files: /^gateway\/execution\//,
+    files: /^gateway\/execution\/document\//,
     may: [
       errors,
-      /^gateway\/(execution\/.*|caller\/caller)\.ts$/,
+      /^gateway\/(execution\/document\/.*|auth\/caller)\.ts$/,
       /^(graphql|lru-cache|zod|@pothos\/plugin-complexity)$/,
       /^node:(fs|crypto)$/,
     ],
   },
   {
-    files: /^gateway\/edge\//,
+    files: /^gateway\/(execution|http|websocket)\//,
     may: [
       errors,
       log,
-      keeping,
-      /^gateway\/(metrics|edge\/.*|execution\/.*|graph\/.*|caller\/.*|webhooks\/.*|upstream\/(basis|shelf))\.ts$/,
-      /^(graphql|graphql-yoga|@graphql-yoga\/.*|graphql-ws|ws|hono|hono\/.*|zod|@fastify\/busboy|rate-limiter-flexible)$/,
+      cache,
+      /^gateway\/domain\/schema\.ts$/,
+      /^gateway\/(metrics|(http|websocket|execution|graph|auth|webhooks)\/.*|service\/(basis|shelf))\.ts$/,
+      /^(graphql|graphql-yoga|@graphql-yoga\/.*|graphql-ws|ws|hono|hono\/.*|@hono\/node-server|zod|@fastify\/busboy)$/,
       node,
     ],
   },
   {
-    files: /^gateway\/(gateway|callers|contexts|openers|server|upstream-by-events)\.ts$/,
-    may: [/^gateway\/(?!main|demo-of-sandbox|ending|kept-secrets|start-text)/, /^@hono\/node-server$/, node],
-  },
-  {
-    files: /^gateway\/readers\.ts$/,
+    files: /^gateway\/composition\/webhook-readers\.ts$/,
     may: [
       /^gateway\/domain\/(order\/rest|lab-report\/rest|health-data\/facts)\.ts$/,
       /^gateway\/webhooks\/envelope\.ts$/,
+    ],
+  },
+  {
+    files: /^gateway\/composition\/sandbox-demo\.ts$/,
+    may: [/^sandbox\/sandbox\.ts$/, /^gateway\/http\/pages\/demo\.ts$/],
+  },
+  {
+    files: /^gateway\/(gateway\.ts$|composition\/)/,
+    may: [
+      /^@hono\/node-server$/,
+      /^gateway\/(?!main|shutdown|banner|composition\/sandbox-demo|config\/generated-secrets)/,
+      node,
     ],
   },
   {
@@ -202,12 +213,11 @@ const rooms: readonly Room[] = [
       log,
       /^gateway\/commands\//,
       config,
-      /^gateway\/(readers|webhooks\/envelope|events\/(open|log|follow)|audit\/(examine|keys|line))\.ts$/,
+      /^gateway\/(composition\/webhook-readers|webhooks\/envelope|events\/(open|log|follow)|audit\/(examine|keys|line))\.ts$/,
       node,
     ],
   },
-  { files: /^gateway\/demo-of-sandbox\.ts$/, may: [/^sandbox\/sandbox\.ts$/, /^gateway\/edge\/demo\.ts$/] },
-  { files: /^gateway\/ending\.ts$/, may: [errors, log, /^close-with-grace$/, node] },
+  { files: /^gateway\/shutdown\.ts$/, may: [errors, log, /^close-with-grace$/, node] },
   { files: /^gateway\/watchdog\//, may: [log, node] },
   { files: /^gateway\/main\.ts$/, may: [/^gateway\/process\.ts$/, node] },
   {
@@ -215,7 +225,7 @@ const rooms: readonly Room[] = [
     may: [
       errors,
       log,
-      /^gateway\/(config|ending|gateway|kept-secrets|start-text|demo-of-sandbox)\.ts$/,
+      /^gateway\/(shutdown|gateway|banner|config\/(config|generated-secrets)|composition\/sandbox-demo)\.ts$/,
       /^gateway\/events\/open\.ts$/,
       /^gateway\/watchdog\/watchdog\.ts$/,
       /^sandbox\/sandbox\.ts$/,
@@ -232,16 +242,16 @@ const rooms: readonly Room[] = [
 
 /** Libraries that live in one place only, whoever else might be allowed to import packages. */
 const homes: Readonly<Record<string, RegExp>> = {
-  undici: /^gateway\/upstream\//,
+  undici: /^gateway\/service\//,
   'node:sqlite': /^gateway\/events\//,
   '@redis/client': /^gateway\/events\//,
-  jose: /^gateway\/caller\//,
-  'graphql-yoga': /^gateway\/edge\//,
-  'lru-cache': /^gateway\/execution\//,
-  ws: /^gateway\/edge\//,
-  '@fastify/busboy': /^gateway\/edge\//,
-  'rate-limiter-flexible': /^gateway\/edge\//,
-  hono: /^(gateway\/edge|sandbox)\//,
+  jose: /^gateway\/auth\//,
+  'graphql-yoga': /^gateway\/(http|execution)\//,
+  'lru-cache': /^gateway\/(cache|execution)\//,
+  ws: /^gateway\/websocket\//,
+  '@fastify/busboy': /^gateway\/http\//,
+  'rate-limiter-flexible': /^gateway\/auth\//,
+  hono: /^(gateway\/http|sandbox)\//,
   standardwebhooks: /^sandbox\//,
 };
 
@@ -306,9 +316,9 @@ test('the list refuses what it should refuse', () => {
     { from: 'gateway/domain/order/rest.ts', to: 'graphql' },
     { from: 'gateway/domain/order/rest.ts', to: 'zod' },
     { from: 'gateway/domain/user/graph.ts', to: 'gateway/domain/order/graph.ts' },
-    { from: 'gateway/upstream/client.ts', to: 'gateway/domain/order/rest.ts' },
+    { from: 'gateway/service/client.ts', to: 'gateway/domain/order/rest.ts' },
     { from: 'gateway/events/log.ts', to: 'gateway/graph/context.ts' },
-    { from: 'sandbox/sandbox.ts', to: 'gateway/config.ts' },
+    { from: 'sandbox/sandbox.ts', to: 'gateway/config/config.ts' },
     { from: 'widget/src/client.ts', to: 'gateway/errors.ts' },
   ];
   expect(forbidden.filter(isAllowed)).toEqual([]);

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { isInputObjectType, isInterfaceType, isObjectType } from 'graphql';
 import { expect, test } from 'vitest';
-import { schema } from '../gateway/graph/schema.ts';
+import { schema } from '../gateway/domain/schema.ts';
 import { createSandbox } from '../sandbox/sandbox.ts';
 import { openServiceDocument } from './contract/service-document.ts';
 

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createViewerTokens } from '../../gateway/caller/viewer-tokens.ts';
+import { createViewerTokens } from '../../gateway/auth/viewer-tokens.ts';
 import { makeSecrets, prepareGateways } from '../../test/support/fleet.ts';
 import { startService } from '../../test/support/order-service.ts';
 import { createWorld, planWorld, type WorldPlan } from '../../test/support/order-world.ts';

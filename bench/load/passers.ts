@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { createViewerTokens } from '../../gateway/caller/viewer-tokens.ts';
+import { createViewerTokens } from '../../gateway/auth/viewer-tokens.ts';
 import { type Subscribed, subscribeOverSse, subscribeOverWebSocket } from '../../test/support/subscribe.ts';
 import { nowMs } from '../support/clock.ts';
 import { serveCalls } from '../support/load-process.ts';

@@ -1,6 +1,6 @@
 import { Agent, request } from 'node:http';
 import { setTimeout as wait } from 'node:timers/promises';
-import { createViewerTokens } from '../../gateway/caller/viewer-tokens.ts';
+import { createViewerTokens } from '../../gateway/auth/viewer-tokens.ts';
 import { queries } from '../reads/workloads.ts';
 import { nowMs } from '../support/clock.ts';
 import { serveCalls } from '../support/load-process.ts';

@@ -105,7 +105,7 @@ function readSelfTimes({ nodes, samples, timeDeltas }: Sampled): SelfTimes {
   return { busyShare: busyUs / allUs, top, parts: spread };
 }
 
-/** `gateway/edge`, `undici`, `node`; what has no place is the engine's own, or the system's. */
+/** `gateway/http`, `undici`, `node`; what has no place is the engine's own, or the system's. */
 function describePart(name: string, place: string): string {
   if (place.startsWith('node:')) return 'node';
   if (place === '' || place.startsWith('wasm')) return name.startsWith('(') ? name : 'native code';

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createViewerTokens } from '../../gateway/caller/viewer-tokens.ts';
+import { createViewerTokens } from '../../gateway/auth/viewer-tokens.ts';
 import { makeSecrets } from '../../test/support/fleet.ts';
 import type { LiveServiceCalls } from '../load/live-service.ts';
 import { type LoadProcess, startLoadProcess } from '../support/load-process.ts';

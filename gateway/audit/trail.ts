@@ -1,6 +1,6 @@
-import type { Caller } from '../caller/caller.ts';
+import type { Caller } from '../auth/caller.ts';
 import type { Log } from '../log.ts';
-import type { OnAccess } from '../upstream/access.ts';
+import type { OnAccess } from '../service/access.ts';
 import { beginFile, type ChainFile } from './chain-file.ts';
 import { type AuditKey, createAuditKey } from './keys.ts';
 import { formatHead, type NewLine } from './line.ts';

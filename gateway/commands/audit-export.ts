@@ -1,6 +1,6 @@
 import { examineTrail } from '../audit/examine.ts';
 import type { AuditKey } from '../audit/keys.ts';
-import { parseDay, parseInstant, startOfDay } from '../dates.ts';
+import { parseDay, parseInstant, startOfDay } from '../parse/dates.ts';
 import type { KeptTrail } from './audit.ts';
 import { type Command, orUnreadable } from './command.ts';
 

@@ -1,5 +1,5 @@
 import { type AuditKey, createAuditKey } from '../audit/keys.ts';
-import type { Config } from '../config.ts';
+import type { Config } from '../config/config.ts';
 import { GatewayError } from '../errors.ts';
 import { exportLines } from './audit-export.ts';
 import { verifyTrail } from './audit-verify.ts';

@@ -1,5 +1,5 @@
 import type { ParseArgsOptionsConfig } from 'node:util';
-import type { Config } from '../config.ts';
+import type { Config } from '../config/config.ts';
 import { GatewayError } from '../errors.ts';
 
 /** One of the things that a program such as `npm run events -- <name>` does with its store. */

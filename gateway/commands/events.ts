@@ -1,4 +1,4 @@
-import type { Config } from '../config.ts';
+import type { Config } from '../config/config.ts';
 import { GatewayError } from '../errors.ts';
 import { type EventStore, openEventStore } from '../events/open.ts';
 import { createLog } from '../log.ts';

@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import process from 'node:process';
 import { parseArgs } from 'node:util';
+import { type Config, readConfig } from '../config/config.ts';
 import type { KeptSecrets } from '../config/reading.ts';
-import { type Config, readConfig } from '../config.ts';
 import { GatewayError, isGatewayError } from '../errors.ts';
 import type { Command, Session } from './command.ts';
 

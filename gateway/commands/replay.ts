@@ -1,6 +1,6 @@
+import { readers, teamMark } from '../composition/webhook-readers.ts';
 import type { DeadLetter, EventLog } from '../events/log.ts';
 import type { EventStore } from '../events/open.ts';
-import { readers, teamMark } from '../readers.ts';
 import { readEnvelope } from '../webhooks/envelope.ts';
 import { type Command, readPosition, type Session } from './command.ts';
 import { walkDeadLetters } from './walk.ts';

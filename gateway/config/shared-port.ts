@@ -1,4 +1,4 @@
-import type { Config } from '../config.ts';
+import type { Config } from './config.ts';
 import type { Reading } from './reading.ts';
 
 /** Names what keeps several processes from sharing one port. */

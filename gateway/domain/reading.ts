@@ -1,6 +1,6 @@
-import { parseDay, parseInstant } from '../dates.ts';
-import type { Page } from '../upstream/service.ts';
-import { noteLeftOut, Unreadable } from '../upstream/unreadable.ts';
+import { parseDay, parseInstant } from '../parse/dates.ts';
+import type { Page } from '../service/service.ts';
+import { noteLeftOut, Unreadable } from '../service/unreadable.ts';
 
 /**
  * Readers of untrusted JSON that bend and do not break: a field of the wrong type becomes null, a row without

@@ -1,8 +1,8 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { z } from 'zod';
-import { decodeBase64url } from '../base64url.ts';
 import { GatewayError } from '../errors.ts';
+import { decodeBase64url } from '../parse/base64url.ts';
 
 /** A place in a stream of events. */
 export interface Place {

@@ -2,12 +2,12 @@ import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import type { Log } from '../log.ts';
 import { type Cursors, createCursors, keepCursorKey } from './cursor.ts';
-import type { Deposits } from './deposits.ts';
+import type { Replies } from './idempotency-records.ts';
 import type { EventLog } from './log.ts';
-import { createMemoryDeposits } from './memory/deposits.ts';
 import { createMemoryLog, createMemoryReplies } from './memory/log.ts';
+import { createMemoryDeposits } from './memory/one-time-values.ts';
+import type { Deposits } from './one-time-values.ts';
 import type { RedisStore } from './redis/store.ts';
-import type { Replies } from './replies.ts';
 import { deriveCursorKey } from './seal.ts';
 import { openSqliteStore } from './sqlite/store.ts';
 

@@ -1,5 +1,5 @@
-import { parseInstant } from '../dates.ts';
 import type { Log } from '../log.ts';
+import { parseInstant } from '../parse/dates.ts';
 import type { EventLog, NewMessage, News } from './log.ts';
 
 /** A thing of the service as it is now: what its newest message would have said. */

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { startOfDay } from '../dates.ts';
 import { GatewayError, isGatewayError } from '../errors.ts';
+import { startOfDay } from '../parse/dates.ts';
 
 const uuid = z.guid();
 const dayMs = 24 * 60 * 60 * 1000;

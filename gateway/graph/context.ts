@@ -1,13 +1,13 @@
 import DataLoader from 'dataloader';
-import type { Caller } from '../caller/caller.ts';
-import type { DocumentTickets, LaunchTickets } from '../caller/tickets.ts';
-import type { Revoked } from '../caller/token-lives.ts';
-import type { ViewerTokens } from '../caller/viewer-tokens.ts';
-import type { Attempts } from '../events/attempts.ts';
+import type { Caller } from '../auth/caller.ts';
+import type { DocumentTickets, LaunchTickets } from '../auth/tickets.ts';
+import type { Revoked } from '../auth/token-lives.ts';
+import type { ViewerTokens } from '../auth/viewer-tokens.ts';
 import type { Cursors } from '../events/cursor.ts';
+import type { Attempts } from '../events/idempotency.ts';
 import type { EventLog, GapReason } from '../events/log.ts';
-import type { Service } from '../upstream/service.ts';
-import type { UpstreamTotals } from '../upstream/trace.ts';
+import type { Service } from '../service/service.ts';
+import type { UpstreamTotals } from '../service/trace.ts';
 import type { Work } from './work.ts';
 
 /** What a resolver can reach. One per operation; a subscription has one for its whole life. */

@@ -1,7 +1,7 @@
 import type { GraphQLField } from 'graphql';
 
 /**
- * What an expected call to the service costs, in the measure of edge/guards.ts, where a plain field costs 1. A field
+ * What an expected call to the service costs, in the measure of execution/guards.ts, where a plain field costs 1. A field
  * that asks the service once for each row it stands in costs one.
  */
 export const upstreamCallCost = 100;

@@ -1,5 +1,5 @@
 import { defaultFieldResolver, type GraphQLField, type GraphQLSchema, isObjectType } from 'graphql';
-import { type Scope, scopes } from '../upstream/service.ts';
+import { type Scope, scopes } from '../service/service.ts';
 import type { GraphContext } from './context.ts';
 
 /**

@@ -8,7 +8,7 @@ import {
 } from 'graphql';
 import type { GraphContext } from './context.ts';
 
-/** The processor cost of one operation, and its turns among other operations (edge/scheduler.ts). */
+/** The processor cost of one operation, and its turns among other operations (execution/scheduler.ts). */
 export interface Work {
   /** Fields executed so far; long texts, rows and errors count more. */
   readonly weight: number;

@@ -1,5 +1,5 @@
 import type { Log } from '../log.ts';
-import { createSeldom } from './seldom.ts';
+import { createSeldom } from './throttle.ts';
 
 /** How far a message's time may be off (the signature scheme's own bound). */
 const toleranceSeconds = 300;

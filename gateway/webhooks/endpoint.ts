@@ -5,8 +5,8 @@ import { announcedBytesOf, maxBodyBytes, readBody } from './body.ts';
 import { createClockCheck } from './clock.ts';
 import { type FactsOf, readEnvelope, type SubjectOf } from './envelope.ts';
 import { createIntakeBound, type Holding } from './intake-bound.ts';
-import { createSeldom } from './seldom.ts';
 import { createSignatureCheck, readSignatureHeaders, type SignatureHeaders } from './signature.ts';
+import { createSeldom } from './throttle.ts';
 
 const retryAfterSeconds = 5;
 

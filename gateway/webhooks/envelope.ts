@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { DeadReason, NewFact, NewMessage } from '../events/log.ts';
-import { parseJson } from '../json.ts';
+import { parseJson } from '../parse/json.ts';
 
 /** Names what an event is a new version of; null when it stands alone. Given by the concepts, which know. */
 export type SubjectOf = (eventType: string, payload: unknown) => Versioned | null;

@@ -1,4 +1,4 @@
-import { createViewerTokens } from '../../gateway/caller/viewer-tokens.ts';
+import { createViewerTokens } from '../../gateway/auth/viewer-tokens.ts';
 import type { World, WorldOrder } from '../support/order-world.ts';
 import { subscribeOverSse, subscribeOverWebSocket } from '../support/subscribe.ts';
 import { type Item, type Subscriber, startSubscriber, type Wish } from './subscriber.ts';

@@ -1,5 +1,5 @@
 import { type GraphQLInputType, getNamedType, isInputObjectType } from 'graphql';
-import { schema } from '../../gateway/graph/schema.ts';
+import { schema } from '../../gateway/domain/schema.ts';
 import { gatewayKey, type Lab } from '../support/lab.ts';
 import { selectionOf } from '../support/selection.ts';
 

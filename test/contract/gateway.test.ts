@@ -1,6 +1,6 @@
 import { isInputObjectType } from 'graphql';
 import { beforeAll, expect, test } from 'vitest';
-import { schema } from '../../gateway/graph/schema.ts';
+import { schema } from '../../gateway/domain/schema.ts';
 import { createSandbox } from '../../sandbox/sandbox.ts';
 import { serviceKey, webhookSecret } from '../support/lab.ts';
 import { asAllowed, compare, tableDifferences } from './differences.ts';

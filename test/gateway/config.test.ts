@@ -1,9 +1,9 @@
 import { createHash, generateKeyPairSync, randomBytes } from 'node:crypto';
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { describe, expect, test, vi } from 'vitest';
-import { readConfig } from '../../gateway/config.ts';
+import { readConfig } from '../../gateway/config/config.ts';
+import { keepSecrets } from '../../gateway/config/generated-secrets.ts';
 import { GatewayError } from '../../gateway/errors.ts';
-import { keepSecrets } from '../../gateway/kept-secrets.ts';
 import {
   auditKey,
   complete,

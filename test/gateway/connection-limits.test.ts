@@ -3,7 +3,7 @@ import type { RequestListener, Server } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { afterEach, expect, test, vi } from 'vitest';
 import { WebSocket, WebSocketServer } from 'ws';
-import { type CutReason, createBoundedServer } from '../../gateway/edge/connection-limits.ts';
+import { type CutReason, createBoundedServer } from '../../gateway/http/connection-limits.ts';
 import { listenAnywhere } from '../support/listening.ts';
 
 const mebibyte = 1024 * 1024;

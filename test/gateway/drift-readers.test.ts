@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { createRights } from '../../gateway/caller/access.ts';
+import { createRights } from '../../gateway/auth/access.ts';
 import {
   listCenterAvailability,
   listPhlebotomyAvailability,
@@ -49,8 +49,8 @@ import { getDemographics, updateDemographics } from '../../gateway/domain/user/d
 import { getUser, getUserByClientUserId, listUsers } from '../../gateway/domain/user/rest.ts';
 import * as users from '../../gateway/domain/user/write.ts';
 import { isGatewayError } from '../../gateway/errors.ts';
-import { createUpstream, type Upstream } from '../../gateway/upstream/client.ts';
-import { bindService, type Service } from '../../gateway/upstream/service.ts';
+import { createUpstream, type Upstream } from '../../gateway/service/client.ts';
+import { bindService, type Service } from '../../gateway/service/service.ts';
 import { serviceKey, startLab } from '../support/lab.ts';
 import { spoil } from '../support/spoil.ts';
 

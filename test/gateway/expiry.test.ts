@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { createExpiry, toDelay } from '../../gateway/expiry.ts';
+import { createExpiry, toDelay } from '../../gateway/cache/expiry.ts';
 
 /** An expiry of ten seconds whose items are added at these milliseconds, and when each was given up. */
 function addAt(times: Readonly<Record<string, number>>) {

@@ -1,9 +1,9 @@
 import { once } from 'node:events';
 import { createServer, request } from 'node:http';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Caller } from '../../gateway/caller/caller.ts';
-import { createFastLane } from '../../gateway/edge/fast-lane.ts';
+import type { Caller } from '../../gateway/auth/caller.ts';
 import { GatewayError } from '../../gateway/errors.ts';
+import { createFastLane } from '../../gateway/http/direct-path.ts';
 import { createLog } from '../../gateway/log.ts';
 import { startLab } from '../support/lab.ts';
 import { silence, startMisbehavingService } from '../support/misbehaving-service.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createAllowances } from '../../gateway/edge/allowances.ts';
+import { createAllowances } from '../../gateway/auth/rate-limits.ts';
 import { gatewayKey, type Lab, startLab } from '../support/lab.ts';
 import { labTestOf } from '../support/ordering.ts';
 import { subscribeOverSse } from '../support/subscribe.ts';

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { createRights } from '../../gateway/caller/access.ts';
+import { createRights } from '../../gateway/auth/access.ts';
 import type { GatewayFactories } from '../../gateway/gateway.ts';
-import { bindService } from '../../gateway/upstream/service.ts';
+import { bindService } from '../../gateway/service/service.ts';
 import { ofEverybody } from '../chaos/faults.ts';
 import { type Fault, makeWith, withMembers } from '../support/replaced-parts.ts';
 import { walkMixedUp, walkReads, walkStreams } from './isolation/walks.ts';

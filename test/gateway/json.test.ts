@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { parseJson } from '../../gateway/json.ts';
+import { parseJson } from '../../gateway/parse/json.ts';
 
 /** So many levels of one kind around a leaf. */
 const nested = (levels: number, [open, close]: readonly [string, string], leaf = '1') =>

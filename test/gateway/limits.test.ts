@@ -1,7 +1,7 @@
 import { complexityFromQuery } from '@pothos/plugin-complexity';
 import { parse } from 'graphql';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { schema } from '../../gateway/graph/schema.ts';
+import { schema } from '../../gateway/domain/schema.ts';
 import { ways } from '../support/ask.ts';
 import { gatewayKey, graphqlRequest, type Lab, startLab } from '../support/lab.ts';
 

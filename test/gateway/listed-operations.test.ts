@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createListedOperations } from '../../gateway/execution/listed-operations.ts';
+import { createListedOperations } from '../../gateway/execution/document/trusted-documents.ts';
 import { describeOperations } from '../../widget/build/operations.ts';
 import { READ_ORDER } from '../../widget/src/operations.ts';
 import { type Ask, ways, waysWith } from '../support/ask.ts';

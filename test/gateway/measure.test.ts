@@ -2,10 +2,10 @@ import { complexityFromQuery } from '@pothos/plugin-complexity';
 import fc from 'fast-check';
 import { type GraphQLField, getNullableType, isInterfaceType, isObjectType } from 'graphql';
 import { expect, test } from 'vitest';
-import { DocumentCache } from '../../gateway/execution/document-cache.ts';
-import { createListedOperations } from '../../gateway/execution/listed-operations.ts';
-import type { PreparedDocument } from '../../gateway/execution/prepared-document.ts';
-import { schema } from '../../gateway/graph/schema.ts';
+import { schema } from '../../gateway/domain/schema.ts';
+import { DocumentCache } from '../../gateway/execution/document/document-cache.ts';
+import type { PreparedDocument } from '../../gateway/execution/document/prepared-document.ts';
+import { createListedOperations } from '../../gateway/execution/document/trusted-documents.ts';
 
 const documents = [
   '{ viewer { kind } }',

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { parseOrder, readOrder } from '../../gateway/domain/order/rest.ts';
 import { readOrderAnswer } from '../../gateway/domain/order/write.ts';
 import { id, integer, number, timestamp } from '../../gateway/domain/reading.ts';
-import { Unreadable } from '../../gateway/upstream/unreadable.ts';
+import { Unreadable } from '../../gateway/service/unreadable.ts';
 
 const anything = fc.jsonValue({ maxDepth: 2 });
 

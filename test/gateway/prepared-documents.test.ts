@@ -1,9 +1,9 @@
 import { buildSchema } from 'graphql';
 import { expect, test } from 'vitest';
-import type { Caller } from '../../gateway/caller/caller.ts';
-import { DocumentCache } from '../../gateway/execution/document-cache.ts';
-import { createListedOperations } from '../../gateway/execution/listed-operations.ts';
-import type { PreparedDocument } from '../../gateway/execution/prepared-document.ts';
+import type { Caller } from '../../gateway/auth/caller.ts';
+import { DocumentCache } from '../../gateway/execution/document/document-cache.ts';
+import type { PreparedDocument } from '../../gateway/execution/document/prepared-document.ts';
+import { createListedOperations } from '../../gateway/execution/document/trusted-documents.ts';
 
 const schema = buildSchema('type Query { viewer: String }');
 const server = { kind: 'TEAM' } as const;

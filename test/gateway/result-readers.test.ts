@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { readLabReport, versionOfLabReport } from '../../gateway/domain/lab-report/rest.ts';
 import { readCriticalResult, readOrderResults } from '../../gateway/domain/result/rest.ts';
-import { readNoting } from '../../gateway/upstream/unreadable.ts';
+import { readNoting } from '../../gateway/service/unreadable.ts';
 
 const anything = fc.jsonValue({ maxDepth: 3 });
 /** An object with some of the service's keys, each with anything at all under it. */

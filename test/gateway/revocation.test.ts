@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { openRevocations } from '../../gateway/caller/revocations.ts';
-import { createTokenLives } from '../../gateway/caller/token-lives.ts';
+import { openRevocations } from '../../gateway/auth/revocations.ts';
+import { createTokenLives } from '../../gateway/auth/token-lives.ts';
 import { createMemoryLog } from '../../gateway/events/memory/log.ts';
 import { createGateway } from '../../gateway/gateway.ts';
 import { createLog } from '../../gateway/log.ts';

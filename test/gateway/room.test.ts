@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type Keepsake, makeRoom } from '../../gateway/room.ts';
+import { type Keepsake, makeRoom } from '../../gateway/cache/room.ts';
 
 interface Thing extends Keepsake {
   readonly isHeld: boolean;

@@ -4,7 +4,7 @@ import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { WebSocket, WebSocketServer } from 'ws';
-import { watchSockets } from '../../gateway/edge/socket-watch.ts';
+import { watchSockets } from '../../gateway/websocket/socket-watch.ts';
 import { gatewayKey, type Lab, startLab } from '../support/lab.ts';
 import { openRawSocket } from '../support/raw-socket.ts';
 

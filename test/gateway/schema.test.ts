@@ -9,8 +9,8 @@ import {
   isSpecifiedScalarType,
 } from 'graphql';
 import { expect, test } from 'vitest';
-import { printGraph } from '../../gateway/graph/print.ts';
-import { schema } from '../../gateway/graph/schema.ts';
+import { printGraph } from '../../gateway/domain/print-schema.ts';
+import { schema } from '../../gateway/domain/schema.ts';
 
 const ownTypes = Object.values(schema.getTypeMap()).filter(
   (type) => !type.name.startsWith('__') && !isSpecifiedScalarType(type),

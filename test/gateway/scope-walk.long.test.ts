@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { createRights } from '../../gateway/caller/access.ts';
-import { bindService } from '../../gateway/upstream/service.ts';
+import { createRights } from '../../gateway/auth/access.ts';
+import { bindService } from '../../gateway/service/service.ts';
 import { type Fault, makeWith, withMembers } from '../support/replaced-parts.ts';
 import { viewers } from './scopes/askers.ts';
 import { findAllFaults } from './scopes/faults.ts';

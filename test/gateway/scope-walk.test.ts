@@ -1,6 +1,6 @@
 import { isObjectType } from 'graphql';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { schema as built } from '../../gateway/graph/schema.ts';
+import { schema as built } from '../../gateway/domain/schema.ts';
 import { gatewayKey } from '../support/lab.ts';
 import { subscribeOverSse } from '../support/subscribe.ts';
 import { schema } from './isolation/places.ts';

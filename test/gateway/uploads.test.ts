@@ -1,9 +1,9 @@
 import { connect } from 'node:net';
 import { createYoga } from 'graphql-yoga';
 import { expect, test } from 'vitest';
-import type { Caller } from '../../gateway/caller/caller.ts';
-import { createUploadGate, isUpload, type Patience, useUploads } from '../../gateway/edge/uploads.ts';
-import { schema } from '../../gateway/graph/schema.ts';
+import type { Caller } from '../../gateway/auth/caller.ts';
+import { schema } from '../../gateway/domain/schema.ts';
+import { createUploadGate, isUpload, type Patience, useUploads } from '../../gateway/http/uploads.ts';
 import { partBombs, sendPartBombs } from '../siege/part-bombs.ts';
 import { gatewayKey, startLab } from '../support/lab.ts';
 

@@ -1,6 +1,6 @@
 import { GraphQLError } from 'graphql';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createMask, maskResult } from '../../gateway/edge/mask.ts';
+import { createMask, maskResult } from '../../gateway/execution/mask.ts';
 import { createLog } from '../../gateway/log.ts';
 import { ways, waysWith } from '../support/ask.ts';
 import { type Lab, startLab } from '../support/lab.ts';

@@ -1,9 +1,9 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, test, vi } from 'vitest';
-import type { PlainAnswer, PlainAsking } from '../../gateway/edge/plain-answer.ts';
-import { giveWholeAnswers, type WholeAnswersOptions } from '../../gateway/edge/whole-answers.ts';
+import { giveWholeAnswers, type WholeAnswersOptions } from '../../gateway/execution/whole-answers.ts';
+import type { PlainAnswer, PlainAsking } from '../../gateway/http/plain-answer.ts';
 import { createMetrics } from '../../gateway/metrics.ts';
-import type { Basis } from '../../gateway/upstream/basis.ts';
+import type { Basis } from '../../gateway/service/basis.ts';
 
 /** One run of a query, answered by hand. */
 interface Run {

@@ -8,12 +8,12 @@ test.each([
     name: 'takes whatever it was not told of for harmless',
     changes: [
       {
-        file: 'gateway/upstream/basis.ts',
+        file: 'gateway/service/basis.ts',
         from: 'basis.keepApart();\n      const member',
         to: 'const member',
       },
       {
-        file: 'gateway/upstream/basis.ts',
+        file: 'gateway/service/basis.ts',
         from: '      basis.keepApart();\n      return typeof target',
         to: 'return typeof target',
       },
@@ -24,7 +24,7 @@ test.each([
     name: 'does not look whether its reads still stand',
     changes: [
       {
-        file: 'gateway/edge/whole-answers.ts',
+        file: 'gateway/execution/whole-answers.ts',
         from: 'every(({ stands }) => stands)',
         to: 'every(() => true)',
       },

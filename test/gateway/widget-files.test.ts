@@ -1,7 +1,7 @@
 import { rmSync, writeFileSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 import { expect, test } from 'vitest';
-import { createWidgetFiles } from '../../gateway/edge/widget-files.ts';
+import { createWidgetFiles } from '../../gateway/http/pages/widget-files.ts';
 import { makeFolder } from '../support/folder.ts';
 
 test('a widget file is read from the disk once, and each answer has all of it', async () => {

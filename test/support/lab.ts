@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
-import { type Config, readConfig } from '../../gateway/config.ts';
+import { type Config, readConfig } from '../../gateway/config/config.ts';
 import { createGateway, type Gateway } from '../../gateway/gateway.ts';
 import { createLog } from '../../gateway/log.ts';
 import { createSandbox, type Sandbox } from '../../sandbox/sandbox.ts';

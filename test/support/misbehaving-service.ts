@@ -1,6 +1,6 @@
 import { EventEmitter, on, once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
-import { createUpstream, type Upstream, type UpstreamOptions } from '../../gateway/upstream/client.ts';
+import { createUpstream, type Upstream, type UpstreamOptions } from '../../gateway/service/client.ts';
 import { listenAnywhere } from './listening.ts';
 
 /** A request as the service saw it. */

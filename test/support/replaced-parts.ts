@@ -6,7 +6,7 @@ import {
   type GatewayFactories,
   type GatewayParts,
 } from '../../gateway/gateway.ts';
-import type { Service } from '../../gateway/upstream/service.ts';
+import type { Service } from '../../gateway/service/service.ts';
 
 /** A gateway with one fault that a test must find: parts of it are replaced when it is made. */
 export interface Fault {

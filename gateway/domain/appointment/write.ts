@@ -1,4 +1,4 @@
-import type { Service } from '../../upstream/service.ts';
+import type { Service } from '../../service/service.ts';
 import type { CurrentOrder } from '../order/rest.ts';
 import { type Appointment, type AppointmentKind, appointmentPath, parseAppointment } from './rest.ts';
 

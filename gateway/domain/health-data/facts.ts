@@ -1,4 +1,4 @@
-import { startOfDay } from '../../dates.ts';
+import { startOfDay } from '../../parse/dates.ts';
 import {
   type HealthSource,
   readSampleIdentity,

@@ -1,4 +1,4 @@
-import type { Service } from '../../upstream/service.ts';
+import type { Service } from '../../service/service.ts';
 import { entries, id, list, record, required, text, texts } from '../reading.ts';
 
 export type LabAccount = ReturnType<typeof readLabAccount>;

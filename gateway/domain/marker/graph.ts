@@ -1,18 +1,18 @@
 import { GatewayError } from '../../errors.ts';
 import { readIds, readIntegerId, readUuids } from '../../graph/arguments.ts';
 import { builder } from '../../graph/builder.ts';
+import { type GraphContext, type LoaderKind, loadEach } from '../../graph/context.ts';
+import { openEnum } from '../../graph/open-enum.ts';
 import {
   type Connection,
   type ConnectionArguments,
   connectionArgs,
   connectionCost,
   connectionType,
-} from '../../graph/connection.ts';
-import { type GraphContext, type LoaderKind, loadEach } from '../../graph/context.ts';
-import { listCursors } from '../../graph/list-cursor.ts';
-import { openEnum } from '../../graph/open-enum.ts';
-import { pagedConnection } from '../../graph/paged-connection.ts';
-import type { Page } from '../../upstream/service.ts';
+} from '../../graph/pagination/connection.ts';
+import { listCursors } from '../../graph/pagination/list-cursor.ts';
+import { pagedConnection } from '../../graph/pagination/paged-connection.ts';
+import type { Page } from '../../service/service.ts';
 import {
   type ExpectedResult,
   type Loinc,

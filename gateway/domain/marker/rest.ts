@@ -1,4 +1,4 @@
-import type { Page, Service } from '../../upstream/service.ts';
+import type { Page, Service } from '../../service/service.ts';
 import { flag, id, integer, list, optional, pageReader, record, required, text } from '../reading.ts';
 
 export type Marker = ReturnType<typeof readMarker>;

@@ -1,9 +1,9 @@
 import { builder } from '../../graph/builder.ts';
-import { connectionArgs, connectionCost } from '../../graph/connection.ts';
 import type { LoaderKind } from '../../graph/context.ts';
-import { listCursors } from '../../graph/list-cursor.ts';
-import { offsetConnection } from '../../graph/paged-connection.ts';
-import type { Page, Service } from '../../upstream/service.ts';
+import { connectionArgs, connectionCost } from '../../graph/pagination/connection.ts';
+import { listCursors } from '../../graph/pagination/list-cursor.ts';
+import { offsetConnection } from '../../graph/pagination/paged-connection.ts';
+import type { Page, Service } from '../../service/service.ts';
 import { loincRef, markerConnectionRef } from './graph.ts';
 import { listMarkers, type Marker } from './rest.ts';
 

@@ -11,7 +11,7 @@ import {
   toInputIssues,
   type UserError,
 } from '../../graph/user-error.ts';
-import type { Service } from '../../upstream/service.ts';
+import type { Service } from '../../service/service.ts';
 import { settleLost } from '../settle.ts';
 import { getOrder, type Order } from './rest.ts';
 import { readOrderStatus } from './status.ts';

@@ -1,4 +1,4 @@
-import type { Service } from '../../upstream/service.ts';
+import type { Service } from '../../service/service.ts';
 import { listOrderRows, maxOrderPage, type OrderRow } from './rest.ts';
 
 /** 100,000 orders: more do not change within one look back. */

@@ -1,11 +1,15 @@
 import { readUuid } from '../../graph/arguments.ts';
 import { builder } from '../../graph/builder.ts';
-import { type ConnectionArguments, connectionArgs, connectionCost } from '../../graph/connection.ts';
 import type { GraphContext, LoaderKind } from '../../graph/context.ts';
 import { upstreamCallCost } from '../../graph/cost.ts';
 import { needsScope } from '../../graph/needs-scope.ts';
 import { openEnum } from '../../graph/open-enum.ts';
-import type { Page } from '../../upstream/service.ts';
+import {
+  type ConnectionArguments,
+  connectionArgs,
+  connectionCost,
+} from '../../graph/pagination/connection.ts';
+import type { Page } from '../../service/service.ts';
 import { addressRef } from '../address/graph.ts';
 import { collectionMethod, labTestRef } from '../lab-test/graph.ts';
 import { loadOrderSetMarkers, markerConnectionRef } from '../marker/graph.ts';

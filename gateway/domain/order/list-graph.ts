@@ -1,15 +1,15 @@
 import { nameRefusedArguments, readOptionalUuid, readUuids } from '../../graph/arguments.ts';
 import { builder } from '../../graph/builder.ts';
+import type { GraphContext } from '../../graph/context.ts';
+import { requireOpen } from '../../graph/open-input.ts';
 import {
   type ConnectionArguments,
   connectionArgs,
   connectionCost,
   connectionType,
-} from '../../graph/connection.ts';
-import type { GraphContext } from '../../graph/context.ts';
-import { listCursors } from '../../graph/list-cursor.ts';
-import { newestFirstConnection } from '../../graph/newest-first-connection.ts';
-import { requireOpen } from '../../graph/open-input.ts';
+} from '../../graph/pagination/connection.ts';
+import { listCursors } from '../../graph/pagination/list-cursor.ts';
+import { newestFirstConnection } from '../../graph/pagination/newest-first-connection.ts';
 import { collectionMethod } from '../lab-test/graph.ts';
 import { userRef } from '../user/graph.ts';
 import type { OrderFilter } from './filter.ts';

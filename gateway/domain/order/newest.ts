@@ -2,7 +2,7 @@ import { isGatewayError } from '../../errors.ts';
 import { readPayload } from '../../events/follow.ts';
 import type { Latest, StoredEvent } from '../../events/log.ts';
 import type { GraphContext } from '../../graph/context.ts';
-import type { Page } from '../../upstream/service.ts';
+import type { Page } from '../../service/service.ts';
 import { fits, type OrderFilter } from './filter.ts';
 import { type CurrentOrder, readNewestOrder } from './rest.ts';
 

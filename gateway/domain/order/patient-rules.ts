@@ -1,6 +1,6 @@
-import { startOfDay } from '../../dates.ts';
 import { countCharacters } from '../../graph/arguments.ts';
 import type { InputIssue } from '../../graph/user-error.ts';
+import { startOfDay } from '../../parse/dates.ts';
 import { toCountry } from '../address/country.ts';
 import { isPhoneNumber } from '../address/phone-number.ts';
 import { findProxyIssues, isMinor } from '../user/demographics-rules.ts';

@@ -1,4 +1,4 @@
-import type { Service } from '../../upstream/service.ts';
+import type { Service } from '../../service/service.ts';
 import { isSuppliedWithOwnPhysicians } from '../lab-account/rest.ts';
 import { readLabTest } from '../lab-test/rest.ts';
 import { id, pageReader, record, required, text } from '../reading.ts';

@@ -15,7 +15,7 @@ import {
   toInputIssues,
   type UserError,
 } from '../../graph/user-error.ts';
-import type { Kept } from '../../upstream/access.ts';
+import type { Kept } from '../../service/access.ts';
 import { type AccountQuestion, needsPhysician } from './physician.ts';
 import type { Order } from './rest.ts';
 import { cursorAfter } from './updates.ts';

@@ -1,5 +1,5 @@
 import { isGatewayError } from '../../errors.ts';
-import { emptyPage, keepRows, type Page, type Service, type Subject } from '../../upstream/service.ts';
+import { emptyPage, keepRows, type Page, type Service, type Subject } from '../../service/service.ts';
 import { readAddress } from '../address/rest.ts';
 import { readLabTest } from '../lab-test/rest.ts';
 import {

@@ -3,7 +3,7 @@ import type { Place } from '../../events/cursor.ts';
 import { askWhenBack, createStream, type Followed as FollowedEvent, follow } from '../../events/follow.ts';
 import type { Scope, StoredEvent } from '../../events/log.ts';
 import type { GraphContext } from '../../graph/context.ts';
-import { cursorScope } from '../../graph/cursor-scope.ts';
+import { cursorScope } from '../../graph/pagination/cursor-scope.ts';
 import { findUnlisted, newestOf } from './newest.ts';
 import { getOrder, listNewestOrders, type Order, type OrderEvent, readOrder } from './rest.ts';
 

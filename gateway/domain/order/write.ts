@@ -1,5 +1,5 @@
 import { GatewayError, isGatewayError } from '../../errors.ts';
-import type { Service, Subject } from '../../upstream/service.ts';
+import type { Service, Subject } from '../../service/service.ts';
 import { id, readDone, record, required, requiredList, text } from '../reading.ts';
 import { writePassthrough } from './passthrough.ts';
 import {

@@ -1,5 +1,5 @@
 import { GatewayError } from '../../errors.ts';
-import type { Service } from '../../upstream/service.ts';
+import type { Service } from '../../service/service.ts';
 import { number, optional, record, required, text, where } from '../reading.ts';
 
 export interface PortalUrlRequest {

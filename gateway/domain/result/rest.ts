@@ -1,4 +1,4 @@
-import type { Service, Subject } from '../../upstream/service.ts';
+import type { Service, Subject } from '../../service/service.ts';
 import { readAddress } from '../address/rest.ts';
 import type { CurrentOrder } from '../order/rest.ts';
 import {

@@ -1,9 +1,9 @@
 import { builder } from '../../graph/builder.ts';
-import { connectionArgs, connectionCost, connectionType } from '../../graph/connection.ts';
 import { upstreamCallCost } from '../../graph/cost.ts';
-import { cursorConnection } from '../../graph/cursor-connection.ts';
-import { listCursors } from '../../graph/list-cursor.ts';
 import { openEnum } from '../../graph/open-enum.ts';
+import { connectionArgs, connectionCost, connectionType } from '../../graph/pagination/connection.ts';
+import { cursorConnection } from '../../graph/pagination/cursor-connection.ts';
+import { listCursors } from '../../graph/pagination/list-cursor.ts';
 import {
   type ConnectionFault,
   getHistoricalPulls,

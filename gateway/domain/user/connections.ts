@@ -1,4 +1,4 @@
-import type { Page, Service } from '../../upstream/service.ts';
+import type { Page, Service } from '../../service/service.ts';
 import {
   entries,
   id,

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { startOfDay } from '../../dates.ts';
 import { countCharacters } from '../../graph/arguments.ts';
 import type { InputIssue } from '../../graph/user-error.ts';
+import { startOfDay } from '../../parse/dates.ts';
 import { toCountry } from '../address/country.ts';
 import { isPhoneNumber } from '../address/phone-number.ts';
 import type { NewDemographics, NewHomeAddress, NewMedicalProxy } from './demographics.ts';

@@ -1,4 +1,4 @@
-import type { Service } from '../../upstream/service.ts';
+import type { Service } from '../../service/service.ts';
 import { readAddress } from '../address/rest.ts';
 import { day, integer, optional, record, text, where } from '../reading.ts';
 

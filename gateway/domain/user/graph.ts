@@ -1,10 +1,10 @@
 import { readUuid } from '../../graph/arguments.ts';
 import { builder } from '../../graph/builder.ts';
-import { connectionArgs, connectionCost, connectionType } from '../../graph/connection.ts';
 import { type GraphContext, type LoaderKind, loadEach } from '../../graph/context.ts';
-import { listCursors } from '../../graph/list-cursor.ts';
 import { needsScope } from '../../graph/needs-scope.ts';
-import { offsetConnection } from '../../graph/paged-connection.ts';
+import { connectionArgs, connectionCost, connectionType } from '../../graph/pagination/connection.ts';
+import { listCursors } from '../../graph/pagination/list-cursor.ts';
+import { offsetConnection } from '../../graph/pagination/paged-connection.ts';
 import { type ConnectedSource, getUser, getUserByClientUserId, listUsers, type User } from './rest.ts';
 
 /** Users by id; the service has no call for several, so each is one call, made once per operation. */

@@ -1,4 +1,4 @@
-import { emptyPage, type Page, type Service, type Subject } from '../../upstream/service.ts';
+import { emptyPage, type Page, type Service, type Subject } from '../../service/service.ts';
 import { day, id, link, list, optional, pageReader, record, required, text, timestamp } from '../reading.ts';
 
 /** One of the team's users, as the specification's User describes it. */
@@ -47,7 +47,7 @@ export const readUser = record((raw) => ({
 
 const readUserPage = pageReader('users', readUser);
 const ownerOf = (user: User): Subject => ({ userId: user.id, teamId: user.teamId });
-/** For a token that is limited to some orders its user is who they are for, and nothing more (caller/access.ts). */
+/** For a token that is limited to some orders its user is who they are for, and nothing more (auth/access.ts). */
 function toVisible({ rights }: Service, user: User | null): User | null {
   if (user === null || rights.orderIds === null) return user;
   const hidden = {

@@ -1,6 +1,6 @@
 import { GatewayError } from '../../errors.ts';
-import { Refusal } from '../../upstream/refusal.ts';
-import type { Service } from '../../upstream/service.ts';
+import { Refusal } from '../../service/refusal.ts';
+import type { Service } from '../../service/service.ts';
 import { id, optional, readDone, record, required, timestamp, where } from '../reading.ts';
 import { readUser, type User } from './rest.ts';
 

@@ -2,7 +2,7 @@ import { GatewayError } from '../../errors.ts';
 import { readUuid, readUuids } from '../../graph/arguments.ts';
 import { builder } from '../../graph/builder.ts';
 import type { GraphContext } from '../../graph/context.ts';
-import { defaultScopes, scopes } from '../../upstream/service.ts';
+import { defaultScopes, scopes } from '../../service/service.ts';
 
 const maxTtlSeconds = 900;
 

@@ -1,4 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto';
+import type { Earlier, Replies } from '../idempotency-records.ts';
 import {
   type Appended,
   type DeadReason,
@@ -11,8 +12,7 @@ import {
   type StoredEvent,
 } from '../log.ts';
 import { noOthers } from '../others.ts';
-import type { Earlier, Replies } from '../replies.ts';
-import { createWakers } from '../wakers.ts';
+import { createWakers } from '../waiters.ts';
 import { createMemoryFacts } from './facts.ts';
 
 const dayMs = 86_400_000;

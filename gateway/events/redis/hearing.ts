@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
 import { z } from 'zod';
 import type { News } from '../log.ts';
-import { lookEveryMs } from '../wakers.ts';
+import { lookEveryMs } from '../waiters.ts';
 import type { Connection } from './connection.ts';
 import type { Hint, Hints } from './hints.ts';
 import { redisText } from './message.ts';

@@ -1,5 +1,5 @@
 import type { News } from '../log.ts';
-import type { Wakers } from '../wakers.ts';
+import type { Wakers } from '../waiters.ts';
 
 /** What an instance has heard of the log, by its own appends, by the bus, and by looking at the end. */
 export interface Hints {

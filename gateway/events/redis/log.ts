@@ -13,7 +13,7 @@ import {
   type StoredFact,
 } from '../log.ts';
 import type { Seal } from '../seal.ts';
-import type { Wakers } from '../wakers.ts';
+import type { Wakers } from '../waiters.ts';
 import type { Answer, Calls } from './calls.ts';
 import type { Connection } from './connection.ts';
 import type { Hints } from './hints.ts';

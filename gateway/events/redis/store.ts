@@ -1,19 +1,19 @@
 import { randomBytes } from 'node:crypto';
 import type { Log } from '../../log.ts';
-import type { Deposits } from '../deposits.ts';
+import type { Replies } from '../idempotency-records.ts';
 import type { EventLog } from '../log.ts';
-import type { Replies } from '../replies.ts';
+import type { Deposits } from '../one-time-values.ts';
 import { createSeal } from '../seal.ts';
-import { createWakers } from '../wakers.ts';
+import { createWakers } from '../waiters.ts';
 import { createCalls } from './calls.ts';
 import { connect, nameOf } from './connection.ts';
-import { createRedisDeposits } from './deposits.ts';
 import { startHearing } from './hearing.ts';
 import { createHints } from './hints.ts';
+import { createRedisReplies } from './idempotency-records.ts';
 import { createRedisLog } from './log.ts';
+import { createRedisDeposits } from './one-time-values.ts';
 import { rehashAll } from './rehashing.ts';
 import { createReplicas } from './replicas.ts';
-import { createRedisReplies } from './replies.ts';
 import { requireSettings } from './settings.ts';
 import { openWord } from './word.ts';
 

@@ -3,7 +3,7 @@ import { chmodSync, existsSync, mkdirSync, renameSync, rmSync, statSync } from '
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { GatewayError } from '../../errors.ts';
-import { type Standing, standingOf } from './standing.ts';
+import { type Standing, standingOf } from './same-file.ts';
 import { tables } from './tables.ts';
 
 /** How long one connection waits for another (a command beside the gateway) before it gives up. */

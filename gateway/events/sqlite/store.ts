@@ -1,13 +1,13 @@
 import { GatewayError, isGatewayError } from '../../errors.ts';
-import type { Deposits } from '../deposits.ts';
+import type { Replies } from '../idempotency-records.ts';
 import type { EventLog } from '../log.ts';
+import type { Deposits } from '../one-time-values.ts';
 import { noOthers } from '../others.ts';
-import type { Replies } from '../replies.ts';
 import { createSeal } from '../seal.ts';
-import { createWakers, lookEveryMs } from '../wakers.ts';
+import { createWakers, lookEveryMs } from '../waiters.ts';
 import { createAppends } from './appends.ts';
 import { type LogFile, openLogFile } from './file.ts';
-import { keepLatest } from './kept-latest.ts';
+import { keepLatest } from './newest-versions.ts';
 import { createReading } from './reading.ts';
 import { startWriterThread, type WriterThread } from './writer-thread.ts';
 

@@ -1,6 +1,6 @@
 import { Worker } from 'node:worker_threads';
 import { GatewayError } from '../../errors.ts';
-import type { Standing } from './standing.ts';
+import type { Standing } from './same-file.ts';
 import type { Writing } from './writing.ts';
 
 export interface WriterData {

@@ -2,7 +2,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { parentPort, workerData } from 'node:worker_threads';
 import { createSeal } from '../seal.ts';
 import { busyMs } from './file.ts';
-import { isStanding } from './standing.ts';
+import { isStanding } from './same-file.ts';
 import type { Answer, Ask, WriterData } from './writer-thread.ts';
 import { createWriting, type Writing } from './writing.ts';
 

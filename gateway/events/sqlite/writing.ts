@@ -1,12 +1,12 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { hashFactKey } from '../fact-key.ts';
+import type { Earlier } from '../idempotency-records.ts';
 import { sha256 } from '../keyed-hash.ts';
 import { type Appended, type Claimed, isAdvance, messageIdDays, type NewMessage } from '../log.ts';
-import type { Earlier } from '../replies.ts';
 import { rowOfEvent, rowOfFact, rowOfReply } from '../row.ts';
 import type { Seal } from '../seal.ts';
-import { createDepositing } from './deposits.ts';
 import { isWhole } from './file.ts';
+import { createDepositing } from './one-time-values.ts';
 import { createReading, markPrefix, type Reading } from './reading.ts';
 import { createRehashing } from './rehashing.ts';
 import { readBytes, readNumber, readText } from './rows.ts';

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { GatewayError } from '../../../gateway/errors.ts';
-import { type Attempt, createAttempts } from '../../../gateway/events/attempts.ts';
+import { type Attempt, createAttempts } from '../../../gateway/events/idempotency.ts';
 import { stores } from './stores.ts';
 
 const lost = new GatewayError('UPSTREAM_TIMEOUT', 'No answer.');

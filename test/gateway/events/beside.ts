@@ -1,7 +1,7 @@
 import { vi } from 'vitest';
 import type { EventLog } from '../../../gateway/events/log.ts';
 import { openSqliteStore } from '../../../gateway/events/sqlite/store.ts';
-import { lookEveryMs } from '../../../gateway/events/wakers.ts';
+import { lookEveryMs } from '../../../gateway/events/waiters.ts';
 import { makeFolder } from '../../support/folder.ts';
 
 export interface Beside extends AsyncDisposable {

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { News } from '../../../gateway/events/log.ts';
-import { keepLatest } from '../../../gateway/events/sqlite/kept-latest.ts';
+import { keepLatest } from '../../../gateway/events/sqlite/newest-versions.ts';
 import { newMessage } from '../../support/messages.ts';
 import { type Beside, openBeside } from './beside.ts';
 

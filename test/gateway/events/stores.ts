@@ -1,10 +1,10 @@
 import { afterAll } from 'vitest';
-import type { Deposits } from '../../../gateway/events/deposits.ts';
+import type { Replies } from '../../../gateway/events/idempotency-records.ts';
 import type { EventLog } from '../../../gateway/events/log.ts';
-import { createMemoryDeposits } from '../../../gateway/events/memory/deposits.ts';
 import { createMemoryLog, createMemoryReplies } from '../../../gateway/events/memory/log.ts';
+import { createMemoryDeposits } from '../../../gateway/events/memory/one-time-values.ts';
+import type { Deposits } from '../../../gateway/events/one-time-values.ts';
 import { openRedisStore } from '../../../gateway/events/redis/store.ts';
-import type { Replies } from '../../../gateway/events/replies.ts';
 import { openSqliteStore } from '../../../gateway/events/sqlite/store.ts';
 import { createLog } from '../../../gateway/log.ts';
 import { makeFolder } from '../../support/folder.ts';

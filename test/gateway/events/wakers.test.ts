@@ -1,6 +1,6 @@
 import { queryObjects } from 'node:v8';
 import { expect, test } from 'vitest';
-import { createWakers } from '../../../gateway/events/wakers.ts';
+import { createWakers } from '../../../gateway/events/waiters.ts';
 
 test('Only those are woken whom the news may concern', async () => {
   const wakers = createWakers();

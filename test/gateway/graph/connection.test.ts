@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type ConnectionArguments, connectionCost } from '../../../gateway/graph/connection.ts';
-import { offsetConnection, pagedConnection } from '../../../gateway/graph/paged-connection.ts';
-import { type PageRange, planPages } from '../../../gateway/graph/pages.ts';
-import type { Page } from '../../../gateway/upstream/service.ts';
+import { type ConnectionArguments, connectionCost } from '../../../gateway/graph/pagination/connection.ts';
+import { offsetConnection, pagedConnection } from '../../../gateway/graph/pagination/paged-connection.ts';
+import { type PageRange, planPages } from '../../../gateway/graph/pagination/pages.ts';
+import type { Page } from '../../../gateway/service/service.ts';
 import { badCursorsOf, cursorsOf, nodesOf, rowsOf, walk } from './lists.ts';
 
 const page = (rows: Page<number>['rows'], more: Partial<Page<number>> = {}): Page<number> => ({

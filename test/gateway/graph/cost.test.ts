@@ -1,7 +1,7 @@
 import { complexityFromQuery } from '@pothos/plugin-complexity';
 import { parse } from 'graphql';
 import { expect, test } from 'vitest';
-import { schema } from '../../../gateway/graph/schema.ts';
+import { schema } from '../../../gateway/domain/schema.ts';
 
 const id = '0d5f6c1e-5a8f-4b7e-9a53-3a5d0d8d1c11';
 

@@ -1,6 +1,10 @@
 import { createCursors } from '../../../gateway/events/cursor.ts';
-import type { Connection, ConnectionArguments } from '../../../gateway/graph/connection.ts';
-import { type ListCursors, type ListIdentity, listCursors } from '../../../gateway/graph/list-cursor.ts';
+import type { Connection, ConnectionArguments } from '../../../gateway/graph/pagination/connection.ts';
+import {
+  type ListCursors,
+  type ListIdentity,
+  listCursors,
+} from '../../../gateway/graph/pagination/list-cursor.ts';
 
 /** The cursors of a list for a server of the team. */
 export function cursorsOf(identity: ListIdentity): ListCursors {

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { Connection, ConnectionArguments } from '../../../gateway/graph/connection.ts';
+import type { Connection, ConnectionArguments } from '../../../gateway/graph/pagination/connection.ts';
 import {
   type NewestFirstList,
   newestFirstConnection,
-} from '../../../gateway/graph/newest-first-connection.ts';
+} from '../../../gateway/graph/pagination/newest-first-connection.ts';
 import { badCursorsOf, cursorsOf } from './lists.ts';
 
 interface Row {

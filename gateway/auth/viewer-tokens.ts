@@ -1,0 +1,153 @@
+import { randomUUID } from 'node:crypto';
+import { decodeJwt, errors, type JWTVerifyGetKey, jwtVerify, SignJWT } from 'jose';
+import { ownIssuer, type ViewerProviderConfig } from '../config/callers.ts';
+import { GatewayError } from '../errors.ts';
+import { decodeBase64url } from '../parse/base64url.ts';
+import type { UserCaller } from './caller.ts';
+import { type ClaimRules, maxTtlSeconds, readCaller, readOwnScopes, readProviderScopes } from './claims.ts';
+import { createOwnKeys, type OwnKeys } from './own-keys.ts';
+import { createProviderKeys } from './provider-keys.ts';
+
+const ownAudience = 'labgraph:viewer';
+/** Of our own keys, each of which also has one algorithm only (own-keys.ts). */
+const ownAlgorithms = ['HS256', 'EdDSA'];
+/** None with a shared secret: a provider's public key must never pass for one. */
+const providerAlgorithms = ['EdDSA', 'ES256', 'RS256', 'PS256'];
+/** Longer ones are not looked at. A header may hold 16 kB, a message over a socket more. */
+const maxTokenLength = 8192;
+
+export interface NewViewerToken {
+  readonly userId: string;
+  readonly orderIds: readonly string[] | null;
+  readonly scopes: readonly string[];
+  /** 1 to 900. */
+  readonly ttlSeconds: number;
+  readonly origins: readonly string[] | null;
+}
+
+export interface MintedToken {
+  readonly token: string;
+  /** The token's own id, by which it can be revoked. */
+  readonly jti: string;
+  readonly expiresAt: Date;
+}
+
+export interface ViewerTokens {
+  /** @throws GatewayError FORBIDDEN where the gateway has no key to sign with */
+  readonly mint: (token: NewViewerToken) => Promise<MintedToken>;
+  /** @throws GatewayError UNAUTHENTICATED, always the same, for anything but a valid token */
+  readonly verify: (token: string) => Promise<UserCaller>;
+}
+
+export interface ViewerTokensOptions {
+  /** As VIEWER_TOKEN_SECRET lists them. */
+  readonly secrets: readonly string[];
+  /** Null: only our own tokens are taken. */
+  readonly provider: ViewerProviderConfig | null;
+  /** Told why a token was refused, for those who connect a provider: one of few words, nothing of the token. */
+  readonly onRefused?: (reason: string) => void;
+  /** Told when the provider's keys cannot be had, and when they can be again. */
+  readonly onProvider?: (isThere: boolean, error?: unknown) => void;
+}
+
+/** Whose tokens these are, and what makes one valid. */
+interface Source extends ClaimRules {
+  readonly issuer: string;
+  readonly audience: string;
+  readonly algorithms: readonly string[];
+  readonly findKey: JWTVerifyGetKey;
+}
+
+/**
+ * Short-lived tokens that let one browser see one user's data: our own, and those of the team's identity provider.
+ * A token's issuer decides which keys and algorithms count; nothing else in it does.
+ */
+export function createViewerTokens(options: ViewerTokensOptions): ViewerTokens {
+  const keys = createOwnKeys(options.secrets);
+  const sources = createSources(keys, options);
+  return {
+    mint: (token) => mint(keys, token),
+    verify: async (token) => {
+      try {
+        return await verify(token, sources);
+      } catch (cause) {
+        options.onRefused?.(nameReason(cause));
+        throw refused(cause);
+      }
+    },
+  };
+}
+
+function createSources(
+  keys: OwnKeys,
+  { provider, onProvider = () => {} }: ViewerTokensOptions,
+): readonly Source[] {
+  const own: Source = {
+    issuer: ownIssuer,
+    audience: ownAudience,
+    algorithms: ownAlgorithms,
+    findKey: keys.find,
+    userClaim: 'sub',
+    readScopes: readOwnScopes,
+  };
+  if (provider === null) return [own];
+  const { issuer, audience, userClaim, jwksUrl } = provider;
+  const findKey = createProviderKeys(jwksUrl, { onState: onProvider });
+  const theirs = { issuer, audience, userClaim, findKey, readScopes: readProviderScopes };
+  return [own, { ...theirs, algorithms: providerAlgorithms }];
+}
+
+async function verify(token: string, sources: readonly Source[]): Promise<UserCaller> {
+  if (token.length > maxTokenLength) throw new errors.JWTInvalid('too long');
+  // The library also accepts padding and nonzero trailing bits, so one token would have many spellings.
+  if (token.split('.').some((part) => decodeBase64url(part) === null))
+    throw new errors.JWTInvalid('not canonical');
+  const { iss } = decodeJwt(token);
+  const source = sources.find(({ issuer }) => issuer === iss);
+  if (source === undefined) throw new errors.JWTClaimValidationFailed('unknown issuer', {}, 'iss');
+  const { issuer, audience, algorithms, findKey } = source;
+  const { payload } = await jwtVerify(token, findKey, {
+    issuer,
+    audience,
+    algorithms: [...algorithms],
+    requiredClaims: ['exp', 'iat'],
+  });
+  return readCaller(payload, source);
+}
+
+/** The same for every fault, and for what was revoked: a token tells whoever tries it nothing. */
+export function refused(cause?: unknown): GatewayError {
+  return new GatewayError('UNAUTHENTICATED', 'The viewer token is not valid or has expired.', { cause });
+}
+
+async function mint({ first }: OwnKeys, wanted: NewViewerToken): Promise<MintedToken> {
+  if (first === undefined) {
+    const message = 'This gateway makes no viewer tokens: they come from your identity provider.';
+    throw new GatewayError('FORBIDDEN', message);
+  }
+  const { userId, orderIds, scopes, ttlSeconds, origins } = wanted;
+  // To the millisecond, so that one made just after a revocation is none that was revoked.
+  const issuedAt = Date.now() / 1000;
+  const expiresAt = Math.floor(issuedAt) + Math.min(ttlSeconds, maxTtlSeconds);
+  const jti = randomUUID();
+  const token = await new SignJWT({
+    scope: scopes.join(' '),
+    ...(orderIds === null ? {} : { order_ids: orderIds }),
+    ...(origins === null ? {} : { origins }),
+  })
+    .setProtectedHeader({ alg: first.algorithm, kid: first.kid, typ: 'JWT' })
+    .setIssuer(ownIssuer)
+    .setAudience(ownAudience)
+    .setSubject(userId)
+    .setJti(jti)
+    .setIssuedAt(issuedAt)
+    .setExpirationTime(expiresAt)
+    .sign(first.signing);
+  return { token, jti, expiresAt: new Date(expiresAt * 1000) };
+}
+
+/** Such as `ERR_JWT_CLAIM_VALIDATION_FAILED aud`: the library's closed set of codes, and a claim that we look at. */
+function nameReason(cause: unknown): string {
+  if (cause instanceof errors.JWTClaimValidationFailed) return `${cause.code} ${cause.claim}`;
+  return cause instanceof errors.JOSEError ? cause.code : 'ERR_KEYS_UNAVAILABLE';
+}

@@ -1,0 +1,277 @@
+import { createRights } from '../auth/access.ts';
+import type { Caller, UserCaller } from '../auth/caller.ts';
+import {
+  createDocumentTickets,
+  createLaunchTickets,
+  type DocumentTickets,
+  type LaunchTickets,
+} from '../auth/tickets.ts';
+import type { Revoked } from '../auth/token-lives.ts';
+import type { ViewerTokens } from '../auth/viewer-tokens.ts';
+import type { Config } from '../config/config.ts';
+import { listOrders } from '../domain/order/rest.ts';
+import { listUsers } from '../domain/user/rest.ts';
+import { createAttempts } from '../events/idempotency.ts';
+import type { GapReason } from '../events/log.ts';
+import type { EventStore } from '../events/open.ts';
+import type { Scheduler } from '../execution/scheduler.ts';
+import { createLoaders, type GraphContext } from '../graph/context.ts';
+import type { CreateContext } from '../http/yoga.ts';
+import type { OnAccess } from '../service/access.ts';
+import { type Basis, keepApartOnUse } from '../service/basis.ts';
+import type { Upstream } from '../service/client.ts';
+import { bindService, type Rights, type Service } from '../service/service.ts';
+import { type Asked, traceUpstream } from '../service/trace.ts';
+import { teamMark } from './webhook-readers.ts';
+
+/** Probes want their answer soon, whatever the service does. */
+const probeMs = 2000;
+/** How long after a failed try to learn the team it is not tried again. */
+const teamRetryMs = 10_000;
+
+/** How the parts are made that decide what a caller sees, and what operations share. */
+export interface ContextFactories {
+  readonly createRights: typeof createRights;
+  readonly bindService: typeof bindService;
+  readonly createLoaders: typeof createLoaders;
+}
+
+export interface ContextParts {
+  readonly config: Config;
+  readonly store: EventStore;
+  readonly upstream: Upstream;
+  /** What accounts for each access of a caller; null = nothing does. */
+  readonly watch: ((caller: Caller) => OnAccess) | null;
+  readonly mint: ViewerTokens['mint'];
+  readonly revoke: (what: Omit<Revoked, 'at'>, by: Caller) => Promise<Date>;
+  readonly isRevoked: (caller: UserCaller) => boolean;
+  /** Origins a portal link may have beyond PORTAL_ORIGINS: the embedded sandbox's own. */
+  readonly portalOrigins: readonly string[];
+  /** Told once per operation of a value of an open enum field that the graph does not know. */
+  readonly onUnknown: (field: string, value: string) => void;
+  /** Told of rows of the service that could not be read, and where they stood. */
+  readonly onUnreadable: (operation: string, path: string, rows: number) => void;
+  /** Told of a stream that had to begin anew. */
+  readonly onResync: (reason: GapReason) => void;
+  /** Shares the processor between operations. */
+  readonly scheduler: Scheduler;
+  /** Ours where left out. */
+  readonly factories?: Partial<ContextFactories> | undefined;
+}
+
+export interface Contexts {
+  /** Makes what resolvers reach, for one operation of one caller. */
+  readonly create: CreateContext;
+  readonly documentTickets: DocumentTickets;
+  readonly launchTickets: LaunchTickets;
+  /** The service as the gateway itself uses it, not on behalf of a caller. */
+  readonly ownService: (signal: AbortSignal) => Service;
+  /**
+   * The team whose events are delivered: as configured, else as the service's first answer named it; asks the
+   * service when nothing has yet, and goes by what an earlier run learned while it does not answer. Null when it cannot be learned now: a signed event is then taken as ours.
+   */
+  readonly learnTeam: () => Promise<string | null>;
+  /** Whether the service answers both lists that everything starts from, within two seconds. */
+  readonly isServiceReachable: () => Promise<boolean>;
+}
+
+export function createContexts(parts: ContextParts): Contexts {
+  const { config, store, upstream, mint } = parts;
+  const make: ContextFactories = { createRights, bindService, createLoaders, ...parts.factories };
+  const rightsOf = createRightsOf(make.createRights);
+  const attempts = createAttempts(store.replies);
+  const documentTickets = createDocumentTickets(store.deposits, parts.isRevoked);
+  const launchTickets = createLaunchTickets(store.deposits, parts.isRevoked);
+  const portalOrigins = [...config.portalOrigins, ...parts.portalOrigins];
+  let teamId = config.teamId;
+  const noteTeam = (id: string) => {
+    if (teamId !== null) return;
+    teamId = id.toLowerCase();
+    // For commands, and for a start while the service is away. One that is lost because the log cannot be written now is written at the next start.
+    store.log.writeMark(teamMark, teamId).catch(() => undefined);
+  };
+
+  /** What an earlier run learned: not `teamId`, which the service's first answer sets right. */
+  const readTeamMark = () => store.log.readMark(teamMark).catch(() => null);
+
+  const bind = (to: Asked, { caller, signal, onAccess }: Bound) =>
+    make.bindService(to, {
+      rights: rightsOf(caller),
+      ordersPath: config.ordersPath,
+      signal,
+      onTeam: noteTeam,
+      onUnreadable: parts.onUnreadable,
+      onAccess,
+    });
+
+  const create: CreateContext = ({
+    caller,
+    left,
+    over,
+    origin = null,
+    isTraced = false,
+    lastEventId = null,
+    basis,
+  }) => {
+    const traced = traceUpstream(upstream, basis);
+    const onAccess = watchAgain(parts.watch, { caller, basis });
+    const service = bind(traced.upstream, { caller, signal: left, onAccess });
+    const work = parts.scheduler.begin(caller, left);
+    const context: GraphContext = {
+      caller,
+      origin,
+      service,
+      events: store.log,
+      cursors: store.cursors,
+      attempts,
+      mintViewerToken: async (claims) => {
+        const token = await mint(claims);
+        onAccess?.({ kind: 'write viewer-token.create', userId: claims.userId, outcome: 'ok' });
+        return token;
+      },
+      revokeViewerTokens: async (what) => {
+        const at = await parts.revoke(what, caller);
+        onAccess?.({ kind: 'write viewer-token.revoke', userId: what.userId, outcome: 'ok' });
+        return at;
+      },
+      documentTickets,
+      launchTickets,
+      portalOrigins,
+      teamId: () => teamId,
+      over,
+      lastEventId,
+      loaders: make.createLoaders(service, work),
+      onUnknown: oncePerValue((field, value) => {
+        parts.onUnknown(field, value);
+        basis?.noteTold(`unknown ${field} ${value}`, () => parts.onUnknown(field, value));
+      }),
+      onResync: parts.onResync,
+      upstreamTotals: traced.totals,
+      work,
+      isTraced: isTraced && caller.kind === 'TEAM',
+    };
+    return basis === undefined ? context : noteContext(context, basis);
+  };
+
+  const ownService = (signal: AbortSignal) =>
+    bind(upstream, { caller: { kind: 'TEAM' }, signal, onAccess: undefined });
+
+  const probe = async (ask: (service: Service) => Promise<unknown>): Promise<boolean> => {
+    const signal = AbortSignal.timeout(probeMs);
+    try {
+      await ask(ownService(signal));
+      return true;
+    } catch {
+      return false;
+    }
+  };
+  const askForTeam = throttle(() => probe((service) => listUsers(service, { offset: 0, limit: 1 })));
+
+  return {
+    create,
+    documentTickets,
+    launchTickets,
+    ownService,
+    learnTeam: async () => {
+      if (teamId === null) await askForTeam();
+      return teamId ?? (await readTeamMark());
+    },
+    isServiceReachable: () =>
+      probe((service) =>
+        Promise.all([
+          listUsers(service, { offset: 0, limit: 1 }),
+          listOrders(service, {}, { page: 1, size: 1 }),
+        ]),
+      ),
+  };
+}
+
+/** A caller is the same object from request to request (auth/authenticate.ts), and has the same rights in each. */
+function createRightsOf(create: ContextFactories['createRights']): (caller: Caller) => Rights {
+  const known = new WeakMap<Caller, Rights>();
+  return (caller) => {
+    const earlier = known.get(caller);
+    if (earlier !== undefined) return earlier;
+    const rights = create(caller);
+    known.set(caller, rights);
+    return rights;
+  };
+}
+
+/** Whose service it is. */
+interface Bound {
+  readonly caller: Caller;
+  readonly signal: AbortSignal;
+  readonly onAccess: OnAccess | undefined;
+}
+
+/** The audit trail, told again of each access by whoever else is given the answer. */
+function watchAgain(
+  watch: ContextParts['watch'],
+  { caller, basis }: { readonly caller: Caller; readonly basis: Basis | undefined },
+): OnAccess | undefined {
+  const tell = watch?.(caller);
+  if (!watch || tell === undefined || basis === undefined) return tell;
+  return (access) => {
+    tell(access);
+    const { kind, userId, outcome } = access;
+    basis.noteTold(`${kind} ${outcome} ${userId}`, () => watch(caller)(access));
+  };
+}
+
+/**
+ * The context of an operation whose answer others may be given. What stands here as it is says the same for all of one
+ * caller's equal operations, or notes what it does; of everything else each use makes the answer its operation's own.
+ */
+function noteContext(context: GraphContext, basis: Basis): GraphContext {
+  const { events, cursors } = context;
+  return keepApartOnUse(context, basis, {
+    caller: context.caller,
+    origin: context.origin,
+    service: context.service,
+    portalOrigins: context.portalOrigins,
+    over: context.over,
+    lastEventId: context.lastEventId,
+    loaders: context.loaders,
+    onUnknown: context.onUnknown,
+    upstreamTotals: context.upstreamTotals,
+    work: context.work,
+    isTraced: context.isTraced,
+    // A list's cursor depends only on its position and caller; a stream's cursor depends on the log.
+    cursors: keepApartOnUse(cursors, basis, { sign: cursors.sign, verify: cursors.verify }),
+    events: keepApartOnUse(events, basis, {
+      latest: (subject) => {
+        const endLook = basis.beginLook(subject);
+        return events.latest(subject).then((latest) => {
+          endLook();
+          return latest;
+        });
+      },
+    }),
+  });
+}
+
+/** One page of rows with one new value is one finding, and so is a subscription that shows it again and again. */
+function oncePerValue(tell: ContextParts['onUnknown']): ContextParts['onUnknown'] {
+  // Made with the first finding: there is seldom one.
+  let told: Set<string> | null = null;
+  return (field, value) => {
+    const key = `${field} ${value}`;
+    if (told?.has(key)) return;
+    told = (told ?? new Set()).add(key);
+    tell(field, value);
+  };
+}
+
+/** Runs one at a time, and not again for a while after it has ended. */
+function throttle(run: () => Promise<unknown>): () => Promise<unknown> {
+  let running: Promise<unknown> | null = null;
+  return () => {
+    running ??= run().finally(() => {
+      setTimeout(() => {
+        running = null;
+      }, teamRetryMs).unref();
+    });
+    return running;
+  };
+}

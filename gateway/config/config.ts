@@ -1,0 +1,232 @@
+import { type AuditTrailConfig, readAuditTrail } from './audit.ts';
+import {
+  readGatewayKeys,
+  readViewerProvider,
+  readViewerSecrets,
+  type ViewerProviderConfig,
+} from './callers.ts';
+import { type Environment, type KeptSecrets, Reading } from './reading.ts';
+import { refuseWeakSecrets } from './secret-strength.ts';
+import { refuseUnshareable } from './shared-port.ts';
+
+/** Where the service is: inside this process (the sandbox), or at an address. */
+export type ServiceConfig =
+  | { readonly kind: 'embedded'; readonly apiKey: string }
+  | { readonly kind: 'remote'; readonly url: string; readonly apiKey: string };
+
+/** What the gateway needs to know, read once and never changed. Every secret in it is in clear: never log it. */
+export interface Config {
+  readonly port: number;
+  readonly host: string;
+  /** The separate address of the metrics; null = they are served with everything else. */
+  readonly metricsAddress: { readonly host: string; readonly port: number } | null;
+  /** Whether other gateways on this machine may listen on the same port. */
+  readonly reusePort: boolean;
+  readonly service: ServiceConfig;
+  readonly apiKeyHeader: string;
+  readonly ordersPath: string;
+  /** The team whose events are delivered; null until the service's first answer names it. */
+  readonly teamId: string | null;
+  readonly webhookSecrets: readonly string[];
+  /** Keys of server-side callers, as text or `sha256:<hex>`, with or without `label=` before it. */
+  readonly gatewayApiKeys: readonly string[];
+  /** Texts of 32 characters and more, or `ed25519:<base64 of PKCS 8>`: the first signs, all verify. */
+  readonly viewerTokenSecrets: readonly string[];
+  /** The team's identity provider, where its tokens are taken as well. */
+  readonly viewerProvider: ViewerProviderConfig | null;
+  readonly allowedOrigins: readonly string[];
+  readonly portalOrigins: readonly string[];
+  readonly eventLog: EventLogConfig;
+  readonly eventLogKeys: readonly Buffer[];
+  readonly eventRetentionDays: number;
+  /** How often the service is compared with the event log; 0 = never. */
+  readonly reconcileMinutes: number;
+  /** For how long an answer of the service is kept at most; 0 = not at all. */
+  readonly readCacheSeconds: number;
+  /** Null = none is kept. */
+  readonly auditTrail: AuditTrailConfig | null;
+  readonly limits: LimitsConfig;
+  /** The documents that viewers may send: refused, told or ignored when they stand on no list. */
+  readonly persistedOperations: { readonly mode: 'off' | 'log' | 'enforce'; readonly file: string | null };
+  /** Whether ordinary JSON requests take the short way (http/direct-path.ts); else all go through Yoga's own. */
+  readonly fastLane: boolean;
+  readonly logLevel: string;
+  readonly production: boolean;
+  /** Names of variables that were generated because none was given. */
+  readonly generated: readonly string[];
+}
+
+/** What one caller may use; a gateway key has 20 times as many connections and operations as a viewer. */
+export interface LimitsConfig {
+  /** 0 = no limit. */
+  readonly pointsPerMinute: number;
+  readonly connections: number;
+  readonly operationsPerSocket: number;
+}
+
+export type EventLogConfig =
+  | { readonly kind: 'memory' }
+  | { readonly kind: 'sqlite'; readonly path: string }
+  /** `allowWeak` accepts a server that may lose what it acknowledged. The url may hold a password. */
+  | { readonly kind: 'redis'; readonly url: string; readonly allowWeak: boolean };
+
+const deployments = ['production-us', 'production-eu', 'sandbox-us', 'sandbox-eu'] as const;
+const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
+
+/**
+ * Reads the configuration from the environment: the only place that does.
+ * @param keepSecrets called when secrets must be generated (never with NODE_ENV=production)
+ * @throws GatewayError CONFIG_INVALID that names every fault at once, one per line
+ */
+export function readConfig(env: Environment, keepSecrets: () => KeptSecrets): Config {
+  const reading = new Reading(env, keepSecrets);
+  const config: Config = {
+    port: reading.integer('PORT', 4000, { min: 0, max: 65_535 }),
+    host: readHost(reading),
+    metricsAddress: readMetricsAddress(reading),
+    reusePort: reading.oneOf('REUSE_PORT', ['0', '1']) === '1',
+    service: readService(reading),
+    apiKeyHeader: readApiKeyHeader(reading),
+    ordersPath: readOrdersPath(reading),
+    teamId: reading.uuid('SERVICE_TEAM_ID'),
+    webhookSecrets: readWebhookSecrets(reading),
+    gatewayApiKeys: readGatewayKeys(reading),
+    viewerTokenSecrets: readViewerSecrets(reading),
+    viewerProvider: readViewerProvider(reading),
+    allowedOrigins: reading.origins('ALLOWED_ORIGINS'),
+    portalOrigins: reading.origins('PORTAL_ORIGINS'),
+    eventLog: readEventLog(reading),
+    eventLogKeys: readEventLogKeys(reading),
+    eventRetentionDays: reading.integer('EVENT_RETENTION_DAYS', 7, { min: 1, max: 365 }),
+    reconcileMinutes: reading.integer('RECONCILE_MINUTES', 10, { min: 0, max: 1440 }),
+    // What is older than 300 s the newest message no longer sets right (domain/order/newest.ts).
+    readCacheSeconds: reading.integer('READ_CACHE_SECONDS', 10, { min: 0, max: 300 }),
+    auditTrail: readAuditTrail(reading),
+    limits: readLimits(reading),
+    persistedOperations: {
+      mode: reading.oneOf('PERSISTED_OPERATIONS', ['off', 'log', 'enforce']) ?? 'log',
+      file: reading.text('PERSISTED_OPERATIONS_FILE'),
+    },
+    fastLane: reading.oneOf('FAST_LANE', ['on', 'off']) !== 'off',
+    logLevel: reading.oneOf('LOG_LEVEL', logLevels) ?? 'info',
+    production: reading.production,
+    generated: reading.generated,
+  };
+  if (config.reusePort) refuseUnshareable(reading, config);
+  if (reading.text('WORKERS') !== null) {
+    reading.fault('WORKERS was removed: start several processes with REUSE_PORT=1 (docs/operations.md).');
+  }
+  if (config.production) refuseWeakSecrets(reading, config);
+  reading.throwFaults();
+  return Object.freeze(config);
+}
+
+function readHost(reading: Reading): string {
+  return reading.text('HOST') ?? '127.0.0.1';
+}
+
+function readMetricsAddress(reading: Reading): Config['metricsAddress'] {
+  const host = reading.text('METRICS_HOST');
+  if (reading.text('METRICS_PORT') === null) {
+    if (host !== null) reading.fault('METRICS_HOST needs METRICS_PORT.');
+    return null;
+  }
+  const port = reading.integer('METRICS_PORT', 0, { min: 0, max: 65_535 });
+  return { host: host ?? readHost(reading), port };
+}
+
+function readService(reading: Reading): ServiceConfig {
+  const url = readServiceUrl(reading);
+  if (url === null) {
+    if (reading.production)
+      reading.fault('SERVICE_URL is missing: the embedded sandbox is not for production.');
+    const apiKey =
+      reading.secret('SERVICE_API_KEY') ?? reading.generate('SERVICE_API_KEY', (kept) => kept.serviceApiKey);
+    return { kind: 'embedded', apiKey: apiKey ?? '' };
+  }
+  const apiKey = reading.secret('SERVICE_API_KEY');
+  if (apiKey === null)
+    reading.fault('SERVICE_API_KEY is missing: it is the team key of the service at SERVICE_URL.');
+  return { kind: 'remote', url, apiKey: apiKey ?? '' };
+}
+
+/** The address, null when none is given. A faulty one counts as given: its fault is named, once. */
+function readServiceUrl(reading: Reading): string | null {
+  const deployment = reading.oneOf('SERVICE_DEPLOYMENT', deployments);
+  const name =
+    deployment === null ? 'SERVICE_URL' : `SERVICE_URL_${deployment.toUpperCase().replace('-', '_')}`;
+  const text = reading.text(name);
+  if (text === null) {
+    if (deployment === null) return null;
+    reading.fault(`SERVICE_DEPLOYMENT=${deployment} needs ${name}.`);
+    return '';
+  }
+  const isAddress = URL.canParse(text) && /^https?:$/.test(new URL(text).protocol);
+  if (!isAddress) reading.fault(`${name} must be an http or https address.`);
+  return text.replace(/(?<!\/)\/+$/, '');
+}
+
+function readApiKeyHeader(reading: Reading): string {
+  const name = reading.text('SERVICE_API_KEY_HEADER') ?? 'x-service-api-key';
+  if (!/^[\w!#$%&'*+.^`|~-]+$/.test(name))
+    reading.fault('SERVICE_API_KEY_HEADER must be the name of a header.');
+  return name.toLowerCase();
+}
+
+function readOrdersPath(reading: Reading): string {
+  const path = reading.text('SERVICE_ORDERS_PATH') ?? '/orders';
+  if (!path.startsWith('/'))
+    reading.fault('SERVICE_ORDERS_PATH must start with a slash, such as /v3/orders.');
+  return path;
+}
+
+/** Whole base64, padding included, of 12 bytes or more: the signature library throws at anything else. */
+const webhookSecretForm = /^whsec_(?:[A-Za-z0-9+/]{4}){4,}(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
+
+function readWebhookSecrets(reading: Reading): readonly string[] {
+  const secrets = reading.list(reading.secret('WEBHOOK_SECRETS'));
+  for (const secret of secrets) {
+    if (!webhookSecretForm.test(secret)) {
+      reading.fault('WEBHOOK_SECRETS must list secrets of the form whsec_ followed by base64.');
+    }
+  }
+  if (secrets.length > 0) return secrets;
+  const generated = reading.generate('WEBHOOK_SECRETS', (kept) => kept.webhookSecret);
+  return generated === null ? [] : [generated];
+}
+
+function readLimits(reading: Reading): LimitsConfig {
+  return {
+    pointsPerMinute: reading.integer('RATE_LIMIT_POINTS', 10_000, { min: 0, max: 1_000_000_000 }),
+    connections: reading.integer('MAX_CONNECTIONS', 50, { min: 1, max: 100_000 }),
+    operationsPerSocket: reading.integer('MAX_SOCKET_OPERATIONS', 50, { min: 1, max: 100_000 }),
+  };
+}
+
+function readEventLog(reading: Reading): EventLogConfig {
+  const text = reading.secret('EVENT_LOG') ?? 'sqlite:./data/events.db';
+  const allowWeak = reading.oneOf('ALLOW_WEAK_REDIS', ['0', '1']) === '1';
+  if (text === 'memory:') return { kind: 'memory' };
+  if (text.startsWith('sqlite:') && text.length > 'sqlite:'.length) {
+    return { kind: 'sqlite', path: text.slice('sqlite:'.length) };
+  }
+  if (isRedisAddress(text)) return { kind: 'redis', url: text, allowWeak };
+  reading.fault(
+    'EVENT_LOG must be sqlite:<path>, redis://<host>:<port>/<database> (or rediss://), or memory:.',
+  );
+  return { kind: 'memory' };
+}
+
+function isRedisAddress(text: string): boolean {
+  if (!URL.canParse(text)) return false;
+  const { protocol, hostname, pathname } = new URL(text);
+  return /^rediss?:$/.test(protocol) && hostname !== '' && /^(\/\d*)?$/.test(pathname);
+}
+
+function readEventLogKeys(reading: Reading): readonly Buffer[] {
+  const keys = reading.keys('EVENT_LOG_KEY');
+  if (keys.length === 0 && reading.production) {
+    reading.fault('EVENT_LOG_KEY is missing: event bodies are health data and are encrypted in production.');
+  }
+  return keys;
+}

@@ -1,0 +1,48 @@
+import type { GraphQLSchema } from 'graphql';
+import '../graph/scalars.ts';
+import './viewer/graph.ts';
+import './viewer/revoke.ts';
+import './user/graph.ts';
+import './user/demographics-graph.ts';
+import './user/connections-graph.ts';
+import './user/mutations.ts';
+import './lab-account/graph.ts';
+import './marker/graph.ts';
+import './marker/questions-graph.ts';
+import './marker/same-loinc.ts';
+import './lab-test/graph.ts';
+import './service-event/graph.ts';
+import './order/graph.ts';
+import './order/list-graph.ts';
+import './order/transaction-graph.ts';
+import './order/billing-graph.ts';
+import './order/mutations.ts';
+import './order/placing-graph.ts';
+import './order/upkeep-graph.ts';
+import './order/subscriptions.ts';
+import './order/service-events.ts';
+import './appointment/graph.ts';
+import './appointment/places-graph.ts';
+import './appointment/availability-graph.ts';
+import './appointment/mutations.ts';
+import './appointment/service-events.ts';
+import './result/graph.ts';
+import './result/mutations.ts';
+import './result/service-events.ts';
+import './portal/graph.ts';
+import './portal/ticket-graph.ts';
+import './lab-report/graph.ts';
+import './lab-report/mutations.ts';
+import './lab-report/service-events.ts';
+import './health-data/graph.ts';
+import './health-data/service-events.ts';
+import { builder } from '../graph/builder.ts';
+import { tellUnknowns } from '../graph/drift.ts';
+import { requireScopes } from '../graph/needs-scope.ts';
+import { resumeFromLastEventId } from '../graph/resume.ts';
+import { meterFields } from '../graph/work.ts';
+
+/** The whole graph. One line above per concept: taking it away takes the concept out of the schema. */
+export const schema: GraphQLSchema = meterFields(
+  requireScopes(resumeFromLastEventId(tellUnknowns(builder.toSchema()))),
+);

@@ -1,0 +1,181 @@
+import { z } from 'zod';
+import { GatewayError } from '../../errors.ts';
+import { builder } from '../builder.ts';
+import { upstreamCallCost } from '../cost.ts';
+import type { ListCursors } from './list-cursor.ts';
+
+/** A Relay connection: one stretch of a list, and where it stands in the whole. */
+export interface Connection<Node> {
+  readonly edges: readonly { readonly cursor: string; readonly node: Node }[];
+  readonly pageInfo: PageInfo;
+  readonly totalCount: number | null;
+}
+
+export interface PageInfo {
+  readonly hasNextPage: boolean;
+  readonly hasPreviousPage: boolean;
+  readonly startCursor: string | null;
+  readonly endCursor: string | null;
+}
+
+/** `first` and `after` as a client sent them. */
+export interface ConnectionArguments {
+  readonly first?: number | null | undefined;
+  readonly after?: string | null | undefined;
+}
+
+const defaultFirst = 20;
+const maxFirst = 100;
+
+const pageInfoRef = builder.objectRef<PageInfo>('PageInfo').implement({
+  description: 'Where a stretch of a list begins and ends.',
+  fields: (t) => ({
+    hasNextPage: t.exposeBoolean('hasNextPage', {
+      nullable: false,
+      description: 'Whether the list goes on after this stretch.',
+    }),
+    hasPreviousPage: t.exposeBoolean('hasPreviousPage', {
+      nullable: false,
+      description: 'Whether anything of the list stands before this stretch.',
+    }),
+    startCursor: t.exposeString('startCursor', {
+      description: 'Cursor of the first edge; null when there is none.',
+    }),
+    endCursor: t.exposeString('endCursor', {
+      description: 'Give this as `after` to read on; null when there is none.',
+    }),
+  }),
+});
+
+/** A reference to an object type, as `builder.objectRef` makes it. */
+export type NodeRef<Node> = ReturnType<typeof builder.objectRef<Node>>;
+
+/** Defines `<Name>Connection` and `<Name>Edge` for a node type. */
+export function connectionType<Node>(name: string, node: NodeRef<Node>, plural: string) {
+  const edge = builder.objectRef<Connection<Node>['edges'][number]>(`${name}Edge`);
+  edge.implement({
+    description: `One of the ${plural}, with its place in the list.`,
+    fields: (t) => ({
+      cursor: t.string({
+        nullable: false,
+        description: 'The place of this edge in the list; give it as `after` to read on from here.',
+        resolve: (item) => item.cursor,
+      }),
+      node: t.field({
+        type: node,
+        nullable: false,
+        description: 'What stands at this place.',
+        // Pothos cannot reduce its result type for a node type that is still open here.
+        resolve: (item) => item.node as never,
+      }),
+    }),
+  });
+  const connection = builder.objectRef<Connection<Node>>(`${name}Connection`);
+  connection.implement({
+    description: `A stretch of a list of ${plural}.`,
+    fields: (t) => ({
+      edges: t.field({
+        type: [edge],
+        nullable: false,
+        description: `The ${plural} of this stretch, with their cursors.`,
+        resolve: (stretch) => stretch.edges,
+      }),
+      nodes: t.field({
+        type: [node],
+        nullable: false,
+        description: `The ${plural} of this stretch.`,
+        resolve: (stretch) => stretch.edges.map((item) => item.node),
+      }),
+      pageInfo: t.field({
+        type: pageInfoRef,
+        nullable: false,
+        description: 'Where this stretch begins and ends.',
+        resolve: (stretch) => stretch.pageInfo,
+      }),
+      totalCount: t.int({
+        description: `How many ${plural} the whole list has; null when the service does not say.`,
+        resolve: (stretch) => stretch.totalCount,
+      }),
+    }),
+  });
+  return connection;
+}
+
+/** The arguments `first` and `after` of every connection field. */
+export function connectionArgs(plural: string) {
+  return builder.args((t) => ({
+    first: t.int({
+      defaultValue: defaultFirst,
+      description: `How many ${plural} to read: 1 to ${maxFirst}.`,
+    }),
+    after: t.string({ description: 'The `endCursor` of the stretch before.' }),
+  }));
+}
+
+/** What a connection field costs: one call, and its rows, each with what is asked of it. */
+export function connectionCost(args: ConnectionArguments): {
+  readonly field: number;
+  readonly multiplier: number;
+} {
+  return { field: upstreamCallCost, multiplier: Math.min(Math.max(args.first ?? defaultFirst, 1), maxFirst) };
+}
+
+export interface ListRequest {
+  readonly first: number;
+  readonly start: number;
+  readonly cursors: ListCursors;
+}
+
+export function readList(args: ConnectionArguments, cursors: ListCursors): ListRequest {
+  return { first: readFirst(args), start: readStart(args.after, cursors), cursors };
+}
+
+/** `first` with its default.
+ * @throws GatewayError BAD_USER_INPUT */
+export function readFirst(args: ConnectionArguments): number {
+  const first = args.first ?? defaultFirst;
+  if (first >= 1 && first <= maxFirst) return first;
+  throw new GatewayError('BAD_USER_INPUT', `first must be from 1 to ${maxFirst}.`);
+}
+
+const indexShape = z.int().min(0).max(999_999_999);
+
+function readStart(after: string | null | undefined, cursors: ListCursors): number {
+  return after === null || after === undefined ? 0 : cursors.read(after, indexShape) + 1;
+}
+
+interface Stretch<Node> {
+  readonly rows: readonly (Node | null)[];
+  readonly hasNextPage: boolean;
+  readonly totalCount: number | null;
+}
+
+export function toConnection<Node>(list: ListRequest, stretch: Stretch<Node>): Connection<Node> {
+  const edges = stretch.rows.flatMap((node, index) =>
+    node === null ? [] : [toEdge(node, () => list.cursors.issue(list.start + index))],
+  );
+  const lastIndex = list.start + stretch.rows.length - 1;
+  return {
+    edges,
+    totalCount: stretch.totalCount,
+    pageInfo: {
+      hasNextPage: stretch.hasNextPage,
+      hasPreviousPage: list.start > 0,
+      get startCursor() {
+        return edges[0]?.cursor ?? null;
+      },
+      // The end of what was read, even when its last row was left out: reading on must not come back here.
+      endCursor: stretch.rows.length === 0 ? null : list.cursors.issue(lastIndex),
+    },
+  };
+}
+
+/** An edge that makes its cursor on demand: most queries ask only for the cursor at the end of the page. */
+export function toEdge<Node>(node: Node, issue: () => string): Connection<Node>['edges'][number] {
+  return {
+    node,
+    get cursor() {
+      return issue();
+    },
+  };
+}

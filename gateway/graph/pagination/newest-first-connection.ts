@@ -1,0 +1,221 @@
+import { hash } from 'node:crypto';
+import { z } from 'zod';
+import { startOfDay } from '../../parse/dates.ts';
+import type { Page } from '../../service/service.ts';
+import { type Connection, type ConnectionArguments, readFirst, toEdge } from './connection.ts';
+import type { ListCursors } from './list-cursor.ts';
+import { maxPageSize, type PageRange, type Reading, readPlaces } from './pages.ts';
+
+/** A list in numbered pages whose newest rows come first, so that it grows at its head. */
+export interface NewestFirstList<Node> {
+  /**
+   * One page; only of rows no later than `until` (its whole millisecond), if the service can be asked for that. If
+   * not, the page says so (`ignoresBound`).
+   */
+  readonly fetch: (range: PageRange & { readonly until: Date | null }) => Promise<Page<Node>>;
+  readonly idOf: (node: Node) => string;
+  /** When the row came to be; null where that cannot be read. */
+  readonly timeOf: (node: Node) => Date | null;
+}
+
+/** How far a reader has come: told by the last row that was read, because its place moves when rows are added. */
+interface Place {
+  /** Time (ms) of the last row that has one; null before the first, and where the list is not newest first. */
+  readonly until: number | null;
+  /** How many rows stood above those of `until`; null where the service cannot bound: then it has only one top. */
+  readonly above: number | null;
+  /** The same as it was in the stretch that was read last: all there is where the bound turns out to be ignored. */
+  readonly begin: number;
+  /** How many of the rows no later than `until` are read; without a bound: how many of all. */
+  readonly skip: number;
+  /** Which rows of that very time are read, so that it does not matter in which order equal times come. */
+  readonly seen: readonly string[];
+}
+
+/** Beyond so many rows of one millisecond the oldest of them are forgotten, or cursors would grow without end. */
+const maxSeen = 100;
+const earliestMs = startOfDay('0001-01-01').getTime();
+const latestMs = startOfDay('9999-12-31').getTime() + 24 * 60 * 60 * 1000 - 1;
+const natural = z.int().min(0).max(1_000_000_000);
+const placeShape = z.tuple([
+  z.int().min(earliestMs).max(latestMs).nullable(),
+  natural.nullable(),
+  natural,
+  natural,
+  z.array(z.string()).max(maxSeen),
+]);
+
+/**
+ * A connection over a list in numbered pages, newest first. Reading on asks for what is no later than the last row
+ * that was read, so no row is shown twice and none that stood there is missed while rows are added at the head, or
+ * come into and leave a filter anywhere. Where the service ignores the bound, rows later than it are left out of
+ * what comes: a stretch may then be short, and rows that are removed meanwhile may hide others.
+ * @throws GatewayError BAD_USER_INPUT for `first` out of 1..100, BAD_CURSOR for a cursor of another list
+ */
+export async function newestFirstConnection<Node>(
+  args: ConnectionArguments,
+  cursors: ListCursors,
+  list: NewestFirstList<Node>,
+): Promise<Connection<Node>> {
+  const first = readFirst(args);
+  const window = await readWindow(list, readPlace(args.after, cursors), first);
+  const { edges, end, count: length } = takeRows(list, window, first);
+  const { places, hasMorePages, totalCount } = window.reading;
+  const cursorOf = ({ until, above, begin, skip, seen }: Place) =>
+    cursors.issue([until, above, begin, skip, seen]);
+  const shown = edges.map(({ node, place }) => toEdge(node, () => cursorOf(place)));
+  // Without a step forward there is nowhere to go on from, whatever the service promises.
+  const isFurther = length > 0 || end.at > window.place.skip;
+  const hasNextPage = isFurther && (places.has(end.at) || hasMorePages);
+  return {
+    edges: shown,
+    totalCount: totalCount === null ? null : (window.place.above ?? 0) + totalCount,
+    pageInfo: {
+      hasNextPage,
+      hasPreviousPage: args.after != null,
+      get startCursor() {
+        return shown[0]?.cursor ?? null;
+      },
+      // The end of what was read, even when its last row was left out: reading on must not come back here.
+      endCursor: isFurther ? cursorOf(end.place) : null,
+    },
+  };
+}
+
+function readPlace(after: string | null | undefined, cursors: ListCursors): Place {
+  if (after === null || after === undefined) return { until: null, above: 0, begin: 0, skip: 0, seen: [] };
+  const [until, above, begin, skip, seen] = cursors.read(after, placeShape);
+  return { until, above, begin, skip, seen };
+}
+
+/** What was read of the list to go on from a place: rows that were read before are among it. */
+interface Window<Node> {
+  readonly place: Place;
+  readonly start: number;
+  readonly reading: Reading<Node>;
+}
+
+/**
+ * The rows behind a place. A bounded list is read from its top, because what stood there may have gone and those
+ * behind it moved up.
+ */
+async function readWindow<Node>(
+  list: NewestFirstList<Node>,
+  place: Place,
+  first: number,
+): Promise<Window<Node>> {
+  const isBounded = place.until !== null && place.above !== null;
+  if (!isBounded) {
+    const reading = await readPlaces(place.skip, first, (page) => list.fetch({ ...page, until: null }));
+    return { place, start: place.skip, reading };
+  }
+  const start = place.skip <= maxPageSize ? 0 : place.skip;
+  const until = place.until === null ? null : new Date(place.until);
+  const rowCount = place.skip + first - start;
+  const reading = await readRows({ start, rowCount }, (page) => list.fetch({ ...page, until }));
+  if (!reading.ignoresBound) return { place, start, reading };
+  const skip = place.begin + place.skip;
+  const isSorted = isNewestFirst(timesOf(list, reading));
+  return await readWindow(list, { ...place, until: isSorted ? place.until : null, above: null, skip }, first);
+}
+
+/** Rows of one page, and of a second one where they are more than the service gives at once. */
+async function readRows<Node>(
+  { start, rowCount }: { readonly start: number; readonly rowCount: number },
+  fetch: (range: PageRange) => Promise<Page<Node>>,
+): Promise<Reading<Node>> {
+  const head = await readPlaces(start, Math.min(rowCount, maxPageSize), fetch);
+  if (rowCount <= maxPageSize || !head.hasMorePages) return head;
+  const tail = await readPlaces(start + maxPageSize, rowCount - maxPageSize, fetch);
+  const totalCount = head.totalCount === null ? null : tail.totalCount;
+  return { ...tail, totalCount, places: new Map([...head.places, ...tail.places]) };
+}
+
+/** The rows of one time, as far as they are read: the last ones of a stretch. */
+interface Group {
+  readonly until: number | null;
+  /** Where in the window's list it begins. */
+  readonly start: number;
+  readonly seen: readonly string[];
+}
+
+/** Up to `first` rows of a window that were not read before; one that was left out counts, so that places pass. */
+function takeRows<Node>(list: NewestFirstList<Node>, { place, start, reading }: Window<Node>, first: number) {
+  const toPlace = placesOf(place, isNewestFirst(timesOf(list, reading)));
+  const edges: { readonly node: Node; readonly place: Place }[] = [];
+  let group: Group = { until: place.until, start: 0, seen: place.seen };
+  let count = 0;
+  let at = start;
+  for (; count < first && reading.places.has(at); at += 1) {
+    const row = reading.places.get(at) ?? null;
+    if (isRead(list, row, { at, place })) continue;
+    count += 1;
+    if (row === null) continue;
+    group = joinGroup(group, { id: list.idOf(row), time: timeIn(list, row), at });
+    edges.push({ node: row, place: toPlace(group, at + 1) });
+  }
+  return { edges, count, end: { at, place: toPlace(group, at) } };
+}
+
+/** Whether a row was shown before, or is newer than all that was. Of what has no time its place must tell. */
+function isRead<Node>(
+  list: NewestFirstList<Node>,
+  row: Node | null,
+  { at, place }: { readonly at: number; readonly place: Place },
+): boolean {
+  if (row === null) return at < place.skip;
+  // Hashing each row of a list that begins was a tenth of a nested query.
+  if (place.seen.length > 0 && place.seen.includes(hashOf(list.idOf(row)))) return true;
+  const time = timeIn(list, row);
+  return time === null ? at < place.skip : isLater(time, place.until);
+}
+
+function joinGroup(
+  group: Group,
+  row: { readonly id: string; readonly time: number | null; readonly at: number },
+): Group {
+  const isOlder = row.time !== null && (group.until === null || row.time < group.until);
+  if (isOlder) return { until: row.time, start: row.at, seen: [hashOf(row.id)] };
+  return { ...group, seen: [...group.seen, hashOf(row.id)].slice(-maxSeen) };
+}
+
+/** How a place is told in this window: by the last row's time, or counted where times do not help. */
+function placesOf(from: Place, isSorted: boolean): (group: Group, end: number) => Place {
+  const { above } = from;
+  // Found to be of another order once, a list stays so: a stretch of one row cannot tell.
+  const isOfOtherOrder = above === null && from.until === null;
+  if (!isSorted || isOfOtherOrder) {
+    return (_, end) => ({ until: null, above: null, begin: 0, skip: (above ?? 0) + end, seen: [] });
+  }
+  if (above === null) return ({ until, seen }, end) => ({ until, above, begin: 0, skip: end, seen });
+  return ({ until, start, seen }, end) => ({
+    until,
+    above: above + start,
+    begin: start,
+    skip: end - start,
+    seen,
+  });
+}
+
+function timesOf<Node>(list: NewestFirstList<Node>, { places }: Reading<Node>): readonly number[] {
+  const inOrder = [...places].sort(([a], [b]) => a - b);
+  const times = inOrder.map(([, row]) => (row === null ? null : timeIn(list, row)));
+  return times.filter((time) => time !== null);
+}
+
+function timeIn<Node>(list: NewestFirstList<Node>, row: Node): number | null {
+  return list.timeOf(row)?.getTime() ?? null;
+}
+
+function isNewestFirst(times: readonly number[]): boolean {
+  return times.every((time, index) => time <= (times[index - 1] ?? time));
+}
+
+function isLater(time: number, until: number | null): boolean {
+  return until !== null && time > until;
+}
+
+/** Enough of an id to know it again. */
+function hashOf(id: string): string {
+  return hash('sha256', id, 'base64url').slice(0, 12);
+}

@@ -1,0 +1,97 @@
+import type { ExecutionResult } from 'graphql';
+import { isAsyncIterable, type Plugin } from 'graphql-yoga';
+import { formatForStream } from '../execution/mask.ts';
+import { readStreamItem } from '../execution/stream-items.ts';
+
+/** Proxies close what is silent for a while, some after 15 s. */
+const pingMs = 10_000;
+/** How long an EventSource waits before it comes back. */
+const retryMs = 2000;
+
+/** What a stream needs of what is known of its operation. */
+interface Streaming {
+  /** Aborts when the stream must end; nothing is sent after it but the word that it is over. */
+  readonly over: AbortSignal;
+}
+
+export interface EventStreamOptions {
+  /** Told of each result just before it is sent. */
+  readonly onSend: (result: ExecutionResult) => void;
+}
+
+/**
+ * Answers subscriptions over SSE as an EventSource wants them: `id` is the cursor of the item, so that
+ * `Last-Event-ID` resumes; `retry` says when to come back; comments keep proxies from closing; `complete` and the
+ * end of the connection say that it is over. What is no stream, Yoga answers.
+ */
+export function useEventStream(options: EventStreamOptions): Plugin<object, Streaming> {
+  return {
+    onResultProcess: ({ result, resultProcessor, setResultProcessor, serverContext }) => {
+      // Without one the client accepts no stream, and Yoga says so. One it takes can only be this kind.
+      if (!isAsyncIterable(result) || resultProcessor === undefined) return;
+      const body = writeEvents(result, { ...options, over: serverContext.over });
+      setResultProcessor(() => new Response(body, { headers }), 'text/event-stream');
+    },
+  };
+}
+
+const headers = {
+  'content-type': 'text/event-stream; charset=utf-8',
+  // Nothing is asked over this connection once the stream has ended.
+  connection: 'close',
+  // For proxies that collect answers before they pass them on.
+  'x-accel-buffering': 'no',
+} as const;
+
+/** Pulls a result when the client has taken the one before: nothing is queued for a slow reader. */
+function writeEvents(
+  results: AsyncIterable<ExecutionResult>,
+  { over, onSend }: EventStreamOptions & Streaming,
+): ReadableStream<Uint8Array> {
+  const iterator = results[Symbol.asyncIterator]();
+  const encoder = new TextEncoder();
+  const ended = endOf(over);
+  let pings: NodeJS.Timeout | undefined;
+
+  return new ReadableStream<Uint8Array>({
+    start: (controller) => {
+      // Sent at once: some clients do not see an answer before its first byte.
+      controller.enqueue(encoder.encode(`retry: ${retryMs}\n\n`));
+      pings = setInterval(() => {
+        // A client that does not read needs no ping, and must not be sent one after the other.
+        if ((controller.desiredSize ?? 0) > 0) controller.enqueue(encoder.encode(':\n\n'));
+      }, pingMs);
+    },
+    pull: async (controller) => {
+      const next = await Promise.race([iterator.next(), ended]);
+      // Also what became ready in the moment of the end: a token that has ended is told nothing more.
+      if (next === 'over' || next.done || over.aborted) {
+        clearInterval(pings);
+        controller.enqueue(encoder.encode('event: complete\ndata:\n\n'));
+        controller.close();
+        await iterator.return?.();
+        return;
+      }
+      onSend(next.value);
+      controller.enqueue(encoder.encode(describeEvent(next.value)));
+    },
+    cancel: async () => {
+      clearInterval(pings);
+      await iterator.return?.();
+    },
+  });
+}
+
+function endOf(over: AbortSignal): Promise<'over'> {
+  return new Promise((resolve) => {
+    if (over.aborted) resolve('over');
+    over.addEventListener('abort', () => resolve('over'), { once: true });
+  });
+}
+
+function describeEvent(result: ExecutionResult): string {
+  const item = readStreamItem(result);
+  const { errors, ...rest } = result;
+  const json = JSON.stringify(errors === undefined ? rest : { ...rest, errors: errors.map(formatForStream) });
+  return `${item === null ? '' : `id: ${item.cursor}\n`}event: next\ndata: ${json}\n\n`;
+}

@@ -1,0 +1,99 @@
+import { readFileSync } from 'node:fs';
+import type { Hono, MiddlewareHandler } from 'hono';
+import { bodyLimit } from 'hono/body-limit';
+import { z } from 'zod';
+import type { ViewerTokens } from '../../auth/viewer-tokens.ts';
+import { type IsOwnHost, refuseHost } from '../own-hosts.ts';
+import type { GraphiQL } from '../yoga.ts';
+
+/** What the demo page shows; only there with the embedded sandbox. */
+export interface Demo {
+  readonly graphiql: GraphiQL;
+  /** The sandbox's people and orders, for the two pickers. Invented, so nothing here is anybody's data. */
+  readonly listPeople: () => readonly DemoPerson[];
+}
+
+export interface DemoPerson {
+  readonly userId: string;
+  readonly name: string;
+  readonly canLaunch: boolean;
+  readonly orders: readonly { readonly orderId: string; readonly method: string; readonly status: string }[];
+}
+
+export interface DemoOptions {
+  readonly mint: ViewerTokens['mint'];
+  /** The demo is served at no other host: its tokens and users are for pages of this machine. */
+  readonly isOwnHost: IsOwnHost;
+}
+
+const tokenRequest = z.object({ userId: z.guid(), orderId: z.guid().optional() });
+const demoScopes = ['read:orders', 'launch:portal', 'simulate:orders'];
+const demoFiles = ['demo.css', 'demo.js', 'ask.js', 'draw.js'];
+const demoTtlSeconds = 900;
+/** Two ids have a hundred; anybody may send more. */
+const maxBodyBytes = 10_000;
+
+/** Adds the demo page with its files, and `POST /demo/token`, which any page of this machine may ask. */
+export function addDemo(app: Hono, demo: Demo, { mint, isOwnHost }: DemoOptions): void {
+  const read = (file: string) => readFileSync(new URL(`./demo/${file}`, import.meta.url), 'utf8');
+  const page = read('index.html');
+  const files = new Map(demoFiles.map((file) => [file, read(file)]));
+  const requireOwnHost: MiddlewareHandler = async (context, next) =>
+    isOwnHost(context.req.url) ? await next() : refuseHost();
+
+  app.use('/', requireOwnHost);
+  app.use('/demo/*', requireOwnHost);
+
+  app.get('/', (context) => {
+    context.header('content-security-policy', pagePolicy);
+    context.header('referrer-policy', 'no-referrer');
+    context.header('x-content-type-options', 'nosniff');
+    return context.html(page);
+  });
+  app.get('/demo/:file{[a-z]+\\.(js|css)}', (context) => {
+    const file = context.req.param('file');
+    const text = files.get(file);
+    if (text === undefined) return context.notFound();
+    const type = file.endsWith('.css') ? 'text/css' : 'text/javascript';
+    return context.body(text, 200, { 'content-type': `${type}; charset=utf-8` });
+  });
+  app.get('/demo/people', (context) => context.json({ people: demo.listPeople() }));
+  app.post('/demo/token', limitBody, async (context) => {
+    const request = tokenRequest.safeParse(await context.req.json().catch(() => null));
+    if (!request.success) {
+      const message = 'Send {"userId": "<uuid>", "orderId": "<uuid>"}; orderId may be left out.';
+      return context.json({ error: { code: 'BAD_USER_INPUT', message } }, 400);
+    }
+    const { userId, orderId } = request.data;
+    const { token, expiresAt } = await mint({
+      userId: userId.toLowerCase(),
+      orderIds: orderId === undefined ? null : [orderId],
+      scopes: demoScopes,
+      ttlSeconds: demoTtlSeconds,
+      origins: null,
+    });
+    return context.json({ token, expiresAt }, 200, { 'cache-control': 'no-store' });
+  });
+}
+
+const limitBody = bodyLimit({
+  maxSize: maxBodyBytes,
+  onError: (context) => {
+    const message = `The body may have ${maxBodyBytes.toLocaleString('en')} bytes at most.`;
+    return context.json({ error: { code: 'BAD_REQUEST', message } }, 413);
+  },
+});
+
+/** The page lives under the strict policy that the widget promises to run under. */
+const pagePolicy = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self' data:",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+  "require-trusted-types-for 'script'",
+  'trusted-types portal-widget',
+].join('; ');

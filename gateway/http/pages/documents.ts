@@ -1,0 +1,127 @@
+import { ServerResponse } from 'node:http';
+import { GatewayError, isGatewayError } from '../../errors.ts';
+import type { Log } from '../../log.ts';
+
+/** A document on its way to whoever has its ticket. */
+export interface OpenedDocument {
+  readonly kind: 'RESULT' | 'REQUISITION';
+  readonly bytes: number | null;
+  readonly body: AsyncIterable<Uint8Array>;
+}
+
+export interface DocumentsOptions {
+  /** What the ticket is for, or null when it is none, was used or has ended. Spends the ticket. */
+  readonly openDocument: (ticket: string, signal: AbortSignal) => Promise<OpenedDocument | null>;
+  /** Aborts when the gateway stops. */
+  readonly stopping: AbortSignal;
+  readonly log: Log;
+}
+
+/** The same for every document: kept by nobody, shown by no page, never taken for anything but a PDF. */
+const headers = {
+  'content-type': 'application/pdf',
+  'cache-control': 'no-store',
+  'content-security-policy': "default-src 'none'; sandbox",
+  'cross-origin-resource-policy': 'same-origin',
+  'referrer-policy': 'no-referrer',
+  'x-content-type-options': 'nosniff',
+} as const;
+
+const fileNames = { RESULT: 'result.pdf', REQUISITION: 'requisition.pdf' } as const;
+
+/**
+ * Answers `GET /documents/:ticket` with the PDF as a stream: its bytes pass through as they come. A ticket that is
+ * unknown, used or over gets one and the same 404. HEAD is refused, because it would spend the ticket.
+ */
+export async function answerDocument(
+  request: Request,
+  ticket: string,
+  options: DocumentsOptions & { readonly connection?: unknown },
+): Promise<Response> {
+  if (request.method !== 'GET') {
+    return new Response(null, { status: 405, headers: { allow: 'GET', 'cache-control': 'no-store' } });
+  }
+  const signal = AbortSignal.any([request.signal, options.stopping]);
+  try {
+    const document = await options.openDocument(ticket, signal);
+    if (document === null) return refuse(404, new GatewayError('NOT_FOUND', 'There is no such document.'));
+    return new Response(
+      toStream(document.body, (error, controller) => breakOff({ error, controller, signal, ...options })),
+      {
+        headers: {
+          ...headers,
+          'content-disposition': `attachment; filename="${fileNames[document.kind]}"`,
+          ...(document.bytes === null ? {} : { 'content-length': String(document.bytes) }),
+        },
+      },
+    );
+  } catch (error) {
+    if (isGatewayError(error)) return refuse(statusOf(error), error);
+    // Nobody is there to read it.
+    if (signal.aborted) return new Response(null, { status: 503, headers: { 'cache-control': 'no-store' } });
+    // Logged here, because the path of the request is a secret.
+    options.log.error('document.failed', { route: '/documents/:ticket', error });
+    return refuse(500, new GatewayError('INTERNAL', 'The gateway failed.'));
+  }
+}
+
+interface Break {
+  readonly error: unknown;
+  readonly controller: ReadableStreamDefaultController;
+  /** What the HTTP server hands on beside a request; nothing with plain `fetch`. */
+  readonly connection?: unknown;
+  readonly log: Log;
+  /** Aborted when the client has left or the gateway stops: then nothing is wrong. */
+  readonly signal: AbortSignal;
+}
+
+/**
+ * What began and cannot be ended must not look whole, so the connection is cut. Directly, where there is one: an error
+ * of the stream would be printed by the server library, past the log.
+ */
+function breakOff({ error, controller, connection, log, signal }: Break): void {
+  if (!signal.aborted) log.warn('document.broken', { route: '/documents/:ticket', error });
+  const outgoing = isRecord(connection) ? connection.outgoing : undefined;
+  if (outgoing instanceof ServerResponse) outgoing.destroy();
+  else controller.error(new GatewayError('UPSTREAM_UNAVAILABLE', 'The document broke off.'));
+}
+
+/** Pulls only what the client takes; leaving ends the transfer behind it. */
+function toStream(
+  bytes: AsyncIterable<Uint8Array>,
+  onBreak: (error: unknown, controller: ReadableStreamDefaultController) => void,
+): ReadableStream<Uint8Array> {
+  const iterator = bytes[Symbol.asyncIterator]();
+  return new ReadableStream({
+    pull: async (controller) => {
+      try {
+        const { value, done } = await iterator.next();
+        if (done) controller.close();
+        else controller.enqueue(value);
+      } catch (error) {
+        onBreak(error, controller);
+      }
+    },
+    cancel: async () => {
+      await iterator.return?.();
+    },
+  });
+}
+
+function statusOf({ code }: GatewayError): number {
+  if (code === 'UPSTREAM_TIMEOUT') return 504;
+  if (code === 'UPSTREAM_RATE_LIMITED' || code === 'EVENT_LOG_UNAVAILABLE') return 503;
+  return code === 'FORBIDDEN' ? 403 : 502;
+}
+
+function refuse(status: number, { code, message, retryAfterMs }: GatewayError): Response {
+  const wait = retryAfterMs === undefined ? {} : { 'retry-after': String(Math.ceil(retryAfterMs / 1000)) };
+  return Response.json(
+    { error: { code, message } },
+    { status, headers: { 'cache-control': 'no-store', ...wait } },
+  );
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null;
+}

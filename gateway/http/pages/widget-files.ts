@@ -1,0 +1,46 @@
+import { readFile } from 'node:fs/promises';
+import { streamShared } from '../shared-bytes.ts';
+
+const contentTypes: Readonly<Record<string, string>> = {
+  js: 'text/javascript; charset=utf-8',
+  css: 'text/css; charset=utf-8',
+  json: 'application/json; charset=utf-8',
+  map: 'application/json; charset=utf-8',
+};
+
+/**
+ * Serves built widget files to pages of any origin: they are public and contain no data. Each file is cached in memory when
+ * it is first read, so a rebuilt file needs a restart.
+ */
+export function createWidgetFiles(folder: URL): (file: string) => Promise<Response> {
+  const cache = new Map<string, Buffer>();
+  const load = async (file: string) => {
+    const cached = cache.get(file);
+    if (cached !== undefined) return cached;
+    const bytes = await readFile(new URL(file, folder));
+    cache.set(file, bytes);
+    return bytes;
+  };
+  return async (file) => {
+    try {
+      return answerFile(file, await load(file));
+    } catch {
+      const message = 'There is no such widget file. Build the widget with: npm run build';
+      return Response.json({ error: { code: 'NOT_FOUND', message } }, { status: 404 });
+    }
+  };
+}
+
+function answerFile(file: string, bytes: Buffer): Response {
+  const extension = file.slice(file.lastIndexOf('.') + 1);
+  return new Response(streamShared(bytes), {
+    headers: {
+      'content-type': contentTypes[extension] ?? 'application/octet-stream',
+      'content-length': String(bytes.length),
+      'access-control-allow-origin': '*',
+      'cross-origin-resource-policy': 'cross-origin',
+      'cache-control': 'public, max-age=300',
+      'x-content-type-options': 'nosniff',
+    },
+  });
+}

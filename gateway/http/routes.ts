@@ -1,0 +1,93 @@
+import { IncomingMessage } from 'node:http';
+import { Hono } from 'hono';
+import { takeAdmitted } from '../auth/admission.ts';
+import { allowOrigins, secure } from './headers.ts';
+import type { Operations } from './operations.ts';
+import { answerDocument, type DocumentsOptions } from './pages/documents.ts';
+import { answerLaunch, type LaunchOptions } from './pages/launch.ts';
+import { addMetrics, type ShownMetrics } from './pages/metrics-route.ts';
+import { createWidgetFiles } from './pages/widget-files.ts';
+
+export interface RoutesOptions extends DocumentsOptions, LaunchOptions {
+  /** What answers GraphQL: it is still being loaded when the first webhooks come. */
+  readonly operations: () => Promise<Operations>;
+  readonly isAllowedOrigin: (origin: string) => boolean;
+  readonly receiveWebhook: (request: Request, sender: string) => Promise<Response>;
+  readonly checkReady: () => Promise<Readiness>;
+  /** Null when metrics have a separate address. */
+  readonly metrics: ShownMetrics | null;
+  readonly widgetFolder: URL;
+}
+
+/** Whether the gateway can do its work: each part by name. */
+export interface Readiness {
+  readonly eventLog: boolean;
+  readonly service: boolean;
+  /** Null where none is kept. Does not decide whether the gateway is ready (decision 0061). */
+  readonly auditTrail: boolean | null;
+}
+
+const problems = {
+  eventLog: 'The event log cannot be written: webhooks are answered with 503 and come again.',
+  service: 'The service does not answer its lists of users and orders.',
+  stopping: 'The gateway is stopping.',
+  auditTrail: 'The audit trail cannot be written: accesses wait in memory.',
+} as const;
+
+/** Every HTTP route of the gateway. The demo adds its own, where there is one. */
+export function createRoutes(options: RoutesOptions): Hono {
+  const app = new Hono();
+  const allowOrigin = allowOrigins(options.isAllowedOrigin);
+  const answerWidgetFile = createWidgetFiles(options.widgetFolder);
+
+  app.use(secure());
+  app.use('/graphql', allowOrigin);
+  app.all('/graphql', async (context) => {
+    const { answer } = await options.operations();
+    return await answer(context.req.raw, takeAdmitted(context.env));
+  });
+  app.use('/documents/*', allowOrigin);
+  app.all('/documents/:ticket', (context) =>
+    answerDocument(context.req.raw, context.req.param('ticket'), {
+      ...options,
+      connection: context.env,
+    }),
+  );
+  app.all('/launch', (context) => answerLaunch(context.req.raw, options));
+  app.post('/webhooks', (context) => options.receiveWebhook(context.req.raw, remoteAddressOf(context.env)));
+  app.get('/health', (context) => context.json({ status: 'ok' }));
+  app.get('/ready', async (context) => {
+    const { eventLog, service, auditTrail } = await options.checkReady();
+    const found = [
+      ...(eventLog ? [] : [problems.eventLog]),
+      ...(service ? [] : [problems.service]),
+      ...(options.stopping.aborted ? [problems.stopping] : []),
+    ];
+    const isReady = found.length === 0;
+    const told = auditTrail === false ? [...found, problems.auditTrail] : found;
+    const status = isReady ? 'ready' : 'not ready';
+    const parts = { eventLog, service, ...(auditTrail === null ? {} : { auditTrail }) };
+    return context.json({ status, ...parts, problems: told }, isReady ? 200 : 503);
+  });
+  if (options.metrics !== null) addMetrics(app, options.metrics);
+  app.get('/widget/:file{[a-z0-9.-]+\\.(js|css|json|map)}', (context) =>
+    answerWidgetFile(context.req.param('file')),
+  );
+  app.notFound((context) =>
+    context.json({ error: { code: 'NOT_FOUND', message: 'There is nothing here.' } }, 404),
+  );
+  app.onError((error, context) => {
+    // The client has left, or was cut, before its request was whole: nobody hears this, and nothing has failed.
+    if ('code' in error && error.code === 'ECONNRESET') return context.body(null, 408);
+    options.log.error('request.failed', { route: context.req.path, error });
+    return context.json({ error: { code: 'INTERNAL', message: 'The gateway failed.' } }, 500);
+  });
+  return app;
+}
+
+/** The client's address; '' for a request without a connection. */
+function remoteAddressOf(connection: unknown): string {
+  if (typeof connection !== 'object' || connection === null || !('incoming' in connection)) return '';
+  const { incoming } = connection;
+  return incoming instanceof IncomingMessage ? (incoming.socket.remoteAddress ?? '') : '';
+}

@@ -1,0 +1,143 @@
+import {
+  createYoga,
+  type GraphiQLOptions,
+  isAsyncIterable,
+  type Plugin,
+  type YogaServerInstance,
+} from 'graphql-yoga';
+import type { Caller } from '../auth/caller.ts';
+import { schema } from '../domain/schema.ts';
+import type { DocumentCache } from '../execution/document/document-cache.ts';
+import { requirePrepared } from '../execution/document/prepared-document.ts';
+import type { ListedOperations } from '../execution/document/trusted-documents.ts';
+import { formatForStream, type Mask } from '../execution/mask.ts';
+import { observeSend } from '../execution/observe.ts';
+import { type RunOperation, useRunOperation } from '../execution/run-operation.ts';
+import { type RunStream, useStreams } from '../execution/streams.ts';
+import type { GraphContext } from '../graph/context.ts';
+import type { Metrics } from '../metrics.ts';
+import type { Basis } from '../service/basis.ts';
+import { useEventStream } from './event-stream.ts';
+import { useOperationIds } from './operation-ids.ts';
+import { maxUploadBytes, useUploads } from './uploads.ts';
+
+/** What is known of an operation before it is read: who asks, and when the asking is over. */
+export interface Asking {
+  readonly caller: Caller;
+  /** The browser's `Origin`; left out where there is none. */
+  readonly origin?: string | null;
+  /** Aborts when the client has left: nobody waits for the answer any more. */
+  readonly left: AbortSignal;
+  /** Aborts when a stream must end: the client has left, its token has ended or the gateway stops. */
+  readonly over: AbortSignal;
+  /** Whether the answer is to tell what it asked of the service; for callers of the team only. */
+  readonly isTraced?: boolean;
+  /** Where the client's stream broke off: what an EventSource sends when it comes back. Wins over `after`. */
+  readonly lastEventId?: string | null;
+  /** Notes what the answer rests on; left out where it is for this operation alone. */
+  readonly basis?: Basis | undefined;
+  /** How a stream would travel; over SSE when left out. */
+  readonly transport?: 'websocket';
+}
+
+/** With the value `upstream`: the answer's `extensions.upstream` tells what it asked of the service. */
+export const traceHeader = 'x-labgraph-trace';
+
+export type CreateContext = (asking: Asking) => GraphContext;
+
+export interface GraphQLServerOptions {
+  readonly createContext: CreateContext;
+  readonly metrics: Metrics;
+  readonly documents: DocumentCache;
+  readonly listed: ListedOperations;
+  readonly runOperation: RunOperation;
+  readonly runStream: RunStream;
+  readonly mask: Mask;
+  /** Takes multipart requests with files, and only those; else none. */
+  readonly takesFiles: boolean;
+  /** GraphiQL with these queries filled in; null = no GraphiQL. */
+  readonly graphiql: GraphiQL | null;
+}
+
+export interface GraphiQL {
+  /** Filled in as well; null = the reader fills in their own. */
+  readonly gatewayKey: string | null;
+  readonly queries: readonly string[];
+}
+
+export type GraphQLServer = YogaServerInstance<Asking, GraphContext>;
+
+/**
+ * GraphQL over HTTP and SSE, and the enveloped functions that the sockets use: one list of plugins for all.
+ * CORS, authentication and body limits stand in front of it (routes.ts, graphql-route.ts).
+ */
+export function createGraphQLServer(options: GraphQLServerOptions): GraphQLServer {
+  return createYoga<Asking, GraphContext>({
+    schema,
+    // The runtime's own classes. Yoga's ponyfills make a Response over a foreign stream, and when a client leaves
+    // such a stream, closing it throws out of band and would end the process (seen with Node 26.10).
+    fetchAPI: { Request, Response, Headers, ReadableStream, TextEncoder, TextDecoder, URL },
+    context: ({ caller, left, over, origin = null, isTraced = false, lastEventId = null }) =>
+      options.createContext({ caller, left, over, origin, isTraced, lastEventId }),
+    plugins: [
+      useDocuments(options.documents),
+      useRunOperation(options.runOperation),
+      useOperationIds(options.listed),
+      useStreams(options.runStream),
+      useResponseErrors(),
+      useEventStream({ onSend: (result) => observeSend(options.metrics, 'sse', result) }),
+      ...(options.takesFiles ? [useUploads()] : []),
+    ],
+    parserAndValidationCache: false,
+    maskedErrors: { maskError: (error) => options.mask(error) },
+    logging: false,
+    cors: false,
+    batching: false,
+    multipart: false,
+    landingPage: false,
+    maxRequestBodySize: options.takesFiles ? maxUploadBytes : 100_000,
+    ...describeGraphiQL(options.graphiql),
+  });
+}
+
+function describeGraphiQL(graphiql: GraphiQL | null) {
+  if (graphiql === null) return { graphiql: false } as const;
+  const key = graphiql.gatewayKey ?? '<your gateway key>';
+  const headers = JSON.stringify({ authorization: `Bearer ${key}` }, null, 2);
+  return {
+    // Loaded with the first page: it is large, and webhooks wait while a gateway starts.
+    renderGraphiQL: async (page?: GraphiQLOptions) =>
+      (await import('@graphql-yoga/render-graphiql')).renderGraphiQL(page),
+    graphiql: {
+      title: 'Labgraph GraphiQL',
+      headers,
+      defaultHeaders: headers,
+      shouldPersistHeaders: false,
+      subscriptionsProtocol: 'SSE' as const,
+      defaultTabs: graphiql.queries.map((query) => ({ query, headers })),
+    },
+  };
+}
+
+/** Yoga serializes new copies of errors, which have no locations. */
+function useResponseErrors(): Plugin {
+  return {
+    onResultProcess: ({ result, setResult }) => {
+      if (isAsyncIterable(result) || Array.isArray(result) || result.errors === undefined) return;
+      const errors = result.errors.map(formatForStream);
+      setResult({ ...result, stringify: (written) => JSON.stringify({ ...written, errors }) });
+    },
+  };
+}
+
+/** Documents come from our cache, and so do their validation errors. */
+function useDocuments(documents: DocumentCache): Plugin<GraphContext> {
+  return {
+    onParse: ({ context, setParseFn }) =>
+      setParseFn((source) =>
+        documents.prepare(typeof source === 'string' ? source : source.body, context.caller),
+      ),
+    onValidate: ({ context, setValidationFn }) =>
+      setValidationFn((_schema, document) => documents.validate(requirePrepared(document), context.caller)),
+  };
+}

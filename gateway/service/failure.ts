@@ -1,0 +1,177 @@
+import { GatewayError, type GatewayErrorOptions, type UpstreamIssue } from '../errors.ts';
+import { parseHttpDate } from '../parse/dates.ts';
+import { parseJson } from '../parse/json.ts';
+import { Refusal } from './refusal.ts';
+
+/** An answer of the service as it came: status, the headers that matter, the body as text. */
+export interface Answer {
+  readonly status: number;
+  readonly retryAfter: string | null;
+  readonly body: string;
+}
+
+/**
+ * The JSON of a successful answer (null for an empty one), or `undefined` for 404: "there is none" is an answer
+ * and no fault, so it is shared and remembered like one. A refusal with one of the given statuses is a Refusal,
+ * where it says an object.
+ * @throws GatewayError for any other status, and UPSTREAM_UNREADABLE for 202 (taken is not done) and for a body that
+ *   is not JSON
+ */
+export function readAnswer(answer: Answer, refusals: readonly number[] = []): unknown {
+  if (answer.status === 404) return undefined;
+  if (answer.status < 200 || answer.status > 299) {
+    const refusal = refusals.includes(answer.status) ? parse(answer.body) : null;
+    if (isRecord(refusal)) return new Refusal(refusal);
+    throw describeFailure(answer);
+  }
+  if (answer.status === 202) {
+    throw new GatewayError(
+      'UPSTREAM_UNREADABLE',
+      'The service took the request without saying what came of it.',
+      {
+        status: answer.status,
+      },
+    );
+  }
+  if (answer.body === '') return null;
+  try {
+    return parseJson(answer.body);
+  } catch {
+    // The parser's own error quotes the body, so it is not kept as cause.
+    throw new GatewayError('UPSTREAM_UNREADABLE', 'The service answered with text that is not JSON.', {
+      status: answer.status,
+    });
+  }
+}
+
+function describeFailure(answer: Answer): GatewayError {
+  const { status } = answer;
+  if (status === 401) {
+    return new GatewayError('UPSTREAM_UNAUTHORIZED', "The service refused the gateway's key.", { status });
+  }
+  if (status === 403) {
+    return new GatewayError('UPSTREAM_FORBIDDEN', 'The service does not allow this team to do that.', {
+      status,
+    });
+  }
+  if (status === 408)
+    return new GatewayError('UPSTREAM_TIMEOUT', 'The service did not answer in time.', { status });
+  if (status === 429) {
+    return new GatewayError(
+      'UPSTREAM_RATE_LIMITED',
+      'The service asks to be called less often.',
+      withRetry(answer),
+    );
+  }
+  if (status >= 500) {
+    return new GatewayError('UPSTREAM_UNAVAILABLE', 'The service failed to answer.', withRetry(answer));
+  }
+  if (status >= 400) {
+    return new GatewayError('UPSTREAM_REJECTED', 'The service refused the request.', {
+      status,
+      issues: readIssues(answer.body),
+    });
+  }
+  return new GatewayError(
+    'UPSTREAM_UNREADABLE',
+    'The service answered with a redirect, which is not followed.',
+    {
+      status,
+    },
+  );
+}
+
+function withRetry(answer: Answer): GatewayErrorOptions {
+  const retryAfterMs = readRetryAfter(answer.retryAfter);
+  return { status: answer.status, ...(retryAfterMs === null ? {} : { retryAfterMs }) };
+}
+
+/** `Retry-After` in milliseconds: seconds or an HTTP date. */
+export function readRetryAfter(value: string | null): number | null {
+  if (value === null) return null;
+  if (/^\d+$/.test(value.trim())) return Number(value) * 1000;
+  const date = parseHttpDate(value.trim());
+  return date === null ? null : Math.max(0, date.getTime() - Date.now());
+}
+
+/**
+ * What a 422 says was wrong: only `loc` and `msg` of each detail. `input` echoes what was sent, which is
+ * patient data, so it is never kept; a message with a word of it is replaced by the detail's type.
+ */
+function readIssues(body: string): readonly UpstreamIssue[] {
+  const detail = readDetail(body);
+  if (!Array.isArray(detail)) return [];
+  return detail.slice(0, 50).flatMap((item: unknown) => {
+    if (!isRecord(item)) return [];
+    const location = Array.isArray(item.loc) ? item.loc.map(String) : [];
+    return [{ location, message: readMessage(item) }];
+  });
+}
+
+function readDetail(body: string): unknown {
+  const parsed = parse(body);
+  return isRecord(parsed) ? parsed.detail : null;
+}
+
+function parse(body: string): unknown {
+  try {
+    return parseJson(body);
+  } catch {
+    return null;
+  }
+}
+
+function readMessage(item: Readonly<Record<string, unknown>>): string {
+  const message = typeof item.msg === 'string' ? item.msg : '';
+  const said = new Set(wordsOf(message));
+  const quoted = collectTexts(item.input).some(
+    (text) => (text.length > 3 && message.includes(text)) || wordsOf(text).some((word) => said.has(word)),
+  );
+  if (message !== '' && message.length <= 200 && !quoted) return message;
+  return typeof item.type === 'string' ? item.type : 'Not accepted.';
+}
+
+/** Case and punctuation aside, because a message may quote in its own way. */
+function wordsOf(text: string): readonly string[] {
+  return text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
+}
+
+function collectTexts(value: unknown): readonly string[] {
+  if (typeof value === 'string') return [value];
+  if (typeof value === 'number' || typeof value === 'boolean') return [String(value)];
+  if (Array.isArray(value)) return value.flatMap(collectTexts);
+  return isRecord(value) ? Object.values(value).flatMap(collectTexts) : [];
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** What a call met that was not answered, where nothing here has ended it. */
+export function describeFault(error: unknown): GatewayError {
+  if (error instanceof GatewayError) return error;
+  const notSent = isConnectFailure(error);
+  const message = notSent ? 'The service could not be reached.' : 'The service gave no answer.';
+  return new GatewayError('UPSTREAM_UNAVAILABLE', message, { cause: error, notSent });
+}
+
+/** Why a wait has ended: its deadline, or nobody waits any more, which is no failure of anybody. */
+export function describeEnd({ reason }: AbortSignal): GatewayError {
+  const isTimeout = reason instanceof DOMException && reason.name === 'TimeoutError';
+  return isTimeout
+    ? describeLate()
+    : new GatewayError('ABANDONED', 'The client left before the service had answered.', { cause: reason });
+}
+
+export function describeLate(): GatewayError {
+  return new GatewayError('UPSTREAM_TIMEOUT', 'The service did not answer in time.');
+}
+
+export function describeTooLong(): GatewayError {
+  return new GatewayError('UPSTREAM_UNREADABLE', 'The service answered with more than the gateway reads.');
+}
+
+function isConnectFailure(error: unknown): boolean {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  return code === 'ECONNREFUSED' || code === 'ENOTFOUND' || code === 'UND_ERR_CONNECT_TIMEOUT';
+}

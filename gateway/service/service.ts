@@ -1,0 +1,311 @@
+import { GatewayError, isGatewayError } from '../errors.ts';
+import { type Account, type Kept, type OnAccess, openAccount } from './access.ts';
+import type { Guarded, Keepable, ReadFile, ReadOne, ReadPage, Write } from './calls.ts';
+import type { ReadOptions } from './client.ts';
+import type { UpstreamFile } from './file.ts';
+import { isOf, mayBeDone } from './outcome.ts';
+import { restsOnOne, restsOnPage, touchedByWrite } from './resting.ts';
+import type { Asked } from './trace.ts';
+import { type OnUnreadable, readNoting } from './unreadable.ts';
+
+/** Whose data an answer is: what the owner check compares with the caller. */
+export interface Subject {
+  readonly userId: string | null;
+  readonly orderId?: string | null;
+  readonly teamId?: string | null;
+}
+
+/** What a caller may do and see. Made by auth/access.ts; this is all that a read asks of it. */
+export interface Rights {
+  /** Callers with equal keys may see exactly the same. */
+  readonly key: string;
+  readonly allows: (scope: Scope) => boolean;
+  readonly owns: (subject: Subject) => boolean;
+  /** The one user whose things the caller may see; null for callers of the whole team. */
+  readonly userId: string | null;
+  /** The only orders the caller may see; null for all orders of that user. */
+  readonly orderIds: readonly string[] | null;
+}
+
+/** What a viewer token can be allowed to do; server-side callers may do everything. */
+export const scopes = [
+  'read:orders',
+  'read:profile',
+  'read:health',
+  'read:catalogue',
+  'read:results',
+  'launch:portal',
+  'write:orders',
+  'write:appointments',
+  'simulate:orders',
+  'write:profile',
+  'write:lab-reports',
+] as const;
+export type Scope = (typeof scopes)[number];
+
+/** What a token may do that says nothing of it: what the widget needs, status and launch. */
+export const defaultScopes: readonly Scope[] = ['read:orders', 'launch:portal'];
+
+/** Scopes for what belongs to a whole user and to no order: nothing for a token that is limited to some orders. */
+export const scopesOfUser: readonly Scope[] = [
+  'read:profile',
+  'read:health',
+  'write:profile',
+  'write:lab-reports',
+];
+
+/** One page of a list, as any of the service's paging styles gives it. */
+export interface Page<Row> {
+  /** In the service's order. Null stands for a row that is unreadable or not the caller's, so places stay right. */
+  readonly rows: readonly (Row | null)[];
+  readonly total: number | null;
+  readonly pages: number | null;
+  readonly nextCursor: string | null;
+  /** Where in the whole list the first row stands, as far as the answer says. */
+  readonly from: number | null;
+  /** Whether rows came that lie beyond the bound that was asked for: the service knows no such bound. */
+  readonly ignoresBound?: boolean;
+  /** Whether it was kept of an earlier read: it may be shown, and nobody may act on it. */
+  readonly isKept?: boolean;
+}
+
+/**
+ * The service as one caller may use it. Every access to somebody's data is told to the audit trail here. What it does are
+ * methods: they are called on it, and not taken off it.
+ */
+export interface Service {
+  /** The thing, or null when it does not exist or is not the caller's: the two are told apart nowhere. */
+  readonly readOne: <T>(read: ReadOne<T>) => Promise<T | null>;
+  readonly readPage: <Row>(read: ReadPage<Row>) => Promise<Page<Row>>;
+  /** The file, or null when it does not exist or is not the caller's. Read it or cancel it: it holds a connection. */
+  readonly readFile: (read: ReadFile) => Promise<UpstreamFile | null>;
+  /**
+   * The answer, or null when what it is about does not exist or is not the caller's.
+   * @throws GatewayError that says whether it may have been done (`mayBeDone`)
+   */
+  readonly write: <T>(write: Write<T>) => Promise<T | null>;
+  /**
+   * The same service for whoever only shows what it reads: an answer may have been kept of an earlier read
+   * (`ReadOne.keeping`). Whoever acts on what it reads, or reads more by it, uses the service itself.
+   */
+  readonly forShowing: Service;
+  readonly rights: Rights;
+  /** Whether something about somebody may begin; what then comes of it is told by whoever does it. */
+  readonly mayBegin: (kept: Kept) => boolean;
+  /** Whether what the gateway keeps may be shown. */
+  readonly mayShow: (kept: Kept) => boolean;
+  /** @throws GatewayError FORBIDDEN when the caller's token lacks the scope */
+  readonly require: (scope: Scope) => void;
+  /** Where the service lists orders: `/orders` in the specification, `/v3/orders` in the public service. */
+  readonly ordersPath: string;
+}
+
+export interface ServiceOptions {
+  readonly rights: Rights;
+  readonly ordersPath: string;
+  readonly signal?: AbortSignal | undefined;
+  /** Told the team that an answer names. */
+  readonly onTeam?: (teamId: string) => void;
+  /** Told of every access to somebody's data; left out for the gateway itself. */
+  readonly onAccess?: OnAccess | undefined;
+  /** Told of rows that a reader left out and of answers that it refused. */
+  readonly onUnreadable?: (operation: string, ...found: Parameters<OnUnreadable>) => void;
+}
+
+export const emptyPage: Page<never> = { rows: [], total: 0, pages: 0, nextCursor: null, from: null };
+
+/**
+ * Binds the service to one caller. This is the one place where what the service returned is compared with
+ * who asks: the team key can read every user, so nothing leaves here unchecked, and a read cannot be written
+ * down without saying who owns its answer.
+ */
+export function bindService(upstream: Asked, options: ServiceOptions): Service {
+  return new BoundService(upstream, options, false);
+}
+
+/** A class, so that its methods are shared: each operation has one, and one more for showing. */
+class BoundService implements Service {
+  readonly rights: Rights;
+  readonly ordersPath: string;
+  readonly #upstream: Asked;
+  readonly #options: ServiceOptions;
+  /** Whether answers that were kept will do. */
+  readonly #takesKept: boolean;
+  #forShowing: Service | null = null;
+
+  constructor(upstream: Asked, options: ServiceOptions, takesKept: boolean) {
+    this.rights = options.rights;
+    this.ordersPath = options.ordersPath;
+    this.#upstream = upstream;
+    this.#options = options;
+    this.#takesKept = takesKept;
+  }
+
+  get forShowing(): Service {
+    if (this.#takesKept) return this;
+    this.#forShowing ??= new BoundService(this.#upstream, this.#options, true);
+    return this.#forShowing;
+  }
+
+  require(scope: Scope): void {
+    const { rights } = this;
+    if (rights.allows(scope)) return;
+    this.#options.onAccess?.({ kind: `scope ${scope}`, userId: rights.userId, outcome: 'refused' });
+    const whole = scopesOfUser.includes(scope) ? ', not limited to some orders' : '';
+    throw new GatewayError('FORBIDDEN', `This needs a token with the scope ${scope}${whole}.`);
+  }
+
+  mayBegin(kept: Kept): boolean {
+    if (this.rights.owns(kept.about)) return true;
+    openAccount(this.#options.onAccess, kept.as, kept).tell('refused');
+    return false;
+  }
+
+  mayShow(kept: Kept): boolean {
+    const isMine = this.mayBegin(kept);
+    if (isMine) openAccount(this.#options.onAccess, kept.as, kept).tell('ok');
+    return isMine;
+  }
+
+  async readOne<T>(read: ReadOne<T>): Promise<T | null> {
+    const account = openAccount(this.#options.onAccess, 'read', read);
+    if (!this.#mayAsk(read, account)) return null;
+    try {
+      const restsOn = (answer: unknown) => restsOnOne(read, this.#read(read, answer), this.rights);
+      const json = await this.#ask(read, { restsOn });
+      if (json === undefined) return account.tellMissing();
+      const thing = this.#read(read, json);
+      const subject = this.#subjectOf(read.owner, thing);
+      const isOwn = this.#owns(subject);
+      account.tell(isOwn ? 'ok' : 'refused', subject?.userId);
+      return isOwn ? thing : null;
+    } catch (error) {
+      throw account.tellFailed(error);
+    }
+  }
+
+  async readPage<Row>(read: ReadPage<Row>): Promise<Page<Row>> {
+    const account = openAccount(this.#options.onAccess, 'read', read);
+    if (!this.#mayAsk(read, account)) return emptyPage;
+    try {
+      let isKept = false;
+      const json = await this.#ask(read, {
+        restsOn: (answer) => restsOnPage(read, this.#read(read, answer)),
+        onAnswered: (by) => {
+          isKept = by === 'kept';
+        },
+      });
+      if (json === undefined) return account.tellMissing() ?? emptyPageOf(read);
+      if (read.about) account.tell('ok');
+      const own = this.#keepOwn(read, this.#read(read, json), account);
+      return isKept ? { ...own, isKept } : own;
+    } catch (error) {
+      throw account.tellFailed(error);
+    }
+  }
+
+  async readFile(read: ReadFile): Promise<UpstreamFile | null> {
+    const { onAccess, signal } = this.#options;
+    const account = openAccount(onAccess, 'file', read);
+    if (!this.#mayAsk(read, account)) return null;
+    try {
+      const file = await this.#upstream.open(read, { accept: read.accept, signal });
+      if (file === undefined) return account.tellMissing();
+      account.tell('ok');
+      return file;
+    } catch (error) {
+      throw account.tellFailed(error);
+    }
+  }
+
+  async write<T>(write: Write<T>): Promise<T | null> {
+    const account = openAccount(this.#options.onAccess, 'write', write);
+    if (!this.#mayAsk(write, account)) return null;
+    try {
+      const json = await this.#upstream.write(write, { touches: (answer) => touchedByWrite(write, answer) });
+      if (json === undefined) return account.tellMissing();
+      const reader = (answer: unknown) => this.#readOwn(write, answer);
+      const thing = this.#read({ operation: write.operation, reader }, json);
+      account.tell('ok', write.about.userId ?? this.#subjectOf(write.owner, thing)?.userId ?? null);
+      return thing;
+    } catch (error) {
+      account.tellFailed(error);
+      throw isGatewayError(error) ? error.withOutcome(mayBeDone(error)) : error;
+    }
+  }
+
+  #mayAsk({ scope, about }: Guarded & { readonly about?: Subject }, account: Account): boolean {
+    const { rights } = this;
+    if (scope !== null) this.require(scope);
+    if (about === undefined || rights.owns(about)) return true;
+    account.tell('refused');
+    return false;
+  }
+
+  #owns(subject: Subject | null): boolean {
+    const { rights } = this;
+    return subject === null || rights.owns(subject);
+  }
+
+  /** Whose it is, where the answer says so. */
+  #subjectOf<T>(owner: 'anyone' | ((thing: T) => Subject), thing: T): Subject | null {
+    if (owner === 'anyone') return null;
+    const subject = owner(thing);
+    if (subject.teamId) this.#options.onTeam?.(subject.teamId);
+    return subject;
+  }
+
+  #ask(read: Keepable, { restsOn, onAnswered }: Partial<ReadOptions>): Promise<unknown> {
+    const { keeping } = read;
+    const isForAll = keeping === 'for-a-time';
+    return this.#upstream.read(read, {
+      rights: isForAll ? 'anyone' : this.rights.key,
+      signal: this.#options.signal,
+      takesKept: this.#takesKept && keeping !== undefined,
+      followsNews: !isForAll,
+      restsOn: keeping === undefined ? undefined : restsOn,
+      onAnswered: keeping === undefined ? undefined : onAnswered,
+    });
+  }
+
+  #read<T>({ operation, reader }: Pick<ReadOne<T>, 'operation' | 'reader'>, json: unknown): T {
+    return readNoting(reader, json, (path, rows) => this.#options.onUnreadable?.(operation, path, rows));
+  }
+
+  /** What is of somebody else counts as unreadable: it says nothing of what was written. */
+  #readOwn<T>(write: Write<T>, json: unknown): T {
+    const thing = write.reader(json);
+    if (this.#owns(this.#subjectOf(write.owner, thing)) && isOf(write, thing)) return thing;
+    throw new GatewayError('UPSTREAM_UNREADABLE', 'The service answered about something else.', {
+      status: 200,
+    });
+  }
+
+  /** Rows of others that a service listed unasked were nobody's wish: they are left out, and no access. */
+  #keepOwn<Row>(read: ReadPage<Row>, page: Page<Row>, account: Account): Page<Row> {
+    return keepRows(read.refine?.(page) ?? page, (row) => {
+      const subject = this.#subjectOf(read.owner, row);
+      if (!this.#owns(subject)) return false;
+      if (subject !== null) account.tell('ok', subject.userId);
+      return true;
+    });
+  }
+}
+
+/** Empties the places of rows that do not belong; a total that counted them would tell of them, so it goes too. */
+export function keepRows<Row>(page: Page<Row>, belongs: (row: Row) => boolean): Page<Row> {
+  if (page.rows.every((row) => row === null || belongs(row))) return page;
+  return { ...page, rows: page.rows.map((row) => (row !== null && belongs(row) ? row : null)), total: null };
+}
+
+/** A list of somebody who does not exist is empty; a list that does not exist is a fault of the configuration. */
+function emptyPageOf(read: { readonly about?: Subject }): Page<never> {
+  if (read.about !== undefined) return emptyPage;
+  throw new GatewayError(
+    'UPSTREAM_REJECTED',
+    'The service has no such list. Check SERVICE_URL and SERVICE_ORDERS_PATH.',
+    {
+      status: 404,
+    },
+  );
+}

@@ -1,0 +1,137 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { isGatewayError } from '../../../gateway/errors.ts';
+import { readAnswer, readRetryAfter } from '../../../gateway/service/failure.ts';
+import { Refusal } from '../../../gateway/service/refusal.ts';
+
+function failureOf(answer: { readonly status: number; readonly body: string; readonly retryAfter?: string }) {
+  try {
+    readAnswer({ retryAfter: null, ...answer });
+  } catch (error) {
+    if (isGatewayError(error)) return error;
+    throw error;
+  }
+  throw new Error('It did not fail.');
+}
+
+function messagesOf(detail: unknown, status = 422): readonly string[] {
+  return failureOf({ status, body: JSON.stringify({ detail }) }).issues.map(({ message }) => message);
+}
+
+describe('the status of an answer decides its code', () => {
+  test.each([
+    [301, 'UPSTREAM_UNREADABLE'],
+    [400, 'UPSTREAM_REJECTED'],
+    [401, 'UPSTREAM_UNAUTHORIZED'],
+    [403, 'UPSTREAM_FORBIDDEN'],
+    [408, 'UPSTREAM_TIMEOUT'],
+    [409, 'UPSTREAM_REJECTED'],
+    [422, 'UPSTREAM_REJECTED'],
+    [429, 'UPSTREAM_RATE_LIMITED'],
+    [500, 'UPSTREAM_UNAVAILABLE'],
+    [502, 'UPSTREAM_UNAVAILABLE'],
+    [503, 'UPSTREAM_UNAVAILABLE'],
+  ])('%i is %s', (status, code) => {
+    expect(failureOf({ status, body: '<html>secret@example.com</html>' })).toMatchObject({ code, status });
+  });
+
+  test('a successful empty body is null', () => {
+    expect(readAnswer({ status: 204, retryAfter: null, body: '' })).toBeNull();
+  });
+
+  test.each(['<html>Jane Doe</html>', '{"name": "Jane Doe"', 'Jane Doe'])(
+    '%s is unreadable, and quoted nowhere',
+    (body) => {
+      const error = failureOf({ status: 200, body });
+      expect(error).toMatchObject({ code: 'UPSTREAM_UNREADABLE', status: 200 });
+      expect(error.cause).toBeUndefined();
+      expect(`${error.stack}`).not.toContain('Jane');
+    },
+  );
+});
+
+describe('a refusal that is asked for', () => {
+  const body = JSON.stringify({ detail: { user_id: 'u' } });
+
+  test('is given back as its JSON', () => {
+    const refusal = readAnswer({ status: 400, retryAfter: null, body }, [400]);
+    expect(refusal).toEqual(new Refusal({ detail: { user_id: 'u' } }));
+  });
+
+  test.each([
+    ['of another status', 409, body],
+    ['that is no JSON', 400, '<html>'],
+    ['that is empty', 400, ''],
+    ['that is no object', 400, '[]'],
+  ])('%s is thrown like every other', (_name, status, text) => {
+    expect(() => readAnswer({ status, retryAfter: null, body: text }, [400])).toThrow('refused');
+  });
+});
+
+describe('the issues of a 422', () => {
+  test('say where and what', () => {
+    const detail = [
+      { loc: ['body', 'address', 'zip', 0], msg: 'field required', type: 'missing' },
+      { loc: 'nowhere', msg: 'String should have at least 5 characters', type: 'too_short', input: '' },
+      'text',
+      null,
+    ];
+    expect(failureOf({ status: 422, body: JSON.stringify({ detail }) }).issues).toEqual([
+      { location: ['body', 'address', 'zip', '0'], message: 'field required' },
+      { location: [], message: 'String should have at least 5 characters' },
+    ]);
+  });
+
+  test.each(['', 'null', '[]', '"text"', '{"detail":"Jane Doe"}', '{"detail":{}}', '<html>'])(
+    'of the body %s are none',
+    (body) => {
+      expect(failureOf({ status: 422, body }).issues).toEqual([]);
+    },
+  );
+
+  test.each<readonly [string, unknown, string]>([
+    ['a text', 'Jane Doe', "value 'Jane Doe' is not allowed"],
+    ['a text in another case', 'Jane Doe', 'value jane doe is not allowed'],
+    ['one letter', 'F', "'F' is not a valid value"],
+    ['a number', 1987, 'got 1987'],
+    ['a text inside a list', [{ phone: '+15550100' }], 'bad number +15550100'],
+    ['a text with blanks around', ' Jane ', 'no Jane here'],
+    ['one word of a text', 'Jane Doe', 'the name Doe is not allowed'],
+  ])('never quote %s that was sent', (_name, input, msg) => {
+    expect(messagesOf([{ loc: [], msg, type: 'value_error', input }])).toEqual(['value_error']);
+  });
+
+  test('never quote what is sent, whatever it is and wherever it stands', () => {
+    const word = fc.stringMatching(/^[A-Za-z0-9@.+-]{4,20}$/);
+    fc.assert(
+      fc.property(word, word, word, (before, secret, after) => {
+        const detail = [
+          { loc: [], msg: `#${before} ${secret} ${after}#`, type: '*', input: { deep: [secret] } },
+        ];
+        expect(messagesOf(detail)).toEqual(['*']);
+      }),
+    );
+  });
+
+  test('keep a message that has nothing of the input', () => {
+    const issue = { loc: [], msg: 'Field required', type: 'missing', input: { sex: 'F', note: 'e', zip: 9 } };
+    expect(messagesOf([issue])).toEqual(['Field required']);
+  });
+
+  test('are 50 at most, with messages of 200 characters at most', () => {
+    const detail = Array.from({ length: 60 }, () => ({ loc: [], msg: 'x'.repeat(201), type: 'long' }));
+    expect(messagesOf(detail)).toEqual(Array(50).fill('long'));
+  });
+});
+
+test('Retry-After is seconds or a date, and anything else is nothing', () => {
+  expect(readRetryAfter('2')).toBe(2000);
+  expect(readRetryAfter(' 0 ')).toBe(0);
+  expect(readRetryAfter('soon')).toBeNull();
+  expect(readRetryAfter('')).toBeNull();
+  expect(readRetryAfter(null)).toBeNull();
+  expect(readRetryAfter(new Date(0).toUTCString())).toBe(0);
+  const inAMinute = readRetryAfter(new Date(Date.now() + 60_000).toUTCString());
+  expect(inAMinute).toBeGreaterThan(58_000);
+  expect(inAMinute).toBeLessThanOrEqual(60_000);
+});

@@ -1,0 +1,27 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { toHeaders, toPath } from '../../../gateway/service/request.ts';
+
+const call = { operation: 'thing.list', method: 'GET', path: '/things' } as const;
+const word = fc.oneof(fc.string({ maxLength: 8 }), fc.string({ unit: 'binary', maxLength: 8 }));
+
+test('a query is encoded as a form is, whatever stands in it', () => {
+  const query = fc.dictionary(word, fc.array(fc.oneof(word, fc.integer()), { minLength: 1, maxLength: 3 }), {
+    minKeys: 1,
+  });
+  fc.assert(
+    fc.property(query, (given) => {
+      const pairs = Object.entries(given).flatMap(([name, values]) =>
+        values.map((value) => [name, String(value)]),
+      );
+      expect(toPath('/', { ...call, query: given })).toBe(`/things?${new URLSearchParams(pairs)}`);
+    }),
+  );
+});
+
+test('no call replaces the key, or sends it twice', () => {
+  const headers = { 'X-KEY': 'mine', Accept: 'text/html', 'Idempotency-Key': 'a' };
+  expect(toHeaders({ ...call, headers }, { 'X-Key': 'true' })).toEqual({
+    ...{ 'x-key': 'true', accept: 'application/json', 'accept-encoding': 'gzip, br', 'idempotency-key': 'a' },
+  });
+});
