@@ -42,39 +42,63 @@ function leftOf(concept: string): string {
   return concepts.slice(0, concepts.indexOf(concept)).join('|') || 'none';
 }
 
-/** Rest files say what the service says: no GraphQL, no stream, no edge. The first pattern that fits decides. */
-const conceptRooms: readonly Room[] = concepts.flatMap((concept) => {
-  const pure =
-    'rest|write|status|passthrough|country|availability|places|facts|request|shape|filter|physician|lost|demographics|connections';
+/** Files of concepts by prefix, in the concept's folder or in a folder within it. */
+function filesOf(prefixes: string, among: string): RegExp {
+  return new RegExp(`^gateway/domain/(${among})/([a-z-]+/)?(${prefixes})(-[a-z-]+)?\\.ts$`);
+}
+
+/** Until the order concept has the three prefixes. */
+const ordersOldNames = /^gateway\/domain\/order\/(?!([a-z-]+\/)?(rest|actions|graph|events)[.-])/;
+
+/**
+ * The prefix of a file decides what it may import. `rest` says what the service says, `actions` is a use case,
+ * `graph` is what the gateway says, `events` shows webhooks. All of them know their concept and those to its left.
+ */
+function roomsOf(concept: string): readonly Room[] {
+  const known = [concept, leftOf(concept)].join('|');
+  const rest = [errors, dates, /^gateway\/service\/(service|refusal)\.ts$/, /^gateway\/domain\/parse\.ts$/];
+  const actions = [
+    errors,
+    dates,
+    /^(zod|node:crypto)$/,
+    /^gateway\/service\/(service|access)\.ts$/,
+    /^gateway\/events\/(follow|cursor|log)\.ts$/,
+    /^gateway\/graph\/(context|arguments|user-error|pagination\/cursor-scope)\.ts$/,
+    /^gateway\/domain\/settle\.ts$/,
+    // Until the question of rights is asked in auth/, and the loader of orders has left its graph file.
+    /^gateway\/domain\/(viewer|order)\/graph\.ts$/,
+  ];
+  const graph = [errors, dates, /^gateway\/graph\//, /^gateway\/service\/service\.ts$/];
   return [
     {
-      files: new RegExp(`^gateway/domain/${concept}/(${pure})\\.ts$`),
-      may: [
-        errors,
-        dates,
-        /^node:crypto$/,
-        /^gateway\/service\/(service|refusal)\.ts$/,
-        /^gateway\/domain\/reading\.ts$/,
-        new RegExp(`^gateway/domain/${concept}/(${pure})\\.ts$`),
-        new RegExp(`^gateway/domain/(${leftOf(concept)})/(${pure})\\.ts$`),
-      ],
+      files: filesOf('rest', concept),
+      may: [...rest, ordersOldNames, filesOf('rest', known)],
     },
     {
-      files: new RegExp(`^gateway/domain/${concept}/`),
-      may: [
-        errors,
-        dates,
-        /^zod$/,
-        /^node:crypto$/,
-        /^gateway\/service\/(service|access)\.ts$/,
-        /^gateway\/events\/(follow|cursor|log)\.ts$/,
-        /^gateway\/graph\//,
-        /^gateway\/domain\/settle\.ts$/,
-        new RegExp(`^gateway/domain/(${concept}|${leftOf(concept)})/`),
-      ],
+      files: filesOf('actions', concept),
+      may: [...actions, ordersOldNames, filesOf('rest|actions', known)],
+    },
+    {
+      files: filesOf('graph|events', concept),
+      may: [...graph, ordersOldNames, filesOf('rest|actions|graph|events', known)],
     },
   ];
-});
+}
+
+const conceptRooms: readonly Room[] = [
+  {
+    files: ordersOldNames,
+    may: [
+      errors,
+      dates,
+      /^(zod|node:crypto)$/,
+      /^gateway\/(service\/(service|access|refusal)|events\/(follow|cursor|log)|domain\/(parse|settle))\.ts$/,
+      /^gateway\/graph\//,
+      new RegExp(`^gateway/domain/(order|${leftOf('order')})/`),
+    ],
+  },
+  ...concepts.flatMap(roomsOf),
+];
 
 const rooms: readonly Room[] = [
   { files: errors, may: [] },
@@ -145,7 +169,7 @@ const rooms: readonly Room[] = [
     ],
   },
   {
-    files: /^gateway\/domain\/reading\.ts$/,
+    files: /^gateway\/domain\/parse\.ts$/,
     may: [dates, /^gateway\/service\/(service|unreadable)\.ts$/],
   },
   { files: /^gateway\/domain\/settle\.ts$/, may: [errors] },
@@ -189,7 +213,7 @@ const rooms: readonly Room[] = [
   {
     files: /^gateway\/composition\/webhook-readers\.ts$/,
     may: [
-      /^gateway\/domain\/(order\/rest|lab-report\/rest|health-data\/facts)\.ts$/,
+      /^gateway\/domain\/(order\/rest|lab-report\/rest|health-data\/rest-facts)\.ts$/,
       /^gateway\/webhooks\/envelope\.ts$/,
     ],
   },
@@ -296,7 +320,60 @@ const edges = files.flatMap(readEdges);
 
 test('every import of the house is on its allow-list', () => {
   expect(edges.length).toBeGreaterThan(400);
+  expect(edges.filter(({ from }) => from.startsWith('gateway/domain/')).length).toBeGreaterThan(100);
   expect(edges.filter((edge) => !isAllowed(edge))).toEqual([]);
+});
+
+/** Where circles are still to be mended; whoever mends the last one of a line deletes it. */
+const circlesToMend: readonly RegExp[] = [
+  /^gateway\/commands\/audit/,
+  /^gateway\/config\//,
+  /^gateway\/graph\/(context|work)\.ts$/,
+  /^gateway\/http\//,
+  /^gateway\/service\//,
+  /^gateway\/domain\/order\//,
+  /^sandbox\//,
+  /^widget\/src\/(errors|strings)\.ts$/,
+];
+
+/** Groups of files that import each other, directly or through others of the group; imports of types count. */
+function findCycles(among: readonly Edge[]): readonly (readonly string[])[] {
+  const next = Map.groupBy(among, ({ from }) => from);
+  const reachedBy = new Map(
+    [...next.keys()].map((file) => {
+      const reached = new Set<string>();
+      const open = [file];
+      for (let from = open.pop(); from !== undefined; from = open.pop()) {
+        for (const { to } of next.get(from) ?? []) {
+          if (!reached.has(to)) open.push(to);
+          reached.add(to);
+        }
+      }
+      return [file, reached] as const;
+    }),
+  );
+  const groups = [...reachedBy]
+    .filter(([file, reached]) => reached.has(file))
+    .map(([file, reached]) => [...reached].filter((other) => reachedBy.get(other)?.has(file)).toSorted());
+  return [...new Map(groups.map((group) => [group.join(), group])).values()];
+}
+
+test('no files import each other in a circle, types included', () => {
+  const cycles = findCycles(edges);
+  const unknown = cycles.filter(
+    (files) => !circlesToMend.some((known) => files.every((file) => known.test(file))),
+  );
+  expect(unknown).toEqual([]);
+});
+
+test('a circle of files is found, through others too', () => {
+  const ring: readonly Edge[] = [
+    { from: 'a', to: 'b' },
+    { from: 'b', to: 'c' },
+    { from: 'c', to: 'a' },
+    { from: 'd', to: 'a' },
+  ];
+  expect(findCycles(ring)).toEqual([['a', 'b', 'c']]);
 });
 
 test('every room of the list has files, so no rule stands for nothing', () => {
@@ -315,6 +392,11 @@ test('the list refuses what it should refuse', () => {
   const forbidden: readonly Edge[] = [
     { from: 'gateway/domain/order/rest.ts', to: 'graphql' },
     { from: 'gateway/domain/order/rest.ts', to: 'zod' },
+    { from: 'gateway/domain/user/rest-demographics.ts', to: 'gateway/graph/builder.ts' },
+    { from: 'gateway/domain/user/actions.ts', to: 'gateway/graph/builder.ts' },
+    { from: 'gateway/domain/user/actions.ts', to: 'gateway/domain/user/graph.ts' },
+    { from: 'gateway/domain/user/rest.ts', to: 'gateway/domain/user/actions.ts' },
+    { from: 'gateway/domain/user/rest.ts', to: 'gateway/domain/order/rest.ts' },
     { from: 'gateway/domain/user/graph.ts', to: 'gateway/domain/order/graph.ts' },
     { from: 'gateway/service/client.ts', to: 'gateway/domain/order/rest.ts' },
     { from: 'gateway/events/log.ts', to: 'gateway/graph/context.ts' },

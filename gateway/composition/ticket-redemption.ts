@@ -1,5 +1,5 @@
-import { redeemLaunchTicket } from '../domain/portal/launch-ticket.ts';
-import { fetchDocument } from '../domain/result/document.ts';
+import { redeemLaunchTicket } from '../domain/portal/actions-launch-ticket.ts';
+import { fetchDocument } from '../domain/result/actions.ts';
 import type { DocumentsOptions } from '../http/pages/documents.ts';
 import type { LaunchOptions } from '../http/pages/launch.ts';
 import type { Contexts } from './contexts.ts';

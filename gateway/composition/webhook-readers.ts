@@ -1,4 +1,4 @@
-import { healthFactsOf } from '../domain/health-data/facts.ts';
+import { healthFactsOf } from '../domain/health-data/rest-facts.ts';
 import { versionOfLabReport } from '../domain/lab-report/rest.ts';
 import { versionOfOrder } from '../domain/order/rest.ts';
 import { firstSubject } from '../webhooks/envelope.ts';

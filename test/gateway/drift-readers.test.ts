@@ -3,20 +3,20 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { createRights } from '../../gateway/auth/access.ts';
 import {
-  listCenterAvailability,
-  listPhlebotomyAvailability,
-} from '../../gateway/domain/appointment/availability.ts';
-import {
-  getAreaInfo,
-  listCentersOfOrder,
-  listServiceCenters,
-} from '../../gateway/domain/appointment/places.ts';
-import {
   getAppointment,
   listCancellationReasons,
   readAppointment,
 } from '../../gateway/domain/appointment/rest.ts';
-import * as visits from '../../gateway/domain/appointment/write.ts';
+import {
+  listCenterAvailability,
+  listPhlebotomyAvailability,
+} from '../../gateway/domain/appointment/rest-availability.ts';
+import {
+  getAreaInfo,
+  listCentersOfOrder,
+  listServiceCenters,
+} from '../../gateway/domain/appointment/rest-places.ts';
+import * as visits from '../../gateway/domain/appointment/rest-write.ts';
 import * as health from '../../gateway/domain/health-data/rest.ts';
 import { listLabAccounts } from '../../gateway/domain/lab-account/rest.ts';
 import {
@@ -40,14 +40,14 @@ import {
 import * as orders from '../../gateway/domain/order/write.ts';
 import { createPortalUrl } from '../../gateway/domain/portal/rest.ts';
 import { getResultMetadata, getResults, readCriticalResult } from '../../gateway/domain/result/rest.ts';
+import { getUser, getUserByClientUserId, listUsers } from '../../gateway/domain/user/rest.ts';
 import {
   getHistoricalPulls,
   listConnections,
   listHistoricalPulls,
-} from '../../gateway/domain/user/connections.ts';
-import { getDemographics, updateDemographics } from '../../gateway/domain/user/demographics.ts';
-import { getUser, getUserByClientUserId, listUsers } from '../../gateway/domain/user/rest.ts';
-import * as users from '../../gateway/domain/user/write.ts';
+} from '../../gateway/domain/user/rest-connections.ts';
+import { getDemographics, updateDemographics } from '../../gateway/domain/user/rest-demographics.ts';
+import * as users from '../../gateway/domain/user/rest-write.ts';
 import { isGatewayError } from '../../gateway/errors.ts';
 import { createUpstream, type Upstream } from '../../gateway/service/client.ts';
 import { bindService, type Service } from '../../gateway/service/service.ts';

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { parseOrder, readOrder } from '../../gateway/domain/order/rest.ts';
 import { readOrderAnswer } from '../../gateway/domain/order/write.ts';
-import { id, integer, number, timestamp } from '../../gateway/domain/reading.ts';
+import { id, integer, number, timestamp } from '../../gateway/domain/parse.ts';
 import { Unreadable } from '../../gateway/service/unreadable.ts';
 
 const anything = fc.jsonValue({ maxDepth: 2 });

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { list, record, required, text } from '../../gateway/domain/reading.ts';
+import { list, record, required, text } from '../../gateway/domain/parse.ts';
 
 const readRows = list(record((raw) => ({ id: required(raw, 'id', text) })));
 const readAnswer = record((raw) => ({ rows: readRows(raw.rows) }));

@@ -242,9 +242,9 @@ test('nothing that a query shows goes by the clock or by chance, but what is lis
       'domain/order/place.ts',
       'domain/order/register-testkit.ts',
       'domain/order/resend.ts',
-      'domain/service-event/stream.ts',
-      'domain/user/changes.ts',
-      'domain/user/demographics-rules.ts',
+      'domain/service-event/actions.ts',
+      'domain/user/actions.ts',
+      'domain/user/actions-demographics-rules.ts',
       // How old a message may be: asked of one that was read from the log, which makes the answer its operation's own.
       'domain/order/newest.ts',
       // Which days are over: asked for slots, which are good for one, and by mutations.

@@ -1,6 +1,6 @@
 import { builder } from '../../graph/builder.ts';
-import { toCountry } from './country.ts';
 import type { Address } from './rest.ts';
+import { toCountry } from './rest-country.ts';
 
 export const addressRef = builder.objectRef<Address>('Address').implement({
   description: 'A postal address.',

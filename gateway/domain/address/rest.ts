@@ -1,4 +1,4 @@
-import { optional, record, text } from '../reading.ts';
+import { optional, record, text } from '../parse.ts';
 
 /** An address as the service gives it; `country` may be a code or a full name. */
 export type Address = NonNullable<ReturnType<typeof readAddress>>;

@@ -13,7 +13,7 @@ import {
   requiredList,
   text,
   timestamp,
-} from '../reading.ts';
+} from '../parse.ts';
 
 export type Appointment = ReturnType<typeof parseAppointment>;
 export type AppointmentEvent = Appointment['events'][number];
@@ -28,10 +28,21 @@ const paths: Readonly<Record<AppointmentKind, string>> = {
   patient_service_center: 'psc',
 };
 
+const kindOfMethod: ReadonlyMap<string | null, AppointmentKind | null> = new Map([
+  ['at_home_phlebotomy', 'phlebotomy'],
+  ['walk_in_test', 'patient_service_center'],
+  ['testkit', null],
+  ['on_site_collection', null],
+]);
+
 /** Which kind of appointment orders of this method have; null for kits, on-site collection and new methods. */
 export function appointmentKindOf(method: string | null): AppointmentKind | null {
-  if (method === 'at_home_phlebotomy') return 'phlebotomy';
-  return method === 'walk_in_test' ? 'patient_service_center' : null;
+  return kindOfMethod.get(method) ?? null;
+}
+
+/** Whether orders of this method are known to have no appointment of this kind; false for new methods. */
+export function hasNoAppointment(method: string | null, kind: AppointmentKind): boolean {
+  return kindOfMethod.has(method) && appointmentKindOf(method) !== kind;
 }
 
 /** The path of an order's appointment, or of an action on it. */

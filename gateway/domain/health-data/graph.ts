@@ -9,7 +9,7 @@ import {
   listSummaries,
   maxRows,
   type StreamOfWorkout,
-} from './history.ts';
+} from './actions.ts';
 import type { ActivityReading, HealthSource } from './rest.ts';
 
 export const healthSourceRef = builder.objectRef<HealthSource>('HealthSource').implement({

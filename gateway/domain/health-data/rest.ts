@@ -13,8 +13,8 @@ import {
   text,
   timestamp,
   writtenDate,
-} from '../reading.ts';
-import { readResources } from '../user/connections.ts';
+} from '../parse.ts';
+import { readResources } from '../user/rest-connections.ts';
 
 export type HealthSource = NonNullable<ReturnType<typeof readSource>>;
 export type SummaryReading = NonNullable<ReturnType<typeof readSummary>>;

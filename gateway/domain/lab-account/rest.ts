@@ -1,5 +1,5 @@
 import type { Service } from '../../service/service.ts';
-import { entries, id, list, record, required, text, texts } from '../reading.ts';
+import { entries, id, list, record, required, text, texts } from '../parse.ts';
 
 export type LabAccount = ReturnType<typeof readLabAccount>;
 

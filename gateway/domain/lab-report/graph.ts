@@ -5,8 +5,8 @@ import { upstreamCallCost } from '../../graph/cost.ts';
 import { needsScope } from '../../graph/needs-scope.ts';
 import { openEnum } from '../../graph/open-enum.ts';
 import { loadUser, userRef } from '../user/graph.ts';
+import { labReportResultRef } from './graph-results.ts';
 import { getLabReport, type LabReport, type LabReportData } from './rest.ts';
-import { labReportResultRef } from './result-graph.ts';
 
 const status = openEnum('LabReportStatus', 'How far the reading of a lab report has come.', {
   UPLOAD_PENDING: 'The upload is not complete.',

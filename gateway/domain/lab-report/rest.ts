@@ -11,7 +11,7 @@ import {
   textOrNumber,
   texts,
   writtenDate,
-} from '../reading.ts';
+} from '../parse.ts';
 
 /** A report as the service describes it, and whose it is as far as the gateway knows. */
 export interface LabReport extends ReturnType<typeof parseLabReport> {

@@ -12,7 +12,7 @@ import {
   requiredList,
   text,
   texts,
-} from '../reading.ts';
+} from '../parse.ts';
 
 export type LabTest = ReturnType<typeof readLabTest>;
 export type Lab = ReturnType<typeof readLab>;

@@ -1,5 +1,5 @@
 import type { Page, Service } from '../../service/service.ts';
-import { flag, id, integer, list, optional, pageReader, record, required, text } from '../reading.ts';
+import { flag, id, integer, list, optional, pageReader, record, required, text } from '../parse.ts';
 
 export type Marker = ReturnType<typeof readMarker>;
 export type ExpectedResult = Marker['expectedResults'][number];

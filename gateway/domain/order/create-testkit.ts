@@ -1,7 +1,7 @@
 import type { GraphContext } from '../../graph/context.ts';
 import { inputRejected, notFound } from '../../graph/user-error.ts';
-import { toCountry } from '../address/country.ts';
-import { isPhoneNumber } from '../address/phone-number.ts';
+import { toCountry } from '../address/rest-country.ts';
+import { isPhoneNumber } from '../address/rest-phone-number.ts';
 import { isTestkitOf } from './lost.ts';
 import { referenceOf } from './passthrough.ts';
 import { findIssues, type InputRule, isGiven, keyRule } from './patient-rules.ts';

@@ -1,5 +1,5 @@
 import { builder } from '../../graph/builder.ts';
-import { medicalProxyRef, selfDescriptionFields } from '../user/demographics-graph.ts';
+import { medicalProxyRef, selfDescriptionFields } from '../user/graph-demographics.ts';
 import type { Order } from './rest.ts';
 
 export const patientDetailsRef = builder

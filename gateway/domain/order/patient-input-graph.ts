@@ -1,6 +1,6 @@
 import { builder } from '../../graph/builder.ts';
-import { medicalProxyInput, readMedicalProxy } from '../user/demographics-input.ts';
-import { ethnicity, genderIdentity, race, sexualOrientation } from '../user/person-enums.ts';
+import { medicalProxyInput, readMedicalProxy } from '../user/graph-demographics-input.ts';
+import { ethnicity, genderIdentity, race, sexualOrientation } from '../user/graph-person-enums.ts';
 import type { NewOrder, PatientPart } from './request.ts';
 
 const gender = builder.enumType('OrderPatientGender', {

@@ -1,9 +1,9 @@
 import { countCharacters } from '../../graph/arguments.ts';
 import type { InputIssue } from '../../graph/user-error.ts';
 import { startOfDay } from '../../parse/dates.ts';
-import { toCountry } from '../address/country.ts';
-import { isPhoneNumber } from '../address/phone-number.ts';
-import { findProxyIssues, isMinor } from '../user/demographics-rules.ts';
+import { toCountry } from '../address/rest-country.ts';
+import { isPhoneNumber } from '../address/rest-phone-number.ts';
+import { findProxyIssues, isMinor } from '../user/actions-demographics-rules.ts';
 import type { OrderSetRequest, PatientPart } from './request.ts';
 
 /** A rule of the service for an input, told before the call and with all others at once. */

@@ -1,7 +1,7 @@
 import type { Service } from '../../service/service.ts';
 import { isSuppliedWithOwnPhysicians } from '../lab-account/rest.ts';
 import { readLabTest } from '../lab-test/rest.ts';
-import { id, pageReader, record, required, text } from '../reading.ts';
+import { id, pageReader, record, required, text } from '../parse.ts';
 
 const readAccounts = pageReader(
   'data',

@@ -1,4 +1,4 @@
-import { type NewMedicalProxy, writeMedicalProxy } from '../user/demographics.ts';
+import { type NewMedicalProxy, writeMedicalProxy } from '../user/rest-demographics.ts';
 
 /** What requests about orders say, and how the service spells it. */
 

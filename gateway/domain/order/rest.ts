@@ -15,7 +15,7 @@ import {
   text,
   texts,
   timestamp,
-} from '../reading.ts';
+} from '../parse.ts';
 import { fits, isBeyond, lastInstant, type OrderFilter, type OrderRange, queryOf } from './filter.ts';
 import { readPassthrough } from './passthrough.ts';
 import { readDetails, readOrderEvent, readPatient, readPhysician, readTransaction } from './shape.ts';

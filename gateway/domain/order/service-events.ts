@@ -1,6 +1,6 @@
 import { builder } from '../../graph/builder.ts';
+import type { ServiceEvent } from '../service-event/actions.ts';
 import { claimServiceEvents, serviceEventRef } from '../service-event/graph.ts';
-import type { ServiceEvent } from '../service-event/stream.ts';
 import { eventsOf, orderEventRef, orderRef } from './graph.ts';
 import { readOrder } from './rest.ts';
 

@@ -1,5 +1,5 @@
-import { day, id, link, list, optional, record, required, text, timestamp } from '../reading.ts';
-import { readMedicalProxy } from '../user/demographics.ts';
+import { day, id, link, list, optional, record, required, text, timestamp } from '../parse.ts';
+import { readMedicalProxy } from '../user/rest-demographics.ts';
 
 /** Readers of the parts of an order; the order itself is read in rest.ts. */
 

@@ -1,6 +1,6 @@
 import { GatewayError, isGatewayError } from '../../errors.ts';
 import type { Service, Subject } from '../../service/service.ts';
-import { id, readDone, record, required, requiredList, text } from '../reading.ts';
+import { id, readDone, record, required, requiredList, text } from '../parse.ts';
 import { writePassthrough } from './passthrough.ts';
 import {
   type NewOrder,

@@ -7,7 +7,7 @@ import {
   notFoundRef,
   userErrorRef,
 } from '../../graph/user-error.ts';
-import { type PortalUrlCreated, type PortalUrlRejected, requestPortalUrl } from './launch.ts';
+import { type PortalUrlCreated, type PortalUrlRejected, requestPortalUrl } from './actions.ts';
 
 const portalContext = builder.enumType('PortalContext', {
   description: 'What a portal link is for.',

@@ -1,6 +1,6 @@
 import { GatewayError } from '../../errors.ts';
 import type { Service } from '../../service/service.ts';
-import { number, optional, record, required, text, where } from '../reading.ts';
+import { number, optional, record, required, text, where } from '../parse.ts';
 
 export interface PortalUrlRequest {
   readonly userId: string;

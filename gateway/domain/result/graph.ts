@@ -6,8 +6,8 @@ import { openEnum } from '../../graph/open-enum.ts';
 import { addressRef } from '../address/graph.ts';
 import { interpretation, loadOrder, orderRef } from '../order/graph.ts';
 import type { CurrentOrder, Order } from '../order/rest.ts';
-import { biomarkerResultRef, sourceMarkerRef } from './biomarker-graph.ts';
-import { sampleDateFields } from './date-graph.ts';
+import { biomarkerResultRef, sourceMarkerRef } from './graph-biomarkers.ts';
+import { sampleDateFields } from './graph-dates.ts';
 import {
   getResultMetadata,
   getResults,

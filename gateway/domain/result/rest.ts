@@ -14,7 +14,7 @@ import {
   textOrNumber,
   timestamp,
   writtenDate,
-} from '../reading.ts';
+} from '../parse.ts';
 
 export type OrderResults = ReturnType<typeof readOrderResults>;
 export type ResultMetadata = ReturnType<typeof readMetadata>;

@@ -2,7 +2,7 @@ import { readOptionalUuid } from '../../graph/arguments.ts';
 import { builder } from '../../graph/builder.ts';
 import type { GraphContext } from '../../graph/context.ts';
 import { requireTeam } from '../viewer/graph.ts';
-import { followServiceEvents, type ServiceEvent, type ServiceEventArguments } from './stream.ts';
+import { followServiceEvents, type ServiceEvent, type ServiceEventArguments } from './actions.ts';
 
 /** A concept's claim on event types: which GraphQL type shows them. */
 interface Claim {

@@ -1,5 +1,5 @@
 import { emptyPage, type Page, type Service, type Subject } from '../../service/service.ts';
-import { day, id, link, list, optional, pageReader, record, required, text, timestamp } from '../reading.ts';
+import { day, id, link, list, optional, pageReader, record, required, text, timestamp } from '../parse.ts';
 
 /** One of the team's users, as the specification's User describes it. */
 export type User = ReturnType<typeof readUser>;

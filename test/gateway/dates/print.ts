@@ -1,6 +1,6 @@
 import process from 'node:process';
 import { readLabReport } from '../../../gateway/domain/lab-report/rest.ts';
-import { day, timestamp } from '../../../gateway/domain/reading.ts';
+import { day, timestamp } from '../../../gateway/domain/parse.ts';
 import { readOrderResults } from '../../../gateway/domain/result/rest.ts';
 
 /** Reads the texts of its argument (a JSON list) as dates and prints what came of each. */

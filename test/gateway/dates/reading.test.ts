@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import process from 'node:process';
 import { describe, expect, test } from 'vitest';
-import { day, timestamp } from '../../../gateway/domain/reading.ts';
+import { day, timestamp } from '../../../gateway/domain/parse.ts';
 
 /** What the service sends, the instant it is, and the day it is. */
 const rows: readonly (readonly [sent: unknown, instant: string | null, day: string | null])[] = [

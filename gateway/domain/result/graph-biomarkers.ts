@@ -1,7 +1,7 @@
 import { builder } from '../../graph/builder.ts';
 import { openEnum } from '../../graph/open-enum.ts';
 import { interpretation } from '../order/graph.ts';
-import { reportDateFields } from './date-graph.ts';
+import { reportDateFields } from './graph-dates.ts';
 import type { BiomarkerResult, SourceMarker } from './rest.ts';
 
 const resultType = openEnum('ResultType', 'What kind of value a result has.', {

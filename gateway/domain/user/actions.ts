@@ -19,7 +19,7 @@ import {
   type UserProfile,
   undoUserDeletion,
   updateUser,
-} from './write.ts';
+} from './rest-write.ts';
 
 export interface UserCreated {
   readonly kind: 'UserCreated';

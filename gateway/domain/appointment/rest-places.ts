@@ -14,7 +14,7 @@ import {
   text,
   textOrNumber,
   texts,
-} from '../reading.ts';
+} from '../parse.ts';
 import { readCoordinates, readDistance } from './rest.ts';
 
 export type AreaInfo = ReturnType<typeof readArea>;

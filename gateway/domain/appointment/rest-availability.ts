@@ -13,9 +13,9 @@ import {
   text,
   textOrNumber,
   timestamp,
-} from '../reading.ts';
+} from '../parse.ts';
 import { readCoordinates, readDistance } from './rest.ts';
-import { toServiceAddress, type VisitAddress } from './write.ts';
+import { toServiceAddress, type VisitAddress } from './rest-write.ts';
 
 export type AvailabilityDay = ReturnType<typeof readAvailability>[number];
 export type AvailabilitySlot = AvailabilityDay['slots'][number];

@@ -1,8 +1,8 @@
 import { readOptionalUuid } from '../../graph/arguments.ts';
 import { builder } from '../../graph/builder.ts';
 import { inputRejectedRef, notFoundRef } from '../../graph/user-error.ts';
+import { type LaunchTicket, requestLaunchTicket } from './actions-launch-ticket.ts';
 import { portalUrlRejectedRef } from './graph.ts';
-import { type LaunchTicket, requestLaunchTicket } from './launch-ticket.ts';
 
 const launchTicketRef = builder.objectRef<LaunchTicket>('LaunchTicket').implement({
   description:

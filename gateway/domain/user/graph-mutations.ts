@@ -14,12 +14,12 @@ import {
   type UserDeleted,
   type UserDeletionUndone,
   type UserUpdated,
-} from './changes.ts';
-import { demographicsRef } from './demographics-graph.ts';
-import { openFields, readDemographics, updateDemographicsInput } from './demographics-input.ts';
+} from './actions.ts';
+import { type DemographicsUpdated, requestDemographics } from './actions-demographics.ts';
 import { loadUser, userRef } from './graph.ts';
-import { type DemographicsUpdated, requestDemographics } from './set-demographics.ts';
-import type { UserName } from './write.ts';
+import { demographicsRef } from './graph-demographics.ts';
+import { openFields, readDemographics, updateDemographicsInput } from './graph-demographics-input.ts';
+import type { UserName } from './rest-write.ts';
 
 const createUserInput = builder.inputType('CreateUserInput', {
   description: 'A new user.',

@@ -3,7 +3,7 @@ import { countCharacters } from '../../graph/arguments.ts';
 import type { GraphContext } from '../../graph/context.ts';
 import { type InputIssue, inputRejected } from '../../graph/user-error.ts';
 import { referenceOf } from '../order/passthrough.ts';
-import { type AppointmentChange, type AppointmentResult, changeAppointment } from './change.ts';
+import { type AppointmentChange, type AppointmentResult, changeAppointment } from './actions-change.ts';
 import { type AppointmentKind, isActive, listCancellationReasons } from './rest.ts';
 import {
   type AppointmentRequest,
@@ -15,7 +15,7 @@ import {
   requestAppointment,
   rescheduleAppointment,
   type VisitAddress,
-} from './write.ts';
+} from './rest-write.ts';
 
 /** Which order's appointment, and of which kind. */
 export interface Target {

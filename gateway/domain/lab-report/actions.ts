@@ -13,7 +13,7 @@ import {
   notFound,
   toInputIssues,
 } from '../../graph/user-error.ts';
-import { checkFiles } from './files.ts';
+import { checkFiles } from './actions-files.ts';
 import { createLabReport, type LabReport, type NewLabReport, readLabReport } from './rest.ts';
 
 export interface LabReportCreated {

@@ -1,9 +1,9 @@
 import { builder } from '../../graph/builder.ts';
 import { upstreamCallCost } from '../../graph/cost.ts';
 import { addressRef } from '../address/graph.ts';
-import { type Demographics, getDemographics, type MedicalProxy } from './demographics.ts';
 import { userRef } from './graph.ts';
-import { ethnicity, genderIdentity, race, sexualOrientation } from './person-enums.ts';
+import { ethnicity, genderIdentity, race, sexualOrientation } from './graph-person-enums.ts';
+import { type Demographics, getDemographics, type MedicalProxy } from './rest-demographics.ts';
 
 export const medicalProxyRef = builder.objectRef<MedicalProxy>('MedicalProxy').implement({
   description: 'Who answers for a person under 18.',

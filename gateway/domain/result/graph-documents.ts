@@ -1,7 +1,7 @@
 import { readUuid } from '../../graph/arguments.ts';
 import { builder } from '../../graph/builder.ts';
 import { featureNotEnabledRef, notFoundRef, userErrorRef } from '../../graph/user-error.ts';
-import { type DocumentNotReady, type DocumentTicket, requestDocumentTicket } from './document.ts';
+import { type DocumentNotReady, type DocumentTicket, requestDocumentTicket } from './actions.ts';
 
 const documentKind = builder.enumType('DocumentKind', {
   description: 'Which document of an order.',

@@ -12,7 +12,7 @@ import {
   text,
   texts,
   timestamp,
-} from '../reading.ts';
+} from '../parse.ts';
 
 export type LinkedProvider = ReturnType<typeof readLinkedProvider>;
 export type ConnectionFault = NonNullable<LinkedProvider['error']>;

@@ -10,18 +10,17 @@ import {
   toInputIssues,
   type UserError,
 } from '../../graph/user-error.ts';
-import { collectionMethod } from '../lab-test/graph.ts';
 import { type CurrentOrder, getOrder, type Order } from '../order/rest.ts';
 import { readOrderStatus } from '../order/status.ts';
 import { settleLost } from '../settle.ts';
 import {
   type Appointment,
   type AppointmentKind,
-  appointmentKindOf,
   getAppointment,
+  hasNoAppointment,
   isActive,
 } from './rest.ts';
-import type { Visit } from './write.ts';
+import type { Visit } from './rest-write.ts';
 
 export interface AppointmentAccepted {
   readonly kind: 'AppointmentAccepted';
@@ -161,7 +160,7 @@ async function describeRefusal(
     order: current,
     appointment,
   } as const;
-  if (collectionMethod.known(current.method) !== null && appointmentKindOf(current.method) !== change.kind) {
+  if (hasNoAppointment(current.method, change.kind)) {
     const message = 'The sample of this order is taken in another way: it has no appointment of this kind.';
     return { ...refused, message };
   }

@@ -12,7 +12,7 @@ import {
   userNeeded,
 } from '../../graph/user-error.ts';
 import { loadOrder } from '../order/graph.ts';
-import { getDemographics } from '../user/demographics.ts';
+import { getDemographics } from '../user/rest-demographics.ts';
 import { createPortalUrl, type PortalUrl, type PortalUrlRequest } from './rest.ts';
 
 export interface PortalUrlCreated extends PortalUrl {

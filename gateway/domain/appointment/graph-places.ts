@@ -5,6 +5,7 @@ import { openEnum } from '../../graph/open-enum.ts';
 import { addressRef } from '../address/graph.ts';
 import { loadOrder, orderRef } from '../order/graph.ts';
 import type { Order } from '../order/rest.ts';
+import { requireRadius, requireZipCode } from './actions.ts';
 import { appointmentProvider, coordinatesRef } from './graph.ts';
 import {
   type AreaInfo,
@@ -15,9 +16,8 @@ import {
   type PhlebotomyArea,
   type PhlebotomyProvider,
   type ServiceCenter,
-} from './places.ts';
-import { requireRadius, requireZipCode } from './requests.ts';
-import type { VisitAddress } from './write.ts';
+} from './rest-places.ts';
+import type { VisitAddress } from './rest-write.ts';
 
 export const appointmentAddressInput = builder.inputType('AppointmentAddressInput', {
   description: 'An address in the United States that is visited.',

@@ -1,9 +1,9 @@
 import { builder } from '../../graph/builder.ts';
+import type { ServiceEvent } from '../service-event/actions.ts';
 import { claimServiceEvents, serviceEventRef } from '../service-event/graph.ts';
-import type { ServiceEvent } from '../service-event/stream.ts';
-import { connectionErrorType, resourceAvailabilityRef } from '../user/connections-graph.ts';
+import { connectionErrorType, resourceAvailabilityRef } from '../user/graph-connections.ts';
+import { findWorkoutStream, type HealthSample, type HealthSummary } from './actions.ts';
 import { healthSampleRef, healthSourceRef, healthSummaryRef, workoutStreamRef } from './graph.ts';
-import { findWorkoutStream, type HealthSample, type HealthSummary } from './history.ts';
 import {
   isUpdate,
   pulledResourceOf,

@@ -6,7 +6,7 @@ import {
   inputRejectedRef,
   notFoundRef,
 } from '../../graph/user-error.ts';
-import { type LabReportCreated, submitLabReport } from './create.ts';
+import { type LabReportCreated, submitLabReport } from './actions.ts';
 import { labReportRef } from './graph.ts';
 
 const createLabReportInput = builder.inputType('CreateLabReportInput', {

@@ -7,15 +7,15 @@ import {
   toInputIssues,
   userNeeded,
 } from '../../graph/user-error.ts';
-import { getDemographics } from '../user/demographics.ts';
 import { getUser } from '../user/rest.ts';
+import { getDemographics } from '../user/rest-demographics.ts';
 import {
   type CreatePortalUrlResult,
   describeRejection,
   mayLaunch,
   type PortalUrlRejected,
   requestPortalUrl,
-} from './launch.ts';
+} from './actions.ts';
 
 export interface LaunchTicket {
   readonly kind: 'LaunchTicket';

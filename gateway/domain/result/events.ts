@@ -1,7 +1,7 @@
 import { builder } from '../../graph/builder.ts';
 import { interpretation, loadShownOrder, orderRef } from '../order/graph.ts';
+import type { ServiceEvent } from '../service-event/actions.ts';
 import { claimServiceEvents, serviceEventRef } from '../service-event/graph.ts';
-import type { ServiceEvent } from '../service-event/stream.ts';
 import { readCriticalResult } from './rest.ts';
 
 const typename = 'ResultCritical';

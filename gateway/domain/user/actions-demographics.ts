@@ -11,8 +11,8 @@ import {
   toInputIssues,
   userNeeded,
 } from '../../graph/user-error.ts';
-import { type Demographics, type NewDemographics, updateDemographics } from './demographics.ts';
-import { findDemographicsIssues } from './demographics-rules.ts';
+import { findDemographicsIssues } from './actions-demographics-rules.ts';
+import { type Demographics, type NewDemographics, updateDemographics } from './rest-demographics.ts';
 
 export interface DemographicsUpdated {
   readonly kind: 'DemographicsUpdated';

@@ -4,6 +4,9 @@ import { builder } from '../../graph/builder.ts';
 import { openEnum } from '../../graph/open-enum.ts';
 import { requireOpen } from '../../graph/open-input.ts';
 import { addressRef } from '../address/graph.ts';
+import { requireAddress, requireRadius, requireZipCode } from './actions.ts';
+import { coordinatesRef } from './graph.ts';
+import { appointmentAddressInput, toVisitAddress } from './graph-places.ts';
 import {
   type AvailabilityDay,
   type AvailabilityPlace,
@@ -11,10 +14,7 @@ import {
   type CenterSearch,
   listCenterAvailability,
   listPhlebotomyAvailability,
-} from './availability.ts';
-import { coordinatesRef } from './graph.ts';
-import { appointmentAddressInput, toVisitAddress } from './places-graph.ts';
-import { requireAddress, requireRadius, requireZipCode } from './requests.ts';
+} from './rest-availability.ts';
 
 const slotRef = builder.objectRef<AvailabilitySlot>('AvailabilitySlot').implement({
   description: 'A time that can be booked.',

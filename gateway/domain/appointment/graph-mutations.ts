@@ -6,9 +6,6 @@ import { orderRef } from '../order/graph.ts';
 import { getOrder } from '../order/rest.ts';
 import { readOrderStatus } from '../order/status.ts';
 import { orderStatusRef } from '../order/status-graph.ts';
-import type { AppointmentAccepted, AppointmentRefused, SlotUnavailable } from './change.ts';
-import { appointmentProvider, appointmentRef } from './graph.ts';
-import { type AddressInput, appointmentAddressInput, toVisitAddress } from './places-graph.ts';
 import {
   type RequestedAppointment,
   submitBooking,
@@ -17,9 +14,12 @@ import {
   submitRequest,
   submitReschedule,
   type Target,
-} from './requests.ts';
+} from './actions.ts';
+import type { AppointmentAccepted, AppointmentRefused, SlotUnavailable } from './actions-change.ts';
+import { appointmentProvider, appointmentRef } from './graph.ts';
+import { type AddressInput, appointmentAddressInput, toVisitAddress } from './graph-places.ts';
 import type { AppointmentKind } from './rest.ts';
-import type { Booking, Cancellation } from './write.ts';
+import type { Booking, Cancellation } from './rest-write.ts';
 
 const acceptedRef = builder.objectRef<AppointmentAccepted>('AppointmentAccepted').implement({
   description: 'The service accepted it.',

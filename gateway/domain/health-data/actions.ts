@@ -1,7 +1,6 @@
 import { GatewayError } from '../../errors.ts';
 import type { FactQuery, StoredFact } from '../../events/log.ts';
 import type { GraphContext } from '../../graph/context.ts';
-import { sampleKey, sampleKind, summaryKind, undated, workoutKind } from './facts.ts';
 import {
   getWorkoutStream,
   readSample,
@@ -10,6 +9,7 @@ import {
   type SummaryReading,
   type WorkoutStream,
 } from './rest.ts';
+import { sampleKey, sampleKind, summaryKind, undated, workoutKind } from './rest-facts.ts';
 
 export interface HealthSummary extends SummaryReading {
   readonly receivedAt: Date;

@@ -1,6 +1,6 @@
 import type { Service } from '../../service/service.ts';
 import { readAddress } from '../address/rest.ts';
-import { day, integer, optional, record, text, where } from '../reading.ts';
+import { day, integer, optional, record, text, where } from '../parse.ts';
 
 export type Demographics = ReturnType<typeof readDemographics>;
 export type MedicalProxy = NonNullable<Demographics['medicalProxy']>;

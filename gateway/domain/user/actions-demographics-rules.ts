@@ -2,9 +2,9 @@ import { z } from 'zod';
 import { countCharacters } from '../../graph/arguments.ts';
 import type { InputIssue } from '../../graph/user-error.ts';
 import { startOfDay } from '../../parse/dates.ts';
-import { toCountry } from '../address/country.ts';
-import { isPhoneNumber } from '../address/phone-number.ts';
-import type { NewDemographics, NewHomeAddress, NewMedicalProxy } from './demographics.ts';
+import { toCountry } from '../address/rest-country.ts';
+import { isPhoneNumber } from '../address/rest-phone-number.ts';
+import type { NewDemographics, NewHomeAddress, NewMedicalProxy } from './rest-demographics.ts';
 
 /** One rule of the public service for patient input, told before the call and all rules at once. */
 interface Rule<Subject> {

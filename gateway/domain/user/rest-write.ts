@@ -1,7 +1,7 @@
 import { GatewayError } from '../../errors.ts';
 import { Refusal } from '../../service/refusal.ts';
 import type { Service } from '../../service/service.ts';
-import { id, optional, readDone, record, required, timestamp, where } from '../reading.ts';
+import { id, optional, readDone, record, required, timestamp, where } from '../parse.ts';
 import { readUser, type User } from './rest.ts';
 
 /** What the team says of a user. In a change, undefined = leave as it is and null = clear. */

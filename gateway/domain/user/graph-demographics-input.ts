@@ -1,7 +1,7 @@
 import { builder } from '../../graph/builder.ts';
 import { readOpen } from '../../graph/open-input.ts';
-import type { NewDemographics, NewMedicalProxy } from './demographics.ts';
-import { ethnicity, genderIdentity, race, sexualOrientation } from './person-enums.ts';
+import { ethnicity, genderIdentity, race, sexualOrientation } from './graph-person-enums.ts';
+import type { NewDemographics, NewMedicalProxy } from './rest-demographics.ts';
 
 const homeAddressInput = builder.inputType('HomeAddressInput', {
   description: 'Where a person lives.',

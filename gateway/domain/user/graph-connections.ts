@@ -4,6 +4,7 @@ import { openEnum } from '../../graph/open-enum.ts';
 import { connectionArgs, connectionCost, connectionType } from '../../graph/pagination/connection.ts';
 import { cursorConnection } from '../../graph/pagination/cursor-connection.ts';
 import { listCursors } from '../../graph/pagination/list-cursor.ts';
+import { loadUser, sourceRef, userRef } from './graph.ts';
 import {
   type ConnectionFault,
   getHistoricalPulls,
@@ -16,8 +17,7 @@ import {
   type ScopeGrants,
   type ScopeSet,
   type UserHistoricalPulls,
-} from './connections.ts';
-import { loadUser, sourceRef, userRef } from './graph.ts';
+} from './rest-connections.ts';
 
 const connectionStatus = openEnum('ConnectionStatus', 'How a connection to a provider is.', {
   CONNECTED: 'Data comes in.',
