@@ -3,17 +3,19 @@ import { expect, test } from 'vitest';
 import { gatewayKey, startLab } from '../support/lab.ts';
 import { subscribeOverSse } from '../support/subscribe.ts';
 
-const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8');
-const examples = [...readme.matchAll(/^```graphql\n(.*?)^```/gms)].map(([, text = '']) => text);
+const pages = ['README.md', 'docs/queries.md']
+  .map((page) => readFileSync(new URL(`../../${page}`, import.meta.url), 'utf8'))
+  .join('\n');
+const examples = [...pages.matchAll(/^```graphql\n(.*?)^```/gms)].map(([, text = '']) => text);
 const queries = examples.filter((example) => !example.startsWith('subscription'));
 const subscriptions = examples.filter((example) => example.startsWith('subscription'));
 
-test('the README has examples to run', () => {
+test('README and docs/queries.md have examples to run', () => {
   expect([queries.length, subscriptions.length]).toEqual([2, 1]);
 });
 
 test.each(queries)(
-  'the example %# of the README runs unchanged against the sandbox, for every order',
+  'the example %# of the documents runs unchanged against the sandbox, for every order',
   async (query) => {
     await using lab = await startLab();
     for (const { orderId } of lab.sandbox.orders().slice(0, 12)) {

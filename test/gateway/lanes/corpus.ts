@@ -140,12 +140,14 @@ export const readableBodies: Readonly<Record<string, string>> = {
   ),
 };
 
-const readme = readFileSync(new URL('../../../README.md', import.meta.url), 'utf8');
+const pages = ['README.md', 'docs/queries.md']
+  .map((page) => readFileSync(new URL(`../../../${page}`, import.meta.url), 'utf8'))
+  .join('\n');
 
-/** Reads of everything there is and both launches, about somebody and an order of theirs: of tests, README and widget. */
+/** Reads of everything there is and both launches, about somebody and an order of theirs: of tests, documents and widget. */
 export function readsAbout(about: { readonly userId: string; readonly orderId: string }): readonly string[] {
   const { orderId } = about;
-  const examples = [...readme.matchAll(/^```graphql\n((?!subscription).*?)^```/gms)];
+  const examples = [...pages.matchAll(/^```graphql\n((?!subscription).*?)^```/gms)];
   return [
     ...queriesAbout(about).map((text) => body(text)),
     ...examples.map(([, text = '']) => body(text, { variables: { orderId } })),
