@@ -13,8 +13,8 @@ const numbers = [
   'gateway/audit/trail.ts: repeated.since',
   'gateway/events/reconcile.ts: until',
   'gateway/events/redis/idempotency-records.ts: since',
-  'gateway/events/redis/message.ts: at',
-  'gateway/events/redis/message.ts: receivedAt',
+  'gateway/events/redis/codec.ts: at',
+  'gateway/events/redis/codec.ts: receivedAt',
   'gateway/graph/pagination/newest-first-connection.ts: place.until',
 ];
 

@@ -3,8 +3,8 @@ import type { Earlier, Replies } from '../idempotency-records.ts';
 import { messageIdDays } from '../log.ts';
 import { rowOfReply } from '../row.ts';
 import type { Seal } from '../seal.ts';
+import { redisNumber, redisText } from './codec.ts';
 import type { Argument } from './connection.ts';
-import { redisNumber, redisText } from './message.ts';
 import { readScript, type Script } from './script.ts';
 
 const lifeSeconds = String(messageIdDays * 86_400);

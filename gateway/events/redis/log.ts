@@ -14,9 +14,6 @@ import {
 } from '../log.ts';
 import type { Seal } from '../seal.ts';
 import type { Wakers } from '../waiters.ts';
-import type { Answer, Calls } from './calls.ts';
-import type { Connection } from './connection.ts';
-import type { Hints } from './hints.ts';
 import {
   openAsFar,
   redisNumber,
@@ -27,9 +24,12 @@ import {
   toFactArguments,
   toMaybe,
   toScopeArguments,
-} from './message.ts';
+} from './codec.ts';
+import type { Connection } from './connection.ts';
+import type { Hints } from './positions.ts';
 import type { Replicas } from './replicas.ts';
 import { keyPrefix, readScript } from './script.ts';
+import type { Answer, Calls } from './script-runner.ts';
 
 const dayMs = 86_400_000;
 /** Messages dropped per step: what a step may hold up everybody else with. */

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { GatewayError } from '../../errors.ts';
+import { redisText } from './codec.ts';
 import { type Connection, oncePerTurn } from './connection.ts';
-import { redisText } from './message.ts';
 import { keyPrefix } from './script.ts';
 
 /** How long a replica may take to confirm, in milliseconds. */

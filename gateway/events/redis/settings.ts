@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { GatewayError } from '../../errors.ts';
+import { redisText } from './codec.ts';
 import { type Connection, isAnswer, oncePerTurn } from './connection.ts';
-import { redisText } from './message.ts';
 
 /** What a server must be set to, or it may lose what was acknowledged. */
 const wanted = {

@@ -5,17 +5,17 @@ import type { EventLog } from '../log.ts';
 import type { Deposits } from '../one-time-values.ts';
 import { createSeal } from '../seal.ts';
 import { createWakers } from '../waiters.ts';
-import { createCalls } from './calls.ts';
 import { connect, nameOf } from './connection.ts';
-import { startHearing } from './hearing.ts';
-import { createHints } from './hints.ts';
+import { rehashAll } from './hash-migration.ts';
 import { createRedisReplies } from './idempotency-records.ts';
+import { openWord } from './invalidations.ts';
 import { createRedisLog } from './log.ts';
 import { createRedisDeposits } from './one-time-values.ts';
-import { rehashAll } from './rehashing.ts';
+import { createHints } from './positions.ts';
+import { startHearing } from './pubsub.ts';
 import { createReplicas } from './replicas.ts';
+import { createCalls } from './script-runner.ts';
 import { requireSettings } from './settings.ts';
-import { openWord } from './word.ts';
 
 export interface RedisStore {
   readonly log: EventLog;

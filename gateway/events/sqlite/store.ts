@@ -5,11 +5,11 @@ import type { Deposits } from '../one-time-values.ts';
 import { noOthers } from '../others.ts';
 import { createSeal } from '../seal.ts';
 import { createWakers, lookEveryMs } from '../waiters.ts';
-import { createAppends } from './appends.ts';
-import { type LogFile, openLogFile } from './file.ts';
+import { createAppends } from './append-queue.ts';
+import { type LogFile, openLogFile } from './log-file.ts';
 import { keepLatest } from './newest-versions.ts';
-import { createReading } from './reading.ts';
-import { startWriterThread, type WriterThread } from './writer-thread.ts';
+import { createReading } from './reader.ts';
+import { startWriterThread, type WriterThread } from './writer-client.ts';
 
 export interface SqliteStore {
   readonly log: EventLog;

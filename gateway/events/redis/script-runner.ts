@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
+import { redisNumber, redisText } from './codec.ts';
 import type { Argument, Connection } from './connection.ts';
-import { redisNumber, redisText } from './message.ts';
 import type { Replicas } from './replicas.ts';
 import { readScript, runScript, type Script } from './script.ts';
 

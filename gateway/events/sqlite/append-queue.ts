@@ -1,6 +1,6 @@
 import { GatewayError } from '../../errors.ts';
 import type { Appended, NewMessage } from '../log.ts';
-import type { WriterThread } from './writer-thread.ts';
+import type { WriterThread } from './writer-client.ts';
 
 /** Messages per transaction at most: what one fsync is shared by, and how long one may hold up the next. */
 const maxGroup = 500;

@@ -2,9 +2,9 @@ import { setTimeout } from 'node:timers/promises';
 import { z } from 'zod';
 import type { News } from '../log.ts';
 import { lookEveryMs } from '../waiters.ts';
+import { redisText } from './codec.ts';
 import type { Connection } from './connection.ts';
-import type { Hint, Hints } from './hints.ts';
-import { redisText } from './message.ts';
+import type { Hint, Hints } from './positions.ts';
 import { keyPrefix } from './script.ts';
 
 /** How long the server holds an answer back when there is none, in milliseconds. */

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import type { Seal } from '../seal.ts';
-import type { Calls } from './calls.ts';
+import { redisText } from './codec.ts';
 import type { Connection } from './connection.ts';
-import { redisText } from './message.ts';
 import { keyPrefix, readScript } from './script.ts';
+import type { Calls } from './script-runner.ts';
 
 const script = readScript('rehash');
 const scannedShape = z.tuple([redisText, z.array(redisText)]);

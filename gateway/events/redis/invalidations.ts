@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import type { EventLog } from '../log.ts';
+import { redisText } from './codec.ts';
 import { type Connection, oncePerTurn } from './connection.ts';
-import { entryShape, maxHints, toHint } from './hearing.ts';
-import type { Hints } from './hints.ts';
-import { redisText } from './message.ts';
+import type { Hints } from './positions.ts';
+import { entryShape, maxHints, toHint } from './pubsub.ts';
 import { keyPrefix } from './script.ts';
 
 const bus = `${keyPrefix}bus`;

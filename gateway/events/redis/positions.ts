@@ -47,7 +47,7 @@ export function createHints(wakers: Wakers, end: number): Hints {
       wakers.wake(news);
     },
     tellHeard: ({ position, previous, news }) => {
-      // Two connections read the bus (hearing.ts).
+      // Two connections read the bus (pubsub.ts).
       if (position <= heard) return;
       const isChained = previous === heard;
       heard = position;
