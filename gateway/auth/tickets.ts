@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { z } from 'zod';
-import type { Deposits } from '../events/one-time-values.ts';
+import type { OneTimeValues } from '../events/one-time-values.ts';
 import { parseInstant } from '../parse/dates.ts';
 import type { Caller, UserCaller } from './caller.ts';
 
@@ -72,8 +72,8 @@ const launchShape = z.object({
 });
 
 /** Tickets for one fetch of one document: they live for 60 s. */
-export function createDocumentTickets(deposits: Deposits, isRevoked: IsRevoked): DocumentTickets {
-  return createTickets<DocumentGrant>(deposits, {
+export function createDocumentTickets(values: OneTimeValues, isRevoked: IsRevoked): DocumentTickets {
+  return createTickets<DocumentGrant>(values, {
     name: 'document',
     lifeMs: 60_000,
     shape: documentShape,
@@ -82,8 +82,8 @@ export function createDocumentTickets(deposits: Deposits, isRevoked: IsRevoked):
 }
 
 /** Tickets for one launch into the portal: they live for 30 s. */
-export function createLaunchTickets(deposits: Deposits, isRevoked: IsRevoked): LaunchTickets {
-  return createTickets<LaunchGrant>(deposits, {
+export function createLaunchTickets(values: OneTimeValues, isRevoked: IsRevoked): LaunchTickets {
+  return createTickets<LaunchGrant>(values, {
     name: 'launch',
     lifeMs: 30_000,
     shape: launchShape,
@@ -104,7 +104,7 @@ interface TicketKind<Grant> {
  * honours it, and a ticket of one kind is none of another.
  */
 function createTickets<Grant extends { readonly caller: Caller }>(
-  deposits: Deposits,
+  values: OneTimeValues,
   { name, lifeMs, shape, isRevoked }: TicketKind<Grant>,
 ): Tickets<Grant> {
   const keyOf = (ticket: string) => `${name} ${createHash('sha256').update(ticket).digest('base64url')}`;
@@ -113,12 +113,12 @@ function createTickets<Grant extends { readonly caller: Caller }>(
       const ticket = randomBytes(32).toString('base64url');
       const tokenEnds = grant.caller.kind === 'USER' ? grant.caller.expiresAt.getTime() : Infinity;
       const expiresAt = new Date(Math.min(Date.now() + lifeMs, tokenEnds));
-      await deposits.keep(keyOf(ticket), grant, expiresAt);
+      await values.put(keyOf(ticket), grant, expiresAt);
       return { ticket, expiresAt };
     },
     redeem: async (ticket) => {
       // One that another version of the gateway kept in another shape is none.
-      const grant = shape.safeParse(await deposits.take(keyOf(ticket))).data ?? null;
+      const grant = shape.safeParse(await values.take(keyOf(ticket))).data ?? null;
       const isOver = grant?.caller.kind === 'USER' && isRevoked(grant.caller);
       return isOver ? null : grant;
     },

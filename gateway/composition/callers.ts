@@ -6,7 +6,7 @@ import { createTokenLives, type Revoked, type TokenLives } from '../auth/token-l
 import { createViewerTokens, type ViewerTokens } from '../auth/viewer-tokens.ts';
 import type { Config } from '../config/config.ts';
 import type { Log } from '../log.ts';
-import { createSeldom } from '../webhooks/throttle.ts';
+import { createThrottle } from '../webhooks/throttle.ts';
 
 export interface CallersParts {
   readonly config: Config;
@@ -59,10 +59,10 @@ export async function openCallers({ config, marks, log }: CallersParts): Promise
 
 /** Says why tokens are refused, each reason at most once a minute: anybody may send bad ones by the thousand. */
 function createRefusalLog(log: Log): (reason: string) => void {
-  const reasons = new Map<string, (tell: () => void) => void>();
+  const reasons = new Map<string, ReturnType<typeof createThrottle>>();
   return (reason) => {
-    const seldom = reasons.get(reason) ?? createSeldom();
-    reasons.set(reason, seldom);
-    seldom(() => log.warn('viewer_token.refused', { reason }));
+    const throttle = reasons.get(reason) ?? createThrottle();
+    reasons.set(reason, throttle);
+    throttle(() => log.warn('viewer_token.refused', { reason }));
   };
 }

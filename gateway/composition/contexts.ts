@@ -11,7 +11,7 @@ import type { ViewerTokens } from '../auth/viewer-tokens.ts';
 import type { Config } from '../config/config.ts';
 import { listOrders } from '../domain/order/rest.ts';
 import { listUsers } from '../domain/user/rest.ts';
-import { createAttempts } from '../events/idempotency.ts';
+import { createIdempotency } from '../events/idempotency.ts';
 import type { GapReason } from '../events/log.ts';
 import type { EventStore } from '../events/open.ts';
 import type { Scheduler } from '../execution/scheduler.ts';
@@ -79,9 +79,9 @@ export function createContexts(parts: ContextParts): Contexts {
   const { config, store, upstream, mint } = parts;
   const make: ContextFactories = { createRights, bindService, createLoaders, ...parts.factories };
   const rightsOf = createRightsOf(make.createRights);
-  const attempts = createAttempts(store.replies);
-  const documentTickets = createDocumentTickets(store.deposits, parts.isRevoked);
-  const launchTickets = createLaunchTickets(store.deposits, parts.isRevoked);
+  const idempotency = createIdempotency(store.idempotencyRecords);
+  const documentTickets = createDocumentTickets(store.oneTimeValues, parts.isRevoked);
+  const launchTickets = createLaunchTickets(store.oneTimeValues, parts.isRevoked);
   const portalOrigins = [...config.portalOrigins, ...parts.portalOrigins];
   let teamId = config.teamId;
   const noteTeam = (id: string) => {
@@ -123,7 +123,7 @@ export function createContexts(parts: ContextParts): Contexts {
       service,
       events: store.log,
       cursors: store.cursors,
-      attempts,
+      idempotency,
       mintViewerToken: async (claims) => {
         const token = await mint(claims);
         onAccess?.({ kind: 'write viewer-token.create', userId: claims.userId, outcome: 'ok' });

@@ -1,5 +1,5 @@
 import type { Config } from '../config/config.ts';
-import type { EventLog, News } from '../events/log.ts';
+import type { AppendNotice, EventLog } from '../events/log.ts';
 import type { Metrics } from '../metrics.ts';
 import { type Change, readTouched, toText, touchedBy } from '../service/change.ts';
 import { createUpstream, type Upstream, type UpstreamOptions } from '../service/client.ts';
@@ -57,10 +57,10 @@ export function openUpstream(
     readKey: factories?.readKey,
     hearNews,
     // Told even where this gateway keeps nothing: others may. Where the log is out of reach only for this one, time tells them.
-    onWritten: (touched) => log.tell(toText(touched)).catch(() => undefined),
+    onWritten: (touched) => log.publish(toText(touched)).catch(() => undefined),
   });
-  log.onNews((news) => upstream.change(news === null ? 'everything' : touchedBy(toChange(news))));
-  log.onTold((word) => upstream.change(readTouched(word)));
+  log.onAppend((notice) => upstream.change(notice === null ? 'everything' : touchedBy(toChange(notice))));
+  log.subscribe((message) => upstream.change(readTouched(message)));
   return {
     upstream,
     hearNews,
@@ -73,6 +73,6 @@ export function openUpstream(
   };
 }
 
-function toChange({ userId, subject }: News): Change {
+function toChange({ userId, subject }: AppendNotice): Change {
   return { userId, orderId: subject?.id ?? null, by: 'news' };
 }

@@ -2,9 +2,9 @@
  * Remembers what came of a write under the caller's idempotency key, beside the event log and as durable.
  * The service itself has no idempotency for testkit orders, so a repeated request must find its first answer.
  */
-export interface Replies {
+export interface IdempotencyRecords {
   /** Claims the key for a first attempt, or tells what became of earlier ones. */
-  readonly begin: (key: string, fingerprint: string) => Promise<Earlier>;
+  readonly begin: (key: string, fingerprint: string) => Promise<EarlierAttempt>;
   /**
    * Claims the key for a new attempt after one that began at `since` and never settled; false when somebody else
    * has claimed or settled it meanwhile.
@@ -16,7 +16,7 @@ export interface Replies {
   readonly release: (key: string) => Promise<void>;
 }
 
-export type Earlier =
+export type EarlierAttempt =
   | { readonly kind: 'first' }
   | { readonly kind: 'finished'; readonly answer: unknown }
   /** An attempt began and nobody knows how it ended (a lost answer, a killed process). */

@@ -1,5 +1,5 @@
 import { GatewayError, isGatewayError } from '../errors.ts';
-import type { Replies } from './idempotency-records.ts';
+import type { IdempotencyRecords } from './idempotency-records.ts';
 
 /** How long after an attempt with no known outcome the service may still be working on it, in milliseconds. */
 const settleMs = 60_000;
@@ -25,7 +25,7 @@ export type Outcome =
   | { readonly kind: 'nothing' }
   | { readonly kind: 'conflict' };
 
-export interface Attempts {
+export interface Idempotency {
   /**
    * Performs a write at most once per key: a repeated one gets the first answer, one that runs at the same
    * time joins it, one whose answer was lost looks for what it did.
@@ -40,7 +40,7 @@ interface Running {
   readonly outcome: Promise<Outcome>;
 }
 
-export function createAttempts(replies: Replies): Attempts {
+export function createIdempotency(records: IdempotencyRecords): Idempotency {
   const running = new Map<string, Running>();
   return {
     run: (attempt) => {
@@ -48,56 +48,60 @@ export function createAttempts(replies: Replies): Attempts {
       const same = running.get(key);
       if (same)
         return same.fingerprint === fingerprint ? same.outcome : Promise.resolve({ kind: 'conflict' });
-      const outcome = settle(replies, attempt).finally(() => running.delete(key));
+      const outcome = settle(records, attempt).finally(() => running.delete(key));
       running.set(key, { fingerprint, outcome });
       return outcome;
     },
   };
 }
 
-async function settle(replies: Replies, attempt: Attempt): Promise<Outcome> {
-  const earlier = await replies.begin(attempt.key, attempt.fingerprint);
+async function settle(records: IdempotencyRecords, attempt: Attempt): Promise<Outcome> {
+  const earlier = await records.begin(attempt.key, attempt.fingerprint);
   if (earlier.kind === 'conflict') return { kind: 'conflict' };
   if (earlier.kind === 'finished') return { kind: 'answer', answer: earlier.answer };
   if (earlier.kind === 'unsettled') {
     const found = (await attempt.recover?.(earlier.since).catch(stillOpen)) ?? null;
-    if (found !== null) return await finish(replies, attempt.key, found);
+    if (found !== null) return await finish(records, attempt.key, found);
     const remainingMs = earlier.since.getTime() + settleMs - Date.now();
     if (remainingMs > 0) throw unsettled(remainingMs);
     // Claimed anew, so that an answer lost once more is waited for from now on and not from the first try. Of
     // several gateways one gets it; the others find it claimed just now.
-    if (!(await replies.reclaim(attempt.key, earlier.since))) return await settle(replies, attempt);
+    if (!(await records.reclaim(attempt.key, earlier.since))) return await settle(records, attempt);
   }
-  return await perform(replies, attempt);
+  return await perform(records, attempt);
 }
 
-async function perform(replies: Replies, attempt: Attempt): Promise<Outcome> {
+async function perform(records: IdempotencyRecords, attempt: Attempt): Promise<Outcome> {
   const since = new Date();
   try {
     const answer = await attempt.perform();
-    if (answer !== null) return await finish(replies, attempt.key, answer);
-    await replies.release(attempt.key);
+    if (answer !== null) return await finish(records, attempt.key, answer);
+    await records.release(attempt.key);
     return { kind: 'nothing' };
   } catch (error) {
-    return await afterFailure(replies, attempt, { error, since });
+    return await afterFailure(records, attempt, { error, since });
   }
 }
 
 /** A refusal frees the key. After a fault the answer may be lost, so what was done is looked for at once. */
-async function afterFailure(replies: Replies, attempt: Attempt, { error, since }: Failure): Promise<Outcome> {
+async function afterFailure(
+  records: IdempotencyRecords,
+  attempt: Attempt,
+  { error, since }: Failure,
+): Promise<Outcome> {
   if (isRefusal(error)) {
-    await replies.release(attempt.key);
+    await records.release(attempt.key);
     throw error;
   }
   const found = await attempt.recover?.(since).catch(() => undefined);
-  if (found !== null && found !== undefined) return await finish(replies, attempt.key, found);
+  if (found !== null && found !== undefined) return await finish(records, attempt.key, found);
   if (!isGatewayError(error)) throw error;
   // It said that it is done: never again under this key, even though nobody can show what was done.
-  if (isSuccess(error.status)) return await finish(replies, attempt.key, attempt.unreadable);
+  if (isSuccess(error.status)) return await finish(records, attempt.key, attempt.unreadable);
   // Nobody could look, or it may still be working: the key stays claimed.
   if (found === undefined || !error.isOwnFailure) throw error;
   // It said that it failed, and shows nothing done.
-  await replies.release(attempt.key);
+  await records.release(attempt.key);
   throw error.withOutcome(false);
 }
 
@@ -131,8 +135,8 @@ function isRefusal(error: unknown): boolean {
   );
 }
 
-async function finish(replies: Replies, key: string, answer: unknown): Promise<Outcome> {
-  await replies.finish(key, answer);
+async function finish(records: IdempotencyRecords, key: string, answer: unknown): Promise<Outcome> {
+  await records.finish(key, answer);
   return { kind: 'answer', answer };
 }
 

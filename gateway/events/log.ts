@@ -60,9 +60,9 @@ export interface EventLog {
    * is woken. `null` says that hints may have been lost: anything may be new.
    * @returns stops it
    */
-  readonly onNews: (listener: (news: News | null) => void) => () => void;
+  readonly onAppend: (listener: (news: AppendNotice | null) => void) => () => void;
   /**
-   * Resolves once the listeners of `onNews` and `onTold` have heard all that anybody can have heard when it was
+   * Resolves once the listeners of `onAppend` and `subscribe` have heard all that anybody can have heard when it was
    * called, at any gateway over this log.
    * @throws GatewayError EVENT_LOG_UNAVAILABLE while that cannot be known
    */
@@ -72,9 +72,9 @@ export interface EventLog {
    * caught up after this resolved.
    * @throws GatewayError EVENT_LOG_UNAVAILABLE
    */
-  readonly tell: (word: string) => Promise<void>;
+  readonly publish: (word: string) => Promise<void>;
   /** @returns stops it */
-  readonly onTold: (listener: (word: string) => void) => () => void;
+  readonly subscribe: (listener: (word: string) => void) => () => void;
   /**
    * Drops bodies received before this time, and their facts; message ids are remembered longer (30 days).
    * @returns how many it dropped
@@ -182,7 +182,7 @@ export interface DeadLetter extends Omit<StoredEvent, 'body'> {
 }
 
 /** Whom and what a message is about: all that those who wait need to know. */
-export type News = Pick<NewMessage, 'userId' | 'subject'>;
+export type AppendNotice = Pick<NewMessage, 'userId' | 'subject'>;
 
 export interface Claimed {
   readonly userId: string | null;

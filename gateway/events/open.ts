@@ -2,20 +2,20 @@ import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import type { Log } from '../log.ts';
 import { type Cursors, createCursors, keepCursorKey } from './cursor.ts';
-import type { Replies } from './idempotency-records.ts';
+import type { IdempotencyRecords } from './idempotency-records.ts';
 import type { EventLog } from './log.ts';
-import { createMemoryLog, createMemoryReplies } from './memory/log.ts';
-import { createMemoryDeposits } from './memory/one-time-values.ts';
-import type { Deposits } from './one-time-values.ts';
+import { createMemoryIdempotencyRecords, createMemoryLog } from './memory/log.ts';
+import { createMemoryOneTimeValues } from './memory/one-time-values.ts';
+import type { OneTimeValues } from './one-time-values.ts';
 import type { RedisStore } from './redis/store.ts';
 import { deriveCursorKey } from './seal.ts';
 import { openSqliteStore } from './sqlite/store.ts';
 
-/** Everything the gateway keeps: the log, replies and deposits beside it, and the cursors into it. */
+/** Everything the gateway keeps: the log, idempotency records and one-time values beside it, and the cursors into it. */
 export interface EventStore {
   readonly log: EventLog;
-  readonly replies: Replies;
-  readonly deposits: Deposits;
+  readonly idempotencyRecords: IdempotencyRecords;
+  readonly oneTimeValues: OneTimeValues;
   readonly cursors: Cursors;
   /** What is wrong with the store itself, in sentences; none when it is whole. Reads all of it. */
   readonly checkIntegrity: () => Promise<readonly string[]>;
@@ -48,7 +48,10 @@ export async function openEventStore(
   const wholeByNature = { checkIntegrity: async () => [] };
   const ofOne = { runShared: null };
   if (location.kind === 'memory') {
-    const beside = { replies: createMemoryReplies(), deposits: createMemoryDeposits() };
+    const beside = {
+      idempotencyRecords: createMemoryIdempotencyRecords(),
+      oneTimeValues: createMemoryOneTimeValues(),
+    };
     return withCursors({ log: createMemoryLog(), ...beside, ...wholeByNature, ...ofOne }, [randomBytes(32)]);
   }
   // A key kept from the time before EVENT_LOG_KEY was given still reads the cursors of that time.
@@ -70,6 +73,13 @@ export async function openEventStore(
 }
 
 function withCursors(store: Omit<EventStore, 'cursors'>, keys: readonly Buffer[]): EventStore {
-  const { log, replies, deposits, checkIntegrity, runShared } = store;
-  return { log, replies, deposits, checkIntegrity, runShared, cursors: createCursors(log.epoch, keys) };
+  const { log, idempotencyRecords, oneTimeValues, checkIntegrity, runShared } = store;
+  return {
+    log,
+    idempotencyRecords,
+    oneTimeValues,
+    checkIntegrity,
+    runShared,
+    cursors: createCursors(log.epoch, keys),
+  };
 }

@@ -1,7 +1,7 @@
 import type { EventLog } from './log.ts';
 
 /** For a log that one gateway has for itself. */
-export const noOthers: Pick<EventLog, 'tell' | 'onTold'> = {
-  tell: async () => {},
-  onTold: () => () => {},
+export const noOthers: Pick<EventLog, 'publish' | 'subscribe'> = {
+  publish: async () => {},
+  subscribe: () => () => {},
 };

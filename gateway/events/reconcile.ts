@@ -1,6 +1,6 @@
 import type { Log } from '../log.ts';
 import { parseInstant } from '../parse/dates.ts';
-import type { EventLog, NewMessage, News } from './log.ts';
+import type { AppendNotice, EventLog, NewMessage } from './log.ts';
 
 /** A thing of the service as it is now: what its newest message would have said. */
 export interface Found {
@@ -66,7 +66,7 @@ export function startReconciler(options: ReconcilerOptions): Reconciler {
   const { events, log, timing } = options;
   if (timing.everyMs === 0) return { request: () => {}, run: async () => {}, stop: () => {} };
   const clock = createDueClock(timing);
-  const stopHearing = events.onNews(clock.noteNews);
+  const stopHearing = events.onAppend(clock.noteNews);
   let running: Promise<void> | null = null;
   let [isFailing, isStopped] = [false, false];
 
@@ -174,7 +174,7 @@ function createDueClock({ everyMs, silenceMs, graceMs, lookMs }: ReconcileTiming
   };
   return {
     request,
-    noteNews: (news: News | null) => {
+    noteNews: (news: AppendNotice | null) => {
       lastNewsAt = now();
       if (news === null) request('gap', graceMs);
     },

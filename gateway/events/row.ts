@@ -35,11 +35,11 @@ export function rowOfFact({ userId, kind, hashedKey, at, receivedAt }: FactRow):
   return write('fact', userId, kind, hashedKey, at.getTime(), receivedAt.getTime());
 }
 
-export function rowOfReply(key: string): string {
+export function rowOfIdempotencyRecord(key: string): string {
   return write('reply', key);
 }
 
-export function rowOfDeposit(key: string): string {
+export function rowOfOneTimeValue(key: string): string {
   return write('deposit', key);
 }
 

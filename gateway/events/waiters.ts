@@ -1,19 +1,19 @@
-import type { News, Scope } from './log.ts';
+import type { AppendNotice, Scope } from './log.ts';
 
 /** How often the end of the log is looked at, in milliseconds: what a lost hint costs at most. */
 export const lookEveryMs = 1000;
 
 /** Those who wait for news, by the narrowest thing they wait for. No queue: a waker only says "read again". */
-export interface Wakers {
+export interface Waiters {
   readonly wait: (scope: Scope, signal: AbortSignal) => Promise<void>;
   /** Tells listeners first, then wakes whom it concerns; `null`: everybody, because anything may be new. */
-  readonly wake: (news: News | null) => void;
-  readonly onNews: (listener: (news: News | null) => void) => () => void;
+  readonly wake: (news: AppendNotice | null) => void;
+  readonly onAppend: (listener: (news: AppendNotice | null) => void) => () => void;
 }
 
-export function createWakers(): Wakers {
+export function createWaiters(): Waiters {
   const waiting = new Map<string, Set<() => void>>();
-  const listeners = new Set<(news: News | null) => void>();
+  const listeners = new Set<(news: AppendNotice | null) => void>();
 
   const call = (key: string) => {
     const resolvers = waiting.get(key);
@@ -48,7 +48,7 @@ export function createWakers(): Wakers {
       if (news.userId !== null) call(`user ${news.userId}`);
       if (news.subject !== null) call(`subject ${news.subject.id}`);
     },
-    onNews: (listener) => {
+    onAppend: (listener) => {
       listeners.add(listener);
       return () => void listeners.delete(listener);
     },

@@ -4,7 +4,7 @@ import type { DocumentTickets, LaunchTickets } from '../auth/tickets.ts';
 import type { Revoked } from '../auth/token-lives.ts';
 import type { ViewerTokens } from '../auth/viewer-tokens.ts';
 import type { Cursors } from '../events/cursor.ts';
-import type { Attempts } from '../events/idempotency.ts';
+import type { Idempotency } from '../events/idempotency.ts';
 import type { EventLog, GapReason } from '../events/log.ts';
 import type { Service } from '../service/service.ts';
 import type { UpstreamTotals } from '../service/trace.ts';
@@ -19,7 +19,7 @@ export interface GraphContext {
   readonly service: Service;
   readonly events: EventLog;
   readonly cursors: Cursors;
-  readonly attempts: Attempts;
+  readonly idempotency: Idempotency;
   readonly mintViewerToken: ViewerTokens['mint'];
   /** Takes viewer tokens back and tells since when. */
   readonly revokeViewerTokens: (what: Omit<Revoked, 'at'>) => Promise<Date>;

@@ -1,5 +1,5 @@
 import type { Log } from '../log.ts';
-import { createSeldom } from './throttle.ts';
+import { createThrottle } from './throttle.ts';
 
 /** How far a message's time may be off (the signature scheme's own bound). */
 const toleranceSeconds = 300;
@@ -20,7 +20,7 @@ export interface ClockOptions {
  * 300 s; from 60 s on it warns, at most once a minute.
  */
 export function createClockCheck({ log, onOffset }: ClockOptions): (signedAtSeconds: number) => boolean {
-  const warnSeldom = createSeldom();
+  const warnThrottled = createThrottle();
   return (signedAtSeconds) => {
     const offSeconds = Math.floor(Date.now() / 1000) - signedAtSeconds;
     onOffset?.(offSeconds);
@@ -29,7 +29,7 @@ export function createClockCheck({ log, onOffset }: ClockOptions): (signedAtSeco
       return false;
     }
     if (Math.abs(offSeconds) > noticeableSeconds)
-      warnSeldom(() => log.warn('webhook.clock_off', { offSeconds, advice }));
+      warnThrottled(() => log.warn('webhook.clock_off', { offSeconds, advice }));
     return true;
   };
 }

@@ -6,7 +6,7 @@ import { createClockCheck } from './clock.ts';
 import { type FactsOf, readEnvelope, type SubjectOf } from './envelope.ts';
 import { createIntakeBound, type Holding } from './intake-bound.ts';
 import { createSignatureCheck, readSignatureHeaders, type SignatureHeaders } from './signature.ts';
-import { createSeldom } from './throttle.ts';
+import { createThrottle } from './throttle.ts';
 
 const retryAfterSeconds = 5;
 
@@ -86,7 +86,7 @@ type Refusals = ReturnType<typeof createRefusals>;
 
 /** Anyone can cause thousands of refusals, so they are logged once a minute. */
 function createRefusals({ log, onOutcome }: WebhookEndpointOptions) {
-  const [warnOfUnsigned, warnOfFlood] = [createSeldom(), createSeldom()];
+  const [warnOfUnsigned, warnOfFlood] = [createThrottle(), createThrottle()];
   return {
     malformed: (code: 'WEBHOOK_ENCODED' | 'WEBHOOK_TOO_LARGE'): Response => {
       onOutcome?.('refused');

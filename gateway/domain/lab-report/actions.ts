@@ -45,7 +45,7 @@ export async function submitLabReport(
   context: GraphContext,
   upload: LabReportUpload,
 ): Promise<CreateLabReportResult> {
-  const { service, attempts, events } = context;
+  const { service, idempotency, events } = context;
   const { userId, needsHumanReview, idempotencyKey } = upload;
   requireRightToUpload(context);
   const { files, issues } = await checkFiles(upload.files);
@@ -63,7 +63,7 @@ export async function submitLabReport(
     return answer;
   };
   try {
-    const outcome = await attempts.run({
+    const outcome = await idempotency.run({
       key: hash(`${service.rights.key} lab-report`, idempotencyKey),
       fingerprint: await fingerprintOf(report),
       perform,

@@ -71,7 +71,7 @@ export async function placeOrder(
 ): Promise<OrderCreated | IdempotencyConflict | NotFound> {
   const { reference, asked, input, create, recover } = placement;
   const before = { position: await context.events.position(), since: new Date() };
-  const outcome = await context.attempts.run({
+  const outcome = await context.idempotency.run({
     key: reference,
     fingerprint: createHash('sha256').update(JSON.stringify(input)).digest('hex'),
     perform: () => keep(create(), before),

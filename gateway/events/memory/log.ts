@@ -1,5 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto';
-import type { Earlier, Replies } from '../idempotency-records.ts';
+import type { EarlierAttempt, IdempotencyRecords } from '../idempotency-records.ts';
 import {
   type Appended,
   type DeadReason,
@@ -12,7 +12,7 @@ import {
   type StoredEvent,
 } from '../log.ts';
 import { noOthers } from '../others.ts';
-import { createWakers } from '../waiters.ts';
+import { createWaiters } from '../waiters.ts';
 import { createMemoryFacts } from './facts.ts';
 
 const dayMs = 86_400_000;
@@ -37,7 +37,7 @@ export function createMemoryLog(): EventLog {
   const marks = new Map<string, string>();
   const facts = createMemoryFacts();
   const epoch = randomUUID();
-  const wakers = createWakers();
+  const waiters = createWaiters();
   let head = 0;
   let prunedThrough = 0;
 
@@ -62,7 +62,7 @@ export function createMemoryLog(): EventLog {
     messages.push({ event: { ...event, position: head }, deadReason, advances });
     if (deadReason === null) {
       facts.keep(message, head);
-      wakers.wake(message);
+      waiters.wake(message);
     }
     return { position: head, duplicate: false, altered: false };
   };
@@ -85,7 +85,7 @@ export function createMemoryLog(): EventLog {
     },
     position: async () => head,
     wake: async (scope, after, signal) => {
-      if (head <= after) await wakers.wait(scope, signal);
+      if (head <= after) await waiters.wait(scope, signal);
     },
     latest: async (subject) => latest.get(subject) ?? null,
     changedSince: async (userId, since) => {
@@ -107,7 +107,7 @@ export function createMemoryLog(): EventLog {
     writeMark: async (name, value) => void marks.set(name, value),
     readMarks: async (prefix) => new Map([...marks].filter(([name]) => name.startsWith(prefix))),
     dropMark: async (name) => void marks.delete(name),
-    onNews: wakers.onNews,
+    onAppend: waiters.onAppend,
     // Nobody else appends.
     catchUp: async () => {},
     ...noOthers,
@@ -122,7 +122,7 @@ export function createMemoryLog(): EventLog {
       return dropped.length;
     },
     isWritable: async () => true,
-    close: async () => wakers.wake(null),
+    close: async () => waiters.wake(null),
   };
 }
 
@@ -136,38 +136,38 @@ function matches({ event, deadReason, advances }: KeptMessage, scope: Scope): bo
   );
 }
 
-/** Replies in memory, beside the memory log. */
-export function createMemoryReplies(): Replies {
-  interface Reply {
+/** Idempotency records in memory, beside the memory log. */
+export function createMemoryIdempotencyRecords(): IdempotencyRecords {
+  interface IdempotencyRecord {
     readonly fingerprint: string;
     readonly since: Date;
     readonly answer?: string;
   }
-  const replies = new Map<string, Reply>();
+  const records = new Map<string, IdempotencyRecord>();
   return {
-    begin: async (key, fingerprint): Promise<Earlier> => {
-      const reply = replies.get(key);
-      if (!reply) {
-        replies.set(key, { fingerprint, since: new Date() });
+    begin: async (key, fingerprint): Promise<EarlierAttempt> => {
+      const record = records.get(key);
+      if (!record) {
+        records.set(key, { fingerprint, since: new Date() });
         return { kind: 'first' };
       }
-      if (reply.fingerprint !== fingerprint) return { kind: 'conflict' };
-      if (reply.answer === undefined) return { kind: 'unsettled', since: reply.since };
-      return { kind: 'finished', answer: JSON.parse(reply.answer) };
+      if (record.fingerprint !== fingerprint) return { kind: 'conflict' };
+      if (record.answer === undefined) return { kind: 'unsettled', since: record.since };
+      return { kind: 'finished', answer: JSON.parse(record.answer) };
     },
     reclaim: async (key, since) => {
-      const reply = replies.get(key);
-      const isSame = reply?.answer === undefined && reply?.since.getTime() === since.getTime();
-      if (reply && isSame)
-        replies.set(key, { ...reply, since: new Date(Math.max(Date.now(), since.getTime() + 1)) });
+      const record = records.get(key);
+      const isSame = record?.answer === undefined && record?.since.getTime() === since.getTime();
+      if (record && isSame)
+        records.set(key, { ...record, since: new Date(Math.max(Date.now(), since.getTime() + 1)) });
       return isSame;
     },
     finish: async (key, answer) => {
-      const reply = replies.get(key);
-      if (reply) replies.set(key, { ...reply, answer: JSON.stringify(answer) });
+      const record = records.get(key);
+      if (record) records.set(key, { ...record, answer: JSON.stringify(answer) });
     },
     release: async (key) => {
-      replies.delete(key);
+      records.delete(key);
     },
   };
 }

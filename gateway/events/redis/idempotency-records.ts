@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import type { Earlier, Replies } from '../idempotency-records.ts';
+import type { EarlierAttempt, IdempotencyRecords } from '../idempotency-records.ts';
 import { messageIdDays } from '../log.ts';
-import { rowOfReply } from '../row.ts';
+import { rowOfIdempotencyRecord } from '../row.ts';
 import type { Seal } from '../seal.ts';
 import { redisNumber, redisText } from './codec.ts';
 import type { Argument } from './connection.ts';
@@ -19,15 +19,15 @@ const begunShape = z.union([
 ]);
 
 /**
- * Replies beside the log in Redis; the server itself forgets them after 30 days.
+ * Idempotency records beside the log in Redis; the server itself forgets them after 30 days.
  * @param write runs a script durably
  */
-export function createRedisReplies(
+export function createRedisIdempotencyRecords(
   write: (script: Script, args: readonly Argument[]) => Promise<readonly unknown[]>,
   seal: Seal,
-): Replies {
+): IdempotencyRecords {
   return {
-    begin: async (key, fingerprint): Promise<Earlier> => {
+    begin: async (key, fingerprint): Promise<EarlierAttempt> => {
       const begun = begunShape.parse(
         await write(scripts.begin, [key, seal.hashText(fingerprint), String(Date.now()), lifeSeconds]),
       );
@@ -35,14 +35,20 @@ export function createRedisReplies(
       const [, kept, since, answer] = begun;
       if (!seal.isHashOfText(kept, fingerprint)) return { kind: 'conflict' };
       if (answer === null) return { kind: 'unsettled', since: new Date(since) };
-      return { kind: 'finished', answer: JSON.parse(seal.open(answer, rowOfReply(key)).toString('utf8')) };
+      return {
+        kind: 'finished',
+        answer: JSON.parse(seal.open(answer, rowOfIdempotencyRecord(key)).toString('utf8')),
+      };
     },
     reclaim: async (key, since) => {
       const [isOurs] = await write(scripts.reclaim, [key, String(since.getTime()), String(Date.now())]);
       return isOurs === 1;
     },
     finish: async (key, answer) => {
-      await write(scripts.settle, [key, seal.close(Buffer.from(JSON.stringify(answer)), rowOfReply(key))]);
+      await write(scripts.settle, [
+        key,
+        seal.close(Buffer.from(JSON.stringify(answer)), rowOfIdempotencyRecord(key)),
+      ]);
     },
     release: async (key) => {
       await write(scripts.settle, [key, '']);

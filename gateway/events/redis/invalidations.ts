@@ -30,7 +30,7 @@ export async function openWord({
   reads,
   writes,
   hints,
-}: WordOptions): Promise<Pick<EventLog, 'catchUp' | 'tell' | 'onTold'>> {
+}: WordOptions): Promise<Pick<EventLog, 'catchUp' | 'publish' | 'subscribe'>> {
   const own = randomUUID();
   const listeners = new Set<(word: string) => void>();
   const [last] = lastShape.parse(await reads.send(['XREVRANGE', told, '+', '-', 'COUNT', '1']));
@@ -53,10 +53,10 @@ export async function openWord({
   };
   return {
     catchUp: oncePerTurn(readOn),
-    tell: async (word) => {
+    publish: async (word) => {
       await writes.send(['XADD', told, 'MAXLEN', '~', maxTold, '*', 'by', own, 'word', word]);
     },
-    onTold: (listener) => {
+    subscribe: (listener) => {
       listeners.add(listener);
       return () => void listeners.delete(listener);
     },

@@ -13,7 +13,7 @@ import {
   type StoredFact,
 } from '../log.ts';
 import type { Seal } from '../seal.ts';
-import type { Wakers } from '../waiters.ts';
+import type { Waiters } from '../waiters.ts';
 import {
   openAsFar,
   redisNumber,
@@ -59,8 +59,8 @@ export interface RedisLogParts {
   readonly writes: Connection;
   readonly replicas: Replicas;
   readonly hints: Hints;
-  readonly word: Pick<EventLog, 'catchUp' | 'tell' | 'onTold'>;
-  readonly wakers: Wakers;
+  readonly word: Pick<EventLog, 'catchUp' | 'publish' | 'subscribe'>;
+  readonly waiters: Waiters;
   readonly seal: Seal;
   readonly readEnd: () => Promise<number>;
   readonly close: () => void;
@@ -68,7 +68,7 @@ export interface RedisLogParts {
 
 /** The event log over connections that stand. */
 export function createRedisLog(parts: RedisLogParts): EventLog {
-  const { calls, reads, writes, replicas, hints, wakers, seal } = parts;
+  const { calls, reads, writes, replicas, hints, waiters, seal } = parts;
   const underWay = new Set<Promise<unknown>>();
   const subjects = `${keyPrefix}subjects`;
   const marks = `${keyPrefix}marks`;
@@ -87,7 +87,7 @@ export function createRedisLog(parts: RedisLogParts): EventLog {
       ),
     position: parts.readEnd,
     wake: async (scope, after, signal) => {
-      if (hints.head() <= after) await wakers.wait(scope, signal);
+      if (hints.head() <= after) await waiters.wait(scope, signal);
     },
     latest: async (subject) => toLatest(await reads.send(['HGET', subjects, toMaybe(subject)])),
     changedSince: async (userId, since) => {
@@ -116,7 +116,7 @@ export function createRedisLog(parts: RedisLogParts): EventLog {
     dropMark: async (name) => {
       await replicas.write(() => writes.send(['HDEL', marks, name]));
     },
-    onNews: wakers.onNews,
+    onAppend: waiters.onAppend,
     ...parts.word,
     prune: (before) => prune(calls, before),
     isWritable: () =>
@@ -129,7 +129,7 @@ export function createRedisLog(parts: RedisLogParts): EventLog {
     close: async () => {
       await Promise.allSettled(underWay);
       parts.close();
-      wakers.wake(null);
+      waiters.wake(null);
     },
   };
 }

@@ -1,5 +1,5 @@
-import type { News } from '../log.ts';
-import type { Wakers } from '../waiters.ts';
+import type { AppendNotice } from '../log.ts';
+import type { Waiters } from '../waiters.ts';
 
 /** What an instance has heard of the log, by its own appends, by the bus, and by looking at the end. */
 export interface Hints {
@@ -8,7 +8,7 @@ export interface Hints {
   /** How far the bus was read. */
   readonly heard: () => number;
   /** Tells what this instance appended; `null`: nobody is to know (a dead letter). */
-  readonly tellOwn: (position: number, news: News | null) => void;
+  readonly tellOwn: (position: number, news: AppendNotice | null) => void;
   readonly tellHeard: (hint: Hint) => void;
   /** Hints were lost, or the log is not what it was: anything up to its end may be new. */
   readonly lose: (end: number) => void;
@@ -19,7 +19,7 @@ export interface Hint {
   readonly position: number;
   /** The end of the log before it: another one than the last heard of says that hints were lost. */
   readonly previous: number;
-  readonly news: News | null;
+  readonly news: AppendNotice | null;
 }
 
 /**
@@ -27,7 +27,7 @@ export interface Hint {
  * connections, in either order.
  * @param end of the log now: nothing up to there is news
  */
-export function createHints(wakers: Wakers, end: number): Hints {
+export function createHints(waiters: Waiters, end: number): Hints {
   let [head, heard, covered] = [end, end, end];
   /** Told before the bus brought them. */
   const ahead = new Set<number>();
@@ -35,7 +35,7 @@ export function createHints(wakers: Wakers, end: number): Hints {
   const lose = (lostAt: number) => {
     [head, covered, heard] = [lostAt, lostAt, Math.min(heard, lostAt)];
     ahead.clear();
-    wakers.wake(null);
+    waiters.wake(null);
   };
   return {
     head: () => head,
@@ -44,7 +44,7 @@ export function createHints(wakers: Wakers, end: number): Hints {
       head = Math.max(head, position);
       if (news === null || position <= Math.max(heard, covered)) return;
       ahead.add(position);
-      wakers.wake(news);
+      waiters.wake(news);
     },
     tellHeard: ({ position, previous, news }) => {
       // Two connections read the bus (pubsub.ts).
@@ -54,7 +54,7 @@ export function createHints(wakers: Wakers, end: number): Hints {
       if (!isChained && position > covered) return lose(position);
       head = Math.max(head, position);
       if (ahead.delete(position) || position <= covered || news === null) return;
-      wakers.wake(news);
+      waiters.wake(news);
     },
     lose,
   };

@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
 import { z } from 'zod';
-import type { News } from '../log.ts';
+import type { AppendNotice } from '../log.ts';
 import { lookEveryMs } from '../waiters.ts';
 import { redisText } from './codec.ts';
 import type { Connection } from './connection.ts';
@@ -59,7 +59,7 @@ async function tailBus(bus: Connection, hints: Hints, signal: AbortSignal): Prom
 /** Fields as `append.lua` wrote them. */
 export function toHint([id, fields]: z.infer<typeof entryShape>): Hint {
   const [, previous = '', , user = '', , subject = '', , version = '', , deadReason = ''] = fields;
-  const news: News = {
+  const news: AppendNotice = {
     userId: user === '' ? null : user.slice(1),
     subject: subject === '' ? null : { id: subject.slice(1), version: Number(version) },
   };

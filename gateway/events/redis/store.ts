@@ -1,16 +1,16 @@
 import { randomBytes } from 'node:crypto';
 import type { Log } from '../../log.ts';
-import type { Replies } from '../idempotency-records.ts';
+import type { IdempotencyRecords } from '../idempotency-records.ts';
 import type { EventLog } from '../log.ts';
-import type { Deposits } from '../one-time-values.ts';
+import type { OneTimeValues } from '../one-time-values.ts';
 import { createSeal } from '../seal.ts';
-import { createWakers } from '../waiters.ts';
+import { createWaiters } from '../waiters.ts';
 import { connect, nameOf } from './connection.ts';
 import { rehashAll } from './hash-migration.ts';
-import { createRedisReplies } from './idempotency-records.ts';
+import { createRedisIdempotencyRecords } from './idempotency-records.ts';
 import { openWord } from './invalidations.ts';
 import { createRedisLog } from './log.ts';
-import { createRedisDeposits } from './one-time-values.ts';
+import { createRedisOneTimeValues } from './one-time-values.ts';
 import { createHints } from './positions.ts';
 import { startHearing } from './pubsub.ts';
 import { createReplicas } from './replicas.ts';
@@ -19,8 +19,8 @@ import { requireSettings } from './settings.ts';
 
 export interface RedisStore {
   readonly log: EventLog;
-  readonly replies: Replies;
-  readonly deposits: Deposits;
+  readonly idempotencyRecords: IdempotencyRecords;
+  readonly oneTimeValues: OneTimeValues;
   /** The key of cursors kept in the server, for a log without a key of its own. */
   /** The one kept in the server; null where there was never need of one. */
   readonly cursorKey: Buffer | null;
@@ -69,16 +69,16 @@ export async function openRedisStore(url: string, options: RedisOptions): Promis
     });
     const replicas = createReplicas(writes, requireStrong);
     await replicas.look();
-    const wakers = createWakers();
+    const waiters = createWaiters();
     const noteOtherLog = () => {
       options.log.error('events.store_came_back_empty', { store: 'redis', address: nameOf(url) });
-      wakers.wake(null);
+      waiters.wake(null);
     };
     const ownKey = options.keys.length === 0 ? randomBytes(32).toString('base64') : '';
     const calls = createCalls({ reads, writes, replicas, ownKey, onOtherLog: noteOtherLog });
     const { end, cursorKey } = await calls.open();
     const readEnd = async () => (await calls.open()).end;
-    const hints = createHints(wakers, end);
+    const hints = createHints(waiters, end);
     const word = await openWord({ reads, writes, hints });
     const stopHearing = startHearing({ bus, hints, readEnd, lookAtReplicas: replicas.look });
     const seal = createSeal(options.keys);
@@ -88,14 +88,25 @@ export async function openRedisStore(url: string, options: RedisOptions): Promis
       stopHearing();
       closeAll();
     };
-    const log = createRedisLog({ calls, reads, writes, replicas, hints, word, wakers, seal, readEnd, close });
+    const log = createRedisLog({
+      calls,
+      reads,
+      writes,
+      replicas,
+      hints,
+      word,
+      waiters,
+      seal,
+      readEnd,
+      close,
+    });
     // Not behind writes that wait for a replica: what is counted may be lost.
     const runShared: RedisStore['runShared'] = (script, { keys, arguments: args }) =>
       reads.send(['EVAL', script, String(keys.length), ...keys, ...args]);
     return {
       log,
-      replies: createRedisReplies(calls.write, seal),
-      deposits: createRedisDeposits(calls.write, seal),
+      idempotencyRecords: createRedisIdempotencyRecords(calls.write, seal),
+      oneTimeValues: createRedisOneTimeValues(calls.write, seal),
       cursorKey,
       runShared,
     };

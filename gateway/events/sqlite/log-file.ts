@@ -3,7 +3,7 @@ import { chmodSync, existsSync, mkdirSync, renameSync, rmSync, statSync } from '
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { GatewayError } from '../../errors.ts';
-import { type Standing, standingOf } from './same-file.ts';
+import { type FileIdentity, identify } from './same-file.ts';
 import { tables } from './tables.ts';
 
 /** How long one connection waits for another (a command beside the gateway) before it gives up. */
@@ -13,7 +13,7 @@ export const busyMs = 1000;
 export interface LogFile {
   readonly database: DatabaseSync;
   /** The files that must stay where they are for as long as anything is acknowledged: the log's, and its lock's. */
-  readonly standings: readonly Standing[];
+  readonly files: readonly FileIdentity[];
   /**
    * Reads the whole file, about 0.2 s for 100,000 events.
    * @throws GatewayError EVENT_LOG_DAMAGED
@@ -44,7 +44,7 @@ export function openLogFile(path: string, access: 'exclusive' | 'shared'): LogFi
     const places = lock === null ? [path] : [path, `${path}.lock`];
     return {
       database: opened,
-      standings: places.map(standingOf),
+      files: places.map(identify),
       check: () => checkWhole(opened, path),
       close: () => {
         if (opened.isOpen) opened.close();

@@ -1,14 +1,14 @@
 import { statSync } from 'node:fs';
 
 /** A file as it was when it was opened: which one the path led to. */
-export interface Standing {
+export interface FileIdentity {
   readonly path: string;
   readonly device: bigint;
   readonly inode: bigint;
 }
 
 /** Notes which file a path leads to now. */
-export function standingOf(path: string): Standing {
+export function identify(path: string): FileIdentity {
   const { dev: device, ino: inode } = statSync(path, { bigint: true });
   return { path, device, inode };
 }
@@ -17,7 +17,7 @@ export function standingOf(path: string): Standing {
  * Whether the path still leads to that file: an open one that was removed takes writes, and is gone with the process.
  * About 3 microseconds.
  */
-export function isStanding({ path, device, inode }: Standing): boolean {
+export function isSameFile({ path, device, inode }: FileIdentity): boolean {
   const now = statSync(path, { bigint: true, throwIfNoEntry: false });
   return now?.dev === device && now.ino === inode;
 }

@@ -1,10 +1,10 @@
 import { GatewayError, isGatewayError } from '../../errors.ts';
-import type { Replies } from '../idempotency-records.ts';
+import type { IdempotencyRecords } from '../idempotency-records.ts';
 import type { EventLog } from '../log.ts';
-import type { Deposits } from '../one-time-values.ts';
+import type { OneTimeValues } from '../one-time-values.ts';
 import { noOthers } from '../others.ts';
 import { createSeal } from '../seal.ts';
-import { createWakers, lookEveryMs } from '../waiters.ts';
+import { createWaiters, lookEveryMs } from '../waiters.ts';
 import { createAppends } from './append-queue.ts';
 import { type LogFile, openLogFile } from './log-file.ts';
 import { keepLatest } from './newest-versions.ts';
@@ -13,8 +13,8 @@ import { startWriterThread, type WriterThread } from './writer-client.ts';
 
 export interface SqliteStore {
   readonly log: EventLog;
-  readonly replies: Replies;
-  readonly deposits: Deposits;
+  readonly idempotencyRecords: IdempotencyRecords;
+  readonly oneTimeValues: OneTimeValues;
   /** What SQLite finds wrong with the file. */
   readonly checkIntegrity: () => Promise<readonly string[]>;
 }
@@ -34,11 +34,11 @@ export interface SqliteOptions {
  */
 export async function openSqliteStore(path: string, { keys, access }: SqliteOptions): Promise<SqliteStore> {
   const file = openLogFile(path, access);
-  const writer = startWriterThread({ path, keys, standings: file.standings });
+  const writer = startWriterThread({ path, keys, files: file.files });
   await checkOrLeave(file, writer);
   const reading = createReading(file.database, createSeal(keys));
   const latest = keepLatest(reading.latest);
-  const wakers = createWakers();
+  const waiters = createWaiters();
   const epoch = reading.meta('epoch') ?? '';
   /** The end of what was told to everybody here; nothing behind it is read. */
   let head = reading.head();
@@ -46,14 +46,14 @@ export async function openSqliteStore(path: string, { keys, access }: SqliteOpti
     if (end <= head) return;
     head = end;
     latest.forgetAll();
-    wakers.wake(null);
+    waiters.wake(null);
   };
   const appends = createAppends(writer, {
     onFollows: noteOthers,
     onAppended: (message, { position, duplicate }) => {
       head = Math.max(head, position);
       if (message.subject !== null) latest.forget(message.subject.id);
-      if (!duplicate && message.deadReason === null) wakers.wake(message);
+      if (!duplicate && message.deadReason === null) waiters.wake(message);
     },
   });
   // A command beside the gateway may have appended too. What is with the writer says by itself what it follows.
@@ -78,7 +78,7 @@ export async function openSqliteStore(path: string, { keys, access }: SqliteOpti
     },
     position: async () => head,
     wake: async (scope, after, signal) => {
-      if (head <= after) await wakers.wait(scope, signal);
+      if (head <= after) await waiters.wait(scope, signal);
     },
     latest: async (subject) => read(() => latest.of(subject)),
     changedSince: async (userId, since) => read(() => reading.changedSince(userId, since)),
@@ -90,7 +90,7 @@ export async function openSqliteStore(path: string, { keys, access }: SqliteOpti
     writeMark: (name, value) => writer.call('writeMark', name, value),
     readMarks: async (prefix) => read(() => reading.marks(prefix)),
     dropMark: (name) => writer.call('dropMark', name),
-    onNews: wakers.onNews,
+    onAppend: waiters.onAppend,
     // What a command appends beside the gateway is told before anyone can read it.
     catchUp: async () => {},
     ...noOthers,
@@ -104,14 +104,14 @@ export async function openSqliteStore(path: string, { keys, access }: SqliteOpti
       clearInterval(look);
       await appends.finish();
       await writer.close();
-      wakers.wake(null);
+      waiters.wake(null);
       file.close();
     },
   };
   return {
     log,
-    replies: createReplies(writer),
-    deposits: createDeposits(writer),
+    idempotencyRecords: createIdempotencyRecords(writer),
+    oneTimeValues: createOneTimeValues(writer),
     checkIntegrity: async () => read(reading.integrity),
   };
 }
@@ -144,19 +144,19 @@ async function pruneAll(writer: WriterThread, before: Date): Promise<number> {
   }
 }
 
-function createReplies(writer: WriterThread): Replies {
+function createIdempotencyRecords(writer: WriterThread): IdempotencyRecords {
   return {
-    begin: (key, fingerprint) => writer.call('beginReply', key, fingerprint, new Date()),
-    reclaim: (key, since) => writer.call('reclaimReply', key, since, new Date()),
-    finish: (key, answer) => writer.call('finishReply', key, answer),
-    release: (key) => writer.call('releaseReply', key),
+    begin: (key, fingerprint) => writer.call('beginIdempotent', key, fingerprint, new Date()),
+    reclaim: (key, since) => writer.call('reclaimIdempotent', key, since, new Date()),
+    finish: (key, answer) => writer.call('finishIdempotent', key, answer),
+    release: (key) => writer.call('releaseIdempotent', key),
   };
 }
 
-function createDeposits(writer: WriterThread): Deposits {
+function createOneTimeValues(writer: WriterThread): OneTimeValues {
   return {
-    keep: (key, value, until) => writer.call('keepDeposit', key, value, { until, now: new Date() }),
-    take: (key) => writer.call('takeDeposit', key, new Date()),
+    put: (key, value, until) => writer.call('putOneTimeValue', key, value, { until, now: new Date() }),
+    take: (key) => writer.call('takeOneTimeValue', key, new Date()),
   };
 }
 

@@ -1,13 +1,13 @@
 import { Worker } from 'node:worker_threads';
 import { GatewayError } from '../../errors.ts';
-import type { Standing } from './same-file.ts';
+import type { FileIdentity } from './same-file.ts';
 import type { Writing } from './writer.ts';
 
 export interface WriterData {
   readonly path: string;
   readonly keys: readonly Uint8Array[];
   /** Nothing is acknowledged unless these files are where they were. */
-  readonly standings: readonly Standing[];
+  readonly files: readonly FileIdentity[];
 }
 
 export interface Ask {

@@ -1,9 +1,9 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { hashFactKey } from '../fact-key.ts';
-import type { Earlier } from '../idempotency-records.ts';
+import type { EarlierAttempt } from '../idempotency-records.ts';
 import { sha256 } from '../keyed-hash.ts';
 import { type Appended, type Claimed, isAdvance, messageIdDays, type NewMessage } from '../log.ts';
-import { rowOfEvent, rowOfFact, rowOfReply } from '../row.ts';
+import { rowOfEvent, rowOfFact, rowOfIdempotencyRecord } from '../row.ts';
 import type { Seal } from '../seal.ts';
 import { createRehashing } from './hash-migration.ts';
 import { isWhole } from './log-file.ts';
@@ -43,11 +43,11 @@ export function createWriting(database: DatabaseSync, seal: Seal) {
     'INSERT INTO replies (key, fingerprint, since) VALUES (?, ?, ?) ON CONFLICT DO NOTHING',
   );
   const selectReply = prepare('SELECT fingerprint, since, answer FROM replies WHERE key = ?');
-  const reclaimReply = prepare(
+  const reclaimIdempotent = prepare(
     'UPDATE replies SET since = max(?, since + 1) WHERE key = ? AND since = ? AND answer IS NULL',
   );
-  const finishReply = prepare('UPDATE replies SET answer = ? WHERE key = ?');
-  const releaseReply = prepare('DELETE FROM replies WHERE key = ? AND answer IS NULL');
+  const finishIdempotent = prepare('UPDATE replies SET answer = ? WHERE key = ?');
+  const releaseIdempotent = prepare('DELETE FROM replies WHERE key = ? AND answer IS NULL');
 
   return {
     /** In the order given; null for a message that cannot be stored, which takes no other down with it. */
@@ -70,22 +70,22 @@ export function createWriting(database: DatabaseSync, seal: Seal) {
       setMeta.run('probed_at', new Date().toISOString());
     },
     prune: (before: Date): PruneStep => inTransaction(database, () => pruneStep(database, reading, before)),
-    beginReply: (key: string, fingerprint: string, now: Date): Earlier => {
+    beginIdempotent: (key: string, fingerprint: string, now: Date): EarlierAttempt => {
       const hashed = seal.hashText(fingerprint);
       if (insertReply.run(key, hashed, now.getTime()).changes === 1) return { kind: 'first' };
       const row = selectReply.get(key) ?? {};
       if (!seal.isHashOfText(readText(row, 'fingerprint'), fingerprint)) return { kind: 'conflict' };
       if (row.answer === null) return { kind: 'unsettled', since: new Date(readNumber(row, 'since')) };
-      const answer = seal.open(readBytes(row, 'answer'), rowOfReply(key));
+      const answer = seal.open(readBytes(row, 'answer'), rowOfIdempotencyRecord(key));
       return { kind: 'finished', answer: JSON.parse(answer.toString('utf8')) };
     },
-    reclaimReply: (key: string, since: Date, now: Date): boolean =>
-      reclaimReply.run(now.getTime(), key, since.getTime()).changes === 1,
-    finishReply: (key: string, answer: unknown): void => {
-      finishReply.run(seal.close(Buffer.from(JSON.stringify(answer)), rowOfReply(key)), key);
+    reclaimIdempotent: (key: string, since: Date, now: Date): boolean =>
+      reclaimIdempotent.run(now.getTime(), key, since.getTime()).changes === 1,
+    finishIdempotent: (key: string, answer: unknown): void => {
+      finishIdempotent.run(seal.close(Buffer.from(JSON.stringify(answer)), rowOfIdempotencyRecord(key)), key);
     },
-    releaseReply: (key: string): void => {
-      releaseReply.run(key);
+    releaseIdempotent: (key: string): void => {
+      releaseIdempotent.run(key);
     },
     ...createDepositing(database, seal),
     ...createRehashing(database, seal),

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { Caller } from '../../../gateway/auth/caller.ts';
 import { createDocumentTickets, createLaunchTickets } from '../../../gateway/auth/tickets.ts';
-import { createMemoryDeposits } from '../../../gateway/events/memory/one-time-values.ts';
+import { createMemoryOneTimeValues } from '../../../gateway/events/memory/one-time-values.ts';
 
 const team: Caller = { kind: 'TEAM' };
 const userUntil = (expiresAt: Date): Caller => ({
@@ -24,7 +24,7 @@ const kinds = [
     lifeMs: 60_000,
     grant: document,
     open: () => {
-      const tickets = createDocumentTickets(createMemoryDeposits(), isRevoked);
+      const tickets = createDocumentTickets(createMemoryOneTimeValues(), isRevoked);
       return { ...tickets, issueTo: (caller: Caller) => tickets.issue({ ...document, caller }) };
     },
   },
@@ -33,7 +33,7 @@ const kinds = [
     lifeMs: 30_000,
     grant: launch,
     open: () => {
-      const tickets = createLaunchTickets(createMemoryDeposits(), isRevoked);
+      const tickets = createLaunchTickets(createMemoryOneTimeValues(), isRevoked);
       return { ...tickets, issueTo: (caller: Caller) => tickets.issue({ ...launch, caller }) };
     },
   },
@@ -74,10 +74,10 @@ describe.each(kinds)('a $name ticket', ({ lifeMs, grant, open }) => {
 });
 
 test('a ticket of one kind is none of the other, and is not spent by the mistake', async () => {
-  const deposits = createMemoryDeposits();
+  const values = createMemoryOneTimeValues();
   const [documents, launches] = [
-    createDocumentTickets(deposits, isRevoked),
-    createLaunchTickets(deposits, isRevoked),
+    createDocumentTickets(values, isRevoked),
+    createLaunchTickets(values, isRevoked),
   ];
   const { ticket } = await documents.issue(document);
   expect(await launches.redeem(ticket)).toBeNull();
@@ -86,13 +86,13 @@ test('a ticket of one kind is none of the other, and is not spent by the mistake
 
 test('what is kept opens nothing: a ticket is kept under its hash only', async () => {
   const keys: string[] = [];
-  const deposits = createMemoryDeposits();
+  const values = createMemoryOneTimeValues();
   const tickets = createLaunchTickets(
     {
-      ...deposits,
-      keep: (key, value, until) => {
+      ...values,
+      put: (key, value, until) => {
         keys.push(`${key} ${JSON.stringify(value)}`);
-        return deposits.keep(key, value, until);
+        return values.put(key, value, until);
       },
     },
     isRevoked,
@@ -106,8 +106,8 @@ test('what is kept opens nothing: a ticket is kept under its hash only', async (
 test('whose token was revoked meanwhile is none any more', async () => {
   const revoked = () => true;
   const [documents, launches] = [
-    createDocumentTickets(createMemoryDeposits(), revoked),
-    createLaunchTickets(createMemoryDeposits(), revoked),
+    createDocumentTickets(createMemoryOneTimeValues(), revoked),
+    createLaunchTickets(createMemoryOneTimeValues(), revoked),
   ];
   const caller = userUntil(new Date(Date.now() + 60_000));
   const issued = [

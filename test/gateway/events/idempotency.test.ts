@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { GatewayError } from '../../../gateway/errors.ts';
-import { type Attempt, createAttempts } from '../../../gateway/events/idempotency.ts';
+import { type Attempt, createIdempotency } from '../../../gateway/events/idempotency.ts';
 import { stores } from './stores.ts';
 
 const lost = new GatewayError('UPSTREAM_TIMEOUT', 'No answer.');
@@ -26,22 +26,22 @@ afterEach(() => {
 describe.each(stores)('a claim on a key in $name', ({ open }) => {
   test('that never settled is claimed anew by one only, and not once it has settled', async () => {
     await using store = await open();
-    const { replies } = store;
-    await replies.begin('key', 'print');
-    const earlier = await replies.begin('key', 'print');
+    const { idempotencyRecords } = store;
+    await idempotencyRecords.begin('key', 'print');
+    const earlier = await idempotencyRecords.begin('key', 'print');
     if (earlier.kind !== 'unsettled') throw new Error(`It is ${earlier.kind}.`);
-    expect(await Promise.all([1, 2, 3].map(() => replies.reclaim('key', earlier.since)))).toEqual([
+    expect(await Promise.all([1, 2, 3].map(() => idempotencyRecords.reclaim('key', earlier.since)))).toEqual([
       true,
       false,
       false,
     ]);
-    const later = await replies.begin('key', 'print');
+    const later = await idempotencyRecords.begin('key', 'print');
     if (later.kind !== 'unsettled') throw new Error(`It is ${later.kind}.`);
     expect(later.since.getTime()).toBeGreaterThan(earlier.since.getTime());
-    await replies.finish('key', { id: 1 });
-    expect(await replies.reclaim('key', later.since)).toBe(false);
-    expect(await replies.begin('key', 'print')).toEqual({ kind: 'finished', answer: { id: 1 } });
-    expect(await replies.reclaim('unknown', later.since)).toBe(false);
+    await idempotencyRecords.finish('key', { id: 1 });
+    expect(await idempotencyRecords.reclaim('key', later.since)).toBe(false);
+    expect(await idempotencyRecords.begin('key', 'print')).toEqual({ kind: 'finished', answer: { id: 1 } });
+    expect(await idempotencyRecords.reclaim('unknown', later.since)).toBe(false);
   });
 });
 
@@ -52,8 +52,8 @@ describe.each(stores)('attempts kept in $name', ({ open }) => {
     const repeated = newAttempt();
 
     const answers = [
-      await createAttempts(store.replies).run(first),
-      await createAttempts(store.replies).run(repeated),
+      await createIdempotency(store.idempotencyRecords).run(first),
+      await createIdempotency(store.idempotencyRecords).run(repeated),
     ];
 
     expect(answers).toEqual(Array(2).fill({ kind: 'answer', answer: { id: 'kit-1' } }));
@@ -68,8 +68,8 @@ describe.each(stores)('attempts kept in $name', ({ open }) => {
     const later = newAttempt();
 
     const answers = [
-      await createAttempts(store.replies).run(first),
-      await createAttempts(store.replies).run(later),
+      await createIdempotency(store.idempotencyRecords).run(first),
+      await createIdempotency(store.idempotencyRecords).run(later),
     ];
 
     expect(answers).toEqual(Array(2).fill({ kind: 'answer', answer: 'nobody can read it' }));
@@ -78,9 +78,9 @@ describe.each(stores)('attempts kept in $name', ({ open }) => {
 
   test('perform different keys each', async () => {
     await using store = await open();
-    const attempts = createAttempts(store.replies);
+    const idempotency = createIdempotency(store.idempotencyRecords);
     const all = ['one', 'two'].map((key) => newAttempt({ key, perform: async () => key }));
-    expect(await Promise.all(all.map(attempts.run))).toEqual([
+    expect(await Promise.all(all.map(idempotency.run))).toEqual([
       { kind: 'answer', answer: 'one' },
       { kind: 'answer', answer: 'two' },
     ]);
@@ -88,24 +88,24 @@ describe.each(stores)('attempts kept in $name', ({ open }) => {
 
   test('refuse a key that was used with another input, during the first and after it', async () => {
     await using store = await open();
-    const attempts = createAttempts(store.replies);
+    const idempotency = createIdempotency(store.idempotencyRecords);
     const other = newAttempt({ fingerprint: 'another' });
 
-    const running = attempts.run(newAttempt());
-    expect(await attempts.run(other)).toEqual({ kind: 'conflict' });
+    const running = idempotency.run(newAttempt());
+    expect(await idempotency.run(other)).toEqual({ kind: 'conflict' });
     await running;
-    expect(await attempts.run(other)).toEqual({ kind: 'conflict' });
+    expect(await idempotency.run(other)).toEqual({ kind: 'conflict' });
 
     expect(other.perform).not.toHaveBeenCalled();
   });
 
   test('let one that comes during the first join it', async () => {
     await using store = await open();
-    const attempts = createAttempts(store.replies);
+    const idempotency = createIdempotency(store.idempotencyRecords);
     const answer = Promise.withResolvers<unknown>();
     const [first, second] = [newAttempt({ perform: () => answer.promise }), newAttempt()];
 
-    const outcomes = [attempts.run(first), attempts.run(second)];
+    const outcomes = [idempotency.run(first), idempotency.run(second)];
     answer.resolve({ id: 'kit-1' });
 
     expect(await Promise.all(outcomes)).toEqual(Array(2).fill({ kind: 'answer', answer: { id: 'kit-1' } }));
@@ -114,9 +114,9 @@ describe.each(stores)('attempts kept in $name', ({ open }) => {
 
   test('free the key when there was nothing to do it to', async () => {
     await using store = await open();
-    const attempts = createAttempts(store.replies);
-    expect(await attempts.run(newAttempt({ perform: async () => null }))).toEqual({ kind: 'nothing' });
-    expect(await attempts.run(newAttempt({ fingerprint: 'another' }))).toMatchObject({ kind: 'answer' });
+    const idempotency = createIdempotency(store.idempotencyRecords);
+    expect(await idempotency.run(newAttempt({ perform: async () => null }))).toEqual({ kind: 'nothing' });
+    expect(await idempotency.run(newAttempt({ fingerprint: 'another' }))).toMatchObject({ kind: 'answer' });
   });
 
   test.each([
@@ -127,38 +127,38 @@ describe.each(stores)('attempts kept in $name', ({ open }) => {
     ['a call that never left', new GatewayError('UPSTREAM_UNAVAILABLE', 'Gone.', { notSent: true })],
   ])('free the key after %s, without looking for what was done', async (_name, error) => {
     await using store = await open();
-    const attempts = createAttempts(store.replies);
+    const idempotency = createIdempotency(store.idempotencyRecords);
     const refused = newAttempt({ perform: () => fail(error) });
 
-    await expect(attempts.run(refused)).rejects.toBe(error);
+    await expect(idempotency.run(refused)).rejects.toBe(error);
 
     expect(refused.recover).not.toHaveBeenCalled();
-    expect(await attempts.run(newAttempt({ fingerprint: 'another' }))).toMatchObject({ kind: 'answer' });
+    expect(await idempotency.run(newAttempt({ fingerprint: 'another' }))).toMatchObject({ kind: 'answer' });
   });
 
   test('find what a lost answer had done, at once', async () => {
     await using store = await open();
-    const attempts = createAttempts(store.replies);
+    const idempotency = createIdempotency(store.idempotencyRecords);
     const attempt = newAttempt({ perform: () => fail(lost), recover: async () => ({ id: 'kit-7' }) });
     const found = { kind: 'answer', answer: { id: 'kit-7' } };
     const repeated = newAttempt();
 
-    expect(await attempts.run(attempt)).toEqual(found);
-    expect(await attempts.run(repeated)).toEqual(found);
+    expect(await idempotency.run(attempt)).toEqual(found);
+    expect(await idempotency.run(repeated)).toEqual(found);
 
     expect(repeated.perform).not.toHaveBeenCalled();
   });
 
   test('free the key when the service failed and shows nothing done', async () => {
     await using store = await open();
-    const attempts = createAttempts(store.replies);
+    const idempotency = createIdempotency(store.idempotencyRecords);
     const failed = new GatewayError('UPSTREAM_UNAVAILABLE', 'Failed.', { status: 500 });
 
-    await expect(attempts.run(newAttempt({ perform: () => fail(failed) }))).rejects.toEqual(
+    await expect(idempotency.run(newAttempt({ perform: () => fail(failed) }))).rejects.toEqual(
       failed.withOutcome(false),
     );
 
-    expect(await attempts.run(newAttempt())).toMatchObject({ kind: 'answer' });
+    expect(await idempotency.run(newAttempt())).toMatchObject({ kind: 'answer' });
   });
 
   test.each([
@@ -171,27 +171,27 @@ describe.each(stores)('attempts kept in $name', ({ open }) => {
     ['a fault of our own', new TypeError('bug')],
   ])('are unsettled for a minute after %s: nobody repeats what may still be done', async (_name, error) => {
     await using store = await open();
-    const attempts = createAttempts(store.replies);
+    const idempotency = createIdempotency(store.idempotencyRecords);
     const early = newAttempt();
-    await expect(attempts.run(newAttempt({ perform: () => fail(error) }))).rejects.toBe(error);
+    await expect(idempotency.run(newAttempt({ perform: () => fail(error) }))).rejects.toBe(error);
 
     vi.setSystemTime(Date.now() + 59_000);
-    await expect(attempts.run(early)).rejects.toMatchObject({ code: 'IDEMPOTENCY_UNSETTLED' });
+    await expect(idempotency.run(early)).rejects.toMatchObject({ code: 'IDEMPOTENCY_UNSETTLED' });
     expect(early.perform).not.toHaveBeenCalled();
 
     vi.setSystemTime(Date.now() + 1000);
-    expect(await attempts.run(newAttempt())).toMatchObject({ kind: 'answer' });
+    expect(await idempotency.run(newAttempt())).toMatchObject({ kind: 'answer' });
   });
 
   test('stay unsettled after a failure that nobody can look behind', async () => {
     await using store = await open();
-    const attempts = createAttempts(store.replies);
+    const idempotency = createIdempotency(store.idempotencyRecords);
     const failed = new GatewayError('UPSTREAM_UNAVAILABLE', 'Failed.', { status: 500 });
     const blind = { ...newAttempt({ perform: () => fail(failed) }), recover: null };
 
-    await expect(attempts.run(blind)).rejects.toBe(failed);
+    await expect(idempotency.run(blind)).rejects.toBe(failed);
 
-    await expect(attempts.run({ ...newAttempt(), recover: null })).rejects.toMatchObject({
+    await expect(idempotency.run({ ...newAttempt(), recover: null })).rejects.toMatchObject({
       code: 'IDEMPOTENCY_UNSETTLED',
       mayBeDone: true,
     });
@@ -199,58 +199,58 @@ describe.each(stores)('attempts kept in $name', ({ open }) => {
 
   test('are never repeated after a yes that cannot be read, even where nobody can look', async () => {
     await using store = await open();
-    const attempts = createAttempts(store.replies);
+    const idempotency = createIdempotency(store.idempotencyRecords);
     const unreadable = new GatewayError('UPSTREAM_UNREADABLE', 'Yes.', { status: 200 });
     const blind = newAttempt({ perform: () => fail(unreadable), recover: () => fail(lost) });
 
     const outcome = { kind: 'answer', answer: blind.unreadable };
-    expect(await attempts.run(blind)).toEqual(outcome);
+    expect(await idempotency.run(blind)).toEqual(outcome);
 
     vi.setSystemTime(Date.now() + 61_000);
-    expect(await attempts.run(newAttempt())).toEqual(outcome);
+    expect(await idempotency.run(newAttempt())).toEqual(outcome);
   });
 
   test('say how long they stay unsettled', async () => {
     await using store = await open();
-    const attempts = createAttempts(store.replies);
-    await attempts.run(newAttempt({ perform: () => fail(lost) })).catch(() => {});
+    const idempotency = createIdempotency(store.idempotencyRecords);
+    await idempotency.run(newAttempt({ perform: () => fail(lost) })).catch(() => {});
     vi.setSystemTime(Date.now() + 20_000);
-    await expect(attempts.run(newAttempt())).rejects.toMatchObject({ retryAfterMs: 40_000 });
+    await expect(idempotency.run(newAttempt())).rejects.toMatchObject({ retryAfterMs: 40_000 });
   });
 
   test('are settled by what turns up later', async () => {
     await using store = await open();
-    const attempts = createAttempts(store.replies);
-    await attempts.run(newAttempt({ perform: () => fail(lost) })).catch(() => {});
+    const idempotency = createIdempotency(store.idempotencyRecords);
+    await idempotency.run(newAttempt({ perform: () => fail(lost) })).catch(() => {});
     const later = newAttempt({ recover: async () => ({ id: 'kit-7' }) });
-    expect(await attempts.run(later)).toEqual({ kind: 'answer', answer: { id: 'kit-7' } });
+    expect(await idempotency.run(later)).toEqual({ kind: 'answer', answer: { id: 'kit-7' } });
     expect(later.perform).not.toHaveBeenCalled();
   });
 
   test('are unsettled for a minute again when a second try is lost as well', async () => {
     await using store = await open();
-    const attempts = createAttempts(store.replies);
-    const lose = () => attempts.run(newAttempt({ perform: () => fail(lost) }));
+    const idempotency = createIdempotency(store.idempotencyRecords);
+    const lose = () => idempotency.run(newAttempt({ perform: () => fail(lost) }));
     await expect(lose()).rejects.toBe(lost);
     vi.setSystemTime(Date.now() + 61_000);
     await expect(lose()).rejects.toBe(lost);
 
     const third = newAttempt();
-    await expect(attempts.run(third)).rejects.toMatchObject({ code: 'IDEMPOTENCY_UNSETTLED' });
+    await expect(idempotency.run(third)).rejects.toMatchObject({ code: 'IDEMPOTENCY_UNSETTLED' });
 
     expect(third.perform).not.toHaveBeenCalled();
   });
 
   test('stay unsettled when the service cannot be asked what was done', async () => {
     await using store = await open();
-    const attempts = createAttempts(store.replies);
+    const idempotency = createIdempotency(store.idempotencyRecords);
     const failed = new GatewayError('UPSTREAM_UNAVAILABLE', 'Failed.', { status: 500 });
     const blind = newAttempt({ perform: () => fail(failed), recover: () => fail(lost) });
 
-    await expect(attempts.run(blind)).rejects.toBe(failed);
+    await expect(idempotency.run(blind)).rejects.toBe(failed);
 
-    await expect(attempts.run(newAttempt())).rejects.toMatchObject({ code: 'IDEMPOTENCY_UNSETTLED' });
-    await expect(attempts.run(newAttempt({ recover: () => fail(lost) }))).rejects.toEqual(
+    await expect(idempotency.run(newAttempt())).rejects.toMatchObject({ code: 'IDEMPOTENCY_UNSETTLED' });
+    await expect(idempotency.run(newAttempt({ recover: () => fail(lost) }))).rejects.toEqual(
       lost.withOutcome(true),
     );
   });

@@ -292,7 +292,7 @@ describe.each(stores)('the event log in $name', ({ open }) => {
     test('wake nobody and are no news', async () => {
       await using store = await open();
       const news: unknown[] = [];
-      store.log.onNews((item) => news.push(item));
+      store.log.onAppend((item) => news.push(item));
       await store.log.append(newMessage('a', { deadReason: 'other-team' }));
       expect(news).toEqual([]);
     });
@@ -328,7 +328,7 @@ describe.each(stores)('the event log in $name', ({ open }) => {
       await using store = await open();
       const told: string[] = [];
       const readable: Promise<readonly string[]>[] = [];
-      const stop = store.log.onNews((news) => {
+      const stop = store.log.onAppend((news) => {
         told.push(`news of ${news?.userId}`);
         readable.push(idsOf(store.log, {}));
       });
@@ -346,8 +346,8 @@ describe.each(stores)('the event log in $name', ({ open }) => {
   test('a word of its own is told to nobody, and catching up with nobody else is done at once', async () => {
     await using store = await open();
     const told: string[] = [];
-    const stop = store.log.onTold((word) => told.push(word));
-    await store.log.tell('word');
+    const stop = store.log.subscribe((word) => told.push(word));
+    await store.log.publish('word');
     await store.log.catchUp();
     stop();
     expect(told).toEqual([]);

@@ -20,75 +20,78 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-describe.each(stores)('a deposit in $name', ({ open }) => {
+describe.each(stores)('a one-time value in $name', ({ open }) => {
   test('is given to who comes first, and to nobody after', async () => {
     await using store = await open();
-    await store.deposits.keep('key', value, inAMinute());
-    expect(await store.deposits.take('other')).toBeNull();
-    expect(await store.deposits.take('key')).toEqual(value);
-    expect(await store.deposits.take('key')).toBeNull();
+    await store.oneTimeValues.put('key', value, inAMinute());
+    expect(await store.oneTimeValues.take('other')).toBeNull();
+    expect(await store.oneTimeValues.take('key')).toEqual(value);
+    expect(await store.oneTimeValues.take('key')).toBeNull();
   });
 
   test('is given to one of many who come at once', async () => {
     await using store = await open();
-    await store.deposits.keep('key', value, inAMinute());
-    const taken = await Promise.all(Array.from({ length: 20 }, () => store.deposits.take('key')));
+    await store.oneTimeValues.put('key', value, inAMinute());
+    const taken = await Promise.all(Array.from({ length: 20 }, () => store.oneTimeValues.take('key')));
     expect(taken.filter((each) => each !== null)).toEqual([value]);
   });
 
   test('whose time is over is given to nobody', async () => {
     await using store = await open();
-    await store.deposits.keep('over', value, new Date(Date.now()));
-    await store.deposits.keep('in time', value, inAMinute());
-    expect(await store.deposits.take('over')).toBeNull();
-    expect(await store.deposits.take('in time')).toEqual(value);
+    await store.oneTimeValues.put('over', value, new Date(Date.now()));
+    await store.oneTimeValues.put('in time', value, inAMinute());
+    expect(await store.oneTimeValues.take('over')).toBeNull();
+    expect(await store.oneTimeValues.take('in time')).toEqual(value);
   });
 });
 
 describe.each(stores.filter(({ name }) => name !== 'Redis'))('time in $name', ({ open }) => {
-  test('ends a deposit to the millisecond', async () => {
+  test('ends a one-time value to the millisecond', async () => {
     await using store = await open();
     const now = Date.now();
-    for (const key of ['early', 'late']) await store.deposits.keep(key, value, new Date(now + 1000));
+    for (const key of ['early', 'late']) await store.oneTimeValues.put(key, value, new Date(now + 1000));
     vi.setSystemTime(now + 999);
-    expect(await store.deposits.take('early')).toEqual(value);
+    expect(await store.oneTimeValues.take('early')).toEqual(value);
     vi.setSystemTime(now + 1000);
-    expect(await store.deposits.take('late')).toBeNull();
+    expect(await store.oneTimeValues.take('late')).toBeNull();
   });
 });
 
-test('a deposit in SQLite outlives its process, and stands sealed in the file', async () => {
+test('a one-time value in SQLite outlives its process, and stands sealed in the file', async () => {
   using folder = makeFolder();
   const options = { keys: [randomBytes(32)], access: 'exclusive' } as const;
   const first = await openSqliteStore(folder.file('events.db'), options);
-  await first.deposits.keep('key', value, inAMinute());
+  await first.oneTimeValues.put('key', value, inAMinute());
   const bytes = readdirSync(folder.path).map((name) => readFileSync(join(folder.path, name), 'latin1'));
   await first.log.close();
   const second = await openSqliteStore(folder.file('events.db'), options);
-  expect(await second.deposits.take('key')).toEqual(value);
+  expect(await second.oneTimeValues.take('key')).toEqual(value);
   await second.log.close();
   expect(bytes.join('')).toContain('deposits');
   expect(bytes.join('')).not.toContain('Jane');
 });
 
-test('a deposit in Redis is there for another gateway once, after a crash too, sealed and with an end', async () => {
+test('a one-time value in Redis is there for another gateway once, after a crash too, sealed and with an end', async () => {
   await using server = await startRedis();
   const url = server.newUrl();
   const options = { keys: [randomBytes(32)], allowWeak: false, log };
   const [one, two] = [await openRedisStore(url, options), await openRedisStore(url, options)];
-  await one.deposits.keep('first', value, inAMinute());
-  await one.deposits.keep('second', value, inAMinute());
+  await one.oneTimeValues.put('first', value, inAMinute());
+  await one.oneTimeValues.put('second', value, inAMinute());
   const kept = await server.command(url, 'GET', '{labgraph}:deposit first');
   expect(String(kept)).not.toContain('Jane');
   const lifeMs = Number(await server.command(url, 'PTTL', '{labgraph}:deposit first'));
   expect(lifeMs).toBeGreaterThan(0);
   expect(lifeMs).toBeLessThanOrEqual(60_000);
-  expect(await two.deposits.take('first')).toEqual(value);
+  expect(await two.oneTimeValues.take('first')).toEqual(value);
   await Promise.all([one.log.close(), two.log.close()]);
 
   await server.restart();
 
   const later = await openRedisStore(url, options);
-  expect([await later.deposits.take('first'), await later.deposits.take('second')]).toEqual([null, value]);
+  expect([await later.oneTimeValues.take('first'), await later.oneTimeValues.take('second')]).toEqual([
+    null,
+    value,
+  ]);
   await later.log.close();
 });

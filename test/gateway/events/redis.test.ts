@@ -4,7 +4,7 @@ import { setTimeout } from 'node:timers/promises';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { createStream, follow } from '../../../gateway/events/follow.ts';
-import type { EventLog, News } from '../../../gateway/events/log.ts';
+import type { AppendNotice, EventLog } from '../../../gateway/events/log.ts';
 import { openEventStore } from '../../../gateway/events/open.ts';
 import { openRedisStore } from '../../../gateway/events/redis/store.ts';
 import { createLog } from '../../../gateway/log.ts';
@@ -29,7 +29,12 @@ async function openInstance(url: string, { keys = [], allowWeak = false }: OpenO
     destination: { write: (line) => void logged.push(JSON.parse(line).event) },
   });
   const store = await openRedisStore(url, { keys, allowWeak, log });
-  return { ...store.log, replies: store.replies, logged, [Symbol.asyncDispose]: store.log.close };
+  return {
+    ...store.log,
+    idempotencyRecords: store.idempotencyRecords,
+    logged,
+    [Symbol.asyncDispose]: store.log.close,
+  };
 }
 
 /** Collects the ids of a scope as they come, however the store behaves meanwhile. */
@@ -78,14 +83,14 @@ describe('the log in Redis', () => {
   });
   afterAll(() => server[Symbol.asyncDispose]());
 
-  test('has everything it had after the server was killed: epoch, events, ids, versions, replies', async () => {
+  test('has everything it had after the server was killed: epoch, events, ids, versions, idempotency records', async () => {
     await using own = await startRedis();
     const url = own.newUrl();
     const first = await openInstance(url);
     const epoch = first.epoch();
     const { position } = await first.append(newMessage('a', { subject: order(2) }));
-    await first.replies.begin('key', 'print');
-    await first.replies.finish('key', { id: 1 });
+    await first.idempotencyRecords.begin('key', 'print');
+    await first.idempotencyRecords.finish('key', { id: 1 });
     await first.close();
     await own.restart();
 
@@ -97,7 +102,10 @@ describe('the log in Redis', () => {
     });
     expect(await log.append(newMessage('a'))).toEqual({ position, duplicate: true, altered: false });
     expect(await log.latest('order-1')).toMatchObject({ version: 2, position });
-    expect(await log.replies.begin('key', 'print')).toEqual({ kind: 'finished', answer: { id: 1 } });
+    expect(await log.idempotencyRecords.begin('key', 'print')).toEqual({
+      kind: 'finished',
+      answer: { id: 1 },
+    });
   });
 
   test('lists a dead letter that no key opens without its body, and hides no other', async () => {
@@ -119,9 +127,9 @@ describe('the log in Redis', () => {
     await using one = await openInstance(url);
     await using two = await openInstance(url);
     const heard: [string[], string[]] = [[], []];
-    const note = (list: string[]) => (news: News | null) => list.push(news?.userId ?? 'anything');
-    one.onNews(note(heard[0]));
-    two.onNews(note(heard[1]));
+    const note = (list: string[]) => (news: AppendNotice | null) => list.push(news?.userId ?? 'anything');
+    one.onAppend(note(heard[0]));
+    two.onAppend(note(heard[1]));
     const ids = Array.from({ length: 200 }, (_, index) => `${index}`);
 
     await Promise.all(
@@ -138,13 +146,13 @@ describe('the log in Redis', () => {
     await using one = await openInstance(url);
     await using two = await openInstance(url);
     const heard: string[] = [];
-    two.onNews((news) => heard.push(news?.userId ?? 'anything'));
-    two.onTold((word) => heard.push(word));
-    one.onTold(() => heard.push('its own word'));
+    two.onAppend((news) => heard.push(news?.userId ?? 'anything'));
+    two.subscribe((word) => heard.push(word));
+    one.subscribe(() => heard.push('its own word'));
     const expected: string[] = [];
     for (let index = 0; index < 30; index += 1) {
       await one.append(newMessage(`${index}`, { userId: `user-${index}` }));
-      await one.tell(`word ${index}`);
+      await one.publish(`word ${index}`);
       expected.push(`user-${index}`, `word ${index}`);
       await Promise.all([two.catchUp(), two.catchUp(), one.catchUp()]);
       expect(heard.toSorted()).toEqual(expected.toSorted());
@@ -156,7 +164,7 @@ describe('the log in Redis', () => {
     await using log = await openInstance(url);
     await server.kill();
     await expect(log.catchUp()).rejects.toEqual(isUnavailable);
-    await expect(log.tell('word')).rejects.toEqual(isUnavailable);
+    await expect(log.publish('word')).rejects.toEqual(isUnavailable);
     await server.restart();
     await expect.poll(() => log.catchUp().then(() => 'caught up', String)).toBe('caught up');
   });
@@ -174,15 +182,17 @@ describe('the log in Redis', () => {
     const url = server.newUrl();
     await using one = await openInstance(url);
     await using two = await openInstance(url);
-    const begun = await Promise.all([one, two].map(({ replies }) => replies.begin('key', 'print')));
+    const begun = await Promise.all(
+      [one, two].map(({ idempotencyRecords }) => idempotencyRecords.begin('key', 'print')),
+    );
     expect(begun.map(({ kind }) => kind).toSorted()).toEqual(['first', 'unsettled']);
   });
 
   test('wakes everybody when a hint is lost', async () => {
     const url = server.newUrl();
     await using log = await openInstance(url);
-    const news: (News | null)[] = [];
-    log.onNews((item) => news.push(item));
+    const news: (AppendNotice | null)[] = [];
+    log.onAppend((item) => news.push(item));
     const woken = log.wake({ userId: 'user-1' }, 0, forever());
     // The end of a log moves, and no hint says so.
     await server.command(url, 'SET', `${prefix}head`, '42');
@@ -193,8 +203,8 @@ describe('the log in Redis', () => {
   test('wakes everybody when the bus has dropped what was not read yet', async () => {
     const url = server.newUrl();
     await using log = await openInstance(url);
-    const news: (News | null)[] = [];
-    log.onNews((item) => news.push(item));
+    const news: (AppendNotice | null)[] = [];
+    log.onAppend((item) => news.push(item));
     const { position } = await log.append(newMessage('a'));
     await server.command(
       url,
@@ -323,8 +333,8 @@ describe('the log in Redis', () => {
     const secret = 'Jane Doe, 7.9';
     const facts = [{ kind: 'sample', key: 'clinic-of-jane', at: new Date(0), value: Buffer.from(secret) }];
     await log.append(newMessage('a', { body: Buffer.from(secret), facts, clientUserId: 'Jane Doe' }));
-    await log.replies.begin('key', 'print');
-    await log.replies.finish('key', { secret });
+    await log.idempotencyRecords.begin('key', 'print');
+    await log.idempotencyRecords.finish('key', { secret });
     const text = readdirSync(server.folder, { recursive: true, withFileTypes: true })
       .filter((entry) => entry.isFile())
       .map((entry) => readFileSync(`${entry.parentPath}/${entry.name}`, 'latin1'))
@@ -334,7 +344,10 @@ describe('the log in Redis', () => {
     expect(text).not.toContain('clinic-of-jane');
     expect(await log.read({}, 0, 1)).toMatchObject({ events: [{ clientUserId: 'Jane Doe' }] });
     expect((await log.facts({ userId: 'user-1', kind: 'sample' }, 1))[0]?.value.toString()).toBe(secret);
-    expect(await log.replies.begin('key', 'print')).toEqual({ kind: 'finished', answer: { secret } });
+    expect(await log.idempotencyRecords.begin('key', 'print')).toEqual({
+      kind: 'finished',
+      answer: { secret },
+    });
   });
 });
 
@@ -357,7 +370,7 @@ describe('while the server is gone', () => {
       log.readMarks('mark'),
       log.dropMark('mark'),
       log.claim('order-1', { userId: null, version: 0 }),
-      log.replies.begin('key', 'print'),
+      log.idempotencyRecords.begin('key', 'print'),
     ]);
     expect(refused.map((item) => item.status === 'rejected' && item.reason.code)).toEqual(
       refused.map(() => 'EVENT_LOG_UNAVAILABLE'),
@@ -506,7 +519,7 @@ describe('with a replica', () => {
     // Another connection has written nothing yet that WAIT could wait for.
     await using later = await openInstance(url);
     await expect(later.append(newMessage('b'))).rejects.toEqual(isUnavailable);
-    await expect(later.replies.begin('key', 'print')).rejects.toEqual(isUnavailable);
+    await expect(later.idempotencyRecords.begin('key', 'print')).rejects.toEqual(isUnavailable);
     expect(await log.isWritable()).toBe(false);
 
     replica.thaw();

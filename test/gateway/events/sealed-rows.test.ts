@@ -2,7 +2,7 @@ import { createCipheriv, createHash, randomBytes } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Replies } from '../../../gateway/events/idempotency-records.ts';
+import type { IdempotencyRecords } from '../../../gateway/events/idempotency-records.ts';
 import { createKeyedHash } from '../../../gateway/events/keyed-hash.ts';
 import type { EventLog, NewMessage } from '../../../gateway/events/log.ts';
 import { openRedisStore } from '../../../gateway/events/redis/store.ts';
@@ -34,7 +34,7 @@ interface Place extends Disposable {
 
 interface OpenStore extends AsyncDisposable {
   readonly log: EventLog;
-  readonly replies: Replies;
+  readonly idempotencyRecords: IdempotencyRecords;
 }
 
 interface Spoilt {
@@ -138,8 +138,8 @@ describe.each([
       await store.log.append(newMessage('a', { facts: factsOf('1'), clientUserId: 'c-1' }));
       await store.log.append(newMessage('b', { facts: factsOf('2'), clientUserId: 'c-2', userId: 'user-2' }));
       for (const name of ['one', 'two']) {
-        await store.replies.begin(name, 'print');
-        await store.replies.finish(name, { name });
+        await store.idempotencyRecords.begin(name, 'print');
+        await store.idempotencyRecords.finish(name, { name });
       }
     }
     await place.spoil({
@@ -159,8 +159,8 @@ describe.each([
     const unavailable = expect.objectContaining({ code: 'EVENT_LOG_UNAVAILABLE' });
     await expect(store.log.facts({ userId: 'user-3', kind: 'sample' }, 1)).rejects.toEqual(unavailable);
     expect(await store.log.facts({ userId: 'user-1', kind: 'sample' }, 1)).toHaveLength(1);
-    await expect(store.replies.begin('two', 'print')).rejects.toEqual(unavailable);
-    expect(await store.replies.begin('one', 'print')).toMatchObject({ kind: 'finished' });
+    await expect(store.idempotencyRecords.begin('two', 'print')).rejects.toEqual(unavailable);
+    expect(await store.idempotencyRecords.begin('one', 'print')).toMatchObject({ kind: 'finished' });
     expect(await store.log.read({}, 0, 10)).toMatchObject({
       events: [{ clientUserId: null }, { clientUserId: null }],
     });
@@ -184,11 +184,11 @@ describe.each([
     await using store = await place.open([key]);
     const message = newMessage('a', { body: Buffer.from('{"data":{"glucose":97}}') });
     await store.log.append(message);
-    await store.replies.begin('key', 'f1a9');
+    await store.idempotencyRecords.begin('key', 'f1a9');
     expect(tells(await place.readAll(), message)).toBe(false);
     expect(await place.readAll()).not.toContain('f1a9');
-    expect(await store.replies.begin('key', 'f1a9')).toMatchObject({ kind: 'unsettled' });
-    expect(await store.replies.begin('key', 'another')).toEqual({ kind: 'conflict' });
+    expect(await store.idempotencyRecords.begin('key', 'f1a9')).toMatchObject({ kind: 'unsettled' });
+    expect(await store.idempotencyRecords.begin('key', 'another')).toEqual({ kind: 'conflict' });
     expect(await store.log.append(message)).toMatchObject({ duplicate: true, altered: false });
     expect(await store.log.append(newMessage('a'))).toMatchObject({ duplicate: true, altered: true });
   });

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
-import type { EventLog, News } from '../../../gateway/events/log.ts';
+import type { AppendNotice, EventLog } from '../../../gateway/events/log.ts';
 import { newMessage } from '../../support/messages.ts';
 import { openBeside } from './beside.ts';
 
-function hearAll(log: EventLog): readonly (News | null)[] {
-  const heard: (News | null)[] = [];
-  log.onNews((news) => heard.push(news));
+function hearAll(log: EventLog): readonly (AppendNotice | null)[] {
+  const heard: (AppendNotice | null)[] = [];
+  log.onAppend((news) => heard.push(news));
   return heard;
 }
 

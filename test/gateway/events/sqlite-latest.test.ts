@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { News } from '../../../gateway/events/log.ts';
+import type { AppendNotice } from '../../../gateway/events/log.ts';
 import { keepLatest } from '../../../gateway/events/sqlite/newest-versions.ts';
 import { newMessage } from '../../support/messages.ts';
 import { type Beside, openBeside } from './beside.ts';
@@ -63,7 +63,7 @@ class Run {
   }
 
   /** Whoever hears the news asks at once. */
-  hear(news: News | null): void {
+  hear(news: AppendNotice | null): void {
     if (news?.subject) this.#show(news.subject.id, news.subject.version);
     // Told that anything may be new, nobody asks in vain for what a command was acknowledged.
     if (news === null) for (const [name, version] of this.#acknowledged) this.#show(name, version);
@@ -135,7 +135,7 @@ test('The newest version of an order is never older than what anybody has been s
     fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 30 }), async (steps) => {
       logs.look();
       const run = new Run(await logs.log.position());
-      const stop = logs.log.onNews((news) => run.hear(news));
+      const stop = logs.log.onAppend((news) => run.hear(news));
       try {
         for (const each of steps) await run.take(each);
         await run.end();

@@ -23,11 +23,11 @@ import { newMessage, storedEvent } from '../../support/messages.ts';
 const order = (version: number) => ({ id: 'order-1', version });
 
 async function openLog(path: string, keys: readonly Buffer[] = []) {
-  const { log, replies } = await openSqliteStore(path, { keys, access: 'exclusive' });
-  return { ...log, replies, [Symbol.asyncDispose]: log.close };
+  const { log, idempotencyRecords } = await openSqliteStore(path, { keys, access: 'exclusive' });
+  return { ...log, idempotencyRecords, [Symbol.asyncDispose]: log.close };
 }
 
-test('A reopened log has everything it had: epoch, events, positions, ids, versions, replies', async () => {
+test('A reopened log has everything it had: epoch, events, positions, ids, versions, idempotency records', async () => {
   using folder = makeFolder();
   const path = folder.file('events.db');
   const first = await openLog(path);
@@ -35,8 +35,8 @@ test('A reopened log has everything it had: epoch, events, positions, ids, versi
   await first.append(newMessage('old', { receivedAt: new Date(0) }));
   const { position } = await first.append(newMessage('a', { subject: order(2) }));
   await first.prune(new Date(1));
-  await first.replies.begin('key', 'print');
-  await first.replies.finish('key', { id: 1 });
+  await first.idempotencyRecords.begin('key', 'print');
+  await first.idempotencyRecords.finish('key', { id: 1 });
   await first.close();
 
   await using log = await openLog(path);
@@ -51,7 +51,7 @@ test('A reopened log has everything it had: epoch, events, positions, ids, versi
   const next = await log.append(newMessage('b', { subject: order(1) }));
   expect(next.position).toBeGreaterThan(position);
   expect(await log.latest('order-1')).toMatchObject({ version: 2, position });
-  expect(await log.replies.begin('key', 'print')).toEqual({ kind: 'finished', answer: { id: 1 } });
+  expect(await log.idempotencyRecords.begin('key', 'print')).toEqual({ kind: 'finished', answer: { id: 1 } });
 });
 
 describe('an older copy of the file, put back,', () => {
@@ -198,8 +198,8 @@ describe('at rest', () => {
     using folder = makeFolder();
     await using log = await openLog(folder.file('events.db'), keys);
     const { position } = await log.append(sealed);
-    await log.replies.begin('key', 'print');
-    await log.replies.finish('key', { note: 'Jane Doe again' });
+    await log.idempotencyRecords.begin('key', 'print');
+    await log.idempotencyRecords.finish('key', { note: 'Jane Doe again' });
 
     const text = filesOf(folder.path)
       .map((file) => readFileSync(file, 'latin1'))

@@ -1,9 +1,9 @@
 import { afterAll } from 'vitest';
-import type { Replies } from '../../../gateway/events/idempotency-records.ts';
+import type { IdempotencyRecords } from '../../../gateway/events/idempotency-records.ts';
 import type { EventLog } from '../../../gateway/events/log.ts';
-import { createMemoryLog, createMemoryReplies } from '../../../gateway/events/memory/log.ts';
-import { createMemoryDeposits } from '../../../gateway/events/memory/one-time-values.ts';
-import type { Deposits } from '../../../gateway/events/one-time-values.ts';
+import { createMemoryIdempotencyRecords, createMemoryLog } from '../../../gateway/events/memory/log.ts';
+import { createMemoryOneTimeValues } from '../../../gateway/events/memory/one-time-values.ts';
+import type { OneTimeValues } from '../../../gateway/events/one-time-values.ts';
 import { openRedisStore } from '../../../gateway/events/redis/store.ts';
 import { openSqliteStore } from '../../../gateway/events/sqlite/store.ts';
 import { createLog } from '../../../gateway/log.ts';
@@ -12,8 +12,8 @@ import { type RedisServer, startRedis } from '../../support/redis.ts';
 
 export interface OpenStore extends AsyncDisposable {
   readonly log: EventLog;
-  readonly replies: Replies;
-  readonly deposits: Deposits;
+  readonly idempotencyRecords: IdempotencyRecords;
+  readonly oneTimeValues: OneTimeValues;
 }
 
 /** One server for all tests of a file: each log has a database of its own. */
@@ -22,13 +22,16 @@ afterAll(async () => {
   await (await redis)?.[Symbol.asyncDispose]();
 });
 
-/** Every store that promises what `EventLog`, `Replies` and `Deposits` promise. */
+/** Every store that promises what `EventLog`, `IdempotencyRecords` and `OneTimeValues` promise. */
 export const stores: readonly { readonly name: string; readonly open: () => Promise<OpenStore> }[] = [
   {
     name: 'memory',
     open: async () => {
       const log = createMemoryLog();
-      const beside = { replies: createMemoryReplies(), deposits: createMemoryDeposits() };
+      const beside = {
+        idempotencyRecords: createMemoryIdempotencyRecords(),
+        oneTimeValues: createMemoryOneTimeValues(),
+      };
       return { log, ...beside, [Symbol.asyncDispose]: log.close };
     },
   },
