@@ -12,9 +12,9 @@ const numbers = [
   'gateway/audit/trail.ts: at',
   'gateway/audit/trail.ts: repeated.since',
   'gateway/events/reconcile.ts: until',
-  'gateway/events/redis/idempotency-records.ts: since',
   'gateway/events/redis/codec.ts: at',
   'gateway/events/redis/codec.ts: receivedAt',
+  'gateway/events/redis/idempotency-records.ts: since',
   'gateway/graph/pagination/newest-first-connection.ts: place.until',
 ];
 
