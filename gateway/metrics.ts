@@ -40,19 +40,19 @@ export function createMetrics(): Metrics {
     }),
     upstreamShared: new Counter({
       name: 'labgraph_upstream_shared_total',
-      help: 'Reads answered by an equal read already under way.',
+      help: 'Reads that joined an equal read in flight.',
       labelNames: ['operation'],
       registers,
     }),
     readCache: new Counter({
       name: 'labgraph_read_cache_total',
-      help: 'Reads by what a kept answer did for them, and kept answers given up before their time.',
+      help: 'Reads by their outcome in the cache, and entries dropped before their time.',
       labelNames: ['outcome'],
       registers,
     }),
     upstreamSeconds: new Histogram({
       name: 'labgraph_upstream_seconds',
-      help: 'Time from asking the service to its whole answer, retries included.',
+      help: 'Time from a call to the service until its whole answer, retries included.',
       labelNames: ['operation'],
       registers,
     }),
@@ -64,18 +64,18 @@ export function createMetrics(): Metrics {
     }),
     wholeAnswers: new Counter({
       name: 'labgraph_whole_answers_total',
-      help: 'Queries by whether the whole answer to an equal one did for them, and kept ones given up for want of room.',
+      help: 'Queries by their outcome in the cache of whole answers, and evicted answers.',
       labelNames: ['outcome'],
       registers,
     }),
     unlistedOperations: new Counter({
       name: 'labgraph_unlisted_operations_total',
-      help: 'Operations of viewers that stand on no list (PERSISTED_OPERATIONS).',
+      help: 'Operations of viewers whose documents are not trusted (PERSISTED_OPERATIONS).',
       registers,
     }),
     auditRecords: new Counter({
       name: 'labgraph_audit_records_total',
-      help: 'Accesses to the data of users by what became of their lines in the audit trail.',
+      help: 'Accesses to the data of users by the outcome of their lines in the audit trail.',
       labelNames: ['outcome'],
       registers,
     }),
@@ -88,7 +88,7 @@ export function createMetrics(): Metrics {
     watchAuditTrail: (isWritable) => {
       new Gauge({
         name: 'labgraph_audit_trail_writable',
-        help: 'Whether the audit trail could be written last: 1 or 0.',
+        help: 'Whether the last write of the audit trail succeeded: 1 or 0.',
         registers,
         collect() {
           const answer = isWritable();
@@ -110,7 +110,7 @@ const maxPairs = 200;
 function createDrift(registers: Registry[]): Pick<Metrics, 'countUnknown' | 'countUnreadable'> {
   const unknown = new Counter({
     name: 'unknown_enum_total',
-    help: 'Operations that showed a value the graph does not know, by field.',
+    help: 'Operations that showed a value unknown to the graph, by field.',
     labelNames: ['field', 'value'],
     registers,
   });

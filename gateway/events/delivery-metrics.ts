@@ -27,7 +27,7 @@ function createIntakeMetrics(registers: Registry[]) {
   return {
     webhooks: new Counter({
       name: 'labgraph_webhooks_total',
-      help: 'Webhooks by what became of them.',
+      help: 'Webhooks by outcome.',
       labelNames: ['outcome'],
       registers,
     }),
@@ -39,7 +39,7 @@ function createIntakeMetrics(registers: Registry[]) {
     }),
     webhookClockOffset: new Gauge({
       name: 'labgraph_webhook_clock_offset_seconds',
-      help: "How far the newest signed webhook's time was behind this machine's clock; negative when ahead.",
+      help: "How far the time of the newest signed webhook was behind this machine's clock; negative when ahead.",
       registers,
     }),
     appendSeconds: new Histogram({
@@ -50,13 +50,13 @@ function createIntakeMetrics(registers: Registry[]) {
     }),
     deadLetters: new Counter({
       name: 'labgraph_dead_letters_total',
-      help: 'Messages kept apart and delivered to nobody, by reason.',
+      help: 'Messages stored as dead letters, by reason.',
       labelNames: ['reason'],
       registers,
     }),
     reconciled: new Counter({
       name: 'labgraph_reconciled_total',
-      help: 'Changes found by comparing with the service, whose webhook never came.',
+      help: 'Changes whose webhook never arrived, found by comparing with the service.',
       registers,
     }),
     watchEventLog: (kind: string, isWritable: () => Promise<boolean>) => {
@@ -90,7 +90,7 @@ function createSubscriberMetrics(registers: Registry[]) {
     }),
     resyncs: new Counter({
       name: 'labgraph_resyncs_total',
-      help: 'Streams that had to begin anew because their history was gone, by reason.',
+      help: 'Streams that had to start again because their history was gone, by reason.',
       labelNames: ['reason'],
       registers,
     }),
