@@ -47,9 +47,6 @@ function filesOf(prefixes: string, among: string): RegExp {
   return new RegExp(`^gateway/domain/(${among})/([a-z-]+/)?(${prefixes})(-[a-z-]+)?\\.ts$`);
 }
 
-/** Until the order concept has the three prefixes. */
-const ordersOldNames = /^gateway\/domain\/order\/(?!([a-z-]+\/)?(rest|actions|graph|events)[.-])/;
-
 /**
  * The prefix of a file decides what it may import. `rest` says what the service says, `actions` is a use case,
  * `graph` is what the gateway says, `events` shows webhooks. All of them know their concept and those to its left.
@@ -66,39 +63,26 @@ function roomsOf(concept: string): readonly Room[] {
     /^gateway\/graph\/(context|arguments|user-error|pagination\/cursor-scope)\.ts$/,
     /^gateway\/domain\/settle\.ts$/,
     // Until the question of rights is asked in auth/, and the loader of orders has left its graph file.
-    /^gateway\/domain\/(viewer|order)\/graph\.ts$/,
+    /^gateway\/domain\/(viewer|order\/read)\/graph\.ts$/,
   ];
   const graph = [errors, dates, /^gateway\/graph\//, /^gateway\/service\/service\.ts$/];
   return [
     {
       files: filesOf('rest', concept),
-      may: [...rest, ordersOldNames, filesOf('rest', known)],
+      may: [...rest, filesOf('rest', known)],
     },
     {
       files: filesOf('actions', concept),
-      may: [...actions, ordersOldNames, filesOf('rest|actions', known)],
+      may: [...actions, filesOf('rest|actions', known)],
     },
     {
       files: filesOf('graph|events', concept),
-      may: [...graph, ordersOldNames, filesOf('rest|actions|graph|events', known)],
+      may: [...graph, filesOf('rest|actions|graph|events', known)],
     },
   ];
 }
 
-const conceptRooms: readonly Room[] = [
-  {
-    files: ordersOldNames,
-    may: [
-      errors,
-      dates,
-      /^(zod|node:crypto)$/,
-      /^gateway\/(service\/(service|access|refusal)|events\/(follow|cursor|log)|domain\/(parse|settle))\.ts$/,
-      /^gateway\/graph\//,
-      new RegExp(`^gateway/domain/(order|${leftOf('order')})/`),
-    ],
-  },
-  ...concepts.flatMap(roomsOf),
-];
+const conceptRooms: readonly Room[] = concepts.flatMap(roomsOf);
 
 const rooms: readonly Room[] = [
   { files: errors, may: [] },
@@ -213,7 +197,7 @@ const rooms: readonly Room[] = [
   {
     files: /^gateway\/composition\/webhook-readers\.ts$/,
     may: [
-      /^gateway\/domain\/(order\/rest|lab-report\/rest|health-data\/rest-facts)\.ts$/,
+      /^gateway\/domain\/(order\/read\/rest|lab-report\/rest|health-data\/rest-facts)\.ts$/,
       /^gateway\/webhooks\/envelope\.ts$/,
     ],
   },
@@ -390,15 +374,15 @@ test('each library has one home', () => {
 
 test('the list refuses what it should refuse', () => {
   const forbidden: readonly Edge[] = [
-    { from: 'gateway/domain/order/rest.ts', to: 'graphql' },
-    { from: 'gateway/domain/order/rest.ts', to: 'zod' },
+    { from: 'gateway/domain/order/read/rest.ts', to: 'graphql' },
+    { from: 'gateway/domain/order/read/rest.ts', to: 'zod' },
     { from: 'gateway/domain/user/rest-demographics.ts', to: 'gateway/graph/builder.ts' },
     { from: 'gateway/domain/user/actions.ts', to: 'gateway/graph/builder.ts' },
     { from: 'gateway/domain/user/actions.ts', to: 'gateway/domain/user/graph.ts' },
     { from: 'gateway/domain/user/rest.ts', to: 'gateway/domain/user/actions.ts' },
-    { from: 'gateway/domain/user/rest.ts', to: 'gateway/domain/order/rest.ts' },
-    { from: 'gateway/domain/user/graph.ts', to: 'gateway/domain/order/graph.ts' },
-    { from: 'gateway/service/client.ts', to: 'gateway/domain/order/rest.ts' },
+    { from: 'gateway/domain/user/rest.ts', to: 'gateway/domain/order/read/rest.ts' },
+    { from: 'gateway/domain/user/graph.ts', to: 'gateway/domain/order/read/graph.ts' },
+    { from: 'gateway/service/client.ts', to: 'gateway/domain/order/read/rest.ts' },
     { from: 'gateway/events/log.ts', to: 'gateway/graph/context.ts' },
     { from: 'sandbox/sandbox.ts', to: 'gateway/config/config.ts' },
     { from: 'widget/src/client.ts', to: 'gateway/errors.ts' },

@@ -9,7 +9,7 @@ import {
 import type { Revoked } from '../auth/token-lives.ts';
 import type { ViewerTokens } from '../auth/viewer-tokens.ts';
 import type { Config } from '../config/config.ts';
-import { listOrders } from '../domain/order/rest.ts';
+import { listOrders } from '../domain/order/read/rest.ts';
 import { listUsers } from '../domain/user/rest.ts';
 import { createIdempotency } from '../events/idempotency.ts';
 import type { GapReason } from '../events/log.ts';

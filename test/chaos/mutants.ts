@@ -6,7 +6,7 @@ export const mutants: readonly Mutant[] = [
     name: 'tells again what its snapshot has shown',
     changes: [
       {
-        file: 'gateway/domain/order/updates.ts',
+        file: 'gateway/domain/order/stream/actions.ts',
         from: 'return isAhead ? [id, version] : null;',
         to: 'return null;',
       },
@@ -16,7 +16,7 @@ export const mutants: readonly Mutant[] = [
     name: 'tells again what came while its snapshot was read',
     changes: [
       {
-        file: 'gateway/domain/order/updates.ts',
+        file: 'gateway/domain/order/stream/actions.ts',
         from: ' || latest.position > position;',
         to: ';',
       },

@@ -27,7 +27,8 @@ import {
 } from '../../gateway/domain/lab-report/rest.ts';
 import { getLabTest, listLabs, listLabTests } from '../../gateway/domain/lab-test/rest.ts';
 import { listMarkers, listOrderSetMarkers } from '../../gateway/domain/marker/rest.ts';
-import { needsPhysician } from '../../gateway/domain/order/physician.ts';
+import * as orders from '../../gateway/domain/order/place/rest.ts';
+import { needsPhysician } from '../../gateway/domain/order/place/rest-physician.ts';
 import {
   type CurrentOrder,
   getOrder,
@@ -36,8 +37,7 @@ import {
   listOrders,
   readOrder,
   versionOfOrder,
-} from '../../gateway/domain/order/rest.ts';
-import * as orders from '../../gateway/domain/order/write.ts';
+} from '../../gateway/domain/order/read/rest.ts';
 import { createPortalUrl } from '../../gateway/domain/portal/rest.ts';
 import { getResultMetadata, getResults, readCriticalResult } from '../../gateway/domain/result/rest.ts';
 import { getUser, getUserByClientUserId, listUsers } from '../../gateway/domain/user/rest.ts';

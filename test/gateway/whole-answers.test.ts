@@ -238,15 +238,15 @@ test('nothing that a query shows goes by the clock or by chance, but what is lis
   expect(found.toSorted()).toEqual(
     [
       // Of mutations and streams, whose answers are their own.
-      'domain/order/patient-rules.ts',
-      'domain/order/place.ts',
-      'domain/order/register-testkit.ts',
-      'domain/order/resend.ts',
+      'domain/order/place/actions-rules.ts',
+      'domain/order/place/actions.ts',
+      'domain/order/register/actions.ts',
+      'domain/order/update/actions-resend.ts',
       'domain/service-event/actions.ts',
       'domain/user/actions.ts',
       'domain/user/actions-demographics-rules.ts',
       // How old a message may be: asked of one that was read from the log, which makes the answer its operation's own.
-      'domain/order/newest.ts',
+      'domain/order/read/actions-newest.ts',
       // Which days are over: asked for slots, which are good for one, and by mutations.
       'graph/arguments.ts',
     ].toSorted(),

@@ -10,8 +10,8 @@ import {
   toInputIssues,
   type UserError,
 } from '../../graph/user-error.ts';
-import { type CurrentOrder, getOrder, type Order } from '../order/rest.ts';
-import { readOrderStatus } from '../order/status.ts';
+import { type CurrentOrder, getOrder, type Order } from '../order/read/rest.ts';
+import { readOrderStatus } from '../order/read/rest-status.ts';
 import { settleLost } from '../settle.ts';
 import {
   type Appointment,

@@ -2,7 +2,7 @@ import { GatewayError, isGatewayError } from '../../errors.ts';
 import { countCharacters } from '../../graph/arguments.ts';
 import type { GraphContext } from '../../graph/context.ts';
 import { type InputIssue, inputRejected } from '../../graph/user-error.ts';
-import { referenceOf } from '../order/passthrough.ts';
+import { referenceOf } from '../order/place/actions.ts';
 import { type AppointmentChange, type AppointmentResult, changeAppointment } from './actions-change.ts';
 import { type AppointmentKind, isActive, listCancellationReasons } from './rest.ts';
 import {

@@ -2,10 +2,10 @@ import { readUuid } from '../../graph/arguments.ts';
 import { builder } from '../../graph/builder.ts';
 import { findContradictions, readOpen } from '../../graph/open-input.ts';
 import { featureNotEnabledRef, inputRejectedRef, notFoundRef, userErrorRef } from '../../graph/user-error.ts';
-import { orderRef } from '../order/graph.ts';
-import { getOrder } from '../order/rest.ts';
-import { readOrderStatus } from '../order/status.ts';
-import { orderStatusRef } from '../order/status-graph.ts';
+import { orderRef } from '../order/read/graph.ts';
+import { orderStatusRef } from '../order/read/graph-status.ts';
+import { getOrder } from '../order/read/rest.ts';
+import { readOrderStatus } from '../order/read/rest-status.ts';
 import {
   type RequestedAppointment,
   submitBooking,

@@ -3,8 +3,8 @@ import type { GraphContext } from '../../graph/context.ts';
 import { upstreamCallCost } from '../../graph/cost.ts';
 import { openEnum } from '../../graph/open-enum.ts';
 import { addressRef } from '../address/graph.ts';
-import { loadOrder, orderRef } from '../order/graph.ts';
-import type { Order } from '../order/rest.ts';
+import { loadOrder, orderRef } from '../order/read/graph.ts';
+import type { Order } from '../order/read/rest.ts';
 import { requireRadius, requireZipCode } from './actions.ts';
 import { appointmentProvider, coordinatesRef } from './graph.ts';
 import {

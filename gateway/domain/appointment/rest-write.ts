@@ -1,5 +1,5 @@
 import type { Service } from '../../service/service.ts';
-import type { CurrentOrder } from '../order/rest.ts';
+import type { CurrentOrder } from '../order/read/rest.ts';
 import { type Appointment, type AppointmentKind, appointmentPath, parseAppointment } from './rest.ts';
 
 /** An address in the United States, where at-home appointments take place. */

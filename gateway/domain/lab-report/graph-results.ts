@@ -1,6 +1,6 @@
 import { builder } from '../../graph/builder.ts';
 import { openEnum } from '../../graph/open-enum.ts';
-import { interpretation } from '../order/graph.ts';
+import { interpretation } from '../order/read/graph.ts';
 import type { LabReportResult, LoincMatch } from './rest.ts';
 
 const resultType = openEnum('LabReportResultType', 'What kind of value was read.', {

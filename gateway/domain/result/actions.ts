@@ -7,7 +7,7 @@ import {
   notFound,
   type UserError,
 } from '../../graph/user-error.ts';
-import { getOrder } from '../order/rest.ts';
+import { getOrder } from '../order/read/rest.ts';
 import { type DocumentKind, openDocument, scopeOfDocument } from './rest.ts';
 
 export interface DocumentTicket {

@@ -1,5 +1,5 @@
 import { builder } from '../../graph/builder.ts';
-import { interpretation, loadShownOrder, orderRef } from '../order/graph.ts';
+import { interpretation, loadShownOrder, orderRef } from '../order/read/graph.ts';
 import type { ServiceEvent } from '../service-event/actions.ts';
 import { claimServiceEvents, serviceEventRef } from '../service-event/graph.ts';
 import { readCriticalResult } from './rest.ts';

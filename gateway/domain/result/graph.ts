@@ -4,8 +4,8 @@ import { upstreamCallCost } from '../../graph/cost.ts';
 import { needsScope } from '../../graph/needs-scope.ts';
 import { openEnum } from '../../graph/open-enum.ts';
 import { addressRef } from '../address/graph.ts';
-import { interpretation, loadOrder, orderRef } from '../order/graph.ts';
-import type { CurrentOrder, Order } from '../order/rest.ts';
+import { interpretation, loadOrder, orderRef } from '../order/read/graph.ts';
+import type { CurrentOrder, Order } from '../order/read/rest.ts';
 import { biomarkerResultRef, sourceMarkerRef } from './graph-biomarkers.ts';
 import { sampleDateFields } from './graph-dates.ts';
 import {

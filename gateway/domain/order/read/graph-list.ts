@@ -1,0 +1,162 @@
+import { nameRefusedArguments, readOptionalUuid, readUuids } from '../../../graph/arguments.ts';
+import { builder } from '../../../graph/builder.ts';
+import type { GraphContext } from '../../../graph/context.ts';
+import { requireOpen } from '../../../graph/open-input.ts';
+import {
+  type ConnectionArguments,
+  connectionArgs,
+  connectionCost,
+  connectionType,
+} from '../../../graph/pagination/connection.ts';
+import { listCursors } from '../../../graph/pagination/list-cursor.ts';
+import { newestFirstConnection } from '../../../graph/pagination/newest-first-connection.ts';
+import { collectionMethod } from '../../lab-test/graph.ts';
+import { userRef } from '../../user/graph.ts';
+import { newestOfPage } from './actions-newest.ts';
+import { interpretation, keepLoaded, orderRef } from './graph.ts';
+import { orderStepRef } from './graph-status.ts';
+import { listOrders } from './rest.ts';
+import type { OrderFilter } from './rest-filter.ts';
+
+const orderActivation = builder.enumType('OrderActivation', {
+  description: 'Whether an order is under way or waits for its day.',
+  values: {
+    CURRENT: { description: 'It is under way.' },
+    SCHEDULED: { description: 'It becomes active on a later day (`activateBy`).' },
+  } as const,
+});
+
+const orderConnectionRef = connectionType('Order', orderRef, 'orders');
+
+const orderFilter = builder.inputType('OrderFilter', {
+  description: 'Which orders; all given parts must match.',
+  fields: (t) => ({
+    orderIds: t.idList({ description: 'Only orders with these ids (uuid), 100 at most.' }),
+    transactionId: t.id({ description: 'Only the orders of this transaction (uuid).' }),
+    interpretation: t.field({
+      type: interpretation.ref,
+      description: 'Only orders whose results mean this.',
+    }),
+    interpretationRaw: t.string({
+      description: 'The same for a value that the enum lacks, as the service names it, such as unknown.',
+    }),
+    statuses: t.field({
+      type: [orderStepRef],
+      description: 'Only orders whose last step is one of these, whatever the collection method.',
+    }),
+    statusesRaw: t.stringList({
+      description: 'The same for steps that the enum lacks, as the service names them.',
+    }),
+    methods: t.field({
+      type: [collectionMethod.ref],
+      description: 'Only orders whose sample is taken in one of these ways.',
+    }),
+    activations: t.field({
+      type: [orderActivation],
+      description: 'Only orders that are under way, or only those that wait for their day.',
+    }),
+    createdAfter: t.field({ type: 'DateTime', description: 'Only orders placed then or later.' }),
+    createdBefore: t.field({ type: 'DateTime', description: 'Only orders placed then or earlier.' }),
+    updatedAfter: t.field({ type: 'DateTime', description: 'Only orders changed since then.' }),
+    updatedBefore: t.field({ type: 'DateTime', description: 'Only orders last changed then or earlier.' }),
+    search: t.string({
+      description:
+        'Only orders with this text in their id, their user id or the name of patient or receiver. Needs the scope read:profile.',
+    }),
+  }),
+});
+
+type FilterInput = typeof orderFilter.$inferInput;
+
+function readFilter(input: FilterInput | null | undefined, userId: string | null): OrderFilter {
+  return {
+    userId,
+    orderIds: readUuids('filter.orderIds', input?.orderIds),
+    transactionId: readOptionalUuid('filter.transactionId', input?.transactionId) ?? undefined,
+    interpretation: requireOpen('filter', input ?? {}, 'interpretation') ?? undefined,
+    statuses: unite(input?.statuses, input?.statusesRaw),
+    methods: unite(input?.methods, null),
+    activations: unite(input?.activations, null),
+    createdAfter: input?.createdAfter,
+    createdBefore: input?.createdBefore,
+    updatedAfter: input?.updatedAfter,
+    updatedBefore: input?.updatedBefore,
+    search: input?.search?.trim() || undefined,
+  };
+}
+
+/** Values of an enum in the service's spelling, and those given in it already. */
+function unite(
+  known: readonly string[] | null | undefined,
+  raw: readonly string[] | null | undefined,
+): readonly string[] | undefined {
+  const all = [...(known ?? []).map((value) => value.toLowerCase()), ...(raw ?? [])];
+  return known || raw ? [...new Set(all)] : undefined;
+}
+
+function listConnection(context: GraphContext, args: ListArguments, userId: string | null) {
+  const filter = readFilter(args.filter, userId);
+  // A search by name reveals the name, letter by letter.
+  if (filter.search !== undefined) context.service.require('read:profile');
+  return newestFirstConnection(args, listCursors(context, ['orders', filter]), {
+    fetch: async (range) => {
+      const listed = await listOrders(context.service.forShowing, filter, range).catch((error: unknown) => {
+        throw nameRefusedArguments(error, filterNames);
+      });
+      const page = await newestOfPage(context, filter, listed);
+      keepLoaded(context, page);
+      return page;
+    },
+    idOf: (order) => order.id,
+    timeOf: (order) => order.createdAt,
+  });
+}
+
+/** The parts of the filter, by the service's parameters. */
+const filterNames = {
+  order_transaction_id: 'filter.transactionId',
+  interpretation: 'filter.interpretationRaw',
+  status: 'filter.statusesRaw',
+  order_type: 'filter.methods',
+  order_activation_types: 'filter.activations',
+  start_date: 'filter.createdAfter',
+  end_date: 'filter.createdBefore',
+  updated_start_date: 'filter.updatedAfter',
+  updated_end_date: 'filter.updatedBefore',
+  search_input: 'filter.search',
+};
+
+interface ListArguments extends ConnectionArguments {
+  readonly filter?: FilterInput | null | undefined;
+}
+
+const promise =
+  'Orders that are placed while the list is read are not in its later stretches; none comes twice.';
+
+builder.objectField(userRef, 'orders', (t) =>
+  t.field({
+    type: orderConnectionRef,
+    nullable: false,
+    complexity: connectionCost,
+    description: `The user's orders, newest first. ${promise}`,
+    args: {
+      ...connectionArgs('orders'),
+      filter: t.arg({ type: orderFilter, description: 'Which orders; all of them when left out.' }),
+    },
+    resolve: (user, args, context) => listConnection(context, args, user.id),
+  }),
+);
+
+builder.queryField('orders', (t) =>
+  t.field({
+    type: orderConnectionRef,
+    nullable: false,
+    complexity: connectionCost,
+    description: `The orders the caller may see, newest first. ${promise}`,
+    args: {
+      ...connectionArgs('orders'),
+      filter: t.arg({ type: orderFilter, description: 'Which orders; all of them when left out.' }),
+    },
+    resolve: (_root, args, context) => listConnection(context, args, null),
+  }),
+);

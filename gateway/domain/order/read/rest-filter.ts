@@ -1,0 +1,95 @@
+import type { PageRequest } from '../../marker/rest.ts';
+import type { Order } from './rest.ts';
+import { readOrderStatus } from './rest-status.ts';
+
+/** Which orders; every part is optional and all must match. */
+export interface OrderFilter {
+  readonly userId?: string | null | undefined;
+  readonly orderIds?: readonly string[] | null | undefined;
+  readonly transactionId?: string | null | undefined;
+  /** `normal`, `abnormal`, `critical`, or whatever the service names next. */
+  readonly interpretation?: string | null | undefined;
+  /** Low-level statuses such as `transit_customer`; one of them must be the order's. */
+  readonly statuses?: readonly string[] | null | undefined;
+  readonly methods?: readonly string[] | null | undefined;
+  /** `current` or `scheduled`. */
+  readonly activations?: readonly string[] | null | undefined;
+  readonly createdAfter?: Date | null | undefined;
+  readonly createdBefore?: Date | null | undefined;
+  readonly updatedAfter?: Date | null | undefined;
+  readonly updatedBefore?: Date | null | undefined;
+  readonly search?: string | null | undefined;
+}
+
+/** A page of orders. */
+export interface OrderRange extends PageRequest {
+  /** Only orders placed by the end of this millisecond. A wish: a service that ignores it sends later ones too. */
+  readonly until?: Date | null;
+}
+
+/** Instants always carry their time: a bare day would mean another end for creation than for updates. */
+export function queryOf(filter: OrderFilter) {
+  return {
+    order_transaction_id: filter.transactionId,
+    interpretation: filter.interpretation,
+    status: filter.statuses,
+    order_type: filter.methods,
+    order_activation_types: filter.activations,
+    start_date: filter.createdAfter?.toISOString(),
+    updated_start_date: filter.updatedAfter?.toISOString(),
+    updated_end_date: filter.updatedBefore?.toISOString(),
+    search_input: filter.search,
+  };
+}
+
+/**
+ * The end of the span of creation (`end_date`): the filter's own, or that of a stretch where it comes earlier. The
+ * latter is a time that was read, and the service keeps microseconds: all of its millisecond belongs to it.
+ */
+export function lastInstant(
+  createdBefore: Date | null | undefined,
+  until: Date | null | undefined,
+): string | undefined {
+  if (!until || (createdBefore && createdBefore <= until)) return createdBefore?.toISOString();
+  return until.toISOString().replace('Z', '999Z');
+}
+
+/** Whether only a service that ignores `until` sends this order. */
+export function isBeyond(order: Order | undefined, { until }: OrderRange): boolean {
+  return Boolean(until && order?.createdAt && order.createdAt > until);
+}
+
+/**
+ * Whether a service that ignored the filter should have sent this order. What an order does not show counts as
+ * fitting; what to search in and what is scheduled is left to the service.
+ */
+export function fits(order: Order, filter: OrderFilter): boolean {
+  const { userId, orderIds, interpretation, transactionId } = filter;
+  return (
+    (!userId || order.userId.toLowerCase() === userId) &&
+    (!orderIds || orderIds.includes(order.id.toLowerCase())) &&
+    (!interpretation || order.interpretation === interpretation) &&
+    isSame(order.transaction?.id, transactionId) &&
+    isAtStep(order.status, filter.statuses) &&
+    isOneOf(order.method, filter.methods) &&
+    isWithin(order.createdAt, filter.createdAfter, filter.createdBefore) &&
+    isWithin(order.updatedAt, filter.updatedAfter, filter.updatedBefore)
+  );
+}
+
+/** A step may go by two names (docs/service.md 23): either will do. */
+function isAtStep(status: string, wanted: readonly string[] | null | undefined): boolean {
+  return isOneOf(status.split('.')[2], wanted) || isOneOf(readOrderStatus(status).step ?? '-', wanted);
+}
+
+function isSame(shown: string | undefined, wanted: string | null | undefined): boolean {
+  return !wanted || shown === undefined || shown.toLowerCase() === wanted.toLowerCase();
+}
+
+function isOneOf(shown: string | null | undefined, wanted: readonly string[] | null | undefined): boolean {
+  return !wanted || !shown || wanted.some((value) => value.toLowerCase() === shown.toLowerCase());
+}
+
+function isWithin(shown: Date | null, from: Date | null | undefined, to: Date | null | undefined): boolean {
+  return shown === null || ((!from || shown >= from) && (!to || shown <= to));
+}

@@ -1,0 +1,241 @@
+import { GatewayError } from '../../../errors.ts';
+import type { Place } from '../../../events/cursor.ts';
+import { askWhenBack, createStream, type Followed as FollowedEvent, follow } from '../../../events/follow.ts';
+import type { Scope, StoredEvent } from '../../../events/log.ts';
+import type { GraphContext } from '../../../graph/context.ts';
+import { cursorScope } from '../../../graph/pagination/cursor-scope.ts';
+import { findUnlisted, newestOf } from '../read/actions-newest.ts';
+import { getOrder, listNewestOrders, type Order, type OrderEvent, readOrder } from '../read/rest.ts';
+
+export type OrderUpdateKind = 'SNAPSHOT' | 'CHANGED' | 'RECONCILED' | 'RESYNC';
+
+/** One item of a stream of order updates. */
+export interface OrderUpdate {
+  readonly cursor: string;
+  readonly kind: OrderUpdateKind;
+  readonly order: Order;
+  readonly event: OrderEvent | null;
+  readonly receivedAt: Date | null;
+}
+
+/** What is followed: one order, or all orders of a user. Ids in lower case. */
+export type Followed = { readonly orderId: string } | { readonly userId: string };
+
+interface Start {
+  readonly place: Place;
+  /** What to send first, emptied by sending: a stream that waits holds none. Empty where a cursor goes on. */
+  readonly orders: Order[];
+  readonly kind: 'SNAPSHOT' | 'RESYNC';
+}
+
+/**
+ * The updates of one order or of all orders of a user. Without `after` the stream begins with the orders as
+ * they are (SNAPSHOT) and continues with strictly newer changes; with it, it goes on where the cursor ended.
+ * Resolves once the stream is known to be allowed; then pulls from the log for as long as the client stays.
+ * @throws GatewayError BAD_CURSOR, NOT_FOUND (missing and forbidden look the same), FORBIDDEN
+ */
+export async function followOrders(
+  context: GraphContext,
+  followed: Followed,
+  after: string | null,
+): Promise<AsyncGenerator<OrderUpdate>> {
+  context.service.require('read:orders');
+  const start = await begin(context, followed, after);
+  return createStream(context.over, (signal) => generate(context, followed, { start, signal }));
+}
+
+async function begin(context: GraphContext, followed: Followed, after: string | null): Promise<Start> {
+  if (after === null) return await takeSnapshot(context, followed, 'SNAPSHOT');
+  const place = context.cursors.read(scopeOf(context, followed), after);
+  if (place === 'other-epoch') {
+    context.onResync('other-epoch');
+    return await takeSnapshot(context, followed, 'RESYNC');
+  }
+  // The rest of what was being shown would be missing until it changes.
+  if (place.isPartway) return await takeSnapshot(context, followed, 'SNAPSHOT');
+  return { place, orders: [], kind: 'RESYNC' };
+}
+
+/** The position comes first and the read second, so that no change falls between them. */
+async function takeSnapshot(context: GraphContext, followed: Followed, kind: Start['kind']): Promise<Start> {
+  const position = await context.events.position();
+  const orders = await readOrders(context, followed);
+  return { place: { position, shown: await findShown(context, orders, position) }, orders, kind };
+}
+
+async function readOrders(context: GraphContext, followed: Followed): Promise<Order[]> {
+  if ('orderId' in followed) {
+    const order = await getOrder(context.service, followed.orderId);
+    const newest = order === null ? null : await newestOf(context, order);
+    if (newest === null) throw new GatewayError('NOT_FOUND', 'There is no such order.');
+    return [newest];
+  }
+  if (!context.service.mayBegin({ as: 'stream', operation: 'order.updates', about: followed })) {
+    throw new GatewayError('NOT_FOUND', 'There is no such user.');
+  }
+  const listed = await listNewestOrders(context.service, { userId: followed.userId });
+  const newest = [
+    ...(await Promise.all(listed.map((order) => newestOf(context, order)))),
+    ...(await findUnlisted(context, followed.userId, listed)),
+  ];
+  // One that has moved meanwhile is another user's, though the service may still list it.
+  const orders = newest.flatMap((order) => (order?.userId.toLowerCase() === followed.userId ? [order] : []));
+  return orders.toSorted((a, b) => changedAt(b) - changedAt(a));
+}
+
+function changedAt(order: Order): number {
+  return order.updatedAt?.getTime() ?? order.createdAt?.getTime() ?? 0;
+}
+
+/**
+ * Versions of the orders that the log has after the position or has not heard of yet: what leads up to them in the
+ * log comes after the position too, and is history to whoever was shown them.
+ */
+async function findShown(
+  context: GraphContext,
+  orders: readonly Order[],
+  position: number,
+): Promise<Place['shown']> {
+  const versions = orders.map(async (order): Promise<readonly [string, number] | null> => {
+    const [id, version] = [order.id.toLowerCase(), Number(order.lastEvent?.id)];
+    if (!Number.isSafeInteger(version)) return null;
+    const latest = await context.events.latest(id);
+    const isAhead = latest === null || version > latest.version || latest.position > position;
+    return isAhead ? [id, version] : null;
+  });
+  return Object.fromEntries((await Promise.all(versions)).filter((shown) => shown !== null));
+}
+
+interface Generation {
+  readonly start: Start;
+  readonly signal: AbortSignal;
+}
+
+/** One generator, not one in the other: each level would cost every stream that waits 1 kB. */
+async function* generate(
+  context: GraphContext,
+  followed: Followed,
+  { start, signal }: Generation,
+): AsyncGenerator<OrderUpdate> {
+  let next: Start | null = start;
+  while (next !== null && !signal.aborted) {
+    yield* showOrders(context, followed, next);
+    const { place }: Start = next;
+    const toUpdate = createUpdates(context, followed, place.shown);
+    next = null;
+    for await (const item of follow(context.events, logScopeOf(followed), {
+      after: place.position,
+      signal,
+    })) {
+      if (item.kind === 'gap') {
+        context.onResync(item.reason);
+        next = await takeSnapshot(context, followed, 'RESYNC');
+        break;
+      }
+      const update = await toUpdate(item);
+      if (update === 'gone') return;
+      if (update !== null) yield update;
+    }
+  }
+}
+
+/** Only the last order has the cursor of the place: with it all of them are seen, and with an earlier one they are not. */
+function* showOrders(
+  context: GraphContext,
+  followed: Followed,
+  { place, orders, kind }: Start,
+): Generator<OrderUpdate> {
+  const scope = scopeOf(context, followed);
+  const partway: Place = { position: place.position, shown: {}, isPartway: true };
+  for (let order = orders.shift(); order !== undefined; order = orders.shift()) {
+    context.loaders.clear();
+    const cursor = context.cursors.issue(scope, orders.length > 0 ? partway : place);
+    yield { cursor, kind, order, event: null, receivedAt: null };
+  }
+}
+
+type Heard = Extract<FollowedEvent, { readonly kind: 'event' }>;
+
+/**
+ * What an event is to the stream: an update, nothing (null), or its end, because the order is `gone` to somebody else.
+ * @param alreadyShown versions that the snapshot showed before their webhooks came
+ */
+function createUpdates(
+  context: GraphContext,
+  followed: Followed,
+  alreadyShown: Place['shown'],
+): (heard: Heard) => Promise<OrderUpdate | 'gone' | null> {
+  let shown = alreadyShown;
+  return async ({ event, payload }) => {
+    const order = readOrder(payload);
+    if (order === null || event.subject === null) return null;
+    const standing = await standingOf(context, event, order);
+    if (standing === 'gone' && 'orderId' in followed) return 'gone';
+    if (standing !== 'own') return null;
+    const { id, version } = event.subject;
+    if (version <= (shown[id] ?? 0)) return null;
+    const about = { userId: event.userId, orderId: order.id };
+    if (!context.service.mayShow({ as: 'stream', operation: 'order.updates', about })) return null;
+    shown = without(shown, id);
+    context.loaders.clear();
+    return {
+      cursor: context.cursors.issue(scopeOf(context, followed), { position: event.position, shown }),
+      kind: event.origin === 'reconciled' ? 'RECONCILED' : 'CHANGED',
+      order,
+      event: order.lastEvent,
+      receivedAt: event.receivedAt,
+    };
+  };
+}
+
+/**
+ * Whose the event is to the caller: `own` when the order is theirs to see, then and now; `gone` when it is somebody
+ * else's now, because a kit was registered to them by this event or, when an old cursor is resumed, after it;
+ * `foreign` when it was somebody else's for a while and has come back.
+ */
+async function standingOf(
+  { events, over, service: { rights } }: GraphContext,
+  event: StoredEvent,
+  { id }: Order,
+): Promise<'own' | 'foreign' | 'gone'> {
+  const isOwnThen = rights.owns({ userId: event.userId, orderId: id });
+  // Whoever sees every user's orders is spared the look.
+  if (isOwnThen && rights.userId === null) return 'own';
+  const latest = await askWhenBack(() => events.latest(id.toLowerCase()), over);
+  if (!rights.owns({ userId: latest?.userId ?? event.userId, orderId: id })) return 'gone';
+  return isOwnThen ? 'own' : 'foreign';
+}
+
+function without(shown: Place['shown'], id: string): Place['shown'] {
+  if (shown[id] === undefined) return shown;
+  const { [id]: _heardOf, ...rest } = shown;
+  return rest;
+}
+
+/** The newest change of each order only: what came late is history, not a change. */
+function logScopeOf(followed: Followed): Scope {
+  return 'orderId' in followed
+    ? { subject: followed.orderId, changesOnly: true }
+    : { userId: followed.userId, changesOnly: true };
+}
+
+/**
+ * A cursor is good for every token of its user, renewed or new. An order that the token is not for has a scope in which
+ * no cursor was ever issued: one that another token of the user was given is told from a made-up one by nothing.
+ */
+function scopeOf(context: GraphContext, followed: Followed): string {
+  if (!('orderId' in followed)) return cursorScope(context, 'user-orders', followed.userId);
+  const { rights } = context.service;
+  const isFor = rights.owns({ userId: rights.userId, orderId: followed.orderId });
+  return cursorScope(context, isFor ? 'order' : 'order-of-others', followed.orderId);
+}
+
+/**
+ * The cursor of an order's own stream from which every change after this state of it is seen.
+ * @param position a position of the log from before the order was read
+ */
+export async function cursorAfter(context: GraphContext, order: Order, position: number): Promise<string> {
+  const orderId = order.id.toLowerCase();
+  const shown = await findShown(context, [order], position);
+  return context.cursors.issue(scopeOf(context, { orderId }), { position, shown });
+}

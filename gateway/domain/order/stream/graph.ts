@@ -1,0 +1,81 @@
+import { readUuid } from '../../../graph/arguments.ts';
+import { builder } from '../../../graph/builder.ts';
+import { eventsOf, orderEventRef, orderRef } from '../read/graph.ts';
+import { followOrders, type OrderUpdate } from './actions.ts';
+
+const orderUpdateKind = builder.enumType('OrderUpdateKind', {
+  description: 'Why an update is sent. In every case: show `order`, keep `cursor`.',
+  values: {
+    SNAPSHOT: {
+      description:
+        'The order as it is when a stream starts without `after`, or with a cursor from before the last order of a ' +
+        'SNAPSHOT or RESYNC (all orders then come again); later items are strictly newer.',
+    },
+    CHANGED: { description: 'One change that the service reported; event ids grow strictly per order.' },
+    RECONCILED: { description: 'A change found by comparing with the service, whose report never came.' },
+    RESYNC: {
+      description:
+        'The history since `after` is gone; `order` is the truth now. All orders of the stream come; a user who has ' +
+        'none any more is sent nothing.',
+    },
+  } as const,
+});
+
+const orderUpdateRef = builder.objectRef<OrderUpdate>('OrderUpdate').implement({
+  description: 'One shape for every situation: render `order`, keep `cursor`.',
+  fields: (t) => ({
+    cursor: t.expose('cursor', {
+      type: 'EventCursor',
+      nullable: false,
+      description: 'Give it as `after` to go on from here, missing and repeating nothing.',
+    }),
+    kind: t.expose('kind', {
+      type: orderUpdateKind,
+      nullable: false,
+      description: 'Why the update is sent.',
+    }),
+    order: t.expose('order', {
+      type: orderRef,
+      nullable: false,
+      description: 'The order as of this update.',
+    }),
+    event: t.field({
+      type: orderEventRef,
+      description: 'The new event; null on SNAPSHOT and RESYNC.',
+      resolve: ({ event, order }) => eventsOf(order).find(({ id }) => id === event?.id) ?? null,
+    }),
+    receivedAt: t.expose('receivedAt', {
+      type: 'DateTime',
+      description: 'When the gateway heard of the change.',
+    }),
+  }),
+});
+
+builder.subscriptionFields((t) => ({
+  orderUpdates: t.field({
+    type: orderUpdateRef,
+    nullable: false,
+    description: 'One order, now and at each change.',
+    args: {
+      orderId: t.arg.id({ required: true, description: "The order's id (uuid)." }),
+      after: t.arg({ type: 'EventCursor', description: 'The last cursor you saw of this stream.' }),
+    },
+    subscribe: (_root, args, context) =>
+      followOrders(context, { orderId: readUuid('orderId', args.orderId) }, args.after ?? null),
+    resolve: (update) => update,
+  }),
+  userOrderUpdates: t.field({
+    type: orderUpdateRef,
+    nullable: false,
+    description:
+      'All orders of a user, now (the 100 placed last and all of which the gateway was told within five minutes, the ' +
+      'last changed first) and at each change.',
+    args: {
+      userId: t.arg.id({ required: true, description: "The user's id (uuid)." }),
+      after: t.arg({ type: 'EventCursor', description: 'The last cursor you saw of this stream.' }),
+    },
+    subscribe: (_root, args, context) =>
+      followOrders(context, { userId: readUuid('userId', args.userId) }, args.after ?? null),
+    resolve: (update) => update,
+  }),
+}));
