@@ -21,8 +21,7 @@ import { type CutReason, createBoundedServer } from './http/connection-limits.ts
 import { loadOperations } from './http/load-operations.ts';
 import { createOwnHosts } from './http/own-hosts.ts';
 import { addDemo, type Demo } from './http/pages/demo.ts';
-import { createMetricsRoutes } from './http/pages/metrics-route.ts';
-import { createRoutes } from './http/routes.ts';
+import { createMetricsRoutes, createRoutes } from './http/routes.ts';
 import { closeServer, listen, localOrigins } from './http/server.ts';
 import type { Log } from './log.ts';
 import { createMetrics, type Metrics } from './metrics.ts';

@@ -1,5 +1,5 @@
 import { hash, timingSafeEqual } from 'node:crypto';
-import { splitGatewayKey } from '../config/callers.ts';
+import { splitGatewayKey } from '../config/auth.ts';
 
 /** How much of a key's hash names it in logs: enough to tell a few keys apart. */
 const nameLength = 8;

@@ -1,6 +1,6 @@
 import { createHash, createPrivateKey, createPublicKey, createSecretKey, type KeyObject } from 'node:crypto';
 import { errors, type JWTVerifyGetKey } from 'jose';
-import { ed25519Prefix } from '../config/callers.ts';
+import { ed25519Prefix } from '../config/auth.ts';
 
 /** A key that the gateway signs and verifies its own tokens with. */
 interface OwnKey {

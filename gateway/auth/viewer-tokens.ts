@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { decodeJwt, errors, type JWTVerifyGetKey, jwtVerify, SignJWT } from 'jose';
-import { ownIssuer, type ViewerProviderConfig } from '../config/callers.ts';
+import { ownIssuer, type ViewerProviderConfig } from '../config/auth.ts';
 import { GatewayError } from '../errors.ts';
 import { decodeBase64url } from '../parse/base64url.ts';
 import type { UserCaller } from './caller.ts';

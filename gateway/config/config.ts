@@ -1,13 +1,6 @@
-import { type AuditTrailConfig, readAuditTrail } from './audit.ts';
-import {
-  readGatewayKeys,
-  readViewerProvider,
-  readViewerSecrets,
-  type ViewerProviderConfig,
-} from './callers.ts';
+import { readGatewayKeys, readViewerProvider, readViewerSecrets, type ViewerProviderConfig } from './auth.ts';
 import { type Environment, type KeptSecrets, Reading } from './reading.ts';
 import { refuseWeakSecrets } from './secret-strength.ts';
-import { refuseUnshareable } from './shared-port.ts';
 
 /** Where the service is: inside this process (the sandbox), or at an address. */
 export type ServiceConfig =
@@ -229,4 +222,43 @@ function readEventLogKeys(reading: Reading): readonly Buffer[] {
     reading.fault('EVENT_LOG_KEY is missing: event bodies are health data and are encrypted in production.');
   }
   return keys;
+}
+
+/** Where the audit trail is written, and with which keys. */
+export interface AuditTrailConfig {
+  readonly folder: string;
+  /** 32 bytes each; the first writes, all verify. */
+  readonly keys: readonly [Buffer, ...Buffer[]];
+}
+
+/** On in production and where it is asked for; else a trial of the gateway would fill a folder that nobody reads. */
+function readAuditTrail(reading: Reading): AuditTrailConfig | null {
+  const text = reading.text('AUDIT_TRAIL') ?? (reading.production ? 'file:./data/audit' : 'off');
+  const [first, ...older] = reading.keys('AUDIT_TRAIL_KEY');
+  if (text === 'off') return null;
+  const folder = text.startsWith('file:') ? text.slice('file:'.length) : '';
+  if (folder === '') reading.fault('AUDIT_TRAIL must be file:<folder> or off.');
+  if (first === undefined) {
+    if (!reading.hasFault('AUDIT_TRAIL_KEY'))
+      reading.fault(
+        'AUDIT_TRAIL_KEY is missing: what links the audit trail is never generated (or AUDIT_TRAIL=off).',
+      );
+    return null;
+  }
+  return { folder, keys: [first, ...older] };
+}
+
+/** Names what keeps several processes from sharing one port. */
+function refuseUnshareable(reading: Reading, { port, eventLog, service }: Config): void {
+  if (port === 0) reading.fault('REUSE_PORT=1 needs PORT: all processes listen on the same one.');
+  if (eventLog.kind !== 'redis' && !reading.hasFault('EVENT_LOG')) {
+    reading.fault(
+      'REUSE_PORT=1 needs EVENT_LOG=redis://<host>:<port>: several processes write one log, and only Redis takes several writers.',
+    );
+  }
+  if (service.kind === 'embedded') {
+    reading.fault(
+      'REUSE_PORT=1 needs SERVICE_URL: each process would embed a sandbox of its own. npm run sandbox starts one beside them.',
+    );
+  }
 }

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { splitGatewayKey } from './callers.ts';
+import { splitGatewayKey } from './auth.ts';
 import type { Reading } from './reading.ts';
 
 /** The secrets of a configuration, as far as they are judged. */

@@ -1,5 +1,4 @@
 import type { GraphQLSchema } from 'graphql';
-import '../graph/scalars.ts';
 import './viewer/graph.ts';
 import './viewer/graph-revoke.ts';
 import './user/graph.ts';
@@ -37,10 +36,10 @@ import './lab-report/events.ts';
 import './health-data/graph.ts';
 import './health-data/events.ts';
 import { builder } from '../graph/builder.ts';
+import { meterFields } from '../graph/cost.ts';
 import { tellUnknowns } from '../graph/drift.ts';
 import { requireScopes } from '../graph/needs-scope.ts';
 import { resumeFromLastEventId } from '../graph/resume.ts';
-import { meterFields } from '../graph/work.ts';
 
 /** The whole graph. One line above per concept: taking it away takes the concept out of the schema. */
 export const schema: GraphQLSchema = meterFields(

@@ -1,6 +1,6 @@
 import { createExpiry, type Expiry } from '../cache/expiry.ts';
 import { type Keepsake, makeRoom } from '../cache/room.ts';
-import type { PlainAnswer } from '../http/plain-answer.ts';
+import type { PlainAnswer } from '../http/direct-answer.ts';
 import type { Basis } from '../service/basis.ts';
 import type { Standing } from '../service/shelf.ts';
 

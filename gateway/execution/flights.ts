@@ -1,4 +1,4 @@
-import type { PlainAnswer } from '../http/plain-answer.ts';
+import type { PlainAnswer } from '../http/direct-answer.ts';
 import { type Basis, createBasis } from '../service/basis.ts';
 
 /** As long as a finished read is shared (service/coalesce.ts). */

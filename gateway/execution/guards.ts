@@ -11,11 +11,11 @@ import type { GraphContext } from '../graph/context.ts';
 import { upstreamCallCost } from '../graph/cost.ts';
 import type { Basis } from '../service/basis.ts';
 import type { Measure } from './document/measure.ts';
+import { findWidth, refuse } from './document/measure.ts';
 import { type PreparedDocument, requirePrepared } from './document/prepared-document.ts';
 import type { ListedOperations } from './document/trusted-documents.ts';
+import { findVariableFaults } from './document/validation.ts';
 import { findOversizedVariable } from './document/value-sizes.ts';
-import { findVariableFaults } from './document/values.ts';
-import { findWidth, refuse } from './document/width.ts';
 import type { Mask } from './mask.ts';
 
 /** What one operation may be. Generous for people, out of reach for floods. */
@@ -36,7 +36,7 @@ const limits = {
  */
 const maxDeposit = 50;
 
-/** This weight (graph/work.ts) takes about as much processor time as a request or a call. */
+/** This weight (graph/cost.ts) takes about as much processor time as a request or a call. */
 const weightPerPoint = 1000;
 
 export interface GuardOptions {

@@ -2,10 +2,10 @@ import { setImmediate } from 'node:timers/promises';
 import type { Caller } from '../auth/caller.ts';
 import { keyOf, shareOf } from '../auth/rate-limits.ts';
 import { GatewayError } from '../errors.ts';
-import type { Work } from '../graph/work.ts';
+import type { Work } from '../graph/cost.ts';
 
 export interface SchedulerLimits {
-  /** The largest weight (graph/work.ts) of one operation, or of one item of a subscription, for a viewer; `weightOfTeam` is for a gateway key. */
+  /** The largest weight (graph/cost.ts) of one operation, or of one item of a subscription, for a viewer; `weightOfTeam` is for a gateway key. */
   readonly weight: number;
   readonly weightOfTeam: number;
   /** The weight that an operation executes before others have their turn. */

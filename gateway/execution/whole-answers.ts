@@ -1,5 +1,5 @@
 import type { Caller } from '../auth/caller.ts';
-import type { AnswerPlainly, PlainAnswer, PlainAsking } from '../http/plain-answer.ts';
+import type { AnswerPlainly, PlainAnswer, PlainAsking } from '../http/direct-answer.ts';
 import type { Metrics } from '../metrics.ts';
 import { createAnswerShelf, type ShelfBounds, type WholeAnswer } from './answer-shelf.ts';
 import { createFlights } from './flights.ts';

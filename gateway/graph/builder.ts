@@ -1,5 +1,7 @@
 import SchemaBuilder from '@pothos/core';
 import ComplexityPlugin from '@pothos/plugin-complexity';
+import { GraphQLError } from 'graphql';
+import { DateResolver, DateTimeResolver, JSONResolver, URLResolver } from 'graphql-scalars';
 import type { GraphContext } from './context.ts';
 import { usualCost } from './cost.ts';
 
@@ -23,3 +25,29 @@ export const builder = new SchemaBuilder<{ Context: GraphContext; Scalars: Scala
 builder.queryType({ description: 'Everything that can be read.' });
 builder.mutationType({ description: 'Everything that can be changed.' });
 builder.subscriptionType({ description: 'Everything that can be followed live.' });
+
+builder.addScalarType('DateTime', DateTimeResolver, {
+  description: 'An instant as an RFC 3339 timestamp in UTC, such as 2026-03-01T09:30:00.000Z.',
+});
+builder.addScalarType('Date', DateResolver, { description: 'A calendar day, such as 2026-03-01.' });
+builder.addScalarType('URL', URLResolver, { description: 'An absolute http or https address.' });
+builder.addScalarType('JSON', JSONResolver, { description: 'Any JSON value, as the service sent it.' });
+builder.scalarType('EventCursor', {
+  description:
+    'A place in a stream of changes. Opaque: keep the newest one and give it back as `after` to miss and repeat nothing.',
+  serialize: (cursor) => cursor,
+  parseValue: (value) => {
+    if (typeof value === 'string') return value;
+    throw new GraphQLError('An EventCursor is text.');
+  },
+});
+builder.scalarType('File', {
+  description: 'A file of a multipart request (GraphQL multipart request specification).',
+  serialize: () => {
+    throw new TypeError('A File is never an answer.');
+  },
+  parseValue: (value) => {
+    if (value instanceof File) return value;
+    throw new GraphQLError('A File comes as a part of a multipart/form-data request.');
+  },
+});

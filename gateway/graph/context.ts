@@ -8,7 +8,7 @@ import type { Idempotency } from '../events/idempotency.ts';
 import type { EventLog, GapReason } from '../events/log.ts';
 import type { Service } from '../service/service.ts';
 import type { UpstreamTotals } from '../service/trace.ts';
-import type { Work } from './work.ts';
+import type { Work } from './cost.ts';
 
 /** What a resolver can reach. One per operation; a subscription has one for its whole life. */
 export interface GraphContext {

@@ -1,4 +1,12 @@
-import type { GraphQLField } from 'graphql';
+import {
+  defaultFieldResolver,
+  type GraphQLField,
+  type GraphQLResolveInfo,
+  type GraphQLSchema,
+  getNamedType,
+  isLeafType,
+  isObjectType,
+} from 'graphql';
 
 /**
  * What an expected call to the service costs, in the measure of execution/guards.ts, where a plain field costs 1. A field
@@ -18,4 +26,124 @@ const callsOfRoot: Readonly<Record<string, number>> = {
 export function usualCost(_args: unknown, _context: unknown, { parentType }: GraphQLField) {
   const calls = callsOfRoot[parentType?.name ?? ''];
   return { field: calls === undefined ? 1 : calls * upstreamCallCost, multiplier: 1 };
+}
+
+/** The processor cost of one operation, and its turns among other operations (execution/scheduler.ts). */
+export interface Work {
+  /** Fields executed so far; long texts, rows and errors count more. */
+  readonly weight: number;
+  readonly add: (weight: number) => void;
+  /** Whether the operation has used up its time slice and must wait for its next turn. */
+  readonly isDue: () => boolean;
+  /** Resolves when the operation may continue; never for a refused operation. */
+  readonly nextTurn: () => Promise<void>;
+  /** Calls `run` when no field of the operation waits for a turn. */
+  readonly whenIdle: (run: () => void) => void;
+  /**
+   * Executes the operation, or one item of a subscription.
+   * @throws GatewayError QUERY_TOO_COSTLY when its weight is too large, RATE_LIMITED when its caller has too many heavy ones
+   */
+  readonly run: <Result>(execute: () => Promise<Result>) => Promise<Result>;
+}
+
+/** Writing a text of this length takes about as long as writing a number; longer texts count as several fields. */
+const charactersPerField = 64;
+/** An error costs more than a field: it is located, masked and written with its path. */
+const weightOfError = 20;
+
+/** The context of an operation, as far as its cost is counted. */
+interface Working {
+  readonly work: Work;
+}
+
+type Resolve = (parent: unknown, args: unknown, context: Working, info: GraphQLResolveInfo) => unknown;
+
+/** Fields metered already: introspection fields are shared by every schema of a process. */
+const metered = new WeakSet<object>();
+
+/**
+ * Makes every field, including introspection, add to the `work` of its operation. When the operation has used up its slice,
+ * lists of objects and loaded objects wait for a turn before their fields are executed; for a single object at hand the
+ * promise would cost more. Resolvers are still called at once, so that loaders batch as usual.
+ */
+export function meterFields(schema: GraphQLSchema): GraphQLSchema {
+  for (const type of Object.values(schema.getTypeMap())) {
+    if (!isObjectType(type)) continue;
+    for (const field of Object.values(type.getFields())) {
+      if (metered.has(field)) continue;
+      metered.add(field);
+      const resolve: Resolve = field.resolve ?? defaultFieldResolver;
+      field.resolve = isLeafType(getNamedType(field.type)) ? meterLeaf(resolve) : meterParent(resolve);
+    }
+  }
+  return schema;
+}
+
+function meterLeaf(resolve: Resolve): Resolve {
+  return (parent, args, context, info) => {
+    const { work } = context;
+    try {
+      const value = resolve(parent, args, context, info);
+      if (isPromise(value)) return weighLater(work, value, weighValue);
+      work.add(weighValue(value));
+      return value;
+    } catch (error) {
+      work.add(weightOfError);
+      throw error;
+    }
+  };
+}
+
+function meterParent(resolve: Resolve): Resolve {
+  return (parent, args, context, info) => {
+    const { work } = context;
+    try {
+      const value = resolve(parent, args, context, info);
+      if (isPromise(value)) return waitForTurn(work, weighLater(work, value, weighRows));
+      work.add(weighRows(value));
+      return Array.isArray(value) && work.isDue() ? work.nextTurn().then(() => value) : value;
+    } catch (error) {
+      work.add(weightOfError);
+      throw error;
+    }
+  };
+}
+
+async function weighLater(
+  work: Work,
+  value: PromiseLike<unknown>,
+  weigh: (value: unknown) => number,
+): Promise<unknown> {
+  try {
+    const settled = await value;
+    work.add(weigh(settled));
+    return settled;
+  } catch (error) {
+    work.add(weightOfError);
+    throw error;
+  }
+}
+
+async function waitForTurn(work: Work, value: Promise<unknown>): Promise<unknown> {
+  const settled = await value;
+  if (work.isDue()) await work.nextTurn();
+  return settled;
+}
+
+/** Rows count too, because a query may ask them only for `__typename`, which has no resolver of ours. */
+function weighRows(value: unknown): number {
+  return Array.isArray(value) ? 1 + value.length : 1;
+}
+
+/** JSON and lists of scalars count every value in them. */
+function weighValue(value: unknown): number {
+  if (typeof value === 'string') return 1 + Math.floor(value.length / charactersPerField);
+  if (typeof value !== 'object' || value === null) return 1;
+  let weight = 1;
+  for (const part of Object.values(value)) weight += weighValue(part);
+  return weight;
+}
+
+function isPromise(value: unknown): value is PromiseLike<unknown> {
+  return typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function';
 }

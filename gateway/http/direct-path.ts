@@ -2,10 +2,10 @@ import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http
 import { admit, type Gate, noteAdmitted } from '../auth/admission.ts';
 import type { Caller } from '../auth/caller.ts';
 import type { Log } from '../log.ts';
+import { type AnswerPlainly, type PlainAnswer, readAnswer } from './direct-answer.ts';
+import { type PlainRequest, readBody, readPlainHead } from './direct-request.ts';
 import { createEdgeHeaders, type RawHeaders } from './headers.ts';
-import { type AnswerPlainly, type PlainAnswer, readAnswer } from './plain-answer.ts';
-import { type PlainRequest, readBody, readPlainHead } from './plain-request.ts';
-import { answerRefusal } from './refusals.ts';
+import { answerRefusal } from './responses.ts';
 import { traceHeader } from './yoga.ts';
 
 export interface FastLaneOptions extends Gate {

@@ -5,8 +5,7 @@ import type { Allowances } from '../auth/rate-limits.ts';
 import type { TokenLives } from '../auth/token-lives.ts';
 import type { Operations } from './operations.ts';
 import { type IsOwnHost, refuseHost } from './own-hosts.ts';
-import { answerRefusal } from './refusals.ts';
-import { streamShared } from './shared-bytes.ts';
+import { answerRefusal, streamShared } from './responses.ts';
 import { createUploadGate, isUpload } from './uploads.ts';
 import { type GraphQLServer, traceHeader } from './yoga.ts';
 

@@ -4,7 +4,7 @@ import type { Authenticate } from '../auth/authenticate.ts';
 import type { Caller } from '../auth/caller.ts';
 import type { TokenLives } from '../auth/token-lives.ts';
 import { schema } from '../domain/schema.ts';
-import { DocumentCache } from '../execution/document/document-cache.ts';
+import { DocumentCache } from '../execution/document/prepared-document.ts';
 import type { GuardOptions } from '../execution/guards.ts';
 import { createMask } from '../execution/mask.ts';
 import { createRunOperation } from '../execution/run-operation.ts';
@@ -12,10 +12,10 @@ import { createStreams } from '../execution/streams.ts';
 import { giveWholeAnswers, type WholeAnswersOptions } from '../execution/whole-answers.ts';
 import type { Log } from '../log.ts';
 import { createSockets } from '../websocket/server.ts';
+import { createPlainAnswer } from './direct-answer.ts';
 import { createFastLane } from './direct-path.ts';
 import { createGraphQLRoute } from './graphql-route.ts';
 import type { IsOwnHost } from './own-hosts.ts';
-import { createPlainAnswer } from './plain-answer.ts';
 import { type CreateContext, createGraphQLServer, type GraphiQL } from './yoga.ts';
 
 export interface OperationsOptions extends Omit<WholeAnswersOptions, 'charge'> {

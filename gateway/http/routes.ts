@@ -1,11 +1,11 @@
 import { IncomingMessage } from 'node:http';
 import { Hono } from 'hono';
 import { takeAdmitted } from '../auth/admission.ts';
+import type { Metrics } from '../metrics.ts';
 import { allowOrigins, secure } from './headers.ts';
 import type { Operations } from './operations.ts';
 import { answerDocument, type DocumentsOptions } from './pages/documents.ts';
 import { answerLaunch, type LaunchOptions } from './pages/launch.ts';
-import { addMetrics, type ShownMetrics } from './pages/metrics-route.ts';
 import { createWidgetFiles } from './pages/widget-files.ts';
 
 export interface RoutesOptions extends DocumentsOptions, LaunchOptions {
@@ -90,4 +90,18 @@ function remoteAddressOf(connection: unknown): string {
   if (typeof connection !== 'object' || connection === null || !('incoming' in connection)) return '';
   const { incoming } = connection;
   return incoming instanceof IncomingMessage ? (incoming.socket.remoteAddress ?? '') : '';
+}
+
+export type ShownMetrics = Pick<Metrics, 'text' | 'contentType'>;
+
+/** Adds `GET /metrics`. */
+function addMetrics(app: Hono, { text, contentType }: ShownMetrics): void {
+  app.get('/metrics', async (context) => context.body(await text(), 200, { 'content-type': contentType }));
+}
+
+/** Routes for a separate address that serves only metrics. */
+export function createMetricsRoutes(metrics: ShownMetrics): Hono {
+  const app = new Hono().use(secure());
+  addMetrics(app, metrics);
+  return app;
 }

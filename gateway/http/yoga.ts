@@ -7,7 +7,7 @@ import {
 } from 'graphql-yoga';
 import type { Caller } from '../auth/caller.ts';
 import { schema } from '../domain/schema.ts';
-import type { DocumentCache } from '../execution/document/document-cache.ts';
+import type { DocumentCache } from '../execution/document/prepared-document.ts';
 import { requirePrepared } from '../execution/document/prepared-document.ts';
 import type { ListedOperations } from '../execution/document/trusted-documents.ts';
 import { formatForStream, type Mask } from '../execution/mask.ts';

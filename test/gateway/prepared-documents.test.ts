@@ -1,8 +1,8 @@
 import { buildSchema } from 'graphql';
 import { expect, test } from 'vitest';
 import type { Caller } from '../../gateway/auth/caller.ts';
-import { DocumentCache } from '../../gateway/execution/document/document-cache.ts';
 import type { PreparedDocument } from '../../gateway/execution/document/prepared-document.ts';
+import { DocumentCache } from '../../gateway/execution/document/prepared-document.ts';
 import { createListedOperations } from '../../gateway/execution/document/trusted-documents.ts';
 
 const schema = buildSchema('type Query { viewer: String }');

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import type { Caller } from '../../gateway/auth/caller.ts';
 import { createScheduler, type SchedulerLimits, usualLimits } from '../../gateway/execution/scheduler.ts';
 import { createLoaders, type Loaders } from '../../gateway/graph/context.ts';
-import { meterFields, type Work } from '../../gateway/graph/work.ts';
+import { meterFields, type Work } from '../../gateway/graph/cost.ts';
 
 const [one, other]: readonly [Caller, Caller] = [
   { kind: 'TEAM', keyName: 'one' },

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, test, vi } from 'vitest';
 import { giveWholeAnswers, type WholeAnswersOptions } from '../../gateway/execution/whole-answers.ts';
-import type { PlainAnswer, PlainAsking } from '../../gateway/http/plain-answer.ts';
+import type { PlainAnswer, PlainAsking } from '../../gateway/http/direct-answer.ts';
 import { createMetrics } from '../../gateway/metrics.ts';
 import type { Basis } from '../../gateway/service/basis.ts';
 

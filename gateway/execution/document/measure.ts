@@ -1,5 +1,13 @@
 import { complexityFromQuery } from '@pothos/plugin-complexity';
-import { type DocumentNode, type GraphQLSchema, Kind, type OperationDefinitionNode } from 'graphql';
+import {
+  type DocumentNode,
+  GraphQLError,
+  type GraphQLSchema,
+  Kind,
+  type OperationDefinitionNode,
+  type SelectionSetNode,
+  visit,
+} from 'graphql';
 
 /** How much an operation asks for, its lists weighed as full. */
 export interface Measure {
@@ -48,4 +56,76 @@ export function measureOperation(
     { kind: Kind.DOCUMENT, definitions: [operation, ...fragments] },
     { schema, variables: variableValues, ctx: {} },
   );
+}
+
+/** What one document may be, besides its tokens (parse.ts). Generous for people, out of reach for floods. */
+const limits = {
+  /** Fields at the root, aliases and fragments included. */
+  rootFields: 20,
+  /** Fields under other names, in the whole document. */
+  aliases: 50,
+  /** `@include` and its like, in the whole document. */
+  directives: 50,
+} as const;
+
+/** What is counted in a whole document, whichever of its operations is run. */
+export interface WidthCounts {
+  readonly aliases: number;
+  readonly directives: number;
+}
+
+interface CountedDocument extends DocumentNode {
+  readonly width: WidthCounts;
+}
+
+/** An operation that is too wide, as the error that says so. */
+export function findWidth(
+  document: CountedDocument,
+  operation: OperationDefinitionNode,
+): GraphQLError | null {
+  const { aliases, directives } = document.width;
+  if (aliases > limits.aliases) return refuse(`more than ${limits.aliases} aliases`);
+  if (directives > limits.directives) return refuse(`more than ${limits.directives} directives`);
+  if (countRootFields(document, operation) > limits.rootFields)
+    return refuse(`more than ${limits.rootFields} fields at its root`);
+  return null;
+}
+
+/** The refusal of an operation that `has` too much of something. */
+export function refuse(what: string): GraphQLError {
+  return new GraphQLError(`The operation has ${what}.`, { extensions: { code: 'QUERY_TOO_COSTLY' } });
+}
+
+/** `__typename` has no resolver of ours, so it costs no points (graph/cost.ts), and its aliases could be a row's largest part. */
+const weightOfTypename = 10;
+
+export function countWidth(document: DocumentNode): WidthCounts {
+  let [aliases, directives] = [0, 0];
+  visit(document, {
+    Field: ({ alias, name }) => {
+      if (alias) aliases += name.value === '__typename' ? weightOfTypename : 1;
+    },
+    Directive: () => {
+      directives += 1;
+    },
+  });
+  return { aliases, directives };
+}
+
+/** As the executor collects them: through all fragments, each named one once. */
+function countRootFields(document: DocumentNode, operation: OperationDefinitionNode): number {
+  const fragments = new Map<string, SelectionSetNode>();
+  for (const definition of document.definitions) {
+    if (definition.kind === Kind.FRAGMENT_DEFINITION)
+      fragments.set(definition.name.value, definition.selectionSet);
+  }
+  const countIn = ({ selections }: SelectionSetNode): number =>
+    selections.reduce((sum, selection) => {
+      if (selection.kind === Kind.FIELD) return sum + 1;
+      if (selection.kind === Kind.INLINE_FRAGMENT) return sum + countIn(selection.selectionSet);
+      const fragment = fragments.get(selection.name.value);
+      fragments.delete(selection.name.value);
+      return fragment === undefined ? sum : sum + countIn(fragment);
+    }, 0);
+  return countIn(operation.selectionSet);
 }

@@ -28,7 +28,7 @@ export interface Listing {
 }
 
 export interface ListedOperations {
-  /** Looks a document up by its text. It takes a hash of the text, so it is done once per document (document-cache.ts). */
+  /** Looks a document up by its text. It takes a hash of the text, so it is done once per document. */
   readonly lookUp: (text: string) => Listing;
   /**
    * Refuses a viewer's document that is not on an enforced list. Call it before the document is parsed.

@@ -4,7 +4,7 @@ import { startOfDay } from '../../parse/dates.ts';
 import type { Page } from '../../service/service.ts';
 import { type Connection, type ConnectionArguments, readFirst, toEdge } from './connection.ts';
 import type { ListCursors } from './list-cursor.ts';
-import { maxPageSize, type PageRange, type Reading, readPlaces } from './pages.ts';
+import { maxPageSize, type PageRange, type Reading, readPlaces } from './paged-connection.ts';
 
 /** A list in numbered pages whose newest rows come first, so that it grows at its head. */
 export interface NewestFirstList<Node> {

@@ -1,7 +1,6 @@
 import type { Page } from '../../service/service.ts';
 import { type Connection, type ConnectionArguments, readList, toConnection } from './connection.ts';
 import type { ListCursors } from './list-cursor.ts';
-import { type PageRange, placeOf, readPlaces } from './pages.ts';
 
 /**
  * A connection over a list that the service pages by offset and limit. Its cursors are places: they are stable
@@ -50,4 +49,119 @@ export async function pagedConnection<Node>(
     hasNextPage: rows.length > 0 && (hasMoreRows || hasMorePages),
     totalCount,
   });
+}
+
+/** The largest page that the service gives (specification, Limits). */
+export const maxPageSize = 100;
+
+/** A page of the service's page-number style. */
+export interface PageRange {
+  readonly page: number;
+  readonly size: number;
+}
+
+interface PagePlan {
+  readonly size: number;
+  readonly firstPage: number;
+  readonly pages: readonly number[];
+  /** Rows of the first page that stand before the stretch. */
+  readonly skip: number;
+}
+
+interface ReadPlan extends PagePlan {
+  /** The end of what was read: one past the place of the last row. */
+  readonly readThrough: number;
+}
+
+/** What was read of a list in numbered pages: at least the stretch that was asked for, where there is so much. */
+export interface Reading<Node> {
+  /** The rows by their places in the whole list. */
+  readonly places: ReadonlyMap<number, Node | null>;
+  readonly totalCount: number | null;
+  /** Whether the list goes on behind all that was read. */
+  readonly hasMorePages: boolean;
+  /** As of `Page`. */
+  readonly ignoresBound: boolean;
+}
+
+/**
+ * Reads `count` rows (1 to 100) of a list in numbered pages from the place `start` on. A stretch that no single
+ * page covers is read as two neighbouring pages; nothing is asked for just to look ahead.
+ */
+export async function readPlaces<Node>(
+  start: number,
+  count: number,
+  fetch: (range: PageRange) => Promise<Page<Node>>,
+): Promise<Reading<Node>> {
+  const plan = planPages(start, count);
+  const pages = await Promise.all(plan.pages.map((page) => fetch({ page, size: plan.size })));
+  const places = new Map<number, Node | null>();
+  for (const [index, page] of pages.entries()) {
+    const asked = (plan.firstPage - 1 + index) * plan.size;
+    const place = placeOf(page, { start: asked, size: plan.size });
+    for (const [offset, row] of page.rows.entries()) places.set(place + offset, row);
+  }
+  const readThrough = Math.max(0, ...[...places.keys()].map((place) => place + 1));
+  const readPlan = { ...plan, readThrough };
+  const totalCount = pages.some(hidesRows) ? null : countAll(pages.at(-1), readPlan);
+  return {
+    places,
+    totalCount,
+    hasMorePages: hasMorePages(pages.at(-1), readPlan, totalCount),
+    ignoresBound: pages.some((page) => page.ignoresBound === true),
+  };
+}
+
+/**
+ * The place of a page's first row in the whole list. The service may not page at all (the specification shows no
+ * parameters): then it says another place than was asked for, or sends more than was asked for: the whole list.
+ */
+function placeOf(page: Page<unknown>, asked: { readonly start: number; readonly size: number }): number {
+  if (page.from !== null && page.from <= asked.start) return page.from;
+  const isWholeList = page.rows.length > asked.size && page.rows.length >= (page.total ?? 0);
+  return isWholeList ? 0 : asked.start;
+}
+
+/**
+ * The pages that cover `[start, start + count)`: one page where some size up to 100 does it with at most twice
+ * the rows wanted, else two pages of size `count`.
+ */
+export function planPages(start: number, count: number): PagePlan {
+  const largest = Math.min(maxPageSize, count * 2);
+  for (let size = count; size <= largest; size += 1) {
+    const firstPage = Math.floor(start / size) + 1;
+    if (start + count <= firstPage * size) {
+      return { size, firstPage, pages: [firstPage], skip: start - (firstPage - 1) * size };
+    }
+  }
+  const firstPage = Math.floor(start / count) + 1;
+  return { size: count, firstPage, pages: [firstPage, firstPage + 1], skip: start - (firstPage - 1) * count };
+}
+
+function hasMorePages(page: Page<unknown> | undefined, plan: ReadPlan, totalCount: number | null): boolean {
+  const lastRead = plan.pages.at(-1) ?? plan.firstPage;
+  if (page === undefined) return false;
+  if (page.pages !== null) return lastRead < page.pages;
+  if (totalCount !== null) return Math.max(lastRead * plan.size, plan.readThrough) < totalCount;
+  return page.rows.length >= plan.size;
+}
+
+/**
+ * The size of the whole list. `total` of some lists counts the returned page only (public service), so it is
+ * believed only where `pages` or what was read agrees with it.
+ */
+function countAll(page: Page<unknown> | undefined, plan: ReadPlan): number | null {
+  if (page === undefined) return null;
+  const lastRead = plan.pages.at(-1) ?? plan.firstPage;
+  const isLastPage = page.pages === null ? page.rows.length < plan.size : lastRead >= page.pages;
+  if (isLastPage && page.rows.length > 0) return plan.readThrough;
+  if (page.total === null) return null;
+  const agrees = page.pages === null || Math.ceil(page.total / plan.size) === page.pages;
+  // Fewer than the rows before: also what an answer "there is no such page" would say.
+  return agrees && page.total >= plan.readThrough ? page.total : null;
+}
+
+/** Rows of others were left out and the total with them: counting places would bring it back. */
+function hidesRows(page: Page<unknown>): boolean {
+  return page.total === null && page.rows.includes(null);
 }

@@ -1,8 +1,8 @@
+import { createHash } from 'node:crypto';
 import { type GatewayError, isGatewayError } from '../../errors.ts';
 import type { Log } from '../../log.ts';
-import { answerLaunchPage } from './launch-page.ts';
 
-/** Why nobody is sent on; each has a page of its own (launch-page.ts). */
+/** Why nobody is sent on; each has a page of its own. */
 export type LaunchRefusal =
   | 'BAD_REQUEST'
   | 'FORBIDDEN'
@@ -90,4 +90,82 @@ function refusalOf({ code }: GatewayError): LaunchRefusal {
     default:
       return 'UPSTREAM_UNAVAILABLE';
   }
+}
+
+/** What a person is told, and the status a program sees. Nothing of the request stands in any of it. */
+interface PageText {
+  readonly status: number;
+  readonly title: string;
+  readonly text: string;
+}
+
+const again = 'Please close this tab, go back to the page you came from and try again.';
+const later = 'Please close this tab and try again in a few minutes.';
+const ask = 'Please close this tab and ask the people whose page you came from.';
+
+const pages: Readonly<Record<LaunchRefusal, PageText>> = {
+  BAD_REQUEST: {
+    status: 400,
+    title: 'This page opens by itself',
+    text: `There is nothing to open here. ${again}`,
+  },
+  FORBIDDEN: { status: 403, title: 'The portal cannot be opened from there', text: ask },
+  NOT_FOUND: {
+    status: 404,
+    title: 'This way to the portal has ended',
+    text: `It works once, and for half a minute. ${again}`,
+  },
+  DEMOGRAPHICS_MISSING: {
+    status: 422,
+    title: 'Some of your details are missing',
+    text: `The portal needs them before it can be opened. ${ask}`,
+  },
+  PORTAL_URL_REJECTED: { status: 422, title: 'The portal could not be opened', text: ask },
+  FEATURE_NOT_ENABLED: { status: 403, title: 'The portal is not available here', text: ask },
+  PORTAL_URL_REFUSED: { status: 502, title: 'The portal could not be opened', text: ask },
+  UPSTREAM_TIMEOUT: { status: 504, title: 'The portal did not answer in time', text: later },
+  UPSTREAM_RATE_LIMITED: { status: 503, title: 'The portal is busy', text: later },
+  UPSTREAM_UNAVAILABLE: { status: 502, title: 'The portal cannot be reached', text: later },
+  EVENT_LOG_UNAVAILABLE: { status: 503, title: 'The portal cannot be opened now', text: later },
+  INTERNAL: { status: 500, title: 'Something went wrong', text: later },
+};
+
+const style = `:root{color-scheme:light dark;font:1.125rem/1.5 system-ui,sans-serif}
+body{margin:0;background:#fff;color:#1d2b30}@media(prefers-color-scheme:dark){body{background:#12191c;color:#e4edf0}}
+main{max-width:32rem;margin:20vh auto 0;padding:0 1.25rem}h1{font-size:1.375rem;line-height:1.3}`;
+const styleHash = createHash('sha256').update(style).digest('base64');
+
+const headers = {
+  'content-type': 'text/html; charset=utf-8',
+  'cache-control': 'no-store',
+  'content-security-policy': `default-src 'none'; style-src 'sha256-${styleHash}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
+  'referrer-policy': 'no-referrer',
+  'x-content-type-options': 'nosniff',
+} as const;
+
+/**
+ * A page in plain words for whoever could not be sent on: no script, kept by nobody, framed by nobody. The code is
+ * there for people who help; it is one of docs/errors.md.
+ */
+function answerLaunchPage(code: LaunchRefusal, retryAfterMs?: number): Response {
+  const { status, title, text } = pages[code];
+  const wait = retryAfterMs === undefined ? {} : { 'retry-after': String(Math.ceil(retryAfterMs / 1000)) };
+  const page = `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${title}</title>
+<style>${style}</style>
+</head>
+<body>
+<main>
+<h1>${title}</h1>
+<p>${text}</p>
+<p><small>Code: ${code}</small></p>
+</main>
+</body>
+</html>
+`;
+  return new Response(page, { status, headers: { ...headers, ...wait } });
 }

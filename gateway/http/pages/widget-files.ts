@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { streamShared } from '../shared-bytes.ts';
+import { streamShared } from '../responses.ts';
 
 const contentTypes: Readonly<Record<string, string>> = {
   js: 'text/javascript; charset=utf-8',

@@ -1,8 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { type ConnectionArguments, connectionCost } from '../../../gateway/graph/pagination/connection.ts';
-import { offsetConnection, pagedConnection } from '../../../gateway/graph/pagination/paged-connection.ts';
-import { type PageRange, planPages } from '../../../gateway/graph/pagination/pages.ts';
+import {
+  offsetConnection,
+  type PageRange,
+  pagedConnection,
+  planPages,
+} from '../../../gateway/graph/pagination/paged-connection.ts';
 import type { Page } from '../../../gateway/service/service.ts';
 import { badCursorsOf, cursorsOf, nodesOf, rowsOf, walk } from './lists.ts';
 

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage } from 'node:http';
 import { connect } from 'node:net';
 import { expect, test } from 'vitest';
-import { readBody } from '../../gateway/http/plain-request.ts';
+import { readBody } from '../../gateway/http/direct-request.ts';
 import { listenAnywhere } from '../support/listening.ts';
 
 test('the body of a client that has left before anybody reads it is told to be gone', async () => {

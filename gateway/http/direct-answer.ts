@@ -1,11 +1,11 @@
 import { type ExecutionResult, type GraphQLError, type GraphQLSchema, getOperationAST } from 'graphql';
 import type { Caller } from '../auth/caller.ts';
-import type { DocumentCache } from '../execution/document/document-cache.ts';
+import type { DocumentCache } from '../execution/document/prepared-document.ts';
 import { describeAnswer, formatForStream, type Mask } from '../execution/mask.ts';
 import type { RunOperation } from '../execution/run-operation.ts';
 import type { Basis } from '../service/basis.ts';
+import { type MediaType, type PlainParams, type PlainRequest, readParams } from './direct-request.ts';
 import type { RawHeaders } from './headers.ts';
-import { type MediaType, type PlainParams, type PlainRequest, readParams } from './plain-request.ts';
 import type { CreateContext } from './yoga.ts';
 
 /** An ordinary request of a caller who has been let in: all that its answer depends on, and its exact bytes. */
