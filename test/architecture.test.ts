@@ -53,7 +53,12 @@ function filesOf(prefixes: string, among: string): RegExp {
  */
 function roomsOf(concept: string): readonly Room[] {
   const known = [concept, leftOf(concept)].join('|');
-  const rest = [errors, dates, /^gateway\/service\/(service|refusal)\.ts$/, /^gateway\/domain\/parse\.ts$/];
+  const rest = [
+    errors,
+    dates,
+    /^gateway\/service\/(service|refusal)\.ts$/,
+    /^gateway\/domain\/(parse|request-body)\.ts$/,
+  ];
   const actions = [
     errors,
     dates,
@@ -153,7 +158,7 @@ const rooms: readonly Room[] = [
     ],
   },
   {
-    files: /^gateway\/domain\/parse\.ts$/,
+    files: /^gateway\/domain\/(parse|request-body)\.ts$/,
     may: [dates, /^gateway\/service\/(service|unreadable)\.ts$/],
   },
   { files: /^gateway\/domain\/settle\.ts$/, may: [errors] },

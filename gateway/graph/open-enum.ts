@@ -1,7 +1,7 @@
 import { builder } from './builder.ts';
 
 /**
- * A GraphQL enum over values that the service may extend at any time. It is always shown as a pair: `x`, null
+ * A GraphQL enum over values that the service may extend at any time. `openEnumFields` shows it as a pair: `x`, null
  * when the value is not one of these, and `xRaw`, the text as sent.
  */
 export interface OpenEnum<Value extends string> {
@@ -34,5 +34,53 @@ export function openEnum<Value extends string>(
       const upper = raw?.toUpperCase() ?? '';
       return isKnown(upper) ? upper : null;
     },
+  };
+}
+
+type Fields<Parent> = PothosSchemaTypes.ObjectFieldBuilder<typeof builder.$inferSchemaTypes, Parent>;
+
+interface Pair<Name extends string> {
+  readonly name: Name;
+  /** The description of the field `name`. */
+  readonly description: string;
+  /** The description of the field `nameRaw`. */
+  readonly raw: string;
+  /** Whether the parent always has a text: then `nameRaw` is not nullable. */
+  readonly isRequired?: boolean;
+}
+
+interface PairWithRead<Parent> extends Pair<string> {
+  /** Finds the text of the service, for a parent that has no property of that name. */
+  readonly read: (parent: Parent) => string | null;
+}
+
+/** The fields that show an open enum: `x`, null when the value is not one of the enum, and `xRaw`, the text as sent. */
+export function openEnumFields<Name extends string, Parent extends Readonly<Record<Name, string | null>>>(
+  t: Fields<Parent>,
+  values: OpenEnum<string>,
+  pair: Pair<Name>,
+): ReturnType<typeof definePair<Parent>>;
+export function openEnumFields<Parent>(
+  t: Fields<Parent>,
+  values: OpenEnum<string>,
+  pair: PairWithRead<Parent>,
+): ReturnType<typeof definePair<Parent>>;
+export function openEnumFields<Parent extends Readonly<Record<string, string | null>>>(
+  t: Fields<Parent>,
+  values: OpenEnum<string>,
+  pair: Pair<string> & Partial<PairWithRead<Parent>>,
+) {
+  return definePair(t, values, { read: (parent) => parent[pair.name] ?? null, ...pair });
+}
+
+function definePair<Parent>(t: Fields<Parent>, values: OpenEnum<string>, pair: PairWithRead<Parent>) {
+  const { name, description, raw, isRequired = false, read } = pair;
+  return {
+    [name]: t.field({
+      type: values.ref,
+      description,
+      resolve: (parent) => values.known(read(parent)),
+    }),
+    [`${name}Raw`]: t.string({ nullable: !isRequired, description: raw, resolve: read }),
   };
 }

@@ -1,4 +1,4 @@
-import { builder } from './builder.ts';
+import { isGatewayError } from '../errors.ts';
 
 /** The closed set of refusals, and what each one means. Every code stands in docs/errors.md (tested). */
 export const refusalCodes = {
@@ -53,63 +53,6 @@ export interface IdempotencyConflict extends UserError {
   readonly kind: 'IdempotencyConflict';
 }
 
-export const userErrorRef = builder.interfaceRef<UserError>('UserError').implement({
-  description: 'A refusal that a program can branch on and a person can read.',
-  fields: (t) => ({
-    code: t.exposeString('code', {
-      nullable: false,
-      description: 'A stable code in capitals, such as NOT_FOUND.',
-    }),
-    message: t.exposeString('message', {
-      nullable: false,
-      description: 'A sentence for a person, in English.',
-    }),
-  }),
-  resolveType: (error) => error.kind,
-});
-
-export const inputIssueRef = builder.objectRef<InputIssue>('InputIssue').implement({
-  description: 'One thing that is wrong with an input. Never repeats the value itself.',
-  fields: (t) => ({
-    path: t.stringList({
-      nullable: false,
-      description: 'Where in the input, in the names of this schema.',
-      resolve: (issue) => [...issue.path],
-    }),
-    message: t.exposeString('message', { nullable: false, description: 'What is wrong there.' }),
-  }),
-});
-
-export const inputRejectedRef = builder.objectRef<InputRejected>('InputRejected').implement({
-  description: 'The input was refused, by the gateway or by the service; nothing was done.',
-  interfaces: [userErrorRef],
-  fields: (t) => ({
-    issues: t.field({
-      type: [inputIssueRef],
-      nullable: false,
-      description: 'What is wrong, as far as it was said.',
-      resolve: (error) => error.issues,
-    }),
-  }),
-});
-
-export const notFoundRef = builder.objectRef<NotFound>('NotFound').implement({
-  description: 'What the input names does not exist, or the caller may not see it: the two look the same.',
-  interfaces: [userErrorRef],
-});
-
-export const featureNotEnabledRef = builder.objectRef<FeatureNotEnabled>('FeatureNotEnabled').implement({
-  description: 'The service has not enabled this feature for the team.',
-  interfaces: [userErrorRef],
-});
-
-export const idempotencyConflictRef = builder
-  .objectRef<IdempotencyConflict>('IdempotencyConflict')
-  .implement({
-    description: 'The idempotency key was used before with another input; nothing was done.',
-    interfaces: [userErrorRef],
-  });
-
 export function notFound(what: string): NotFound {
   return { kind: 'NotFound', code: 'NOT_FOUND', message: `There is no such ${what}.` };
 }
@@ -145,6 +88,20 @@ export function idempotencyConflict(): IdempotencyConflict {
     code: 'IDEMPOTENCY_CONFLICT',
     message: 'This idempotencyKey was used before with another input. Use a new key for a new request.',
   };
+}
+
+/**
+ * The service's refusal of a write as data.
+ * @param names what is called otherwise here than there, by the service's name
+ * @throws the error itself when it is no refusal
+ */
+export function toRefusal(
+  error: unknown,
+  names: Readonly<Record<string, string>> = {},
+): InputRejected | FeatureNotEnabled {
+  if (isGatewayError(error, 'UPSTREAM_FORBIDDEN')) return featureNotEnabled();
+  if (isGatewayError(error, 'UPSTREAM_REJECTED')) return inputRejected(toInputIssues(error.issues, names));
+  throw error;
 }
 
 /**

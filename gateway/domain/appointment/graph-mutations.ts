@@ -1,7 +1,13 @@
 import { readUuid } from '../../graph/arguments.ts';
 import { builder } from '../../graph/builder.ts';
+import {
+  featureNotEnabledRef,
+  inputRejectedRef,
+  mutationResult,
+  notFoundRef,
+  userErrorRef,
+} from '../../graph/mutation-result.ts';
 import { findContradictions, readOpen } from '../../graph/open-input.ts';
-import { featureNotEnabledRef, inputRejectedRef, notFoundRef, userErrorRef } from '../../graph/user-error.ts';
 import { orderRef } from '../order/read/graph.ts';
 import { orderStatusRef } from '../order/read/graph-status.ts';
 import { getOrder } from '../order/read/rest.ts';
@@ -62,11 +68,14 @@ const refusedRef = builder.objectRef<AppointmentRefused>('AppointmentRefused').i
   }),
 });
 
-const appointmentResult = builder.unionType('AppointmentResult', {
-  description: 'What came of changing an appointment.',
-  types: [acceptedRef, slotUnavailableRef, refusedRef, inputRejectedRef, notFoundRef, featureNotEnabledRef],
-  resolveType: (result) => result.kind,
-});
+const appointmentResult = mutationResult('AppointmentResult', 'What came of changing an appointment.', [
+  acceptedRef,
+  slotUnavailableRef,
+  refusedRef,
+  inputRejectedRef,
+  notFoundRef,
+  featureNotEnabledRef,
+]);
 
 const appointmentNotes =
   'What the visitor is to know about this appointment: 1,000 characters at most, new with each reschedule.';

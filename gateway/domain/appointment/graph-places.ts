@@ -1,7 +1,7 @@
 import { builder } from '../../graph/builder.ts';
 import type { GraphContext } from '../../graph/context.ts';
 import { upstreamCallCost } from '../../graph/cost.ts';
-import { openEnum } from '../../graph/open-enum.ts';
+import { openEnum, openEnumFields } from '../../graph/open-enum.ts';
 import { addressRef } from '../address/graph.ts';
 import { loadOrder, orderRef } from '../order/read/graph.ts';
 import type { Order } from '../order/read/rest.ts';
@@ -57,14 +57,11 @@ function knownCapabilities(raw: readonly string[]) {
 const providerRef = builder.objectRef<PhlebotomyProvider>('PhlebotomyProvider').implement({
   description: 'A provider that visits patients in an area.',
   fields: (t) => ({
-    provider: t.field({
-      type: appointmentProvider.ref,
+    ...openEnumFields(t, appointmentProvider, {
+      name: 'provider',
       description: 'Which one; null when it is not one of these.',
-      resolve: ({ provider }) => appointmentProvider.known(provider),
-    }),
-    providerRaw: t.exposeString('provider', {
-      nullable: false,
-      description: 'Which one, as the service sent it.',
+      raw: 'Which one, as the service sent it.',
+      isRequired: true,
     }),
     serviceTypes: t.field({
       type: [serviceType.ref],

@@ -2,7 +2,7 @@ import { builder } from '../../graph/builder.ts';
 import { type GraphContext, type LoaderKind, loadEach } from '../../graph/context.ts';
 import { upstreamCallCost } from '../../graph/cost.ts';
 import { needsScope } from '../../graph/needs-scope.ts';
-import { openEnum } from '../../graph/open-enum.ts';
+import { openEnum, openEnumFields } from '../../graph/open-enum.ts';
 import { addressRef } from '../address/graph.ts';
 import { loadOrder, orderRef } from '../order/read/graph.ts';
 import type { CurrentOrder, Order } from '../order/read/rest.ts';
@@ -62,14 +62,11 @@ const appointmentEventRef = builder.objectRef<AppointmentEvent>('AppointmentEven
   description: 'Something that happened to an appointment.',
   fields: (t) => ({
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it happened.' }),
-    status: t.field({
-      type: appointmentEventStatus.ref,
+    ...openEnumFields(t, appointmentEventStatus, {
+      name: 'status',
       description: 'What happened; null when it is not one of these.',
-      resolve: (event) => appointmentEventStatus.known(event.status),
-    }),
-    statusRaw: t.exposeString('status', {
-      nullable: false,
-      description: 'What happened, as the service sent it.',
+      raw: 'What happened, as the service sent it.',
+      isRequired: true,
     }),
     details: t.field({
       type: 'JSON',
@@ -90,31 +87,25 @@ appointmentRef.implement({
       description: 'Id of the transaction that the order belongs to (uuid).',
     }),
     userId: t.exposeID('userId', { description: 'Id of the user it is for.' }),
-    type: t.field({
-      type: appointmentType.ref,
+    ...openEnumFields(t, appointmentType, {
+      name: 'type',
       description: 'Where it takes place; null when the kind is not one of these.',
-      resolve: (appointment) => appointmentType.known(appointment.type),
+      raw: 'The kind as the service sent it.',
     }),
-    typeRaw: t.exposeString('type', { description: 'The kind as the service sent it.' }),
-    provider: t.field({
-      type: appointmentProvider.ref,
+    ...openEnumFields(t, appointmentProvider, {
+      name: 'provider',
       description: 'Who takes the sample; null when the provider is not one of these.',
-      resolve: (appointment) => appointmentProvider.known(appointment.provider),
+      raw: 'The provider as the service sent it.',
     }),
-    providerRaw: t.exposeString('provider', { description: 'The provider as the service sent it.' }),
-    status: t.field({
-      type: appointmentStatus.ref,
+    ...openEnumFields(t, appointmentStatus, {
+      name: 'status',
       description: 'Where it stands; null when the status is not one of these.',
-      resolve: (appointment) => appointmentStatus.known(appointment.status),
+      raw: 'The status as the service sent it.',
     }),
-    statusRaw: t.exposeString('status', { description: 'The status as the service sent it.' }),
-    eventStatus: t.field({
-      type: appointmentEventStatus.ref,
+    ...openEnumFields(t, appointmentEventStatus, {
+      name: 'eventStatus',
       description: 'What happened to it last; null when it is not one of these.',
-      resolve: (appointment) => appointmentEventStatus.known(appointment.eventStatus),
-    }),
-    eventStatusRaw: t.exposeString('eventStatus', {
-      description: 'What happened to it last, as the service sent it.',
+      raw: 'What happened to it last, as the service sent it.',
     }),
     eventData: t.field({
       type: 'JSON',

@@ -1,5 +1,6 @@
 import type { Service } from '../../service/service.ts';
 import type { CurrentOrder } from '../order/read/rest.ts';
+import { toRequestBody } from '../request-body.ts';
 import { type Appointment, type AppointmentKind, appointmentPath, parseAppointment } from './rest.ts';
 
 /** An address in the United States, where at-home appointments take place. */
@@ -44,23 +45,8 @@ export interface Visit {
 }
 
 /** The address in the service's spelling. */
-export function toServiceAddress(address: VisitAddress) {
-  return {
-    first_line: address.firstLine,
-    ...(address.secondLine === null ? {} : { second_line: address.secondLine }),
-    city: address.city,
-    state: address.state,
-    zip_code: address.zip,
-    ...(address.accessNotes === null ? {} : { access_notes: address.accessNotes }),
-  };
-}
-
-function toBody({ bookingKey, appointmentNotes }: Booking) {
-  return { booking_key: bookingKey, ...toNotes(appointmentNotes) };
-}
-
-function toNotes(notes: string | null) {
-  return notes === null ? {} : { appointment_notes: notes };
+export function toServiceAddress({ zip, ...address }: VisitAddress) {
+  return toRequestBody({ ...address, zipCode: zip });
 }
 
 interface Change {
@@ -87,22 +73,18 @@ function change(service: Service, { kind, order }: Visit, { name, method, body, 
 
 /** Books a slot for a visit at home (`POST /v3/order/{order_id}/phlebotomy/appointment/book`). */
 export function bookAppointment(service: Service, visit: Visit, booking: Booking) {
-  return change(service, visit, { name: 'book', method: 'POST', body: toBody(booking) });
+  return change(service, visit, { name: 'book', method: 'POST', body: toRequestBody(booking) });
 }
 
 /** Books a slot at a service center (`POST /v3/order/{order_id}/psc/appointment/book`). */
 export function bookCenterAppointment(service: Service, visit: Visit, booking: CenterBooking) {
-  const { asyncConfirmation, reference } = booking;
-  const body = {
-    ...toBody(booking),
-    ...(asyncConfirmation === null ? {} : { async_confirmation: asyncConfirmation }),
-  };
-  // Only successes are kept: a stored refusal would be given back for days.
+  const { reference, ...body } = booking;
+  // Only successes are stored: a stored refusal would be given back for days.
   const headers = { 'x-idempotency-key': reference ?? '', 'x-idempotency-error': 'no-cache' };
   return change(service, visit, {
     name: 'book',
     method: 'POST',
-    body,
+    body: toRequestBody(body),
     ...(reference === null ? {} : { headers }),
   });
 }
@@ -110,13 +92,13 @@ export function bookCenterAppointment(service: Service, visit: Visit, booking: C
 /** Asks a provider that names the time itself (`POST .../phlebotomy/appointment/request`). */
 export function requestAppointment(service: Service, visit: Visit, request: AppointmentRequest) {
   const { address, provider, appointmentNotes } = request;
-  const body = { address: toServiceAddress(address), provider, ...toNotes(appointmentNotes) };
+  const body = { address: toServiceAddress(address), ...toRequestBody({ provider, appointmentNotes }) };
   return change(service, visit, { name: 'request', method: 'POST', body });
 }
 
 /** Moves an appointment to another slot (`PATCH .../appointment/reschedule`). */
 export function rescheduleAppointment(service: Service, visit: Visit, booking: Booking) {
-  return change(service, visit, { name: 'reschedule', method: 'PATCH', body: toBody(booking) });
+  return change(service, visit, { name: 'reschedule', method: 'PATCH', body: toRequestBody(booking) });
 }
 
 /** Cancels an appointment (`PATCH .../appointment/cancel`); the service spells the two kinds' bodies differently. */
@@ -125,6 +107,6 @@ export function cancelAppointment(service: Service, visit: Visit, cancellation: 
   const body =
     visit.kind === 'patient_service_center'
       ? { cancellationReasonId, ...(notes === null ? {} : { note: notes }) }
-      : { cancellation_reason_id: cancellationReasonId, ...(notes === null ? {} : { notes }) };
+      : toRequestBody({ cancellationReasonId, notes });
   return change(service, visit, { name: 'cancel', method: 'PATCH', body });
 }

@@ -1,6 +1,6 @@
 import { readOptionalUuid } from '../../graph/arguments.ts';
 import { builder } from '../../graph/builder.ts';
-import { openEnum } from '../../graph/open-enum.ts';
+import { openEnum, openEnumFields } from '../../graph/open-enum.ts';
 import { requireTeam } from '../viewer/graph.ts';
 import {
   type AllowedBilling,
@@ -44,18 +44,16 @@ const labAccountRef = builder.objectRef<LabAccount>('LabAccount').implement({
     id: t.exposeID('id', { nullable: false, description: "The service's id of the account (uuid)." }),
     labSlug: t.exposeString('labSlug', { description: 'Stable identifier of the lab, as in Lab.slug.' }),
     orgId: t.exposeID('orgId', { description: 'Id of the organization it belongs to.' }),
-    status: t.field({
-      type: labAccountStatus.ref,
+    ...openEnumFields(t, labAccountStatus, {
+      name: 'status',
       description: 'Whether orders can be placed on it; null when the status is not one of these.',
-      resolve: (account) => labAccountStatus.known(account.status),
+      raw: 'The status as the service sent it.',
     }),
-    statusRaw: t.exposeString('status', { description: 'The status as the service sent it.' }),
-    delegatedFlow: t.field({
-      type: delegatedFlow.ref,
+    ...openEnumFields(t, delegatedFlow, {
+      name: 'delegatedFlow',
       description: 'Whose physicians order; null when the flow is not one of these.',
-      resolve: (account) => delegatedFlow.known(account.delegatedFlow),
+      raw: 'The flow as the service sent it.',
     }),
-    delegatedFlowRaw: t.exposeString('delegatedFlow', { description: 'The flow as the service sent it.' }),
     suppliesOwnPhysicians: t.boolean({
       description:
         "Whether orders on it must name the team's own physician; null when the flow is not a known one.",

@@ -3,7 +3,6 @@ import { GatewayError, isGatewayError } from '../../errors.ts';
 import type { GraphContext } from '../../graph/context.ts';
 import {
   type FeatureNotEnabled,
-  featureNotEnabled,
   type IdempotencyConflict,
   type InputIssue,
   type InputRejected,
@@ -11,7 +10,7 @@ import {
   inputRejected,
   type NotFound,
   notFound,
-  toInputIssues,
+  toRefusal,
 } from '../../graph/user-error.ts';
 import { checkFiles } from './actions-files.ts';
 import { createLabReport, type LabReport, type NewLabReport, readLabReport } from './rest.ts';
@@ -74,9 +73,10 @@ export async function submitLabReport(
     if (outcome.kind === 'nothing' || !service.mayShow(asked)) return notFound('user');
     return { kind: 'LabReportCreated', labReport: readCreated(outcome.answer, userId) };
   } catch (error) {
-    if (isGatewayError(error, 'UPSTREAM_FORBIDDEN')) return featureNotEnabled();
-    if (isGatewayError(error, 'UPSTREAM_REJECTED')) return inputRejected(toIssues(error));
-    throw error;
+    if (isGatewayError(error, 'UPSTREAM_REJECTED') && error.status === 413) {
+      return inputRejected([{ path: ['files'], message: 'The service does not take files as large.' }]);
+    }
+    return toRefusal(error, { file: 'files' });
   }
 }
 
@@ -98,13 +98,6 @@ function requireRightToUpload({ service }: GraphContext): void {
 function findKeyFault(idempotencyKey: string): readonly InputIssue[] {
   if (idempotencyKey.trim() !== '' && idempotencyKey.length <= 255) return [];
   return [{ path: ['idempotencyKey'], message: 'Give 1 to 255 characters, new for each new report.' }];
-}
-
-/** What the service refused, in the names of the input; the part it calls `file` is `files` here. */
-function toIssues(error: GatewayError): readonly InputIssue[] {
-  if (error.status === 413)
-    return [{ path: ['files'], message: 'The service does not take files as large.' }];
-  return toInputIssues(error.issues, { file: 'files' });
 }
 
 /** Different for every different upload; the files are read through, not gathered. */

@@ -4,8 +4,9 @@ import {
   featureNotEnabledRef,
   idempotencyConflictRef,
   inputRejectedRef,
+  mutationResult,
   notFoundRef,
-} from '../../graph/user-error.ts';
+} from '../../graph/mutation-result.ts';
 import { type LabReportCreated, submitLabReport } from './actions.ts';
 import { labReportRef } from './graph.ts';
 
@@ -40,11 +41,11 @@ const labReportCreatedRef = builder.objectRef<LabReportCreated>('LabReportCreate
   }),
 });
 
-const createLabReportResult = builder.unionType('CreateLabReportResult', {
-  description: 'What came of uploading a lab report.',
-  types: [labReportCreatedRef, inputRejectedRef, idempotencyConflictRef, notFoundRef, featureNotEnabledRef],
-  resolveType: (result) => result.kind,
-});
+const createLabReportResult = mutationResult(
+  'CreateLabReportResult',
+  'What came of uploading a lab report.',
+  [labReportCreatedRef, inputRejectedRef, idempotencyConflictRef, notFoundRef, featureNotEnabledRef],
+);
 
 builder.mutationField('createLabReport', (t) =>
   t.field({

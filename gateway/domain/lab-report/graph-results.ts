@@ -1,5 +1,5 @@
 import { builder } from '../../graph/builder.ts';
-import { openEnum } from '../../graph/open-enum.ts';
+import { openEnum, openEnumFields } from '../../graph/open-enum.ts';
 import { interpretation } from '../order/read/graph.ts';
 import type { LabReportResult, LoincMatch } from './rest.ts';
 
@@ -64,14 +64,10 @@ export const labReportResultRef = builder.objectRef<LabReportResult>('LabReportR
   fields: (t) => ({
     name: t.exposeString('name', { description: 'Name of the test, as the report has it.' }),
     value: t.exposeString('value', { description: 'The value as text, not always a number.' }),
-    type: t.field({
-      type: resultType.ref,
+    ...openEnumFields(t, resultType, {
+      name: 'type',
       description: 'What kind of value it is; null when the kind is not one of these.',
-      resolve: (result) => resultType.known(result.type),
-    }),
-    typeRaw: t.string({
-      description: 'The kind of value as the service sent it.',
-      resolve: (result) => result.type,
+      raw: 'The kind of value as the service sent it.',
     }),
     unit: t.exposeString('unit', { description: 'The unit of the value and its range.' }),
     minRange: t.exposeFloat('minRange', {
@@ -86,51 +82,31 @@ export const labReportResultRef = builder.objectRef<LabReportResult>('LabReportR
     isBelowRange: t.exposeBoolean('isBelowRange', {
       description: 'Whether it is below the lowest expected value.',
     }),
-    interpretation: t.field({
-      type: interpretation.ref,
+    ...openEnumFields(t, interpretation, {
+      name: 'interpretation',
       description: 'What the value means; null when the interpretation is not one of these.',
-      resolve: (result) => interpretation.known(result.interpretation),
+      raw: 'The interpretation as the service sent it.',
     }),
-    interpretationRaw: t.string({
-      description: 'The interpretation as the service sent it.',
-      resolve: (result) => result.interpretation,
-    }),
-    sampleType: t.field({
-      type: sampleType.ref,
+    ...openEnumFields(t, sampleType, {
+      name: 'sampleType',
       description: 'What it was measured in; null when that is not one of these.',
-      resolve: (result) => sampleType.known(result.sampleType),
+      raw: 'What it was measured in, as the service sent it.',
     }),
-    sampleTypeRaw: t.string({
-      description: 'What it was measured in, as the service sent it.',
-      resolve: (result) => result.sampleType,
-    }),
-    measurementKind: t.field({
-      type: measurementKind.ref,
+    ...openEnumFields(t, measurementKind, {
+      name: 'measurementKind',
       description: 'How it came about; null when that is not one of these.',
-      resolve: (result) => measurementKind.known(result.measurementKind),
+      raw: 'How it came about, as the service sent it.',
     }),
-    measurementKindRaw: t.string({
-      description: 'How it came about, as the service sent it.',
-      resolve: (result) => result.measurementKind,
-    }),
-    sensitivity: t.field({
-      type: sensitivity.ref,
+    ...openEnumFields(t, sensitivity, {
+      name: 'sensitivity',
       description: 'Whether the test was of the sensitive kind; null when that is not one of these.',
-      resolve: (result) => sensitivity.known(result.sensitivity),
-    }),
-    sensitivityRaw: t.string({
-      description: 'The sensitivity as the service sent it.',
-      resolve: (result) => result.sensitivity,
+      raw: 'The sensitivity as the service sent it.',
     }),
     panelName: t.exposeString('panelName', { description: 'The panel it stood under in the report.' }),
-    loincMatchStatus: t.field({
-      type: matchStatus.ref,
+    ...openEnumFields(t, matchStatus, {
+      name: 'loincMatchStatus',
       description: 'How sure its LOINC code is; null when that is not one of these.',
-      resolve: (result) => matchStatus.known(result.loincMatchStatus),
-    }),
-    loincMatchStatusRaw: t.string({
-      description: 'How sure its LOINC code is, as the service sent it.',
-      resolve: (result) => result.loincMatchStatus,
+      raw: 'How sure its LOINC code is, as the service sent it.',
     }),
     loincMatches: t.field({
       type: [loincMatchRef],

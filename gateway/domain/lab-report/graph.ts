@@ -3,7 +3,7 @@ import { builder } from '../../graph/builder.ts';
 import type { GraphContext } from '../../graph/context.ts';
 import { upstreamCallCost } from '../../graph/cost.ts';
 import { needsScope } from '../../graph/needs-scope.ts';
-import { openEnum } from '../../graph/open-enum.ts';
+import { openEnum, openEnumFields } from '../../graph/open-enum.ts';
 import { loadUser, userRef } from '../user/graph.ts';
 import { labReportResultRef } from './graph-results.ts';
 import { getLabReport, type LabReport, type LabReportData } from './rest.ts';
@@ -117,23 +117,15 @@ export const labReportRef = builder.objectRef<LabReport>('LabReport').implement(
       description: 'The user it is about, where known.',
       resolve: (report, _args, context) => (report.userId === null ? null : loadUser(context, report.userId)),
     }),
-    status: t.field({
-      type: status.ref,
+    ...openEnumFields(t, status, {
+      name: 'status',
       description: 'How far its reading has come; null when the status is not one of these.',
-      resolve: (report) => status.known(report.status),
+      raw: 'The status as the service sent it.',
     }),
-    statusRaw: t.string({
-      description: 'The status as the service sent it.',
-      resolve: (report) => report.status,
-    }),
-    failureReason: t.field({
-      type: failureReason.ref,
+    ...openEnumFields(t, failureReason, {
+      name: 'failureReason',
       description: 'Why it could not be read; null when it was, or when the reason is not one of these.',
-      resolve: (report) => failureReason.known(report.failureReason),
-    }),
-    failureReasonRaw: t.string({
-      description: 'The failure reason as the service sent it.',
-      resolve: (report) => report.failureReason,
+      raw: 'The failure reason as the service sent it.',
     }),
     review: t.field({
       type: reviewState,

@@ -1,6 +1,6 @@
 import { readUuid } from '../../graph/arguments.ts';
 import { builder } from '../../graph/builder.ts';
-import { openEnum } from '../../graph/open-enum.ts';
+import { openEnum, openEnumFields } from '../../graph/open-enum.ts';
 import { connectionArgs, connectionCost, connectionType } from '../../graph/pagination/connection.ts';
 import { cursorConnection } from '../../graph/pagination/cursor-connection.ts';
 import { listCursors } from '../../graph/pagination/list-cursor.ts';
@@ -61,27 +61,19 @@ labTestRef.implement({
     slug: t.exposeString('slug', { description: 'Its stable identifier.' }),
     name: t.exposeString('name', { description: 'Its name.' }),
     description: t.exposeString('description', { description: 'What it is for.' }),
-    method: t.field({
-      type: collectionMethod.ref,
+    ...openEnumFields(t, collectionMethod, {
+      name: 'method',
       description: 'How its sample is taken; null when the method is not one of these.',
-      resolve: (labTest) => collectionMethod.known(labTest.method),
-    }),
-    methodRaw: t.string({
-      description: 'The method as the service sent it.',
-      resolve: (labTest) => labTest.method,
+      raw: 'The method as the service sent it.',
     }),
     sampleTypeRaw: t.string({
       description: 'What is sampled, as the service sent it, such as serum.',
       resolve: (labTest) => labTest.sampleType,
     }),
-    status: t.field({
-      type: labTestStatus.ref,
+    ...openEnumFields(t, labTestStatus, {
+      name: 'status',
       description: 'Whether it can be ordered; null when the status is not one of these.',
-      resolve: (labTest) => labTestStatus.known(labTest.status),
-    }),
-    statusRaw: t.string({
-      description: 'The status as the service sent it.',
-      resolve: (labTest) => labTest.status,
+      raw: 'The status as the service sent it.',
     }),
     price: t.exposeFloat('price', { description: 'Its price as the service sent it.' }),
     commonTurnaroundDays: t.exposeInt('commonTurnaroundDays', {

@@ -1,5 +1,5 @@
 import { builder } from '../../graph/builder.ts';
-import { openEnum } from '../../graph/open-enum.ts';
+import { openEnum, openEnumFields } from '../../graph/open-enum.ts';
 import { markerRef } from './graph.ts';
 import type { Answer, Question } from './rest.ts';
 
@@ -28,12 +28,11 @@ const questionRef = builder.objectRef<Question>('MarkerQuestion').implement({
     isRequired: t.exposeBoolean('isRequired', {
       description: 'Whether an order without an answer is refused.',
     }),
-    type: t.field({
-      type: questionType.ref,
+    ...openEnumFields(t, questionType, {
+      name: 'type',
       description: 'How it is answered; null when the way is not one of these.',
-      resolve: (question) => questionType.known(question.type),
+      raw: 'The way of answering as the service sent it.',
     }),
-    typeRaw: t.exposeString('type', { description: 'The way of answering as the service sent it.' }),
     sequence: t.exposeInt('sequence', { description: 'Its place among the questions of the marker.' }),
     constraint: t.exposeString('constraint', {
       description: 'The pattern that an answer must match, as the service sent it.',

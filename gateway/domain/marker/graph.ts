@@ -2,7 +2,7 @@ import { GatewayError } from '../../errors.ts';
 import { readIds, readIntegerId, readUuids } from '../../graph/arguments.ts';
 import { builder } from '../../graph/builder.ts';
 import { type GraphContext, type LoaderKind, loadEach } from '../../graph/context.ts';
-import { openEnum } from '../../graph/open-enum.ts';
+import { openEnum, openEnumFields } from '../../graph/open-enum.ts';
 import {
   type Connection,
   type ConnectionArguments,
@@ -69,12 +69,11 @@ markerRef.implement({
     providerId: t.exposeString('providerId', {
       description: "The lab's own code for it; leading zeros matter.",
     }),
-    type: t.field({
-      type: markerType.ref,
+    ...openEnumFields(t, markerType, {
+      name: 'type',
       description: 'What kind of thing it is; null when the kind is not one of these.',
-      resolve: (marker) => markerType.known(marker.type),
+      raw: 'The kind as the service sent it.',
     }),
-    typeRaw: t.string({ description: 'The kind as the service sent it.', resolve: (marker) => marker.type }),
     unit: t.exposeString('unit', { description: 'The unit it is measured in.' }),
     price: t.exposeString('price', {
       description: 'Its price as the service sent it; placeholder text is possible.',

@@ -1,5 +1,6 @@
 import type { Page, Service } from '../../service/service.ts';
 import { flag, id, integer, list, optional, pageReader, record, required, text } from '../parse.ts';
+import { toRequestBody } from '../request-body.ts';
 
 export type Marker = ReturnType<typeof readMarker>;
 export type ExpectedResult = Marker['expectedResults'][number];
@@ -107,19 +108,12 @@ export function listOrderSetMarkers(
     method: 'POST',
     path: '/v3/lab_tests/list_order_set_markers',
     query: { page: request.page, size: request.size },
-    body: {
-      lab_test_ids: set.labTestIds,
-      ...(set.addOn && { add_on: writeAddOn(set.addOn) }),
-    },
+    body: toRequestBody(set),
     reader: readMarkerPage,
     keeping: 'for-a-time',
     scope: 'read:orders',
     owner: 'anyone',
   });
-}
-
-function writeAddOn(addOn: AddOn) {
-  return 'markerIds' in addOn ? { marker_ids: addOn.markerIds } : { provider_ids: addOn.providerIds };
 }
 
 export interface MarkerFilter {

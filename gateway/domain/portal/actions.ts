@@ -1,13 +1,11 @@
-import { isGatewayError } from '../../errors.ts';
 import type { GraphContext } from '../../graph/context.ts';
 import {
   type FeatureNotEnabled,
-  featureNotEnabled,
   type InputIssue,
   type InputRejected,
   type NotFound,
   notFound,
-  toInputIssues,
+  toRefusal,
   type UserError,
   userNeeded,
 } from '../../graph/user-error.ts';
@@ -52,14 +50,9 @@ export async function requestPortalUrl(
     const portalUrl = await createPortalUrl(service, request, context.portalOrigins);
     return portalUrl === null ? notFound('user or order') : { kind: 'PortalUrl', ...portalUrl };
   } catch (error) {
-    if (isGatewayError(error, 'UPSTREAM_FORBIDDEN')) return featureNotEnabled();
-    if (isGatewayError(error, 'UPSTREAM_REJECTED')) {
-      return describeRejection(
-        toInputIssues(error.issues),
-        await findMissingDemographics(context, request.userId),
-      );
-    }
-    throw error;
+    const refusal = toRefusal(error);
+    if (refusal.kind === 'FeatureNotEnabled') return refusal;
+    return describeRejection(refusal.issues, await findMissingDemographics(context, userId));
   }
 }
 

@@ -1,6 +1,6 @@
 import { readOptionalUuid } from '../../graph/arguments.ts';
 import { builder } from '../../graph/builder.ts';
-import { inputRejectedRef, notFoundRef } from '../../graph/user-error.ts';
+import { inputRejectedRef, mutationResult, notFoundRef } from '../../graph/mutation-result.ts';
 import { type LaunchTicket, requestLaunchTicket } from './actions-launch-ticket.ts';
 import { portalUrlRejectedRef } from './graph.ts';
 
@@ -21,11 +21,11 @@ const launchTicketRef = builder.objectRef<LaunchTicket>('LaunchTicket').implemen
   }),
 });
 
-const createLaunchTicketResult = builder.unionType('CreateLaunchTicketResult', {
-  description: 'What came of asking for a launch ticket.',
-  types: [launchTicketRef, portalUrlRejectedRef, notFoundRef, inputRejectedRef],
-  resolveType: (result) => result.kind,
-});
+const createLaunchTicketResult = mutationResult(
+  'CreateLaunchTicketResult',
+  'What came of asking for a launch ticket.',
+  [launchTicketRef, portalUrlRejectedRef, notFoundRef, inputRejectedRef],
+);
 
 const createLaunchTicketInput = builder.inputType('CreateLaunchTicketInput', {
   description: 'For whom and for what a launch ticket is.',

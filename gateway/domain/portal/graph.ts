@@ -4,9 +4,10 @@ import {
   featureNotEnabledRef,
   inputIssueRef,
   inputRejectedRef,
+  mutationResult,
   notFoundRef,
   userErrorRef,
-} from '../../graph/user-error.ts';
+} from '../../graph/mutation-result.ts';
 import { type PortalUrlCreated, type PortalUrlRejected, requestPortalUrl } from './actions.ts';
 
 const portalContext = builder.enumType('PortalContext', {
@@ -50,11 +51,11 @@ export const portalUrlRejectedRef = builder.objectRef<PortalUrlRejected>('Portal
   }),
 });
 
-const createPortalUrlResult = builder.unionType('CreatePortalUrlResult', {
-  description: 'What came of asking for a portal link.',
-  types: [portalUrlRef, portalUrlRejectedRef, featureNotEnabledRef, notFoundRef, inputRejectedRef],
-  resolveType: (result) => result.kind,
-});
+const createPortalUrlResult = mutationResult(
+  'CreatePortalUrlResult',
+  'What came of asking for a portal link.',
+  [portalUrlRef, portalUrlRejectedRef, featureNotEnabledRef, notFoundRef, inputRejectedRef],
+);
 
 const createPortalUrlInput = builder.inputType('CreatePortalUrlInput', {
   description: 'For whom and for what a portal link is.',

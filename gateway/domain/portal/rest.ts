@@ -1,6 +1,7 @@
 import { GatewayError } from '../../errors.ts';
 import type { Service } from '../../service/service.ts';
 import { number, optional, record, required, text, where } from '../parse.ts';
+import { toRequestBody } from '../request-body.ts';
 
 export interface PortalUrlRequest {
   readonly userId: string;
@@ -39,7 +40,7 @@ export async function createPortalUrl(
     operation: 'portal.create-url',
     method: 'POST',
     path: `/v2/user/${encodeURIComponent(request.userId)}/create_portal_url`,
-    body: { context: request.context, ...(request.orderId === null ? {} : { order_id: request.orderId }) },
+    body: toRequestBody({ context: request.context, orderId: request.orderId }),
     reader: readPortalUrl,
     owner: 'anyone',
     scope: 'launch:portal',

@@ -1,10 +1,9 @@
-import { isGatewayError } from '../../errors.ts';
 import type { GraphContext } from '../../graph/context.ts';
 import {
   type FeatureNotEnabled,
-  featureNotEnabled,
   type NotFound,
   notFound,
+  toRefusal,
   type UserError,
 } from '../../graph/user-error.ts';
 import { getOrder } from '../order/read/rest.ts';
@@ -46,9 +45,8 @@ export async function requestDocumentTicket(
     if (file === null) return notReady();
     file.cancel();
   } catch (error) {
-    if (isGatewayError(error, 'UPSTREAM_FORBIDDEN')) return featureNotEnabled();
-    if (isGatewayError(error, 'UPSTREAM_REJECTED')) return notReady();
-    throw error;
+    const refusal = toRefusal(error);
+    return refusal.kind === 'FeatureNotEnabled' ? refusal : notReady();
   }
   const { ticket, expiresAt } = await documentTickets.issue({ caller, orderId, userId: order.userId, kind });
   return { kind: 'DocumentTicket', url: `/documents/${ticket}`, expiresAt };

@@ -1,5 +1,5 @@
 import { builder } from '../../graph/builder.ts';
-import { openEnum } from '../../graph/open-enum.ts';
+import { openEnum, openEnumFields } from '../../graph/open-enum.ts';
 import { interpretation } from '../order/read/graph.ts';
 import { reportDateFields } from './graph-dates.ts';
 import type { BiomarkerResult, SourceMarker } from './rest.ts';
@@ -29,14 +29,10 @@ export const biomarkerResultRef = builder.objectRef<BiomarkerResult>('BiomarkerR
     value: t.exposeString('value', {
       description: 'The value as the lab wrote it: never rounded, not always a number.',
     }),
-    type: t.field({
-      type: resultType.ref,
+    ...openEnumFields(t, resultType, {
+      name: 'type',
       description: 'What kind of value it is; null when the kind is not one of these.',
-      resolve: (result) => resultType.known(result.type),
-    }),
-    typeRaw: t.string({
-      description: 'The kind of value as the service sent it.',
-      resolve: (result) => result.type,
+      raw: 'The kind of value as the service sent it.',
     }),
     unit: t.exposeString('unit', {
       description: 'The unit of the value and its range, as the lab wrote it.',
@@ -56,14 +52,10 @@ export const biomarkerResultRef = builder.objectRef<BiomarkerResult>('BiomarkerR
     isBelowRange: t.exposeBoolean('isBelowRange', {
       description: 'Whether it is below the lowest expected value.',
     }),
-    interpretation: t.field({
-      type: interpretation.ref,
+    ...openEnumFields(t, interpretation, {
+      name: 'interpretation',
       description: 'What the value means; null when the interpretation is not one of these.',
-      resolve: (result) => interpretation.known(result.interpretation),
-    }),
-    interpretationRaw: t.string({
-      description: 'The interpretation as the service sent it.',
-      resolve: (result) => result.interpretation,
+      raw: 'The interpretation as the service sent it.',
     }),
     sourceInterpretation: t.exposeString('sourceInterpretation', {
       description: "The lab's own mark for it, such as H for high.",

@@ -1,6 +1,11 @@
 import { readUuid } from '../../graph/arguments.ts';
 import { builder } from '../../graph/builder.ts';
-import { featureNotEnabledRef, notFoundRef, userErrorRef } from '../../graph/user-error.ts';
+import {
+  featureNotEnabledRef,
+  mutationResult,
+  notFoundRef,
+  userErrorRef,
+} from '../../graph/mutation-result.ts';
 import { type DocumentNotReady, type DocumentTicket, requestDocumentTicket } from './actions.ts';
 
 const documentKind = builder.enumType('DocumentKind', {
@@ -38,11 +43,11 @@ const documentNotReadyRef = builder.objectRef<DocumentNotReady>('DocumentNotRead
   interfaces: [userErrorRef],
 });
 
-const createDocumentTicketResult = builder.unionType('CreateDocumentTicketResult', {
-  description: 'What came of asking for a document.',
-  types: [documentTicketRef, documentNotReadyRef, notFoundRef, featureNotEnabledRef],
-  resolveType: (result) => result.kind,
-});
+const createDocumentTicketResult = mutationResult(
+  'CreateDocumentTicketResult',
+  'What came of asking for a document.',
+  [documentTicketRef, documentNotReadyRef, notFoundRef, featureNotEnabledRef],
+);
 
 const createDocumentTicketInput = builder.inputType('CreateDocumentTicketInput', {
   description: 'Which document of which order.',

@@ -2,7 +2,7 @@ import { builder } from '../../graph/builder.ts';
 import { type GraphContext, type LoaderKind, loadEach } from '../../graph/context.ts';
 import { upstreamCallCost } from '../../graph/cost.ts';
 import { needsScope } from '../../graph/needs-scope.ts';
-import { openEnum } from '../../graph/open-enum.ts';
+import { openEnum, openEnumFields } from '../../graph/open-enum.ts';
 import { addressRef } from '../address/graph.ts';
 import { interpretation, loadOrder, orderRef } from '../order/read/graph.ts';
 import type { CurrentOrder, Order } from '../order/read/rest.ts';
@@ -57,14 +57,10 @@ const metadataRef = builder.objectRef<ResultMetadata>('ResultMetadata').implemen
       description: 'How complete the results are, as the service sent it, such as final or partial.',
       resolve: (metadata) => metadata.status,
     }),
-    interpretation: t.field({
-      type: interpretation.ref,
+    ...openEnumFields(t, interpretation, {
+      name: 'interpretation',
       description: 'What the results mean as a whole; null when the value is not one of these.',
-      resolve: (metadata) => interpretation.known(metadata.interpretation),
-    }),
-    interpretationRaw: t.string({
-      description: 'The interpretation as the service sent it.',
-      resolve: (metadata) => metadata.interpretation,
+      raw: 'The interpretation as the service sent it.',
     }),
     patientName: t.exposeString('patientName', {
       extensions: needsScope('read:profile'),
@@ -93,14 +89,10 @@ const missingResultRef = builder.objectRef<MissingResult>('MissingResult').imple
   fields: (t) => ({
     name: t.exposeString('name', { description: 'What was to be measured.' }),
     slug: t.exposeString('slug', { description: 'Its stable identifier.' }),
-    reason: t.field({
-      type: missingReason.ref,
+    ...openEnumFields(t, missingReason, {
+      name: 'reason',
       description: 'Why it is missing, as the service infers it; null when the reason is not one of these.',
-      resolve: (missing) => missingReason.known(missing.reason),
-    }),
-    reasonRaw: t.string({
-      description: 'The reason as the service sent it.',
-      resolve: (missing) => missing.reason,
+      raw: 'The reason as the service sent it.',
     }),
     note: t.exposeString('note', { description: 'What the lab noted about it.' }),
     loincCode: t.exposeString('loincCode', { description: 'Its LOINC code.' }),

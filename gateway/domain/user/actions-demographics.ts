@@ -1,14 +1,12 @@
-import { isGatewayError } from '../../errors.ts';
 import type { GraphContext } from '../../graph/context.ts';
 import {
   type FeatureNotEnabled,
-  featureNotEnabled,
   type InputIssue,
   type InputRejected,
   inputRejected,
   type NotFound,
   notFound,
-  toInputIssues,
+  toRefusal,
   userNeeded,
 } from '../../graph/user-error.ts';
 import { findDemographicsIssues } from './actions-demographics-rules.ts';
@@ -49,8 +47,6 @@ export async function requestDemographics(
     context.loaders.clear();
     return demographics === null ? notFound('user') : { kind: 'DemographicsUpdated', userId, demographics };
   } catch (error) {
-    if (isGatewayError(error, 'UPSTREAM_REJECTED')) return inputRejected(toInputIssues(error.issues));
-    if (isGatewayError(error, 'UPSTREAM_FORBIDDEN')) return featureNotEnabled();
-    throw error;
+    return toRefusal(error);
   }
 }

@@ -1,6 +1,6 @@
 import { builder } from '../../graph/builder.ts';
 import { upstreamCallCost } from '../../graph/cost.ts';
-import { openEnum } from '../../graph/open-enum.ts';
+import { openEnum, openEnumFields } from '../../graph/open-enum.ts';
 import { connectionArgs, connectionCost, connectionType } from '../../graph/pagination/connection.ts';
 import { cursorConnection } from '../../graph/pagination/cursor-connection.ts';
 import { listCursors } from '../../graph/pagination/list-cursor.ts';
@@ -62,12 +62,11 @@ const historicalPullError = openEnum('HistoricalPullError', 'What went wrong wit
 const connectionFaultRef = builder.objectRef<ConnectionFault>('ConnectionFault').implement({
   description: 'What is wrong with a connection.',
   fields: (t) => ({
-    type: t.field({
-      type: connectionErrorType.ref,
+    ...openEnumFields(t, connectionErrorType, {
+      name: 'type',
       description: 'Why; null when the reason is not one of these.',
-      resolve: (fault) => connectionErrorType.known(fault.type),
+      raw: 'The reason as the service sent it.',
     }),
-    typeRaw: t.exposeString('type', { description: 'The reason as the service sent it.' }),
     message: t.exposeString('message', { description: "The service's own sentence about it." }),
     occurredAt: t.expose('occurredAt', { type: 'DateTime', description: 'When it went wrong.' }),
   }),
@@ -115,12 +114,11 @@ export const resourceAvailabilityRef = builder
         nullable: false,
         description: 'Name of the resource, such as sleep.',
       }),
-      status: t.field({
-        type: resourceStatus.ref,
+      ...openEnumFields(t, resourceStatus, {
+        name: 'status',
         description: 'Whether the resource is available; null when the status is not one of these.',
-        resolve: (availability) => resourceStatus.known(availability.status),
+        raw: 'The status as the service sent it.',
       }),
-      statusRaw: t.exposeString('status', { description: 'The status as the service sent it.' }),
       scopeRequirements: t.expose('scopeRequirements', {
         type: scopeGrantsRef,
         description:
@@ -134,12 +132,11 @@ const linkedProviderRef = builder.objectRef<LinkedProvider>('LinkedProvider').im
   fields: (t) => ({
     source: t.expose('source', { type: sourceRef, description: 'The provider.' }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was connected.' }),
-    status: t.field({
-      type: connectionStatus.ref,
+    ...openEnumFields(t, connectionStatus, {
+      name: 'status',
       description: 'How it is; null when the status is not one of these.',
-      resolve: (connection) => connectionStatus.known(connection.status),
+      raw: 'The status as the service sent it.',
     }),
-    statusRaw: t.exposeString('status', { description: 'The status as the service sent it.' }),
     externalUserId: t.exposeString('externalUserId', { description: "The provider's own id of the user." }),
     error: t.expose('error', {
       type: connectionFaultRef,
@@ -161,24 +158,22 @@ const historicalPullRef = builder.objectRef<HistoricalPull>('HistoricalPull').im
       nullable: false,
       description: 'Name of the resource, such as sleep.',
     }),
-    status: t.field({
-      type: historicalPullStatus.ref,
+    ...openEnumFields(t, historicalPullStatus, {
+      name: 'status',
       description: 'How far it is; null when the status is not one of these.',
-      resolve: (pull) => historicalPullStatus.known(pull.status),
+      raw: 'The status as the service sent it.',
     }),
-    statusRaw: t.exposeString('status', { description: 'The status as the service sent it.' }),
     rangeStart: t.expose('rangeStart', { type: 'DateTime', description: 'From when on data is fetched.' }),
     rangeEnd: t.expose('rangeEnd', { type: 'DateTime', description: 'Until when data is fetched.' }),
     scheduledAt: t.expose('scheduledAt', { type: 'DateTime', description: 'When it was asked for.' }),
     startedAt: t.expose('startedAt', { type: 'DateTime', description: 'When it began.' }),
     endedAt: t.expose('endedAt', { type: 'DateTime', description: 'When it ended.' }),
     daysWithData: t.exposeInt('daysWithData', { description: 'On how many days there was data.' }),
-    error: t.field({
-      type: historicalPullError.ref,
+    ...openEnumFields(t, historicalPullError, {
+      name: 'error',
       description: 'What went wrong; null when nothing did, or it is not one of these.',
-      resolve: (pull) => historicalPullError.known(pull.error),
+      raw: 'What went wrong, as the service sent it.',
     }),
-    errorRaw: t.exposeString('error', { description: 'What went wrong, as the service sent it.' }),
   }),
 });
 

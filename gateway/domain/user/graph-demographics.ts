@@ -1,5 +1,6 @@
 import { builder } from '../../graph/builder.ts';
 import { upstreamCallCost } from '../../graph/cost.ts';
+import { openEnumFields } from '../../graph/open-enum.ts';
 import { addressRef } from '../address/graph.ts';
 import { userRef } from './graph.ts';
 import { ethnicity, genderIdentity, race, sexualOrientation } from './graph-person-enums.ts';
@@ -34,38 +35,25 @@ type PersonFields<Person extends SelfDescription> = Parameters<
 /** What people say of themselves, wherever a person is shown. */
 export function selfDescriptionFields<Person extends SelfDescription>(t: PersonFields<Person>) {
   return {
-    race: t.field({
-      type: race.ref,
+    ...openEnumFields(t, race, {
+      name: 'race',
       description: 'Race; null when it is not set or not one of these.',
-      resolve: (person) => race.known(person.race),
+      raw: 'Race as the service sent it.',
     }),
-    raceRaw: t.string({ description: 'Race as the service sent it.', resolve: (person) => person.race }),
-    ethnicity: t.field({
-      type: ethnicity.ref,
+    ...openEnumFields(t, ethnicity, {
+      name: 'ethnicity',
       description: 'Ethnicity; null when it is not set or not one of these.',
-      resolve: (person) => ethnicity.known(person.ethnicity),
+      raw: 'Ethnicity as the service sent it.',
     }),
-    ethnicityRaw: t.string({
-      description: 'Ethnicity as the service sent it.',
-      resolve: (person) => person.ethnicity,
-    }),
-    sexualOrientation: t.field({
-      type: sexualOrientation.ref,
+    ...openEnumFields(t, sexualOrientation, {
+      name: 'sexualOrientation',
       description: 'Sexual orientation; null when it is not set or not one of these.',
-      resolve: (person) => sexualOrientation.known(person.sexualOrientation),
+      raw: 'Sexual orientation as the service sent it.',
     }),
-    sexualOrientationRaw: t.string({
-      description: 'Sexual orientation as the service sent it.',
-      resolve: (person) => person.sexualOrientation,
-    }),
-    genderIdentity: t.field({
-      type: genderIdentity.ref,
+    ...openEnumFields(t, genderIdentity, {
+      name: 'genderIdentity',
       description: 'Gender identity; null when it is not set or not one of these.',
-      resolve: (person) => genderIdentity.known(person.genderIdentity),
-    }),
-    genderIdentityRaw: t.string({
-      description: 'Gender identity as the service sent it.',
-      resolve: (person) => person.genderIdentity,
+      raw: 'Gender identity as the service sent it.',
     }),
   };
 }

@@ -1,7 +1,13 @@
 import { readOptionalUuid, readUuid } from '../../graph/arguments.ts';
 import { builder } from '../../graph/builder.ts';
+import {
+  featureNotEnabledRef,
+  inputRejectedRef,
+  mutationResult,
+  notFoundRef,
+  userErrorRef,
+} from '../../graph/mutation-result.ts';
 import { findContradictions } from '../../graph/open-input.ts';
-import { featureNotEnabledRef, inputRejectedRef, notFoundRef, userErrorRef } from '../../graph/user-error.ts';
 import {
   type ClientUserIdTaken,
   findUser,
@@ -157,35 +163,35 @@ const demographicsUpdatedRef = builder.objectRef<DemographicsUpdated>('Demograph
   }),
 });
 
-const createUserResult = builder.unionType('CreateUserResult', {
-  description: 'What came of making a user.',
-  types: [userCreatedRef, clientUserIdTakenRef, inputRejectedRef],
-  resolveType: (result) => result.kind,
-});
+const createUserResult = mutationResult('CreateUserResult', 'What came of making a user.', [
+  userCreatedRef,
+  clientUserIdTakenRef,
+  inputRejectedRef,
+]);
 
-const updateUserResult = builder.unionType('UpdateUserResult', {
-  description: 'What came of changing a user.',
-  types: [userUpdatedRef, clientUserIdTakenRef, inputRejectedRef, notFoundRef],
-  resolveType: (result) => result.kind,
-});
+const updateUserResult = mutationResult('UpdateUserResult', 'What came of changing a user.', [
+  userUpdatedRef,
+  clientUserIdTakenRef,
+  inputRejectedRef,
+  notFoundRef,
+]);
 
-const deleteUserResult = builder.unionType('DeleteUserResult', {
-  description: 'What came of deleting a user.',
-  types: [userDeletedRef, notFoundRef],
-  resolveType: (result) => result.kind,
-});
+const deleteUserResult = mutationResult('DeleteUserResult', 'What came of deleting a user.', [
+  userDeletedRef,
+  notFoundRef,
+]);
 
-const undoUserDeletionResult = builder.unionType('UndoUserDeletionResult', {
-  description: 'What came of undoing a deletion.',
-  types: [userDeletionUndoneRef, undoRefusedRef, notFoundRef],
-  resolveType: (result) => result.kind,
-});
+const undoUserDeletionResult = mutationResult('UndoUserDeletionResult', 'What came of undoing a deletion.', [
+  userDeletionUndoneRef,
+  undoRefusedRef,
+  notFoundRef,
+]);
 
-const updateDemographicsResult = builder.unionType('UpdateDemographicsResult', {
-  description: 'What came of setting demographics.',
-  types: [demographicsUpdatedRef, inputRejectedRef, notFoundRef, featureNotEnabledRef],
-  resolveType: (result) => result.kind,
-});
+const updateDemographicsResult = mutationResult(
+  'UpdateDemographicsResult',
+  'What came of setting demographics.',
+  [demographicsUpdatedRef, inputRejectedRef, notFoundRef, featureNotEnabledRef],
+);
 
 /** A day as the service has it; undefined and null keep their meaning. */
 function toDay(date: Date | null | undefined): string | null | undefined {

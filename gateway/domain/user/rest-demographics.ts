@@ -1,6 +1,7 @@
 import type { Service } from '../../service/service.ts';
 import { readAddress } from '../address/rest.ts';
 import { day, integer, optional, record, text, where } from '../parse.ts';
+import { toRequestBody } from '../request-body.ts';
 
 export type Demographics = ReturnType<typeof readDemographics>;
 export type MedicalProxy = NonNullable<Demographics['medicalProxy']>;
@@ -113,22 +114,7 @@ export function updateDemographics(
     operation: 'user.update-demographics',
     method: 'PATCH',
     path: `/v2/user/${encodeURIComponent(userId)}/info`,
-    body: {
-      first_name: demographics.firstName,
-      last_name: demographics.lastName,
-      email: demographics.email,
-      phone_number: demographics.phoneNumber,
-      gender: demographics.gender,
-      dob: demographics.dob,
-      address: writeAddress(demographics.address),
-      ...(demographics.medicalProxy && { medical_proxy: writeMedicalProxy(demographics.medicalProxy) }),
-      ...leaveOutNulls({
-        race: demographics.race,
-        ethnicity: demographics.ethnicity,
-        sexual_orientation: demographics.sexualOrientation,
-        gender_identity: demographics.genderIdentity,
-      }),
-    },
+    body: toRequestBody(demographics),
     reader: readWritten,
     owner: 'anyone',
     scope: 'write:profile',
@@ -136,32 +122,7 @@ export function updateDemographics(
   });
 }
 
-function writeAddress(address: NewHomeAddress) {
-  return {
-    first_line: address.firstLine,
-    city: address.city,
-    state: address.state,
-    zip: address.zip,
-    country: address.country,
-    ...leaveOutNulls({ second_line: address.secondLine, access_notes: address.accessNotes }),
-  };
-}
-
 /** A medical proxy in the spelling of the service (public service: GuarantorDetails). */
 export function writeMedicalProxy(proxy: NewMedicalProxy) {
-  return {
-    first_name: proxy.firstName,
-    last_name: proxy.lastName,
-    phone_number: proxy.phoneNumber,
-    address: writeAddress(proxy.address),
-    ...leaveOutNulls({
-      email: proxy.email,
-      household_income: proxy.householdIncome,
-      household_size: proxy.householdSize,
-    }),
-  };
-}
-
-function leaveOutNulls(fields: Readonly<Record<string, string | number | null>>) {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null));
+  return toRequestBody(proxy);
 }

@@ -2,6 +2,7 @@ import { GatewayError } from '../../errors.ts';
 import { Refusal } from '../../service/refusal.ts';
 import type { Service } from '../../service/service.ts';
 import { id, optional, readDone, record, required, timestamp, where } from '../parse.ts';
+import { toRequestBody } from '../request-body.ts';
 import { readUser, type User } from './rest.ts';
 
 /** What the team says of a user. In a change, undefined = leave as it is and null = clear. */
@@ -55,7 +56,7 @@ export async function createUser(
     operation: 'user.create',
     method: 'POST',
     path: '/v2/user',
-    body: writeProfile(profile),
+    body: toRequestBody(profile, { sendsNull: true }),
     readsRefusals: [400],
     reader: (answer) => readCreation(answer, profile.clientUserId),
     owner: (creation) => ({ userId: creation.kind === 'created' ? creation.user.id : null }),
@@ -87,7 +88,7 @@ export function updateUser(service: Service, userId: string, profile: UserProfil
     operation: 'user.update',
     method: 'PATCH',
     path: `/v2/user/${encodeURIComponent(userId)}`,
-    body: writeProfile(profile),
+    body: toRequestBody(profile, { sendsNull: true }),
     reader: readDone,
     owner: 'anyone',
     scope: 'write:profile',
@@ -120,15 +121,4 @@ export function undoUserDeletion(service: Service, name: UserName): Promise<true
     scope: 'write:profile',
     about: { userId: name.id },
   });
-}
-
-function writeProfile(profile: UserProfile) {
-  const fields = {
-    client_user_id: profile.clientUserId,
-    fallback_time_zone: profile.fallbackTimeZone,
-    fallback_birth_date: profile.fallbackBirthDate,
-    ingestion_start: profile.ingestionStart,
-    ingestion_end: profile.ingestionEnd,
-  };
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
 }

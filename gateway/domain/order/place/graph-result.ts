@@ -5,7 +5,7 @@ import {
   inputRejectedRef,
   notFoundRef,
   userErrorRef,
-} from '../../../graph/user-error.ts';
+} from '../../../graph/mutation-result.ts';
 import { orderRef } from '../read/graph.ts';
 import type { TestkitRegistered } from '../register/actions.ts';
 import type { OrderCreated, PhysicianRequired } from './actions.ts';

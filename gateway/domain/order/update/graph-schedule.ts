@@ -5,7 +5,7 @@ import {
   inputRejectedRef,
   notFoundRef,
   userErrorRef,
-} from '../../../graph/user-error.ts';
+} from '../../../graph/mutation-result.ts';
 import { toDay } from '../place/graph-patient-input.ts';
 import { orderRef } from '../read/graph.ts';
 import { orderStatusRef } from '../read/graph-status.ts';

@@ -5,7 +5,7 @@ import {
   inputRejectedRef,
   notFoundRef,
   userErrorRef,
-} from '../../../graph/user-error.ts';
+} from '../../../graph/mutation-result.ts';
 import { submitTestkitOrder } from '../place/actions-create-testkit.ts';
 import { createOrderResult } from '../place/graph-result.ts';
 import { orderRef } from '../read/graph.ts';

@@ -1,0 +1,81 @@
+import { builder } from './builder.ts';
+import type {
+  FeatureNotEnabled,
+  IdempotencyConflict,
+  InputIssue,
+  InputRejected,
+  NotFound,
+  UserError,
+} from './user-error.ts';
+
+type Member = PothosSchemaTypes.ObjectRef<typeof builder.$inferSchemaTypes, { readonly kind: string }>;
+
+/** The result of a mutation: what was made or changed, or a refusal. The `kind` of a value is the name of its type. */
+export function mutationResult<Type extends Member>(
+  name: string,
+  description: string,
+  types: readonly Type[],
+) {
+  return builder.unionType(name, {
+    description,
+    types: [...types],
+    resolveType: ({ kind }: { readonly kind: string }) => kind,
+  });
+}
+
+export const userErrorRef = builder.interfaceRef<UserError>('UserError').implement({
+  description: 'A refusal that a program can branch on and a person can read.',
+  fields: (t) => ({
+    code: t.exposeString('code', {
+      nullable: false,
+      description: 'A stable code in capitals, such as NOT_FOUND.',
+    }),
+    message: t.exposeString('message', {
+      nullable: false,
+      description: 'A sentence for a person, in English.',
+    }),
+  }),
+  resolveType: (error) => error.kind,
+});
+
+export const inputIssueRef = builder.objectRef<InputIssue>('InputIssue').implement({
+  description: 'One thing that is wrong with an input. Never repeats the value itself.',
+  fields: (t) => ({
+    path: t.stringList({
+      nullable: false,
+      description: 'Where in the input, in the names of this schema.',
+      resolve: (issue) => [...issue.path],
+    }),
+    message: t.exposeString('message', { nullable: false, description: 'What is wrong there.' }),
+  }),
+});
+
+export const inputRejectedRef = builder.objectRef<InputRejected>('InputRejected').implement({
+  description: 'The input was refused, by the gateway or by the service; nothing was done.',
+  interfaces: [userErrorRef],
+  fields: (t) => ({
+    issues: t.field({
+      type: [inputIssueRef],
+      nullable: false,
+      description: 'What is wrong, as far as it was said.',
+      resolve: (error) => error.issues,
+    }),
+  }),
+});
+
+export const notFoundRef = builder.objectRef<NotFound>('NotFound').implement({
+  description: 'What the input names does not exist, or the caller may not see it: the two look the same.',
+  interfaces: [userErrorRef],
+});
+
+export const featureNotEnabledRef = builder.objectRef<FeatureNotEnabled>('FeatureNotEnabled').implement({
+  description: 'The service has not enabled this feature for the team.',
+  interfaces: [userErrorRef],
+});
+
+export const idempotencyConflictRef = builder
+  .objectRef<IdempotencyConflict>('IdempotencyConflict')
+  .implement({
+    description: 'The idempotency key was used before with another input; nothing was done.',
+    interfaces: [userErrorRef],
+  });
