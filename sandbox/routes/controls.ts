@@ -5,7 +5,7 @@ import { refuse } from '../http/refusal.ts';
 import { readBody } from '../http/validation.ts';
 import type { SandboxEnv } from '../service.ts';
 import type { WebhookSender } from '../webhooks/sender.ts';
-import type { PortalVisit } from './portal-pages.ts';
+import type { PortalVisit } from './portal/pages.ts';
 
 const effect = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('tooManyRequests'), retryAfterSeconds: z.number().exactOptional() }),

@@ -6,7 +6,7 @@ import { createPdf } from '../results/pdf.ts';
 import { presentMetadata, presentResults } from '../results/result.ts';
 import type { SandboxEnv, Service } from '../service.ts';
 import type { World } from '../world/world.ts';
-import { requireOrder } from './orders.ts';
+import { requireOrder } from './orders/orders.ts';
 
 /** What is there, else the public service's answer before results. */
 function require<Part>(part: Part | null): Part {

@@ -1,11 +1,11 @@
 import { type Context, Hono } from 'hono';
 import { z } from 'zod';
-import { onceForKey } from '../http/idempotency.ts';
-import { consents, importedAddress, patientAddress, patientDetails, physician } from '../http/patient.ts';
-import { Refusal, refuse } from '../http/refusal.ts';
-import { readBody, textUpTo } from '../http/validation.ts';
-import { appendEvent, startOrder } from '../orders/life.ts';
-import type { Order } from '../orders/order.ts';
+import { onceForKey } from '../../http/idempotency.ts';
+import { consents, importedAddress, patientAddress, patientDetails, physician } from '../../http/patient.ts';
+import { Refusal, refuse } from '../../http/refusal.ts';
+import { readBody, textUpTo } from '../../http/validation.ts';
+import { appendEvent, startOrder } from '../../orders/life.ts';
+import type { Order } from '../../orders/order.ts';
 import {
   aoeAnswers,
   chooseLabAccount,
@@ -13,11 +13,11 @@ import {
   orderSet,
   requireAnswers,
   resolveOrderSet,
-} from '../orders/order-set.ts';
-import { presentOrder } from '../orders/present.ts';
-import { statusOf } from '../orders/states.ts';
-import type { SandboxEnv, Service } from '../service.ts';
-import { findUser } from '../world/world.ts';
+} from '../../orders/order-set.ts';
+import { presentOrder } from '../../orders/present.ts';
+import { statusOf } from '../../orders/states.ts';
+import type { SandboxEnv, Service } from '../../service.ts';
+import { findUser } from '../../world/world.ts';
 
 const billing = z.enum(['client_bill', 'commercial_insurance', 'patient_bill_passthrough', 'patient_bill']);
 

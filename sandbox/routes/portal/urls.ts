@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { Hono } from 'hono';
 import { z } from 'zod';
-import { refuse } from '../http/refusal.ts';
-import { readBody, readUuid } from '../http/validation.ts';
-import type { SandboxEnv, Service } from '../service.ts';
-import { findOrder, findUser } from '../world/world.ts';
+import { refuse } from '../../http/refusal.ts';
+import { readBody, readUuid } from '../../http/validation.ts';
+import type { SandboxEnv, Service } from '../../service.ts';
+import { findOrder, findUser } from '../../world/world.ts';
 
 const portalUrlBody = z.object({
   context: z.enum(['launch', 'communications']),

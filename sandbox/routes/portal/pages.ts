@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { type Context, Hono } from 'hono';
-import { currentStatus } from '../orders/order.ts';
-import { partsOf } from '../orders/states.ts';
-import type { SandboxEnv, Service } from '../service.ts';
-import { findOrder, type PortalLink } from '../world/world.ts';
-import { renderPage } from './portal-page.ts';
+import { currentStatus } from '../../orders/order.ts';
+import { partsOf } from '../../orders/states.ts';
+import type { SandboxEnv, Service } from '../../service.ts';
+import { findOrder, type PortalLink } from '../../world/world.ts';
+import { renderPage } from './html.ts';
 
 /** One opening of a portal page, so that a test can show what a browser told about where it came from. */
 export interface PortalVisit {

@@ -1,15 +1,15 @@
 import { Hono } from 'hono';
 import { z } from 'zod';
-import { Refusal, refuse } from '../http/refusal.ts';
-import { shippingDetails } from '../http/shipping-details.ts';
-import { readBody, readUuid } from '../http/validation.ts';
-import { appendEvent, startOrder } from '../orders/life.ts';
-import { currentStatus, type Order } from '../orders/order.ts';
-import { chooseLabAccount } from '../orders/order-set.ts';
-import { presentOrder } from '../orders/present.ts';
-import { isCancellable, statusOf, successPathOf } from '../orders/states.ts';
-import type { SandboxEnv, Service } from '../service.ts';
-import { findOrder, findUser, type World } from '../world/world.ts';
+import { Refusal, refuse } from '../../http/refusal.ts';
+import { shippingDetails } from '../../http/shipping-details.ts';
+import { readBody, readUuid } from '../../http/validation.ts';
+import { appendEvent, startOrder } from '../../orders/life.ts';
+import { currentStatus, type Order } from '../../orders/order.ts';
+import { chooseLabAccount } from '../../orders/order-set.ts';
+import { presentOrder } from '../../orders/present.ts';
+import { isCancellable, statusOf, successPathOf } from '../../orders/states.ts';
+import type { SandboxEnv, Service } from '../../service.ts';
+import { findOrder, findUser, type World } from '../../world/world.ts';
 
 const testkitBody = z.object({
   user_id: z.guid(),

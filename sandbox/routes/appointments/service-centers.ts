@@ -1,15 +1,15 @@
 import { type Context, Hono } from 'hono';
 import { z } from 'zod';
-import { presentAppointment, visitAddressOf } from '../appointments/appointment.ts';
-import { book, cancel, reschedule, type Visit } from '../appointments/life.ts';
-import { type Center, canBook, centerLabs, centerOfCode, centersNear } from '../appointments/places.ts';
-import { reasonsOf } from '../appointments/reasons.ts';
-import { presentDays } from '../appointments/slots.ts';
-import { refuse } from '../http/refusal.ts';
-import { readBody, readQuery, readUuid, repeated } from '../http/validation.ts';
-import type { SandboxEnv, Service } from '../service.ts';
+import { presentAppointment, visitAddressOf } from '../../appointments/appointment.ts';
+import { book, cancel, reschedule, type Visit } from '../../appointments/life.ts';
+import { type Center, canBook, centerLabs, centerOfCode, centersNear } from '../../appointments/places.ts';
+import { reasonsOf } from '../../appointments/reasons.ts';
+import { presentDays } from '../../appointments/slots.ts';
+import { refuse } from '../../http/refusal.ts';
+import { readBody, readQuery, readUuid, repeated } from '../../http/validation.ts';
+import type { SandboxEnv, Service } from '../../service.ts';
+import { requireOrder } from '../orders/orders.ts';
 import { billTypes, radius, zipCode } from './area.ts';
-import { requireOrder } from './orders.ts';
 import { bookingBody, firstDayOf, presentCurrent, startDate } from './phlebotomy.ts';
 
 const capability = z.enum(['stat', 'appointment_scheduling_via_junction', 'appointment_scheduling_with_lab']);

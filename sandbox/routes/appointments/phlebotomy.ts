@@ -1,14 +1,14 @@
 import { type Context, Hono } from 'hono';
 import { z } from 'zod';
-import { activeAppointment, latestAppointment, presentAppointment } from '../appointments/appointment.ts';
-import { book, cancel, request, reschedule, type Visit } from '../appointments/life.ts';
-import { homePlaceOf, isServed } from '../appointments/places.ts';
-import { reasonsOf } from '../appointments/reasons.ts';
-import { presentDays } from '../appointments/slots.ts';
-import { refuse } from '../http/refusal.ts';
-import { readBody, readQuery, readUuid, textUpTo } from '../http/validation.ts';
-import type { SandboxEnv, Service } from '../service.ts';
-import { requireOrder } from './orders.ts';
+import { activeAppointment, latestAppointment, presentAppointment } from '../../appointments/appointment.ts';
+import { book, cancel, request, reschedule, type Visit } from '../../appointments/life.ts';
+import { homePlaceOf, isServed } from '../../appointments/places.ts';
+import { reasonsOf } from '../../appointments/reasons.ts';
+import { presentDays } from '../../appointments/slots.ts';
+import { refuse } from '../../http/refusal.ts';
+import { readBody, readQuery, readUuid, textUpTo } from '../../http/validation.ts';
+import type { SandboxEnv, Service } from '../../service.ts';
+import { requireOrder } from '../orders/orders.ts';
 
 const notes = textUpTo(1000).nullish();
 

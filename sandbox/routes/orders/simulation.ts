@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Hono } from 'hono';
 import { z } from 'zod';
-import { refuse } from '../http/refusal.ts';
-import { readBody, readQuery, readUuid } from '../http/validation.ts';
-import { appendEvent } from '../orders/life.ts';
-import { currentStatus, type Order } from '../orders/order.ts';
-import { allStatuses, isStatusOfMethod, partsOf, remainingPath, successPathOf } from '../orders/states.ts';
-import type { SandboxEnv, Service } from '../service.ts';
+import { refuse } from '../../http/refusal.ts';
+import { readBody, readQuery, readUuid } from '../../http/validation.ts';
+import { appendEvent } from '../../orders/life.ts';
+import { currentStatus, type Order } from '../../orders/order.ts';
+import { allStatuses, isStatusOfMethod, partsOf, remainingPath, successPathOf } from '../../orders/states.ts';
+import type { SandboxEnv, Service } from '../../service.ts';
 import { requireOrder } from './orders.ts';
 
 const simulationQuery = z.object({

@@ -1,15 +1,15 @@
 import { Hono } from 'hono';
 import { z } from 'zod';
-import { consents, patientAddress, patientDetails, physician } from '../http/patient.ts';
-import { refuse } from '../http/refusal.ts';
-import { readBody, readUuid } from '../http/validation.ts';
-import { appendEvent } from '../orders/life.ts';
-import { currentStatus, type Order } from '../orders/order.ts';
-import { presentOrder } from '../orders/present.ts';
-import { partsOf, remainingPath, statusOf } from '../orders/states.ts';
-import type { SandboxEnv, Service } from '../service.ts';
-import { findUser } from '../world/world.ts';
-import { requireFutureDay } from './order-creation.ts';
+import { consents, patientAddress, patientDetails, physician } from '../../http/patient.ts';
+import { refuse } from '../../http/refusal.ts';
+import { readBody, readUuid } from '../../http/validation.ts';
+import { appendEvent } from '../../orders/life.ts';
+import { currentStatus, type Order } from '../../orders/order.ts';
+import { presentOrder } from '../../orders/present.ts';
+import { partsOf, remainingPath, statusOf } from '../../orders/states.ts';
+import type { SandboxEnv, Service } from '../../service.ts';
+import { findUser } from '../../world/world.ts';
+import { requireFutureDay } from './creation.ts';
 import { requireOrder } from './orders.ts';
 
 const registerBody = z.object({
@@ -76,7 +76,7 @@ function ordersToResend({ world, clock }: Service, body: z.output<typeof resendB
 }
 
 /** Registration, scheduling and the repetition of webhooks (public service: orders). */
-export function orderUpkeepRoutes(service: Service): Hono<SandboxEnv> {
+export function orderUpdateRoutes(service: Service): Hono<SandboxEnv> {
   const { world, save } = service;
   const routes = new Hono<SandboxEnv>();
 

@@ -1,12 +1,12 @@
 import { Hono } from 'hono';
 import { z } from 'zod';
-import { refuse } from '../http/refusal.ts';
-import { includesText, pageOf, pageQuery, readQuery, repeated } from '../http/validation.ts';
-import { currentStatus, type Order } from '../orders/order.ts';
-import { presentOrder } from '../orders/present.ts';
-import { partsOf } from '../orders/states.ts';
-import type { SandboxEnv, Service } from '../service.ts';
-import { findUser } from '../world/world.ts';
+import { refuse } from '../../http/refusal.ts';
+import { includesText, pageOf, pageQuery, readQuery, repeated } from '../../http/validation.ts';
+import { currentStatus, type Order } from '../../orders/order.ts';
+import { presentOrder } from '../../orders/present.ts';
+import { partsOf } from '../../orders/states.ts';
+import type { SandboxEnv, Service } from '../../service.ts';
+import { findUser } from '../../world/world.ts';
 
 /** A time, or a date which then means this time of its day. */
 function moment(timeOfDay: string) {

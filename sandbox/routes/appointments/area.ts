@@ -1,8 +1,8 @@
 import { Hono } from 'hono';
 import { z } from 'zod';
-import { canBook, centerLabs, centersNear, isServed } from '../appointments/places.ts';
-import { readQuery } from '../http/validation.ts';
-import type { SandboxEnv } from '../service.ts';
+import { canBook, centerLabs, centersNear, isServed } from '../../appointments/places.ts';
+import { readQuery } from '../../http/validation.ts';
+import type { SandboxEnv } from '../../service.ts';
 
 /** Five digits (public service). */
 export const zipCode = z.string().regex(/^\d{5}$/);
