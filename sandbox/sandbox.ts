@@ -9,7 +9,8 @@ import type { WebhookKnobs } from './webhooks/knobs.ts';
 import { type SentMessage, WebhookSender } from './webhooks/sender.ts';
 import { createClock } from './world/clock.ts';
 import { createGrowth, type Growth } from './world/growth.ts';
-import { createState, createWorld, latestTime } from './world/world.ts';
+import { createState } from './world/new-state.ts';
+import { createWorld, latestTime } from './world/world.ts';
 
 /** How a sandbox is set up. */
 export interface SandboxOptions {

@@ -3,7 +3,7 @@ import { mkdir, rename, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { z } from 'zod';
-import { emptyAppointments } from './appointments/appointment.ts';
+import { emptyAppointments } from './appointments/state.ts';
 import type { WorldState } from './world/world.ts';
 
 // The file is our own: the shape of its top is enough to tell it from a damaged or a foreign one.

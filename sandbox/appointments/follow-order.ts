@@ -1,13 +1,8 @@
 import type { Order } from '../orders/order.ts';
 import type { World } from '../world/world.ts';
-import {
-  type Appointment,
-  activeAppointment,
-  addAppointment,
-  appointmentTypeOf,
-  visitAddressOf,
-} from './appointment.ts';
+import { activeAppointment, addAppointment, appointmentTypeOf, visitAddressOf } from './appointment.ts';
 import { homePlaceOf } from './places.ts';
+import type { Appointment } from './state.ts';
 
 const dayMs = 86_400_000;
 const hourMs = 3_600_000;

@@ -4,18 +4,16 @@ import { currentStatus, type Order } from '../orders/order.ts';
 import { partsOf, remainingPath, statusOf } from '../orders/states.ts';
 import type { Service } from '../service.ts';
 import {
-  type Appointment,
-  type AppointmentType,
   activeAppointment,
   addAppointment,
   appointmentTypeOf,
   presentAppointment,
-  type VisitAddress,
   visitAddressOf,
 } from './appointment.ts';
 import { centerOfCode, homePlaceOf } from './places.ts';
 import { isReasonOther, requireReason } from './reasons.ts';
 import { endOf, type Slot, spendKey } from './slots.ts';
+import type { Appointment, AppointmentType, VisitAddress } from './state.ts';
 
 /** Which order, and which of the two kinds of appointment the path named. */
 export interface Visit {

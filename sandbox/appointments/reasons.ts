@@ -1,6 +1,6 @@
 import { refuse } from '../http/refusal.ts';
 import { seededUuid } from '../world/ids.ts';
-import type { AppointmentType } from './appointment.ts';
+import type { AppointmentType } from './state.ts';
 
 interface Reason {
   readonly id: string;

@@ -3,29 +3,7 @@ import { measure } from '../results/measure.ts';
 import { biomarkers } from '../world/biomarkers.ts';
 import { seededNumber, seededUuid } from '../world/ids.ts';
 import { findUser, type World } from '../world/world.ts';
-
-/** Why a report could not be read (public service: ParsingJobFailureReason). */
-const failureReasons = [
-  'invalid_input',
-  'low_quality',
-  'not_english',
-  'too_many_pages',
-  'processing_error',
-] as const;
-type FailureReason = (typeof failureReasons)[number];
-
-/** One uploaded report on its way to structured data. The file itself is not kept. */
-export interface LabReportJob {
-  readonly id: string;
-  readonly ordinal: number;
-  readonly userId: string;
-  status: 'started' | 'completed' | 'failed';
-  /** How it will end; null when it will be read. */
-  readonly willFail: FailureReason | null;
-  readonly needsHumanReview: boolean;
-  isReviewed: boolean;
-  readonly createdAt: number;
-}
+import { type FailureReason, failureReasons, type LabReportJob } from './state.ts';
 
 interface NewJob {
   readonly userId: string;

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Service } from '../service.ts';
-import { advance, type LabReportJob, presentJob } from './job.ts';
+import { advance, presentJob } from './job.ts';
+import type { LabReportJob } from './state.ts';
 
 /** How long reading and reviewing a report take, in real time. */
 const stepMs = 2000;

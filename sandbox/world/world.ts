@@ -1,11 +1,10 @@
-import { type AppointmentState, emptyAppointments } from '../appointments/appointment.ts';
+import type { AppointmentState } from '../appointments/state.ts';
 import type { Refusal } from '../http/refusal.ts';
-import type { LabReportJob } from '../lab-reports/job.ts';
+import type { LabReportJob } from '../lab-reports/state.ts';
 import type { Order } from '../orders/order.ts';
-import { createOrders } from '../orders/seeded-orders.ts';
 import { type Catalogue, createCatalogue, type LabTest } from './catalogue.ts';
 import { seededUuid } from './ids.ts';
-import { createUsers, isLiving, type User } from './users.ts';
+import { isLiving, type User } from './users.ts';
 
 /** A pre-authorized link into the portal (specification: portal URL). */
 export interface PortalLink {
@@ -49,18 +48,6 @@ export interface World {
   readonly state: WorldState;
   readonly catalogue: Catalogue;
   readonly teamId: string;
-}
-
-/** The invented people, orders and lab tests of one seed: equal seeds make equal worlds. */
-export function createState(seed: number): WorldState {
-  const counters = { events: 0, orders: 0, messages: 0 };
-  const users = createUsers(seed);
-  const lists = { orders: [], labReports: [], portalLinks: [], outbox: [], replies: [] };
-  const state = { version: 1 as const, seed, users, ...lists, ...emptyAppointments(), counters };
-  state satisfies WorldState;
-  const world = createWorld(state);
-  world.state.orders.push(...createOrders(world));
-  return state;
 }
 
 /** Completes a state, new or read from a file, with what follows from its seed. */
