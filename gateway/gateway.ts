@@ -157,7 +157,7 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
         // The sender may give up before the log is back.
         if (outcome === 'unavailable') reconciler.request('gap');
       },
-      onKept: ({ appendSeconds, lagSeconds, deadReason }) => {
+      onDurable: ({ appendSeconds, lagSeconds, deadReason }) => {
         metrics.appendSeconds.observe(appendSeconds);
         metrics.webhookLagSeconds.observe(lagSeconds);
         if (deadReason !== null) metrics.deadLetters.inc({ reason: deadReason });

@@ -1,41 +1,48 @@
 import { createReadStream } from 'node:fs';
 import { join } from 'node:path';
-import { listFiles, readOpened } from './folder.ts';
-import type { AuditKey } from './keys.ts';
-import { beginningOf, formatHead, type Head, type Line, readLine, type Written } from './line.ts';
+import { listFiles, readOpened } from './files.ts';
+import {
+  type AuditKey,
+  beginningOf,
+  formatHead,
+  type Head,
+  type Line,
+  readLine,
+  type Written,
+} from './line.ts';
 
 export interface ExamineOptions {
   readonly folder: string;
-  /** All that were ever used for these files. */
+  /** All keys that were ever used for these files. */
   readonly keys: readonly AuditKey[];
-  /** The oldest file that is still here; those before it were put away. */
+  /** The oldest file that is still here; older ones were archived. */
   readonly from?: string | undefined;
-  /** How far files are known to have gone, from somewhere else: the gateway's log. */
+  /** Heads known from elsewhere, such as the gateway's log: the files must go at least as far. */
   readonly heads?: readonly Head[];
-  /** Given every line in turn, with the key that its file was written with. */
+  /** Called with every line in turn. */
   readonly onLine?: (line: Line, found: Found) => Promise<void>;
 }
 
 interface Found {
   readonly file: string;
-  /** Null when no key opens the file. */
+  /** The key that the file was written with; null when it is none of `keys`. */
   readonly key: AuditKey | null;
-  /** Whether it was written behind the line before it. */
+  /** Whether the line is linked to the line before it. */
   readonly isSound: boolean;
 }
 
 export interface Examined {
   readonly files: number;
   readonly lines: number;
-  /** Accesses that the trail itself says are missing: the disk did not take them. */
+  /** Accesses that the trail itself reports as missing, because the disk did not take them. */
   readonly lost: number;
-  /** What is wrong, in sentences. */
+  /** Faults, in sentences. */
   readonly faults: readonly string[];
-  /** What is no fault and somebody should know, in sentences. */
+  /** Other things to know, in sentences. */
   readonly remarks: readonly string[];
 }
 
-/** Reads a whole trail and tells what was changed, taken away, added, moved or cut off. */
+/** Reads a whole trail and reports what was changed, removed, added, moved or cut off. */
 export async function examineTrail(options: ExamineOptions): Promise<Examined> {
   const isHere = ({ file }: Head) => file >= (options.from ?? '');
   const files = (await listFiles(options.folder)).filter((file) => isHere(beginningOf(file)));
@@ -60,7 +67,7 @@ function sum(numbers: readonly number[]): number {
   return numbers.reduce((total, each) => total + each, 0);
 }
 
-/** What files must hold, because another file or the log has named it, against what is found. */
+/** Compares the heads that other files or the log have named with the lines that are found. */
 class ExpectedHeads {
   readonly #wanted = new Map<string, Head>();
   readonly #links = new Map<string, string>();

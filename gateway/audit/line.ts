@@ -1,5 +1,38 @@
+import { createHmac, hkdfSync } from 'node:crypto';
 import { z } from 'zod';
-import type { AuditKey } from './keys.ts';
+
+const pseudonymDigits = 16;
+
+/** The links and pseudonyms made with one key of AUDIT_TRAIL_KEY. */
+export class AuditKey {
+  readonly #linkKey: Buffer;
+  readonly #pseudonymKey: Buffer;
+
+  /** @param key 32 bytes */
+  constructor(key: Buffer) {
+    const derive = (purpose: string) => Buffer.from(hkdfSync('sha256', key, Buffer.alloc(0), purpose, 32));
+    this.#linkKey = derive('labgraph audit link');
+    this.#pseudonymKey = derive('labgraph audit pseudonym');
+  }
+
+  /** The link of a line to the line before it. Nobody can make one without the key. */
+  link(before: string, body: string): string {
+    return createHmac('sha256', this.#linkKey).update(`${before}\n${body}`).digest('base64url');
+  }
+
+  /** One user has the same pseudonym as long as the key stays. Nobody can make or check one without the key. */
+  userPseudonym(userId: string): string {
+    return this.#pseudonym(`user ${userId.toLowerCase()}`);
+  }
+
+  tokenPseudonym(tokenId: string): string {
+    return this.#pseudonym(`token ${tokenId}`);
+  }
+
+  #pseudonym(text: string): string {
+    return createHmac('sha256', this.#pseudonymKey).update(text).digest('hex').slice(0, pseudonymDigits);
+  }
+}
 
 /**
  * The trail is lines of JSON. Each ends with `link`, a keyed hash of everything before it in the line and of the link
@@ -14,7 +47,7 @@ export interface Head {
 
 const headShape = z.object({ file: z.string(), n: z.number().int().min(0), link: z.string() });
 
-/** The first line of a file: what was there when it was begun and had not been named yet. */
+/** The first line of a file: the heads of other files that no file had named yet. */
 const openingShape = z.object({ n: z.literal(0), at: z.string(), opened: z.array(headShape) });
 const accessShape = z.object({
   n: z.number().int().positive(),
@@ -31,14 +64,14 @@ const accessShape = z.object({
   count: z.number().int().positive().optional(),
   since: z.string().optional(),
 });
-/** Stands where accesses are missing, because they could not be written and there were too many to wait. */
+/** Marks where accesses are missing, because the disk did not take them and the buffer was full. */
 const lossShape = z.object({ n: z.number().int().positive(), at: z.string(), lost: z.number().int() });
 
 const lineShape = z.union([openingShape, accessShape, lossShape]);
 export type Line = z.infer<typeof lineShape>;
 export type AccessLine = z.infer<typeof accessShape>;
 
-/** What a line is to be, but for its number. */
+/** A line without its number. */
 export type NewLine =
   | Omit<z.infer<typeof openingShape>, 'n'>
   | Omit<AccessLine, 'n'>
@@ -46,12 +79,12 @@ export type NewLine =
 
 const tail = /^(\{.*),"link":"([\w-]{43})"\}$/;
 
-/** The head after nothing: what the first line of a file is linked to. */
+/** The head of an empty file: the first line is linked to the file's name. */
 export function beginningOf(file: string): Head {
   return { file, n: -1, link: file };
 }
 
-/** Writes a line behind the head. */
+/** Makes the text of the line that follows the head. */
 export function linkLine(
   key: AuditKey,
   head: Head,
@@ -63,15 +96,15 @@ export function linkLine(
   return { text: `${body},"link":"${link}"}\n`, head: { file: head.file, n, link } };
 }
 
-/** A line as it stands in a file, whether or not it is linked. */
+/** A line read from a file. */
 export interface Written {
   readonly line: Line;
   readonly link: string;
-  /** Whether it was written with this key behind that link. */
+  /** Whether its link was made with this key and the link of the line before. */
   readonly follows: (key: AuditKey, before: string) => boolean;
 }
 
-/** @returns null for what is no line of a trail */
+/** @returns null for a text that is not a line of a trail */
 export function readLine(text: string): Written | null {
   const [, body, link] = tail.exec(text) ?? [];
   if (body === undefined || link === undefined) return null;
@@ -87,7 +120,7 @@ function parseLine(json: string): Line | null {
   }
 }
 
-/** A head as one word, for the log: `<file>:<n>:<link>`. */
+/** A head as text for the log: `<file>:<n>:<link>`. */
 export function formatHead({ file, n, link }: Head): string {
   return `${file}:${n}:${link}`;
 }

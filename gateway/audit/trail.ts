@@ -1,22 +1,21 @@
 import type { Caller } from '../auth/caller.ts';
 import type { Log } from '../log.ts';
 import type { OnAccess } from '../service/access.ts';
-import { beginFile, type ChainFile } from './chain-file.ts';
-import { type AuditKey, createAuditKey } from './keys.ts';
-import { formatHead, type NewLine } from './line.ts';
+import { beginFile, type TrailFile } from './files.ts';
+import { AuditKey, formatHead, type NewLine } from './line.ts';
 import { type AccessRecord, RepeatedAccesses } from './repeats.ts';
 
-/** Who saw or changed whose data, when, and what came of it; never what it was. */
+/** Records who saw or changed whose data, when, and with what outcome; never the data. */
 export interface AuditTrail {
   /**
-   * Takes down what one operation of a caller does: each user, kind and outcome once, and again after a minute when it
-   * goes on as long as a stream. Equal accesses of a caller's operations are counted (`repeats.ts`). The operation pays for
-   * two map lookups; all other work happens after its answer.
+   * Records the accesses of one operation of a caller: each user, kind and outcome once, and again after a minute in a
+   * long operation such as a stream. Equal accesses of a caller's operations are counted (`repeats.ts`). The operation
+   * waits only for two map lookups; all other work happens after its answer.
    */
   readonly watch: (caller: Caller) => OnAccess;
-  /** Whether everything so far could be written, but for what is on its way. */
+  /** Whether the last write succeeded. */
   readonly isWritable: () => boolean;
-  /** Writes what is on its way. */
+  /** Writes the accesses that still wait. */
   readonly close: () => Promise<void>;
 }
 
@@ -26,24 +25,21 @@ export interface AuditTrailOptions {
   readonly keys: readonly [Buffer, ...Buffer[]];
   readonly log: Log;
   readonly onRecords?: (outcome: 'written' | 'lost', count: number) => void;
-  /** How large a file may get before the next one is begun. */
+  /** The next file begins when a file is larger than this. */
   readonly maxFileBytes?: number;
-  /** How many accesses may wait for a disk that does not take them. */
+  /** How many accesses may wait in memory for the disk. */
   readonly maxWaiting?: number;
 }
 
-/** What a kill takes away at most. */
+/** A kill loses at most the accesses of this time. */
 const flushMs = 200;
 const retryMs = 1000;
 const batchSize = 500;
-const tellHeadMs = 600_000;
+const headEveryMs = 600_000;
 
-/**
- * Begins a file of the trail.
- * @throws what the file system throws when it cannot be written
- */
+/** @throws the error of the file system when the trail cannot be written */
 export async function openAuditTrail(options: AuditTrailOptions): Promise<AuditTrail> {
-  const writer = new TrailWriter(options, await beginFile(options.folder, createAuditKey(options.keys[0])));
+  const writer = new TrailWriter(options, await beginFile(options.folder, new AuditKey(options.keys[0])));
   const repeats = new RepeatedAccesses((record) => writer.add(record));
   return {
     watch: (caller) => createNotes((access) => repeats.add(caller, access)),
@@ -58,42 +54,42 @@ export async function openAuditTrail(options: AuditTrailOptions): Promise<AuditT
 const repeatMs = 60_000;
 const maxNotes = 1000;
 
-/** Lets each access of an operation through once. */
-function createNotes(tell: OnAccess): OnAccess {
-  // Made with the first: a stream that waits has nothing to tell.
-  let toldAt: Map<string, number> | null = null;
+/** Passes on each access of an operation once a minute. */
+function createNotes(record: OnAccess): OnAccess {
+  // Made with the first access, because many streams only wait.
+  let recordedAt: Map<string, number> | null = null;
   return (access) => {
     const now = Date.now();
     const key = `${access.kind} ${access.outcome} ${access.userId}`;
-    toldAt ??= new Map();
-    if (now - (toldAt.get(key) ?? 0) < repeatMs) return;
-    // A stream of the whole team would gather every user.
-    if (toldAt.size >= maxNotes) toldAt.clear();
-    toldAt.set(key, now);
-    tell(access);
+    recordedAt ??= new Map();
+    if (now - (recordedAt.get(key) ?? 0) < repeatMs) return;
+    // Bounded, because a stream of the whole team reads every user.
+    if (recordedAt.size >= maxNotes) recordedAt.clear();
+    recordedAt.set(key, now);
+    record(access);
   };
 }
 
-/** Gathers accesses and writes them behind one another, a batch at a time. */
+/** Collects accesses and writes them in batches, one after the other. */
 class TrailWriter {
   readonly #options: AuditTrailOptions;
   readonly #key: AuditKey;
   readonly #maxWaiting: number;
-  #file: ChainFile | null;
+  #file: TrailFile | null;
   #waiting: AccessRecord[] = [];
-  /** Accesses that found no room and are not told in the trail yet. */
+  /** Accesses that were dropped because too many waited. The next batch reports their number. */
   #lost = 0;
   #timer: NodeJS.Timeout | null = null;
   #flushing: Promise<void> | null = null;
-  #headToldAt = 0;
+  #headLoggedAt = 0;
   isWritable = true;
 
-  constructor(options: AuditTrailOptions, file: ChainFile) {
+  constructor(options: AuditTrailOptions, file: TrailFile) {
     this.#options = options;
-    this.#key = createAuditKey(options.keys[0]);
+    this.#key = new AuditKey(options.keys[0]);
     this.#maxWaiting = options.maxWaiting ?? 50_000;
     this.#file = file;
-    this.#tellHead(file);
+    this.#logHead(file);
   }
 
   add(record: AccessRecord): void {
@@ -127,7 +123,7 @@ class TrailWriter {
     }, ms).unref();
   }
 
-  /** Writes everything that waits, or as much as the disk takes. Never rejects. */
+  /** Writes all waiting accesses, or as many as the disk takes. Never rejects. */
   async #flush(): Promise<void> {
     try {
       while (this.#waiting.length > 0 || this.#lost > 0) await this.#writeBatch();
@@ -146,18 +142,18 @@ class TrailWriter {
     const batch = this.#waiting.slice(0, batchSize);
     const lost = batch.length < batchSize ? this.#lost : 0;
     const lines = [...batch.map((each) => describe(this.#key, each)), ...describeLoss(lost)];
-    const { kept, fault } = await this.#file.append(lines);
-    const written = this.#waiting.splice(0, Math.min(kept, batch.length));
-    if (kept > batch.length) this.#lost -= lost;
+    const { written: count, fault } = await this.#file.append(lines);
+    const written = this.#waiting.splice(0, Math.min(count, batch.length));
+    if (count > batch.length) this.#lost -= lost;
     this.#options.onRecords?.('written', sumAccesses(written));
-    if (fault !== null || this.#file.bytes() >= maxFileBytes) await this.#endFile();
+    if (fault !== null || this.#file.bytes >= maxFileBytes) await this.#endFile();
     if (fault !== null) throw fault;
-    if (this.#file !== null && Date.now() - this.#headToldAt > tellHeadMs) this.#tellHead(this.#file);
+    if (this.#file !== null && Date.now() - this.#headLoggedAt > headEveryMs) this.#logHead(this.#file);
   }
 
-  async #beginNext(folder: string): Promise<ChainFile> {
+  async #beginNext(folder: string): Promise<TrailFile> {
     const file = await beginFile(folder, this.#key);
-    this.#tellHead(file);
+    this.#logHead(file);
     return file;
   }
 
@@ -165,14 +161,14 @@ class TrailWriter {
     const file = this.#file;
     this.#file = null;
     if (file === null) return;
-    this.#tellHead(file);
+    this.#logHead(file);
     await file.close();
   }
 
-  /** The log is kept elsewhere: against it, `verify --heads` finds an end that was cut off. */
-  #tellHead(file: ChainFile): void {
-    this.#headToldAt = Date.now();
-    this.#options.log.info('audit.head', { head: formatHead(file.head()) });
+  /** With the heads in the log, which is stored elsewhere, `verify --heads` finds a file whose end was cut off. */
+  #logHead(file: TrailFile): void {
+    this.#headLoggedAt = Date.now();
+    this.#options.log.info('audit.head', { head: formatHead(file.head) });
   }
 }
 

@@ -2,13 +2,12 @@ import type { Config } from '../config/config.ts';
 import { GatewayError } from '../errors.ts';
 import { type EventStore, openEventStore } from '../events/open.ts';
 import { createLog } from '../log.ts';
-import { dead } from './dead.ts';
+import { dead, replay } from './dead-letters.ts';
 import { runProgram } from './program.ts';
-import { replay } from './replay.ts';
 import { tail } from './tail.ts';
 import { verify } from './verify.ts';
 
-/** `npm run events -- <command>`: looks after the event log, beside a running gateway or without one. */
+/** `npm run events -- <command>`: works on the event log, beside a running gateway or without one. */
 await runProgram<EventStore>({
   call: 'npm run events',
   commands: { dead, replay, tail, verify },

@@ -1,17 +1,41 @@
 import { once } from 'node:events';
 import process from 'node:process';
-import { parseArgs } from 'node:util';
+import { type ParseArgsOptionsConfig, parseArgs } from 'node:util';
 import { type Config, readConfig } from '../config/config.ts';
 import type { KeptSecrets } from '../config/reading.ts';
 import { GatewayError, isGatewayError } from '../errors.ts';
-import type { Command, Session } from './command.ts';
 
-/** A program of several commands over one store. */
+/** A command of a program, such as `npm run events -- <name>`. */
+export interface Command<Store> {
+  /** Its arguments, for the help. */
+  readonly usage: string;
+  readonly summary: string;
+  readonly options: ParseArgsOptionsConfig;
+  /** @returns whether all is well: exit code 0, else 1 */
+  readonly run: (session: Session<Store>) => Promise<boolean>;
+}
+
+/** What a command gets. */
+export interface Session<Store> {
+  readonly store: Store;
+  readonly config: Config;
+  readonly options: Readonly<Record<string, unknown>>;
+  /** The arguments after the command's name that are not options. */
+  readonly words: readonly string[];
+  /** Prints one line of JSON on standard output; waits for a slow reader. */
+  readonly print: (line: Readonly<Record<string, unknown>>) => Promise<void>;
+  /** Prints a sentence for a person, on standard error. */
+  readonly report: (sentence: string) => void;
+  /** Aborts when the process gets SIGINT or SIGTERM. */
+  readonly signal: AbortSignal;
+}
+
+/** Several commands over one store. */
 export interface Program<Store> {
   /** How it is called, without the command. */
   readonly call: string;
   readonly commands: Readonly<Record<string, Command<Store>>>;
-  /** What it works on, for its help. */
+  /** The end of its help. */
   readonly about: readonly string[];
   readonly open: (config: Config) => Promise<Store>;
   readonly close: (store: Store) => Promise<void>;
@@ -30,7 +54,7 @@ export async function runProgram<Store>(program: Program<Store>): Promise<void> 
   try {
     process.exitCode = (await run(program, process.argv.slice(2))) ? 0 : 1;
   } catch (error) {
-    // A message of ours is a sentence without data; any other could quote what broke it.
+    // Our own messages contain no personal data; other messages might.
     process.stderr.write(
       `${isGatewayError(error) ? `${error.code}: ${error.message}` : 'The command failed.'}\n`,
     );
@@ -56,17 +80,11 @@ async function run<Store>(program: Program<Store>, args: readonly string[]): Pro
 }
 
 function describe<Store>({ call, commands, about }: Program<Store>): string {
-  return [
-    `${call} -- <command>`,
-    '',
-    ...Object.entries(commands).flatMap(([name, { usage, summary }]) => [
-      `  ${name} ${usage}`,
-      `      ${summary}`,
-    ]),
-    '',
-    ...about,
-    '',
-  ].join('\n');
+  const lines = Object.entries(commands).flatMap(([name, { usage, summary }]) => [
+    `  ${name} ${usage}`,
+    `      ${summary}`,
+  ]);
+  return [`${call} -- <command>`, '', ...lines, '', ...about, ''].join('\n');
 }
 
 function readArguments<Store>(command: Command<Store>, args: readonly string[]) {
@@ -84,16 +102,22 @@ function readArguments<Store>(command: Command<Store>, args: readonly string[]) 
 function createSession<Store>(
   parts: Pick<Session<Store>, 'store' | 'config' | 'options' | 'words'>,
 ): Session<Store> {
-  const ending = new AbortController();
-  for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => ending.abort());
-  // Whoever read the lines has left (`| head`): nothing is left to do.
+  const stopping = new AbortController();
+  for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => stopping.abort());
+  // The reader of the output has closed it (`| head`).
   process.stdout.on('error', () => process.exit(0));
   return {
     ...parts,
     print: async (line) => {
       if (!process.stdout.write(`${JSON.stringify(line)}\n`)) await once(process.stdout, 'drain');
     },
-    say: (sentence) => void process.stderr.write(`${sentence}\n`),
-    signal: ending.signal,
+    report: (sentence) => void process.stderr.write(`${sentence}\n`),
+    signal: stopping.signal,
   };
+}
+
+/** @returns the position that a person typed; null unless it is a whole number */
+export function readPosition(text: unknown): number | null {
+  if (typeof text !== 'string' || !/^\d+$/.test(text)) return null;
+  return Number.isSafeInteger(Number(text)) ? Number(text) : null;
 }

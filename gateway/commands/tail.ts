@@ -1,8 +1,8 @@
 import { createHmac } from 'node:crypto';
-import { type Followed, follow } from '../events/follow.ts';
-import type { StoredEvent } from '../events/log.ts';
+import { follow } from '../events/follow.ts';
+import type { GapReason, StoredEvent } from '../events/log.ts';
 import type { EventStore } from '../events/open.ts';
-import { type Command, readPosition, type Session } from './command.ts';
+import { type Command, readPosition, type Session } from './program.ts';
 import { findStart } from './walk.ts';
 
 /** Shows events as they come. */
@@ -15,24 +15,24 @@ export const tail: Command<EventStore> = {
     body: { type: 'boolean' },
   },
   run: async (session) => {
-    const { store, options, say } = session;
+    const { store, options, report } = session;
     const after = options.after === undefined ? await store.log.position() : readPosition(options.after);
     if (after === null) {
-      say('--after takes a position: a whole number.');
+      report('--after takes a position: a whole number.');
       return false;
     }
     const gap = await printFrom(session, after);
     if (gap === 'pruned') {
       const start = await findStart(store.log);
-      say(`What stood up to position ${start} was pruned; the rest follows.`);
+      report(`What stood up to position ${start} was pruned; the rest follows.`);
       return (await printFrom(session, start)) === null;
     }
-    if (gap !== null) say(`The log cannot be followed from there: ${gap}.`);
+    if (gap !== null) report(`The log cannot be followed from there: ${gap}.`);
     return gap === null;
   },
 };
 
-/** @returns why it goes no further, null when it was interrupted */
+/** @returns why the log cannot be read further; null when the command was interrupted */
 async function printFrom(session: Session<EventStore>, after: number): Promise<GapReason | null> {
   const { store, print, signal } = session;
   const describe = createDescription(session);
@@ -42,8 +42,6 @@ async function printFrom(session: Session<EventStore>, after: number): Promise<G
   }
   return null;
 }
-
-type GapReason = Extract<Followed, { readonly kind: 'gap' }>['reason'];
 
 function createDescription({ store, config, options }: Session<EventStore>) {
   const pseudonymOf = createPseudonyms(config.eventLogKeys[0] ?? Buffer.from(store.log.epoch()));
@@ -57,7 +55,7 @@ function createDescription({ store, config, options }: Session<EventStore>) {
   });
 }
 
-/** Tells users apart without telling who they are: the same for one user for as long as the log's key stays. */
+/** Pseudonyms tell users apart and do not name them. A user's pseudonym stays the same as long as the log's key. */
 function createPseudonyms(key: Buffer): (userId: string) => string {
   return (userId) =>
     createHmac('sha256', key).update('user pseudonym\0').update(userId).digest('hex').slice(0, 16);

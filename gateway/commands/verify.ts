@@ -1,21 +1,21 @@
 import type { EventLog, StoredEvent } from '../events/log.ts';
 import type { EventStore } from '../events/open.ts';
-import type { Command } from './command.ts';
+import type { Command } from './program.ts';
 import { findStart, walkDeadLetters } from './walk.ts';
 
 const pageSize = 500;
 
-/** Reads the whole log and says whether it is sound. */
+/** Reads the whole log and reports whether it is sound. */
 export const verify: Command<EventStore> = {
   usage: '',
   summary:
     'reads the whole log: bodies open, positions grow, versions fit, the store is whole; counts per type',
   options: {},
-  run: async ({ store, print, say }) => {
+  run: async ({ store, print, report }) => {
     const findings = await examine(store.log);
     const faults = [...(await store.checkIntegrity()), ...findings.faults];
     await print({ ...findings.counts, faults: faults.length });
-    for (const fault of faults) say(fault);
+    for (const fault of faults) report(fault);
     return faults.length === 0;
   },
 };
@@ -36,7 +36,7 @@ async function examine(log: EventLog): Promise<Findings> {
   return { counts: { events, deadLetters, from: start, through: last, types }, faults };
 }
 
-/** What was found while the log was read. */
+/** Collects findings while the log is read. */
 class Seen {
   readonly start: number;
   readonly types = new Map<string, number>();
@@ -88,7 +88,7 @@ async function countDeadLetters(log: EventLog, seen: Seen): Promise<Readonly<Rec
   return counts;
 }
 
-/** What the log believes of each subject, against the events that are there. */
+/** Compares the log's newest version of each subject with the events. */
 async function compareVersions(log: EventLog, seen: Seen): Promise<void> {
   for (const [subject, highest] of seen.versions) {
     const latest = await log.latest(subject);
@@ -98,7 +98,7 @@ async function compareVersions(log: EventLog, seen: Seen): Promise<void> {
       );
       continue;
     }
-    // A higher one came with what was pruned since, was only claimed, or came while the log was read.
+    // A higher version came with an event that was pruned since, was only claimed, or came while the log was read.
     const isExplained = latest.position <= seen.start || latest.position > seen.last;
     if (latest.version > highest && !isExplained) {
       seen.faults.push(

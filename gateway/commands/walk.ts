@@ -2,7 +2,7 @@ import type { DeadLetter, EventLog } from '../events/log.ts';
 
 const pageSize = 100;
 
-/** Every dead letter, oldest first. */
+/** All dead letters, oldest first. */
 export async function* walkDeadLetters(log: EventLog): AsyncGenerator<DeadLetter> {
   let after = 0;
   for (;;) {
@@ -15,8 +15,8 @@ export async function* walkDeadLetters(log: EventLog): AsyncGenerator<DeadLetter
 }
 
 /**
- * The position after which nothing was pruned. A log says of a position only whether history after it is gone, so
- * the border is found by halving.
+ * The position after which nothing was pruned. The log reports only whether history after a given position is gone, so
+ * this is a binary search.
  */
 export async function findStart(log: EventLog): Promise<number> {
   let [low, high] = [0, await log.position()];

@@ -2,10 +2,14 @@ import { type ErrorCode, isGatewayError } from '../errors.ts';
 import type { Appended, DeadReason, EventLog, NewMessage } from '../events/log.ts';
 import type { Log } from '../log.ts';
 import { announcedBytesOf, maxBodyBytes, readBody } from './body.ts';
-import { createClockCheck } from './clock.ts';
 import { type FactsOf, readEnvelope, type SubjectOf } from './envelope.ts';
 import { createIntakeBound, type Holding } from './intake-bound.ts';
-import { createSignatureCheck, readSignatureHeaders, type SignatureHeaders } from './signature.ts';
+import {
+  createClockCheck,
+  createSignatureCheck,
+  readSignatureHeaders,
+  type SignatureHeaders,
+} from './signature.ts';
 import { createThrottle } from './throttle.ts';
 
 const retryAfterSeconds = 5;
@@ -18,15 +22,15 @@ export interface WebhookEndpointOptions {
   readonly factsOf?: FactsOf;
   /** The team whose events are delivered, null when it cannot be known now. */
   readonly teamId: () => Promise<string | null>;
-  /** Told what became of each request. */
+  /** Called with the outcome of each request. */
   readonly onOutcome?: (outcome: WebhookOutcome) => void;
-  /** Told of each message that was made durable, or found to be. */
-  readonly onKept?: (kept: KeptMessage) => void;
-  /** Told of each signed message how many seconds after its signing it came. */
+  /** Called for each message that is durable, new or known. */
+  readonly onDurable?: (message: DurableMessage) => void;
+  /** Called for each signed message with the seconds between its signing and its arrival. */
   readonly onClockOffset?: (seconds: number) => void;
 }
 
-/** `stale`: signed, and more than 300 s off. `flooded`: turned away because too much was in hand. */
+/** `stale`: signed, and more than 300 s off. `flooded`: refused because the buffer was full. */
 export type WebhookOutcome =
   | 'accepted'
   | 'duplicate'
@@ -37,7 +41,7 @@ export type WebhookOutcome =
   | 'flooded'
   | 'unavailable';
 
-export interface KeptMessage {
+export interface DurableMessage {
   readonly appendSeconds: number;
   /** From the sender's signing of this attempt to its acceptance, in whole seconds of the sender's. */
   readonly lagSeconds: number;
@@ -55,100 +59,92 @@ export type ReceiveWebhook = (request: Request, sender?: string) => Promise<Resp
  * that the sender tries again and nothing acknowledged can be lost.
  */
 export function createWebhookEndpoint(options: WebhookEndpointOptions): ReceiveWebhook {
-  const beginIntake = createIntakeBound();
-  const refuse = createRefusals(options);
-  const accept = createAcceptance(options, refuse);
+  const endpoint = new WebhookEndpoint(options);
+  return (request, sender = '') => endpoint.receive(request, sender);
+}
 
-  const take = async (request: Request, headers: SignatureHeaders, holding: Holding): Promise<Response> => {
-    const body = await readBody(request, holding);
-    if (body.kind === 'no-room') return refuse.flooded();
-    if (body.kind === 'whole') return await accept(headers, body.bytes);
-    return refuse.malformed('WEBHOOK_TOO_LARGE');
-  };
+class WebhookEndpoint {
+  readonly #options: WebhookEndpointOptions;
+  readonly #beginIntake = createIntakeBound();
+  readonly #isSigned: ReturnType<typeof createSignatureCheck>;
+  readonly #isInTime: ReturnType<typeof createClockCheck>;
+  // Anyone can cause thousands of refusals, so they are logged once a minute.
+  readonly #warnOfUnsigned = createThrottle();
+  readonly #warnOfFlood = createThrottle();
 
-  return async (request, sender = '') => {
-    if (request.headers.has('content-encoding')) return refuse.malformed('WEBHOOK_ENCODED');
+  constructor(options: WebhookEndpointOptions) {
+    this.#options = options;
+    this.#isSigned = createSignatureCheck(options.secrets);
+    this.#isInTime = createClockCheck({ log: options.log, onOffset: options.onClockOffset });
+  }
+
+  async receive(request: Request, sender: string): Promise<Response> {
+    if (request.headers.has('content-encoding')) return this.#refuse('WEBHOOK_ENCODED', 'refused');
     const announcedBytes = announcedBytesOf(request);
-    if (announcedBytes > maxBodyBytes) return refuse.malformed('WEBHOOK_TOO_LARGE');
+    if (announcedBytes > maxBodyBytes) return this.#refuse('WEBHOOK_TOO_LARGE', 'refused');
     const headers = readSignatureHeaders(request.headers);
-    if (headers === null) return refuse.unsigned();
-    const holding = beginIntake({ sender, announcedBytes });
-    if (holding === null) return refuse.flooded();
+    if (headers === null) return this.#refuseUnsigned();
+    const holding = this.#beginIntake({ sender, announcedBytes });
+    if (holding === null) return this.#refuseFlood();
     try {
-      return await take(request, headers, holding);
+      return await this.#take(request, headers, holding);
     } finally {
       holding.end();
     }
-  };
-}
+  }
 
-type Refusals = ReturnType<typeof createRefusals>;
+  async #take(request: Request, headers: SignatureHeaders, holding: Holding): Promise<Response> {
+    const body = await readBody(request, holding);
+    if (body.kind === 'no-room') return this.#refuseFlood();
+    if (body.kind === 'too-large') return this.#refuse('WEBHOOK_TOO_LARGE', 'refused');
+    if (!this.#isSigned(headers, body.bytes)) return this.#refuseUnsigned();
+    // The same answer as to an unsigned message: nobody learns from it whether a signature was right.
+    if (!this.#isInTime(headers.signedAtSeconds)) return this.#refuse('WEBHOOK_UNVERIFIED', 'stale');
+    try {
+      return await this.#append(headers, body.bytes);
+    } catch (error) {
+      if (!isGatewayError(error, 'EVENT_LOG_UNAVAILABLE')) throw error;
+      this.#options.log.warn('webhook.unavailable', { code: error.code, error: error.cause });
+      return this.#refuse('EVENT_LOG_UNAVAILABLE', 'unavailable');
+    }
+  }
 
-/** Anyone can cause thousands of refusals, so they are logged once a minute. */
-function createRefusals({ log, onOutcome }: WebhookEndpointOptions) {
-  const [warnOfUnsigned, warnOfFlood] = [createThrottle(), createThrottle()];
-  return {
-    malformed: (code: 'WEBHOOK_ENCODED' | 'WEBHOOK_TOO_LARGE'): Response => {
-      onOutcome?.('refused');
-      return refusal(code);
-    },
-    unsigned: (): Response => {
-      onOutcome?.('refused');
-      warnOfUnsigned(() => log.warn('webhook.refused', { code: 'WEBHOOK_UNVERIFIED' }));
-      return refusal('WEBHOOK_UNVERIFIED');
-    },
-    flooded: (): Response => {
-      onOutcome?.('flooded');
-      warnOfFlood(() => log.warn('webhook.flooded', { code: 'WEBHOOK_FLOODED' }));
-      return refusal('WEBHOOK_FLOODED');
-    },
-  };
-}
-
-/** What happens to a message that has come whole. */
-function createAcceptance(
-  options: WebhookEndpointOptions,
-  refuse: Refusals,
-): (headers: SignatureHeaders, body: Buffer) => Promise<Response> {
-  const { log, onOutcome, subjectOf, factsOf } = options;
-  const isSigned = createSignatureCheck(options.secrets);
-  const isInTime = createClockCheck({ log, onOffset: options.onClockOffset });
-
-  const keep = async ({ messageId, signedAtSeconds }: SignatureHeaders, body: Buffer): Promise<Response> => {
+  async #append({ messageId, signedAtSeconds }: SignatureHeaders, body: Buffer): Promise<Response> {
+    const { events, log, subjectOf, factsOf, teamId, onOutcome, onDurable } = this.#options;
     const receivedAt = new Date();
     const message = readEnvelope(
       { messageId, receivedAt, body },
-      { subjectOf, factsOf, teamId: await options.teamId() },
+      { subjectOf, factsOf, teamId: await teamId() },
     );
     const startedAt = performance.now();
-    const appended = await options.events.append(message);
+    const appended = await events.append(message);
     const outcome = outcomeOf(message, appended);
     onOutcome?.(outcome);
-    options.onKept?.({
+    onDurable?.({
       appendSeconds: (performance.now() - startedAt) / 1000,
       lagSeconds: Math.max(0, receivedAt.getTime() / 1000 - signedAtSeconds),
       deadReason: outcome === 'dead' ? message.deadReason : null,
     });
     logAccepted(log, message, appended);
     return new Response(null, { status: appended.duplicate ? 200 : 202 });
-  };
+  }
 
-  return async (headers, body) => {
-    if (!isSigned(headers, body)) return refuse.unsigned();
-    if (!isInTime(headers.signedAtSeconds)) {
-      onOutcome?.('stale');
-      // Word for word what an unsigned one gets: whoever tries signatures learns nothing.
-      return refusal('WEBHOOK_UNVERIFIED');
-    }
-    try {
-      return await keep(headers, body);
-    } catch (error) {
-      if (!isGatewayError(error, 'EVENT_LOG_UNAVAILABLE')) throw error;
-      onOutcome?.('unavailable');
-      log.warn('webhook.unavailable', { code: error.code, error: error.cause });
-      return refusal('EVENT_LOG_UNAVAILABLE');
-    }
-  };
+  #refuseUnsigned(): Response {
+    this.#warnOfUnsigned(() => this.#options.log.warn('webhook.refused', { code: 'WEBHOOK_UNVERIFIED' }));
+    return this.#refuse('WEBHOOK_UNVERIFIED', 'refused');
+  }
+
+  #refuseFlood(): Response {
+    this.#warnOfFlood(() => this.#options.log.warn('webhook.flooded', { code: 'WEBHOOK_FLOODED' }));
+    return this.#refuse('WEBHOOK_FLOODED', 'flooded');
+  }
+
+  #refuse(code: keyof typeof refusals, outcome: WebhookOutcome): Response {
+    this.#options.onOutcome?.(outcome);
+    const { status, message } = refusals[code];
+    const headers = status === 503 ? { 'retry-after': String(retryAfterSeconds) } : {};
+    return Response.json({ error: { code, message } }, { status, headers });
+  }
 }
 
 function logAccepted(log: Log, message: NewMessage, { position, duplicate, altered }: Appended): void {
@@ -178,9 +174,3 @@ const refusals = {
   WEBHOOK_FLOODED: { status: 503, message: 'Too many webhooks are in hand. Send it again in a moment.' },
   EVENT_LOG_UNAVAILABLE: { status: 503, message: 'What was to be kept could not be made durable.' },
 } as const satisfies Partial<Record<ErrorCode, { readonly status: number; readonly message: string }>>;
-
-function refusal(code: keyof typeof refusals): Response {
-  const { status, message } = refusals[code];
-  const headers = status === 503 ? { 'retry-after': String(retryAfterSeconds) } : {};
-  return Response.json({ error: { code, message } }, { status, headers });
-}

@@ -2,17 +2,17 @@ import { z } from 'zod';
 import type { DeadReason, NewFact, NewMessage } from '../events/log.ts';
 import { parseJson } from '../parse/json.ts';
 
-/** Names what an event is a new version of; null when it stands alone. Given by the concepts, which know. */
+/** Reads which subject an event is a new version of; null when there is none. The concepts provide it. */
 export type SubjectOf = (eventType: string, payload: unknown) => Versioned | null;
 
 export interface Versioned {
   readonly id: string;
   readonly version: number;
-  /** Whose it is now, where the payload says so more exactly than the envelope does. */
+  /** The current owner, where the payload is more exact than the envelope. */
   readonly userId: string | null;
 }
 
-/** The first of several readers that knows what an event is a new version of. */
+/** Tries several readers and takes the first result. */
 export function firstSubject(readers: readonly SubjectOf[]): SubjectOf {
   return (eventType, payload) => {
     for (const reader of readers) {
@@ -23,7 +23,7 @@ export function firstSubject(readers: readonly SubjectOf[]): SubjectOf {
   };
 }
 
-/** Reads what an event states of its user's things. Given by the concepts, which know; must not throw. */
+/** Reads the facts that an event states about its user. The concepts provide it; it must not throw. */
 export type FactsOf = (eventType: string, payload: unknown) => readonly Stated[];
 
 export interface Stated {
@@ -40,7 +40,7 @@ const text = z.string().nullable().catch(null);
 /** Specification, Events: the top-level structure of every event. */
 const envelopeShape = z.object({
   event_type: z.string().min(1).max(200),
-  // Optional for zod 4, which otherwise refuses an envelope without it: such an event has no payload, that is all.
+  // Optional, because zod 4 otherwise refuses an envelope without it. Such an event has no payload.
   data: z.unknown().optional(),
   team_id: text,
   user_id: text,
@@ -56,13 +56,13 @@ export interface EnvelopeReading {
 export interface EnvelopeOptions {
   readonly subjectOf: SubjectOf;
   readonly factsOf?: FactsOf | undefined;
-  /** The team whose events are delivered, null while nobody has named it. */
+  /** The team whose events are delivered; null while it is not known. */
   readonly teamId: string | null;
 }
 
 /**
- * Turns verified bytes into a message for the log. Never throws: what is signed but unreadable, or of another
- * team, is kept as a dead letter, because a retry cannot mend it.
+ * Turns verified bytes into a message for the log. Never throws: a signed message that is unreadable or of another team
+ * becomes a dead letter, because a retry would not help.
  */
 export function readEnvelope(reading: EnvelopeReading, options: EnvelopeOptions): NewMessage {
   const envelope = envelopeShape.safeParse(readBody(reading.body)).data;

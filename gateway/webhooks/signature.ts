@@ -1,5 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { createHmac, timingSafeEqual } from 'node:crypto';
+import type { Log } from '../log.ts';
+import { createThrottle } from './throttle.ts';
 
 /** Plausible signature headers of a request. */
 export interface SignatureHeaders {
@@ -18,8 +20,8 @@ const version1 = /^v1,[A-Za-z0-9+/]{43}=$/;
 
 /**
  * Reads the signature headers before the body is read. Headers are `webhook-*` or the carrier's older `svix-*`. An id or
- * timestamp in any unusual form is refused. The time is checked after the signature (`clock.ts`): a forger can write any
- * time, and a signed message that is late has an outcome of its own.
+ * timestamp in any unusual form is refused. The time is checked after the signature (`createClockCheck`): a forger can
+ * write any time, and a signed message that is late has an outcome of its own.
  * @returns null for headers that the service cannot have signed
  */
 export function readSignatureHeaders(headers: Headers): SignatureHeaders | null {
@@ -57,5 +59,38 @@ export function createSignatureCheck(
       const expected = Buffer.from(`v1,${hmac}`);
       return signatures.some((given) => timingSafeEqual(given, expected));
     });
+  };
+}
+
+/** How far a message's time may be off (the signature scheme's own bound). */
+const toleranceSeconds = 300;
+/** From here on somebody should look at a clock, before messages are refused. */
+const noticeableSeconds = 60;
+
+const advice =
+  "Set this machine's clock; if it is right, the sender's is not, or messages are held up on their way.";
+
+interface ClockOptions {
+  readonly log: Log;
+  /** Called for every signed message with the seconds between its signing and its arrival; negative for a future time. */
+  readonly onOffset?: ((seconds: number) => void) | undefined;
+}
+
+/**
+ * Checks how far the times of signed messages are off. The returned function says whether a message is within 300 s; from
+ * 60 s on it warns, at most once a minute.
+ */
+export function createClockCheck({ log, onOffset }: ClockOptions): (signedAtSeconds: number) => boolean {
+  const warn = createThrottle();
+  return (signedAtSeconds) => {
+    const offSeconds = Math.floor(Date.now() / 1000) - signedAtSeconds;
+    onOffset?.(offSeconds);
+    if (Math.abs(offSeconds) > toleranceSeconds) {
+      log.warn('webhook.stale', { offSeconds, advice });
+      return false;
+    }
+    if (Math.abs(offSeconds) > noticeableSeconds)
+      warn(() => log.warn('webhook.clock_off', { offSeconds, advice }));
+    return true;
   };
 }

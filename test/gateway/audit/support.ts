@@ -2,13 +2,13 @@ import { randomBytes } from 'node:crypto';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { examineTrail } from '../../../gateway/audit/examine.ts';
-import { createAuditKey } from '../../../gateway/audit/keys.ts';
 import type { AccessLine } from '../../../gateway/audit/line.ts';
+import { AuditKey } from '../../../gateway/audit/line.ts';
 import { type AuditTrailOptions, openAuditTrail } from '../../../gateway/audit/trail.ts';
 import { createLog } from '../../../gateway/log.ts';
 
 export const key = randomBytes(32);
-export const pseudonymOf = createAuditKey(key).userPseudonym;
+export const pseudonymOf = (userId: string): string => new AuditKey(key).userPseudonym(userId);
 
 export function openTrail(folder: string, more: Partial<AuditTrailOptions> = {}) {
   const log = createLog({ level: 'silent' });
@@ -49,7 +49,7 @@ export function rewrite(
 }
 
 export function examine(folder: string, more: Partial<Parameters<typeof examineTrail>[0]> = {}) {
-  return examineTrail({ folder, keys: [createAuditKey(key)], ...more });
+  return examineTrail({ folder, keys: [new AuditKey(key)], ...more });
 }
 
 /** Every access in the folder, without what differs with each run. */

@@ -1,8 +1,7 @@
 import { appendFileSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { createAuditKey } from '../../../gateway/audit/keys.ts';
-import { parseHead } from '../../../gateway/audit/line.ts';
+import { AuditKey, parseHead } from '../../../gateway/audit/line.ts';
 import { type AccessRecord, RepeatedAccesses } from '../../../gateway/audit/repeats.ts';
 import { createLog } from '../../../gateway/log.ts';
 import { makeFolder } from '../../support/folder.ts';
@@ -56,7 +55,7 @@ test('a line says who, how, whose, when and what came of it, and nothing in clea
     n: 2,
     at,
     caller: `user-${user}`,
-    token: createAuditKey(key).tokenPseudonym('a-token'),
+    token: new AuditKey(key).tokenPseudonym('a-token'),
     kind: 'read order.get',
     user: null,
     outcome: 'not-found',
@@ -248,13 +247,13 @@ describe('what whoever can write the file does to it is found:', () => {
 test('with another key nothing is sound, and with an older one beside the newest everything is', async () => {
   using folder = makeFolder();
   const file = await writeTrail(folder.path, 2);
-  const another = createAuditKey(Buffer.alloc(32, 'x'));
+  const another = new AuditKey(Buffer.alloc(32, 'x'));
   expect((await examine(folder.path, { keys: [another] })).faults).toEqual([
     `${file}: its first line was changed, or no key in AUDIT_TRAIL_KEY opens it.`,
   ]);
   const rotated = await openTrail(folder.path, { keys: [Buffer.alloc(32, 'x'), key] });
   await rotated.close();
-  expect((await examine(folder.path, { keys: [another, createAuditKey(key)] })).faults).toEqual([]);
+  expect((await examine(folder.path, { keys: [another, new AuditKey(key)] })).faults).toEqual([]);
 });
 
 test('a line that was cut by a kill is told and ends its file; the next file goes on from the line before', async () => {
