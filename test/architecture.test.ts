@@ -18,6 +18,8 @@ const json = /^gateway\/parse\/json\.ts$/;
 const dates = /^gateway\/parse\/dates\.ts$/;
 const log = /^gateway\/log\.ts$/;
 const cache = /^gateway\/cache\/(expiry|room|memoize)\.ts$/;
+/** What a caller may see and do. */
+const rights = /^gateway\/auth\/rights\.ts$/;
 const config = /^gateway\/config\/(?!generated-secrets)/;
 const node = /^node:/;
 
@@ -56,21 +58,23 @@ function roomsOf(concept: string): readonly Room[] {
   const rest = [
     errors,
     dates,
+    rights,
     /^gateway\/service\/(service|refusal)\.ts$/,
     /^gateway\/domain\/(parse|request-body)\.ts$/,
   ];
   const actions = [
     errors,
     dates,
+    rights,
     /^(zod|node:crypto)$/,
-    /^gateway\/service\/(service|access)\.ts$/,
+    /^gateway\/service\/service\.ts$/,
     /^gateway\/events\/(follow|cursor|log)\.ts$/,
     /^gateway\/graph\/(context|arguments|user-error|pagination\/cursor-scope)\.ts$/,
     /^gateway\/domain\/settle\.ts$/,
-    // Until the question of rights is asked in auth/, and the loader of orders has left its graph file.
-    /^gateway\/domain\/(viewer|order\/read)\/graph\.ts$/,
+    // Until the loader of orders has left its graph file.
+    /^gateway\/domain\/order\/read\/graph\.ts$/,
   ];
-  const graph = [errors, dates, /^gateway\/graph\//, /^gateway\/service\/service\.ts$/];
+  const graph = [errors, dates, rights, /^gateway\/graph\//, /^gateway\/service\/service\.ts$/];
   return [
     {
       files: filesOf('rest', concept),
@@ -111,6 +115,7 @@ const rooms: readonly Room[] = [
       dates,
       log,
       cache,
+      rights,
       /^gateway\/service\//,
       /^(undici|cockatiel|node:(stream|util|zlib))$/,
     ],
@@ -132,15 +137,7 @@ const rooms: readonly Room[] = [
   },
   {
     files: /^gateway\/audit\//,
-    may: [
-      errors,
-      log,
-      /^gateway\/audit\//,
-      /^gateway\/auth\/caller\.ts$/,
-      /^gateway\/service\/access\.ts$/,
-      /^zod$/,
-      node,
-    ],
+    may: [errors, log, /^gateway\/audit\//, rights, /^gateway\/auth\/caller\.ts$/, /^zod$/, node],
   },
   {
     files: /^gateway\/auth\//,
@@ -151,7 +148,6 @@ const rooms: readonly Room[] = [
       config,
       cache,
       /^gateway\/auth\//,
-      /^gateway\/service\/service\.ts$/,
       /^gateway\/events\/one-time-values\.ts$/,
       /^(jose|zod|rate-limiter-flexible)$/,
       node,
@@ -173,7 +169,7 @@ const rooms: readonly Room[] = [
       errors,
       dates,
       /^gateway\/graph\//,
-      /^gateway\/(auth\/(caller|token-lives|viewer-tokens|tickets)|service\/(service|trace)|events\/(cursor|log|idempotency))\.ts$/,
+      /^gateway\/(auth\/(caller|rights|token-lives|viewer-tokens|tickets)|service\/(service|trace)|events\/(cursor|log|idempotency))\.ts$/,
       /^(@pothos\/.*|dataloader|graphql|graphql-scalars|zod)$/,
       node,
     ],

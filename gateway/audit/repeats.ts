@@ -1,5 +1,5 @@
 import type { Caller } from '../auth/caller.ts';
-import type { Access } from '../service/access.ts';
+import type { Access } from '../auth/rights.ts';
 
 /** One line of the trail: an access, or a count of equal accesses. */
 export interface AccessRecord {

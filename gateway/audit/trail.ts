@@ -1,6 +1,6 @@
 import type { Caller } from '../auth/caller.ts';
+import type { OnAccess } from '../auth/rights.ts';
 import type { Log } from '../log.ts';
-import type { OnAccess } from '../service/access.ts';
 import { beginFile, type TrailFile } from './files.ts';
 import { AuditKey, formatHead, type NewLine } from './line.ts';
 import { type AccessRecord, RepeatedAccesses } from './repeats.ts';

@@ -1,6 +1,6 @@
 import { errors, type JWTPayload } from 'jose';
-import { defaultScopes, scopes as knownScopes } from '../service/service.ts';
 import type { UserCaller } from './caller.ts';
+import { defaultScopes, scopes as knownScopes } from './rights.ts';
 
 /** No viewer token lives longer, whoever made it: a browser can lose it. */
 export const maxTtlSeconds = 900;

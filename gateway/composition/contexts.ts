@@ -1,5 +1,5 @@
-import { createRights } from '../auth/access.ts';
 import type { Caller, UserCaller } from '../auth/caller.ts';
+import { type OnAccess, Rights } from '../auth/rights.ts';
 import {
   createDocumentTickets,
   createLaunchTickets,
@@ -9,7 +9,7 @@ import {
 import type { Revoked } from '../auth/token-lives.ts';
 import type { ViewerTokens } from '../auth/viewer-tokens.ts';
 import type { Config } from '../config/config.ts';
-import { listOrders } from '../domain/order/read/rest.ts';
+import { listOrders, ordersPath } from '../domain/order/read/rest.ts';
 import { listUsers } from '../domain/user/rest.ts';
 import { createIdempotency } from '../events/idempotency.ts';
 import type { GapReason } from '../events/log.ts';
@@ -17,10 +17,9 @@ import type { EventStore } from '../events/open.ts';
 import type { Scheduler } from '../execution/scheduler.ts';
 import { createLoaders, type GraphContext } from '../graph/context.ts';
 import type { CreateContext } from '../http/yoga.ts';
-import type { OnAccess } from '../service/access.ts';
 import { type Basis, keepApartOnUse } from '../service/basis.ts';
 import type { Upstream } from '../service/client.ts';
-import { bindService, type Rights, type Service } from '../service/service.ts';
+import { bindService, type Service } from '../service/service.ts';
 import { type Asked, traceUpstream } from '../service/trace.ts';
 import { teamMark } from './webhook-readers.ts';
 
@@ -31,7 +30,7 @@ const teamRetryMs = 10_000;
 
 /** How the parts are made that decide what a caller sees, and what operations share. */
 export interface ContextFactories {
-  readonly createRights: typeof createRights;
+  readonly createRights: (caller: Caller, onAccess?: OnAccess) => Rights;
   readonly bindService: typeof bindService;
   readonly createLoaders: typeof createLoaders;
 }
@@ -77,8 +76,12 @@ export interface Contexts {
 
 export function createContexts(parts: ContextParts): Contexts {
   const { config, store, upstream, mint } = parts;
-  const make: ContextFactories = { createRights, bindService, createLoaders, ...parts.factories };
-  const rightsOf = createRightsOf(make.createRights);
+  const make: ContextFactories = {
+    createRights: (caller, onAccess) => new Rights(caller, onAccess),
+    bindService,
+    createLoaders,
+    ...parts.factories,
+  };
   const idempotency = createIdempotency(store.idempotencyRecords);
   const documentTickets = createDocumentTickets(store.oneTimeValues, parts.isRevoked);
   const launchTickets = createLaunchTickets(store.oneTimeValues, parts.isRevoked);
@@ -96,12 +99,11 @@ export function createContexts(parts: ContextParts): Contexts {
 
   const bind = (to: Asked, { caller, signal, onAccess }: Bound) =>
     make.bindService(to, {
-      rights: rightsOf(caller),
-      ordersPath: config.ordersPath,
+      rights: make.createRights(caller, onAccess),
+      paths: { [ordersPath]: config.ordersPath },
       signal,
       onTeam: noteTeam,
       onUnreadable: parts.onUnreadable,
-      onAccess,
     });
 
   const create: CreateContext = ({
@@ -183,18 +185,6 @@ export function createContexts(parts: ContextParts): Contexts {
           listOrders(service, {}, { page: 1, size: 1 }),
         ]),
       ),
-  };
-}
-
-/** A caller is the same object from request to request (auth/authenticate.ts), and has the same rights in each. */
-function createRightsOf(create: ContextFactories['createRights']): (caller: Caller) => Rights {
-  const known = new WeakMap<Caller, Rights>();
-  return (caller) => {
-    const earlier = known.get(caller);
-    if (earlier !== undefined) return earlier;
-    const rights = create(caller);
-    known.set(caller, rights);
-    return rights;
   };
 }
 

@@ -1,5 +1,5 @@
 import { defaultFieldResolver, type GraphQLField, type GraphQLSchema, isObjectType } from 'graphql';
-import { type Scope, scopes } from '../service/service.ts';
+import { type Scope, scopes } from '../auth/rights.ts';
 import type { GraphContext } from './context.ts';
 
 /**
@@ -28,7 +28,7 @@ function guard(field: GraphQLField<unknown, GraphContext>, scope: Scope): void {
   const { when } = field.extensions;
   const resolve = field.resolve ?? defaultFieldResolver;
   field.resolve = (parent, args, context, info) => {
-    if (typeof when !== 'function' || when(parent)) context.service.require(scope);
+    if (typeof when !== 'function' || when(parent)) context.service.rights.require(scope);
     return resolve(parent, args, context, info);
   };
 }

@@ -1,7 +1,7 @@
 import { GraphQLError } from 'graphql';
 import type { GraphQLParams, Plugin } from 'graphql-yoga';
-import { createRights } from '../auth/access.ts';
 import type { Caller } from '../auth/caller.ts';
+import { Rights } from '../auth/rights.ts';
 import { GatewayError } from '../errors.ts';
 import { type MultipartForm, MultipartLimitError, type MultipartLimits, readMultipart } from './multipart.ts';
 
@@ -45,10 +45,7 @@ export function isUpload(request: Request): boolean {
 export function createUploadGate(): (caller: Caller) => () => void {
   const uploads = new Set<{ readonly userId: string | null }>();
   return (caller) => {
-    if (!createRights(caller).allows('write:lab-reports')) {
-      const message = 'This needs a token with the scope write:lab-reports, not limited to some orders.';
-      throw new GatewayError('FORBIDDEN', message);
-    }
+    new Rights(caller).require('write:lab-reports');
     const upload = { userId: caller.kind === 'USER' ? caller.userId : null };
     const own = [...uploads].filter(({ userId }) => userId === upload.userId).length;
     const isShareTaken = upload.userId !== null && own >= maxUploadsOfUser;

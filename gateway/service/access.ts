@@ -1,40 +1,20 @@
+import type { AccessKind, OnAccess, Owner } from '../auth/rights.ts';
 import { isGatewayError } from '../errors.ts';
-import type { Subject } from './service.ts';
-
-/** That somebody's data was asked for, and what came of it: what the audit trail keeps. Never a value. */
-export interface Access {
-  /** How and what, such as `read order.get`, `write appointment.book`, `file result.pdf`, `stream order.updates`. */
-  readonly kind: string;
-  /** Whose; null where nobody knows, as of an order that does not exist. */
-  readonly userId: string | null;
-  /** `ok`, `refused` (not the caller's, or without the scope), `not-found`, else the code of the error. */
-  readonly outcome: string;
-}
-
-export type OnAccess = (access: Access) => void;
-
-/** What concerns somebody and is done or shown without asking the service: from the event log, or a kept answer. */
-export interface Kept {
-  readonly as: 'read' | 'write' | 'stream';
-  /** Named like a call to the service. */
-  readonly operation: string;
-  readonly about: Subject;
-}
 
 /** What tells whether a call is of anybody, and of whom. */
 interface Accountable {
   readonly operation: string;
-  readonly about?: Subject;
+  readonly about?: Owner;
   readonly owner?: unknown;
 }
 
 /** One call, as far as it must be accounted for. A class, so that its methods are shared: each read has one. */
 export class Account {
   readonly #onAccess: OnAccess | undefined;
-  readonly #kind: string;
+  readonly #kind: AccessKind;
   readonly #about: string | null;
 
-  constructor(onAccess: OnAccess | undefined, kind: string, about: string | null) {
+  constructor(onAccess: OnAccess | undefined, kind: AccessKind, about: string | null) {
     this.#onAccess = onAccess;
     this.#kind = kind;
     this.#about = about;
@@ -59,7 +39,7 @@ export class Account {
 }
 
 /** For what is of nobody, such as the catalogue of lab tests. */
-const noAccount = new Account(undefined, '', null);
+const noAccount = new Account(undefined, 'read nothing', null);
 
 /**
  * Opens the account of a call. It is kept where callers ask, and not where answers come from: a read that shares
@@ -67,7 +47,7 @@ const noAccount = new Account(undefined, '', null);
  */
 export function openAccount(
   onAccess: OnAccess | undefined,
-  as: 'read' | 'write' | 'file' | 'stream',
+  as: 'read' | 'write' | 'file',
   { operation, about, owner }: Accountable,
 ): Account {
   if (onAccess === undefined || (owner === 'anyone' && about === undefined)) return noAccount;

@@ -1,12 +1,13 @@
+import type { Owner, Scope } from '../auth/rights.ts';
 import type { Keeping } from './change.ts';
 import type { UpstreamCall } from './client.ts';
-import type { Page, Scope, Subject } from './service.ts';
+import type { Page } from './service.ts';
 
 /** A read of a file that belongs to somebody; it comes as a stream. */
 export interface ReadFile extends Guarded {
   /** The file's media type; anything else is UPSTREAM_UNREADABLE. */
   readonly accept: string;
-  readonly about: Subject;
+  readonly about: Owner;
 }
 
 export interface Guarded extends UpstreamCall {
@@ -23,9 +24,9 @@ export interface Keepable extends Guarded {
 export interface ReadOne<T> extends Keepable {
   /** An answer that several share is read once where they name the same reader. */
   readonly reader: (json: unknown) => T;
-  readonly owner: 'anyone' | ((thing: T) => Subject);
+  readonly owner: 'anyone' | ((thing: T) => Owner);
   /** Whose thing is asked for, when that is known beforehand: another's is never asked for. */
-  readonly about?: Subject;
+  readonly about?: Owner;
 }
 
 /** A read of one page of a list; rows that are not the caller's are left out. */
@@ -33,13 +34,13 @@ export interface ReadPage<Row> extends Keepable {
   readonly reader: (json: unknown) => Page<Row>;
   /** What this request makes of the page that was read: unlike the reader, it may know the request. */
   readonly refine?: (page: Page<Row>) => Page<Row>;
-  readonly owner: 'anyone' | ((row: Row) => Subject);
-  readonly about?: Subject;
+  readonly owner: 'anyone' | ((row: Row) => Owner);
+  readonly about?: Owner;
 }
 
 /** A write about somebody's things. `owner` is required as for reads: an answer may be of somebody else. */
 export interface Write<T> extends Guarded {
   readonly reader: (json: unknown) => T;
-  readonly owner: 'anyone' | ((thing: T) => Subject);
-  readonly about: Subject;
+  readonly owner: 'anyone' | ((thing: T) => Owner);
+  readonly about: Owner;
 }

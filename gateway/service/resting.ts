@@ -1,6 +1,7 @@
+import type { Rights } from '../auth/rights.ts';
 import type { ReadOne, ReadPage, Write } from './calls.ts';
 import { restsOn, type Touched, touchedBy } from './change.ts';
-import type { Page, Rights } from './service.ts';
+import type { Page } from './service.ts';
 
 /** What the answer to a read of one thing rests on. What is not there for the caller is not kept. */
 export function restsOnOne<T>({ keeping, owner, about }: ReadOne<T>, thing: T, rights: Rights) {

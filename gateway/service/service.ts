@@ -1,5 +1,6 @@
+import type { Owner, Rights } from '../auth/rights.ts';
 import { GatewayError, isGatewayError } from '../errors.ts';
-import { type Account, type Kept, type OnAccess, openAccount } from './access.ts';
+import { type Account, openAccount } from './access.ts';
 import type { Guarded, Keepable, ReadFile, ReadOne, ReadPage, Write } from './calls.ts';
 import type { ReadOptions } from './client.ts';
 import type { UpstreamFile } from './file.ts';
@@ -7,52 +8,6 @@ import { isOf, mayBeDone } from './outcome.ts';
 import { restsOnOne, restsOnPage, touchedByWrite } from './resting.ts';
 import type { Asked } from './trace.ts';
 import { type OnUnreadable, readNoting } from './unreadable.ts';
-
-/** Whose data an answer is: what the owner check compares with the caller. */
-export interface Subject {
-  readonly userId: string | null;
-  readonly orderId?: string | null;
-  readonly teamId?: string | null;
-}
-
-/** What a caller may do and see. Made by auth/access.ts; this is all that a read asks of it. */
-export interface Rights {
-  /** Callers with equal keys may see exactly the same. */
-  readonly key: string;
-  readonly allows: (scope: Scope) => boolean;
-  readonly owns: (subject: Subject) => boolean;
-  /** The one user whose things the caller may see; null for callers of the whole team. */
-  readonly userId: string | null;
-  /** The only orders the caller may see; null for all orders of that user. */
-  readonly orderIds: readonly string[] | null;
-}
-
-/** What a viewer token can be allowed to do; server-side callers may do everything. */
-export const scopes = [
-  'read:orders',
-  'read:profile',
-  'read:health',
-  'read:catalogue',
-  'read:results',
-  'launch:portal',
-  'write:orders',
-  'write:appointments',
-  'simulate:orders',
-  'write:profile',
-  'write:lab-reports',
-] as const;
-export type Scope = (typeof scopes)[number];
-
-/** What a token may do that says nothing of it: what the widget needs, status and launch. */
-export const defaultScopes: readonly Scope[] = ['read:orders', 'launch:portal'];
-
-/** Scopes for what belongs to a whole user and to no order: nothing for a token that is limited to some orders. */
-export const scopesOfUser: readonly Scope[] = [
-  'read:profile',
-  'read:health',
-  'write:profile',
-  'write:lab-reports',
-];
 
 /** One page of a list, as any of the service's paging styles gives it. */
 export interface Page<Row> {
@@ -89,25 +44,20 @@ export interface Service {
    * (`ReadOne.keeping`). Whoever acts on what it reads, or reads more by it, uses the service itself.
    */
   readonly forShowing: Service;
+  /** What the caller may see and do. */
   readonly rights: Rights;
-  /** Whether something about somebody may begin; what then comes of it is told by whoever does it. */
-  readonly mayBegin: (kept: Kept) => boolean;
-  /** Whether what the gateway keeps may be shown. */
-  readonly mayShow: (kept: Kept) => boolean;
-  /** @throws GatewayError FORBIDDEN when the caller's token lacks the scope */
-  readonly require: (scope: Scope) => void;
-  /** Where the service lists orders: `/orders` in the specification, `/v3/orders` in the public service. */
-  readonly ordersPath: string;
+  /** Where this service has a path of the specification. */
+  readonly pathOf: (path: string) => string;
 }
 
 export interface ServiceOptions {
+  /** Its `onAccess` gets every access to somebody's data. */
   readonly rights: Rights;
-  readonly ordersPath: string;
+  /** Paths that this service has elsewhere than the specification. */
+  readonly paths?: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal | undefined;
   /** Told the team that an answer names. */
   readonly onTeam?: (teamId: string) => void;
-  /** Told of every access to somebody's data; left out for the gateway itself. */
-  readonly onAccess?: OnAccess | undefined;
   /** Told of rows that a reader left out and of answers that it refused. */
   readonly onUnreadable?: (operation: string, ...found: Parameters<OnUnreadable>) => void;
 }
@@ -126,7 +76,6 @@ export function bindService(upstream: Asked, options: ServiceOptions): Service {
 /** A class, so that its methods are shared: each operation has one, and one more for showing. */
 class BoundService implements Service {
   readonly rights: Rights;
-  readonly ordersPath: string;
   readonly #upstream: Asked;
   readonly #options: ServiceOptions;
   /** Whether answers that were kept will do. */
@@ -135,7 +84,6 @@ class BoundService implements Service {
 
   constructor(upstream: Asked, options: ServiceOptions, takesKept: boolean) {
     this.rights = options.rights;
-    this.ordersPath = options.ordersPath;
     this.#upstream = upstream;
     this.#options = options;
     this.#takesKept = takesKept;
@@ -147,28 +95,12 @@ class BoundService implements Service {
     return this.#forShowing;
   }
 
-  require(scope: Scope): void {
-    const { rights } = this;
-    if (rights.allows(scope)) return;
-    this.#options.onAccess?.({ kind: `scope ${scope}`, userId: rights.userId, outcome: 'refused' });
-    const whole = scopesOfUser.includes(scope) ? ', not limited to some orders' : '';
-    throw new GatewayError('FORBIDDEN', `This needs a token with the scope ${scope}${whole}.`);
-  }
-
-  mayBegin(kept: Kept): boolean {
-    if (this.rights.owns(kept.about)) return true;
-    openAccount(this.#options.onAccess, kept.as, kept).tell('refused');
-    return false;
-  }
-
-  mayShow(kept: Kept): boolean {
-    const isMine = this.mayBegin(kept);
-    if (isMine) openAccount(this.#options.onAccess, kept.as, kept).tell('ok');
-    return isMine;
+  pathOf(path: string): string {
+    return this.#options.paths?.[path] ?? path;
   }
 
   async readOne<T>(read: ReadOne<T>): Promise<T | null> {
-    const account = openAccount(this.#options.onAccess, 'read', read);
+    const account = openAccount(this.rights.onAccess, 'read', read);
     if (!this.#mayAsk(read, account)) return null;
     try {
       const restsOn = (answer: unknown) => restsOnOne(read, this.#read(read, answer), this.rights);
@@ -185,7 +117,7 @@ class BoundService implements Service {
   }
 
   async readPage<Row>(read: ReadPage<Row>): Promise<Page<Row>> {
-    const account = openAccount(this.#options.onAccess, 'read', read);
+    const account = openAccount(this.rights.onAccess, 'read', read);
     if (!this.#mayAsk(read, account)) return emptyPage;
     try {
       let isKept = false;
@@ -205,8 +137,8 @@ class BoundService implements Service {
   }
 
   async readFile(read: ReadFile): Promise<UpstreamFile | null> {
-    const { onAccess, signal } = this.#options;
-    const account = openAccount(onAccess, 'file', read);
+    const { signal } = this.#options;
+    const account = openAccount(this.rights.onAccess, 'file', read);
     if (!this.#mayAsk(read, account)) return null;
     try {
       const file = await this.#upstream.open(read, { accept: read.accept, signal });
@@ -219,7 +151,7 @@ class BoundService implements Service {
   }
 
   async write<T>(write: Write<T>): Promise<T | null> {
-    const account = openAccount(this.#options.onAccess, 'write', write);
+    const account = openAccount(this.rights.onAccess, 'write', write);
     if (!this.#mayAsk(write, account)) return null;
     try {
       const json = await this.#upstream.write(write, { touches: (answer) => touchedByWrite(write, answer) });
@@ -234,21 +166,21 @@ class BoundService implements Service {
     }
   }
 
-  #mayAsk({ scope, about }: Guarded & { readonly about?: Subject }, account: Account): boolean {
+  #mayAsk({ scope, about }: Guarded & { readonly about?: Owner }, account: Account): boolean {
     const { rights } = this;
-    if (scope !== null) this.require(scope);
+    if (scope !== null) rights.require(scope);
     if (about === undefined || rights.owns(about)) return true;
     account.tell('refused');
     return false;
   }
 
-  #owns(subject: Subject | null): boolean {
+  #owns(subject: Owner | null): boolean {
     const { rights } = this;
     return subject === null || rights.owns(subject);
   }
 
   /** Whose it is, where the answer says so. */
-  #subjectOf<T>(owner: 'anyone' | ((thing: T) => Subject), thing: T): Subject | null {
+  #subjectOf<T>(owner: 'anyone' | ((thing: T) => Owner), thing: T): Owner | null {
     if (owner === 'anyone') return null;
     const subject = owner(thing);
     if (subject.teamId) this.#options.onTeam?.(subject.teamId);
@@ -299,11 +231,11 @@ export function keepRows<Row>(page: Page<Row>, belongs: (row: Row) => boolean): 
 }
 
 /** A list of somebody who does not exist is empty; a list that does not exist is a fault of the configuration. */
-function emptyPageOf(read: { readonly about?: Subject }): Page<never> {
+function emptyPageOf(read: { readonly about?: Owner }): Page<never> {
   if (read.about !== undefined) return emptyPage;
   throw new GatewayError(
     'UPSTREAM_REJECTED',
-    'The service has no such list. Check SERVICE_URL and SERVICE_ORDERS_PATH.',
+    'The service has no such list. Check SERVICE_URL and the paths in the configuration.',
     {
       status: 404,
     },

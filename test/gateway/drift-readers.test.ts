@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { createRights } from '../../gateway/auth/access.ts';
+import { Rights } from '../../gateway/auth/rights.ts';
 import {
   getAppointment,
   listCancellationReasons,
@@ -300,7 +300,7 @@ const payloads: Readonly<Record<string, (payload: unknown) => unknown>> = {
   pull: (payload) => health.readPullNews('historical.data.activity.created', payload),
 };
 
-const team = { rights: createRights({ kind: 'TEAM' }), ordersPath: '/orders' };
+const team = { rights: new Rights({ kind: 'TEAM' }) };
 
 /** The service as it would be if every answer were this one; notes which operations were asked. */
 function answering(json: (operation: string) => unknown): Upstream {

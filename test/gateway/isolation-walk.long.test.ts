@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createRights } from '../../gateway/auth/access.ts';
+import { type AccessKind, type Owner, Rights } from '../../gateway/auth/rights.ts';
 import type { GatewayFactories } from '../../gateway/gateway.ts';
 import { bindService } from '../../gateway/service/service.ts';
 import { ofEverybody } from '../chaos/faults.ts';
@@ -33,9 +33,22 @@ const bindWithoutSubjects: BindService = (upstream, options) =>
 /** Streams, unlike reads, ask the rights that the service shows. */
 const bindWithoutStreamChecks: BindService = (upstream, options) =>
   withMembers(bindService(upstream, options), ({ rights }) => ({
-    rights: { ...rights, owns: () => true },
-    mayShow: () => true,
+    rights: new RightsWithoutOwners(rights.caller, rights.onAccess),
   }));
+
+class RightsWithoutOwners extends Rights {
+  override owns(): boolean {
+    return true;
+  }
+}
+
+class RightsForAllOrders extends Rights {
+  override owns(owner: Owner, kind?: AccessKind): boolean {
+    const { caller, onAccess } = this;
+    const whole = caller.kind === 'TEAM' ? caller : { ...caller, orderIds: null };
+    return new Rights(whole, onAccess).owns(owner, kind);
+  }
+}
 
 const faults: readonly (Fault & { readonly walk: (make: Make) => AsyncGenerator<string> })[] = [
   {
@@ -56,10 +69,7 @@ const faults: readonly (Fault & { readonly walk: (make: Make) => AsyncGenerator<
   {
     name: 'takes a token for one order as one for all of them',
     factories: {
-      createRights: (caller) =>
-        caller.kind === 'TEAM'
-          ? createRights(caller)
-          : { ...createRights(caller), owns: createRights({ ...caller, orderIds: null }).owns },
+      createRights: (caller, onAccess) => new RightsForAllOrders(caller, onAccess),
     },
     walk: walkReads,
   },

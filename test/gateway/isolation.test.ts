@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { scopes } from '../../gateway/service/service.ts';
+import { scopes } from '../../gateway/auth/rights.ts';
 import { type Lab, startLab } from '../support/lab.ts';
 
 function pickTwo(lab: Lab) {

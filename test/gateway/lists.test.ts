@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { buildSchema, getNamedType, isInterfaceType, isObjectType } from 'graphql';
 import { describe, expect, test } from 'vitest';
-import { scopes } from '../../gateway/service/service.ts';
+import { scopes } from '../../gateway/auth/rights.ts';
 import { type GraphQLAnswer, gatewayKey, type Lab, readAnew, startLab } from '../support/lab.ts';
 import { type ListCase, listCases, sendWearables } from '../support/list-cases.ts';
 

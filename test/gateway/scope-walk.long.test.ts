@@ -1,31 +1,40 @@
 import { expect, test } from 'vitest';
-import { createRights } from '../../gateway/auth/access.ts';
+import { type Permission, Rights } from '../../gateway/auth/rights.ts';
 import { bindService } from '../../gateway/service/service.ts';
 import { type Fault, makeWith, withMembers } from '../support/replaced-parts.ts';
 import { viewers } from './scopes/askers.ts';
 import { findAllFaults } from './scopes/faults.ts';
 import { startWorld } from './scopes/world.ts';
 
+class RightsWithoutPermissions extends Rights {
+  override require(): void {}
+}
+
+class RightsForAllOrders extends Rights {
+  override require(permission: Permission): void {
+    const { caller, onAccess } = this;
+    new Rights(caller.kind === 'TEAM' ? caller : { ...caller, orderIds: null }, onAccess).require(permission);
+  }
+}
+
 const faults: readonly Fault[] = [
   {
     name: 'forgets the scopes that fields declare',
     factories: {
-      // Reads ask for their scopes inside of the service, and still do.
+      // Reads check their scopes inside of the service, and still do.
       bindService: (upstream, options) =>
-        withMembers(bindService(upstream, options), () => ({ require: () => {} })),
+        withMembers(bindService(upstream, options), () => ({
+          rights: new RightsWithoutPermissions(options.rights.caller),
+        })),
     },
   },
   {
     name: 'takes a token for some orders as one for its user',
     factories: {
-      createRights: (caller) => ({ ...createRights(caller), allows: rightsForAllOrders(caller).allows }),
+      createRights: (caller, onAccess) => new RightsForAllOrders(caller, onAccess),
     },
   },
 ];
-
-function rightsForAllOrders(caller: Parameters<typeof createRights>[0]) {
-  return createRights(caller.kind === 'TEAM' ? caller : { ...caller, orderIds: null });
-}
 
 test.each(faults)(
   'a gateway that $name is found out',

@@ -39,10 +39,7 @@ export function withMembers(service: Service, replace: (service: Service) => Par
     readFile: (read) => service.readFile(read),
     write: (write) => service.write(write),
     rights: service.rights,
-    mayBegin: (kept) => service.mayBegin(kept),
-    mayShow: (kept) => service.mayShow(kept),
-    require: (scope) => service.require(scope),
-    ordersPath: service.ordersPath,
+    pathOf: (path) => service.pathOf(path),
     ...replace(service),
   };
   return {

@@ -81,7 +81,7 @@ export async function changeAppointment(
   change: AppointmentChange,
 ): Promise<AppointmentResult> {
   const { service } = context;
-  service.require('write:appointments');
+  service.rights.require('write:appointments');
   const order = await getOrder(service, change.orderId);
   if (order === null) return notFound('order');
   const before = await getAppointment(service, order, change.kind);

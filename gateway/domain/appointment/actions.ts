@@ -154,7 +154,7 @@ export async function submitCancellation(
   { kind, orderId }: Target,
   cancellation: Cancellation,
 ): Promise<AppointmentResult> {
-  context.service.require('write:appointments');
+  context.service.rights.require('write:appointments');
   const issues = await findCancellationIssues(context, kind, cancellation);
   if (issues.length > 0) return inputRejected(issues);
   return await changeAppointment(context, {

@@ -73,8 +73,8 @@ async function readFacts(
   { userId, from, to }: Stretch,
   { kind, stepMs }: Grain,
 ): Promise<readonly StoredFact[]> {
-  service.require('read:health');
-  if (!service.mayShow({ as: 'read', operation: 'health-data.list', about: { userId } })) return [];
+  service.rights.require('read:health');
+  if (!service.rights.mayShow({ userId }, 'read health-data.list')) return [];
   const query: FactQuery = {
     userId: userId.toLowerCase(),
     kind,
@@ -106,7 +106,7 @@ export async function findWorkoutStream(
   { events, service }: GraphContext,
   workoutId: string,
 ): Promise<StreamOfWorkout | null> {
-  service.require('read:health');
+  service.rights.require('read:health');
   const { userId } = service.rights;
   if (userId !== null) {
     const own = await events.facts({ userId, kind: workoutKind, key: workoutId.toLowerCase() }, 1);

@@ -1,4 +1,5 @@
-import type { Service, Subject } from '../../service/service.ts';
+import type { Owner } from '../../auth/rights.ts';
+import type { Service } from '../../service/service.ts';
 import {
   day,
   flag,
@@ -257,7 +258,7 @@ function toDate(seconds: number): Date | null {
 export function getWorkoutStream(
   service: Service,
   workoutId: string,
-  owner: Subject,
+  owner: Owner,
 ): Promise<WorkoutStream | null> {
   return service.readOne({
     operation: 'workout.stream',

@@ -1,7 +1,6 @@
 import { readOptionalUuid } from '../../graph/arguments.ts';
 import { builder } from '../../graph/builder.ts';
 import { openEnum, openEnumFields } from '../../graph/open-enum.ts';
-import { requireTeam } from '../viewer/graph.ts';
 import {
   type AllowedBilling,
   isSuppliedWithOwnPhysicians,
@@ -92,7 +91,7 @@ builder.queryField('labAccounts', (t) =>
       }),
     },
     resolve: (_root, args, context) => {
-      requireTeam(context);
+      context.service.rights.require('gateway-key');
       return listLabAccounts(context.service.forShowing, {
         id: readOptionalUuid('id', args.id),
         status: args.status?.toLowerCase() ?? null,

@@ -46,12 +46,12 @@ export async function submitLabReport(
 ): Promise<CreateLabReportResult> {
   const { service, idempotency, events } = context;
   const { userId, needsHumanReview, idempotencyKey } = upload;
-  requireRightToUpload(context);
+  service.rights.require('write:lab-reports');
   const { files, issues } = await checkFiles(upload.files);
   const faults = [...issues, ...findKeyFault(idempotencyKey)];
   if (faults.length > 0) return inputRejected(faults);
-  const asked = { as: 'write', operation: 'lab-report.create', about: { userId } } as const;
-  if (!service.mayBegin(asked)) return notFound('user');
+  const kind = 'write lab-report.create';
+  if (!service.rights.owns({ userId }, kind)) return notFound('user');
 
   const report: NewLabReport = { userId, needsHumanReview, files };
   const perform = async () => {
@@ -70,7 +70,7 @@ export async function submitLabReport(
       unreadable: null,
     });
     if (outcome.kind === 'conflict') return idempotencyConflict();
-    if (outcome.kind === 'nothing' || !service.mayShow(asked)) return notFound('user');
+    if (outcome.kind === 'nothing' || !service.rights.mayShow({ userId }, kind)) return notFound('user');
     return { kind: 'LabReportCreated', labReport: readCreated(outcome.answer, userId) };
   } catch (error) {
     if (isGatewayError(error, 'UPSTREAM_REJECTED') && error.status === 413) {
@@ -89,10 +89,6 @@ function readCreated(answer: unknown, userId: string): LabReport {
     'The service said yes in an answer that cannot be read. Its webhook will tell of the report.',
     { mayBeDone: true },
   );
-}
-
-function requireRightToUpload({ service }: GraphContext): void {
-  service.require('write:lab-reports');
 }
 
 function findKeyFault(idempotencyKey: string): readonly InputIssue[] {

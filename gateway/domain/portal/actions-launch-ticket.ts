@@ -41,7 +41,7 @@ export async function requestLaunchTicket(
   { userId, orderId }: LaunchRequest,
 ): Promise<CreateLaunchTicketResult> {
   const { service, caller, origin, launchTickets } = context;
-  service.require('launch:portal');
+  service.rights.require('launch:portal');
   // `null` is what many pages say who hide theirs: a ticket bound to it would be bound to nothing.
   if (origin === null || origin === 'null') {
     throw new GatewayError('FORBIDDEN', 'A launch ticket is for a page: the request must say its Origin.');

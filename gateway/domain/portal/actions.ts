@@ -42,7 +42,7 @@ export async function requestPortalUrl(
   { userId, ...wanted }: Omit<PortalUrlRequest, 'userId'> & { readonly userId: string | null },
 ): Promise<CreatePortalUrlResult> {
   const { service } = context;
-  service.require('launch:portal');
+  service.rights.require('launch:portal');
   if (userId === null) return userNeeded();
   const request = { userId, ...wanted };
   if (!(await mayLaunch(context, request))) return notFound('user or order');
@@ -63,8 +63,7 @@ export async function mayLaunch(
 ): Promise<boolean> {
   const { service } = context;
   if (service.rights.userId === null) return true;
-  const about = { userId, orderId };
-  if (!service.mayBegin({ as: 'write', operation: 'portal.create-url', about })) return false;
+  if (!service.rights.owns({ userId, orderId }, 'write portal.create-url')) return false;
   return orderId === null || (await loadOrder(context, orderId))?.userId.toLowerCase() === userId;
 }
 

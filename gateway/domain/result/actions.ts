@@ -37,7 +37,7 @@ export async function requestDocumentTicket(
   { service, caller, documentTickets }: GraphContext,
   { orderId, kind }: DocumentRequest,
 ): Promise<CreateDocumentTicketResult> {
-  service.require(scopeOfDocument(kind));
+  service.rights.require(scopeOfDocument(kind));
   const order = await getOrder(service, orderId);
   if (order === null) return notFound('order');
   try {

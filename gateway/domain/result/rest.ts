@@ -1,4 +1,5 @@
-import type { Service, Subject } from '../../service/service.ts';
+import type { Owner } from '../../auth/rights.ts';
+import type { Service } from '../../service/service.ts';
 import { readAddress } from '../address/rest.ts';
 import type { CurrentOrder } from '../order/read/rest.ts';
 import {
@@ -143,7 +144,7 @@ export const readOrderResults = record((raw) => ({
 }));
 
 /** The service's answer names no owner: it is the one of the order. */
-function ownerOf(order: CurrentOrder): Subject {
+function ownerOf(order: CurrentOrder): Owner {
   return { userId: order.userId, orderId: order.id };
 }
 

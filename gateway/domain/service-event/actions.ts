@@ -63,8 +63,7 @@ async function* generate(context: GraphContext, start: Generation): AsyncGenerat
         break;
       }
       const { event, payload } = item;
-      const about = { userId: event.userId };
-      if (!context.service.mayShow({ as: 'stream', operation: 'service-event.stream', about })) continue;
+      if (!context.service.rights.mayShow({ userId: event.userId }, 'stream service-event.stream')) continue;
       context.loaders.clear();
       yield { ...event, kind: 'event', cursor: cursors.issue(event.position), payload, reason: null };
     }

@@ -1,7 +1,6 @@
 import { readOptionalUuid } from '../../graph/arguments.ts';
 import { builder } from '../../graph/builder.ts';
 import type { GraphContext } from '../../graph/context.ts';
-import { requireTeam } from '../viewer/graph.ts';
 import { followServiceEvents, type ServiceEvent, type ServiceEventArguments } from './actions.ts';
 
 /** A concept's claim on event types: which GraphQL type shows them. */
@@ -91,6 +90,6 @@ builder.subscriptionField('events', (t) =>
 );
 
 async function subscribe(context: GraphContext, args: ServiceEventArguments) {
-  requireTeam(context);
+  context.service.rights.require('gateway-key');
   return await followServiceEvents(context, args);
 }

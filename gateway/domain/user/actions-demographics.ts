@@ -38,7 +38,7 @@ export async function requestDemographics(
   },
 ): Promise<DemographicsUpdated | InputRejected | NotFound | FeatureNotEnabled> {
   const { service } = context;
-  service.require('write:profile');
+  service.rights.require('write:profile');
   if (userId === null) return userNeeded();
   const issues = [...findDemographicsIssues(person), ...more];
   if (issues.length > 0) return inputRejected(issues);

@@ -10,7 +10,6 @@ import {
   type UserError,
 } from '../../graph/user-error.ts';
 import { settleLost } from '../settle.ts';
-import { requireTeam } from '../viewer/graph.ts';
 import { getUser, getUserByClientUserId, type User } from './rest.ts';
 import {
   createUser,
@@ -65,7 +64,7 @@ export async function requestUser(
   context: GraphContext,
   profile: UserProfile & { readonly clientUserId: string },
 ): Promise<UserCreated | ClientUserIdTaken | InputRejected> {
-  requireTeam(context);
+  context.service.rights.require('gateway-key');
   const issues = findIssues(profile);
   if (issues.length > 0) return inputRejected(issues);
   try {
@@ -82,7 +81,7 @@ export async function requestUpdate(
   userId: string,
   profile: UserProfile,
 ): Promise<UserUpdated | ClientUserIdTaken | InputRejected | NotFound> {
-  requireTeam(context);
+  context.service.rights.require('gateway-key');
   const issues = [...findIssues(profile), ...findNothing(profile)];
   if (issues.length > 0) return inputRejected(issues);
   try {
@@ -103,7 +102,7 @@ export async function requestDeletion(
   context: GraphContext,
   userId: string,
 ): Promise<UserDeleted | NotFound> {
-  requireTeam(context);
+  context.service.rights.require('gateway-key');
   const { service } = context;
   if ((await getUser(service, userId)) === null) return notFound('user');
   const undoUntil = new Date(Date.now() + gracePeriodMs);
@@ -125,7 +124,7 @@ export async function requestUndo(
   context: GraphContext,
   name: UserName,
 ): Promise<UserDeletionUndone | UndoRefused | NotFound> {
-  requireTeam(context);
+  context.service.rights.require('gateway-key');
   const wasThere = (await findUser(context, name)) !== null;
   const undone = { kind: 'UserDeletionUndone', name } as const;
   try {

@@ -1,4 +1,5 @@
-import { emptyPage, type Page, type Service, type Subject } from '../../service/service.ts';
+import type { Owner } from '../../auth/rights.ts';
+import { emptyPage, type Page, type Service } from '../../service/service.ts';
 import { day, id, link, list, optional, pageReader, record, required, text, timestamp } from '../parse.ts';
 
 /** One of the team's users, as the specification's User describes it. */
@@ -46,8 +47,8 @@ export const readUser = record((raw) => ({
 }));
 
 const readUserPage = pageReader('users', readUser);
-const ownerOf = (user: User): Subject => ({ userId: user.id, teamId: user.teamId });
-/** For a token that is limited to some orders its user is who they are for, and nothing more (auth/access.ts). */
+const ownerOf = (user: User): Owner => ({ userId: user.id, teamId: user.teamId });
+/** For a token that is limited to some orders its user is who they are for, and nothing more (auth/rights.ts). */
 function toVisible({ rights }: Service, user: User | null): User | null {
   if (user === null || rights.orderIds === null) return user;
   const hidden = {

@@ -1,7 +1,6 @@
 import { GatewayError } from '../../errors.ts';
 import { readUuid } from '../../graph/arguments.ts';
 import { builder } from '../../graph/builder.ts';
-import { requireTeam } from './graph.ts';
 
 const maxJtiLength = 256;
 
@@ -39,7 +38,7 @@ builder.mutationField('revokeViewerTokens', (t) =>
       input: t.arg({ type: revokeViewerTokensInput, required: true, description: 'Which tokens.' }),
     },
     resolve: async (_root, { input }, context) => {
-      requireTeam(context);
+      context.service.rights.require('gateway-key');
       const { userId, jti } = input;
       if (!userId && !jti) throw new GatewayError('BAD_USER_INPUT', 'input.userId or input.jti is needed.');
       const revokedAt = await context.revokeViewerTokens({

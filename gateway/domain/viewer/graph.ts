@@ -1,8 +1,8 @@
+import { defaultScopes, scopes } from '../../auth/rights.ts';
 import { GatewayError } from '../../errors.ts';
 import { readUuid, readUuids } from '../../graph/arguments.ts';
 import { builder } from '../../graph/builder.ts';
 import type { GraphContext } from '../../graph/context.ts';
-import { defaultScopes, scopes } from '../../service/service.ts';
 
 const maxTtlSeconds = 900;
 
@@ -34,7 +34,7 @@ const viewerRef = builder.objectRef<GraphContext['caller']>('Viewer').implement(
     scopes: t.stringList({
       nullable: false,
       description: 'What it may do, such as read:orders.',
-      resolve: (_caller, _args, { service }) => scopes.filter(service.rights.allows),
+      resolve: (_caller, _args, { service }) => service.rights.scopes,
     }),
     expiresAt: t.field({
       type: 'DateTime',
@@ -100,7 +100,8 @@ builder.mutationField('createViewerToken', (t) =>
       input: t.arg({ type: createViewerTokenInput, required: true, description: 'What it is to allow.' }),
     },
     resolve: (_root, { input }, context) => {
-      requireTeam(context);
+      // Nobody widens a right with a token.
+      context.service.rights.require('gateway-key');
       return context.mintViewerToken({
         userId: readUuid('input.userId', input.userId),
         orderIds: readUuids('input.orderIds', input.orderIds),
@@ -111,11 +112,6 @@ builder.mutationField('createViewerToken', (t) =>
     },
   }),
 );
-
-/** @throws GatewayError FORBIDDEN for viewer tokens: nobody widens a right with a token. */
-export function requireTeam({ caller }: GraphContext): void {
-  if (caller.kind !== 'TEAM') throw new GatewayError('FORBIDDEN', 'This needs a gateway key.');
-}
 
 function readScopes(given: readonly string[] | null | undefined): readonly string[] {
   if (given === null || given === undefined) return defaultScopes;

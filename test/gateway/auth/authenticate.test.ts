@@ -1,11 +1,10 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { createRights } from '../../../gateway/auth/access.ts';
 import { createAuthenticate } from '../../../gateway/auth/authenticate.ts';
-import type { UserCaller } from '../../../gateway/auth/caller.ts';
+import type { Caller, UserCaller } from '../../../gateway/auth/caller.ts';
 import { createGatewayKeys } from '../../../gateway/auth/gateway-keys.ts';
+import { type Access, type Permission, Rights, scopes } from '../../../gateway/auth/rights.ts';
 import { createViewerTokens } from '../../../gateway/auth/viewer-tokens.ts';
-import { scopes } from '../../../gateway/service/service.ts';
 
 const userId = '0f2c8f5e-0000-4000-8000-00000000000a';
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
@@ -138,25 +137,70 @@ describe('rights', () => {
   const narrowed = { ...caller, orderIds: ['order-2', 'order-1'] };
 
   test('of a server of the team are everything', () => {
-    const rights = createRights({ kind: 'TEAM' });
+    const rights = new Rights({ kind: 'TEAM' });
     expect(rights).toMatchObject({ key: 'team', userId: null, orderIds: null });
-    expect([rights.allows('simulate:orders'), rights.owns({ userId: null })]).toEqual([true, true]);
+    expect([rights.scopes, rights.owns({ userId: null })]).toEqual([scopes, true]);
   });
 
   test('of a user are the scopes of the token and no more', () => {
-    const rights = createRights(caller);
-    expect([rights.allows('read:orders'), rights.allows('write:orders')]).toEqual([true, false]);
+    const rights = new Rights(caller);
+    expect(rights.scopes).toEqual(['read:orders']);
+    expect(() => rights.require('read:orders')).not.toThrow();
+    expect(() => rights.require('write:orders')).toThrow('This needs a token with the scope write:orders.');
   });
 
   test('of a token that is limited to orders are the scopes about orders, whatever else it names', () => {
-    const all = createRights({ ...caller, scopes: [...scopes] });
-    const limited = createRights({ ...narrowed, scopes: [...scopes] });
-    expect(scopes.filter((scope) => !all.allows(scope))).toEqual([]);
-    expect(scopes.filter((scope) => !limited.allows(scope))).toEqual([
+    const all = new Rights({ ...caller, scopes: [...scopes] });
+    const limited = new Rights({ ...narrowed, scopes: [...scopes] });
+    expect(all.scopes).toEqual(scopes);
+    expect(scopes.filter((scope) => !limited.scopes.includes(scope))).toEqual([
       'read:profile',
       'read:health',
       'write:profile',
       'write:lab-reports',
+    ]);
+  });
+
+  test('to new orders are those of all orders of a user, and a gateway key is needed where it is asked for', () => {
+    const message = (of: Caller, permission: Permission) => {
+      try {
+        new Rights(of).require(permission);
+        return 'allowed';
+      } catch (error) {
+        return String(error);
+      }
+    };
+    const writer = { ...caller, scopes: ['write:orders'] };
+    expect([
+      ...[{ kind: 'TEAM' } as const, writer].map((of) => message(of, 'new-orders')),
+      message({ ...writer, orderIds: ['order-1'] }, 'new-orders'),
+      message(caller, 'new-orders'),
+      message({ kind: 'TEAM' }, 'gateway-key'),
+      message({ ...caller, scopes }, 'gateway-key'),
+    ]).toEqual([
+      'allowed',
+      'allowed',
+      'GatewayError: A token that is limited to some orders cannot place new ones.',
+      'GatewayError: This needs a token with the scope write:orders.',
+      'allowed',
+      'GatewayError: This needs a gateway key.',
+    ]);
+  });
+
+  test('report what they refuse, and what is shown, to the audit trail', () => {
+    const accesses: Access[] = [];
+    const rights = new Rights(caller, (access) => accesses.push(access));
+    expect(() => rights.require('write:orders')).toThrow();
+    rights.owns({ userId: 'other' });
+    rights.owns({ userId: 'other' }, 'write order.create');
+    rights.owns({ userId }, 'write order.create');
+    rights.mayShow({ userId: 'other' }, 'stream order.updates');
+    rights.mayShow({ userId }, 'stream order.updates');
+    expect(accesses).toEqual([
+      { kind: 'scope write:orders', userId, outcome: 'refused' },
+      { kind: 'write order.create', userId: 'other', outcome: 'refused' },
+      { kind: 'stream order.updates', userId: 'other', outcome: 'refused' },
+      { kind: 'stream order.updates', userId, outcome: 'ok' },
     ]);
   });
 
@@ -176,14 +220,14 @@ describe('rights', () => {
     ],
     ['what is no order', narrowed, { userId, orderId: null }, true],
   ])('of a user to %s', (_name, user, subject, isOwn) => {
-    expect(createRights(user).owns(subject)).toBe(isOwn);
+    expect(new Rights(user).owns(subject)).toBe(isOwn);
   });
 
   test('have equal keys only where exactly the same may be seen', () => {
-    const keyOf = (more: Partial<UserCaller>) => createRights({ ...caller, ...more }).key;
+    const keyOf = (more: Partial<UserCaller>) => new Rights({ ...caller, ...more }).key;
     expect(keyOf({ orderIds: ['b', 'a'] })).toBe(keyOf({ orderIds: ['a', 'b'] }));
     const different = [
-      createRights({ kind: 'TEAM' }).key,
+      new Rights({ kind: 'TEAM' }).key,
       ...[null, [], ['a'], ['a', 'b']].map((orderIds) => keyOf({ orderIds })),
       keyOf({ userId: 'other' }),
     ];

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { expect } from 'vitest';
-import { scopes } from '../../../gateway/service/service.ts';
+import { scopes } from '../../../gateway/auth/rights.ts';
 import { makeFolder } from '../../support/folder.ts';
 import { gatewayKey, serviceKey, webhookSecret } from '../../support/lab.ts';
 import { startSpoiltLab } from '../../support/spoilt-lab.ts';

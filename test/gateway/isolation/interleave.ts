@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { scopes } from '../../../gateway/service/service.ts';
+import { scopes } from '../../../gateway/auth/rights.ts';
 import { createGatedService, type Gate } from '../../support/gated-service.ts';
 import { graphqlRequest, type Lab, startLab } from '../../support/lab.ts';
 import { ordersOf } from './people.ts';

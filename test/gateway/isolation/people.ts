@@ -1,4 +1,4 @@
-import { scopes } from '../../../gateway/service/service.ts';
+import { scopes } from '../../../gateway/auth/rights.ts';
 import { gatewayKey, type Lab } from '../../support/lab.ts';
 import type { SpoiltLab } from '../../support/spoilt-lab.ts';
 import { subscribeOverSse } from '../../support/subscribe.ts';

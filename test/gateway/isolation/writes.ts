@@ -1,4 +1,4 @@
-import { scopes } from '../../../gateway/service/service.ts';
+import { scopes } from '../../../gateway/auth/rights.ts';
 import { pageOrigin } from '../../support/launch.ts';
 import { type SpoiltLab, startSpoiltLab } from '../../support/spoilt-lab.ts';
 import type { Row } from '../mutations/row.ts';

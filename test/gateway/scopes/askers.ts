@@ -1,4 +1,4 @@
-import { scopes } from '../../../gateway/service/service.ts';
+import { scopes } from '../../../gateway/auth/rights.ts';
 import type { Asker } from './walk.ts';
 
 const sets = [

@@ -1,4 +1,4 @@
-import { type Scope, scopes } from '../../../gateway/service/service.ts';
+import { type Scope, scopes } from '../../../gateway/auth/rights.ts';
 
 /**
  * What a caller needs to be shown a field of an object that it was given. A text of words:

@@ -1,5 +1,5 @@
 import { isNonNullType, isObjectType } from 'graphql';
-import type { Scope } from '../../../gateway/service/service.ts';
+import type { Scope } from '../../../gateway/auth/rights.ts';
 import type { GraphQLAnswer } from '../../support/lab.ts';
 import { schema } from '../isolation/places.ts';
 import type { Asked } from './questions.ts';

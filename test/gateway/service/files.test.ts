@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { expect, test } from 'vitest';
-import { createRights } from '../../../gateway/auth/access.ts';
+import { Rights } from '../../../gateway/auth/rights.ts';
 import { createLabReport } from '../../../gateway/domain/lab-report/rest.ts';
 import type { Upstream } from '../../../gateway/service/client.ts';
 import { bindService } from '../../../gateway/service/service.ts';
@@ -122,8 +122,7 @@ test('a form is sent as multipart with its fields and files, once', async () => 
 test('a lab report goes out under neutral file names and its true types', async () => {
   await using open = await openUpstream([json({ id: 'j', status: 'started' })]);
   const service = bindService(open.upstream, {
-    rights: createRights({ kind: 'TEAM' }),
-    ordersPath: '/orders',
+    rights: new Rights({ kind: 'TEAM' }),
   });
   const named = new File(['bytes'], 'Avery Sample HIV.jpg', { type: 'text/html' });
   await createLabReport(service, {

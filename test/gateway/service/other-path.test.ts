@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createRights } from '../../../gateway/auth/access.ts';
+import { Rights } from '../../../gateway/auth/rights.ts';
 import { listUsers } from '../../../gateway/domain/user/rest.ts';
 import { bindService } from '../../../gateway/service/service.ts';
 import {
@@ -17,7 +17,7 @@ const redirectTo = (location: string, status = 307) => text('', status, { locati
 
 /** Asks for the users, with or without reading what an earlier call has read. */
 function askFor({ upstream }: OpenUpstream, offset = 0) {
-  const service = bindService(upstream, { rights: createRights({ kind: 'TEAM' }), ordersPath: '/orders' });
+  const service = bindService(upstream, { rights: new Rights({ kind: 'TEAM' }) });
   return listUsers(service, { offset, limit: 5 });
 }
 

@@ -1,13 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { createRights } from '../../../gateway/auth/access.ts';
 import type { Caller } from '../../../gateway/auth/caller.ts';
+import { type Owner, Rights } from '../../../gateway/auth/rights.ts';
 import { GatewayError } from '../../../gateway/errors.ts';
-import {
-  bindService,
-  type Page,
-  type ServiceOptions,
-  type Subject,
-} from '../../../gateway/service/service.ts';
+import { bindService, type Page, type ServiceOptions } from '../../../gateway/service/service.ts';
 import { type Answer, json, openUpstream } from '../../support/misbehaving-service.ts';
 
 interface Row {
@@ -31,11 +26,11 @@ const call = { operation: 'thing.read', method: 'GET', path: '/thing', scope: 'r
 // What the test's own service sends is of this shape.
 const reader = (value: unknown) => value as Row;
 const pageReader = (value: unknown) => value as Page<Row>;
-const owner = ({ userId, id }: Row): Subject => ({ userId, orderId: id, teamId: 'team-1' });
+const owner = ({ userId, id }: Row): Owner => ({ userId, orderId: id, teamId: 'team-1' });
 
 async function openService(caller: Caller, answer: Answer, more: Partial<ServiceOptions> = {}) {
   const open = await openUpstream([answer]);
-  const options = { rights: createRights(caller), ordersPath: '/orders', ...more };
+  const options = { rights: new Rights(caller), ...more };
   return {
     service: bindService(open.upstream, options),
     sent: open.service.calls,
@@ -160,7 +155,7 @@ describe('write', () => {
     expect(open.sent()).toEqual([]);
   });
 
-  test.each<readonly [string, Caller, Row, Subject]>([
+  test.each<readonly [string, Caller, Row, Owner]>([
     ["another's thing", viewer, { id: 'order-0', userId: other }, { userId: me }],
     ["nobody's thing", viewer, { id: 'order-0', userId: null }, { userId: me }],
     ['another thing', viewer, { id: 'order-0', userId: me }, { userId: me, orderId: 'order-1' }],

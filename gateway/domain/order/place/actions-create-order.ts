@@ -1,13 +1,7 @@
 import { countCharacters, isOver } from '../../../graph/arguments.ts';
 import type { GraphContext } from '../../../graph/context.ts';
 import { inputRejected, notFound } from '../../../graph/user-error.ts';
-import {
-  type CreateOrderResult,
-  describeRefusal,
-  placeOrder,
-  referenceOf,
-  requireRightToOrder,
-} from './actions.ts';
+import { type CreateOrderResult, describeRefusal, placeOrder, referenceOf } from './actions.ts';
 import {
   findIssues,
   findPatientIssues,
@@ -44,7 +38,7 @@ export async function submitOrder(
   idempotencyKey: string,
 ): Promise<CreateOrderResult> {
   const { service } = context;
-  requireRightToOrder(context);
+  service.rights.require('new-orders');
   const issues = [
     ...findIssues(orderSetRules, order),
     ...findPatientIssues(order),
@@ -52,14 +46,14 @@ export async function submitOrder(
     ...findIssues([keyRule], { idempotencyKey }),
   ];
   if (issues.length > 0) return inputRejected(issues);
-  const asked = { as: 'write', operation: 'order.create', about: { userId: order.userId } } as const;
-  if (!service.mayBegin(asked)) return notFound('user or lab test');
+  const access = { kind: 'write order.create', owner: { userId: order.userId } } as const;
+  if (!service.rights.owns(access.owner, access.kind)) return notFound('user or lab test');
 
   const reference = referenceOf(`${service.rights.key} order`, idempotencyKey);
   try {
     return await placeOrder(context, {
       reference,
-      asked,
+      access,
       input: order,
       create: () => createOrder(service, order, reference),
       recover: (since) =>
@@ -93,20 +87,20 @@ const importRules: readonly InputRule<OrderToImport>[] = [
  */
 export async function submitImport(context: GraphContext, order: OrderToImport): Promise<CreateOrderResult> {
   const { service } = context;
-  requireRightToOrder(context);
+  service.rights.require('new-orders');
   const issues = [
     ...findIssues(orderSetRules, order),
     ...findPatientIssues(order),
     ...findIssues(importRules, order),
   ];
   if (issues.length > 0) return inputRejected(issues);
-  const asked = { as: 'write', operation: 'order.import', about: { userId: order.userId } } as const;
-  if (!service.mayBegin(asked)) return notFound('user or lab test');
+  const access = { kind: 'write order.import', owner: { userId: order.userId } } as const;
+  if (!service.rights.owns(access.owner, access.kind)) return notFound('user or lab test');
 
   try {
     const result = await placeOrder(context, {
       reference: referenceOf(`${service.rights.key} import`, order.sampleId),
-      asked,
+      access,
       input: order,
       create: () => importOrder(service, order),
       recover: (since) =>

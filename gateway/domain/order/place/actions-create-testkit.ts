@@ -2,14 +2,7 @@ import type { GraphContext } from '../../../graph/context.ts';
 import { inputRejected, notFound } from '../../../graph/user-error.ts';
 import { toCountry } from '../../address/rest-country.ts';
 import { isPhoneNumber } from '../../address/rest-phone-number.ts';
-import {
-  type CreateOrderResult,
-  describeRefusal,
-  ofAnyAccount,
-  placeOrder,
-  referenceOf,
-  requireRightToOrder,
-} from './actions.ts';
+import { type CreateOrderResult, describeRefusal, ofAnyAccount, placeOrder, referenceOf } from './actions.ts';
 import { findIssues, type InputRule, isGiven, keyRule } from './actions-rules.ts';
 import { createTestkitOrder, findOrderAnswer, type NewTestkitOrder } from './rest.ts';
 import { isTestkitOf } from './rest-lost.ts';
@@ -25,17 +18,17 @@ export async function submitTestkitOrder(
   idempotencyKey: string,
 ): Promise<CreateOrderResult> {
   const { service } = context;
-  requireRightToOrder(context);
+  service.rights.require('new-orders');
   const issues = [...findIssues(rules, order), ...findIssues([keyRule], { idempotencyKey })];
   if (issues.length > 0) return inputRejected(issues);
-  const asked = { as: 'write', operation: 'order.create-testkit', about: { userId: order.userId } } as const;
-  if (!service.mayBegin(asked)) return notFound('user or lab test');
+  const access = { kind: 'write order.create-testkit', owner: { userId: order.userId } } as const;
+  if (!service.rights.owns(access.owner, access.kind)) return notFound('user or lab test');
 
   const reference = referenceOf(`${service.rights.key} testkit`, idempotencyKey);
   try {
     return await placeOrder(context, {
       reference,
-      asked,
+      access,
       input: order,
       create: () => createTestkitOrder(service, order, reference),
       recover: (since) =>

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
+import type { AccessKind, Owner } from '../../../auth/rights.ts';
 import { GatewayError, isGatewayError } from '../../../errors.ts';
 import type { GraphContext } from '../../../graph/context.ts';
 import {
@@ -15,7 +16,6 @@ import {
   toInputIssues,
   type UserError,
 } from '../../../graph/user-error.ts';
-import type { Kept } from '../../../service/access.ts';
 import type { Order } from '../read/rest.ts';
 import { cursorAfter } from '../stream/actions.ts';
 import { readOrderAnswer } from './rest.ts';
@@ -45,8 +45,8 @@ export type CreateOrderResult =
 export interface Placement {
   /** Names the attempt: two placements with one reference are the same. */
   readonly reference: string;
-  /** What it is, for the account of it: a repeated placement shows the order without asking the service. */
-  readonly asked: Kept;
+  /** For the owner check and the audit trail: a repeated placement shows the order without a call to the service. */
+  readonly access: { readonly kind: AccessKind; readonly owner: Owner };
   /** Everything that was asked for: with another input the reference is a conflict. */
   readonly input: unknown;
   /** Sends it; the service's answer as sent, null when user or lab test do not exist. */
@@ -69,7 +69,7 @@ export async function placeOrder(
   context: GraphContext,
   placement: Placement,
 ): Promise<OrderCreated | IdempotencyConflict | NotFound> {
-  const { reference, asked, input, create, recover } = placement;
+  const { reference, access, input, create, recover } = placement;
   const before = { position: await context.events.position(), since: new Date() };
   const outcome = await context.idempotency.run({
     key: reference,
@@ -79,7 +79,9 @@ export async function placeOrder(
     unreadable: { answer: null, ...before },
   });
   if (outcome.kind === 'conflict') return idempotencyConflict();
-  if (outcome.kind === 'nothing' || !context.service.mayShow(asked)) return notFound('user or lab test');
+  if (outcome.kind === 'nothing' || !context.service.rights.mayShow(access.owner, access.kind)) {
+    return notFound('user or lab test');
+  }
   return await describeCreated(context, placement, outcome.answer);
 }
 
@@ -110,14 +112,6 @@ async function describeCreated(
   const { order, serviceStatus, serviceMessage } = readOrderAnswer(readable);
   const cursor = await cursorAfter(context, order, position);
   return { kind: 'OrderCreated', order, serviceStatus, serviceMessage, cursor };
-}
-
-/** @throws GatewayError FORBIDDEN without the scope, and for tokens that are limited to some orders */
-export function requireRightToOrder({ service }: GraphContext): void {
-  service.require('write:orders');
-  if (service.rights.orderIds !== null) {
-    throw new GatewayError('FORBIDDEN', 'A token that is limited to some orders cannot place new ones.');
-  }
 }
 
 /** What a refused request said about physicians: without one, the account may be why. */

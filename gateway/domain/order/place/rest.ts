@@ -1,5 +1,6 @@
+import type { Owner } from '../../../auth/rights.ts';
 import { GatewayError, isGatewayError } from '../../../errors.ts';
-import type { Service, Subject } from '../../../service/service.ts';
+import type { Service } from '../../../service/service.ts';
 import { id, readDone, record, required, requiredList, text } from '../../parse.ts';
 import { listOrderRows, maxOrderPage, type Order, ownerOfOrder, parseOrder } from '../read/rest.ts';
 import { writePassthrough } from '../read/rest-passthrough.ts';
@@ -90,7 +91,7 @@ function readPlaced(json: unknown): unknown {
   return json;
 }
 
-function ownerOfPlaced(json: unknown): Subject {
+function ownerOfPlaced(json: unknown): Owner {
   return ownerOfOrder(readOrderAnswer(json).order);
 }
 

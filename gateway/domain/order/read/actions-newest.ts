@@ -100,8 +100,7 @@ function isRecent({ receivedAt }: StoredEvent): boolean {
 }
 
 function isOwn({ service }: GraphContext, order: CurrentOrder): boolean {
-  const about = { userId: order.userId, orderId: order.id };
-  return service.mayShow({ as: 'read', operation: 'order.told', about });
+  return service.rights.mayShow({ userId: order.userId, orderId: order.id }, 'read order.told');
 }
 
 function versionOf(order: CurrentOrder): number {

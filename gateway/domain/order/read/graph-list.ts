@@ -97,7 +97,7 @@ function unite(
 function listConnection(context: GraphContext, args: ListArguments, userId: string | null) {
   const filter = readFilter(args.filter, userId);
   // A search by name reveals the name, letter by letter.
-  if (filter.search !== undefined) context.service.require('read:profile');
+  if (filter.search !== undefined) context.service.rights.require('read:profile');
   return newestFirstConnection(args, listCursors(context, ['orders', filter]), {
     fetch: async (range) => {
       const listed = await listOrders(context.service.forShowing, filter, range).catch((error: unknown) => {

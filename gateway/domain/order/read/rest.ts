@@ -1,5 +1,6 @@
+import type { Owner } from '../../../auth/rights.ts';
 import { isGatewayError } from '../../../errors.ts';
-import { emptyPage, keepRows, type Page, type Service, type Subject } from '../../../service/service.ts';
+import { emptyPage, keepRows, type Page, type Service } from '../../../service/service.ts';
 import { readAddress } from '../../address/rest.ts';
 import { readLabTest } from '../../lab-test/rest.ts';
 import {
@@ -104,8 +105,11 @@ function isSorted(events: readonly OrderEvent[]): boolean {
   });
 }
 
+/** Where orders are listed according to the specification; SERVICE_ORDERS_PATH names another path. */
+export const ordersPath = '/orders';
+
 /** Whose an order is. */
-export const ownerOfOrder = (order: Order): Subject => ({
+export const ownerOfOrder = (order: Order): Owner => ({
   userId: order.userId,
   orderId: order.id,
   teamId: order.teamId,
@@ -133,7 +137,7 @@ export async function listOrders(
   filter: OrderFilter,
   request: OrderRange,
 ): Promise<Page<CurrentOrder>> {
-  service.require('read:orders');
+  service.rights.require('read:orders');
   const page = await listOrderRows(service, filter, request);
   return { ...page, rows: page.rows.map((row) => row?.order ?? null) };
 }
@@ -155,7 +159,7 @@ export async function listOrderRows(
   return await service.readPage({
     operation: 'order.list',
     method: 'GET',
-    path: service.ordersPath,
+    path: service.pathOf(ordersPath),
     query: {
       user_id: userId,
       order_ids: orderIds,

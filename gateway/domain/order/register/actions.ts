@@ -49,13 +49,13 @@ export async function submitRegistration(
   registration: Registration,
 ): Promise<RegisterTestkitResult> {
   const { service } = context;
-  service.require('write:orders');
+  service.rights.require('write:orders');
   const issues = [...findIssues([sampleRule], registration), ...findPatientIssues(registration)];
   if (issues.length > 0) return inputRejected(issues);
   const self = service.rights.userId;
   const userId = registration.userId ?? self;
-  const asked = { as: 'write', operation: 'order.register-testkit', about: { userId } } as const;
-  if (!service.mayBegin(asked) || (self !== null && !(await ownsKit(context, registration, self)))) {
+  const isOwn = service.rights.owns({ userId }, 'write order.register-testkit');
+  if (!isOwn || (self !== null && !(await ownsKit(context, registration, self)))) {
     return notFound('testkit or user');
   }
 

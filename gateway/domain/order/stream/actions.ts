@@ -39,7 +39,7 @@ export async function followOrders(
   followed: Followed,
   after: string | null,
 ): Promise<AsyncGenerator<OrderUpdate>> {
-  context.service.require('read:orders');
+  context.service.rights.require('read:orders');
   const start = await begin(context, followed, after);
   return createStream(context.over, (signal) => generate(context, followed, { start, signal }));
 }
@@ -70,7 +70,7 @@ async function readOrders(context: GraphContext, followed: Followed): Promise<Or
     if (newest === null) throw new GatewayError('NOT_FOUND', 'There is no such order.');
     return [newest];
   }
-  if (!context.service.mayBegin({ as: 'stream', operation: 'order.updates', about: followed })) {
+  if (!context.service.rights.owns(followed, 'stream order.updates')) {
     throw new GatewayError('NOT_FOUND', 'There is no such user.');
   }
   const listed = await listNewestOrders(context.service, { userId: followed.userId });
@@ -174,8 +174,8 @@ function createUpdates(
     if (standing !== 'own') return null;
     const { id, version } = event.subject;
     if (version <= (shown[id] ?? 0)) return null;
-    const about = { userId: event.userId, orderId: order.id };
-    if (!context.service.mayShow({ as: 'stream', operation: 'order.updates', about })) return null;
+    const owner = { userId: event.userId, orderId: order.id };
+    if (!context.service.rights.mayShow(owner, 'stream order.updates')) return null;
     shown = without(shown, id);
     context.loaders.clear();
     return {

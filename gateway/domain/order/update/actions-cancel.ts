@@ -37,7 +37,7 @@ export async function requestCancel(
   { service }: GraphContext,
   orderId: string,
 ): Promise<OrderCancelled | CancelRefused | NotFound> {
-  service.require('write:orders');
+  service.rights.require('write:orders');
   const order = await getOrder(service, orderId);
   if (order === null) return notFound('order');
   try {
@@ -79,7 +79,7 @@ export async function requestSimulation(
   orderId: string,
   simulation: Simulation,
 ): Promise<OrderSimulated | InputRejected | NotFound | FeatureNotEnabled> {
-  service.require('simulate:orders');
+  service.rights.require('simulate:orders');
   const order = await getOrder(service, orderId);
   if (order === null) return notFound('order');
   try {

@@ -1,4 +1,4 @@
-import { GatewayError, isGatewayError } from '../../../errors.ts';
+import { isGatewayError } from '../../../errors.ts';
 import type { GraphContext } from '../../../graph/context.ts';
 import {
   type FeatureNotEnabled,
@@ -22,10 +22,10 @@ const longestWindowMs = 60 * 24 * 60 * 60 * 1000;
 
 /** Has the service send webhooks again. @throws GatewayError FORBIDDEN for viewer tokens, UPSTREAM_* */
 export async function requestResend(
-  { caller, service }: GraphContext,
+  { service }: GraphContext,
   wanted: EventsToResend,
 ): Promise<OrderEventsResent | InputRejected | NotFound | FeatureNotEnabled> {
-  if (caller.kind !== 'TEAM') throw new GatewayError('FORBIDDEN', 'This needs a gateway key.');
+  service.rights.require('gateway-key');
   const issues = findIssues(wanted);
   if (issues.length > 0) return inputRejected(issues);
   try {

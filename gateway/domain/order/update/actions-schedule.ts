@@ -38,7 +38,7 @@ export async function requestUpdate(
   orderId: string,
   activateBy: string | null | undefined,
 ): Promise<UpdateOrderResult> {
-  service.require('write:orders');
+  service.rights.require('write:orders');
   if (activateBy === undefined) {
     return inputRejected([
       { path: ['activateBy'], message: 'Give a day, or null to let the order go at once.' },

@@ -1,0 +1,155 @@
+import { GatewayError } from '../errors.ts';
+import type { Caller, UserCaller } from './caller.ts';
+
+/** What a viewer token can be allowed to do; a gateway key may do everything. */
+export const scopes = [
+  'read:orders',
+  'read:profile',
+  'read:health',
+  'read:catalogue',
+  'read:results',
+  'launch:portal',
+  'write:orders',
+  'write:appointments',
+  'simulate:orders',
+  'write:profile',
+  'write:lab-reports',
+] as const;
+export type Scope = (typeof scopes)[number];
+
+/** The scopes of a token that names none: what the widget needs, status and launch. */
+export const defaultScopes: readonly Scope[] = ['read:orders', 'launch:portal'];
+
+/** Scopes for what belongs to a whole user and to no order: a token that is limited to some orders never has them. */
+const userScopes: readonly Scope[] = ['read:profile', 'read:health', 'write:profile', 'write:lab-reports'];
+
+/**
+ * What an operation can require of its caller: a scope, a gateway key (no viewer token, whatever its scopes), or the
+ * right to place orders (the scope `write:orders`, in a token that is not limited to some orders).
+ */
+export type Permission = Scope | 'gateway-key' | 'new-orders';
+
+/** Whose data something is: the user, and the order it belongs to. */
+export interface Owner {
+  readonly userId: string | null;
+  readonly orderId?: string | null;
+  readonly teamId?: string | null;
+}
+
+/** The kind of an access in the audit trail, such as `read order.get` or `stream order.updates`. */
+export type AccessKind = `${'read' | 'write' | 'file' | 'stream'} ${string}`;
+
+/** One line of the audit trail: somebody's data was asked for, and the outcome. Never a value. */
+export interface Access {
+  readonly kind: AccessKind | `scope ${Scope}`;
+  /** Whose data; null where nobody knows, as of an order that does not exist. */
+  readonly userId: string | null;
+  /** `ok`, `refused` (not the caller's, or without the scope), `not-found`, else the code of the error. */
+  readonly outcome: string;
+}
+
+export type OnAccess = (access: Access) => void;
+
+/**
+ * What one caller may see and do. Every check of a scope or an owner is a call of this class; refusals go to the audit
+ * trail here. Denies by default.
+ */
+export class Rights {
+  readonly caller: Caller;
+  /** Reports to the audit trail; undefined for the gateway itself. */
+  readonly onAccess: OnAccess | undefined;
+
+  constructor(caller: Caller, onAccess?: OnAccess) {
+    this.caller = caller;
+    this.onAccess = onAccess;
+  }
+
+  /** Callers with equal keys may see exactly the same. */
+  get key(): string {
+    return keyOf(this.caller);
+  }
+
+  /** The one user whose data the caller may see; null for a gateway key. */
+  get userId(): string | null {
+    return this.caller.kind === 'USER' ? this.caller.userId : null;
+  }
+
+  /** The only orders the caller may see; null for all orders of its user. */
+  get orderIds(): readonly string[] | null {
+    return this.caller.kind === 'USER' ? this.caller.orderIds : null;
+  }
+
+  get scopes(): readonly Scope[] {
+    return scopes.filter((scope) => hasScope(this.caller, scope));
+  }
+
+  /** @throws GatewayError FORBIDDEN where the caller lacks the permission */
+  require(permission: Permission): void {
+    if (permission === 'gateway-key') requireGatewayKey(this.caller);
+    else if (permission === 'new-orders') this.#requireNewOrders();
+    else this.#requireScope(permission);
+  }
+
+  /**
+   * Whether the caller may see what this owner has.
+   * @param kind reports a refusal to the audit trail under this name; without it nothing is reported
+   */
+  owns(owner: Owner, kind?: AccessKind): boolean {
+    if (isOwner(this.caller, owner)) return true;
+    if (kind !== undefined) this.onAccess?.({ kind, userId: owner.userId, outcome: 'refused' });
+    return false;
+  }
+
+  /**
+   * The same check for what is shown without a call to the service, from the event log or a stored answer: the audit
+   * trail gets the access, allowed or not.
+   */
+  mayShow(owner: Owner, kind: AccessKind): boolean {
+    const isOwn = this.owns(owner, kind);
+    if (isOwn) this.onAccess?.({ kind, userId: owner.userId, outcome: 'ok' });
+    return isOwn;
+  }
+
+  #requireScope(scope: Scope): void {
+    if (hasScope(this.caller, scope)) return;
+    this.onAccess?.({ kind: `scope ${scope}`, userId: this.userId, outcome: 'refused' });
+    const unlimited = userScopes.includes(scope) ? ', not limited to some orders' : '';
+    throw new GatewayError('FORBIDDEN', `This needs a token with the scope ${scope}${unlimited}.`);
+  }
+
+  #requireNewOrders(): void {
+    this.#requireScope('write:orders');
+    if (this.orderIds === null) return;
+    throw new GatewayError('FORBIDDEN', 'A token that is limited to some orders cannot place new ones.');
+  }
+}
+
+function requireGatewayKey(caller: Caller): void {
+  if (caller.kind !== 'TEAM') throw new GatewayError('FORBIDDEN', 'This needs a gateway key.');
+}
+
+function hasScope(caller: Caller, scope: Scope): boolean {
+  if (caller.kind === 'TEAM') return true;
+  return caller.scopes.includes(scope) && (caller.orderIds === null || !userScopes.includes(scope));
+}
+
+/** A token that is limited to some orders also owns what belongs to its user and to no order: its scopes bound that. */
+function isOwner(caller: Caller, { userId, orderId }: Owner): boolean {
+  if (caller.kind === 'TEAM') return true;
+  if (userId?.toLowerCase() !== caller.userId) return false;
+  return caller.orderIds === null || !orderId || caller.orderIds.includes(orderId.toLowerCase());
+}
+
+/** A caller is the same object from request to request (authenticate.ts), and each read asks for its key. */
+const keys = new WeakMap<Caller, string>();
+
+function keyOf(caller: Caller): string {
+  if (caller.kind === 'TEAM') return 'team';
+  const key = keys.get(caller) ?? makeKey(caller);
+  keys.set(caller, key);
+  return key;
+}
+
+function makeKey({ userId, orderIds }: UserCaller): string {
+  return `user:${userId}:${orderIds === null ? '*' : orderIds.toSorted().join(',')}`;
+}
