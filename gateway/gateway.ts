@@ -2,7 +2,7 @@ import type { RequestListener } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { getRequestListener } from '@hono/node-server';
 import { type AuditTrail, openAuditTrail } from './audit/trail.ts';
-import { createAllowances } from './auth/rate-limits.ts';
+import { createRateLimits } from './auth/rate-limits.ts';
 import { keepRecent, once } from './cache/memoize.ts';
 import { openCallers } from './composition/callers.ts';
 import { type ContextFactories, createContexts } from './composition/contexts.ts';
@@ -239,7 +239,7 @@ function createGuards(
 ): GuardOptions {
   const { mode, file } = config.persistedOperations;
   return {
-    allowances: createAllowances({ ...config.limits, runShared: store.runShared }),
+    rateLimits: createRateLimits({ ...config.limits, runShared: store.runShared }),
     listed: createListedOperations({
       mode,
       files: file === null ? [] : [file],

@@ -10,7 +10,7 @@ export interface LogFields {
   readonly advice?: string;
   readonly altered?: boolean;
   readonly attempts?: number;
-  /** A gateway key by its name (auth/gateway-keys.ts). */
+  /** A gateway key by its name (auth/authenticate.ts). */
   readonly caller?: string;
   readonly code?: string;
   readonly count?: number;

@@ -169,7 +169,7 @@ const rooms: readonly Room[] = [
       errors,
       dates,
       /^gateway\/graph\//,
-      /^gateway\/(auth\/(caller|rights|token-lives|viewer-tokens|tickets)|service\/(service|trace)|events\/(cursor|log|idempotency))\.ts$/,
+      /^gateway\/(auth\/(caller|rights|revocations|viewer-tokens|tickets)|service\/(service|trace)|events\/(cursor|log|idempotency))\.ts$/,
       /^(@pothos\/.*|dataloader|graphql|graphql-scalars|zod)$/,
       node,
     ],

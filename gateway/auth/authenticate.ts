@@ -1,5 +1,8 @@
+import { hash, timingSafeEqual } from 'node:crypto';
+import { splitGatewayKey } from '../config/auth.ts';
 import { GatewayError } from '../errors.ts';
 import type { Caller, UserCaller } from './caller.ts';
+import type { RateLimits } from './rate-limits.ts';
 import { keepVerified } from './verified-credentials.ts';
 import { refused, type ViewerTokens } from './viewer-tokens.ts';
 
@@ -20,9 +23,9 @@ export interface AuthenticateOptions {
 }
 
 /**
- * Tells who is asking: `Bearer <gateway key>` is a server of the team, `Bearer <viewer token>` one user. A credential is the
- * same object from request to request, for as long as it is not verified anew.
- * The function it makes throws GatewayError UNAUTHENTICATED for anything else.
+ * Makes the function that finds the caller of a request: `Bearer <gateway key>` is a server of the team, `Bearer <viewer
+ * token>` one user. While its credential is cached, a caller is the same object from request to request.
+ * The function throws GatewayError UNAUTHENTICATED for anything else.
  */
 export function createAuthenticate({
   findGatewayKey,
@@ -49,4 +52,67 @@ export function createAuthenticate({
     }
     return caller;
   };
+}
+
+export interface RequestAuthentication {
+  readonly authenticate: Authenticate;
+  readonly rateLimits: RateLimits;
+}
+
+/**
+ * Finds the caller of a request and charges one point, before the body is read: a malformed request costs as much as
+ * any other.
+ * @throws GatewayError UNAUTHENTICATED, RATE_LIMITED
+ */
+export async function authenticateRequest(
+  { authenticate, rateLimits }: RequestAuthentication,
+  credentials: Credentials,
+): Promise<Caller> {
+  const caller = await authenticate(credentials);
+  await rateLimits.pay(caller, 1);
+  return caller;
+}
+
+/** Callers by the request of node:http. */
+const callers = new WeakMap<object, Caller>();
+
+/** Stores the caller of a request that the direct path has authenticated, so that Yoga does not charge it again. */
+export function storeCaller(request: object, caller: Caller): void {
+  callers.set(request, caller);
+}
+
+/** The stored caller of the request behind a connection of Hono's; null where there is none. */
+export function findCaller(connection: unknown): Caller | null {
+  if (typeof connection !== 'object' || connection === null || !('incoming' in connection)) return null;
+  const { incoming } = connection;
+  return typeof incoming === 'object' && incoming !== null ? (callers.get(incoming) ?? null) : null;
+}
+
+/** How much of a key's hash is in its name: enough to tell a few keys apart. */
+const nameLength = 8;
+
+/**
+ * Finds a presented key among the configured gateway keys (plain text, or `sha256:<hex>` of it, with or without
+ * `label=` before it). All keys are compared, each in constant time, so neither content nor position can be measured.
+ * @returns the name of the key for logs: its label (or `key`) and the first digits of its SHA-256, which tell the old
+ *   from the new one in a rotation; null for an unknown key
+ */
+export function createGatewayKeys(entries: readonly string[]): (presented: string) => string | null {
+  const keys = entries.map(readEntry);
+  return (presented) => {
+    const actual = digestOf(presented);
+    let found: string | null = null;
+    for (const { digest, name } of keys) if (timingSafeEqual(actual, digest)) found = name;
+    return found;
+  };
+}
+
+function readEntry(entry: string): { readonly digest: Buffer; readonly name: string } {
+  const { label, key } = splitGatewayKey(entry);
+  const digest = key.startsWith('sha256:') ? Buffer.from(key.slice('sha256:'.length), 'hex') : digestOf(key);
+  return { digest, name: `${label ?? 'key'}-${digest.toString('hex').slice(0, nameLength)}` };
+}
+
+function digestOf(key: string): Buffer {
+  return hash('sha256', key, 'buffer');
 }

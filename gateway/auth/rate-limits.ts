@@ -15,7 +15,7 @@ export type RunShared = (
   call: { readonly keys: readonly string[]; readonly arguments: readonly string[] },
 ) => Promise<unknown>;
 
-export interface AllowanceOptions {
+export interface RateLimitOptions {
   /** Points of one caller in a minute; 0 = no limit. */
   readonly pointsPerMinute: number;
   /** Sockets and streams of one viewer at once, however many browsers; a gateway key has 20 times as many. */
@@ -37,7 +37,7 @@ export interface Charge {
  * answer: points measure the load that a caller causes, and not the form of its queries. One user is one caller, whatever their number of tokens,
  * and so is one gateway key: a server that runs wild leaves the others their share.
  */
-export interface Allowances {
+export interface RateLimits {
   /** @throws GatewayError RATE_LIMITED with the time until there are points again */
   readonly pay: (caller: Caller, points: number) => Promise<Charge>;
   /** Charges points for finished work, even if the caller has none left. */
@@ -51,7 +51,7 @@ export interface Allowances {
   readonly checkOperations: (caller: Caller, underWay: number) => void;
 }
 
-export function createAllowances(options: AllowanceOptions): Allowances {
+export function createRateLimits(options: RateLimitOptions): RateLimits {
   const open = new Map<string, number>();
   return {
     ...createPoints(options),
@@ -76,14 +76,14 @@ export function createAllowances(options: AllowanceOptions): Allowances {
 
 const free: Charge = { settle: () => {} };
 
-function createPoints(options: AllowanceOptions): Pick<Allowances, 'pay' | 'charge'> {
+function createPoints(options: RateLimitOptions): Pick<RateLimits, 'pay' | 'charge'> {
   const { pointsPerMinute } = options;
   if (pointsPerMinute === 0) return { pay: async () => free, charge: () => {} };
   const limiter = createLimiter(options);
   const charge = (caller: Caller, points: number) => {
     if (points > 0) ignore(limiter.penalty(keyOf(caller), points));
   };
-  const pay: Allowances['pay'] = async (caller, points) => {
+  const pay: RateLimits['pay'] = async (caller, points) => {
     const key = keyOf(caller);
     const { msBeforeNext } = await limiter.consume(key, points).catch((reason: unknown) => {
       throw reason instanceof RateLimiterRes ? tooFast(pointsPerMinute, reason.msBeforeNext) : reason;
@@ -104,7 +104,7 @@ function createPoints(options: AllowanceOptions): Pick<Allowances, 'pay' | 'char
 }
 
 /** Counts alone while the shared store is away: then each gateway lets a caller have all of it. */
-function createLimiter({ pointsPerMinute, runShared }: AllowanceOptions) {
+function createLimiter({ pointsPerMinute, runShared }: RateLimitOptions) {
   const settings = { keyPrefix: '{labgraph}:points', points: pointsPerMinute, duration: windowSeconds };
   const alone = new RateLimiterMemory(settings);
   if (runShared === null) return alone;

@@ -1,15 +1,23 @@
 import { randomUUID } from 'node:crypto';
+import { toDelay } from '../cache/expiry.ts';
 import { parseInstant } from '../parse/dates.ts';
-import { clockSkewSeconds, maxTtlSeconds } from './claims.ts';
-import type { Revoked, TokenLives } from './token-lives.ts';
+import type { Caller, UserCaller } from './caller.ts';
+import { clockSkewSeconds, maxTtlSeconds } from './viewer-tokens.ts';
 
 const prefix = 'revoked ';
-/** How often what other gateways have revoked is looked for, in milliseconds. */
-const lookEveryMs = 500;
-/** By then every token that was made before has ended by itself. */
-const keptMs = (maxTtlSeconds + clockSkewSeconds) * 1000;
+/** How often the revocations of other gateways are read, in milliseconds. */
+const readEveryMs = 500;
+/** After this time a revocation has no effect: every token that was made before it has expired. */
+const lifetimeMs = (maxTtlSeconds + clockSkewSeconds) * 1000;
 
-/** Where revocations are kept: small texts under names, durable, the same for all gateways over one log. */
+/** Which tokens are revoked: one by its `jti`, all tokens of a user made until `at`, or both. */
+export interface Revocation {
+  readonly userId: string | null;
+  readonly tokenId: string | null;
+  readonly at: Date;
+}
+
+/** Where revocations are stored: small texts under names, durable, the same for all gateways over one log. */
 export interface Marks {
   readonly readMarks: (prefix: string) => Promise<ReadonlyMap<string, string>>;
   /** Resolves when it is durable. */
@@ -17,67 +25,131 @@ export interface Marks {
   readonly dropMark: (name: string) => Promise<void>;
 }
 
+interface ActiveToken {
+  readonly caller: UserCaller;
+  readonly end: AbortController;
+}
+
+const endless = new AbortController().signal;
+
+/** The tokens in use by this process, and the revocations it knows. A token has one signal, however often it is used. */
+export class ActiveTokens {
+  readonly #active = new Map<string, ActiveToken>();
+  readonly #revokedUsers = new Map<string, Date>();
+  readonly #revokedTokens = new Map<string, Date>();
+
+  /** Aborts when the caller's token ends or is revoked, with the reason as a sentence. Never for a gateway key. */
+  endOf(caller: Caller): AbortSignal {
+    if (caller.kind === 'TEAM') return endless;
+    const key = keyOf(caller);
+    return (this.#active.get(key) ?? this.#activate(key, caller)).end.signal;
+  }
+
+  isRevoked({ userId, tokenId, issuedAt }: UserCaller): boolean {
+    const revokedAt = this.#revokedUsers.get(userId);
+    if (revokedAt !== undefined && issuedAt <= revokedAt) return true;
+    return tokenId !== null && this.#revokedTokens.has(tokenId);
+  }
+
+  /** Ends every token that is revoked, those in use at once. A repeated call changes nothing. */
+  revoke({ userId, tokenId, at }: Revocation): void {
+    if (userId !== null) this.#revokedUsers.set(userId, latest(this.#revokedUsers.get(userId), at));
+    if (tokenId !== null) this.#revokedTokens.set(tokenId, latest(this.#revokedTokens.get(tokenId), at));
+    for (const { caller, end } of this.#active.values()) {
+      if (this.isRevoked(caller)) end.abort('Token revoked');
+    }
+  }
+
+  /** Drops revocations from before this time: their tokens have expired. */
+  dropBefore(time: Date): void {
+    for (const revoked of [this.#revokedUsers, this.#revokedTokens]) {
+      for (const [key, at] of revoked) if (at < time) revoked.delete(key);
+    }
+  }
+
+  #activate(key: string, caller: UserCaller): ActiveToken {
+    const token = { caller, end: new AbortController() };
+    this.#active.set(key, token);
+    const expire = () => {
+      this.#active.delete(key);
+      token.end.abort('Token expired');
+    };
+    setTimeout(expire, toDelay(caller.expiresAt.getTime() - Date.now())).unref();
+    if (this.isRevoked(caller)) token.end.abort('Token revoked');
+    return token;
+  }
+}
+
+/** Equal only for tokens that end by the same time and the same revocations. */
+function keyOf({ userId, tokenId, issuedAt, expiresAt }: UserCaller): string {
+  return JSON.stringify([userId, tokenId, issuedAt, expiresAt]);
+}
+
+function latest(known: Date | undefined, at: Date): Date {
+  return known === undefined || known < at ? at : known;
+}
+
 export interface Revocations {
   /**
-   * Takes tokens back: here at once, at other gateways over the same log within a second. Resolves when it is durable.
+   * Revokes tokens: here at once, at other gateways over the same log within a second. Resolves when it is durable.
    * @returns when: tokens made later are not concerned
-   * @throws GatewayError EVENT_LOG_UNAVAILABLE when it cannot be kept; then nothing was revoked
+   * @throws GatewayError EVENT_LOG_UNAVAILABLE when it cannot be stored; then nothing was revoked
    */
-  readonly revoke: (what: Omit<Revoked, 'at'>) => Promise<Date>;
+  readonly revoke: (what: Omit<Revocation, 'at'>) => Promise<Date>;
   readonly close: () => void;
 }
 
 /**
- * Learns what is revoked already, then follows what other gateways revoke. While the store is away, what is known
- * counts: nobody can revoke more then.
+ * Reads the stored revocations, then follows those of other gateways. While the store is unavailable, the known ones
+ * count: nobody can revoke more then.
  * @throws GatewayError EVENT_LOG_UNAVAILABLE
  */
-export async function openRevocations(marks: Marks, lives: TokenLives): Promise<Revocations> {
+export async function openRevocations(marks: Marks, tokens: ActiveTokens): Promise<Revocations> {
   const known = new Set<string>();
-  const look = async () => {
-    const kept = await marks.readMarks(prefix);
-    const endedBefore = new Date(Date.now() - keptMs);
-    const ended: string[] = [];
-    for (const [name, text] of kept) {
-      const revoked = read(text);
-      if (revoked === null || revoked.at < endedBefore) ended.push(name);
-      else if (!known.has(name)) lives.revoke(revoked);
+  const readAll = async () => {
+    const stored = await marks.readMarks(prefix);
+    const expiredBefore = new Date(Date.now() - lifetimeMs);
+    const expired: string[] = [];
+    for (const [name, text] of stored) {
+      const revocation = read(text);
+      if (revocation === null || revocation.at < expiredBefore) expired.push(name);
+      else if (!known.has(name)) tokens.revoke(revocation);
       known.add(name);
     }
-    for (const name of known) if (!kept.has(name)) known.delete(name);
-    lives.forget(endedBefore);
-    // One that cannot be dropped now is harmless, and dropped by a later look.
-    await Promise.allSettled(ended.map(marks.dropMark));
+    for (const name of known) if (!stored.has(name)) known.delete(name);
+    tokens.dropBefore(expiredBefore);
+    // One that cannot be dropped now is harmless, and dropped by a later read.
+    await Promise.allSettled(expired.map(marks.dropMark));
   };
-  await look();
-  const stopLooking = repeat(look);
+  await readAll();
+  const stopReading = repeat(readAll);
 
   return {
     revoke: async (what) => {
-      const revoked = { ...what, at: new Date() };
-      // A name of its own for each: gateways that revoke at once overwrite nothing of each other.
-      await marks.writeMark(`${prefix}${randomUUID()}`, JSON.stringify(revoked));
-      lives.revoke(revoked);
-      return revoked.at;
+      const revocation = { ...what, at: new Date() };
+      // Each has its own name: gateways that revoke at the same time overwrite nothing of each other.
+      await marks.writeMark(`${prefix}${randomUUID()}`, JSON.stringify(revocation));
+      tokens.revoke(revocation);
+      return revocation.at;
     },
-    close: stopLooking,
+    close: stopReading,
   };
 }
 
-/** One look at a time; a store that cannot be asked is asked again by the next. */
-function repeat(look: () => Promise<void>): () => void {
-  let isLooking = false;
+/** One read at a time; after a failure the next read tries again. */
+function repeat(run: () => Promise<void>): () => void {
+  let isRunning = false;
   const timer = setInterval(async () => {
-    if (isLooking) return;
-    isLooking = true;
-    await look().catch(() => undefined);
-    isLooking = false;
-  }, lookEveryMs).unref();
+    if (isRunning) return;
+    isRunning = true;
+    await run().catch(() => undefined);
+    isRunning = false;
+  }, readEveryMs).unref();
   return () => clearInterval(timer);
 }
 
-/** Null for what no gateway of this kind wrote. */
-function read(text: string): Revoked | null {
+/** Null for a text that no gateway of this kind wrote. */
+function read(text: string): Revocation | null {
   try {
     const { userId, tokenId, at } = JSON.parse(text);
     const time = parseInstant(String(at));

@@ -1,18 +1,22 @@
 import { randomUUID } from 'node:crypto';
-import { decodeJwt, errors, type JWTVerifyGetKey, jwtVerify, SignJWT } from 'jose';
+import { decodeJwt, errors, type JWTPayload, type JWTVerifyGetKey, jwtVerify, SignJWT } from 'jose';
 import { ownIssuer, type ViewerProviderConfig } from '../config/auth.ts';
 import { GatewayError } from '../errors.ts';
 import { decodeBase64url } from '../parse/base64url.ts';
 import type { UserCaller } from './caller.ts';
-import { type ClaimRules, maxTtlSeconds, readCaller, readOwnScopes, readProviderScopes } from './claims.ts';
-import { createOwnKeys, type OwnKeys } from './own-keys.ts';
-import { createProviderKeys } from './provider-keys.ts';
+import { defaultScopes, scopes as knownScopes } from './rights.ts';
+import { createOwnKeys, createProviderKeys, type OwnKeys } from './token-keys.ts';
 
+/** No viewer token lives longer, whoever made it: a browser can lose it. */
+export const maxTtlSeconds = 900;
+/** How far ahead the clock of whoever made a token may be. */
+export const clockSkewSeconds = 60;
 const ownAudience = 'labgraph:viewer';
-/** Of our own keys, each of which also has one algorithm only (own-keys.ts). */
+/** Of our own keys, each of which also has one algorithm only (token-keys.ts). */
 const ownAlgorithms = ['HS256', 'EdDSA'];
 /** None with a shared secret: a provider's public key must never pass for one. */
 const providerAlgorithms = ['EdDSA', 'ES256', 'RS256', 'PS256'];
+const uuidForm = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 /** Longer ones are not looked at. A header may hold 16 kB, a message over a socket more. */
 const maxTokenLength = 8192;
 
@@ -48,6 +52,12 @@ export interface ViewerTokensOptions {
   readonly onRefused?: (reason: string) => void;
   /** Told when the provider's keys cannot be had, and when they can be again. */
   readonly onProvider?: (isThere: boolean, error?: unknown) => void;
+}
+
+interface ClaimRules {
+  /** The claim that holds the service's id of the user. */
+  readonly userClaim: string;
+  readonly readScopes: (claim: unknown) => readonly string[];
 }
 
 /** Whose tokens these are, and what makes one valid. */
@@ -150,4 +160,57 @@ async function mint({ first }: OwnKeys, wanted: NewViewerToken): Promise<MintedT
 function nameReason(cause: unknown): string {
   if (cause instanceof errors.JWTClaimValidationFailed) return `${cause.code} ${cause.claim}`;
   return cause instanceof errors.JOSEError ? cause.code : 'ERR_KEYS_UNAVAILABLE';
+}
+
+/**
+ * Who a token with a good signature stands for.
+ * @throws JWTClaimValidationFailed for a time or a user that no token of ours could have
+ */
+function readCaller(payload: JWTPayload, rules: ClaimRules): UserCaller {
+  const { iat = 0, exp = 0, jti } = payload;
+  if (iat > Date.now() / 1000 + clockSkewSeconds) throw invalid(payload, 'iat', 'lies ahead');
+  if (exp - iat > maxTtlSeconds) throw invalid(payload, 'exp', 'is more than 15 minutes after iat');
+  const user = Object.hasOwn(payload, rules.userClaim) ? payload[rules.userClaim] : undefined;
+  if (typeof user !== 'string' || !uuidForm.test(user)) throw invalid(payload, rules.userClaim, 'is no uuid');
+  return {
+    kind: 'USER',
+    userId: user.toLowerCase(),
+    orderIds: readTexts(payload.order_ids)?.map((id) => id.toLowerCase()) ?? null,
+    scopes: rules.readScopes(payload.scope),
+    issuedAt: new Date(iat * 1000),
+    expiresAt: new Date(exp * 1000),
+    origins: readTexts(payload.origins),
+    tokenId: typeof jti === 'string' ? jti : null,
+  };
+}
+
+/** Our own tokens say what they may do, and may do nothing when they do not. */
+function readOwnScopes(claim: unknown): readonly string[] {
+  return typeof claim === 'string' ? splitScopes(claim) : [];
+}
+
+/**
+ * Those of ours that a provider's token names, in one text or a list. One that names others only (`openid`) is not
+ * meant for us to read: it may do what a token may by default. One that cannot be read may do nothing.
+ */
+function readProviderScopes(claim: unknown): readonly string[] {
+  if (claim === undefined) return defaultScopes;
+  if (typeof claim !== 'string' && !Array.isArray(claim)) return [];
+  const named: readonly unknown[] = typeof claim === 'string' ? splitScopes(claim) : claim;
+  const ours = knownScopes.filter((scope) => named.includes(scope));
+  return ours.length > 0 ? ours : defaultScopes;
+}
+
+function splitScopes(text: string): readonly string[] {
+  return text.split(' ').filter((scope) => scope !== '');
+}
+
+/** A claim that narrows the token. One that is present but unreadable narrows to nothing, never widens. */
+function readTexts(claim: unknown): readonly string[] | null {
+  if (claim === undefined || claim === null) return null;
+  return Array.isArray(claim) ? claim.filter((item) => typeof item === 'string') : [];
+}
+
+function invalid(payload: JWTPayload, claim: string, fault: string): Error {
+  return new errors.JWTClaimValidationFailed(`${claim} ${fault}`, payload, claim);
 }

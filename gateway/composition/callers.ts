@@ -1,8 +1,6 @@
-import { type Authenticate, createAuthenticate } from '../auth/authenticate.ts';
+import { type Authenticate, createAuthenticate, createGatewayKeys } from '../auth/authenticate.ts';
 import type { Caller } from '../auth/caller.ts';
-import { createGatewayKeys } from '../auth/gateway-keys.ts';
-import { type Marks, openRevocations } from '../auth/revocations.ts';
-import { createTokenLives, type Revoked, type TokenLives } from '../auth/token-lives.ts';
+import { ActiveTokens, type Marks, openRevocations, type Revocation } from '../auth/revocations.ts';
 import { createViewerTokens, type ViewerTokens } from '../auth/viewer-tokens.ts';
 import type { Config } from '../config/config.ts';
 import type { Log } from '../log.ts';
@@ -14,20 +12,21 @@ export interface CallersParts {
   readonly log: Log;
 }
 
-/** Everything about who may ask: told apart, let in, and shown out. */
+/** Authenticates callers, ends their tokens, makes and revokes viewer tokens. */
 export interface Callers {
   readonly authenticate: Authenticate;
-  readonly endOf: TokenLives['endOf'];
-  readonly isRevoked: TokenLives['isRevoked'];
+  readonly endOf: ActiveTokens['endOf'];
+  readonly isRevoked: ActiveTokens['isRevoked'];
   readonly mint: ViewerTokens['mint'];
-  readonly revoke: (what: Omit<Revoked, 'at'>, by: Caller) => Promise<Date>;
+  readonly revoke: (what: Omit<Revocation, 'at'>, by: Caller) => Promise<Date>;
   readonly close: () => void;
 }
 
-/** @throws GatewayError EVENT_LOG_UNAVAILABLE when what was revoked cannot be read */
+/** @throws GatewayError EVENT_LOG_UNAVAILABLE when revocations cannot be read */
 export async function openCallers({ config, marks, log }: CallersParts): Promise<Callers> {
-  const lives = createTokenLives();
-  const revocations = await openRevocations(marks, lives);
+  const tokens = new ActiveTokens();
+  const isRevoked: Callers['isRevoked'] = (caller) => tokens.isRevoked(caller);
+  const revocations = await openRevocations(marks, tokens);
   const viewerTokens = createViewerTokens({
     secrets: config.viewerTokenSecrets,
     provider: config.viewerProvider,
@@ -42,10 +41,10 @@ export async function openCallers({ config, marks, log }: CallersParts): Promise
     authenticate: createAuthenticate({
       findGatewayKey: createGatewayKeys(config.gatewayApiKeys),
       viewerTokens,
-      isRevoked: lives.isRevoked,
+      isRevoked,
     }),
-    endOf: lives.endOf,
-    isRevoked: lives.isRevoked,
+    endOf: (caller) => tokens.endOf(caller),
+    isRevoked,
     mint: viewerTokens.mint,
     revoke: async (what, by) => {
       const at = await revocations.revoke(what);
@@ -57,7 +56,7 @@ export async function openCallers({ config, marks, log }: CallersParts): Promise
   };
 }
 
-/** Says why tokens are refused, each reason at most once a minute: anybody may send bad ones by the thousand. */
+/** Logs why tokens are refused, each reason at most once a minute: anybody can send thousands of bad tokens. */
 function createRefusalLog(log: Log): (reason: string) => void {
   const reasons = new Map<string, ReturnType<typeof createThrottle>>();
   return (reason) => {

@@ -1,4 +1,5 @@
 import type { Caller, UserCaller } from '../auth/caller.ts';
+import type { Revocation } from '../auth/revocations.ts';
 import { type OnAccess, Rights } from '../auth/rights.ts';
 import {
   createDocumentTickets,
@@ -6,7 +7,6 @@ import {
   type DocumentTickets,
   type LaunchTickets,
 } from '../auth/tickets.ts';
-import type { Revoked } from '../auth/token-lives.ts';
 import type { ViewerTokens } from '../auth/viewer-tokens.ts';
 import type { Config } from '../config/config.ts';
 import { listOrders, ordersPath } from '../domain/order/read/rest.ts';
@@ -42,7 +42,7 @@ export interface ContextParts {
   /** What accounts for each access of a caller; null = nothing does. */
   readonly watch: ((caller: Caller) => OnAccess) | null;
   readonly mint: ViewerTokens['mint'];
-  readonly revoke: (what: Omit<Revoked, 'at'>, by: Caller) => Promise<Date>;
+  readonly revoke: (what: Omit<Revocation, 'at'>, by: Caller) => Promise<Date>;
   readonly isRevoked: (caller: UserCaller) => boolean;
   /** Origins a portal link may have beyond PORTAL_ORIGINS: the embedded sandbox's own. */
   readonly portalOrigins: readonly string[];

@@ -6,7 +6,7 @@ import {
   OperationTypeNode,
 } from 'graphql';
 import type { Caller } from '../auth/caller.ts';
-import type { Allowances } from '../auth/rate-limits.ts';
+import type { RateLimits } from '../auth/rate-limits.ts';
 import type { GraphContext } from '../graph/context.ts';
 import { upstreamCallCost } from '../graph/cost.ts';
 import type { Basis } from '../service/basis.ts';
@@ -40,7 +40,7 @@ const maxDeposit = 50;
 const weightPerPoint = 1000;
 
 export interface GuardOptions {
-  readonly allowances: Allowances;
+  readonly rateLimits: RateLimits;
   readonly listed: ListedOperations;
 }
 
@@ -88,7 +88,7 @@ export function toOperationArgs(args: ExecutionArgs): OperationArgs {
  * throw would close a socket with 4500.
  */
 export async function admit(
-  { listed, allowances, mask }: Options,
+  { listed, rateLimits, mask }: Options,
   request: OperationArgs,
   basis?: Basis,
 ): Promise<Refused | Admission> {
@@ -102,7 +102,7 @@ export async function admit(
     const isListed = listed.check(caller, request.document.listing);
     if (!isListed) basis?.noteTold('unlisted', listed.countUnlisted);
     const deposit = Math.min(Math.floor(measured.complexity / upstreamCallCost), maxDeposit);
-    const charge = await allowances.pay(caller, deposit);
+    const charge = await rateLimits.pay(caller, deposit);
     const isMutation = operation.operation === OperationTypeNode.MUTATION;
     const settle = () => charge.settle(upstreamTotals().calls + Math.floor(work.weight / weightPerPoint));
     return { isMutation, settle };
@@ -129,7 +129,7 @@ export async function admitStream(
   const { caller, transport, over } = request.contextValue;
   if (transport === 'websocket') return { ...admission, leave: stay };
   try {
-    const leave = options.allowances.connect(caller);
+    const leave = options.rateLimits.connect(caller);
     over.addEventListener('abort', leave, { once: true });
     return { ...admission, leave };
   } catch (error) {

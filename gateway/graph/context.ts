@@ -1,7 +1,7 @@
 import DataLoader from 'dataloader';
 import type { Caller } from '../auth/caller.ts';
+import type { Revocation } from '../auth/revocations.ts';
 import type { DocumentTickets, LaunchTickets } from '../auth/tickets.ts';
-import type { Revoked } from '../auth/token-lives.ts';
 import type { ViewerTokens } from '../auth/viewer-tokens.ts';
 import type { Cursors } from '../events/cursor.ts';
 import type { Idempotency } from '../events/idempotency.ts';
@@ -22,7 +22,7 @@ export interface GraphContext {
   readonly idempotency: Idempotency;
   readonly mintViewerToken: ViewerTokens['mint'];
   /** Takes viewer tokens back and tells since when. */
-  readonly revokeViewerTokens: (what: Omit<Revoked, 'at'>) => Promise<Date>;
+  readonly revokeViewerTokens: (what: Omit<Revocation, 'at'>) => Promise<Date>;
   readonly documentTickets: DocumentTickets;
   readonly launchTickets: LaunchTickets;
   readonly portalOrigins: readonly string[];

@@ -1,5 +1,5 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
-import { admit, type Gate, noteAdmitted } from '../auth/admission.ts';
+import { authenticateRequest, type RequestAuthentication, storeCaller } from '../auth/authenticate.ts';
 import type { Caller } from '../auth/caller.ts';
 import type { Log } from '../log.ts';
 import { type AnswerPlainly, type PlainAnswer, readAnswer } from './direct-answer.ts';
@@ -8,7 +8,7 @@ import { createEdgeHeaders, type RawHeaders } from './headers.ts';
 import { answerRefusal } from './responses.ts';
 import { traceHeader } from './yoga.ts';
 
-export interface FastLaneOptions extends Gate {
+export interface FastLaneOptions extends RequestAuthentication {
   readonly answerPlainly: AnswerPlainly;
   readonly isAllowedOrigin: (origin: string) => boolean;
   readonly log: Log;
@@ -45,7 +45,7 @@ async function answer(lane: Lane, exchange: Exchange): Promise<void> {
   const { request, response, head } = exchange;
   let caller: Caller;
   try {
-    caller = await admit(lane, head);
+    caller = await authenticateRequest(lane, head);
   } catch (error) {
     const refusal = await readAnswer(answerRefusal(error));
     // At once, like Yoga: a later answer would be lost if malformed bytes follow this request.
@@ -71,7 +71,7 @@ function handOn(
   { otherwise }: Lane,
   given: Omit<Exchange, 'head'> & { readonly body: Buffer; readonly caller: Caller },
 ): void {
-  noteAdmitted(given.request, given.caller);
+  storeCaller(given.request, given.caller);
   otherwise(Object.assign(given.request, { rawBody: given.body }), given.response);
 }
 

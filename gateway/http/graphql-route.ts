@@ -1,8 +1,8 @@
-import { admit } from '../auth/admission.ts';
 import type { Authenticate } from '../auth/authenticate.ts';
+import { authenticateRequest } from '../auth/authenticate.ts';
 import type { Caller } from '../auth/caller.ts';
-import type { Allowances } from '../auth/rate-limits.ts';
-import type { TokenLives } from '../auth/token-lives.ts';
+import type { RateLimits } from '../auth/rate-limits.ts';
+import type { ActiveTokens } from '../auth/revocations.ts';
 import type { Operations } from './operations.ts';
 import { type IsOwnHost, refuseHost } from './own-hosts.ts';
 import { answerRefusal, streamShared } from './responses.ts';
@@ -14,8 +14,8 @@ export interface GraphQLRouteOptions {
   /** The same graph for requests with files, which may be larger. */
   readonly uploads: GraphQLServer;
   readonly authenticate: Authenticate;
-  readonly endOf: TokenLives['endOf'];
-  readonly allowances: Allowances;
+  readonly endOf: ActiveTokens['endOf'];
+  readonly rateLimits: RateLimits;
   /** Marks an operation, for the sharing of reads; the function it returns marks its end. */
   readonly beginOperation: () => () => void;
   /** Aborts when the gateway stops. */
@@ -65,7 +65,7 @@ async function answerGraphQL(options: Route, request: Request): Promise<Response
   try {
     const origin = request.headers.get('origin');
     const authorization = request.headers.get('authorization');
-    const caller = options.admitted ?? (await admit(options, { authorization, origin }));
+    const caller = options.admitted ?? (await authenticateRequest(options, { authorization, origin }));
     const malformed = findMalformedParameter(request);
     if (malformed !== null) return refuseUnreadable(400, `The parameter ${malformed} is not JSON.`);
     const hasFiles = isUpload(request);

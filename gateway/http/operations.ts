@@ -2,7 +2,7 @@ import type { IncomingMessage, RequestListener } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { Authenticate } from '../auth/authenticate.ts';
 import type { Caller } from '../auth/caller.ts';
-import type { TokenLives } from '../auth/token-lives.ts';
+import type { ActiveTokens } from '../auth/revocations.ts';
 import { schema } from '../domain/schema.ts';
 import { DocumentCache } from '../execution/document/prepared-document.ts';
 import type { GuardOptions } from '../execution/guards.ts';
@@ -21,7 +21,7 @@ import { type CreateContext, createGraphQLServer, type GraphiQL } from './yoga.t
 export interface OperationsOptions extends Omit<WholeAnswersOptions, 'charge'> {
   readonly createContext: CreateContext;
   readonly authenticate: Authenticate;
-  readonly endOf: TokenLives['endOf'];
+  readonly endOf: ActiveTokens['endOf'];
   readonly guards: GuardOptions;
   readonly isAllowedOrigin: (origin: string) => boolean;
   /** Everybody may look at the schema, because it is the sandbox's; else servers of the team. */
@@ -48,7 +48,7 @@ export interface Operations {
 
 export function createOperations(options: OperationsOptions): Operations {
   const { guards, metrics, log, authenticate, endOf, graphiql, isAllowedOrigin } = options;
-  const { allowances, listed } = guards;
+  const { rateLimits, listed } = guards;
   const mask = createMask(log);
   const documents = new DocumentCache({ schema, listed, isOpen: options.isOpen });
   const runStream = createStreams({ guards, metrics, mask });
@@ -57,21 +57,21 @@ export function createOperations(options: OperationsOptions): Operations {
   const server = (takesFiles: boolean) => createGraphQLServer({ ...parts, takesFiles });
   const graphql = server(false);
   const { upgrade, close } = createSockets({
-    ...{ graphql, runStream, mask, authenticate, endOf, allowances, listed, isAllowedOrigin },
+    ...{ graphql, runStream, mask, authenticate, endOf, rateLimits, listed, isAllowedOrigin },
     ...{ log, metrics },
   });
   const answer = createGraphQLRoute({
     ...options,
     graphql,
     uploads: server(true),
-    allowances,
+    rateLimits,
     hasGraphiQL: graphiql !== null,
   });
   const answerPlainly = giveWholeAnswers(
-    { ...options, charge: allowances.charge },
+    { ...options, charge: rateLimits.charge },
     createPlainAnswer({ ...parts, schema }),
   );
   const takeFastLane = (otherwise: RequestListener) =>
-    createFastLane({ ...options, allowances, answerPlainly }, otherwise);
+    createFastLane({ ...options, rateLimits, answerPlainly }, otherwise);
   return { answer, takeFastLane, upgrade, closeSockets: close };
 }

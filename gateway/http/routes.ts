@@ -1,6 +1,6 @@
 import { IncomingMessage } from 'node:http';
 import { Hono } from 'hono';
-import { takeAdmitted } from '../auth/admission.ts';
+import { findCaller } from '../auth/authenticate.ts';
 import type { Metrics } from '../metrics.ts';
 import { allowOrigins, secure } from './headers.ts';
 import type { Operations } from './operations.ts';
@@ -44,7 +44,7 @@ export function createRoutes(options: RoutesOptions): Hono {
   app.use('/graphql', allowOrigin);
   app.all('/graphql', async (context) => {
     const { answer } = await options.operations();
-    return await answer(context.req.raw, takeAdmitted(context.env));
+    return await answer(context.req.raw, findCaller(context.env));
   });
   app.use('/documents/*', allowOrigin);
   app.all('/documents/:ticket', (context) =>

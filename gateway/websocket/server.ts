@@ -5,8 +5,8 @@ import { CloseCode, handleProtocols, makeServer, type SubscribePayload } from 'g
 import { type WebSocket, WebSocketServer } from 'ws';
 import type { Authenticate } from '../auth/authenticate.ts';
 import type { Caller } from '../auth/caller.ts';
-import type { Allowances } from '../auth/rate-limits.ts';
-import type { TokenLives } from '../auth/token-lives.ts';
+import type { RateLimits } from '../auth/rate-limits.ts';
+import type { ActiveTokens } from '../auth/revocations.ts';
 import { GatewayError, isGatewayError } from '../errors.ts';
 import type { ListedOperations } from '../execution/document/trusted-documents.ts';
 import { formatForStream, type Mask } from '../execution/mask.ts';
@@ -36,8 +36,8 @@ export interface SocketsOptions {
   readonly runStream: RunStream;
   readonly mask: Mask;
   readonly authenticate: Authenticate;
-  readonly endOf: TokenLives['endOf'];
-  readonly allowances: Allowances;
+  readonly endOf: ActiveTokens['endOf'];
+  readonly rateLimits: RateLimits;
   readonly listed: ListedOperations;
   readonly isAllowedOrigin: (origin: string) => boolean;
   readonly log: Log;
@@ -127,7 +127,7 @@ export function createSockets(options: SocketsOptions): Sockets {
 }
 
 function createProtocol(options: SocketsOptions) {
-  const { runStream, mask, authenticate, endOf, allowances, metrics } = options;
+  const { runStream, mask, authenticate, endOf, rateLimits, metrics } = options;
   return makeServer<Record<string, unknown>, Session>({
     connectionInitWaitTimeout: initWaitMs,
     onConnect: async ({ connectionParams, extra }) => {
@@ -135,14 +135,14 @@ function createProtocol(options: SocketsOptions) {
       const caller = await admit(authenticate, { authorization, origin: extra.origin });
       // Read once; a secret is not kept for the socket's life.
       if (connectionParams !== undefined) Reflect.deleteProperty(connectionParams, 'authorization');
-      if (caller === null || !takeSeat(extra, () => allowances.connect(caller))) return false;
+      if (caller === null || !takeSeat(extra, () => rateLimits.connect(caller))) return false;
       extra.watched.end = endOf(caller);
       extra.caller = caller;
       return true;
     },
     onSubscribe: async ({ extra, connectionParams, subscriptions }, _id, payload) => {
       if (extra.caller === null) return [new GraphQLError('Not authenticated.')];
-      const refusal = await findRefusal(allowances, extra.caller, Object.keys(subscriptions).length);
+      const refusal = await findRefusal(rateLimits, extra.caller, Object.keys(subscriptions).length);
       if (refusal !== null) return [mask(refusal)];
       const { origin } = extra;
       const { signal } = extra.left;
@@ -212,13 +212,13 @@ function takeSeat(session: Session, connect: () => () => void): boolean {
 
 /** What stands in the way of one more operation, before anything of it is read. */
 async function findRefusal(
-  allowances: Allowances,
+  rateLimits: RateLimits,
   caller: Caller,
   underWay: number,
 ): Promise<GatewayError | null> {
   try {
-    allowances.checkOperations(caller, underWay);
-    await allowances.pay(caller, 1);
+    rateLimits.checkOperations(caller, underWay);
+    await rateLimits.pay(caller, 1);
     return null;
   } catch (error) {
     if (isGatewayError(error, 'RATE_LIMITED')) return error;

@@ -18,7 +18,7 @@ describe('the fast lane', () => {
         if (authorization === null) throw new GatewayError('UNAUTHENTICATED', 'Say who you are.');
         return { kind: 'TEAM' };
       },
-      allowances: {
+      rateLimits: {
         pay: async (caller) => {
           admitted.push(caller);
           return { settle: () => {} };

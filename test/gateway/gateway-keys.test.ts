@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createAllowances } from '../../gateway/auth/rate-limits.ts';
+import { createRateLimits } from '../../gateway/auth/rate-limits.ts';
 import { gatewayKey, type Lab, startLab } from '../support/lab.ts';
 import { labTestOf } from '../support/ordering.ts';
 import { subscribeOverSse } from '../support/subscribe.ts';
@@ -15,7 +15,7 @@ afterAll(() => lab[Symbol.asyncDispose]());
 test('each gateway key has points and connections of its own', async () => {
   const keys = ['key-11111111', 'key-22222222'].map((keyName) => ({ kind: 'TEAM', keyName }) as const);
   const options = { pointsPerMinute: 10, connections: 1, operationsPerSocket: 1, runShared: null };
-  const { pay, connect } = createAllowances(options);
+  const { pay, connect } = createRateLimits(options);
   const [first, second] = keys;
   if (first === undefined || second === undefined) throw new Error('There are two keys.');
   await pay(first, 10);

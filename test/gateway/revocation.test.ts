@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { openRevocations } from '../../gateway/auth/revocations.ts';
-import { createTokenLives } from '../../gateway/auth/token-lives.ts';
+import { ActiveTokens, openRevocations } from '../../gateway/auth/revocations.ts';
 import { createMemoryLog } from '../../gateway/events/memory/log.ts';
 import { createGateway } from '../../gateway/gateway.ts';
 import { createLog } from '../../gateway/log.ts';
@@ -185,7 +184,7 @@ describe('a revocation is kept', () => {
     await log.writeMark('revoked old', JSON.stringify({ userId, tokenId: null, at: at(16 * 60_000 + 1) }));
     await log.writeMark('revoked new', JSON.stringify({ userId, tokenId: null, at: at(15 * 60_000) }));
     await log.writeMark('revoked by a later version', '{}');
-    const lives = createTokenLives();
+    const lives = new ActiveTokens();
     const revocations = await openRevocations(log, lives);
     revocations.close();
     expect([...(await log.readMarks('revoked')).keys()]).toEqual(['revoked new']);
@@ -209,7 +208,7 @@ test('what cannot be dropped any more keeps nothing else from being known', asyn
   const userId = crypto.randomUUID();
   await log.writeMark('revoked a', '{}');
   await log.writeMark('revoked b', JSON.stringify({ userId, tokenId: null, at: new Date() }));
-  const lives = createTokenLives();
+  const lives = new ActiveTokens();
   const full = { ...log, dropMark: () => Promise.reject(new Error('The disk is full.')) };
   (await openRevocations(full, lives)).close();
   const caller = { kind: 'USER', userId, orderIds: null, scopes: [], origins: null, tokenId: null } as const;

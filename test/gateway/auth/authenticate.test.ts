@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { createAuthenticate } from '../../../gateway/auth/authenticate.ts';
+import { createAuthenticate, createGatewayKeys } from '../../../gateway/auth/authenticate.ts';
 import type { Caller, UserCaller } from '../../../gateway/auth/caller.ts';
-import { createGatewayKeys } from '../../../gateway/auth/gateway-keys.ts';
 import { type Access, type Permission, Rights, scopes } from '../../../gateway/auth/rights.ts';
 import { createViewerTokens } from '../../../gateway/auth/viewer-tokens.ts';
 

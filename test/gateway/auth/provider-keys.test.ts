@@ -1,6 +1,6 @@
 import { decodeJwt, jwtVerify } from 'jose';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { createProviderKeys } from '../../../gateway/auth/provider-keys.ts';
+import { createProviderKeys } from '../../../gateway/auth/token-keys.ts';
 import { type IdentityProvider, startIdentityProvider } from '../../support/identity-provider.ts';
 
 const userId = '0f2c8f5e-0000-4000-8000-00000000000a';

@@ -3,7 +3,7 @@ import { createClient } from 'graphql-ws';
 import { describe, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
 import type { Caller } from '../../gateway/auth/caller.ts';
-import { createAllowances } from '../../gateway/auth/rate-limits.ts';
+import { createRateLimits } from '../../gateway/auth/rate-limits.ts';
 import { isGatewayError } from '../../gateway/errors.ts';
 import { openEventStore } from '../../gateway/events/open.ts';
 import { createLog } from '../../gateway/log.ts';
@@ -75,15 +75,15 @@ describe('points of a minute', () => {
   });
 
   test('are also those of a stream, for each item', async () => {
-    const allowances = createAllowances({ ...limits, pointsPerMinute: 10 });
-    const charge = await allowances.pay(team, 1);
+    const rateLimits = createRateLimits({ ...limits, pointsPerMinute: 10 });
+    const charge = await rateLimits.pay(team, 1);
     for (const calls of [4, 7, 10]) charge.settle(calls);
-    await expect(allowances.pay(team, 1)).rejects.toMatchObject({ code: 'RATE_LIMITED' });
+    await expect(rateLimits.pay(team, 1)).rejects.toMatchObject({ code: 'RATE_LIMITED' });
   });
 
   test('are counted for nobody when the limit is 0', async () => {
-    const allowances = createAllowances({ ...limits, pointsPerMinute: 0 });
-    for (let count = 0; count < 100; count += 1) (await allowances.pay(team, 1e6)).settle(1e6);
+    const rateLimits = createRateLimits({ ...limits, pointsPerMinute: 0 });
+    for (let count = 0; count < 100; count += 1) (await rateLimits.pay(team, 1e6)).settle(1e6);
   });
 });
 
@@ -97,7 +97,7 @@ describe('over Redis', () => {
     const place = { kind: 'redis', url, allowWeak: false } as const;
     const open = () => openEventStore(place, { keys: [], log: createLog({ level: 'silent' }) });
     const stores = [await open(), await open()];
-    const gateways = stores.map(({ runShared }) => createAllowances({ ...limits, runShared }));
+    const gateways = stores.map(({ runShared }) => createRateLimits({ ...limits, runShared }));
     const pay = async (points: number) => {
       const results = await Promise.allSettled(gateways.map(({ pay: one }) => one(team, points)));
       return results.map(({ status }) => status);
@@ -139,7 +139,7 @@ describe('connections of one caller', () => {
   });
 
   test('give their place back once, however often they end', () => {
-    const { connect } = createAllowances(limits);
+    const { connect } = createRateLimits(limits);
     const [leave] = [connect(team), ...Array.from({ length: 39 }, () => connect(team))];
     expect(() => connect(team)).toThrow();
     leave?.();
@@ -188,8 +188,8 @@ test('operations at once over one socket are limited, and the socket stays', asy
 });
 
 test('a refusal says when there are points again', async () => {
-  const allowances = createAllowances(limits);
-  await allowances.pay(team, 10);
-  const error = await allowances.pay(team, 1).catch((cause: unknown) => cause);
+  const rateLimits = createRateLimits(limits);
+  await rateLimits.pay(team, 10);
+  const error = await rateLimits.pay(team, 1).catch((cause: unknown) => cause);
   expect(isGatewayError(error, 'RATE_LIMITED') && error.retryAfterMs).toBeGreaterThan(0);
 });
