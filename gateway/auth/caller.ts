@@ -5,7 +5,7 @@ export type Caller = TeamCaller | UserCaller;
 export interface TeamCaller {
   readonly kind: 'TEAM';
   /**
-   * Tells its gateway key from others in logs, the audit trail and allowances, without being of use to anybody; none
+   * Names its gateway key in logs, the audit trail and rate limits, and is of no use to anybody; none
    * for the gateway itself.
    */
   readonly keyName?: string;
