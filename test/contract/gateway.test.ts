@@ -1,11 +1,18 @@
 import { isInputObjectType } from 'graphql';
-import { beforeAll, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { schema } from '../../gateway/domain/schema.ts';
 import { createSandbox } from '../../sandbox/sandbox.ts';
 import { serviceKey, webhookSecret } from '../support/lab.ts';
-import { asAllowed, compare, tableDifferences } from './differences.ts';
+import {
+  asAllowed,
+  compare,
+  gatewayDifferences,
+  sandboxDifferences,
+  tableDifferences,
+} from './differences.ts';
 import { type GatewayVisit, visitGateway } from './gateway-visit.ts';
 import { routeOf, serviceRoutes } from './routes.ts';
+import { openServiceDocument, type ServiceDocument } from './service-document.ts';
 import { findAnswerFaults, requests } from './specification.ts';
 
 /** Operations that the gateway has no need of; second ways to another one. */
@@ -23,7 +30,7 @@ const fields = [schema.getQueryType(), schema.getMutationType()].flatMap((type) 
 let visit: GatewayVisit;
 beforeAll(async () => {
   visit = await visitGateway();
-}, 60_000);
+}, 120_000);
 
 test('every query and mutation was asked, and none failed', async () => {
   expect(visit.errors).toEqual([]);
@@ -76,6 +83,31 @@ test('what it is answered has every field of the specification', async () => {
   const { notAllowed } = compare(exchanges.flatMap(findAnswerFaults), tableDifferences);
   expect(notAllowed).toEqual(asAllowed.notAllowed);
 });
+
+const document = openServiceDocument();
+if (document) describe("the public service's document", () => holdAgainst(document));
+
+function holdAgainst(document: ServiceDocument): void {
+  test('allows every request that the gateway sends', async () => {
+    const { exchanges } = visit;
+    expect(
+      compare(
+        exchanges.flatMap((each) => document.findRequestFaults(each)),
+        gatewayDifferences,
+      ),
+    ).toEqual(asAllowed);
+  });
+
+  test('allows every answer that the gateway is given', async () => {
+    const { exchanges } = visit;
+    expect(
+      compare(
+        exchanges.flatMap((each) => document.findResponseFaults(each)),
+        sandboxDifferences,
+      ),
+    ).toEqual(asAllowed);
+  });
+}
 
 function closing<Value extends { readonly close: () => Promise<void> }>(value: Value) {
   return { value, [Symbol.asyncDispose]: () => value.close() };

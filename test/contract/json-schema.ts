@@ -1,4 +1,6 @@
-/** A schema as OpenAPI 3.1 writes it; only the keywords in `knownKeywords` are understood. */
+import { Ajv2020, type ErrorObject } from 'ajv/dist/2020.js';
+
+/** A schema as OpenAPI 3.1 writes it. */
 export type Schema = Readonly<Record<string, unknown>>;
 
 /** One place where a value is not what the schema says. */
@@ -13,34 +15,10 @@ export interface Fault {
 /** The named schemas that `$ref` may point to, by their whole reference. */
 export type Resolve = (reference: string) => Schema;
 
-/** Keywords that the check obeys or that say nothing about a value (`propertyNames` names sets that are open). */
-export const knownKeywords: ReadonlySet<string> = new Set([
-  ...[
-    '$ref',
-    'type',
-    'anyOf',
-    'oneOf',
-    'allOf',
-    'enum',
-    'const',
-    'properties',
-    'required',
-    'items',
-    'prefixItems',
-  ],
-  ...[
-    'additionalProperties',
-    'format',
-    'pattern',
-    'minimum',
-    'maximum',
-    'exclusiveMinimum',
-    'exclusiveMaximum',
-  ],
-  ...['minLength', 'maxLength', 'minItems', 'maxItems', 'uniqueItems', 'nullable'],
-  ...['title', 'description', 'default', 'example', 'examples', 'deprecated', 'discriminator'],
-  ...['propertyNames', 'x-fern-ignore', 'x-junction-exhaustive', 'x-fern-type-name', 'x-fern-enum'],
-]);
+interface Place {
+  readonly at: string;
+  readonly resolve: Resolve;
+}
 
 const time = String.raw`\d{2}:\d{2}:\d{2}(\.\d+)?(Z|[+-]\d{2}:\d{2})`;
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
@@ -53,149 +31,160 @@ const formats: Readonly<Record<string, RegExp>> = {
   email: /^[^@\s]+@[^@\s]+$/,
 };
 
-interface Place {
-  readonly at: string;
-  readonly resolve: Resolve;
-}
-
-type Check = (schema: Schema, value: unknown, place: Place) => readonly Fault[];
+/** Say nothing about a value; `propertyNames` names sets that are open. */
+const annotations = [
+  'example',
+  'discriminator',
+  'x-fern-ignore',
+  'x-junction-exhaustive',
+  'x-fern-type-name',
+];
+const ignored = ['propertyNames', 'x-fern-enum'];
 
 function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-function listOf(value: unknown): readonly unknown[] {
-  return Array.isArray(value) ? value : [];
+/** Copies a schema inside another one, one step further on. */
+type Within = (value: unknown, step?: string) => unknown;
+
+function copyFields(fields: unknown, within: Within): unknown {
+  if (!isObject(fields)) return fields;
+  return Object.fromEntries(Object.entries(fields).map(([name, each]) => [name, within(each, `/${name}`)]));
 }
 
-function fault({ at }: Place, rule: string, value: unknown): readonly Fault[] {
-  return [{ at, rule, found: String(JSON.stringify(value)).slice(0, 120) }];
+/** Named schemas compiled by ajv, stricter than they are written: an undeclared field is a fault too. */
+class Checker {
+  readonly #ajv = new Ajv2020({
+    ...{ allErrors: true, verbose: true, inlineRefs: false, formats },
+    ...{ strictTypes: false, strictTuples: false, strictRequired: false },
+  });
+  readonly #resolve: Resolve;
+  readonly #named = new Set<string>();
+  readonly #copies = new WeakMap<Schema, Schema>();
+  /** Where each copied schema stands: below a name, or below the schema that was asked for. */
+  readonly #places = new WeakMap<object, { readonly name: string | null; readonly path: string }>();
+
+  constructor(resolve: Resolve) {
+    this.#resolve = resolve;
+    this.#ajv.addVocabulary(annotations);
+  }
+
+  find(schema: Schema, value: unknown, at: string): readonly Fault[] {
+    const copy = this.#copies.get(schema) ?? this.#copy(schema, null, '');
+    this.#copies.set(schema, copy);
+    return this.#check(copy, value, at);
+  }
+
+  #check(copy: Schema, value: unknown, at: string): readonly Fault[] {
+    const validate = this.#ajv.compile(copy);
+    return validate(value) ? [] : this.#read(validate.errors ?? [], at);
+  }
+
+  #copy(schema: Schema, name: string | null, path: string): Schema {
+    const within: Within = (value, step = '') =>
+      isObject(value) ? this.#copy(value, name, `${path}${step}`) : value;
+    const keywords = Object.entries(schema).flatMap(([key, value]) => this.#copyKeyword(key, value, within));
+    const copy: Record<string, unknown> = Object.fromEntries(keywords);
+    if (isObject(schema.properties)) copy.additionalProperties ??= false;
+    if (schema.type === undefined) delete copy.nullable;
+    if (schema.nullable === true && Array.isArray(schema.enum)) copy.enum = [...schema.enum, null];
+    this.#places.set(copy, { name, path });
+    return copy;
+  }
+
+  #copyKeyword(key: string, value: unknown, within: Within): readonly (readonly [string, unknown])[] {
+    const listOf = (step?: string) => (Array.isArray(value) ? value.map((each) => within(each, step)) : []);
+    switch (key) {
+      case '$ref':
+        return [[key, this.#name(String(value))]];
+      case 'properties':
+        return [[key, copyFields(value, within)]];
+      case 'anyOf':
+      case 'oneOf':
+        return [['anyOf', listOf()]];
+      case 'allOf':
+        return [[key, listOf()]];
+      case 'prefixItems':
+        return [[key, listOf('/*')]];
+      case 'items':
+      case 'additionalProperties':
+        return [[key, within(value, '/*')]];
+      case 'format':
+        return String(value) in formats ? [[key, value]] : [];
+      default:
+        return ignored.includes(key) ? [] : [[key, value]];
+    }
+  }
+
+  /** Makes the named schema known to ajv, and everything that it leads to. */
+  #name(reference: string): string {
+    const name = reference.slice(reference.lastIndexOf('/') + 1);
+    if (!this.#named.has(name)) {
+      this.#named.add(name);
+      this.#ajv.addSchema(this.#copy(this.#resolve(reference), name, ''), encodeURIComponent(name));
+    }
+    return encodeURIComponent(name);
+  }
+
+  /** From the last error on: that of a choice comes behind those of its branches, of which the best fit is reported. */
+  #read(errors: readonly ErrorObject[], at: string): readonly Fault[] {
+    const faults: Fault[] = [];
+    const finished: string[] = [];
+    const mistyped = new Set(
+      errors.flatMap((error) => (error.keyword === 'type' ? [error.parentSchema] : [])),
+    );
+    for (const error of errors.toReversed()) {
+      const { instancePath, keyword, parentSchema } = error;
+      if (keyword !== 'type' && mistyped.has(parentSchema)) continue;
+      if (finished.some((path) => instancePath === path || instancePath.startsWith(`${path}/`))) continue;
+      const place = this.#placeOf(error, at);
+      faults.unshift(...(keyword === 'anyOf' ? this.#readChoice(error, place) : [toFault(error, place)]));
+      if (keyword === 'anyOf') finished.push(instancePath);
+    }
+    return faults;
+  }
+
+  #placeOf({ parentSchema }: ErrorObject, at: string): string {
+    const { name, path } = (parentSchema && this.#places.get(parentSchema)) ?? { name: null, path: '' };
+    return `${name ?? at}${path}`;
+  }
+
+  #readChoice({ schema, data }: ErrorObject, at: string): readonly Fault[] {
+    const branches = Array.isArray(schema) ? schema.filter(isObject) : [];
+    const outcomes = branches.map((branch) => this.#check(branch, data, at));
+    const typed = outcomes.filter(
+      (faults) => !faults.some((fault) => fault.at === at && fault.rule === 'type'),
+    );
+    return (typed.length > 0 ? typed : outcomes).toSorted((a, b) => distance(a) - distance(b))[0] ?? [];
+  }
 }
 
-function under(place: Place, key: string): Place {
-  return { ...place, at: `${place.at}/${key}` };
+function toFault({ keyword, params, data }: ErrorObject, at: string): Fault {
+  const found = (value: unknown) => String(JSON.stringify(value)).slice(0, 120);
+  if (keyword === 'required') {
+    return { at: `${at}/${params.missingProperty}`, rule: 'required', found: 'null' };
+  }
+  if (keyword === 'additionalProperties') {
+    const name = String(params.additionalProperty);
+    return { at: `${at}/${name}`, rule: 'undeclared', found: found(isObject(data) ? data[name] : data) };
+  }
+  return { at, rule: keyword, found: found(data) };
 }
-
-const types: Readonly<Record<string, (value: unknown) => boolean>> = {
-  string: (value) => typeof value === 'string',
-  number: (value) => typeof value === 'number',
-  integer: (value) => Number.isInteger(value),
-  boolean: (value) => typeof value === 'boolean',
-  array: (value) => Array.isArray(value),
-  object: isObject,
-  null: (value) => value === null,
-};
-
-const checkType: Check = ({ type, nullable }, value, place) => {
-  if (type === undefined || (nullable === true && value === null)) return [];
-  const allowed = Array.isArray(type) ? type : [type];
-  return allowed.some((name) => types[String(name)]?.(value)) ? [] : fault(place, 'type', value);
-};
-
-const checkValue: Check = (schema, value, place) => [
-  ...(Array.isArray(schema.enum) && !schema.enum.includes(value) ? fault(place, 'enum', value) : []),
-  ...('const' in schema && schema.const !== value ? fault(place, 'const', value) : []),
-];
-
-const checkText: Check = ({ format, pattern, minLength, maxLength }, value, place) => {
-  if (typeof value !== 'string') return [];
-  const known = formats[String(format)];
-  return [
-    ...(known?.test(value) === false ? fault(place, 'format', value) : []),
-    ...(typeof pattern === 'string' && !new RegExp(pattern).test(value)
-      ? fault(place, 'pattern', value)
-      : []),
-    ...(value.length < Number(minLength ?? 0) ? fault(place, 'minLength', value) : []),
-    ...(value.length > Number(maxLength ?? Number.POSITIVE_INFINITY) ? fault(place, 'maxLength', value) : []),
-  ];
-};
-
-const checkNumber: Check = (schema, value, place) => {
-  if (typeof value !== 'number') return [];
-  const { minimum = -Infinity, maximum = Infinity, exclusiveMinimum, exclusiveMaximum } = schema;
-  return [
-    ...(value < Number(minimum) ? fault(place, 'minimum', value) : []),
-    ...(value > Number(maximum) ? fault(place, 'maximum', value) : []),
-    ...(value <= Number(exclusiveMinimum ?? -Infinity) ? fault(place, 'exclusiveMinimum', value) : []),
-    ...(value >= Number(exclusiveMaximum ?? Infinity) ? fault(place, 'exclusiveMaximum', value) : []),
-  ];
-};
-
-const checkArray: Check = ({ items, prefixItems, minItems, maxItems, uniqueItems }, value, place) => {
-  if (!Array.isArray(value)) return [];
-  const first = listOf(prefixItems);
-  const distinct = new Set(value.map((item) => JSON.stringify(item)));
-  return [
-    ...(value.length < Number(minItems ?? 0) ? fault(place, 'minItems', value) : []),
-    ...(value.length > Number(maxItems ?? Infinity) ? fault(place, 'maxItems', value) : []),
-    ...(uniqueItems === true && distinct.size < value.length ? fault(place, 'uniqueItems', value) : []),
-    ...value.flatMap((item, n) => {
-      const schema = first[n] ?? items;
-      return isObject(schema) ? checkSchema(schema, item, under(place, '*')) : [];
-    }),
-  ];
-};
-
-/** A field that the schema does not name is a fault too, unless it says what further fields are. */
-const checkObject: Check = ({ properties, required, additionalProperties }, value, place) => {
-  if (!isObject(value)) return [];
-  const known = isObject(properties) ? properties : {};
-  const more = additionalProperties ?? !isObject(properties);
-  return [
-    ...listOf(required).flatMap((key) =>
-      value[String(key)] === undefined ? fault(under(place, String(key)), 'required', null) : [],
-    ),
-    ...Object.entries(value).flatMap(([key, item]) => {
-      const schema = known[key];
-      if (isObject(schema)) return checkSchema(schema, item, under(place, key));
-      if (isObject(more)) return checkSchema(more, item, under(place, '*'));
-      return more === true ? [] : fault(under(place, key), 'undeclared', item);
-    }),
-  ];
-};
 
 /** A constant tells kinds of things apart: a branch with another constant is further than any other fault. */
 function distance(faults: readonly Fault[]): number {
   return faults.length + (faults.some(({ rule }) => rule === 'const') ? 1000 : 0);
 }
 
-/** The branch that fits, else the one that fits best. */
-function checkBranches(branches: readonly unknown[], value: unknown, place: Place): readonly Fault[] {
-  const outcomes = branches.filter(isObject).map((branch) => checkSchema(branch, value, place));
-  const typed = outcomes.filter(
-    (faults) => !faults.some(({ at, rule }) => at === place.at && rule === 'type'),
-  );
-  return (typed.length > 0 ? typed : outcomes).toSorted((a, b) => distance(a) - distance(b))[0] ?? [];
-}
+const checkers = new WeakMap<Resolve, Checker>();
 
-const checkSchema: Check = (schema, value, place) => {
-  const { $ref, anyOf, oneOf, allOf } = schema;
-  if (typeof $ref === 'string') {
-    const name = $ref.slice($ref.lastIndexOf('/') + 1);
-    return checkSchema(place.resolve($ref), value, { ...place, at: name });
-  }
-  if (Array.isArray(anyOf ?? oneOf)) return checkBranches(listOf(anyOf ?? oneOf), value, place);
-  if (Array.isArray(allOf)) return allOf.filter(isObject).flatMap((part) => checkSchema(part, value, place));
-  const wrongType = checkType(schema, value, place);
-  if (wrongType.length > 0 || value === null) return wrongType;
-  return [checkValue, checkText, checkNumber, checkArray, checkObject].flatMap((check) =>
-    check(schema, value, place),
-  );
-};
-
-/** Everything about the value that is not as the schema says; empty when it fits. */
+/**
+ * Everything about the value that is not as the schema says; empty when it fits.
+ * @throws when the schema has a keyword that is not understood
+ */
 export function findFaults(schema: Schema, value: unknown, { at, resolve }: Place): readonly Fault[] {
-  return checkSchema(schema, value, { at, resolve });
-}
-
-/** Keywords of the schema and of all within it, not followed through `$ref`. */
-export function keywordsOf(schema: Schema): ReadonlySet<string> {
-  const { properties, items, additionalProperties } = schema;
-  const within = [
-    ...(isObject(properties) ? Object.values(properties) : []),
-    ...['anyOf', 'oneOf', 'allOf', 'prefixItems'].flatMap((key) => listOf(schema[key])),
-    items,
-    additionalProperties,
-  ].filter(isObject);
-  return new Set([...Object.keys(schema), ...within.flatMap((part) => [...keywordsOf(part)])]);
+  const checker = checkers.get(resolve) ?? new Checker(resolve);
+  checkers.set(resolve, checker);
+  return checker.find(schema, value, at);
 }

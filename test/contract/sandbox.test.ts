@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import {
   asAllowed,
   compare,
@@ -9,8 +9,10 @@ import {
   webhookDifferences,
 } from './differences.ts';
 import { exchange } from './exchange.ts';
+import { forbiddenVariants } from './forbidden.ts';
 import { fill, routeOf, serviceRoutes } from './routes.ts';
 import { requestTo, type Visit, visitSandbox } from './sandbox-visit.ts';
+import { openServiceDocument, type ServiceDocument } from './service-document.ts';
 import {
   findAnswerFaults,
   findEventFaults,
@@ -23,7 +25,7 @@ import {
 let visit: Visit;
 beforeAll(async () => {
   visit = await visitSandbox();
-}, 60_000);
+}, 120_000);
 afterAll(() => visit[Symbol.asyncDispose]());
 
 test('every operation of the sandbox has succeeded at least once', async () => {
@@ -84,6 +86,59 @@ test.each(Object.entries(requests))(
     }
   },
 );
+
+const document = openServiceDocument();
+if (document) describe("the public service's document", () => holdAgainst(document));
+else {
+  test("the public service's document is not here: only the specification's own tables were checked", () => {
+    expect(document).toBeNull();
+  });
+}
+
+function holdAgainst(document: ServiceDocument): void {
+  test('has every operation of the sandbox', async () => {
+    const unknown = serviceRoutes(visit.sandbox).filter((route) => {
+      const [method, path] = fill(route, 'any');
+      return document.operationOf({ method, path }) === undefined;
+    });
+    expect(unknown).toEqual([]);
+  });
+
+  test('allows every request that the sandbox took, and its answers', async () => {
+    const faults = visit.exchanges.flatMap((each) => [
+      ...(each.status < 300 ? document.findRequestFaults(each) : []),
+      ...document.findResponseFaults(each),
+    ]);
+    expect(compare(faults, sandboxDifferences)).toEqual(asAllowed);
+  });
+
+  test('allows every webhook that it shows', () => {
+    const shown = visit.webhooks
+      .map(({ body }) => body)
+      .filter(({ event_type }) => document.hasEvent(event_type));
+    expect(new Set(shown.map(({ event_type }) => event_type)).size).toBe(12);
+    expect(
+      compare(
+        shown.flatMap((event) => document.findEventFaults(event)),
+        webhookDifferences,
+      ),
+    ).toEqual(asAllowed);
+  });
+
+  test('forbids requests with a field gone or wrong, and the sandbox refuses every one of them', async () => {
+    const { sandbox } = visit;
+    const variants = forbiddenVariants(visit.exchanges, document);
+    const answers = new Set<string>();
+    for (const { asked, change } of variants) {
+      const { method, path, query, sent } = asked;
+      const search = query.size > 0 ? `?${query}` : '';
+      const [answered] = await exchange(sandbox, requestTo(method, path + search, sent ?? undefined));
+      const isRefused = answered.status === 422 && document.findResponseFaults(answered).length === 0;
+      answers.add(isRefused ? 'refused' : `${routeOf(sandbox.routes, asked)} ${change}: ${answered.status}`);
+    }
+    expect([...answers]).toEqual(['refused']);
+  });
+}
 
 test('every allowed difference names a row of docs/service.md', () => {
   const text = readFileSync(new URL('../../docs/service.md', import.meta.url), 'utf8');

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import process from 'node:process';
 import type { Exchange } from './exchange.ts';
-import { type Fault, findFaults, keywordsOf, type Resolve, type Schema } from './json-schema.ts';
+import { type Fault, findFaults, type Resolve, type Schema } from './json-schema.ts';
 
 /** The public service's OpenAPI document, where it lies beside the project or SERVICE_OPENAPI names it. */
 export interface ServiceDocument {
@@ -17,8 +17,6 @@ export interface ServiceDocument {
   readonly findEventFaults: (event: { readonly event_type: string }) => readonly Fault[];
   /** By schema, the fields of what these operations take and answer, and of what events carry; sorted by name. */
   readonly fieldsOf: (operations: readonly string[]) => ReadonlyMap<string, readonly string[]>;
-  /** Every keyword that a schema of the document uses. */
-  readonly keywords: ReadonlySet<string>;
 }
 
 interface Parameter {
@@ -177,8 +175,93 @@ function findNamedSchemas(
   return found;
 }
 
-function readDocument({ paths, components, webhooks }: OpenApi): ServiceDocument {
-  const operations = new Map(
+class OpenApiDocument implements ServiceDocument {
+  readonly operations: readonly string[];
+  readonly #operations: ReadonlyMap<string, { readonly path: string; readonly operation: Operation }>;
+  /** Fewest named parts first, so that a fixed part wins over a named one. */
+  readonly #templates: readonly string[];
+  readonly #webhooks: OpenApi['webhooks'];
+  readonly #schemas: OpenApi['components']['schemas'];
+  readonly #resolve: Resolve = (reference) => this.#schemas[reference.split('/').at(-1) ?? ''] ?? {};
+
+  constructor({ paths, components, webhooks }: OpenApi) {
+    this.#schemas = components.schemas;
+    this.#webhooks = webhooks;
+    this.#operations = readOperations(paths);
+    this.operations = [...this.#operations.keys()];
+    this.#templates = this.operations.toSorted((a, b) => a.split('{').length - b.split('{').length);
+  }
+
+  operationOf({ method, path }: Pick<Exchange, 'method' | 'path'>): string | undefined {
+    return this.#templates.find((template) => fits(template, `${method} ${spelled(path)}`));
+  }
+
+  #require(asked: Exchange) {
+    const name = this.operationOf(asked) ?? '';
+    const found = this.#operations.get(name);
+    if (!found) throw new Error(`The document has no operation ${asked.method} ${asked.path}.`);
+    return { name, ...found };
+  }
+
+  #webhookOf(eventType: string) {
+    return Object.entries(this.#webhooks).find(([name]) =>
+      name.endsWith('*') ? eventType.startsWith(name.slice(0, -1)) : eventType === name,
+    );
+  }
+
+  hasEvent(eventType: string): boolean {
+    return this.#webhookOf(eventType) !== undefined;
+  }
+
+  findEventFaults(event: { readonly event_type: string }): readonly Fault[] {
+    const [name, webhook] = this.#webhookOf(event.event_type) ?? [];
+    const schema = webhook?.post.requestBody?.content['application/json']?.schema ?? {};
+    return findFaults(schema, event, { at: name ?? event.event_type, resolve: this.#resolve });
+  }
+
+  fieldsOf(names: readonly string[]): ReadonlyMap<string, readonly string[]> {
+    const used = names.flatMap((name) => this.#operations.get(name)?.operation ?? []);
+    const answers = used.flatMap(({ responses }) =>
+      Object.entries(responses).flatMap(([status, answer]) => (status.startsWith('2') ? [answer] : [])),
+    );
+    const events = Object.values(this.#webhooks).map(({ post }) => post);
+    const bodies = [...used, ...events].map(({ requestBody }) => requestBody);
+    return new Map(
+      [...findNamedSchemas([...answers, ...bodies], this.#resolve)]
+        .map(([name, { properties }]) => [name, Object.keys(properties ?? {}).toSorted()] as const)
+        .filter(([, fields]) => fields.length > 0),
+    );
+  }
+
+  findRequestFaults(asked: Exchange): readonly Fault[] {
+    const { name, path, operation } = this.#require(asked);
+    const of = (place: string) =>
+      [...(operation.parameters ?? []), apiKey].filter((each) => each.in === place);
+    const query = new Map([...asked.query.keys()].map((key) => [key, asked.query.getAll(key)]));
+    const at = (place: string) => ({ at: `${name} ${place}`, resolve: this.#resolve });
+    return [
+      ...findParameterFaults(of('path'), pathParts(path, spelled(asked.path)), at('path')),
+      ...findParameterFaults(of('query'), query, at('query')),
+      ...findParameterFaults(of('header'), ownHeaders(asked.headers), at('header')),
+      ...findBodyFaults(operation, asked, at('body')),
+    ];
+  }
+
+  findResponseFaults(answered: Exchange): readonly Fault[] {
+    const { name, operation } = this.#require(answered);
+    const { status, contentType, received } = answered;
+    const place = { at: `${name} ${status}`, resolve: this.#resolve };
+    const declared = operation.responses[String(status)];
+    if (!declared && unlisted.includes(status)) return findFaults(refusal, received, place);
+    if (declared && !declared.content && received === '') return [];
+    const content = declared?.content?.[contentType];
+    if (!content) return [{ at: place.at, rule: 'undeclared', found: contentType }];
+    return findFaults(content.schema ?? {}, received, place);
+  }
+}
+
+function readOperations(paths: OpenApi['paths']) {
+  return new Map(
     Object.entries(paths).flatMap(([path, item]) =>
       methods.flatMap((method) => {
         const operation = item[method];
@@ -186,82 +269,14 @@ function readDocument({ paths, components, webhooks }: OpenApi): ServiceDocument
       }),
     ),
   );
-  const resolve: Resolve = (reference) => components.schemas[reference.split('/').at(-1) ?? ''] ?? {};
-  // Fewest named parts first, so that a fixed part wins over a named one.
-  const templates: readonly string[] = [...operations.keys()].toSorted(
-    (a, b) => a.split('{').length - b.split('{').length,
-  );
-  const spelled = (path: string) => otherPaths[path] ?? path;
-  const operationOf: ServiceDocument['operationOf'] = ({ method, path }) =>
-    templates.find((template) => fits(template, `${method} ${spelled(path)}`));
-  const require = (asked: Exchange) => {
-    const name = operationOf(asked) ?? '';
-    const found = operations.get(name);
-    if (!found) throw new Error(`The document has no operation ${asked.method} ${asked.path}.`);
-    return { name, ...found };
-  };
+}
 
-  const webhookOf = (eventType: string) =>
-    Object.entries(webhooks).find(([name]) =>
-      name.endsWith('*') ? eventType.startsWith(name.slice(0, -1)) : eventType === name,
-    );
-
-  const fieldsOf: ServiceDocument['fieldsOf'] = (names) => {
-    const used = names.flatMap((name) => operations.get(name)?.operation ?? []);
-    const answers = used.flatMap(({ responses }) =>
-      Object.entries(responses).flatMap(([status, answer]) => (status.startsWith('2') ? [answer] : [])),
-    );
-    const carried = [...used, ...Object.values(webhooks).map(({ post }) => post)].map(
-      (each) => each.requestBody,
-    );
-    const schemas = findNamedSchemas([...answers, ...carried], resolve);
-    return new Map(
-      [...schemas]
-        .map(([name, { properties }]) => [name, Object.keys(properties ?? {}).toSorted()] as const)
-        .filter(([, fields]) => fields.length > 0),
-    );
-  };
-
-  return {
-    fieldsOf,
-    hasEvent: (eventType) => webhookOf(eventType) !== undefined,
-    findEventFaults: (event) => {
-      const [name, webhook] = webhookOf(event.event_type) ?? [];
-      const schema = webhook?.post.requestBody?.content['application/json']?.schema ?? {};
-      return findFaults(schema, event, { at: name ?? event.event_type, resolve });
-    },
-    operations: [...operations.keys()],
-    operationOf,
-    keywords: new Set(Object.values(components.schemas).flatMap((schema) => [...keywordsOf(schema)])),
-    findRequestFaults: (asked) => {
-      const { name, path, operation } = require(asked);
-      const of = (place: string) =>
-        [...(operation.parameters ?? []), apiKey].filter((each) => each.in === place);
-      const query = new Map([...asked.query.keys()].map((key) => [key, asked.query.getAll(key)]));
-      const at = (place: string) => ({ at: `${name} ${place}`, resolve });
-      return [
-        ...findParameterFaults(of('path'), pathParts(path, spelled(asked.path)), at('path')),
-        ...findParameterFaults(of('query'), query, at('query')),
-        ...findParameterFaults(of('header'), ownHeaders(asked.headers), at('header')),
-        ...findBodyFaults(operation, asked, at('body')),
-      ];
-    },
-    findResponseFaults: (answered) => {
-      const { name, operation } = require(answered);
-      const { status, contentType, received } = answered;
-      const place = { at: `${name} ${status}`, resolve };
-      const declared = operation.responses[String(status)];
-      if (!declared && unlisted.includes(status)) return findFaults(refusal, received, place);
-      if (declared && !declared.content && received === '') return [];
-      const content = declared?.content?.[contentType];
-      if (!content) return [{ at: place.at, rule: 'undeclared', found: contentType }];
-      return findFaults(content.schema ?? {}, received, place);
-    },
-  };
+function spelled(path: string): string {
+  return otherPaths[path] ?? path;
 }
 
 /** Null where the document is not there; it is not part of the project. @throws when it is not JSON. */
 export function openServiceDocument(): ServiceDocument | null {
   const path = findDocument();
-  return path === null ? null : readDocument(JSON.parse(readFileSync(path, 'utf8')));
+  return path === null ? null : new OpenApiDocument(JSON.parse(readFileSync(path, 'utf8')));
 }
