@@ -1,7 +1,8 @@
 import { formatMs } from '../support/figures.ts';
 import type { Figure } from './measure.ts';
 import { type TargetId, targetNames } from './targets.ts';
-import { userCounts, type WorkloadName, workloads } from './workloads.ts';
+import { type WorkloadName, workloads } from './workloads.ts';
+import { userCounts } from './world.ts';
 
 /** A goal and how near it is. */
 export interface Goal {

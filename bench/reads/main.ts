@@ -13,7 +13,8 @@ import { prepareProfilers } from './profile.ts';
 import { describeProfile, describeReport, type ReadsReport, writeReport } from './report.ts';
 import { startStage } from './stage.ts';
 import { type TargetId, targetOrder } from './targets.ts';
-import { userCounts, type Workload, workloads } from './workloads.ts';
+import { type Workload, workloads } from './workloads.ts';
+import { userCounts } from './world.ts';
 
 const usage = `npm run bench -- reads [--only <workload>,...] [--users <number>] [--vary NAME=value]... [--profile] [--short] [--write]
 

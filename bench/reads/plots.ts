@@ -5,7 +5,8 @@ import { drawChart } from '../support/line-chart.ts';
 import { nestedCosts } from './goals.ts';
 import type { Figure } from './measure.ts';
 import { type TargetId, targetNames, targetOrder } from './targets.ts';
-import { userCounts, workloads } from './workloads.ts';
+import { workloads } from './workloads.ts';
+import { userCounts } from './world.ts';
 
 /** How many requests a second each server answered. */
 export function drawRates(figures: readonly Figure[]): string {

@@ -7,8 +7,7 @@ import type { LiveServiceCalls } from '../load/live-service.ts';
 import { type LoadProcess, startLoadProcess } from '../support/load-process.ts';
 import { startConstantService } from './constant-service.ts';
 import { endTargets, startTargets, type Target, type TargetId } from './targets.ts';
-import { userCounts } from './workloads.ts';
-import { createReadWorld, type ReadWorld, type WorldSize } from './world.ts';
+import { createReadWorld, type ReadWorld, userCounts, type WorldSize } from './world.ts';
 
 /** The service and the servers that are measured before it. */
 export interface Stage extends AsyncDisposable {

@@ -1,5 +1,6 @@
 import type { LoadRequest } from '../load/hammer.ts';
 import type { Stage } from './stage.ts';
+import { userCounts } from './world.ts';
 
 /** What callers ask for, and of whom it is asked. */
 export interface Workload {
@@ -15,8 +16,6 @@ export interface Workload {
   readonly isLive: boolean;
 }
 
-/** How many users the nested query asks for: the work must grow with them, and not faster. */
-export const userCounts = [1, 10, 20, 50, 100] as const;
 type UserCount = (typeof userCounts)[number];
 
 export type WorkloadName =

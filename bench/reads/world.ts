@@ -1,6 +1,9 @@
 import { z } from 'zod';
 import { createSandbox } from '../../sandbox/sandbox.ts';
 
+/** How many users the nested query asks for: the work must grow with them, and not faster. */
+export const userCounts = [1, 10, 20, 50, 100] as const;
+
 /** How many there are. Equal counts make equal worlds, in whichever process. */
 export interface WorldSize {
   readonly users: number;

@@ -64,52 +64,73 @@ const retryWaitMs = 80;
 /** What a forgetful one hears before it begins anew. */
 const shortMemory = 5;
 
-export function startSubscriber({
-  name,
-  subscribe,
-  address,
-  wish,
-  isByMessage,
-  isForgetful,
-}: SubscriberOptions): Subscriber {
-  const violations: Violations = { repeated: 0, outOfOrder: 0, wrongUser: 0, resynced: 0 };
-  const delivered: Delivered = { items: 0, streams: 0 };
-  const versions = new Map<string, Set<number>>();
-  const newest = new Map<string, number>();
-  const snapshots = new Map<string, number>();
-  const messages = new Set<number>();
+/** What a subscriber was sent, and what was wrong with it. */
+class Receipts {
+  readonly violations: Violations = { repeated: 0, outOfOrder: 0, wrongUser: 0, resynced: 0 };
+  readonly delivered: Delivered = { items: 0, streams: 0 };
+  readonly messages = new Set<number>();
+  readonly #versions = new Map<string, Set<number>>();
+  readonly #newest = new Map<string, number>();
+  readonly #snapshots = new Map<string, number>();
+  readonly #options: SubscriberOptions;
+
+  constructor(options: SubscriberOptions) {
+    this.#options = options;
+  }
+
+  knows(orderId: string, version: number): boolean {
+    const ofSnapshot = this.#snapshots.get(orderId) ?? 0;
+    return version <= ofSnapshot || this.#versions.get(orderId)?.has(version) === true;
+  }
+
+  add(item: Item): void {
+    const { wish, isByMessage } = this.#options;
+    if (!wish.isMine(item)) this.violations.wrongUser += 1;
+    if (item.kind === 'RESYNC' || item.kind === 'StreamReset') this.violations.resynced += 1;
+    if (item.kind === 'StreamReset') return;
+    if (item.kind === 'SNAPSHOT' || item.kind === 'RESYNC') {
+      this.#addSnapshot(item);
+      return;
+    }
+    this.delivered.items += 1;
+    if (isByMessage) this.#addMessage(item);
+    else this.#addChange(item);
+  }
+
+  #addSnapshot({ orderId, version }: Item): void {
+    if (version < (this.#newest.get(orderId) ?? 0)) this.violations.outOfOrder += 1;
+    this.#snapshots.set(orderId, version);
+    this.#newest.set(orderId, version);
+  }
+
+  #addChange({ orderId, version }: Item): void {
+    const sent = this.#versions.get(orderId) ?? new Set();
+    this.#versions.set(orderId, sent);
+    if (sent.has(version) || version === this.#snapshots.get(orderId)) this.violations.repeated += 1;
+    else if (version < (this.#newest.get(orderId) ?? 0)) this.violations.outOfOrder += 1;
+    sent.add(version);
+    this.#newest.set(orderId, version);
+  }
+
+  #addMessage({ message }: Item): void {
+    if (message === null || this.messages.has(message)) this.violations.repeated += 1;
+    else this.messages.add(message);
+  }
+}
+
+export function startSubscriber(options: SubscriberOptions): Subscriber {
+  const { name, subscribe, address, wish, isByMessage, isForgetful } = options;
+  const receipts = new Receipts(options);
   const opened = Promise.withResolvers<void>();
   let [after, isStopped]: [string | undefined, boolean] = [undefined, false];
   let leave = async () => {};
 
-  const noteSnapshot = ({ orderId, version }: Item) => {
-    if (version < (newest.get(orderId) ?? 0)) violations.outOfOrder += 1;
-    snapshots.set(orderId, version);
-    newest.set(orderId, version);
-  };
-  const noteChange = ({ orderId, version }: Item) => {
-    const told = versions.get(orderId) ?? new Set();
-    versions.set(orderId, told);
-    if (told.has(version) || version === snapshots.get(orderId)) violations.repeated += 1;
-    else if (version < (newest.get(orderId) ?? 0)) violations.outOfOrder += 1;
-    told.add(version);
-    newest.set(orderId, version);
-  };
   const note = (item: Item, isFirst: boolean) => {
+    const { delivered } = receipts;
     // One that begins anew has not resumed.
     if (isFirst && (after !== undefined || delivered.streams === 0)) delivered.streams += 1;
     after = item.cursor;
-    if (!wish.isMine(item)) violations.wrongUser += 1;
-    if (item.kind === 'RESYNC' || item.kind === 'StreamReset') violations.resynced += 1;
-    if (item.kind === 'StreamReset') return;
-    if (item.kind === 'SNAPSHOT' || item.kind === 'RESYNC') {
-      noteSnapshot(item);
-      return;
-    }
-    delivered.items += 1;
-    if (!isByMessage) noteChange(item);
-    else if (item.message === null || messages.has(item.message)) violations.repeated += 1;
-    else messages.add(item.message);
+    receipts.add(item);
   };
   const followOnce = async () => {
     const variables = { ...wish.variables, after };
@@ -145,11 +166,10 @@ export function startSubscriber({
   })();
   return {
     name,
-    violations,
-    delivered,
-    knows: (orderId, version) =>
-      version <= (snapshots.get(orderId) ?? 0) || versions.get(orderId)?.has(version) === true,
-    messages,
+    violations: receipts.violations,
+    delivered: receipts.delivered,
+    knows: (orderId, version) => receipts.knows(orderId, version),
+    messages: receipts.messages,
     opened: opened.promise,
     stop: async () => {
       isStopped = true;

@@ -57,15 +57,21 @@ function membersOf(source: string): readonly Member[] {
       if (!isMember(member)) return [];
       if (member.static || member.accessibility || member.key.type !== 'Identifier') return [];
       const { name } = member.key;
-      if (INTERNAL.includes(name)) return [];
-      const isMethod = 'kind' in member;
-      const annotation = isMethod ? member.value.returnType : member.typeAnnotation;
-      const span = annotation?.typeAnnotation;
-      const type = span ? source.slice(span.start, span.end) : '';
-      if (!isMethod) return { name, kind: 'property', type };
-      return { name, kind: member.kind === 'get' ? 'getter' : 'method', type };
+      return INTERNAL.includes(name) ? [] : { name, kind: kindOf(member), type: typeOf(member, source) };
     }),
   );
+}
+
+function kindOf(member: PropertyDefinition | MethodDefinition): Member['kind'] {
+  if (!('kind' in member)) return 'property';
+  return member.kind === 'get' ? 'getter' : 'method';
+}
+
+/** The type as it is written. */
+function typeOf(member: PropertyDefinition | MethodDefinition, source: string): string {
+  const annotation = 'kind' in member ? member.value.returnType : member.typeAnnotation;
+  const span = annotation?.typeAnnotation;
+  return span ? source.slice(span.start, span.end) : '';
 }
 
 function byName<Item extends { readonly name: string }>(items: readonly Item[]): readonly Item[] {

@@ -1,5 +1,3 @@
-import type { Strings } from './strings.ts';
-
 /** The closed set of what can go wrong. A code never changes its meaning; hosts branch on it. */
 export type PortalErrorCode =
   | 'ENDPOINT_INVALID'
@@ -26,6 +24,9 @@ export interface PortalErrorReport {
   readonly retryable: boolean;
   readonly requestId: string | null;
 }
+
+/** The sentence for each code; `other` for those without one. */
+export type ErrorTexts = Readonly<Partial<Record<PortalErrorCode, string>> & { readonly other: string }>;
 
 const RETRYABLE: readonly PortalErrorCode[] = [
   'TOKEN_UNAVAILABLE',
@@ -58,7 +59,10 @@ export function toPortalError(cause: unknown, code: PortalErrorCode): PortalErro
 }
 
 /** What a host is told of an error, frozen. */
-export function reportError({ code, requestId }: PortalError, { errors }: Strings): PortalErrorReport {
+export function reportError(
+  { code, requestId }: PortalError,
+  { errors }: { readonly errors: ErrorTexts },
+): PortalErrorReport {
   const message = errors[code] ?? errors.other;
   return Object.freeze({ code, message, retryable: isRetryable(code), requestId });
 }

@@ -65,26 +65,25 @@ export function createLiveSocket(url: string, tokens: TokenKeeper): LiveSocket {
   const tellFailure = (error: PortalError) => tell((subscription) => subscription.failed(error));
 
   async function open(): Promise<void> {
-    if (isSuspended || isOpening || wait) return;
     const [first] = subscriptions.keys();
-    if (!first) return;
-    if (!socket) {
-      isOpening = true;
-      try {
-        token = await tokens.get({ scope: 'status', orderId: first.orderId });
-        if (isSuspended || !subscriptions.size) return;
-        socket = openSocket(url, token, { opened, closed });
-      } catch (cause) {
-        failures += 1;
-        // Some browsers throw where others only close: a policy of the page, or ws: on a page of https:.
-        if (cause instanceof PortalError) tellFailure(cause);
-        openLater();
-        return;
-      } finally {
-        isOpening = false;
-      }
-    }
+    if (isSuspended || isOpening || wait || !first) return;
+    if (!socket) await connect(first.orderId);
     if (openedAt !== null) start();
+  }
+
+  async function connect(orderId: string): Promise<void> {
+    isOpening = true;
+    try {
+      token = await tokens.get({ scope: 'status', orderId });
+      if (!isSuspended && subscriptions.size) socket = openSocket(url, token, { opened, closed });
+    } catch (cause) {
+      failures += 1;
+      // Some browsers throw where others only close: a policy of the page, or ws: on a page of https:.
+      if (cause instanceof PortalError) tellFailure(cause);
+      openLater();
+    } finally {
+      isOpening = false;
+    }
   }
 
   function start(): void {

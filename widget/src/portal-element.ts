@@ -9,15 +9,11 @@ import { isSpoken, readLanguage, readStrings, whenLanguageChanged } from './lang
 import { MASKED } from './masks.ts';
 import type { PortalOrder, PortalOrderStatus } from './order.ts';
 import { createOrderWatch, type OrderChange } from './order-watch.ts';
+import { DEFAULT_POLL_SECONDS, readPollInterval } from './poll-interval.ts';
 import { findGateway, type PortalGateway } from './portal-gateway.ts';
 import type { StatusView } from './status-view.ts';
 import type { PartialStrings, Strings } from './strings.ts';
 import type { TokenProvider } from './token.ts';
-
-const SHORTEST_POLL_SECONDS = 10;
-const DEFAULT_POLL_SECONDS = 30;
-/** A browser's timer of more than 24 days fires at once. */
-const LONGEST_POLL_SECONDS = 86_400;
 
 /** What `<portal-launch>` and `<portal-order-status>` have in common: a gateway, an order, its live status, errors. */
 export abstract class PortalElement extends WidgetElement {
@@ -206,7 +202,7 @@ export abstract class PortalElement extends WidgetElement {
       feed: this.#readFeed(),
       live: this.live,
       isPaused: this.#isPaused,
-      pollIntervalSeconds: this.#readPollInterval(),
+      pollIntervalSeconds: readPollInterval(this.pollInterval),
     });
     const { states } = this.internals;
     states.clear();
@@ -244,12 +240,6 @@ export abstract class PortalElement extends WidgetElement {
       this.fail(cause, 'status');
       return null;
     }
-  }
-
-  #readPollInterval(): number {
-    const { pollInterval } = this;
-    const isAllowed = pollInterval === 0 || pollInterval >= SHORTEST_POLL_SECONDS;
-    return isAllowed ? Math.min(pollInterval, LONGEST_POLL_SECONDS) : DEFAULT_POLL_SECONDS;
   }
 
   #orderChanged(change: OrderChange): void {

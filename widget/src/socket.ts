@@ -77,11 +77,7 @@ export function openSocket(url: string, token: string, listener: SocketListener)
     if (type === 'connection_ack') acknowledged();
     if (type === 'ping') send({ type: 'pong' });
     if (type === 'pong') clearTimeout(deadline);
-    if (type === 'next') {
-      const answer = readFields(payload);
-      if (isRefusal(answer)) operation?.refused(answer.errors);
-      else operation?.next(readFields(answer.data));
-    }
+    if (type === 'next') pass(readFields(payload), operation);
     if (type === 'error' || type === 'complete') {
       operations.delete(String(id));
       operation?.refused(type === 'error' ? payload : null);
@@ -109,4 +105,9 @@ export function openSocket(url: string, token: string, listener: SocketListener)
       };
     },
   };
+}
+
+function pass(answer: Fields, operation: SubscriptionListener | undefined): void {
+  if (isRefusal(answer)) operation?.refused(answer.errors);
+  else operation?.next(readFields(answer.data));
 }

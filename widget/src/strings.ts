@@ -1,4 +1,4 @@
-import type { PortalErrorCode } from './errors.ts';
+import type { ErrorTexts } from './errors.ts';
 import type { CollectionMethod, OrderStage } from './order.ts';
 
 /** Every text the widget shows. `{time}` and `{status}` are replaced. */
@@ -22,7 +22,7 @@ export interface Strings {
   >;
   /** Statuses by step; English has none, because the gateway's own label is English. */
   readonly statuses: Readonly<Record<string, string | undefined>>;
-  readonly errors: Readonly<Partial<Record<PortalErrorCode, string>> & { readonly other: string }>;
+  readonly errors: ErrorTexts;
 }
 
 /** English, the language everything else falls back to. */

@@ -1,10 +1,12 @@
 import { getEventListeners } from 'node:events';
 import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { createStream, follow } from '../../../gateway/events/follow.ts';
 import type { EventLog, Scope } from '../../../gateway/events/log.ts';
 import { newMessage } from '../../support/messages.ts';
-import { stores } from './stores.ts';
+import { endRedis, stores } from './stores.ts';
+
+afterAll(endRedis);
 
 const mine: Scope = { userId: 'user-1' };
 
@@ -138,21 +140,25 @@ describe.each(stores)('follow on $name', ({ open }) => {
           seen.push(...taken.ids);
           if (taken.ids.length > 0) position = taken.position;
         };
+        const append = async (isMine: boolean, times: number) => {
+          const ids = Array.from({ length: times }, (_, index) => `m-${all.length + index}`);
+          all.push(...ids);
+          if (isMine) expected.push(...ids);
+          const userId = isMine ? 'user-1' : 'user-2';
+          await Promise.all(ids.map((id) => store.log.append(newMessage(id, { userId }))));
+        };
+        const repeat = async (ids: readonly string[]) => {
+          for (const id of ids) await store.log.append(newMessage(id));
+        };
+        const cut = async () => {
+          await stream.return(undefined);
+          stream = openStream(store.log, mine, position);
+        };
         for (const event of steps) {
-          if (event.kind === 'append') {
-            const ids = Array.from({ length: event.times }, (_, index) => `m-${all.length + index}`);
-            all.push(...ids);
-            if (event.mine) expected.push(...ids);
-            const userId = event.mine ? 'user-1' : 'user-2';
-            await Promise.all(ids.map((id) => store.log.append(newMessage(id, { userId }))));
-          } else if (event.kind === 'repeat') {
-            const id = all[event.of];
-            if (id !== undefined) await store.log.append(newMessage(id));
-          } else if (event.kind === 'take') await takeUpTo(event.count);
-          else {
-            await stream.return(undefined);
-            stream = openStream(store.log, mine, position);
-          }
+          if (event.kind === 'append') await append(event.mine, event.times);
+          else if (event.kind === 'repeat') await repeat(all.slice(event.of, event.of + 1));
+          else if (event.kind === 'take') await takeUpTo(event.count);
+          else await cut();
         }
         await takeUpTo(Number.POSITIVE_INFINITY);
         await stream.return(undefined);

@@ -1,8 +1,10 @@
 import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import type { EventLog, NewMessage } from '../../../gateway/events/log.ts';
 import { newMessage } from '../../support/messages.ts';
-import { stores } from './stores.ts';
+import { endRedis, stores } from './stores.ts';
+
+afterAll(endRedis);
 
 /** A message as the sender may bring it: any version, late, lost before it or repeated, of either user. */
 const told = fc.record({
@@ -76,12 +78,12 @@ describe.each(stores)('the projection of $name', ({ open }) => {
           const messages = items.map(toMessage);
           const seen: string[] = [];
           let [place, appended] = [0, 0];
+          const appendUpTo = async (count: number) => {
+            for (const message of messages.slice(appended, count)) await store.log.append(message);
+            appended = Math.max(appended, Math.min(count, messages.length));
+          };
           for (const [upTo, limit] of [...cuts.toSorted(([one], [two]) => one - two), [25, 100] as const]) {
-            while (appended < Math.min(upTo, messages.length)) {
-              const message = messages[appended];
-              if (message !== undefined) await store.log.append(message);
-              appended += 1;
-            }
+            await appendUpTo(upTo);
             // Leaves in the middle of what there is: only a part of it was taken.
             const there = await readAll(store.log, place, limit);
             const taken = upTo === 25 ? there : there.slice(0, limit);

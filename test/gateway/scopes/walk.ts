@@ -26,6 +26,35 @@ export function isRefused(
 
 type Fields = Readonly<Record<string, unknown>>;
 
+/** An object of the answer, and the same object of the answer to a gateway key. */
+interface Visited {
+  readonly path: string;
+  readonly told: Fields;
+  readonly all: Fields;
+}
+
+/** What a field has in the answer, and in that to a gateway key. */
+interface Values {
+  readonly value: unknown;
+  readonly whole: unknown;
+}
+
+/** What the table says of a field of this object. */
+function expectedOf(asker: Asker, coordinate: string, object: Fields): 'shown' | 'FORBIDDEN' {
+  const need = needOf(coordinate);
+  const isOpenHere = need.isAtHome && object.type === 'PATIENT_SERVICE_CENTER';
+  return !isOpenHere && isRefused(asker, need) ? 'FORBIDDEN' : 'shown';
+}
+
+function isEmpty(value: unknown): boolean {
+  return value === null || (Array.isArray(value) && value.length === 0);
+}
+
+/** Whether the asker misses what a gateway key is shown. */
+function isGone({ fields }: Asked, { value, whole }: Values): boolean {
+  return whole !== null && isEmpty(value) && (value === null || fields.length > 0);
+}
+
 /**
  * What differs between an answer and what the table says of it, field by field.
  * @param whole the same question's answer to a gateway key
@@ -44,34 +73,29 @@ export function findFaults(
     (answer.errors ?? []).map(({ path = [], extensions }) => [path.join('.'), String(extensions.code)]),
   );
   const faults: string[] = [];
-  const visit = (
-    asked: Asked,
-    at: { readonly path: string; readonly told: Fields; readonly all: Fields },
-  ) => {
+  const visit = (asked: Asked, { path, told, all }: Visited) => {
     const { coordinate, name } = asked;
-    const path = at.path === '' ? name : `${at.path}.${name}`;
+    const here = path === '' ? name : `${path}.${name}`;
     onShown(coordinate);
-    const need = needOf(coordinate);
-    const isOpenHere = need.isAtHome && at.all.type === 'PATIENT_SERVICE_CENTER';
-    const expected = !isOpenHere && isRefused(asker, need) ? 'FORBIDDEN' : 'shown';
-    const found = codes.get(path) ?? 'shown';
-    codes.delete(path);
+    const expected = expectedOf(asker, coordinate, all);
+    const found = codes.get(here) ?? 'shown';
+    codes.delete(here);
     if (found !== expected) faults.push(`${coordinate} is ${found}, not ${expected}`);
     if (found !== 'shown') return;
-    const [told, all] = [at.told[name] ?? null, firstOf(at.all[name] ?? null, path).value];
-    const isEmpty = told === null || (Array.isArray(told) && told.length === 0);
-    if (asker.isLimited && need.ofUser === 'hidden') {
-      if (!isEmpty) faults.push(`${coordinate} is there`);
-      return;
-    }
-    const isGone = isEmpty && (told === null || asked.fields.length > 0);
-    if (isGone && all !== null && !isTakenAlong(asked, codes, path))
+    const values = { value: told[name] ?? null, whole: firstOf(all[name] ?? null, here).value };
+    const isHidden = asker.isLimited && needOf(coordinate).ofUser === 'hidden';
+    if (isHidden && !isEmpty(values.value)) faults.push(`${coordinate} is there`);
+    if (isHidden) return;
+    if (isGone(asked, values) && !isTakenAlong(asked, codes, here))
       faults.push(`${coordinate} is empty, unlike the team's`);
-    const first = firstOf(told, path);
-    const [toldFields, allFields] = [fieldsOf(first.value), fieldsOf(all)];
+    visitFields(asked, values, here);
+  };
+  const visitFields = ({ fields }: Asked, { value, whole: all }: Values, path: string) => {
+    const first = firstOf(value, path);
+    const allFields = fieldsOf(all);
     if (allFields === null) return;
-    for (const field of asked.fields)
-      visit(field, { path: first.path, told: toldFields ?? {}, all: allFields });
+    const told = fieldsOf(first.value) ?? {};
+    for (const field of fields) visit(field, { path: first.path, told, all: allFields });
   };
   visit(question, { path: '', told: fieldsOf(answer.data) ?? {}, all: fieldsOf(whole.data) ?? {} });
   // Of a list the first row is looked at.
