@@ -1,4 +1,5 @@
-import { realpathSync } from 'node:fs';
+import { accessSync, constants, realpathSync, statfsSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { playwright } from '@vitest/browser-playwright';
 import { defineConfig } from 'vitest/config';
 import { findChromium } from './test/support/tools.ts';
@@ -12,14 +13,35 @@ const launchOptions = {
 /** As Node itself resolves: with Vite's `development` condition graphql would be loaded twice. */
 const resolve = { conditions: ['node', 'import', 'module-sync', 'default'] };
 
+/** In memory where there is room: hundreds of tests open an SQLite file of their own, and each waits for the disk. */
+function findTemporaryFolder(): string {
+  const [inMemory, needed] = ['/dev/shm', 1 << 30];
+  try {
+    accessSync(inMemory, constants.W_OK);
+    const { bavail, bsize } = statfsSync(inMemory);
+    return bavail * bsize >= needed ? inMemory : tmpdir();
+  } catch {
+    return tmpdir();
+  }
+}
+
 /** A busy machine gets this long for a test that usually takes milliseconds. */
 const calm = { testTimeout: 30_000, hookTimeout: 60_000, expect: { poll: { timeout: 25_000 } } };
 
 /** Proves the proofs, or takes long by nature: planted faults, many kills, soak and bench. Run by `npm run test:long`. */
 const long = ['test/**/*.long.test.ts', 'test/chaos/**/*.test.ts', 'test/bench/**/*.test.ts'];
 
-const inNode = (name: string, include: string) => ({
-  test: { name, include: [include], exclude: long, ...calm },
+/** Workers go from file to file and keep what they imported: a fresh one would compile half of each second anew. */
+const inNode = (name: string, include: string, more: { readonly globalSetup?: string } = {}) => ({
+  test: {
+    ...more,
+    name,
+    include: [include],
+    exclude: long,
+    isolate: false,
+    env: { TMPDIR: findTemporaryFolder() },
+    ...calm,
+  },
 });
 
 export default defineConfig({
@@ -33,7 +55,7 @@ export default defineConfig({
       inNode('gateway', 'test/gateway/**/*.test.ts'),
       inNode('contract', 'test/contract/**/*.test.ts'),
       inNode('widget-logic', 'test/widget/**/*.node.test.ts'),
-      inNode('e2e', 'test/e2e/**/*.test.ts'),
+      inNode('e2e', 'test/e2e/**/*.test.ts', { globalSetup: 'test/e2e/support/one-chromium.ts' }),
       {
         // Packages may stand elsewhere behind a link.
         server: { fs: { allow: ['.', realpathSync('node_modules')] } },

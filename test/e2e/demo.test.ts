@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright';
+import type { Browser, BrowserContextOptions, Page } from 'playwright';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { findChromium } from '../support/tools.ts';
 import { type DemoGateway, startDemoGateway } from './support/demo-gateway.ts';
+import { connectToChromium } from './support/visit.ts';
 
 const axeSource = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const desktop = { width: 1440, height: 900 };
@@ -14,8 +14,7 @@ let browser: Browser;
 
 beforeAll(async () => {
   gateway = await startDemoGateway();
-  const executablePath = (await findChromium()) ?? '';
-  browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] });
+  browser = await connectToChromium();
 });
 
 afterAll(async () => {

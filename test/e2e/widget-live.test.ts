@@ -1,12 +1,12 @@
 import type { Browser } from 'playwright';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Embedding, inGateway, launchPage, startEmbedding } from './support/embedding.ts';
-import { launchChromium, openVisit, type Report, type Visit } from './support/visit.ts';
+import { connectToChromium, openVisit, type Report, type Visit } from './support/visit.ts';
 
 let browser: Browser;
 
 beforeAll(async () => {
-  browser = await launchChromium();
+  browser = await connectToChromium();
 });
 
 afterAll(() => browser.close());

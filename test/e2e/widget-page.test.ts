@@ -3,12 +3,12 @@ import type { Browser, Page } from 'playwright';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { gatewayKey, serviceKey } from '../support/lab.ts';
 import { type Embedding, launchPage, startEmbedding } from './support/embedding.ts';
-import { launchChromium, openVisit, type Visit } from './support/visit.ts';
+import { connectToChromium, openVisit, type Visit } from './support/visit.ts';
 
 let browser: Browser;
 
 beforeAll(async () => {
-  browser = await launchChromium();
+  browser = await connectToChromium();
 });
 
 afterAll(() => browser.close());

@@ -3,12 +3,12 @@ import type { Browser } from 'playwright';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Embedding, launchPage, startEmbedding } from './support/embedding.ts';
 import type { HostPage } from './support/host.ts';
-import { launchChromium, openVisit, type Report } from './support/visit.ts';
+import { connectToChromium, openVisit, type Report } from './support/visit.ts';
 
 let browser: Browser;
 
 beforeAll(async () => {
-  browser = await launchChromium();
+  browser = await connectToChromium();
 });
 
 afterAll(() => browser.close());

@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
@@ -52,5 +53,5 @@ test('a query and a socket that come before GraphQL is loaded wait for it', asyn
 });
 
 async function untilAnswered(url: string): Promise<void> {
-  while ((await fetch(url).catch(() => null)) === null);
+  while ((await fetch(url).catch(() => null)) === null) await setTimeout(10);
 }

@@ -43,7 +43,7 @@ async function nextUpdate(updates: Subscribed) {
 
 describe.each(transports)('a subscriber over %s', (_name, subscribe) => {
   test('sees the order as it is, then every step in order', async () => {
-    await using lab = await startLab();
+    await using lab = await startLab({ eventLog: 'sqlite' });
     const { orderId } = freshOrder(lab);
     const updates = await subscribe({
       url: lab.url,
@@ -71,7 +71,7 @@ describe.each(transports)('a subscriber over %s', (_name, subscribe) => {
   });
 
   test('goes on after its cursor, missing and repeating nothing', async () => {
-    await using lab = await startLab();
+    await using lab = await startLab({ eventLog: 'sqlite' });
     const { orderId } = freshOrder(lab);
     const first = await subscribe({
       url: lab.url,
@@ -100,7 +100,7 @@ describe.each(transports)('a subscriber over %s', (_name, subscribe) => {
   });
 
   test('is not told of a change that its snapshot already showed', async () => {
-    await using lab = await startLab();
+    await using lab = await startLab({ eventLog: 'sqlite' });
     const { orderId } = freshOrder(lab);
     lab.sandbox.webhooks.knobs.reorder = true;
     await lab.query(simulate, { variables: { id: orderId } });
@@ -134,7 +134,7 @@ describe.each(transports)('a subscriber over %s', (_name, subscribe) => {
   });
 
   test('hears a duplicated webhook once', async () => {
-    await using lab = await startLab();
+    await using lab = await startLab({ eventLog: 'sqlite' });
     const { orderId } = freshOrder(lab);
     lab.sandbox.webhooks.knobs.duplicate = true;
     const updates = await subscribe({
@@ -155,7 +155,7 @@ describe.each(transports)('a subscriber over %s', (_name, subscribe) => {
   });
 
   test('follows all orders of a user: one snapshot each, then changes', async () => {
-    await using lab = await startLab();
+    await using lab = await startLab({ eventLog: 'sqlite' });
     const { orderId, userId } = freshOrder(lab);
     const own = lab.sandbox.orders().filter((order) => order.userId === userId);
     const token = await lab.tokenFor(userId);
@@ -173,7 +173,7 @@ describe.each(transports)('a subscriber over %s', (_name, subscribe) => {
   });
 
   test("gets for another user's order exactly what it gets for a random id", async () => {
-    await using lab = await startLab();
+    await using lab = await startLab({ eventLog: 'sqlite' });
     const { orderId, userId } = freshOrder(lab);
     const other = lab.sandbox.users().find((user) => user.userId !== userId);
     const token = await lab.tokenFor(other?.userId ?? '');
@@ -193,7 +193,7 @@ describe.each(transports)('a subscriber over %s', (_name, subscribe) => {
   });
 
   test('loses an order that moves to somebody else, and hears no more of it', async () => {
-    await using lab = await startLab();
+    await using lab = await startLab({ eventLog: 'sqlite' });
     const { orderId, userId } = freshOrder(lab);
     const other = lab.sandbox.users().find((user) => user.userId !== userId)?.userId ?? '';
     const token = await lab.tokenFor(userId);
@@ -217,7 +217,7 @@ describe.each(transports)('a subscriber over %s', (_name, subscribe) => {
   });
 
   test('is refused a cursor of another order', async () => {
-    await using lab = await startLab();
+    await using lab = await startLab({ eventLog: 'sqlite' });
     const [one, two] = lab.sandbox.orders();
     const first = await subscribe({
       url: lab.url,
@@ -240,7 +240,7 @@ describe.each(transports)('a subscriber over %s', (_name, subscribe) => {
 });
 
 test('a server of the team hears events of every type, an unknown one with its payload', async () => {
-  await using lab = await startLab();
+  await using lab = await startLab({ eventLog: 'sqlite' });
   const [, subscribe] = transports[0] ?? [];
   const user = lab.sandbox.users()[0];
   const events = await subscribe?.({
@@ -270,7 +270,7 @@ test('a server of the team hears events of every type, an unknown one with its p
 });
 
 test('a viewer token cannot follow the events of the team', async () => {
-  await using lab = await startLab();
+  await using lab = await startLab({ eventLog: 'sqlite' });
   const [, subscribe] = transports[1] ?? [];
   const token = await lab.tokenFor(lab.sandbox.users()[0]?.userId ?? '');
   const events = await subscribe?.({ url: lab.url, token, query: 'subscription { events { type } }' });

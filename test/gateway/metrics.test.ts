@@ -51,7 +51,7 @@ const post = (lab: Lab, body: string, headers: Record<string, string>) =>
   fetch(`${lab.url}/webhooks`, { method: 'POST', headers, body });
 
 test('webhooks are counted by what became of them, with their lag, offset and dead letters', async () => {
-  await using lab = await startLab();
+  await using lab = await startLab({ eventLog: 'sqlite' });
   const own = orderEvent({ team_id: lab.sandbox.teamId });
   const sign = (body: string, id: string, age = 0, secret = webhookSecret) =>
     signedHeaders(body, { id, age, secret });
@@ -89,7 +89,7 @@ test('webhooks are counted by what became of them, with their lag, offset and de
 });
 
 test('every label that is ever shown stands in the table', async () => {
-  await using lab = await startLab();
+  await using lab = await startLab({ eventLog: 'sqlite' });
   await lab.query('{ users(first: 1) { nodes { id } } nowhere }');
   await lab.query('{ users(first: 1) { nodes { id } } }');
   const labelsOf = (name: string) =>
@@ -105,7 +105,7 @@ test('every label that is ever shown stands in the table', async () => {
 test.each(transports)(
   'streams over %s are counted while they are open, and how far they lag',
   async (name, subscribe) => {
-    await using lab = await startLab();
+    await using lab = await startLab({ eventLog: 'sqlite' });
     const transport = name.toLowerCase();
     const open = `labgraph_subscriptions{transport="${transport}"}`;
     const lag = `labgraph_follow_lag_seconds_count{transport="${transport}"}`;
@@ -184,7 +184,7 @@ const readinessOf = async (lab: Lab) => {
 };
 
 test('a gateway that can work says so, and anybody who asks again makes it ask nobody again', async () => {
-  await using lab = await startLab();
+  await using lab = await startLab({ eventLog: 'sqlite' });
   const ready = { code: 200, status: 'ready', eventLog: true, service: true, problems: [] };
   expect(await readinessOf(lab)).toEqual(ready);
   const { length } = lab.sandbox.calls;
@@ -212,7 +212,7 @@ test('operations are counted by the code that they are answered', async () => {
 });
 
 test('a gateway whose service does not answer says so in words', async () => {
-  await using lab = await startLab();
+  await using lab = await startLab({ eventLog: 'sqlite' });
   lab.sandbox.faults.add({ path: '/orders', effect: { kind: 'featureNotEnabled' } });
   expect(await readinessOf(lab)).toEqual({
     code: 503,
@@ -224,7 +224,7 @@ test('a gateway whose service does not answer says so in words', async () => {
 });
 
 test('a gateway that has stopped says so in words', async () => {
-  await using lab = await startLab();
+  await using lab = await startLab({ eventLog: 'sqlite' });
   await lab.gateway.close();
   expect(await readinessOf(lab)).toMatchObject({
     eventLog: false,

@@ -190,7 +190,7 @@ describe('while webhooks cannot be kept', () => {
   };
 
   test('because the disk is full, users and orders are asked for each time, until one is kept again', async () => {
-    await using full = await startLab();
+    await using full = await startLab({ eventLog: 'sqlite' });
     const first = await callsOf(nested, gatewayKey, full);
     const order = full.sandbox.orders()[0];
     const tell = () =>

@@ -49,7 +49,7 @@ async function isIn(gateway: Pick<Lab, 'url'>, token: string): Promise<boolean> 
 
 describe('a server of the team takes back', () => {
   test('one token by its jti, and no other of its user', async () => {
-    await using lab = await startLab();
+    await using lab = await startLab({ eventLog: 'sqlite' });
     const [userId] = usersOf(lab);
     const [bad, good] = [await mint(lab, userId), await mint(lab, userId)];
     await revokeAt(lab, { jti: bad.jti });
@@ -58,7 +58,7 @@ describe('a server of the team takes back', () => {
   });
 
   test('all tokens of a user, none of another, and none that is made later', async () => {
-    await using lab = await startLab();
+    await using lab = await startLab({ eventLog: 'sqlite' });
     const [mine, theirs] = usersOf(lab);
     const before = await Promise.all([mint(lab, mine), mint(lab, mine), mint(lab, theirs)]);
     const revokedAt = await revokeAt(lab, { userId: mine.toUpperCase() });
@@ -70,7 +70,7 @@ describe('a server of the team takes back', () => {
 
   test('tokens of an identity provider in the same ways', async () => {
     await using provider = await startIdentityProvider();
-    await using lab = await startLab({ env: provider.env });
+    await using lab = await startLab({ eventLog: 'sqlite', env: provider.env });
     const [mine, theirs] = usersOf(lab);
     const ofMine = await provider.tokenFor(mine);
     const named = await provider.tokenFor(theirs, { jti: 'session-7' });
@@ -80,7 +80,7 @@ describe('a server of the team takes back', () => {
   });
 
   test('and nobody else does: not a viewer, not for themselves', async () => {
-    await using lab = await startLab();
+    await using lab = await startLab({ eventLog: 'sqlite' });
     const [userId] = usersOf(lab);
     const { token } = await mint(lab, userId);
     const answer = await lab.query(revoke, { token, variables: { input: { userId } } });
@@ -91,14 +91,14 @@ describe('a server of the team takes back', () => {
   test.each([[{}], [{ userId: '7' }], [{ jti: 'x'.repeat(257) }], [{ userId: null, jti: null }]])(
     'nothing with the input %j',
     async (input) => {
-      await using lab = await startLab();
+      await using lab = await startLab({ eventLog: 'sqlite' });
       const answer = await lab.query(revoke, { variables: { input } });
       expect(answer.errors?.[0]?.extensions.code).toBe('BAD_USER_INPUT');
     },
   );
 
   test('and the log says with which key, and not whose tokens', async () => {
-    await using lab = await startLab();
+    await using lab = await startLab({ eventLog: 'sqlite' });
     const [userId] = usersOf(lab);
     await revokeAt(lab, { userId, jti: 'canary-jti' });
     const line = lab.logged
@@ -112,7 +112,7 @@ describe('a server of the team takes back', () => {
 
 describe('what uses a token when it is revoked ends', () => {
   test('a socket with 4403, and a socket of another user stays', async () => {
-    await using lab = await startLab();
+    await using lab = await startLab({ eventLog: 'sqlite' });
     const [mine, theirs] = usersOf(lab);
     const [revoked, other] = [await lab.tokenFor(mine), await lab.tokenFor(theirs)].map((token) =>
       openSocket(lab, token),
@@ -125,7 +125,7 @@ describe('what uses a token when it is revoked ends', () => {
   });
 
   test('a stream over SSE by saying that it is complete', async () => {
-    await using lab = await startLab();
+    await using lab = await startLab({ eventLog: 'sqlite' });
     const [userId] = usersOf(lab);
     const token = await lab.tokenFor(userId);
     const stream = await subscribeOverSse({ url: lab.url, token, query: updates, variables: { id: userId } });
@@ -136,7 +136,7 @@ describe('what uses a token when it is revoked ends', () => {
   });
 
   test('a subscription over WebSocket', async () => {
-    await using lab = await startLab();
+    await using lab = await startLab({ eventLog: 'sqlite' });
     const [userId] = usersOf(lab);
     const { token, jti } = await mint(lab, userId);
     const order = lab.sandbox.orders().find((each) => each.userId === userId);
@@ -150,7 +150,7 @@ describe('what uses a token when it is revoked ends', () => {
   });
 
   test('a document ticket, which opens nothing more', async () => {
-    await using lab = await startLab();
+    await using lab = await startLab({ eventLog: 'sqlite' });
     const order = lab.sandbox.orders().find(({ status }) => status.startsWith('completed.'));
     const token = await lab.tokenFor(order?.userId ?? '', { scopes: ['read:orders', 'read:results'] });
     const answer = await lab.query(

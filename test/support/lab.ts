@@ -11,7 +11,7 @@ export const gatewayKey = 'test-gateway-key';
 export const serviceKey = 'canary-service-key-4f1d9a';
 export const webhookSecret = `whsec_${Buffer.from('a webhook secret of thirty-two b').toString('base64')}`;
 
-/** A gateway over a sandbox, both in this process and on real ports, with a real SQLite log. */
+/** A gateway over a sandbox, both in this process and on real ports. */
 export interface Lab {
   readonly gateway: Gateway;
   readonly sandbox: Sandbox;
@@ -40,6 +40,8 @@ export type GraphQLAnswer = { data?: any; errors?: any[]; status: number };
 export const readAnew = { READ_CACHE_SECONDS: '0' } as const;
 
 export interface LabOptions {
+  /** Where the gateway stores events: in memory where left out; tests of delivery take a real SQLite file. */
+  readonly eventLog?: 'sqlite' | 'memory';
   /** Environment variables on top of the test's own. */
   readonly env?: Readonly<Record<string, string>>;
   /** How many times faster than real time the sandbox retries webhooks. */
@@ -59,7 +61,7 @@ export async function startLab(options: LabOptions = {}): Promise<Lab> {
   const logged: string[] = [];
   const config = readTestConfig({
     SERVICE_URL: serviceUrl,
-    EVENT_LOG: `sqlite:${join(folder, 'events.db')}`,
+    EVENT_LOG: options.eventLog === 'sqlite' ? `sqlite:${join(folder, 'events.db')}` : 'memory:',
     PORTAL_ORIGINS: serviceUrl,
     ...options.env,
   });

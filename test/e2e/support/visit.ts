@@ -1,19 +1,14 @@
 import { EventEmitter, once } from 'node:events';
 import { type Browser, type BrowserContextOptions, type CDPSession, chromium, type Page } from 'playwright';
+import { inject } from 'vitest';
 import { gatewayKey, serviceKey, webhookSecret } from '../../support/lab.ts';
-import { findChromium } from '../../support/tools.ts';
 import type { Embedding } from './embedding.ts';
 import type { HostPage } from './host.ts';
 import { type Recording, record } from './recording.ts';
 
-/** Chromium as people have it: with its popup blocker and its back/forward cache. */
-export async function launchChromium(): Promise<Browser> {
-  const executablePath = await findChromium();
-  return chromium.launch({
-    ...(executablePath ? { executablePath } : {}),
-    args: ['--no-sandbox', '--disable-gpu', '--disable-background-networking', '--disable-component-update'],
-    ignoreDefaultArgs: ['--disable-popup-blocking', '--disable-back-forward-cache'],
-  });
+/** A connection to the Chromium that all files share. Closing it closes the contexts that were opened through it. */
+export async function connectToChromium(): Promise<Browser> {
+  return await chromium.connect(inject('chromium'));
 }
 
 /** What the host page saw of the elements, in the order in which it happened. See host-app.js. */
@@ -61,7 +56,8 @@ export interface VisitOptions extends BrowserContextOptions {
 }
 
 const secrets = { serviceKey, gatewayKey, webhookSecret };
-const patienceMs = 10_000;
+/** A busy machine gets this long for anything that a page does. */
+const timeoutMs = 25_000;
 
 export async function openVisit(
   { browser, embedding }: { readonly browser: Browser; readonly embedding: Embedding },
@@ -69,7 +65,7 @@ export async function openVisit(
   { fromStrangeOrigin = false, prepare, ...options }: VisitOptions = {},
 ): Promise<Visit> {
   const context = await browser.newContext({ viewport: { width: 800, height: 600 }, ...options });
-  context.setDefaultTimeout(patienceMs);
+  context.setDefaultTimeout(timeoutMs);
   const recording = record(context);
   const page = await context.newPage();
   const { reports, until } = await listen(await context.newCDPSession(page), recording);
@@ -119,7 +115,7 @@ async function listen(devtools: CDPSession, recording: Recording) {
   await devtools.send('Runtime.addBinding', { name: 'report' });
 
   const until: Visit['until'] = async (isSo) => {
-    const signal = AbortSignal.timeout(patienceMs);
+    const signal = AbortSignal.timeout(timeoutMs);
     for (;;) {
       const found = reports.find(isSo);
       if (found) return found;

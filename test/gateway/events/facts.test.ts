@@ -1,13 +1,15 @@
 import { randomBytes } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import type { EventLog, FactQuery, NewFact, NewMessage } from '../../../gateway/events/log.ts';
 import { openSqliteStore } from '../../../gateway/events/sqlite/store.ts';
 import { makeFolder } from '../../support/folder.ts';
 import { fillDisk } from '../../support/full-disk.ts';
 import { newMessage, storedEvent } from '../../support/messages.ts';
-import { stores } from './stores.ts';
+import { endRedis, stores } from './stores.ts';
+
+afterAll(endRedis);
 
 const day = (number: number) => new Date(Date.UTC(2026, 0, number));
 

@@ -1,7 +1,9 @@
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { afterAll, afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { GatewayError } from '../../../gateway/errors.ts';
 import { type Attempt, createIdempotency } from '../../../gateway/events/idempotency.ts';
-import { stores } from './stores.ts';
+import { endRedis, stores } from './stores.ts';
+
+afterAll(endRedis);
 
 const lost = new GatewayError('UPSTREAM_TIMEOUT', 'No answer.');
 

@@ -1,10 +1,12 @@
 import { getEventListeners } from 'node:events';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import type { EventLog, NewMessage, Scope } from '../../../gateway/events/log.ts';
 import { newMessage, storedEvent } from '../../support/messages.ts';
-import { stores } from './stores.ts';
+import { endRedis, stores } from './stores.ts';
+
+afterAll(endRedis);
 
 const order = (version: number, id = 'order-1') => ({ id, version });
 const forever = () => new AbortController().signal;

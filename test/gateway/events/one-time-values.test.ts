@@ -1,13 +1,15 @@
 import { randomBytes } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { afterAll, afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { openRedisStore } from '../../../gateway/events/redis/store.ts';
 import { openSqliteStore } from '../../../gateway/events/sqlite/store.ts';
 import { createLog } from '../../../gateway/log.ts';
 import { makeFolder } from '../../support/folder.ts';
 import { startRedis } from '../../support/redis.ts';
-import { stores } from './stores.ts';
+import { endRedis, stores } from './stores.ts';
+
+afterAll(endRedis);
 
 const log = createLog({ level: 'silent' });
 const value = { who: 'Jane Deposit', at: ['a', null, 1] };

@@ -1,9 +1,11 @@
-import { describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import type { EventLog } from '../../../gateway/events/log.ts';
 import { type Found, type ReconcileTiming, startReconciler } from '../../../gateway/events/reconcile.ts';
 import { createLog } from '../../../gateway/log.ts';
 import { newMessage } from '../../support/messages.ts';
-import { stores } from './stores.ts';
+import { endRedis, stores } from './stores.ts';
+
+afterAll(endRedis);
 
 /** Never due by itself unless a test says so. */
 const calm: ReconcileTiming = { everyMs: 86_400_000, silenceMs: 86_400_000, graceMs: 0, lookMs: 86_400_000 };

@@ -1,4 +1,3 @@
-import { afterAll } from 'vitest';
 import type { IdempotencyRecords } from '../../../gateway/events/idempotency-records.ts';
 import type { EventLog } from '../../../gateway/events/log.ts';
 import { createMemoryIdempotencyRecords, createMemoryLog } from '../../../gateway/events/memory/log.ts';
@@ -18,9 +17,13 @@ export interface OpenStore extends AsyncDisposable {
 
 /** One server for all tests of a file: each log has a database of its own. */
 let redis: Promise<RedisServer> | null = null;
-afterAll(async () => {
-  await (await redis)?.[Symbol.asyncDispose]();
-});
+
+/** To be called after the tests of a file: the next file in the same worker starts a server of its own. */
+export async function endRedis(): Promise<void> {
+  const ended = redis;
+  redis = null;
+  await (await ended)?.[Symbol.asyncDispose]();
+}
 
 /** Every store that promises what `EventLog`, `IdempotencyRecords` and `OneTimeValues` promise. */
 export const stores: readonly { readonly name: string; readonly open: () => Promise<OpenStore> }[] = [

@@ -155,7 +155,7 @@ describe('a body', () => {
   test('without end is refused over a real connection, while it still comes', {
     timeout: 30_000,
   }, async () => {
-    await using lab = await startLab();
+    await using lab = await startLab({ eventLog: 'sqlite' });
     const endless = request(`${lab.url}/webhooks`, { method: 'POST', headers: signedHeaders('') });
     endless.on('error', () => {}); // The gateway may cut the rest off.
     const send = () => {

@@ -89,7 +89,7 @@ test('stalled bodies are evicted for active ones, and their senders are told to 
 test('in a flood of webhooks queries are answered, and nothing that was acknowledged is lost', {
   timeout: 60_000,
 }, async () => {
-  await using lab = await startLab();
+  await using lab = await startLab({ eventLog: 'sqlite' });
   const everything = await openEventStream({
     url: lab.url,
     token: gatewayKey,
