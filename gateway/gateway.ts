@@ -6,7 +6,7 @@ import { createRateLimits } from './auth/rate-limits.ts';
 import { keepRecent, once } from './cache/memoize.ts';
 import { openCallers } from './composition/callers.ts';
 import { type ContextFactories, createContexts } from './composition/contexts.ts';
-import { openUpstream } from './composition/service-client.ts';
+import { openServiceClient } from './composition/service-client.ts';
 import { readers } from './composition/webhook-readers.ts';
 import type { Config } from './config/config.ts';
 import { listChangedOrders } from './domain/order/stream/rest.ts';
@@ -88,7 +88,7 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
   metrics.watchEventLog(config.eventLog.kind, isWritable);
   const isTrailWritable = () => trail?.isWritable() ?? null;
   metrics.watchAuditTrail(isTrailWritable);
-  const { upstream, hearNews, noteIntake } = openUpstream(parts, { log: store.log, metrics });
+  const { upstream, cache, catchUp, noteIntake } = openServiceClient(parts, { log: store.log, metrics });
   const stopping = new AbortController();
   const own = new Set<string>();
   const isAllowedOrigin = (origin: string) => config.allowedOrigins.includes(origin) || own.has(origin);
@@ -125,8 +125,7 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
     const createOperations = await loadOperations();
     return createOperations({
       ...{ createContext: contexts.create, authenticate, endOf, guards, isAllowedOrigin, metrics, log },
-      ...{ beginOperation: upstream.begin, changes: upstream.changes, hearNews },
-      keepMs: config.readCacheSeconds * 1000,
+      ...{ cache, catchUp },
       answerKey: parts.factories?.answerKey,
       isOpen: parts.demo !== undefined,
       graphiql: parts.demo?.graphiql ?? null,

@@ -17,7 +17,7 @@ const base64url = /^gateway\/parse\/base64url\.ts$/;
 const json = /^gateway\/parse\/json\.ts$/;
 const dates = /^gateway\/parse\/dates\.ts$/;
 const log = /^gateway\/log\.ts$/;
-const cache = /^gateway\/cache\/(expiry|room|memoize)\.ts$/;
+const cache = /^gateway\/cache\/(expiry|memoize|shared-cache)\.ts$/;
 /** What a caller may see and do. */
 const rights = /^gateway\/auth\/rights\.ts$/;
 const config = /^gateway\/config\/(?!generated-secrets)/;
@@ -98,7 +98,7 @@ const rooms: readonly Room[] = [
   { files: json, may: [] },
   { files: dates, may: [] },
   { files: base64url, may: [] },
-  { files: cache, may: [] },
+  { files: cache, may: [/^lru-cache$/] },
   { files: log, may: [errors, /^pino$/] },
   { files: config, may: [errors, config, /^zod$/, /^node:(fs|crypto)$/] },
   { files: /^gateway\/config\/generated-secrets\.ts$/, may: [errors, config, /^zod$/, node] },
@@ -169,7 +169,7 @@ const rooms: readonly Room[] = [
       errors,
       dates,
       /^gateway\/graph\//,
-      /^gateway\/(auth\/(caller|rights|revocations|viewer-tokens|tickets)|service\/(service|trace)|events\/(cursor|log|idempotency))\.ts$/,
+      /^gateway\/(auth\/(caller|rights|revocations|viewer-tokens|tickets)|service\/(service|trace)|events\/(cursor|log|idempotency|versions))\.ts$/,
       /^(@pothos\/.*|dataloader|graphql|graphql-scalars|zod)$/,
       node,
     ],
@@ -190,7 +190,7 @@ const rooms: readonly Room[] = [
       log,
       cache,
       /^gateway\/domain\/schema\.ts$/,
-      /^gateway\/(metrics|(http|websocket|execution|graph|auth|webhooks)\/.*|service\/(basis|shelf))\.ts$/,
+      /^gateway\/(metrics|(http|websocket|execution|graph|auth|webhooks)\/.*|service\/dependencies)\.ts$/,
       /^(graphql|graphql-yoga|@graphql-yoga\/.*|graphql-ws|ws|hono|hono\/.*|@hono\/node-server|zod|@fastify\/busboy)$/,
       node,
     ],

@@ -14,13 +14,15 @@ import { listUsers } from '../domain/user/rest.ts';
 import { createIdempotency } from '../events/idempotency.ts';
 import type { GapReason } from '../events/log.ts';
 import type { EventStore } from '../events/open.ts';
+import { createVersions } from '../events/versions.ts';
 import type { Scheduler } from '../execution/scheduler.ts';
 import { createLoaders, type GraphContext } from '../graph/context.ts';
 import type { CreateContext } from '../http/yoga.ts';
-import { type Basis, keepApartOnUse } from '../service/basis.ts';
 import type { Upstream } from '../service/client.ts';
+import type { Dependencies } from '../service/dependencies.ts';
 import { bindService, type Service } from '../service/service.ts';
 import { type Asked, traceUpstream } from '../service/trace.ts';
+import { NotedContext, noteVersions } from './noted-context.ts';
 import { teamMark } from './webhook-readers.ts';
 
 /** Probes want their answer soon, whatever the service does. */
@@ -82,6 +84,7 @@ export function createContexts(parts: ContextParts): Contexts {
     createLoaders,
     ...parts.factories,
   };
+  const versions = createVersions(store.log);
   const idempotency = createIdempotency(store.idempotencyRecords);
   const documentTickets = createDocumentTickets(store.oneTimeValues, parts.isRevoked);
   const launchTickets = createLaunchTickets(store.oneTimeValues, parts.isRevoked);
@@ -113,10 +116,10 @@ export function createContexts(parts: ContextParts): Contexts {
     origin = null,
     isTraced = false,
     lastEventId = null,
-    basis,
+    dependencies,
   }) => {
-    const traced = traceUpstream(upstream, basis);
-    const onAccess = watchAgain(parts.watch, { caller, basis });
+    const traced = traceUpstream(upstream, dependencies);
+    const onAccess = watchAgain(parts.watch, { caller, dependencies });
     const service = bind(traced.upstream, { caller, signal: left, onAccess });
     const work = parts.scheduler.begin(caller, left);
     const context: GraphContext = {
@@ -124,6 +127,7 @@ export function createContexts(parts: ContextParts): Contexts {
       origin,
       service,
       events: store.log,
+      versions: dependencies === undefined ? versions : noteVersions(versions, dependencies),
       cursors: store.cursors,
       idempotency,
       mintViewerToken: async (claims) => {
@@ -145,14 +149,14 @@ export function createContexts(parts: ContextParts): Contexts {
       loaders: make.createLoaders(service, work),
       onUnknown: oncePerValue((field, value) => {
         parts.onUnknown(field, value);
-        basis?.noteTold(`unknown ${field} ${value}`, () => parts.onUnknown(field, value));
+        dependencies?.addReport(`unknown ${field} ${value}`, () => parts.onUnknown(field, value));
       }),
       onResync: parts.onResync,
       upstreamTotals: traced.totals,
       work,
       isTraced: isTraced && caller.kind === 'TEAM',
     };
-    return basis === undefined ? context : noteContext(context, basis);
+    return dependencies === undefined ? context : new NotedContext(context, dependencies);
   };
 
   const ownService = (signal: AbortSignal) =>
@@ -195,50 +199,20 @@ interface Bound {
   readonly onAccess: OnAccess | undefined;
 }
 
-/** The audit trail, told again of each access by whoever else is given the answer. */
-function watchAgain(
-  watch: ContextParts['watch'],
-  { caller, basis }: { readonly caller: Caller; readonly basis: Basis | undefined },
-): OnAccess | undefined {
+interface Reporting {
+  readonly caller: Caller;
+  readonly dependencies: Dependencies | undefined;
+}
+
+/** The audit trail, with a report of each access for everybody else who is given the answer. */
+function watchAgain(watch: ContextParts['watch'], { caller, dependencies }: Reporting): OnAccess | undefined {
   const tell = watch?.(caller);
-  if (!watch || tell === undefined || basis === undefined) return tell;
+  if (!watch || tell === undefined || dependencies === undefined) return tell;
   return (access) => {
     tell(access);
     const { kind, userId, outcome } = access;
-    basis.noteTold(`${kind} ${outcome} ${userId}`, () => watch(caller)(access));
+    dependencies.addReport(`${kind} ${outcome} ${userId}`, () => watch(caller)(access));
   };
-}
-
-/**
- * The context of an operation whose answer others may be given. What stands here as it is says the same for all of one
- * caller's equal operations, or notes what it does; of everything else each use makes the answer its operation's own.
- */
-function noteContext(context: GraphContext, basis: Basis): GraphContext {
-  const { events, cursors } = context;
-  return keepApartOnUse(context, basis, {
-    caller: context.caller,
-    origin: context.origin,
-    service: context.service,
-    portalOrigins: context.portalOrigins,
-    over: context.over,
-    lastEventId: context.lastEventId,
-    loaders: context.loaders,
-    onUnknown: context.onUnknown,
-    upstreamTotals: context.upstreamTotals,
-    work: context.work,
-    isTraced: context.isTraced,
-    // A list's cursor depends only on its position and caller; a stream's cursor depends on the log.
-    cursors: keepApartOnUse(cursors, basis, { sign: cursors.sign, verify: cursors.verify }),
-    events: keepApartOnUse(events, basis, {
-      latest: (subject) => {
-        const endLook = basis.beginLook(subject);
-        return events.latest(subject).then((latest) => {
-          endLook();
-          return latest;
-        });
-      },
-    }),
-  });
 }
 
 /** One page of rows with one new value is one finding, and so is a subscription that shows it again and again. */

@@ -1,3 +1,4 @@
+import { SharedCache } from '../cache/shared-cache.ts';
 import type { Config } from '../config/config.ts';
 import type { AppendNotice, EventLog } from '../events/log.ts';
 import type { Metrics } from '../metrics.ts';
@@ -5,11 +6,13 @@ import { type Change, readTouched, toText, touchedBy } from '../service/change.t
 import { createUpstream, type Upstream, type UpstreamOptions } from '../service/client.ts';
 import type { WebhookOutcome } from '../webhooks/endpoint.ts';
 
-export interface HeardUpstream {
+export interface ServiceClient {
   readonly upstream: Upstream;
-  /** Whether all news that anybody has heard were told to it by now; not while webhooks cannot be kept. */
-  readonly hearNews: () => Promise<boolean>;
-  /** Told what became of each webhook: while they cannot be kept, nothing that rests on them is. */
+  /** Shared by reads of the service and whole answers; stores nothing with READ_CACHE_SECONDS=0. */
+  readonly cache: SharedCache;
+  /** Whether all news that anybody has received have reached the cache by now; not while webhooks cannot be stored. */
+  readonly catchUp: () => Promise<boolean>;
+  /** Notes what became of each webhook: while they cannot be stored, nothing that depends on them is given from the cache. */
   readonly noteIntake: (outcome: WebhookOutcome) => void;
 }
 
@@ -20,20 +23,20 @@ export interface UpstreamParts {
 }
 
 /** What shows that the log takes webhooks. */
-const heard: ReadonlySet<WebhookOutcome> = new Set(['accepted', 'duplicate', 'altered', 'dead']);
+const taken: ReadonlySet<WebhookOutcome> = new Set(['accepted', 'duplicate', 'altered', 'dead']);
 
 /**
- * The service, whose answers are kept until the event log hears of a change. The log tells it before anyone is woken
- * and before a webhook is acknowledged: what anybody asks after a change is never an answer from before it, at any
- * gateway over the log.
+ * The service behind a cache that the event log invalidates, before anyone is woken and before a webhook is acknowledged:
+ * an answer given after a change is never from before it, at any gateway over the log.
  */
-export function openUpstream(
+export function openServiceClient(
   { config, serviceUrl, factories }: UpstreamParts,
   { log, metrics }: { readonly log: EventLog; readonly metrics: Metrics },
-): HeardUpstream {
-  let isDeaf = false;
-  const hearNews = async () => {
-    if (isDeaf) return false;
+): ServiceClient {
+  const cache = new SharedCache({ ttlMs: config.readCacheSeconds * 1000 });
+  let isMissingWebhooks = false;
+  const catchUp = async () => {
+    if (isMissingWebhooks) return false;
     return await log.catchUp().then(
       () => true,
       () => false,
@@ -47,28 +50,29 @@ export function openUpstream(
       metrics.upstreamCalls.inc({ operation, outcome });
       metrics.upstreamSeconds.observe({ operation }, seconds);
     },
-    onAnswered: (operation, by) => {
-      if (by === 'shared') metrics.upstreamShared.inc({ operation });
+    onShared: (operation, how) => {
+      if (how === 'joined') metrics.upstreamShared.inc({ operation });
       else metrics.readCache.inc({ outcome: 'hit' });
     },
     onMissed: (why) => metrics.readCache.inc({ outcome: why }),
     onDropped: (why) => metrics.readCache.inc({ outcome: why }),
-    keepMs: config.readCacheSeconds * 1000,
+    cache,
     readKey: factories?.readKey,
-    hearNews,
-    // Told even where this gateway keeps nothing: others may. Where the log is out of reach only for this one, time tells them.
+    catchUp,
+    // Also where this gateway stores nothing: others may. Where only this one cannot reach the log, the TTL bounds what they give.
     onWritten: (touched) => log.publish(toText(touched)).catch(() => undefined),
   });
-  log.onAppend((notice) => upstream.change(notice === null ? 'everything' : touchedBy(toChange(notice))));
-  log.subscribe((message) => upstream.change(readTouched(message)));
+  log.onAppend((notice) => cache.invalidate(notice === null ? 'everything' : touchedBy(toChange(notice))));
+  log.subscribe((message) => cache.invalidate(readTouched(message)));
   return {
     upstream,
-    hearNews,
+    cache,
+    catchUp,
     noteIntake: (outcome) => {
-      if (heard.has(outcome)) isDeaf = false;
+      if (taken.has(outcome)) isMissingWebhooks = false;
       if (outcome !== 'unavailable') return;
-      isDeaf = true;
-      upstream.change('everything');
+      isMissingWebhooks = true;
+      cache.invalidate('everything');
     },
   };
 }

@@ -9,7 +9,7 @@ import type { Caller } from '../auth/caller.ts';
 import type { RateLimits } from '../auth/rate-limits.ts';
 import type { GraphContext } from '../graph/context.ts';
 import { upstreamCallCost } from '../graph/cost.ts';
-import type { Basis } from '../service/basis.ts';
+import type { Dependencies } from '../service/dependencies.ts';
 import type { Measure } from './document/measure.ts';
 import { findWidth, refuse } from './document/measure.ts';
 import { type PreparedDocument, requirePrepared } from './document/prepared-document.ts';
@@ -90,7 +90,7 @@ export function toOperationArgs(args: ExecutionArgs): OperationArgs {
 export async function admit(
   { listed, rateLimits, mask }: Options,
   request: OperationArgs,
-  basis?: Basis,
+  dependencies?: Dependencies,
 ): Promise<Refused | Admission> {
   const operation = getOperationAST(request.document, request.operationName);
   // Which operation is meant is for the executor to say; it runs none.
@@ -100,7 +100,7 @@ export async function admit(
   const { caller, upstreamTotals, work } = request.contextValue;
   try {
     const isListed = listed.check(caller, request.document.listing);
-    if (!isListed) basis?.noteTold('unlisted', listed.countUnlisted);
+    if (!isListed) dependencies?.addReport('unlisted', listed.countUnlisted);
     const deposit = Math.min(Math.floor(measured.complexity / upstreamCallCost), maxDeposit);
     const charge = await rateLimits.pay(caller, deposit);
     const isMutation = operation.operation === OperationTypeNode.MUTATION;

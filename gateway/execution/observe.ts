@@ -1,18 +1,18 @@
 import type { ExecutionResult } from 'graphql';
 import type { GraphContext } from '../graph/context.ts';
 import type { Metrics } from '../metrics.ts';
-import type { Basis } from '../service/basis.ts';
+import type { Dependencies } from '../service/dependencies.ts';
 import { readStreamItem } from './stream-items.ts';
 
 /** What streams travel over. */
 export type Transport = 'sse' | 'websocket';
 
 /** Counts an operation by its outcome: `ok`, or the code of the first error; and each other one that is given its answer. */
-export function countOutcome(metrics: Metrics, result: unknown, basis?: Basis): void {
+export function countOutcome(metrics: Metrics, result: unknown, dependencies?: Dependencies): void {
   const outcome = outcomeOf(result);
   const count = () => metrics.operations.inc({ outcome });
   count();
-  basis?.noteTold('outcome', count);
+  dependencies?.addReport('outcome', count);
 }
 
 function outcomeOf(result: unknown): string {

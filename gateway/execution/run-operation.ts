@@ -2,16 +2,16 @@ import { type ExecutionArgs, type ExecutionResult, execute } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
 import { GatewayError } from '../errors.ts';
 import type { Metrics } from '../metrics.ts';
-import type { Basis } from '../service/basis.ts';
+import type { Dependencies } from '../service/dependencies.ts';
 import { admit, type GuardOptions, type OperationArgs, toOperationArgs } from './guards.ts';
 import { type Mask, maskResult } from './mask.ts';
 import { countOutcome, withTotals } from './observe.ts';
 
 /**
  * Runs a query or mutation from its admission to its answer; refusals and failures are results, and nothing is thrown.
- * @param basis of the context that it was made with, where that notes what the answer rests on
+ * @param dependencies of the context that it was made with, where that notes what the answer depends on
  */
-export type RunOperation = (args: OperationArgs, basis?: Basis) => Promise<ExecutionResult>;
+export type RunOperation = (args: OperationArgs, dependencies?: Dependencies) => Promise<ExecutionResult>;
 
 export interface RunOperationOptions {
   readonly guards: GuardOptions;
@@ -22,16 +22,20 @@ export interface RunOperationOptions {
 /** Queries and mutations, the same in every lane and over sockets: guarded, paid for, masked, counted. */
 export function createRunOperation({ guards, metrics, mask }: RunOperationOptions): RunOperation {
   const options = { ...guards, mask };
-  const tell = (result: ExecutionResult, { contextValue }: OperationArgs, basis: Basis | undefined) => {
+  const tell = (
+    result: ExecutionResult,
+    { contextValue }: OperationArgs,
+    dependencies: Dependencies | undefined,
+  ) => {
     // Masked before it is counted: what counts is the code that the client reads.
     const masked = maskResult(mask, result);
-    countOutcome(metrics, masked, basis);
+    countOutcome(metrics, masked, dependencies);
     return withTotals(masked, contextValue);
   };
   // In one layer: each more is a promise, and what hangs on it, for every operation.
-  return async (args, basis) => {
-    const admission = await admit(options, args, basis);
-    if ('errors' in admission) return tell(admission, args, basis);
+  return async (args, dependencies) => {
+    const admission = await admit(options, args, dependencies);
+    if ('errors' in admission) return tell(admission, args, dependencies);
     let result: ExecutionResult;
     try {
       result = await args.contextValue.work.run(async () => await execute(args));
@@ -41,7 +45,7 @@ export function createRunOperation({ guards, metrics, mask }: RunOperationOption
       result = { errors: [mask(isCut ? error.withOutcome(true) : error)] };
     }
     admission.settle();
-    return tell(result, args, basis);
+    return tell(result, args, dependencies);
   };
 }
 

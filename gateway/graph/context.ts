@@ -6,6 +6,7 @@ import type { ViewerTokens } from '../auth/viewer-tokens.ts';
 import type { Cursors } from '../events/cursor.ts';
 import type { Idempotency } from '../events/idempotency.ts';
 import type { EventLog, GapReason } from '../events/log.ts';
+import type { Versions } from '../events/versions.ts';
 import type { Service } from '../service/service.ts';
 import type { UpstreamTotals } from '../service/trace.ts';
 import type { Work } from './cost.ts';
@@ -18,6 +19,8 @@ export interface GraphContext {
   /** The service as this caller may use it: every answer has passed the owner check. */
   readonly service: Service;
   readonly events: EventLog;
+  /** The newest versions that the log has of orders and their like. */
+  readonly versions: Versions;
   readonly cursors: Cursors;
   readonly idempotency: Idempotency;
   readonly mintViewerToken: ViewerTokens['mint'];
@@ -83,6 +86,7 @@ export function createLoaders(service: Service, work: Work): Loaders {
     },
     clear: () => {
       made = null;
+      service.beginAnew();
     },
   };
 }

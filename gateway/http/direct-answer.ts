@@ -3,7 +3,7 @@ import type { Caller } from '../auth/caller.ts';
 import type { DocumentCache } from '../execution/document/prepared-document.ts';
 import { describeAnswer, formatForStream, type Mask } from '../execution/mask.ts';
 import type { RunOperation } from '../execution/run-operation.ts';
-import type { Basis } from '../service/basis.ts';
+import type { Dependencies } from '../service/dependencies.ts';
 import { type MediaType, type PlainParams, type PlainRequest, readParams } from './direct-request.ts';
 import type { RawHeaders } from './headers.ts';
 import type { CreateContext } from './yoga.ts';
@@ -15,8 +15,8 @@ export interface PlainAsking {
   readonly body: Buffer;
   /** Aborts when the client has left. */
   readonly left: AbortSignal;
-  /** Notes what the answer rests on; left out where it is for this request alone. */
-  readonly basis?: Basis | undefined;
+  /** Notes what the answer depends on; left out where it is for this request alone. */
+  readonly dependencies?: Dependencies | undefined;
 }
 
 /** A whole answer, but for the headers that every answer has (edge-headers.ts). */
@@ -35,8 +35,6 @@ export interface PlainAnswerOptions {
   readonly createContext: CreateContext;
   readonly runOperation: RunOperation;
   readonly mask: Mask;
-  /** Marks an operation, for the sharing of reads; the function it returns marks its end. */
-  readonly beginOperation: () => () => void;
 }
 
 /** Does what Yoga's handler does, in the same order and with the same parts, and without its Request and Response. */
@@ -44,22 +42,17 @@ export function createPlainAnswer(options: PlainAnswerOptions): AnswerPlainly {
   return async (asking) => {
     const params = readParams(asking.body);
     if (params === null) return null;
-    const end = options.beginOperation();
-    try {
-      const result = await run(options, asking, params);
-      if (result === null) return null;
-      if (result.errors === undefined) asking.basis?.endWell();
-      return toAnswer(result, asking.head.mediaType);
-    } finally {
-      end();
-    }
+    const result = await run(options, asking, params);
+    if (result === null) return null;
+    if (result.errors !== undefined) asking.dependencies?.forbidStoring();
+    return toAnswer(result, asking.head.mediaType);
   };
 }
 
 /** Null for streams, and where no one operation is meant: Yoga says what it makes of that. */
 function run(
   { schema, documents, createContext, runOperation, mask }: PlainAnswerOptions,
-  { head, caller, left, basis }: PlainAsking,
+  { head, caller, left, dependencies }: PlainAsking,
   { query, operationName, variables: variableValues }: PlainParams,
 ): Promise<ExecutionResult> | ExecutionResult | null {
   try {
@@ -69,9 +62,16 @@ function run(
     const errors = documents.validate(document, caller);
     if (errors.length > 0) return { errors };
     const isTraced = head.trace === 'upstream';
-    if (operation.operation === 'query') basis?.beginQuery();
-    const contextValue = createContext({ caller, origin: head.origin, left, over: left, isTraced, basis });
-    return runOperation({ schema, document, contextValue, variableValues, operationName }, basis);
+    if (dependencies !== undefined) dependencies.isQuery = operation.operation === 'query';
+    const contextValue = createContext({
+      caller,
+      origin: head.origin,
+      left,
+      over: left,
+      isTraced,
+      dependencies,
+    });
+    return runOperation({ schema, document, contextValue, variableValues, operationName }, dependencies);
   } catch (error) {
     return { errors: [mask(error)] };
   }

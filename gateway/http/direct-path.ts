@@ -101,7 +101,7 @@ function write(response: ServerResponse, { status, headers, body }: PlainAnswer,
 
 /** Nobody hears of it where the client has left. */
 function fail({ log }: Lane, { request, response }: Exchange, error: unknown): void {
-  if (request.destroyed || response.headersSent) return void response.destroy();
+  if (request.destroyed || response.destroyed || response.headersSent) return void response.destroy();
   log.error('request.failed', { route: '/graphql', error });
   const body = JSON.stringify({ error: { code: 'INTERNAL', message: 'The gateway failed.' } });
   response.writeHead(500, { 'content-type': 'application/json' }).end(body);

@@ -17,7 +17,6 @@ export interface GraphQLRouteOptions {
   readonly endOf: ActiveTokens['endOf'];
   readonly rateLimits: RateLimits;
   /** Marks an operation, for the sharing of reads; the function it returns marks its end. */
-  readonly beginOperation: () => () => void;
   /** Aborts when the gateway stops. */
   readonly stopping: AbortSignal;
   readonly hasGraphiQL: boolean;
@@ -73,7 +72,6 @@ async function answerGraphQL(options: Route, request: Request): Promise<Response
       return refuseUnreadable(415, 'Send it as application/json.');
     const over = AbortSignal.any([request.signal, options.stopping, options.endOf(caller)]);
     const endUpload = hasFiles ? options.beginUpload(caller) : () => {};
-    const end = options.beginOperation();
     try {
       const server = hasFiles ? options.uploads : options.graphql;
       const isTraced = request.headers.get(traceHeader) === 'upstream';
@@ -85,7 +83,6 @@ async function answerGraphQL(options: Route, request: Request): Promise<Response
       if (response.headers.get('connection') === 'keep-alive') response.headers.delete('connection');
       return response;
     } finally {
-      end();
       endUpload();
     }
   } catch (error) {

@@ -16,7 +16,7 @@ import { type RunOperation, useRunOperation } from '../execution/run-operation.t
 import { type RunStream, useStreams } from '../execution/streams.ts';
 import type { GraphContext } from '../graph/context.ts';
 import type { Metrics } from '../metrics.ts';
-import type { Basis } from '../service/basis.ts';
+import type { Dependencies } from '../service/dependencies.ts';
 import { useEventStream } from './event-stream.ts';
 import { useOperationIds } from './operation-ids.ts';
 import { maxUploadBytes, useUploads } from './uploads.ts';
@@ -34,8 +34,8 @@ export interface Asking {
   readonly isTraced?: boolean;
   /** Where the client's stream broke off: what an EventSource sends when it comes back. Wins over `after`. */
   readonly lastEventId?: string | null;
-  /** Notes what the answer rests on; left out where it is for this operation alone. */
-  readonly basis?: Basis | undefined;
+  /** Notes what the answer depends on; left out where it is for this operation alone. */
+  readonly dependencies?: Dependencies | undefined;
   /** How a stream would travel; over SSE when left out. */
   readonly transport?: 'websocket';
 }

@@ -1,9 +1,11 @@
+import type { Invalidation } from '../cache/shared-cache.ts';
+
 /**
- * What an answer rests on, and what a change touches, in the same few words, so that a change drops exactly the
- * answers that it may have made old. Ids in lower case.
+ * The tags of cached answers, and what a change touches, in the same few words: a change drops exactly the answers that it
+ * may have made old. Ids in lower case.
  */
 
-/** How long the answer to a read may be kept; what says nothing is never kept beyond its burst (coalesce.ts). */
+/** How long the answer to a read may be cached; what says nothing is never stored. */
 export type Keeping =
   /** What only time changes, as far as anybody tells: catalogues. The same answer for everybody. */
   | 'for-a-time'
@@ -22,18 +24,12 @@ export interface Change {
   readonly by: 'news' | 'write';
 }
 
-/** Names of what a change touches; `everything` that may change at all. */
-export type Touched = readonly string[] | 'everything';
-
-/** What every change touches: an answer that rests on this outlives none. */
-export const anyChange = 'any change';
-
-/** The name of an order, or of another thing that is told in versions. */
-export function nameOfOrder(orderId: string): string {
+/** The tag of an order, or of another thing that is told in versions. */
+export function tagOfOrder(orderId: string): string {
   return `order ${lower(orderId)}`;
 }
 
-function nameOfUser(userId: string): string {
+function tagOfUser(userId: string): string {
   return `user ${lower(userId)}`;
 }
 
@@ -43,52 +39,47 @@ interface Shown {
   readonly orderId?: string | null | undefined;
 }
 
-export function touchedBy({ userId, orderId, by }: Change): Touched {
+export function touchedBy({ userId, orderId, by }: Change): Invalidation {
   if (!userId) return 'everything';
   const lists = [`orders of ${userId}`, 'some orders'];
-  const order = orderId === null ? [] : [nameOfOrder(orderId)];
+  const order = orderId === null ? [] : [tagOfOrder(orderId)];
   const user = [`user ${userId}`];
-  if (by === 'write') return [anyChange, ...user, 'some users', ...lists, ...order].map(lower);
-  return [anyChange, ...(orderId === null ? user : [...lists, ...order])].map(lower);
+  if (by === 'write') return [...user, 'some users', ...lists, ...order].map(lower);
+  return (orderId === null ? user : [...lists, ...order]).map(lower);
 }
 
 /**
- * What an answer rests on: all that it shows, because that can move away, and whom it was asked about, because
+ * The tags of an answer: all that it shows, because that can move away, and whom it was asked about, because
  * more can come to them.
  * @param about null for a list of the whole team; undefined for one thing, which only its own changes touch
  */
-export function restsOn(
+export function tagsOf(
   keeping: Keeping,
   shown: readonly Shown[],
   about: Shown | null | undefined,
 ): readonly string[] {
   if (keeping === 'for-a-time') return [];
   const isOfOrders = keeping === 'until-news-of-order';
-  const names = new Set<string>();
+  const tags = new Set<string>();
   for (const { userId, orderId } of shown) {
-    if (userId !== null) names.add(nameOfUser(userId));
-    if (isOfOrders && orderId) names.add(nameOfOrder(orderId));
+    if (userId !== null) tags.add(tagOfUser(userId));
+    if (isOfOrders && orderId) tags.add(tagOfOrder(orderId));
   }
-  if (about === null) names.add(isOfOrders ? 'some orders' : 'some users');
+  if (about === null) tags.add(isOfOrders ? 'some orders' : 'some users');
   else if (about?.userId) {
-    names.add(nameOfUser(about.userId));
-    if (isOfOrders) names.add(lower(`orders of ${about.userId}`));
+    tags.add(tagOfUser(about.userId));
+    if (isOfOrders) tags.add(lower(`orders of ${about.userId}`));
   }
-  return [...names];
+  return [...tags];
 }
 
-/** For telling other gateways; no name holds a line break. */
-export function toText(touched: Touched): string {
+/** For telling other gateways; no tag holds a line break. */
+export function toText(touched: Invalidation): string {
   return touched === 'everything' ? touched : touched.join('\n');
 }
 
-export function readTouched(text: string): Touched {
+export function readTouched(text: string): Invalidation {
   return text === 'everything' ? text : text.split('\n');
-}
-
-export function isTouched(names: readonly string[], touched: Touched): boolean {
-  if (touched === 'everything') return names.length > 0;
-  return touched.some((name) => names.includes(name));
 }
 
 function lower(name: string): string {

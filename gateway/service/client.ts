@@ -1,15 +1,13 @@
 import { Pool } from 'undici';
+import { type Entry, type Invalidation, type Shared, SharedCache } from '../cache/shared-cache.ts';
 import { isGatewayError } from '../errors.ts';
-import type { Touched } from './change.ts';
-import { type AnsweredBy, createCoalescer } from './coalesce.ts';
 import { type ExchangeLimits, exchange } from './exchange.ts';
-import { readAnswer } from './failure.ts';
+import { describeEnd, readAnswer } from './failure.ts';
 import { type OpenOptions, openFile, type UpstreamFile } from './file.ts';
 import type { Form } from './form.ts';
-import { createPathChoice } from './other-path.ts';
+import { createPathChoice, type Fetched } from './other-path.ts';
 import { toBody, toHeaders, toKey, toPath } from './request.ts';
 import { withRetries } from './retry.ts';
-import type { Fetched, Standing } from './shelf.ts';
 
 /** One call to the service. Knows paths and JSON, but no concept of the service. */
 export interface UpstreamCall {
@@ -45,7 +43,7 @@ export interface Upstream {
   readonly read: (call: UpstreamCall, options: ReadOptions) => Promise<unknown>;
   /**
    * Like `read` for a call that changes something. Sent exactly once; never aborted half-way. What it touches is
-   * given up before it is sent, and again before it is answered; everything, where that is not said.
+   * invalidated before it is sent, and again before it is answered; everything, where that is not said.
    */
   readonly write: (call: UpstreamCall, options?: WriteOptions) => Promise<unknown>;
   /**
@@ -53,12 +51,8 @@ export interface Upstream {
    * stream. Never shared.
    */
   readonly open: (call: UpstreamCall, options: OpenOptions) => Promise<UpstreamFile | undefined>;
-  /** Marks an operation, for the sharing of reads (see coalesce.ts). */
-  readonly begin: () => () => void;
-  /** From now on no read is answered with an older answer that this touches. */
-  readonly change: (touched: Touched) => void;
-  /** How many changes it was told so far: while it is the same, what was read meanwhile is not known to be old. */
-  readonly changes: () => number;
+  /** A moment for `since`. */
+  readonly now: () => number;
   readonly close: () => Promise<void>;
 }
 
@@ -67,21 +61,24 @@ export interface ReadOptions {
   readonly rights: string;
   /** Ends the wait when the client has left, with ABANDONED. */
   readonly signal?: AbortSignal | undefined;
-  /** Told when another read's answer answers this one as well. */
-  readonly onAnswered?: ((by: AnsweredBy) => void) | undefined;
-  /** Whether an answer that was kept will do: never for whoever acts on what it says. */
-  readonly takesKept?: boolean;
-  /** Whether news of the service touches the answer: a kept one is then given only while they are heard. */
+  /**
+   * Only an answer whose call began after this time of the cache will do: for whoever acts on what it says. Where left out,
+   * a cached one will do as well.
+   */
+  readonly since?: number | undefined;
+  /** Whether news of the service touches the answer: a cached one is then given only while news are received. */
   readonly followsNews?: boolean;
-  /** What the answer rests on, so that it can be kept until that changes (change.ts); null when it is not to be. */
-  readonly restsOn?: ((json: unknown) => readonly string[] | null) | undefined;
-  /** Told where the answer is one that an equal read would be given as well, as things stand. */
-  readonly onStanding?: ((standing: Standing) => void) | undefined;
+  /** What the answer depends on (change.ts), so that it can be cached until that changes; null when it is not to be. */
+  readonly tags?: ((json: unknown) => readonly string[] | null) | undefined;
+  /** Told when no call of its own is needed. */
+  readonly onShared?: ((how: Shared) => void) | undefined;
+  /** Told of the answer when it is there. */
+  readonly onEntry?: ((entry: Entry<unknown>) => void) | undefined;
 }
 
 export interface WriteOptions {
   /** What it may change, given its answer; undefined before it is sent, and when nobody knows what it did. */
-  readonly touches: (answer: { readonly json: unknown } | undefined) => Touched;
+  readonly touches: (answer: { readonly json: unknown } | undefined) => Invalidation;
 }
 
 export interface UpstreamOptions {
@@ -96,16 +93,16 @@ export interface UpstreamOptions {
   readonly maxBodyBytes?: number;
   readonly connections?: number;
   readonly onCall?: (operation: string, outcome: string, seconds: number) => void;
-  readonly onAnswered?: (operation: string, by: AnsweredBy) => void;
-  /** For how long an answer is kept that says what it rests on; 0 = never (the default). */
-  readonly keepMs?: number;
-  /** Whether all news that anybody has heard were told by now; asked before a kept answer is given. */
-  readonly hearNews?: () => Promise<boolean>;
-  /** Tells others who keep answers what a write has touched; settles when they will know. */
-  readonly onWritten?: (touched: Touched) => Promise<void>;
-  /** Told of each read that a kept answer would have answered: none was there, or news were not heard. */
+  readonly onShared?: (operation: string, how: Shared) => void;
+  /** Where answers are shared; a cache of its own that stores nothing where left out. */
+  readonly cache?: SharedCache;
+  /** Whether all news that anybody has received have reached the cache by now; asked before a cached answer is given. */
+  readonly catchUp?: () => Promise<boolean>;
+  /** Reports to others with a cache what a write has touched; settles when they will know. */
+  readonly onWritten?: (touched: Invalidation) => Promise<void>;
+  /** Told of each read that a cached answer would have answered: there was none, or news are not received. */
   readonly onMissed?: (why: 'miss' | 'unheard') => void;
-  /** Told of each kept answer that is given up before its time. */
+  /** Told of each cached answer that is dropped before it has expired. */
   readonly onDropped?: (why: 'changed' | 'full') => void;
   /** Reads with equal keys share an answer; `toKey` where left out. */
   readonly readKey?: typeof toKey | undefined;
@@ -118,14 +115,13 @@ export function createUpstream(options: UpstreamOptions): Upstream {
   const base = new URL(url);
   const pool = new Pool(base.origin, { connections: options.connections ?? 64, pipelining: 1 });
   const {
-    keepMs = 0,
+    cache = new SharedCache({ ttlMs: 0 }),
     onDropped,
     onMissed,
-    hearNews = async () => true,
+    catchUp = async () => true,
     onWritten = async () => {},
     readKey = toKey,
   } = options;
-  const coalescer = createCoalescer({ keepMs, ...(onDropped === undefined ? {} : { onDropped }) });
 
   const choosePath = createPathChoice();
 
@@ -166,29 +162,35 @@ export function createUpstream(options: UpstreamOptions): Upstream {
     );
   };
 
-  /** While news are not heard nothing that follows them is kept, and nothing kept is given. */
+  /** While news are not received, nothing that follows them is stored, and nothing stored is given. */
   const share = async (call: UpstreamCall, asked: ReadOptions) => {
-    const { takesKept = false, followsNews = true } = asked;
-    const looks = keepMs > 0 && takesKept;
-    const isHeard = !(looks && followsNews) || (await hearNews());
-    return await coalescer.share(readKey(call, asked.rights), {
-      read: (left) => {
-        if (looks) onMissed?.(isHeard ? 'miss' : 'unheard');
-        return readOnce(call, left);
-      },
-      signal: asked.signal,
-      takesKept: looks && isHeard,
-      restsOn: isHeard ? asked.restsOn : undefined,
-      onStanding: asked.onStanding,
-      onAnswered: (by) => {
-        options.onAnswered?.(call.operation, by);
-        asked.onAnswered?.(by);
-      },
-    });
+    const { followsNews = true, signal } = asked;
+    const looks = cache.isStoring && asked.since === undefined && asked.tags !== undefined;
+    const isCaughtUp = !(looks && followsNews) || (await catchUp());
+    try {
+      const entry = await cache.get(readKey(call, asked.rights), {
+        load: async (load) => {
+          if (looks) onMissed?.(isCaughtUp ? 'miss' : 'unheard');
+          const { json, bytes } = await readOnce(call, load.signal);
+          return { value: json, size: bytes, tags: isCaughtUp ? readTags(asked, json) : null };
+        },
+        since: isCaughtUp ? asked.since : cache.now(),
+        signal,
+        onShared: (how) => {
+          options.onShared?.(call.operation, how);
+          asked.onShared?.(how);
+        },
+        onDropped,
+      });
+      asked.onEntry?.(entry);
+      return entry.value;
+    } catch (error) {
+      throw signal?.aborted ? describeEnd(signal) : error;
+    }
   };
   const write = async (call: UpstreamCall, touches: WriteOptions['touches']) => {
     let touched = touches(undefined);
-    coalescer.change(touched);
+    cache.invalidate(touched);
     try {
       const { json } = await measured(call, () => attempt(call, { ms: deadlineMs, left: null }));
       touched = touches({ json });
@@ -198,7 +200,7 @@ export function createUpstream(options: UpstreamOptions): Upstream {
       if (!isGatewayError(error, 'UPSTREAM_REJECTED')) touched = 'everything';
       throw error;
     } finally {
-      coalescer.change(touched);
+      cache.invalidate(touched);
       await onWritten(touched);
     }
   };
@@ -222,11 +224,19 @@ export function createUpstream(options: UpstreamOptions): Upstream {
         }),
       );
     },
-    begin: coalescer.begin,
-    change: coalescer.change,
-    changes: coalescer.changes,
+    now: () => cache.now(),
     close: () => closeWithin(pool, closeMs),
   };
+}
+
+/** What is not there (404) is not stored, nor what cannot be read. */
+function readTags({ tags }: ReadOptions, json: unknown): readonly string[] | null {
+  if (typeof json !== 'object' || json === null) return null;
+  try {
+    return tags?.(json) ?? null;
+  } catch {
+    return null;
+  }
 }
 
 /** Lets calls under way end; those that take longer are cut, so that the process can end in time. */

@@ -1,6 +1,11 @@
 import { isGatewayError } from '../errors.ts';
 import type { UpstreamCall } from './client.ts';
-import type { Fetched } from './shelf.ts';
+
+/** The service's answer as read from its JSON, and how long that was. */
+export interface Fetched {
+  readonly json: unknown;
+  readonly bytes: number;
+}
 
 type Ask = (call: UpstreamCall) => Promise<Fetched>;
 

@@ -1,25 +1,29 @@
 import type { Rights } from '../auth/rights.ts';
+import type { Invalidation } from '../cache/shared-cache.ts';
 import type { ReadOne, ReadPage, Write } from './calls.ts';
-import { restsOn, type Touched, touchedBy } from './change.ts';
+import { tagsOf, touchedBy } from './change.ts';
 import type { Page } from './service.ts';
 
-/** What the answer to a read of one thing rests on. What is not there for the caller is not kept. */
-export function restsOnOne<T>({ keeping, owner, about }: ReadOne<T>, thing: T, rights: Rights) {
+/** The tags of the answer to a read of one thing; null where it is not the caller's, because that is not cached. */
+export function tagsOfOne<T>({ keeping, owner, about }: ReadOne<T>, thing: T, rights: Rights) {
   if (keeping === undefined) return null;
-  if (owner === 'anyone') return restsOn(keeping, [], about);
+  if (owner === 'anyone') return tagsOf(keeping, [], about);
   const subject = owner(thing);
-  return rights.owns(subject) ? restsOn(keeping, [subject], about) : null;
+  return rights.owns(subject) ? tagsOf(keeping, [subject], about) : null;
 }
 
-/** The same of a page; of all its rows, the caller's or not. */
-export function restsOnPage<Row>({ keeping, owner, about }: ReadPage<Row>, page: Page<Row>) {
+/** The tags of a page: of all its rows, the caller's or not. */
+export function tagsOfPage<Row>({ keeping, owner, about }: ReadPage<Row>, page: Page<Row>) {
   if (keeping === undefined) return null;
   const rows = page.rows.filter((row) => row !== null);
-  return restsOn(keeping, owner === 'anyone' ? [] : rows.map(owner), about ?? null);
+  return tagsOf(keeping, owner === 'anyone' ? [] : rows.map(owner), about ?? null);
 }
 
 /** What a write is about, and what its answer is of. */
-export function touchedByWrite<T>(write: Write<T>, answer: { readonly json: unknown } | undefined): Touched {
+export function touchedByWrite<T>(
+  write: Write<T>,
+  answer: { readonly json: unknown } | undefined,
+): Invalidation {
   const subjects = [write.about];
   try {
     if (answer?.json !== undefined && write.owner !== 'anyone')

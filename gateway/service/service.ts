@@ -5,7 +5,7 @@ import type { Guarded, Keepable, ReadFile, ReadOne, ReadPage, Write } from './ca
 import type { ReadOptions } from './client.ts';
 import type { UpstreamFile } from './file.ts';
 import { isOf, mayBeDone } from './outcome.ts';
-import { restsOnOne, restsOnPage, touchedByWrite } from './resting.ts';
+import { tagsOfOne, tagsOfPage, touchedByWrite } from './resting.ts';
 import type { Asked } from './trace.ts';
 import { type OnUnreadable, readNoting } from './unreadable.ts';
 
@@ -20,8 +20,8 @@ export interface Page<Row> {
   readonly from: number | null;
   /** Whether rows came that lie beyond the bound that was asked for: the service knows no such bound. */
   readonly ignoresBound?: boolean;
-  /** Whether it was kept of an earlier read: it may be shown, and nobody may act on it. */
-  readonly isKept?: boolean;
+  /** Whether it was read before this operation began: it may be shown, and nobody may act on it. */
+  readonly isEarlier?: boolean;
 }
 
 /**
@@ -40,10 +40,12 @@ export interface Service {
    */
   readonly write: <T>(write: Write<T>) => Promise<T | null>;
   /**
-   * The same service for whoever only shows what it reads: an answer may have been kept of an earlier read
-   * (`ReadOne.keeping`). Whoever acts on what it reads, or reads more by it, uses the service itself.
+   * The same service for whoever only shows what it reads: an answer may come from the cache (`ReadOne.keeping`). Whoever
+   * acts on what it reads, or reads more by it, uses the service itself: its reads begin after the operation did.
    */
   readonly forShowing: Service;
+  /** What was read until now is earlier than this operation: a stream calls it before each event. */
+  readonly beginAnew: () => void;
   /** What the caller may see and do. */
   readonly rights: Rights;
   /** Where this service has a path of the specification. */
@@ -70,27 +72,31 @@ export const emptyPage: Page<never> = { rows: [], total: 0, pages: 0, nextCursor
  * down without saying who owns its answer.
  */
 export function bindService(upstream: Asked, options: ServiceOptions): Service {
-  return new BoundService(upstream, options, false);
+  return new BoundService(upstream, { ...options, operation: { beganAt: upstream.now() } }, false);
+}
+
+interface BoundOptions extends ServiceOptions {
+  /** Shared with the service for showing. */
+  readonly operation: { beganAt: number };
 }
 
 /** A class, so that its methods are shared: each operation has one, and one more for showing. */
 class BoundService implements Service {
   readonly rights: Rights;
   readonly #upstream: Asked;
-  readonly #options: ServiceOptions;
-  /** Whether answers that were kept will do. */
-  readonly #takesKept: boolean;
+  readonly #options: BoundOptions;
+  readonly #isForShowing: boolean;
   #forShowing: Service | null = null;
 
-  constructor(upstream: Asked, options: ServiceOptions, takesKept: boolean) {
+  constructor(upstream: Asked, options: BoundOptions, isForShowing: boolean) {
     this.rights = options.rights;
     this.#upstream = upstream;
     this.#options = options;
-    this.#takesKept = takesKept;
+    this.#isForShowing = isForShowing;
   }
 
   get forShowing(): Service {
-    if (this.#takesKept) return this;
+    if (this.#isForShowing) return this;
     this.#forShowing ??= new BoundService(this.#upstream, this.#options, true);
     return this.#forShowing;
   }
@@ -99,12 +105,16 @@ class BoundService implements Service {
     return this.#options.paths?.[path] ?? path;
   }
 
+  beginAnew(): void {
+    this.#options.operation.beganAt = this.#upstream.now();
+  }
+
   async readOne<T>(read: ReadOne<T>): Promise<T | null> {
     const account = openAccount(this.rights.onAccess, 'read', read);
     if (!this.#mayAsk(read, account)) return null;
     try {
-      const restsOn = (answer: unknown) => restsOnOne(read, this.#read(read, answer), this.rights);
-      const json = await this.#ask(read, { restsOn });
+      const tags = (answer: unknown) => tagsOfOne(read, this.#read(read, answer), this.rights);
+      const json = await this.#ask(read, { tags });
       if (json === undefined) return account.tellMissing();
       const thing = this.#read(read, json);
       const subject = this.#subjectOf(read.owner, thing);
@@ -120,17 +130,17 @@ class BoundService implements Service {
     const account = openAccount(this.rights.onAccess, 'read', read);
     if (!this.#mayAsk(read, account)) return emptyPage;
     try {
-      let isKept = false;
+      let isEarlier = false;
       const json = await this.#ask(read, {
-        restsOn: (answer) => restsOnPage(read, this.#read(read, answer)),
-        onAnswered: (by) => {
-          isKept = by === 'kept';
+        tags: (answer) => tagsOfPage(read, this.#read(read, answer)),
+        onEntry: ({ beganAt }) => {
+          isEarlier = beganAt < this.#options.operation.beganAt;
         },
       });
       if (json === undefined) return account.tellMissing() ?? emptyPageOf(read);
       if (read.about) account.tell('ok');
       const own = this.#keepOwn(read, this.#read(read, json), account);
-      return isKept ? { ...own, isKept } : own;
+      return isEarlier ? { ...own, isEarlier } : own;
     } catch (error) {
       throw account.tellFailed(error);
     }
@@ -187,16 +197,16 @@ class BoundService implements Service {
     return subject;
   }
 
-  #ask(read: Keepable, { restsOn, onAnswered }: Partial<ReadOptions>): Promise<unknown> {
+  #ask(read: Keepable, { tags, onEntry }: Pick<ReadOptions, 'tags' | 'onEntry'>): Promise<unknown> {
     const { keeping } = read;
     const isForAll = keeping === 'for-a-time';
     return this.#upstream.read(read, {
       rights: isForAll ? 'anyone' : this.rights.key,
       signal: this.#options.signal,
-      takesKept: this.#takesKept && keeping !== undefined,
+      since: this.#isForShowing ? undefined : this.#options.operation.beganAt,
       followsNews: !isForAll,
-      restsOn: keeping === undefined ? undefined : restsOn,
-      onAnswered: keeping === undefined ? undefined : onAnswered,
+      tags: keeping === undefined ? undefined : tags,
+      onEntry,
     });
   }
 

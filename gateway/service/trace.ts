@@ -1,23 +1,21 @@
-import { type Basis, keepApartOnUse } from './basis.ts';
 import type { ReadOptions, Upstream, UpstreamCall, WriteOptions } from './client.ts';
-import type { AnsweredBy } from './coalesce.ts';
+import type { Dependencies } from './dependencies.ts';
 import type { OpenOptions, UpstreamFile } from './file.ts';
-import type { Standing } from './shelf.ts';
 
 /** What one operation has asked of the service so far. */
 export interface UpstreamTotals {
   /** Calls made for it; a call that is tried again is one. */
   readonly calls: number;
-  /** Reads answered by an equal read of the same burst (coalesce.ts). */
+  /** Reads answered by an equal read in flight. */
   readonly shared: number;
-  /** Reads answered by what was kept of an earlier one (coalesce.ts). */
+  /** Reads answered from the cache. */
   readonly cached: number;
   /** Milliseconds during which it waited for at least one of them. */
   readonly ms: number;
 }
 
 /** What one operation asks of the service. */
-export type Asked = Pick<Upstream, 'read' | 'write' | 'open'>;
+export type Asked = Pick<Upstream, 'read' | 'write' | 'open' | 'now'>;
 
 export interface TracedUpstream {
   readonly upstream: Asked;
@@ -26,68 +24,66 @@ export interface TracedUpstream {
 
 /**
  * The service with a count of what is asked of it through here, for one operation.
- * @param basis notes each read; whatever else is used of the service makes the answer its operation's own
+ * @param dependencies notes each read; whatever else is used of the service isolates the answer of its operation
  */
-export function traceUpstream(upstream: Asked, basis: Basis | undefined): TracedUpstream {
-  const asking = new Asking(upstream, basis);
-  const totals = () => asking.totals();
-  if (basis === undefined) return { upstream: asking, totals };
-  return {
-    upstream: keepApartOnUse(asking, basis, { read: (call, options) => asking.read(call, options) }),
-    totals,
-  };
+export function traceUpstream(upstream: Asked, dependencies: Dependencies | undefined): TracedUpstream {
+  const asking = new Asking(upstream, dependencies);
+  return { upstream: asking, totals: () => asking.totals() };
 }
 
 /** A class, so that its methods are shared; a read is counted and noted in one layer. */
 class Asking implements Asked {
   readonly #upstream: Asked;
-  readonly #basis: Basis | undefined;
+  readonly #dependencies: Dependencies | undefined;
   #asked = 0;
   #shared = 0;
-  #kept = 0;
+  #cached = 0;
   #waiting = 0;
   #since = 0;
   #ms = 0;
 
-  constructor(upstream: Asked, basis: Basis | undefined) {
+  constructor(upstream: Asked, dependencies: Dependencies | undefined) {
     this.#upstream = upstream;
-    this.#basis = basis;
+    this.#dependencies = dependencies;
   }
 
   async read(call: UpstreamCall, options: ReadOptions): Promise<unknown> {
-    if (call.isSingleUse) this.#basis?.keepApart();
-    const endRead = this.#basis?.beginRead();
-    let standing: Standing | null = null;
+    if (call.isSingleUse) this.#dependencies?.isolate();
+    this.#dependencies?.beginRead();
     this.#begin();
     try {
-      const json = await this.#upstream.read(call, {
+      return await this.#upstream.read(call, {
         ...options,
-        onAnswered: (by) => {
-          this.#count(by);
-          options.onAnswered?.(by);
+        onShared: (how) => {
+          if (how === 'joined') this.#shared += 1;
+          else this.#cached += 1;
         },
-        onStanding: (shared) => {
-          standing = shared;
+        onEntry: (entry) => {
+          this.#dependencies?.endRead(entry);
+          options.onEntry?.(entry);
         },
       });
-      // One that fails never ends, whatever is made of its failure.
-      endRead?.(standing);
-      return json;
     } finally {
       this.#end();
     }
   }
 
   write(call: UpstreamCall, options?: WriteOptions): Promise<unknown> {
+    this.#dependencies?.isolate();
     return this.#time(this.#upstream.write(call, options));
   }
 
   open(call: UpstreamCall, options: OpenOptions): Promise<UpstreamFile | undefined> {
+    this.#dependencies?.isolate();
     return this.#time(this.#upstream.open(call, options));
   }
 
+  now(): number {
+    return this.#upstream.now();
+  }
+
   totals(): UpstreamTotals {
-    const [shared, cached] = [this.#shared, this.#kept];
+    const [shared, cached] = [this.#shared, this.#cached];
     return { calls: this.#asked - shared - cached, shared, cached, ms: Math.round(this.#ms) };
   }
 
@@ -109,10 +105,5 @@ class Asking implements Asked {
   #end(): void {
     this.#waiting -= 1;
     if (this.#waiting === 0) this.#ms += performance.now() - this.#since;
-  }
-
-  #count(by: AnsweredBy): void {
-    if (by === 'shared') this.#shared += 1;
-    else this.#kept += 1;
   }
 }

@@ -305,14 +305,11 @@ const team = { rights: new Rights({ kind: 'TEAM' }) };
 /** The service as it would be if every answer were this one; notes which operations were asked. */
 function answering(json: (operation: string) => unknown): Upstream {
   const answer = (call: { readonly operation: string }) => Promise.resolve(json(call.operation));
-  const end = () => {};
   return {
     read: answer,
     write: answer,
     open: () => Promise.resolve(undefined),
-    begin: () => end,
-    change: end,
-    changes: () => 0,
+    now: () => 0,
     close: () => Promise.resolve(),
   };
 }

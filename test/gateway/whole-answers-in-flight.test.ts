@@ -1,13 +1,14 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
+import { type Invalidation, SharedCache } from '../../gateway/cache/shared-cache.ts';
 import { giveWholeAnswers, type WholeAnswersOptions } from '../../gateway/execution/whole-answers.ts';
 import type { PlainAnswer, PlainAsking } from '../../gateway/http/direct-answer.ts';
 import { createMetrics } from '../../gateway/metrics.ts';
-import type { Basis } from '../../gateway/service/basis.ts';
+import type { Dependencies } from '../../gateway/service/dependencies.ts';
 
 /** One run of a query, answered by hand. */
 interface Run {
-  readonly basis: Basis;
+  readonly dependencies: Dependencies;
   readonly left: AbortSignal;
   readonly answer: (text: string) => void;
   readonly fail: () => void;
@@ -16,21 +17,21 @@ interface Run {
 /** Whole answers over runs that are answered by hand. */
 function openRuns(options: Partial<WholeAnswersOptions> = {}) {
   const runs: Run[] = [];
-  let changes = 0;
+  const cache = options.cache ?? new SharedCache({ ttlMs: 0 });
   const give = giveWholeAnswers(
     {
-      ...{ keepMs: 0, hearNews: async () => true, changes: () => changes },
-      ...{ beginOperation: () => () => {}, metrics: createMetrics(), charge: () => {}, ...options },
+      ...{ cache, catchUp: async () => true },
+      ...{ metrics: createMetrics(), charge: () => {}, ...options },
     },
-    async ({ basis, left }) => {
+    async ({ dependencies, left }) => {
       const { promise, resolve, reject } = Promise.withResolvers<PlainAnswer>();
-      if (basis === undefined) throw new Error('Nothing notes what this answer rests on.');
+      if (dependencies === undefined) throw new Error('Nothing notes what this answer depends on.');
       runs.push({
-        ...{ basis, left },
+        ...{ dependencies, left },
         answer: (text) => resolve({ status: 200, headers: [], body: Buffer.from(text) }),
         fail: () => reject(new Error('failed')),
       });
-      basis.beginQuery();
+      dependencies.isQuery = true;
       return await promise;
     },
   );
@@ -47,9 +48,7 @@ function openRuns(options: Partial<WholeAnswersOptions> = {}) {
   return {
     runs,
     ask,
-    change: () => {
-      changes += 1;
-    },
+    invalidate: (invalidation: Invalidation) => cache.invalidate(invalidation),
   };
 }
 
@@ -84,11 +83,10 @@ test('one after the other they are run twice where nothing is kept', async () =>
   expect(await second).toBe('two');
 });
 
-test('those least recently asked for make room for others', async () => {
-  const queries = openRuns({ keepMs: 10_000, bounds: { answers: 2, bytes: 100_000 } });
+test('those least recently used make room for others', async () => {
+  const queries = openRuns({ cache: new SharedCache({ ttlMs: 10_000, maxBytes: 2500 }) });
   const run = async (body: string) => {
     const answer = queries.ask(undefined, body);
-    queries.runs.at(-1)?.basis.endWell();
     queries.runs.at(-1)?.answer(body);
     await answer;
   };
@@ -101,11 +99,13 @@ test('those least recently asked for make room for others', async () => {
 });
 
 test.each([
-  ['something was told to have changed since it began', {}, 'change'],
-  ['news are not heard', { hearNews: async () => false }, null],
-] as const)('one under way is not joined when %s', async (_name, options, change) => {
+  ['anything was invalidated since it began', {}, ['something']],
+  ['news are not received', { catchUp: async () => false }, []],
+] as const)('one under way is not joined when %s', async (_name, options, invalidated) => {
   const queries = openRuns(options);
-  const { first, second } = await askTwice(queries, () => change && queries[change]());
+  const { first, second } = await askTwice(queries, () => {
+    for (const tag of invalidated) queries.invalidate([tag]);
+  });
   queries.runs[0]?.answer('older');
   queries.runs[1]?.answer('newer');
   expect(await Promise.all([first, second])).toEqual(['older', 'newer']);
@@ -113,8 +113,8 @@ test.each([
 
 test('one under way is not joined when another gateway knows of a change that is told only now', async () => {
   const queries = openRuns({
-    hearNews: async () => {
-      queries.change();
+    catchUp: async () => {
+      queries.invalidate(['something']);
       return true;
     },
   });
@@ -124,23 +124,10 @@ test('one under way is not joined when another gateway knows of a change that is
   expect(await Promise.all([first, second])).toEqual(['older', 'newer']);
 });
 
-test('one that has been under way for a second is not joined', async () => {
-  vi.useFakeTimers({ toFake: ['performance'] });
-  try {
-    const queries = openRuns();
-    const { first, second } = await askTwice(queries, () => vi.advanceTimersByTime(1000));
-    queries.runs[0]?.answer('older');
-    queries.runs[1]?.answer('newer');
-    expect(await Promise.all([first, second])).toEqual(['older', 'newer']);
-  } finally {
-    vi.useRealTimers();
-  }
-});
-
 test('those who joined ask for themselves as soon as the answer is known to be for one alone', async () => {
   const queries = openRuns();
   const { first, second } = await askTwice(queries);
-  queries.runs[0]?.basis.keepApart();
+  queries.runs[0]?.dependencies.isolate();
   await nextTurn();
   queries.runs[1]?.answer('two');
   expect(await second).toBe('two');
@@ -162,17 +149,18 @@ test('those who joined one that fails ask for themselves', async () => {
 test('whoever leaves takes the answer from nobody, and the last one who leaves ends the run', async () => {
   const queries = openRuns();
   const [leader, joiner, late] = [new AbortController(), new AbortController(), new AbortController()];
-  void queries.ask(leader.signal);
-  void queries.ask(joiner.signal);
+  const askUntil = ({ signal }: AbortController) => queries.ask(signal).catch((reason: unknown) => reason);
+  const left = [askUntil(leader), askUntil(joiner)];
   await nextTurn();
   leader.abort('left');
   expect(queries.runs[0]?.left.aborted).toBe(false);
-  void queries.ask(late.signal);
+  left.push(askUntil(late));
   await nextTurn();
   joiner.abort('left');
   expect(queries.runs[0]?.left.aborted).toBe(false);
   late.abort('left');
   expect(queries.runs[0]?.left.reason).toBe('left');
+  expect(await Promise.all(left)).toEqual(['left', 'left', 'left']);
 
   const next = queries.ask();
   await nextTurn();

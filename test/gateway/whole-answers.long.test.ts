@@ -5,31 +5,26 @@ import { findKept, memory, queriesForOne } from '../support/whole-answers.ts';
 
 test.each([
   {
-    name: 'takes whatever it was not told of for harmless',
+    name: 'isolates no answer',
     changes: [
       {
-        file: 'gateway/service/basis.ts',
-        from: 'basis.keepApart();\n      const member',
-        to: 'const member',
-      },
-      {
-        file: 'gateway/service/basis.ts',
-        from: '      basis.keepApart();\n      return typeof target',
-        to: 'return typeof target',
+        file: 'gateway/service/dependencies.ts',
+        from: '    this.forbidStoring();\n    this.#onIsolated();',
+        to: 'void this.#onIsolated;',
       },
     ],
     found: ['which team it is, once it is known', 'what the log holds'],
   },
   {
-    name: 'does not look whether its reads still stand',
+    name: 'does not look whether its reads are stored',
     changes: [
       {
-        file: 'gateway/execution/whole-answers.ts',
-        from: 'every(({ stands }) => stands)',
-        to: 'every(() => true)',
+        file: 'gateway/service/dependencies.ts',
+        from: 'if (tags === null) this.forbidStoring();',
+        to: '',
       },
     ],
-    found: ['an order that is not there', 'a lab report of which nothing was heard'],
+    found: ['results, of which no event tells', 'an order that is not there'],
   },
 ])('a gateway that $name is found out', async ({ found, ...mutant }) => {
   using planted = plantMutant(mutant);

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { SharedCache } from '../../../gateway/cache/shared-cache.ts';
 import { createUpstream, type UpstreamCall } from '../../../gateway/service/client.ts';
 import {
   type Answer,
@@ -149,11 +150,9 @@ describe('a read is tried again', () => {
 
 test('404 is the answer that there is none, shared like any other', async () => {
   await using open = await openUpstream([json({ detail: 'no' }, 404)]);
-  const end = open.upstream.begin();
 
-  const answers = [await open.upstream.read(list, rights), await open.upstream.read(list, rights)];
+  const answers = await Promise.all([open.upstream.read(list, rights), open.upstream.read(list, rights)]);
 
-  end();
   expect(answers).toEqual([undefined, undefined]);
   expect(open.service.seen).toHaveLength(1);
 });
@@ -308,8 +307,8 @@ describe('a client that leaves', () => {
 describe('sharing through the client', () => {
   test('makes one call of equal reads at once, and one per rights', async () => {
     const shared: string[] = [];
-    const onAnswered = (operation: string, by: string) => shared.push(`${operation} ${by}`);
-    await using open = await openUpstream([json({ orders: [] })], { onAnswered });
+    const onShared = (operation: string, how: string) => shared.push(`${operation} ${how}`);
+    await using open = await openUpstream([json({ orders: [] })], { onShared });
     const { upstream } = open;
 
     await Promise.all([
@@ -320,17 +319,18 @@ describe('sharing through the client', () => {
     ]);
 
     expect([...open.service.calls()].sort()).toEqual(['GET /orders', 'GET /orders', 'GET /orders?page=2']);
-    expect(shared).toEqual(['order.list shared']);
+    expect(shared).toEqual(['order.list joined']);
   });
 
   test('ends with a write: a read behind it asks again', async () => {
-    await using open = await openUpstream([json({})]);
-    const end = open.upstream.begin();
+    const cache = new SharedCache({ ttlMs: 60_000 });
+    await using open = await openUpstream([json({})], { cache });
+    const read = () => open.upstream.read(list, { ...rights, tags: () => ['orders'] });
 
-    await open.upstream.read(list, rights);
+    await read();
+    await read();
     await open.upstream.write(create);
-    await open.upstream.read(list, rights);
-    end();
+    await read();
 
     expect(open.service.calls()).toEqual(['GET /orders', 'POST /v3/order/testkit', 'GET /orders']);
   });

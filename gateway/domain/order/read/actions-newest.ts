@@ -1,6 +1,6 @@
 import { isGatewayError } from '../../../errors.ts';
 import { readPayload } from '../../../events/follow.ts';
-import type { Latest, StoredEvent } from '../../../events/log.ts';
+import type { Latest } from '../../../events/log.ts';
 import type { GraphContext } from '../../../graph/context.ts';
 import type { Page } from '../../../service/service.ts';
 import { type CurrentOrder, readNewestOrder } from './rest.ts';
@@ -51,7 +51,7 @@ export async function findUnlisted(
   const changed = await context.events.changedSince(userId, new Date(Date.now() - aheadMs));
   const unlisted = changed.filter((orderId) => !known.has(orderId));
   const told = unlisted.map(async (orderId) => {
-    const latest = await context.events.latest(orderId);
+    const latest = await context.versions.latest(orderId);
     return latest === null ? null : await readTold(context, orderId, latest);
   });
   return (await Promise.all(told)).flatMap((order) =>
@@ -60,8 +60,8 @@ export async function findUnlisted(
 }
 
 /** What the log has heard of the order behind the version that was shown; null where it has heard nothing. */
-function findNewer({ events }: GraphContext, order: CurrentOrder): Promise<Latest | null> {
-  return events
+function findNewer({ versions }: GraphContext, order: CurrentOrder): Promise<Latest | null> {
+  return versions
     .latest(order.id.toLowerCase())
     .then((latest) => (latest !== null && latest.version > versionOf(order) ? latest : null), withoutLog);
 }
@@ -84,19 +84,12 @@ function withoutLog(error: unknown): null {
 
 /** The newest message on the order, null when it is so old that the service is to be believed. */
 async function readTold(
-  context: GraphContext,
+  { versions }: GraphContext,
   orderId: string,
-  { position }: Latest,
+  latest: Latest,
 ): Promise<CurrentOrder | null> {
-  const scope = { subject: orderId.toLowerCase(), changesOnly: true };
-  const batch = await context.events.read(scope, position - 1, 1);
-  const event = batch.kind === 'events' ? batch.events[0] : undefined;
-  if (event?.position !== position || !isRecent(event)) return null;
-  return readNewestOrder(readPayload(event.body));
-}
-
-function isRecent({ receivedAt }: StoredEvent): boolean {
-  return receivedAt.getTime() >= Date.now() - aheadMs;
+  const event = await versions.readLatest(orderId.toLowerCase(), latest, aheadMs);
+  return event === null ? null : readNewestOrder(readPayload(event.body));
 }
 
 function isOwn({ service }: GraphContext, order: CurrentOrder): boolean {

@@ -44,7 +44,7 @@ const ordersById: LoaderKind<string, CurrentOrder | null> = {
   batch: getOrders,
 };
 
-/** The same for showing them, from what was kept of earlier reads where there is that. */
+/** The same for showing them, from the cache where they are in it. */
 const shownOrdersById: LoaderKind<string, CurrentOrder | null> = {
   keyOf: (id) => id.toLowerCase(),
   batch: (service, ids) => getOrders(service.forShowing, ids),
@@ -65,9 +65,9 @@ export async function loadShownOrder(context: GraphContext, id: string): Promise
   return order === null ? null : await newestOf(context, order);
 }
 
-/** Saves this operation the reads of orders that it has listed; by one that was kept, of those to be shown only. */
-export function keepLoaded(context: GraphContext, { rows, isKept = false }: Page<CurrentOrder>): void {
-  for (const kind of isKept ? [shownOrdersById] : [ordersById, shownOrdersById]) {
+/** Saves this operation the reads of orders that it has listed; a list that was read before it began, those of orders to be shown only. */
+export function keepLoaded(context: GraphContext, { rows, isEarlier = false }: Page<CurrentOrder>): void {
+  for (const kind of isEarlier ? [shownOrdersById] : [ordersById, shownOrdersById]) {
     const loader = context.loaders.of(kind);
     for (const order of rows) if (order !== null) loader.prime(order.id, order);
   }

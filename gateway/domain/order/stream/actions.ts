@@ -129,6 +129,7 @@ async function* generate(
     })) {
       if (item.kind === 'gap') {
         context.onResync(item.reason);
+        context.loaders.clear();
         next = await takeSnapshot(context, followed, 'RESYNC');
         break;
       }

@@ -1,8 +1,8 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { restsOn, touchedBy } from '../../../gateway/service/change.ts';
-import { createCoalescer } from '../../../gateway/service/coalesce.ts';
+import { SharedCache } from '../../../gateway/cache/shared-cache.ts';
+import { tagsOf, touchedBy } from '../../../gateway/service/change.ts';
 
 const users = ['A', 'B'] as const;
 const orderIds = ['x', 'y', 'z'] as const;
@@ -33,9 +33,9 @@ function pick(world: World, fits: (order: Order, id: string) => boolean): View {
   return new Map([...world].filter(([id, order]) => fits(order, id)));
 }
 
-function namesOf(key: Key, view: View): readonly string[] | null {
+function toTags(key: Key, view: View): readonly string[] | null {
   const shown = [...view].map(([orderId, { userId }]) => ({ userId, orderId }));
-  return key === 'order x' && shown.length === 0 ? null : restsOn('until-news-of-order', shown, abouts[key]);
+  return key === 'order x' && shown.length === 0 ? null : tagsOf('until-news-of-order', shown, abouts[key]);
 }
 
 /** What may happen, in any order: news come late and out of order, answers as the service computed them long before. */
@@ -67,7 +67,7 @@ const step = fc.oneof(
 
 interface Call {
   readonly key: Key;
-  readonly settle: PromiseWithResolvers<unknown>;
+  readonly settle: PromiseWithResolvers<View>;
   /** How many changes the service had seen when it computed the answer. */
   computedAt: number | null;
   isAnswered: boolean;
@@ -76,7 +76,7 @@ interface Call {
 test('no answer is older than what was told before it was asked for, in any order of changes, news, writes and slow answers', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 10, maxLength: 60, size: 'max' }), async (steps) => {
-      const coalescer = createCoalescer({ keepMs: 60_000 });
+      const cache = new SharedCache({ ttlMs: 60_000 });
       const history: World[] = [new Map()];
       const changes: { readonly orderId: string; readonly userId: string }[] = [];
       const untold: number[] = [];
@@ -88,7 +88,7 @@ test('no answer is older than what was told before it was asked for, in any orde
         const changed = changes[change - 1];
         if (changed === undefined) return;
         told.add(change);
-        coalescer.change(touchedBy({ ...changed, by }));
+        cache.invalidate(touchedBy({ ...changed, by }));
       };
       const compute = (call: Call | undefined) => {
         if (call !== undefined) call.computedAt ??= history.length - 1;
@@ -111,10 +111,8 @@ test('no answer is older than what was told before it was asked for, in any orde
         if (event.kind === 'ask') {
           const { key } = event;
           const toldBefore = [...told];
-          const asked = coalescer.share(key, {
-            takesKept: true,
-            restsOn: (json) => namesOf(key, json as View),
-            read: async () => {
+          const asked = cache.get<View>(key, {
+            load: async () => {
               const call: Call = {
                 key,
                 settle: Promise.withResolvers(),
@@ -122,10 +120,11 @@ test('no answer is older than what was told before it was asked for, in any orde
                 isAnswered: false,
               };
               calls.push(call);
-              return { json: await call.settle.promise, bytes: 1 };
+              const view = await call.settle.promise;
+              return { value: view, size: 1, tags: toTags(key, view) };
             },
           });
-          checks.push(asked.then((view) => check(key, view as View, toldBefore)));
+          checks.push(asked.then(({ value }) => check(key, value, toldBefore)));
         } else if (event.kind === 'change') {
           const { orderId, userId } = event;
           const version = history.length;

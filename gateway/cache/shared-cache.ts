@@ -1,0 +1,288 @@
+import { LRUCache } from 'lru-cache';
+
+/** What has changed: all that depends on one of these tags, or `everything` that depends on any. */
+export type Invalidation = readonly string[] | 'everything';
+
+/** What a load brings. */
+export interface Loaded<Value> {
+  readonly value: Value;
+  /** Of the value, in bytes. */
+  readonly size: number;
+  /** What the value depends on; null = it is given to those who wait for it, and not stored. */
+  readonly tags: readonly string[] | null;
+  /** When the first of the things expires that it was made of, in the time of `performance.now()`. */
+  readonly expiresAt?: number;
+}
+
+/** A value that equal requests share. */
+export interface Entry<Value> {
+  readonly value: Value;
+  /** Null where it is not stored. */
+  readonly tags: readonly string[] | null;
+  readonly expiresAt: number;
+  /** When its load began, in the time of `SharedCache.now()`. */
+  readonly beganAt: number;
+}
+
+/** How a request was answered without a load of its own. */
+export type Shared = 'joined' | 'cached';
+
+export interface Wanted<Value> {
+  /** Called at once where no entry and no load in flight will do. Requests with equal keys load the same kind of value. */
+  readonly load: (load: LoadControl) => Promise<Loaded<Value>>;
+  /** Only a load that began after this time (`SharedCache.now()`) will do; any, where left out. */
+  readonly since?: number | undefined;
+  /** Ends the wait with its reason. When all who wait for a load have left, the load is aborted. */
+  readonly signal?: AbortSignal | undefined;
+  readonly onShared?: ((how: Shared) => void) | undefined;
+  /** Told when the stored entry is dropped before it has expired. */
+  readonly onDropped?: ((why: 'changed' | 'full') => void) | undefined;
+}
+
+export interface LoadControl {
+  /** Aborts when nobody waits for the load any more. */
+  readonly signal: AbortSignal;
+  /** The value turns out to be for the first who asked alone: those who joined load for themselves. */
+  readonly detach: () => void;
+}
+
+export interface SharedCacheOptions {
+  /** For how long an entry is given; 0 = only loads in flight are joined. */
+  readonly ttlMs: number;
+  /** Of all entries together, with what they take besides their values. */
+  readonly maxBytes?: number;
+}
+
+interface Stored extends Entry<unknown> {
+  readonly key: string;
+  readonly tags: readonly string[];
+  readonly onDropped: Wanted<unknown>['onDropped'];
+}
+
+/** A byte of JSON takes some five in memory, parsed and read. */
+const defaultMaxBytes = 64 * 1024 * 1024;
+/** What an entry takes besides its value, and what each of its tags adds. */
+const bytesOf = { entry: 1000, tag: 100 } as const;
+/** Entries expire at so many moments of a TTL. What is made of 21 reads is then made anew once, and not for each of them. */
+const momentsPerTtl = 40;
+
+/**
+ * Values that equal requests share: reads of the service and whole answers. Equal loads in flight are joined (single
+ * flight); what was loaded is stored for its TTL, least recently used first out. `invalidate` drops every entry with a touched
+ * tag; a load that began before it is neither joined nor stored after it, however late its value comes. Failures are never stored.
+ */
+export class SharedCache {
+  readonly #ttlMs: number;
+  readonly #entries: LRUCache<string, Stored>;
+  readonly #byTag = new Map<string, Set<Stored>>();
+  readonly #loads = new Map<string, Load<unknown>>();
+  #time = 0;
+  #purge: NodeJS.Timeout | null = null;
+
+  constructor({ ttlMs, maxBytes = defaultMaxBytes }: SharedCacheOptions) {
+    this.#ttlMs = ttlMs;
+    this.#entries = new LRUCache({
+      maxSize: maxBytes,
+      dispose: (entry, _key, reason) => {
+        this.#removeFromTags(entry);
+        if (reason === 'evict') entry.onDropped?.('full');
+      },
+    });
+  }
+
+  /** Whether it stores anything, or joins loads in flight only. */
+  get isStoring(): boolean {
+    return this.#ttlMs > 0;
+  }
+
+  /** A moment for `since`: greater than those of all loads that have begun, and less than those of all that will. */
+  now(): number {
+    this.#time += 1;
+    return this.#time;
+  }
+
+  /** Whether there is an entry or a load in flight under this key. */
+  has(key: string): boolean {
+    return this.#entries.has(key) || this.#loads.has(key);
+  }
+
+  /** The entry under this key, or the value of an equal load in flight, or of a load of its own. */
+  async get<Value>(key: string, wanted: Wanted<Value>): Promise<Entry<Value>> {
+    const { since = 0, signal } = wanted;
+    signal?.throwIfAborted();
+    const entry = this.#find(key, since);
+    if (entry !== undefined) {
+      wanted.onShared?.('cached');
+      // Whoever names a key loads the same kind of value.
+      return entry as Entry<Value>;
+    }
+    const inFlight = this.#loads.get(key) as Load<Value> | undefined;
+    if (inFlight?.isJoinable(since)) {
+      wanted.onShared?.('joined');
+      const joined = await inFlight.join(signal);
+      if (joined !== null) return joined;
+    }
+    return await this.#start(key, wanted).wait(signal);
+  }
+
+  /** From now on nothing is given that was loaded before and depends on this. */
+  invalidate(invalidation: Invalidation): void {
+    for (const load of this.#loads.values()) load.missed.push(invalidation);
+    for (const entry of this.#findTouched(invalidation)) {
+      if (this.#entries.delete(entry.key)) entry.onDropped?.('changed');
+    }
+  }
+
+  #find(key: string, since: number): Stored | undefined {
+    const entry = this.#entries.get(key);
+    if (entry === undefined || entry.beganAt <= since) return undefined;
+    if (entry.expiresAt > performance.now()) return entry;
+    this.#entries.delete(key);
+    return undefined;
+  }
+
+  #start<Value>(key: string, wanted: Wanted<Value>): Load<Value> {
+    const load = new Load<Value>(this.now());
+    this.#loads.set(key, load);
+    load.result = this.#run(key, load, wanted);
+    // It fails those who wait; when they have left, nobody.
+    load.result.catch(() => {});
+    return load;
+  }
+
+  async #run<Value>(key: string, load: Load<Value>, wanted: Wanted<Value>): Promise<Entry<Value>> {
+    const isCurrent = () => this.#loads.get(key) === load;
+    const detach = () => {
+      if (isCurrent()) this.#loads.delete(key);
+      load.detach();
+    };
+    try {
+      const loaded = await wanted.load({ signal: load.signal, detach });
+      const entry = this.#toEntry(load, loaded, isCurrent());
+      if (isCurrent()) this.#replace(key, entry, { size: loaded.size, onDropped: wanted.onDropped });
+      return entry;
+    } finally {
+      if (isCurrent()) this.#loads.delete(key);
+    }
+  }
+
+  #toEntry<Value>({ beganAt, missed }: Load<Value>, loaded: Loaded<Value>, isCurrent: boolean): Entry<Value> {
+    const { value, tags, expiresAt = Number.POSITIVE_INFINITY } = loaded;
+    const isStorable = isCurrent && tags !== null && !missed.some((each) => isTouched(tags, each));
+    return {
+      value,
+      tags: isStorable ? tags : null,
+      expiresAt: Math.min(expiresAt, this.#endOfTtl()),
+      beganAt,
+    };
+  }
+
+  #endOfTtl(): number {
+    const end = performance.now() + this.#ttlMs;
+    if (this.#ttlMs === 0) return end;
+    const step = this.#ttlMs / momentsPerTtl;
+    return Math.floor(end / step) * step;
+  }
+
+  /** What was stored under the key before is older, so it goes even where this is not stored. */
+  #replace(
+    key: string,
+    { value, tags, expiresAt, beganAt }: Entry<unknown>,
+    { size, onDropped }: Pick<Stored, 'onDropped'> & { readonly size: number },
+  ): void {
+    this.#entries.delete(key);
+    if (tags === null || expiresAt <= performance.now()) return;
+    const entry: Stored = { key, value, tags, expiresAt, beganAt, onDropped };
+    this.#entries.set(key, entry, { size: size + bytesOf.entry + tags.length * bytesOf.tag });
+    // One that is larger than the whole cache is not stored.
+    if (!this.#entries.has(key)) return;
+    for (const tag of tags) {
+      const tagged = this.#byTag.get(tag);
+      if (tagged === undefined) this.#byTag.set(tag, new Set([entry]));
+      else tagged.add(entry);
+    }
+    this.#purgeLater();
+  }
+
+  #removeFromTags(entry: Stored): void {
+    for (const tag of entry.tags) {
+      const tagged = this.#byTag.get(tag);
+      tagged?.delete(entry);
+      if (tagged?.size === 0) this.#byTag.delete(tag);
+    }
+  }
+
+  #findTouched(invalidation: Invalidation): ReadonlySet<Stored> {
+    const tags = invalidation === 'everything' ? [...this.#byTag.keys()] : invalidation;
+    return new Set(tags.flatMap((tag) => [...(this.#byTag.get(tag) ?? [])]));
+  }
+
+  /** Expired entries that nobody asks for do not stay: they may be health data. */
+  #purgeLater(): void {
+    this.#purge ??= setTimeout(() => {
+      this.#purge = null;
+      const now = performance.now();
+      for (const [key, { expiresAt }] of this.#entries.entries()) {
+        if (expiresAt <= now) this.#entries.delete(key);
+      }
+      if (this.#entries.size > 0) this.#purgeLater();
+    }, this.#ttlMs).unref();
+  }
+}
+
+/** A load in flight, and those who wait for it. */
+class Load<Value> {
+  readonly beganAt: number;
+  /** What was invalidated since it began: what its value depends on is known only at its end. */
+  readonly missed: Invalidation[] = [];
+  result: Promise<Entry<Value>> = new Promise(() => {});
+  readonly #abort = new AbortController();
+  /** Made when the first joins: most loads have one who waits. */
+  #detached: PromiseWithResolvers<null> | null = null;
+  #waiting = 0;
+
+  constructor(beganAt: number) {
+    this.beganAt = beganAt;
+  }
+
+  get signal(): AbortSignal {
+    return this.#abort.signal;
+  }
+
+  isJoinable(since: number): boolean {
+    return this.beganAt > since && this.missed.length === 0 && !this.signal.aborted;
+  }
+
+  /** Null where the value turns out to be for the first who asked alone. */
+  join(signal: AbortSignal | undefined): Promise<Entry<Value> | null> {
+    this.#detached ??= Promise.withResolvers();
+    return this.wait(signal, this.#detached.promise);
+  }
+
+  detach(): void {
+    this.#detached?.resolve(null);
+  }
+
+  async wait<End = never>(signal: AbortSignal | undefined, end?: Promise<End>): Promise<Entry<Value> | End> {
+    this.#waiting += 1;
+    const { promise: left, reject } = Promise.withResolvers<never>();
+    // Without a signal nobody leaves, so the load is not aborted.
+    const leave = () => {
+      this.#waiting -= 1;
+      if (this.#waiting === 0) this.#abort.abort(signal?.reason);
+      reject(signal?.reason);
+    };
+    signal?.addEventListener('abort', leave, { once: true });
+    try {
+      return await Promise.race(end === undefined ? [this.result, left] : [this.result, left, end]);
+    } finally {
+      if (signal !== undefined && !signal.aborted) this.#waiting -= 1;
+      signal?.removeEventListener('abort', leave);
+    }
+  }
+}
+
+function isTouched(tags: readonly string[], invalidation: Invalidation): boolean {
+  if (invalidation === 'everything') return tags.length > 0;
+  return invalidation.some((tag) => tags.includes(tag));
+}
