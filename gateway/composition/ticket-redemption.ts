@@ -1,4 +1,4 @@
-import { redeemLaunchTicket } from '../domain/portal/actions-launch-ticket.ts';
+import { redeemLaunchTicket } from '../domain/portal/actions.ts';
 import { fetchDocument } from '../domain/result/actions.ts';
 import type { DocumentsOptions } from '../http/pages/documents.ts';
 import type { LaunchOptions } from '../http/pages/launch.ts';

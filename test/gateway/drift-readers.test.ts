@@ -2,21 +2,19 @@ import { readdirSync, readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { Rights } from '../../gateway/auth/rights.ts';
+import * as visits from '../../gateway/domain/appointment/rest.ts';
 import {
   getAppointment,
   listCancellationReasons,
   readAppointment,
 } from '../../gateway/domain/appointment/rest.ts';
 import {
-  listCenterAvailability,
-  listPhlebotomyAvailability,
-} from '../../gateway/domain/appointment/rest-availability.ts';
-import {
   getAreaInfo,
+  listCenterAvailability,
   listCentersOfOrder,
+  listPhlebotomyAvailability,
   listServiceCenters,
 } from '../../gateway/domain/appointment/rest-places.ts';
-import * as visits from '../../gateway/domain/appointment/rest-write.ts';
 import * as health from '../../gateway/domain/health-data/rest.ts';
 import { listLabAccounts } from '../../gateway/domain/lab-account/rest.ts';
 import {
@@ -40,6 +38,7 @@ import {
 } from '../../gateway/domain/order/read/rest.ts';
 import { createPortalUrl } from '../../gateway/domain/portal/rest.ts';
 import { getResultMetadata, getResults, readCriticalResult } from '../../gateway/domain/result/rest.ts';
+import * as users from '../../gateway/domain/user/rest.ts';
 import { getUser, getUserByClientUserId, listUsers } from '../../gateway/domain/user/rest.ts';
 import {
   getHistoricalPulls,
@@ -47,7 +46,6 @@ import {
   listHistoricalPulls,
 } from '../../gateway/domain/user/rest-connections.ts';
 import { getDemographics, updateDemographics } from '../../gateway/domain/user/rest-demographics.ts';
-import * as users from '../../gateway/domain/user/rest-write.ts';
 import { isGatewayError } from '../../gateway/errors.ts';
 import { createUpstream, type Upstream } from '../../gateway/service/client.ts';
 import { bindService, type Service } from '../../gateway/service/service.ts';

@@ -243,7 +243,7 @@ test('nothing that a query shows goes by the clock or by chance, but what is lis
       'domain/order/update/actions-resend.ts',
       'domain/service-event/actions.ts',
       'domain/user/actions.ts',
-      'domain/user/actions-demographics-rules.ts',
+      'domain/user/actions-demographics.ts',
       // How old a message may be: asked of one that was read from the log, which makes the answer its operation's own.
       'domain/order/read/actions-newest.ts',
       // Which days are over: asked for slots, which are good for one, and by mutations.

@@ -1,6 +1,5 @@
 import { builder } from '../../graph/builder.ts';
-import type { Address } from './rest.ts';
-import { toCountry } from './rest-country.ts';
+import { type Address, toCountry } from './rest.ts';
 
 export const addressRef = builder.objectRef<Address>('Address').implement({
   description: 'A postal address.',

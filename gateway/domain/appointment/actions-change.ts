@@ -19,8 +19,8 @@ import {
   getAppointment,
   hasNoAppointment,
   isActive,
+  type Visit,
 } from './rest.ts';
-import type { Visit } from './rest-write.ts';
 
 export interface AppointmentAccepted {
   readonly kind: 'AppointmentAccepted';

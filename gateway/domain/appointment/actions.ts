@@ -4,18 +4,20 @@ import type { GraphContext } from '../../graph/context.ts';
 import { type InputIssue, inputRejected } from '../../graph/user-error.ts';
 import { referenceOf } from '../order/place/actions.ts';
 import { type AppointmentChange, type AppointmentResult, changeAppointment } from './actions-change.ts';
-import { type AppointmentKind, isActive, listCancellationReasons } from './rest.ts';
 import {
+  type AppointmentKind,
   type AppointmentRequest,
   type Booking,
   bookAppointment,
   bookCenterAppointment,
   type Cancellation,
   cancelAppointment,
+  isActive,
+  listCancellationReasons,
   requestAppointment,
   rescheduleAppointment,
   type VisitAddress,
-} from './rest-write.ts';
+} from './rest.ts';
 
 /** Which order's appointment, and of which kind. */
 export interface Target {

@@ -14,7 +14,7 @@ import {
   type CenterSearch,
   listCenterAvailability,
   listPhlebotomyAvailability,
-} from './rest-availability.ts';
+} from './rest-places.ts';
 
 const slotRef = builder.objectRef<AvailabilitySlot>('AvailabilitySlot').implement({
   description: 'A time that can be booked.',

@@ -24,8 +24,7 @@ import {
 import type { AppointmentAccepted, AppointmentRefused, SlotUnavailable } from './actions-change.ts';
 import { appointmentProvider, appointmentRef } from './graph.ts';
 import { type AddressInput, appointmentAddressInput, toVisitAddress } from './graph-places.ts';
-import type { AppointmentKind } from './rest.ts';
-import type { Booking, Cancellation } from './rest-write.ts';
+import type { AppointmentKind, Booking, Cancellation } from './rest.ts';
 
 const acceptedRef = builder.objectRef<AppointmentAccepted>('AppointmentAccepted').implement({
   description: 'The service accepted it.',

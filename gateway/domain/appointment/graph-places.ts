@@ -7,6 +7,7 @@ import { loadOrder, orderRef } from '../order/read/graph.ts';
 import type { Order } from '../order/read/rest.ts';
 import { requireRadius, requireZipCode } from './actions.ts';
 import { appointmentProvider, coordinatesRef } from './graph.ts';
+import type { VisitAddress } from './rest.ts';
 import {
   type AreaInfo,
   type AreaLab,
@@ -17,7 +18,6 @@ import {
   type PhlebotomyProvider,
   type ServiceCenter,
 } from './rest-places.ts';
-import type { VisitAddress } from './rest-write.ts';
 
 export const appointmentAddressInput = builder.inputType('AppointmentAddressInput', {
   description: 'An address in the United States that is visited.',

@@ -1,3 +1,4 @@
+import { GatewayError, isGatewayError } from '../../errors.ts';
 import type { GraphContext } from '../../graph/context.ts';
 import {
   type FeatureNotEnabled,
@@ -5,11 +6,13 @@ import {
   type InputRejected,
   type NotFound,
   notFound,
+  toInputIssues,
   toRefusal,
   type UserError,
   userNeeded,
 } from '../../graph/user-error.ts';
 import { loadOrder } from '../order/read/graph.ts';
+import { getUser } from '../user/rest.ts';
 import { getDemographics } from '../user/rest-demographics.ts';
 import { createPortalUrl, type PortalUrl, type PortalUrlRequest } from './rest.ts';
 
@@ -90,4 +93,76 @@ export function describeRejection(
     demographicsMissing,
     issues,
   };
+}
+
+export interface LaunchTicket {
+  readonly kind: 'LaunchTicket';
+  readonly ticket: string;
+  readonly expiresAt: Date;
+}
+
+export type CreateLaunchTicketResult = LaunchTicket | PortalUrlRejected | NotFound | InputRejected;
+
+/** What a launch is asked for. */
+export interface LaunchRequest {
+  readonly userId: string | null;
+  readonly orderId: string | null;
+}
+
+/**
+ * Makes a ticket for one launch by the page that asks. What is known to end in a refusal is refused here, where the
+ * page can still tell the person; the portal link is asked for when the ticket is spent.
+ * @throws GatewayError FORBIDDEN, also for a request that says no origin; UPSTREAM_*
+ */
+export async function requestLaunchTicket(
+  context: GraphContext,
+  { userId, orderId }: LaunchRequest,
+): Promise<CreateLaunchTicketResult> {
+  const { service, caller, origin, launchTickets } = context;
+  service.rights.require('launch:portal');
+  // `null` is what many pages say who hide theirs: a ticket bound to it would be bound to nothing.
+  if (origin === null || origin === 'null') {
+    throw new GatewayError('FORBIDDEN', 'A launch ticket is for a page: the request must say its Origin.');
+  }
+  if (userId === null) return userNeeded();
+  if (!(await mayLaunch(context, { userId, orderId }))) return notFound('user or order');
+  const refusal = await findRefusal(context, userId);
+  if (refusal !== null) return refusal;
+  const issued = await launchTickets.issue({ caller, userId, orderId, origin });
+  return { kind: 'LaunchTicket', ...issued };
+}
+
+/** The portal needs demographics; a tab that opens only to say so is of no use to anybody. */
+async function findRefusal(
+  { service }: GraphContext,
+  userId: string,
+): Promise<PortalUrlRejected | NotFound | null> {
+  try {
+    if ((await getDemographics(service, userId, 'launch:portal')) !== null) return null;
+    // To the team an unknown user is one without demographics, too. Who has a token is known.
+    const isKnown = service.rights.userId !== null || (await getUser(service, userId)) !== null;
+    return isKnown ? describeRejection([], true) : notFound('user or order');
+  } catch (error) {
+    if (isGatewayError(error, 'UPSTREAM_REJECTED'))
+      return describeRejection(toInputIssues(error.issues), null);
+    // They cannot be shown, which says nothing of the portal.
+    if (isGatewayError(error, 'UPSTREAM_FORBIDDEN', 'UPSTREAM_UNREADABLE')) return null;
+    throw error;
+  }
+}
+
+/**
+ * The portal link that a ticket was made for, asked for and checked like any other with the rights of the ticket's
+ * caller; NotFound also where there is no such ticket (any more) for a page of this origin. Spends the ticket.
+ * @throws GatewayError FORBIDDEN, PORTAL_URL_REFUSED, UPSTREAM_*
+ */
+export async function redeemLaunchTicket(
+  tickets: GraphContext['launchTickets'],
+  { ticket, origin }: { readonly ticket: string; readonly origin: string },
+  contextOf: (caller: GraphContext['caller']) => GraphContext,
+): Promise<CreatePortalUrlResult> {
+  const grant = await tickets.redeem(ticket);
+  if (grant === null || grant.origin !== origin) return notFound('launch ticket');
+  const { caller, userId, orderId } = grant;
+  return await requestPortalUrl(contextOf(caller), { userId, orderId, context: 'launch' });
 }

@@ -1,13 +1,20 @@
+import { readUuid } from '../../graph/arguments.ts';
 import { builder } from '../../graph/builder.ts';
 import { type GraphContext, type LoaderKind, loadEach } from '../../graph/context.ts';
 import { upstreamCallCost } from '../../graph/cost.ts';
+import {
+  featureNotEnabledRef,
+  mutationResult,
+  notFoundRef,
+  userErrorRef,
+} from '../../graph/mutation-result.ts';
 import { needsScope } from '../../graph/needs-scope.ts';
 import { openEnum, openEnumFields } from '../../graph/open-enum.ts';
 import { addressRef } from '../address/graph.ts';
 import { interpretation, loadOrder, orderRef } from '../order/read/graph.ts';
 import type { CurrentOrder, Order } from '../order/read/rest.ts';
-import { biomarkerResultRef, sourceMarkerRef } from './graph-biomarkers.ts';
-import { sampleDateFields } from './graph-dates.ts';
+import { type DocumentNotReady, type DocumentTicket, requestDocumentTicket } from './actions.ts';
+import { biomarkerResultRef, sampleDateFields, sourceMarkerRef } from './graph-biomarkers.ts';
 import {
   getResultMetadata,
   getResults,
@@ -195,3 +202,69 @@ builder.objectFields(orderRef, (t) => ({
     resolve: (order, _args, context) => readMetadata(context, order),
   }),
 }));
+
+const documentKind = builder.enumType('DocumentKind', {
+  description: 'Which document of an order.',
+  values: {
+    RESULT: {
+      description:
+        'The report of the results, which names the patient. Viewer tokens need the scope read:results.',
+    },
+    REQUISITION: {
+      description:
+        'The form that orders the test from the lab, which names the patient. Viewer tokens need the scope read:profile.',
+    },
+  } as const,
+});
+
+const documentTicketRef = builder.objectRef<DocumentTicket>('DocumentTicket').implement({
+  description:
+    'Leave to fetch one document once, as PDF: whoever has it gets the document, so treat it as a secret.',
+  fields: (t) => ({
+    url: t.exposeString('url', {
+      nullable: false,
+      description: 'Where to GET it: a path on this gateway, to be used once and without a token.',
+    }),
+    expiresAt: t.expose('expiresAt', {
+      type: 'DateTime',
+      nullable: false,
+      description: 'When it ends, after one minute at most.',
+    }),
+  }),
+});
+
+const documentNotReadyRef = builder.objectRef<DocumentNotReady>('DocumentNotReady').implement({
+  description: 'The service does not have the document yet.',
+  interfaces: [userErrorRef],
+});
+
+const createDocumentTicketResult = mutationResult(
+  'CreateDocumentTicketResult',
+  'What came of asking for a document.',
+  [documentTicketRef, documentNotReadyRef, notFoundRef, featureNotEnabledRef],
+);
+
+const createDocumentTicketInput = builder.inputType('CreateDocumentTicketInput', {
+  description: 'Which document of which order.',
+  fields: (t) => ({
+    orderId: t.id({ required: true, description: 'Id of the order (uuid).' }),
+    kind: t.field({ type: documentKind, required: true, description: 'Which of its documents.' }),
+  }),
+});
+
+builder.mutationField('createDocumentTicket', (t) =>
+  t.field({
+    type: createDocumentTicketResult,
+    nullable: false,
+    description:
+      "Makes a short-lived ticket for one download of an order's document as PDF. Viewer tokens need the scope read:orders and that of the document.",
+    args: {
+      input: t.arg({ type: createDocumentTicketInput, required: true, description: 'Which document.' }),
+    },
+    resolve: (_root, { input }, context) =>
+      requestDocumentTicket(context, {
+        orderId: readUuid('input.orderId', input.orderId),
+        kind: input.kind,
+      }),
+  }),
+);

@@ -1,3 +1,5 @@
+import { z } from 'zod';
+import { countCharacters } from '../../graph/arguments.ts';
 import type { GraphContext } from '../../graph/context.ts';
 import {
   type FeatureNotEnabled,
@@ -9,8 +11,15 @@ import {
   toRefusal,
   userNeeded,
 } from '../../graph/user-error.ts';
-import { findDemographicsIssues } from './actions-demographics-rules.ts';
-import { type Demographics, type NewDemographics, updateDemographics } from './rest-demographics.ts';
+import { startOfDay } from '../../parse/dates.ts';
+import { isPhoneNumber, toCountry } from '../address/rest.ts';
+import {
+  type Demographics,
+  type NewDemographics,
+  type NewHomeAddress,
+  type NewMedicalProxy,
+  updateDemographics,
+} from './rest-demographics.ts';
 
 export interface DemographicsUpdated {
   readonly kind: 'DemographicsUpdated';
@@ -49,4 +58,125 @@ export async function requestDemographics(
   } catch (error) {
     return toRefusal(error);
   }
+}
+
+/** One rule of the public service for patient input, told before the call and all rules at once. */
+interface Rule<Subject> {
+  readonly path: readonly string[];
+  readonly message: string;
+  readonly holds: (subject: Subject) => boolean;
+}
+
+const nameRule =
+  "Give 1 to 50 of the letters a to z, digits, and - . , ' with single spaces inside; no accents.";
+const phoneRule = 'Give the phone number in international format, such as +16025550100; +1 555 is no area.';
+const email = z.email();
+
+/** No accents, a letter or digit first, single spaces inside (public service: the pattern of names). */
+function isName(text: string): boolean {
+  return text.length <= 50 && /^[a-zA-Z0-9][a-zA-Z0-9.,'-]*(\s[a-zA-Z0-9.,'-]+)*$/.test(text);
+}
+
+/** Numbers of the area 555 are refused (public service, observed). */
+function isPersonsNumber(text: string): boolean {
+  return isPhoneNumber(text) && !/^\+1[ ().-]*555/.test(text);
+}
+
+function isGiven(text: string): boolean {
+  return text.trim() !== '';
+}
+
+const addressRules: readonly Rule<NewHomeAddress>[] = [
+  { path: ['firstLine'], message: 'Give street and number.', holds: (address) => isGiven(address.firstLine) },
+  { path: ['city'], message: 'Give the city.', holds: (address) => isGiven(address.city) },
+  {
+    path: ['state'],
+    message: 'Give the two-letter region code, such as AZ.',
+    holds: (address) => /^[A-Za-z]{2}$/.test(address.state),
+  },
+  {
+    path: ['zip'],
+    message: 'Give the postal code; in the United States five digits, or nine as 85004-1234.',
+    holds: (address) =>
+      toCountry(address.country).code === 'US' ? /^\d{5}(-\d{4})?$/.test(address.zip) : isGiven(address.zip),
+  },
+  {
+    path: ['country'],
+    message: 'Give a two-letter country code, such as US.',
+    holds: (address) => toCountry(address.country).code !== null,
+  },
+  {
+    path: ['accessNotes'],
+    message: 'Give 1,000 characters at most.',
+    holds: (address) => countCharacters(address.accessNotes) <= 1000,
+  },
+];
+
+const proxyRules: readonly Rule<NewMedicalProxy>[] = [
+  { path: ['firstName'], message: nameRule, holds: (proxy) => isName(proxy.firstName) },
+  { path: ['lastName'], message: nameRule, holds: (proxy) => isName(proxy.lastName) },
+  { path: ['phoneNumber'], message: phoneRule, holds: (proxy) => isPersonsNumber(proxy.phoneNumber) },
+  {
+    path: ['email'],
+    message: 'Give an e-mail address.',
+    holds: (proxy) => proxy.email === null || email.safeParse(proxy.email).success,
+  },
+];
+
+const personRules: readonly Rule<NewDemographics>[] = [
+  { path: ['firstName'], message: nameRule, holds: (person) => isName(person.firstName) },
+  { path: ['lastName'], message: nameRule, holds: (person) => isName(person.lastName) },
+  {
+    path: ['email'],
+    message: 'Give an e-mail address.',
+    holds: (person) => email.safeParse(person.email).success,
+  },
+  { path: ['phoneNumber'], message: phoneRule, holds: (person) => isPersonsNumber(person.phoneNumber) },
+  { path: ['gender'], message: 'Give the gender.', holds: (person) => isGiven(person.gender) },
+  {
+    path: ['dob'],
+    message: 'Give a day that is not in the future.',
+    holds: (person) => !isFuture(person.dob),
+  },
+  {
+    path: ['medicalProxy'],
+    message: 'A person under 18 needs a medical proxy.',
+    holds: (person) => person.medicalProxy !== null || !isMinor(person.dob),
+  },
+];
+
+/** Somewhere on earth it may be tomorrow already: 14 hours ahead of UTC at most. */
+function isFuture(day: string): boolean {
+  return startOfDay(day).getTime() > Date.now() + 14 * 60 * 60 * 1000;
+}
+
+/** Whether a person born on this day is under 18. */
+export function isMinor(day: string): boolean {
+  const born = startOfDay(day);
+  const ofAge = new Date(Date.UTC(born.getUTCFullYear() + 18, born.getUTCMonth(), born.getUTCDate()));
+  return !isFuture(day) && ofAge.getTime() > Date.now();
+}
+
+/** Everything that the service would refuse in a whole record, with paths in the names of the graph. */
+export function findDemographicsIssues(person: NewDemographics): readonly InputIssue[] {
+  return [
+    ...broken(personRules, person),
+    ...under('address', broken(addressRules, person.address)),
+    ...findProxyIssues(person.medicalProxy),
+  ];
+}
+
+/** The same for who answers for a person, with paths from `medicalProxy` on; none are fine where nobody needs to. */
+export function findProxyIssues(proxy: NewMedicalProxy | null): readonly InputIssue[] {
+  if (proxy === null) return [];
+  const ofAddress = under('address', broken(addressRules, proxy.address));
+  return under('medicalProxy', [...broken(proxyRules, proxy), ...ofAddress]);
+}
+
+function broken<Subject>(rules: readonly Rule<Subject>[], subject: Subject): readonly InputIssue[] {
+  return rules.filter((rule) => !rule.holds(subject)).map(({ path, message }) => ({ path, message }));
+}
+
+function under(name: string, issues: readonly InputIssue[]): readonly InputIssue[] {
+  return issues.map(({ path, message }) => ({ path: [name, ...path], message }));
 }

@@ -10,15 +10,17 @@ import {
   type UserError,
 } from '../../graph/user-error.ts';
 import { settleLost } from '../settle.ts';
-import { getUser, getUserByClientUserId, type User } from './rest.ts';
 import {
   createUser,
   deleteUser,
+  getUser,
+  getUserByClientUserId,
+  type User,
   type UserName,
   type UserProfile,
   undoUserDeletion,
   updateUser,
-} from './rest-write.ts';
+} from './rest.ts';
 
 export interface UserCreated {
   readonly kind: 'UserCreated';

@@ -23,9 +23,13 @@ import {
 } from './actions.ts';
 import { type DemographicsUpdated, requestDemographics } from './actions-demographics.ts';
 import { loadUser, userRef } from './graph.ts';
-import { demographicsRef } from './graph-demographics.ts';
-import { openFields, readDemographics, updateDemographicsInput } from './graph-demographics-input.ts';
-import type { UserName } from './rest-write.ts';
+import {
+  demographicsRef,
+  openFields,
+  readDemographics,
+  updateDemographicsInput,
+} from './graph-demographics.ts';
+import type { UserName } from './rest.ts';
 
 const createUserInput = builder.inputType('CreateUserInput', {
   description: 'A new user.',

@@ -1,6 +1,22 @@
 import type { Owner } from '../../auth/rights.ts';
+import { GatewayError } from '../../errors.ts';
+import { Refusal } from '../../service/refusal.ts';
 import { emptyPage, type Page, type Service } from '../../service/service.ts';
-import { day, id, link, list, optional, pageReader, record, required, text, timestamp } from '../parse.ts';
+import {
+  day,
+  id,
+  link,
+  list,
+  optional,
+  pageReader,
+  readDone,
+  record,
+  required,
+  text,
+  timestamp,
+  where,
+} from '../parse.ts';
+import { toRequestBody } from '../request-body.ts';
 
 /** One of the team's users, as the specification's User describes it. */
 export type User = ReturnType<typeof readUser>;
@@ -115,4 +131,122 @@ export async function getUserByClientUserId(service: Service, clientUserId: stri
     owner: ownerOf,
   });
   return toVisible(service, user);
+}
+
+/** What the team says of a user. In a change, undefined = leave as it is and null = clear. */
+export interface UserProfile {
+  readonly clientUserId?: string | null | undefined;
+  readonly fallbackTimeZone?: string | null | undefined;
+  /** `YYYY-MM-DD`, as are the bounds. */
+  readonly fallbackBirthDate?: string | null | undefined;
+  readonly ingestionStart?: string | null | undefined;
+  readonly ingestionEnd?: string | null | undefined;
+}
+
+/** The user whom a `client_user_id` already names. */
+export interface Taken {
+  readonly kind: 'taken';
+  readonly userId: string;
+  readonly createdAt: Date | null;
+}
+
+/** What names a user: the service's id or the team's own reference. */
+export type UserName =
+  | { readonly id: string; readonly clientUserId: null }
+  | { readonly id: null; readonly clientUserId: string };
+
+const readTaken = record(
+  (raw): Taken => ({
+    kind: 'taken',
+    userId: required(raw, 'user_id', id),
+    createdAt: timestamp(raw.created_on),
+  }),
+);
+
+const readBareConflict = optional(readTaken);
+const readWrappedConflict = optional(record((raw) => required(raw, 'detail', readTaken)));
+
+/** The specification shows the two by themselves, the public service has them within `detail`. */
+function readConflict(json: unknown): Taken | null {
+  return readBareConflict(json) ?? readWrappedConflict(json);
+}
+
+/**
+ * Makes a user (`POST /v2/user`), or tells who has the reference already: the service's 400 names them
+ * (specification, Errors).
+ * @throws GatewayError UPSTREAM_REJECTED for every other refusal
+ */
+export async function createUser(
+  service: Service,
+  profile: UserProfile & { readonly clientUserId: string },
+): Promise<Creation> {
+  const answer = await service.write({
+    operation: 'user.create',
+    method: 'POST',
+    path: '/v2/user',
+    body: toRequestBody(profile, { sendsNull: true }),
+    readsRefusals: [400],
+    reader: (answer) => readCreation(answer, profile.clientUserId),
+    owner: (creation) => ({ userId: creation.kind === 'created' ? creation.user.id : null }),
+    scope: 'write:profile',
+    about: { userId: null },
+  });
+  if (answer !== null) return answer;
+  throw new GatewayError('UPSTREAM_REJECTED', 'The service refused the request.', { status: 404 });
+}
+
+type Creation = { readonly kind: 'created'; readonly user: User } | Taken;
+
+function readCreation(answer: unknown, clientUserId: string): Creation {
+  if (!(answer instanceof Refusal)) return { kind: 'created', user: readCreated(answer, clientUserId) };
+  const conflict = readConflict(answer.json);
+  if (conflict !== null) return conflict;
+  throw new GatewayError('UPSTREAM_REJECTED', 'The service refused the request.', { status: 400 });
+}
+
+/** The new user; one with another reference is not the one who was asked for. */
+function readCreated(answer: unknown, clientUserId: string): User {
+  const isAskedFor = ({ clientUserId: sent }: User) => sent === null || sent.trim() === clientUserId.trim();
+  return where(readUser, isAskedFor)(answer);
+}
+
+/** Changes what is given (`PATCH /v2/user/{user_id}`, answered without a body); null when there is none. */
+export function updateUser(service: Service, userId: string, profile: UserProfile): Promise<true | null> {
+  return service.write({
+    operation: 'user.update',
+    method: 'PATCH',
+    path: `/v2/user/${encodeURIComponent(userId)}`,
+    body: toRequestBody(profile, { sendsNull: true }),
+    reader: readDone,
+    owner: 'anyone',
+    scope: 'write:profile',
+    about: { userId },
+  });
+}
+
+/** Hides the user at once; erased after seven days (`DELETE /v2/user/{user_id}`). Null when there is none. */
+export function deleteUser(service: Service, userId: string): Promise<true | null> {
+  return service.write({
+    operation: 'user.delete',
+    method: 'DELETE',
+    path: `/v2/user/${encodeURIComponent(userId)}`,
+    reader: readDone,
+    owner: 'anyone',
+    scope: 'write:profile',
+    about: { userId },
+  });
+}
+
+/** Brings a deleted user back, without connections (`POST /v2/user/undo_delete`); null when there is none. */
+export function undoUserDeletion(service: Service, name: UserName): Promise<true | null> {
+  return service.write({
+    operation: 'user.undo-deletion',
+    method: 'POST',
+    path: '/v2/user/undo_delete',
+    query: { user_id: name.id, client_user_id: name.clientUserId },
+    reader: readDone,
+    owner: 'anyone',
+    scope: 'write:profile',
+    about: { userId: name.id },
+  });
 }

@@ -1,7 +1,6 @@
 import type { GraphContext } from '../../../graph/context.ts';
 import { inputRejected, notFound } from '../../../graph/user-error.ts';
-import { toCountry } from '../../address/rest-country.ts';
-import { isPhoneNumber } from '../../address/rest-phone-number.ts';
+import { isPhoneNumber, toCountry } from '../../address/rest.ts';
 import { type CreateOrderResult, describeRefusal, ofAnyAccount, placeOrder, referenceOf } from './actions.ts';
 import { findIssues, type InputRule, isGiven, keyRule } from './actions-rules.ts';
 import { createTestkitOrder, findOrderAnswer, type NewTestkitOrder } from './rest.ts';

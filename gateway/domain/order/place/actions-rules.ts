@@ -1,9 +1,8 @@
 import { countCharacters } from '../../../graph/arguments.ts';
 import type { InputIssue } from '../../../graph/user-error.ts';
 import { startOfDay } from '../../../parse/dates.ts';
-import { toCountry } from '../../address/rest-country.ts';
-import { isPhoneNumber } from '../../address/rest-phone-number.ts';
-import { findProxyIssues, isMinor } from '../../user/actions-demographics-rules.ts';
+import { isPhoneNumber, toCountry } from '../../address/rest.ts';
+import { findProxyIssues, isMinor } from '../../user/actions-demographics.ts';
 import type { OrderSetRequest, PatientPart } from './rest-request.ts';
 
 /** A rule of the service for an input, told before the call and with all others at once. */

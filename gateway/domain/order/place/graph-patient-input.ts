@@ -1,6 +1,12 @@
 import { builder } from '../../../graph/builder.ts';
-import { medicalProxyInput, readMedicalProxy } from '../../user/graph-demographics-input.ts';
-import { ethnicity, genderIdentity, race, sexualOrientation } from '../../user/graph-person-enums.ts';
+import {
+  ethnicity,
+  genderIdentity,
+  medicalProxyInput,
+  race,
+  readMedicalProxy,
+  sexualOrientation,
+} from '../../user/graph-demographics.ts';
 import type { NewOrder, PatientPart } from './rest-request.ts';
 
 const gender = builder.enumType('OrderPatientGender', {
