@@ -58,11 +58,10 @@ const dayRef = builder.objectRef<AvailabilityDay>('AvailabilityDay').implement({
       type: placeRef,
       description: 'The service center; null for visits at home.',
     }),
-    slots: t.field({
+    slots: t.expose('slots', {
       type: [slotRef],
       nullable: false,
       description: 'What can be booked on that day; empty when nothing is free.',
-      resolve: ({ slots }) => slots,
     }),
   }),
 });

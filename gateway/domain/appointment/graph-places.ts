@@ -70,10 +70,9 @@ const providerRef = builder.objectRef<PhlebotomyProvider>('PhlebotomyProvider').
       resolve: ({ serviceTypes }) =>
         serviceTypes.flatMap((each) => serviceType.known(each.replaceAll('-', '_')) ?? []),
     }),
-    serviceTypesRaw: t.stringList({
+    serviceTypesRaw: t.exposeStringList('serviceTypes', {
       nullable: false,
       description: 'How it is engaged, as the service sent it.',
-      resolve: ({ serviceTypes }) => [...serviceTypes],
     }),
   }),
 });
@@ -82,12 +81,7 @@ const phlebotomyAreaRef = builder.objectRef<PhlebotomyArea>('PhlebotomyArea').im
   description: 'Who visits patients in an area.',
   fields: (t) => ({
     isServed: t.exposeBoolean('isServed', { description: 'Whether anybody does.' }),
-    providers: t.field({
-      type: [providerRef],
-      nullable: false,
-      description: 'Who does.',
-      resolve: ({ providers }) => providers,
-    }),
+    providers: t.expose('providers', { type: [providerRef], nullable: false, description: 'Who does.' }),
   }),
 });
 
@@ -108,15 +102,13 @@ const areaLabRef = builder.objectRef<AreaLab>('AreaLab').implement({
       description: 'What its centers can do, as far as these are known.',
       resolve: (lab) => knownCapabilities(lab.capabilities),
     }),
-    capabilitiesRaw: t.stringList({
+    capabilitiesRaw: t.exposeStringList('capabilities', {
       nullable: false,
       description: 'What its centers can do, as the service sent it.',
-      resolve: (lab) => [...lab.capabilities],
     }),
-    supportedBillTypes: t.stringList({
+    supportedBillTypes: t.exposeStringList('supportedBillTypes', {
       nullable: false,
       description: 'Who can be billed, as the service sent it, such as client_bill.',
-      resolve: (lab) => [...lab.supportedBillTypes],
     }),
   }),
 });
@@ -129,11 +121,10 @@ const areaInfoRef = builder.objectRef<AreaInfo>('AreaInfo').implement({
       type: phlebotomyAreaRef,
       description: 'Who visits patients there.',
     }),
-    labs: t.field({
+    labs: t.expose('labs', {
       type: [areaLabRef],
       nullable: false,
       description: 'The labs with service centers there.',
-      resolve: ({ labs }) => labs,
     }),
   }),
 });
@@ -160,23 +151,17 @@ const serviceCenterRef = builder.objectRef<ServiceCenter>('ServiceCenter').imple
       description: 'What it can do, as far as these are known.',
       resolve: (center) => knownCapabilities(center.capabilities),
     }),
-    capabilitiesRaw: t.stringList({
+    capabilitiesRaw: t.exposeStringList('capabilities', {
       nullable: false,
       description: 'What it can do, as the service sent it.',
-      resolve: (center) => [...center.capabilities],
     }),
-    supportedBillTypes: t.stringList({
+    supportedBillTypes: t.exposeStringList('supportedBillTypes', {
       nullable: false,
       description: 'Who can be billed, as the service sent it, such as client_bill.',
-      resolve: (center) => [...center.supportedBillTypes],
     }),
     faxNumber: t.exposeString('faxNumber', { description: 'Its fax number.' }),
     website: t.expose('website', { type: 'URL', description: 'Its page on the web.' }),
-    hours: t.field({
-      type: 'JSON',
-      description: 'When it is open, as the service sent it.',
-      resolve: ({ hours }) => hours,
-    }),
+    hours: t.expose('hours', { type: 'JSON', description: 'When it is open, as the service sent it.' }),
   }),
 });
 

@@ -68,11 +68,10 @@ const appointmentEventRef = builder.objectRef<AppointmentEvent>('AppointmentEven
       raw: 'What happened, as the service sent it.',
       isRequired: true,
     }),
-    details: t.field({
+    details: t.expose('details', {
       type: 'JSON',
       extensions: needsScope('read:profile'),
       description: "The provider's own details, different for each provider. Needs the scope read:profile.",
-      resolve: (event) => event.details,
     }),
   }),
 });
@@ -107,18 +106,16 @@ appointmentRef.implement({
       description: 'What happened to it last; null when it is not one of these.',
       raw: 'What happened to it last, as the service sent it.',
     }),
-    eventData: t.field({
+    eventData: t.expose('eventData', {
       type: 'JSON',
       extensions: needsScope('read:profile'),
       description:
         "The provider's own details of the latest event, such as the reason for a cancellation. Needs the scope read:profile.",
-      resolve: (appointment) => appointment.eventData,
     }),
-    events: t.field({
+    events: t.expose('events', {
       type: [appointmentEventRef],
       nullable: false,
       description: 'What happened to it.',
-      resolve: (appointment) => appointment.events,
     }),
     startAt: t.expose('startAt', {
       type: 'DateTime',

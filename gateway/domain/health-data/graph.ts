@@ -65,10 +65,9 @@ export const healthSummaryRef = builder.objectRef<HealthSummary>('HealthSummary'
       type: activityRef,
       description: 'The figures of an activity summary; null for other resources.',
     }),
-    payload: t.field({
+    payload: t.expose('payload', {
       type: 'JSON',
       description: 'All of it as the service sent it, for resources without fields of their own.',
-      resolve: (summary) => summary.payload,
     }),
     receivedAt: t.expose('receivedAt', {
       type: 'DateTime',
@@ -98,10 +97,9 @@ export const healthSampleRef = builder.objectRef<HealthSample>('HealthSample').i
     value: t.exposeFloat('value', {
       description: 'The value; null when it is no single number: then `payload` has it.',
     }),
-    payload: t.field({
+    payload: t.expose('payload', {
       type: 'JSON',
       description: 'All of it as the service sent it, such as the two values of a blood pressure.',
-      resolve: (sample) => sample.payload,
     }),
     source: t.expose('source', { type: healthSourceRef, description: 'Where it comes from.' }),
     sourceId: t.exposeID('sourceId', { description: "The service's number of the source." }),

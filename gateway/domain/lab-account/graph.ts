@@ -29,10 +29,9 @@ const allowedBillingRef = builder.objectRef<AllowedBilling>('AllowedBilling').im
       nullable: false,
       description: 'The kind of billing as the service sent it, such as client_bill.',
     }),
-    states: t.stringList({
+    states: t.exposeStringList('states', {
       nullable: false,
       description: 'Two-letter codes of the US states it is allowed in.',
-      resolve: ({ states }) => [...states],
     }),
   }),
 });
@@ -65,16 +64,14 @@ const labAccountRef = builder.objectRef<LabAccount>('LabAccount').implement({
     defaultClinicalNotes: t.exposeString('defaultClinicalNotes', {
       description: 'Notes that every order on it carries, in front of the notes of the order.',
     }),
-    businessUnits: t.stringList({
+    businessUnits: t.exposeStringList('businessUnits', {
       nullable: false,
       description: 'Business units of the team that it is for.',
-      resolve: (account) => [...account.businessUnits],
     }),
-    allowedBilling: t.field({
+    allowedBilling: t.expose('allowedBilling', {
       type: [allowedBillingRef],
       nullable: false,
       description: 'How orders on it may be billed, and where.',
-      resolve: (account) => account.allowedBilling,
     }),
   }),
 });

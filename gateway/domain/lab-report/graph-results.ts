@@ -48,11 +48,7 @@ const loincMatchRef = builder.objectRef<LoincMatch>('LoincMatch').implement({
     code: t.exposeString('code', { description: 'The LOINC code.' }),
     name: t.exposeString('name', { description: 'Its LOINC name.' }),
     displayName: t.exposeString('displayName', { description: 'Its name for people.' }),
-    aliases: t.stringList({
-      nullable: false,
-      description: 'Other names of it.',
-      resolve: (match) => [...match.aliases],
-    }),
+    aliases: t.exposeStringList('aliases', { nullable: false, description: 'Other names of it.' }),
     confidence: t.exposeFloat('confidence', {
       description: 'How sure the match is, as the service scores it.',
     }),
@@ -108,11 +104,10 @@ export const labReportResultRef = builder.objectRef<LabReportResult>('LabReportR
       description: 'How sure its LOINC code is; null when that is not one of these.',
       raw: 'How sure its LOINC code is, as the service sent it.',
     }),
-    loincMatches: t.field({
+    loincMatches: t.expose('loincMatches', {
       type: [loincMatchRef],
       nullable: false,
       description: 'The LOINC codes it may stand for, as the service lists them.',
-      resolve: (result) => result.loincMatches,
     }),
   }),
 });

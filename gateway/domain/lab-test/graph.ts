@@ -36,15 +36,13 @@ const labRef = builder.objectRef<Lab>('Lab').implement({
       resolve: (lab) =>
         lab.collectionMethods.map((raw) => collectionMethod.known(raw)).filter((known) => known !== null),
     }),
-    collectionMethodsRaw: t.stringList({
+    collectionMethodsRaw: t.exposeStringList('collectionMethods', {
       nullable: false,
       description: 'How it takes samples, as the service sent it.',
-      resolve: (lab) => [...lab.collectionMethods],
     }),
-    sampleTypesRaw: t.stringList({
+    sampleTypesRaw: t.exposeStringList('sampleTypes', {
       nullable: false,
       description: 'The types of samples that it accepts, such as serum, as the service sent them.',
-      resolve: (lab) => [...lab.sampleTypes],
     }),
     logoUrl: t.expose('logoUrl', { type: 'URL', description: 'Address of its logo.' }),
   }),
@@ -66,9 +64,8 @@ labTestRef.implement({
       description: 'How its sample is taken; null when the method is not one of these.',
       raw: 'The method as the service sent it.',
     }),
-    sampleTypeRaw: t.string({
+    sampleTypeRaw: t.exposeString('sampleType', {
       description: 'What is sampled, as the service sent it, such as serum.',
-      resolve: (labTest) => labTest.sampleType,
     }),
     ...openEnumFields(t, labTestStatus, {
       name: 'status',

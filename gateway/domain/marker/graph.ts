@@ -92,11 +92,10 @@ markerRef.implement({
     worstCaseTurnaroundDays: t.exposeInt('worstCaseTurnaroundDays', {
       description: 'How many days its results take at most.',
     }),
-    expectedResults: t.field({
+    expectedResults: t.expose('expectedResults', {
       type: [expectedResultRef],
       nullable: false,
       description: 'The results it is expected to give.',
-      resolve: (marker) => marker.expectedResults,
     }),
   }),
 });
@@ -216,11 +215,10 @@ const questionRef = builder.objectRef<Question>('MarkerQuestion').implement({
       description: 'The pattern that an answer must match, as the service sent it.',
     }),
     defaultAnswer: t.exposeString('defaultAnswer', { description: 'What counts where no answer is given.' }),
-    answers: t.field({
+    answers: t.expose('answers', {
       type: [answerRef],
       nullable: false,
       description: 'The answers it offers; none where it takes text or a number.',
-      resolve: (question) => question.answers,
     }),
   }),
 });

@@ -48,11 +48,10 @@ export const portalUrlRejectedRef = builder.objectRef<PortalUrlRejected>('Portal
       description:
         'True when the user has no demographics, false when some are set, null when that could not be read.',
     }),
-    issues: t.field({
+    issues: t.expose('issues', {
       type: [inputIssueRef],
       nullable: false,
       description: 'What the service named as wrong, as far as it did.',
-      resolve: (error) => error.issues,
     }),
   }),
 });

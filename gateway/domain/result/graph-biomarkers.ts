@@ -114,11 +114,10 @@ export const biomarkerResultRef = builder.objectRef<BiomarkerResult>('BiomarkerR
     loincCode: t.exposeString('loincCode', { description: 'Its LOINC code.' }),
     loincSlug: t.exposeString('loincSlug', { description: 'Identifier of its LOINC entry.' }),
     providerId: t.exposeString('providerId', { description: "The lab's own code of it." }),
-    sourceMarkers: t.field({
+    sourceMarkers: t.expose('sourceMarkers', {
       type: [sourceMarkerRef],
       nullable: false,
       description: 'The ordered markers it belongs to.',
-      resolve: (result) => result.sourceMarkers,
     }),
     notes: t.exposeString('notes', { description: 'What the lab noted about it.' }),
     performingLaboratory: t.exposeString('performingLaboratory', {

@@ -60,9 +60,8 @@ async function readMetadata(context: GraphContext, { id }: Order): Promise<Resul
 const metadataRef = builder.objectRef<ResultMetadata>('ResultMetadata').implement({
   description: 'What a lab says about the results of an order as a whole.',
   fields: (t) => ({
-    statusRaw: t.string({
+    statusRaw: t.exposeString('status', {
       description: 'How complete the results are, as the service sent it, such as final or partial.',
-      resolve: (metadata) => metadata.status,
     }),
     ...openEnumFields(t, interpretation, {
       name: 'interpretation',
@@ -77,11 +76,10 @@ const metadataRef = builder.objectRef<ResultMetadata>('ResultMetadata').implemen
       extensions: needsScope('read:profile'),
       description: 'Age of the patient in years, as the lab has it. Needs the scope read:profile.',
     }),
-    birthDateRaw: t.string({
+    birthDateRaw: t.exposeString('birthDate', {
       extensions: needsScope('read:profile'),
       description:
         'Birth date of the patient as the lab wrote it, in any format. Needs the scope read:profile.',
-      resolve: (metadata) => metadata.birthDate,
     }),
     provider: t.exposeString('provider', { description: 'The physician who ordered the test.' }),
     laboratory: t.exposeString('laboratory', { description: 'The lab that reported the results.' }),
@@ -105,11 +103,10 @@ const missingResultRef = builder.objectRef<MissingResult>('MissingResult').imple
     loincCode: t.exposeString('loincCode', { description: 'Its LOINC code.' }),
     loincSlug: t.exposeString('loincSlug', { description: 'Identifier of its LOINC entry.' }),
     providerId: t.exposeString('providerId', { description: "The lab's own code of it." }),
-    sourceMarkers: t.field({
+    sourceMarkers: t.expose('sourceMarkers', {
       type: [sourceMarkerRef],
       nullable: false,
       description: 'The ordered markers it belongs to.',
-      resolve: (missing) => missing.sourceMarkers,
     }),
   }),
 });
@@ -141,11 +138,10 @@ const sampleRef = builder.objectRef<ResultSample>('ResultSample').implement({
       description: 'Names of the laboratories that worked on it.',
       resolve: (sample) => sample.laboratories.flatMap(({ name }) => name ?? []),
     }),
-    performingLaboratories: t.field({
+    performingLaboratories: t.expose('laboratories', {
       type: [performingLaboratoryRef],
       nullable: false,
       description: 'The laboratories that worked on it, with their addresses and medical directors.',
-      resolve: (sample) => sample.laboratories,
     }),
     fasting: t.exposeBoolean('fasting', { description: 'Whether the patient was fasting.' }),
     notes: t.exposeString('notes', { description: 'Clinical notes on it.' }),
@@ -165,23 +161,20 @@ const orderResultsRef = builder.objectRef<OrderResults>('OrderResults').implemen
       type: metadataRef,
       description: 'What the lab says about the results as a whole.',
     }),
-    biomarkers: t.field({
+    biomarkers: t.expose('results', {
       type: [biomarkerResultRef],
       nullable: false,
       description: 'The results, in the order of the lab.',
-      resolve: (results) => results.results,
     }),
-    missing: t.field({
+    missing: t.expose('missing', {
       type: [missingResultRef],
       nullable: false,
       description: 'Results that will not come, each with its reason.',
-      resolve: (results) => results.missing,
     }),
-    samples: t.field({
+    samples: t.expose('samples', {
       type: [sampleRef],
       nullable: false,
       description: 'The samples the results come from.',
-      resolve: (results) => results.samples,
     }),
   }),
 });

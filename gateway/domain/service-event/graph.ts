@@ -49,11 +49,7 @@ builder.objectRef<ServiceEvent>('UnknownEvent').implement({
   description: 'An event of a type this gateway has no shape for yet.',
   interfaces: [serviceEventRef],
   fields: (t) => ({
-    payload: t.field({
-      type: 'JSON',
-      description: "The event's data as sent.",
-      resolve: (event) => event.payload,
-    }),
+    payload: t.expose('payload', { type: 'JSON', description: "The event's data as sent." }),
   }),
 });
 

@@ -75,15 +75,13 @@ const connectionFaultRef = builder.objectRef<ConnectionFault>('ConnectionFault')
 const scopeSetRef = builder.objectRef<ScopeSet>('ScopeRequirements').implement({
   description: "Scopes that a user can grant at a provider, under the provider's own names.",
   fields: (t) => ({
-    required: t.stringList({
+    required: t.exposeStringList('required', {
       nullable: false,
       description: 'Scopes without which the resource is not available.',
-      resolve: (scopes) => [...scopes.required],
     }),
-    optional: t.stringList({
+    optional: t.exposeStringList('optional', {
       nullable: false,
       description: 'Scopes that give access to more of the resource.',
-      resolve: (scopes) => [...scopes.optional],
     }),
   }),
 });
@@ -142,11 +140,10 @@ const linkedProviderRef = builder.objectRef<LinkedProvider>('LinkedProvider').im
       type: connectionFaultRef,
       description: 'What is wrong; null when nothing is.',
     }),
-    resources: t.field({
+    resources: t.expose('resources', {
       type: [resourceAvailabilityRef],
       nullable: false,
       description: 'What can be had through it.',
-      resolve: (connection) => connection.resources,
     }),
   }),
 });
@@ -184,16 +181,14 @@ const providerPullsRef = builder.objectRef<ProviderHistoricalPulls>('ProviderHis
       nullable: false,
       description: 'Stable identifier of the provider, as in Source.slug.',
     }),
-    pulls: t.field({
+    pulls: t.expose('pulls', {
       type: [historicalPullRef],
       nullable: false,
       description: 'Its backfills, one for each resource.',
-      resolve: (provider) => provider.pulls,
     }),
-    notPulled: t.stringList({
+    notPulled: t.exposeStringList('notPulled', {
       nullable: false,
       description: 'Resources of which no older data is fetched.',
-      resolve: (provider) => [...provider.notPulled],
     }),
   }),
 });
@@ -209,11 +204,10 @@ userPullsRef.implement({
       description: 'The user.',
       resolve: (row, _args, context) => loadUser(context, row.userId),
     }),
-    providers: t.field({
+    providers: t.expose('providers', {
       type: [providerPullsRef],
       nullable: false,
       description: 'The backfills by provider.',
-      resolve: (row) => row.providers,
     }),
   }),
 });

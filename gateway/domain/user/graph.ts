@@ -66,11 +66,10 @@ userRef.implement({
     teamId: t.exposeID('teamId', { description: 'Id of the team the user belongs to.' }),
     clientUserId: t.exposeString('clientUserId', { description: "The team's own reference of the user." }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When the user was created.' }),
-    connectedSources: t.field({
+    connectedSources: t.expose('connectedSources', {
       type: [connectedSourceRef],
       nullable: false,
       description: 'The data sources the user has connected.',
-      resolve: (user) => user.connectedSources,
     }),
     fallbackBirthDate: t.expose('fallbackBirthDate', {
       type: fallbackBirthDateRef,
