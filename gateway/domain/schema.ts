@@ -6,7 +6,6 @@ import './user/graph-connections.ts';
 import './user/graph-mutations.ts';
 import './lab-account/graph.ts';
 import './marker/graph.ts';
-import './marker/graph-same-loinc.ts';
 import './lab-test/graph.ts';
 import './service-event/graph.ts';
 import './order/read/graph.ts';

@@ -293,9 +293,9 @@ const payloads: Readonly<Record<string, (payload: unknown) => unknown>> = {
   'sample identity': health.readSampleIdentity,
   batch: health.splitBatch,
   source: health.readSource,
-  workout: (payload) => health.readWorkoutNews('daily.data.workout_stream.created', payload),
-  connection: (payload) => health.readConnectionNews('provider.connection.created', payload),
-  pull: (payload) => health.readPullNews('historical.data.activity.created', payload),
+  workout: (payload) => health.readWorkoutEvent('daily.data.workout_stream.created', payload),
+  connection: (payload) => health.readConnectionEvent('provider.connection.created', payload),
+  pull: (payload) => health.readPullEvent('historical.data.activity.created', payload),
 };
 
 const team = { rights: new Rights({ kind: 'TEAM' }) };

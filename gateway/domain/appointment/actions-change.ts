@@ -2,12 +2,10 @@ import { isGatewayError } from '../../errors.ts';
 import type { GraphContext } from '../../graph/context.ts';
 import {
   type FeatureNotEnabled,
-  featureNotEnabled,
   type InputRejected,
-  inputRejected,
   type NotFound,
   notFound,
-  toInputIssues,
+  toRefusal,
   type UserError,
 } from '../../graph/user-error.ts';
 import { type CurrentOrder, getOrder, type Order } from '../order/read/rest.ts';
@@ -124,13 +122,11 @@ async function describeFailure(
   attempt: Attempt,
   error: unknown,
 ): Promise<AppointmentResult> {
-  if (isGatewayError(error, 'UPSTREAM_FORBIDDEN')) return featureNotEnabled();
-  if (isGatewayError(error, 'UPSTREAM_REJECTED')) {
-    if (error.status === 422) return inputRejected(toInputIssues(error.issues, ourNames));
-    if (refusals.includes(error.status)) {
-      return await describeRefusal(context, attempt, { isVague: error.status === 400 });
-    }
+  if (isGatewayError(error, 'UPSTREAM_REJECTED') && refusals.includes(error.status)) {
+    return await describeRefusal(context, attempt, { isVague: error.status === 400 });
   }
+  const isOfInput = isGatewayError(error, 'UPSTREAM_REJECTED') && error.status === 422;
+  if (isOfInput || isGatewayError(error, 'UPSTREAM_FORBIDDEN')) return toRefusal(error, ourNames);
   const { change, order, before } = attempt;
   return await settleLost(error, async () => {
     const after = await getAppointment(context.service, order, change.kind);

@@ -1,4 +1,5 @@
 import { builder } from '../../graph/builder.ts';
+import { openEnumFields } from '../../graph/open-enum.ts';
 import type { ServiceEvent } from '../service-event/actions.ts';
 import { claimServiceEvents, serviceEventRef } from '../service-event/graph.ts';
 import { connectionErrorType, resourceAvailabilityRef } from '../user/graph-connections.ts';
@@ -7,11 +8,11 @@ import { healthSampleRef, healthSourceRef, healthSummaryRef, workoutStreamRef } 
 import {
   isUpdate,
   pulledResourceOf,
-  readConnectionNews,
-  readPullNews,
+  readConnectionEvent,
+  readPullEvent,
   readSample,
   readSummary,
-  readWorkoutNews,
+  readWorkoutEvent,
   resourceOf,
   type SampleOfBatch,
   type Sport,
@@ -39,11 +40,15 @@ function samplesOf(event: ServiceEvent): readonly HealthSample[] {
   });
 }
 
+const workoutOf = ({ type, payload }: ServiceEvent) => readWorkoutEvent(type, payload);
+const connectionOf = ({ type, payload }: ServiceEvent) => readConnectionEvent(type, payload);
+const pullOf = ({ type, payload }: ServiceEvent) => readPullEvent(type, payload);
+
 claimServiceEvents('HealthSamplesReceived', (event) => batchOf(event) !== null);
 claimServiceEvents('HealthSummaryReceived', (event) => summaryOf(event) !== null);
-claimServiceEvents('WorkoutStreamReady', ({ type, payload }) => readWorkoutNews(type, payload) !== null);
-claimServiceEvents('ConnectionChanged', ({ type, payload }) => readConnectionNews(type, payload) !== null);
-claimServiceEvents('HistoricalPullCompleted', ({ type, payload }) => readPullNews(type, payload) !== null);
+claimServiceEvents('WorkoutStreamReady', (event) => workoutOf(event) !== null);
+claimServiceEvents('ConnectionChanged', (event) => connectionOf(event) !== null);
+claimServiceEvents('HistoricalPullCompleted', (event) => pullOf(event) !== null);
 
 builder.objectRef<ServiceEvent>('HealthSummaryReceived').implement({
   description: 'A summary of health data was made or changed.',
@@ -104,31 +109,31 @@ builder.objectRef<ServiceEvent>('WorkoutStreamReady').implement({
   fields: (t) => ({
     workoutId: t.id({
       description: 'Id of the workout (uuid).',
-      resolve: ({ type, payload }) => readWorkoutNews(type, payload)?.workoutId,
+      resolve: (event) => workoutOf(event)?.workoutId,
     }),
     message: t.string({
       description: "The service's own sentence about it.",
-      resolve: ({ type, payload }) => readWorkoutNews(type, payload)?.message,
+      resolve: (event) => workoutOf(event)?.message,
     }),
     providerId: t.string({
       description: "The provider's own id of the workout.",
-      resolve: ({ type, payload }) => readWorkoutNews(type, payload)?.providerId,
+      resolve: (event) => workoutOf(event)?.providerId,
     }),
     sport: t.field({
       type: sportRef,
       description: 'What was done.',
-      resolve: ({ type, payload }) => readWorkoutNews(type, payload)?.sport ?? null,
+      resolve: (event) => workoutOf(event)?.sport ?? null,
     }),
     source: t.field({
       type: healthSourceRef,
       description: 'Where it comes from.',
-      resolve: ({ type, payload }) => readWorkoutNews(type, payload)?.source ?? null,
+      resolve: (event) => workoutOf(event)?.source ?? null,
     }),
     stream: t.field({
       type: workoutStreamRef,
       description: 'The stream itself.',
-      resolve: ({ type, payload }, _args, context) => {
-        const workout = readWorkoutNews(type, payload);
+      resolve: (event, _args, context) => {
+        const workout = workoutOf(event);
         return workout === null ? null : findWorkoutStream(context, workout.workoutId);
       },
     }),
@@ -147,35 +152,31 @@ builder.objectRef<ServiceEvent>('ConnectionChanged').implement({
     source: t.field({
       type: healthSourceRef,
       description: 'The provider.',
-      resolve: ({ type, payload }) => readConnectionNews(type, payload)?.source ?? null,
+      resolve: (event) => connectionOf(event)?.source ?? null,
     }),
     externalUserId: t.string({
       description: "The provider's own id of the user.",
-      resolve: ({ type, payload }) => readConnectionNews(type, payload)?.externalUserId,
+      resolve: (event) => connectionOf(event)?.externalUserId,
     }),
-    errorType: t.field({
-      type: connectionErrorType.ref,
+    ...openEnumFields(t, connectionErrorType, {
+      name: 'errorType',
       description: 'What is wrong; null when nothing is, or it is not one of these.',
-      resolve: ({ type, payload }) =>
-        connectionErrorType.known(readConnectionNews(type, payload)?.errorType ?? null),
-    }),
-    errorTypeRaw: t.string({
-      description: 'What is wrong, as the service sent it, such as token_refresh_failed.',
-      resolve: ({ type, payload }) => readConnectionNews(type, payload)?.errorType,
+      raw: 'What is wrong, as the service sent it, such as token_refresh_failed.',
+      read: (event) => connectionOf(event)?.errorType ?? null,
     }),
     errorMessage: t.string({
       description: "The service's own sentence about what is wrong.",
-      resolve: ({ type, payload }) => readConnectionNews(type, payload)?.errorMessage,
+      resolve: (event) => connectionOf(event)?.errorMessage,
     }),
     errorDetails: t.string({
       description: 'Details of the error, as the service or the provider wrote them.',
-      resolve: ({ type, payload }) => readConnectionNews(type, payload)?.errorDetails,
+      resolve: (event) => connectionOf(event)?.errorDetails,
     }),
     resources: t.field({
       type: [resourceAvailabilityRef],
       nullable: false,
       description: 'The resources of a new connection, each with its availability.',
-      resolve: ({ type, payload }) => readConnectionNews(type, payload)?.resources ?? [],
+      resolve: (event) => connectionOf(event)?.resources ?? [],
     }),
   }),
 });
@@ -191,21 +192,21 @@ builder.objectRef<ServiceEvent>('HistoricalPullCompleted').implement({
     startDate: t.field({
       type: 'DateTime',
       description: 'Begin of what was read.',
-      resolve: ({ type, payload }) => readPullNews(type, payload)?.startDate,
+      resolve: (event) => pullOf(event)?.startDate,
     }),
     endDate: t.field({
       type: 'DateTime',
       description: 'End of what was read.',
-      resolve: ({ type, payload }) => readPullNews(type, payload)?.endDate,
+      resolve: (event) => pullOf(event)?.endDate,
     }),
     source: t.field({
       type: healthSourceRef,
       description: 'The provider it was read from.',
-      resolve: ({ type, payload }) => readPullNews(type, payload)?.source ?? null,
+      resolve: (event) => pullOf(event)?.source ?? null,
     }),
     isFinal: t.boolean({
       description: 'Whether no more of it comes.',
-      resolve: ({ type, payload }) => readPullNews(type, payload)?.isFinal,
+      resolve: (event) => pullOf(event)?.isFinal,
     }),
   }),
 });

@@ -4,7 +4,7 @@ import {
   readSampleIdentity,
   readSource,
   readSummary,
-  readWorkoutNews,
+  readWorkoutEvent,
   resourceOf,
   type SampleOfBatch,
   type SummaryReading,
@@ -73,7 +73,7 @@ export function sampleKey(source: HealthSource | null, at: Date, type: string | 
 }
 
 function workoutFacts(eventType: string, payload: unknown): readonly HealthFact[] {
-  const workout = readWorkoutNews(eventType, payload);
+  const workout = readWorkoutEvent(eventType, payload);
   if (workout === null) return [];
   return [{ kind: workoutKind, key: workout.workoutId.toLowerCase(), at: null, value: {} }];
 }

@@ -21,10 +21,10 @@ export type HealthSource = NonNullable<ReturnType<typeof readSource>>;
 export type SummaryReading = NonNullable<ReturnType<typeof readSummary>>;
 export type ActivityReading = ReturnType<typeof readActivity>;
 export type SampleReading = NonNullable<ReturnType<typeof readSample>>;
-export type WorkoutNews = NonNullable<ReturnType<typeof readWorkout>>;
-export type Sport = NonNullable<WorkoutNews['sport']>;
-export type ConnectionNews = NonNullable<ReturnType<typeof readConnection>>;
-export type PullNews = NonNullable<ReturnType<typeof readPull>>;
+export type WorkoutEvent = NonNullable<ReturnType<typeof readWorkout>>;
+export type Sport = NonNullable<WorkoutEvent['sport']>;
+export type ConnectionEvent = NonNullable<ReturnType<typeof readConnection>>;
+export type PullEvent = NonNullable<ReturnType<typeof readPull>>;
 export type WorkoutStream = ReturnType<typeof readStream>;
 
 /** The specification names a source by name, slug and logo; the public service by provider and type. */
@@ -179,7 +179,7 @@ const readWorkout = optional(
 );
 
 /** What says that a workout's stream can be read; null for every other event. */
-export function readWorkoutNews(eventType: string, payload: unknown): WorkoutNews | null {
+export function readWorkoutEvent(eventType: string, payload: unknown): WorkoutEvent | null {
   if (resourceOf(eventType) !== 'workout_stream') return null;
   return readWorkout(payload);
 }
@@ -203,7 +203,7 @@ const readConnection = optional(
 );
 
 /** A connection that was made or is in trouble (`provider.connection.*`); null for every other event. */
-export function readConnectionNews(eventType: string, payload: unknown): ConnectionNews | null {
+export function readConnectionEvent(eventType: string, payload: unknown): ConnectionEvent | null {
   if (!/^provider\.connection\.[a-z_]+$/.test(eventType)) return null;
   return readConnection(payload);
 }
@@ -223,7 +223,7 @@ export function pulledResourceOf(eventType: string): string | null {
 }
 
 /** The end of a historical pull; null for every other event. */
-export function readPullNews(eventType: string, payload: unknown): PullNews | null {
+export function readPullEvent(eventType: string, payload: unknown): PullEvent | null {
   return pulledResourceOf(eventType) === null ? null : readPull(payload);
 }
 

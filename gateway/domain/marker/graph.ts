@@ -11,14 +11,16 @@ import {
   connectionType,
 } from '../../graph/pagination/connection.ts';
 import { listCursors } from '../../graph/pagination/list-cursor.ts';
-import { pagedConnection } from '../../graph/pagination/paged-connection.ts';
+import { offsetConnection, pagedConnection } from '../../graph/pagination/paged-connection.ts';
 import type { Page } from '../../service/service.ts';
 import {
   type Answer,
+  catalogueLimits,
   type ExpectedResult,
   type Loinc,
   listMarkers,
   listOrderSetMarkers,
+  listWholeCatalogue,
   type Marker,
   type OrderSet,
   type PageRequest,
@@ -229,5 +231,36 @@ builder.objectField(markerRef, 'questions', (t) =>
     nullable: false,
     description: 'What the lab asks when it is ordered (ask at order entry), in the order of asking.',
     resolve: (marker) => marker.questions,
+  }),
+);
+
+/** One walk through the catalogue per operation, whatever the number of codes. */
+const markersByLoinc: LoaderKind<string, Page<Marker>> = {
+  keyOf: (code) => code,
+  batch: async (service, codes) => {
+    const { markers, isWhole } = await listWholeCatalogue(service.forShowing);
+    return codes.map((code) => {
+      const rows = markers.filter(({ expectedResults }) =>
+        expectedResults.some(({ loinc }) => loinc?.code === code),
+      );
+      return { rows, total: isWhole ? rows.length : null, pages: null, nextCursor: null, from: null };
+    });
+  },
+};
+
+builder.objectField(loincRef, 'markers', (t) =>
+  t.field({
+    type: markerConnectionRef,
+    // The catalogue is read once per operation, whatever the number of codes.
+    complexity: (args) => ({ ...connectionCost(args), field: 1 }),
+    description: `The orderable markers of all labs that measure this LOINC code; null where the code is unknown. The catalogue is read once per operation, in at most ${catalogueLimits.maxPages} calls of ${catalogueLimits.pageSize} markers; totalCount is null where it is longer than that. Viewer tokens need the scope read:catalogue.`,
+    args: connectionArgs('markers'),
+    resolve: ({ code }, args, context) =>
+      code === null
+        ? null
+        : offsetConnection(args, listCursors(context, ['loincMarkers', code]), async ({ offset, limit }) => {
+            const { rows, ...page } = await context.loaders.of(markersByLoinc).load(code);
+            return { ...page, rows: rows.slice(offset, offset + limit), from: offset };
+          }),
   }),
 );

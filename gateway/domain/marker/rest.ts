@@ -138,3 +138,47 @@ export function listMarkers(
     owner: 'anyone',
   });
 }
+
+/** How much of the catalogue is looked through at most: the service cannot be asked by LOINC code. */
+export const catalogueLimits = { pageSize: 100, maxPages: 20 } as const;
+
+/** The orderable markers of all labs, as far as they are read. */
+interface Catalogue {
+  readonly markers: readonly Marker[];
+  readonly isWhole: boolean;
+}
+
+/** Reads the catalogue of all labs, as far as `catalogueLimits` allow. */
+export async function listWholeCatalogue(service: Service): Promise<Catalogue> {
+  const readPage = (page: number) =>
+    listMarkers(service, { labSlug: null, name: null }, { page, size: catalogueLimits.pageSize });
+  const first = await readPage(1);
+  if (first.pages === null) return await walkCatalogue(first, readPage);
+  // Their number is known, so the others are read at once.
+  const last = Math.min(first.pages, catalogueLimits.maxPages);
+  const numbers = Array.from({ length: Math.max(0, last - 1) }, (_, index) => index + 2);
+  const pages = [first, ...(await Promise.all(numbers.map(readPage)))];
+  return { markers: [...byId(pages).values()], isWhole: first.pages <= catalogueLimits.maxPages };
+}
+
+/** Page by page while they are full; one that brings nothing new is of a service that does not page. */
+async function walkCatalogue(
+  first: Page<Marker>,
+  readPage: (page: number) => Promise<Page<Marker>>,
+): Promise<Catalogue> {
+  const pages = [first];
+  let isWhole = first.rows.length < catalogueLimits.pageSize;
+  while (!isWhole && pages.length < catalogueLimits.maxPages) {
+    const known = byId(pages).size;
+    const page = await readPage(pages.length + 1);
+    pages.push(page);
+    isWhole = page.rows.length < catalogueLimits.pageSize || byId(pages).size === known;
+  }
+  return { markers: [...byId(pages).values()], isWhole };
+}
+
+/** A row that shows on two pages, because the catalogue changed in between, counts once. */
+function byId(pages: readonly Page<Marker>[]): ReadonlyMap<string, Marker> {
+  const rows = pages.flatMap((page) => page.rows.filter((row) => row !== null));
+  return new Map(rows.map((row) => [row.id, row]));
+}

@@ -1,4 +1,5 @@
 import { builder } from '../../graph/builder.ts';
+import { openEnumFields } from '../../graph/open-enum.ts';
 import { interpretation, loadShownOrder, orderRef } from '../order/read/graph.ts';
 import type { ServiceEvent } from '../service-event/actions.ts';
 import { claimServiceEvents, serviceEventRef } from '../service-event/graph.ts';
@@ -6,9 +7,11 @@ import { readCriticalResult } from './rest.ts';
 
 const typename = 'ResultCritical';
 
+const criticalOf = ({ payload }: ServiceEvent) => readCriticalResult(payload);
+
 claimServiceEvents(
   typename,
-  (event) => event.type === 'labtest.result.critical' && readCriticalResult(event.payload) !== null,
+  (event) => event.type === 'labtest.result.critical' && criticalOf(event) !== null,
 );
 
 builder.objectRef<ServiceEvent>(typename).implement({
@@ -17,42 +20,39 @@ builder.objectRef<ServiceEvent>(typename).implement({
   fields: (t) => ({
     orderId: t.id({
       description: 'Id of the order whose result it is (uuid).',
-      resolve: (event) => readCriticalResult(event.payload)?.orderId ?? null,
+      resolve: (event) => criticalOf(event)?.orderId,
     }),
     order: t.field({
       type: orderRef,
       description: 'The order as it is now.',
       resolve: (event, _args, context) => {
-        const orderId = readCriticalResult(event.payload)?.orderId ?? null;
+        const orderId = criticalOf(event)?.orderId ?? null;
         return orderId === null ? null : loadShownOrder(context, orderId);
       },
     }),
     sampleId: t.string({
       description: 'The number on the sample.',
-      resolve: (event) => readCriticalResult(event.payload)?.sampleId ?? null,
+      resolve: (event) => criticalOf(event)?.sampleId,
     }),
     statusRaw: t.string({
       description: 'How complete the results are, as the service sent it.',
-      resolve: (event) => readCriticalResult(event.payload)?.status ?? null,
+      resolve: (event) => criticalOf(event)?.status,
     }),
-    interpretation: t.field({
-      type: interpretation.ref,
+    ...openEnumFields(t, interpretation, {
+      name: 'interpretation',
       description: 'What the result means; null when the value is not one of these.',
-      resolve: (event) => interpretation.known(readCriticalResult(event.payload)?.interpretation ?? null),
-    }),
-    interpretationRaw: t.string({
-      description: 'The interpretation as the service sent it.',
-      resolve: (event) => readCriticalResult(event.payload)?.interpretation ?? null,
+      raw: 'The interpretation as the service sent it.',
+      read: (event) => criticalOf(event)?.interpretation ?? null,
     }),
     createdAt: t.field({
       type: 'DateTime',
       description: 'When the service made the result.',
-      resolve: (event) => readCriticalResult(event.payload)?.createdAt ?? null,
+      resolve: (event) => criticalOf(event)?.createdAt,
     }),
     updatedAt: t.field({
       type: 'DateTime',
       description: 'When the result last changed.',
-      resolve: (event) => readCriticalResult(event.payload)?.updatedAt ?? null,
+      resolve: (event) => criticalOf(event)?.updatedAt,
     }),
   }),
 });
