@@ -47,7 +47,7 @@ export function hasNoAppointment(method: string | null, kind: AppointmentKind): 
 }
 
 /** The path of an order's appointment, or of an action on it. */
-export function appointmentPath(kind: AppointmentKind, orderId: string, action = ''): string {
+function appointmentPath(kind: AppointmentKind, orderId: string, action = ''): string {
   return `/v3/order/${encodeURIComponent(orderId)}/${paths[kind]}/appointment${action}`;
 }
 

@@ -133,7 +133,7 @@ export interface CheckedFiles {
 }
 
 /** Tells what the files are by their first bytes, and everything that is wrong with them at once. */
-export async function checkFiles(given: readonly File[]): Promise<CheckedFiles> {
+async function checkFiles(given: readonly File[]): Promise<CheckedFiles> {
   const found = await Promise.all(given.map(readFile));
   const files = found.filter((file) => file !== null);
   const issues = given.flatMap((file, index) => {

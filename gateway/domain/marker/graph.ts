@@ -32,7 +32,7 @@ const markerType = openEnum('MarkerType', 'What kind of thing a marker is.', {
   PANEL: 'Several quantities measured together.',
 });
 
-export const loincRef = builder.objectRef<Loinc>('Loinc').implement({
+const loincRef = builder.objectRef<Loinc>('Loinc').implement({
   description: 'A standard name of a measured quantity (LOINC).',
   fields: (t) => ({
     id: t.exposeID('id', { nullable: false, description: "The service's id of the LOINC entry." }),
@@ -61,7 +61,7 @@ const expectedResultRef = builder.objectRef<ExpectedResult>('ExpectedResult').im
   }),
 });
 
-export const markerRef = builder.objectRef<Marker>('Marker');
+const markerRef = builder.objectRef<Marker>('Marker');
 markerRef.implement({
   description: 'Something a lab measures (a biomarker) or a group of such things (a panel).',
   fields: (t) => ({

@@ -60,7 +60,7 @@ export async function requestPortalUrl(
 }
 
 /** A browser may launch only into its own user and that user's orders; the service decides for the team. */
-export async function mayLaunch(
+async function mayLaunch(
   context: GraphContext,
   { userId, orderId }: Pick<PortalUrlRequest, 'userId' | 'orderId'>,
 ): Promise<boolean> {
@@ -80,7 +80,7 @@ async function findMissingDemographics({ service }: GraphContext, userId: string
 }
 
 /** Says which of the two it is, as far as that is known. */
-export function describeRejection(
+function describeRejection(
   issues: readonly InputIssue[],
   demographicsMissing: boolean | null,
 ): PortalUrlRejected {

@@ -39,7 +39,7 @@ const portalUrlRef = builder.objectRef<PortalUrlCreated>('PortalUrl').implement(
 });
 
 /** Shared with the launch tickets, which are refused for the same reason. */
-export const portalUrlRejectedRef = builder.objectRef<PortalUrlRejected>('PortalUrlRejected').implement({
+const portalUrlRejectedRef = builder.objectRef<PortalUrlRejected>('PortalUrlRejected').implement({
   description:
     'The service refused to create a link: demographics are missing, or the request is otherwise wrong.',
   interfaces: [userErrorRef],

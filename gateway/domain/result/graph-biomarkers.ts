@@ -28,10 +28,7 @@ export function sampleDateFields<Parent extends SampleDates>(t: Fields<Parent>) 
 }
 
 /** The same for a type with only the date of its report. */
-export function reportDateFields<Parent extends Pick<SampleDates, 'reported'>>(
-  t: Fields<Parent>,
-  what: string,
-) {
+function reportDateFields<Parent extends Pick<SampleDates, 'reported'>>(t: Fields<Parent>, what: string) {
   const { at, on, raw } = dateFields(t, what, ({ reported }: Parent) => reported);
   return { reportedAt: at, reportedOn: on, reportedAtRaw: raw };
 }

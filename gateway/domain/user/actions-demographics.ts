@@ -158,7 +158,7 @@ export function isMinor(day: string): boolean {
 }
 
 /** Everything that the service would refuse in a whole record, with paths in the names of the graph. */
-export function findDemographicsIssues(person: NewDemographics): readonly InputIssue[] {
+function findDemographicsIssues(person: NewDemographics): readonly InputIssue[] {
   return [
     ...broken(personRules, person),
     ...under('address', broken(addressRules, person.address)),
