@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { createTokenKeeper, type TokenAnswer, type TokenRequest } from '../../widget/src/token.ts';
+import { createTokenCache, type TokenAnswer, type TokenRequest } from '../../widget/src/token.ts';
 
 const NEED = { scope: 'status', orderId: null } as const;
 
@@ -14,7 +14,7 @@ afterEach(() => {
 /** A keeper whose provider answers `token-1`, `token-2`, ... with this life, and the reasons it was asked for. */
 function createKeeper(lifeMs: number | null) {
   const reasons: TokenRequest['reason'][] = [];
-  const keeper = createTokenKeeper(async ({ reason }): Promise<TokenAnswer> => {
+  const keeper = createTokenCache(async ({ reason }): Promise<TokenAnswer> => {
     reasons.push(reason);
     const token = `token-${reasons.length}`;
     return lifeMs === null ? token : { token, expiresAt: new Date(Date.now() + lifeMs).toISOString() };
@@ -74,14 +74,14 @@ describe('the keeper of a token', () => {
     ['an empty text', ''],
     ['no token', { token: 7 }],
   ])('fails with TOKEN_UNAVAILABLE when the provider gives %s', async (_, answer) => {
-    const keeper = createTokenKeeper(() => answer as TokenAnswer);
+    const keeper = createTokenCache(() => answer as TokenAnswer);
 
     await expect(keeper.get(NEED)).rejects.toMatchObject({ code: 'TOKEN_UNAVAILABLE' });
   });
 
   test('asks again after a failure', async () => {
     let calls = 0;
-    const keeper = createTokenKeeper(() => {
+    const keeper = createTokenCache(() => {
       calls += 1;
       if (calls === 1) throw new Error('The host is down.');
       return 'token';

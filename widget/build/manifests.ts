@@ -1,7 +1,7 @@
 import { describeDetail } from './contract/details.ts';
 import type { ElementContract, Property } from './contract/types.ts';
 
-/** What the manifests say of the package they stand in. */
+/** The package's own entry in the manifests. */
 export interface Package {
   readonly name: string;
   readonly version: string;
@@ -155,8 +155,8 @@ export function toVsCodeData(elements: readonly ElementContract[]): object {
 /** The reference for readers, in Markdown. */
 export function toReference(elements: readonly ElementContract[]): string {
   const head = [
-    '# The elements, word by word',
-    'Made from `widget/build/contract.ts`. How they are put on a page stands in [embedding](embedding.md).',
+    '# Reference: what can I set, call, listen to and style?',
+    'Generated from `widget/build/contract.ts`. [Embedding](embedding.md) explains how to use the elements.',
   ];
   return `${[...head, ...elements.flatMap(toSection)].join('\n\n')}\n`;
 }

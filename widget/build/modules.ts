@@ -39,7 +39,7 @@ export async function buildModules(): Promise<void> {
   buildTypes();
 }
 
-/** What TypeScript says of `src` is what is published, file by file; beside it stands no source. */
+/** Publishes the declarations that TypeScript makes of `src`, file by file, without the source. */
 function buildTypes(): void {
   const tsc = fileURLToPath(new URL('bin/tsc', import.meta.resolve('typescript/package.json')));
   const options = ['--noEmit', 'false', '--declaration', '--emitDeclarationOnly', '--outDir', typesFolder];
@@ -55,7 +55,7 @@ function buildTypes(): void {
   }
   // Compilers that look at every import look for the style sheet's types.
   writeFileSync(join(typesFolder, 'placeholder.d.ts'), 'export {};\n');
-  // Typings say nothing at run time, but whoever imports them gets an answer.
+  // Typings are empty at run time, but an import of them must succeed.
   writeFileSync(join(outFolder, 'typings.js'), 'export {};\n');
 }
 

@@ -20,7 +20,7 @@ export interface Fixed {
 /** A time of today, so that no date is written; the same in every picture. */
 const CONFIRMED_AT = new Date().setHours(9, 30, 0, 0);
 
-/** A client in which time stands still: no network, no timer, always the same state. */
+/** A client with a fixed state: no network, no timer. */
 export function createFixedClient(fixed: Fixed): PortalClient {
   const feed = createFixedFeed(fixed);
   return {

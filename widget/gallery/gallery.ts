@@ -6,7 +6,7 @@ import '../src/languages/fr.ts';
 import '../src/languages/pt.ts';
 import { HOSTS, hostState, SECTIONS, type State } from './states.ts';
 
-/** `?theme=dark&lang=ar&section=Trouble`: what is shown stands in the address, so that it can be sent and photographed. */
+/** `?theme=dark&lang=ar&section=Trouble`: the address says what is shown, so that it can be shared and photographed. */
 const wish = new URLSearchParams(location.search);
 const { documentElement } = document;
 const main = document.querySelector('main');

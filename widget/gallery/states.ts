@@ -194,5 +194,5 @@ export const HOSTS: Readonly<Record<string, string>> = {
   compact: 'Small, as wide as its place: both',
 };
 
-/** What stands in the page of such a host. */
+/** The content of such a host's page. */
 export const hostState = (): PortalElement => launch({ order: onItsWay }, { status: 'steps' });

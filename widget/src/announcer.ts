@@ -7,15 +7,15 @@ const COALESCE_MS = 1000;
 type AriaNotifier = Element & { ariaNotify?: (text: string) => void };
 
 let region: HTMLElement | null = null;
-/** The last word of each speaker: who says two things within a second is heard with the second. */
+/** The last text of each speaker: of two texts within a second only the second is announced. */
 const pending = new Map<object, string>();
 
-/** Says a text to people who use a screen reader. One voice per page; what comes within a second is said at once. */
+/** Announces a text to screen readers. A page has one live region; texts within a second are announced together. */
 export function announce(speaker: object, text: string): void {
   if (pending.size === 0) {
-    // The region has to stand in the page before its text changes, or nothing is said.
+    // Screen readers announce a change only in a region that is already in the page.
     if (!canNotify()) region = ensureRegion(region);
-    // The same words once more are heard only where something else stood between.
+    // A repeated text is announced only if the region had another text in between.
     if (region) region.textContent = '';
     setTimeout(speak, COALESCE_MS);
   }

@@ -7,15 +7,15 @@ import { READ_ORDER } from './operations.ts';
 import { type PortalOrder, readOrder } from './order.ts';
 import { createOrderFeed, type OrderFeed } from './order-feed.ts';
 import {
-  createTokenKeeper,
-  type TokenKeeper,
+  createTokenCache,
+  type TokenCache,
   type TokenNeed,
   type TokenProvider,
   WAIT_LIMIT_MS,
   withinTime,
 } from './token.ts';
 
-/** One question over HTTP. */
+/** One operation over HTTP. */
 export interface GatewayRequest extends TokenNeed {
   readonly query: string;
   readonly variables?: Fields;
@@ -43,7 +43,7 @@ export function createPortalClient(options: {
   readonly tokenProvider: TokenProvider;
 }): PortalClient {
   const endpoint = readEndpoint(options.endpoint);
-  const tokens = createTokenKeeper(options.tokenProvider);
+  const tokens = createTokenCache(options.tokenProvider);
   const socket = createLiveSocket(toSocketAddress(endpoint), tokens);
   const feeds = new Map<string, OrderFeed>();
   const execute: PortalClient['execute'] = (request, signal) => ask({ endpoint, tokens, request, signal });
@@ -55,7 +55,7 @@ export function createPortalClient(options: {
       const key = orderId + full;
       const read = () => readOneOrder(execute, orderId, full);
       const feed = feeds.get(key) ?? createOrderFeed({ orderId, full, read }, socket);
-      // Kept as long as the client, so that its cursor survives a pause.
+      // Stored as long as the client lives, so that the cursor survives a pause.
       feeds.set(key, feed);
       return feed;
     },
@@ -77,7 +77,7 @@ async function readOneOrder(
 
 interface Asked {
   readonly endpoint: string;
-  readonly tokens: TokenKeeper;
+  readonly tokens: TokenCache;
   readonly request: GatewayRequest;
   readonly signal: AbortSignal;
 }
@@ -86,7 +86,7 @@ async function ask(asked: Asked, isSecondTime = false): Promise<Fields> {
   const { tokens, request, signal } = asked;
   let token = '';
   try {
-    // The token is part of the time a person waits.
+    // The time for the token is part of the time that a person waits.
     token = await withinTime(signal, tokens.get(request));
     return await post(asked, token);
   } catch (cause) {
@@ -118,7 +118,7 @@ async function post({ endpoint, request, signal }: Asked, token: string): Promis
   return readFields(answer.data);
 }
 
-/** A client with the elements that use it; it lives as long as one of them is in the page. */
+/** A client and the elements that use it. It is dropped when the last of them leaves the page. */
 interface Shared {
   readonly client: PortalClient;
   readonly source: object;
@@ -128,8 +128,8 @@ interface Shared {
 let pool: readonly Shared[] = [];
 
 /**
- * The one client of this endpoint and this source of tokens, for a user that stays until `leaveClients`.
- * @param ask asks `source` for a token, on behalf of one of its users
+ * The shared client of this endpoint and token source. The element uses it until `leaveClients`.
+ * @param ask requests a token from `source`, for one of its elements
  * @throws PortalError ENDPOINT_INVALID
  */
 export function joinClient(
@@ -140,7 +140,7 @@ export function joinClient(
   const address = readEndpoint(endpoint);
   let shared = pool.find((each) => each.client.endpoint === address && each.source === source);
   if (shared?.users.has(user)) return shared.client;
-  // Nobody has two: with another endpoint or source of tokens comes another client.
+  // An element has one client: another endpoint or token source needs another client.
   leaveClients(user);
   if (!shared) {
     const users = new Set<HTMLElement>();
@@ -151,12 +151,12 @@ export function joinClient(
     shared = { client: createPortalClient({ endpoint, tokenProvider }), source, users };
     pool = [...pool, shared];
   }
-  // Who is not in the page would never leave.
+  // An element that is not in the page would never leave.
   if (user.isConnected) shared.users.add(user);
   return shared.client;
 }
 
-/** The user is gone. With the last one the client goes too, and its token: the next person may be another one. */
+/** The element has left. With the last one the client and its token are dropped: the next person may be somebody else. */
 export function leaveClients(user: HTMLElement): void {
   pool = pool.filter(({ users }) => {
     users.delete(user);

@@ -3,7 +3,7 @@ import type { PortalClient } from './client.ts';
 import { type PortalErrorCode, toPortalError } from './errors.ts';
 
 /**
- * The first thing that keeps an element from its gateway. `mend` is what to write down, and where the code says: a line of the
+ * The first problem between an element and its gateway. `mend` is the text that fixes it, and the code says where: a line of the
  * page's Content-Security-Policy, a setting of the gateway, or an attribute or property of the element.
  */
 export interface Diagnosis {
@@ -13,7 +13,7 @@ export interface Diagnosis {
 
 const LIMIT_MS = 10_000;
 
-/** What mends the faults that are no fault of the network. */
+/** The fix for each problem that is not the network's. */
 const MENDS: Readonly<Record<string, string>> = {
   ENDPOINT_INVALID: 'endpoint="https://…"',
   TOKEN_UNAVAILABLE: 'tokenProvider',
@@ -31,10 +31,10 @@ export async function diagnose(getClient: () => PortalClient): Promise<Diagnosis
     host = new URL(client.endpoint).host;
     return client;
   }).catch((cause: unknown): Diagnosis => ({ code: toPortalError(cause, 'GATEWAY_ERROR').code, mend: '' }));
-  // A violation is told one task after what it stopped.
+  // The browser reports a violation one task after the blocked request.
   await new Promise((resolve) => setTimeout(resolve));
   document.removeEventListener('securitypolicyviolation', note);
-  // The rest of the page may break its policy too. Only a token comes from who knows where.
+  // Ignore violations of the rest of the page. The token's address is unknown, so any host counts for it.
   const stop = violations.find(
     ({ effectiveDirective, disposition, blockedURI }) =>
       effectiveDirective === 'connect-src' &&
@@ -53,12 +53,12 @@ async function findFault(getClient: () => PortalClient): Promise<Diagnosis> {
   } catch (cause) {
     const { code } = toPortalError(cause, 'NETWORK');
     if (code !== 'NETWORK') return { code, mend: '' };
-    // What is reached without asking for its consent is there, and has refused this page.
+    // If a request without CORS succeeds, the gateway is there and has refused this origin.
     const isThere = await fetch(endpoint, { mode: 'no-cors', signal }).then(Boolean, () => false);
     return isThere ? { code: 'CORS_REFUSED', mend: `ALLOWED_ORIGINS=${origin}` } : { code, mend: '' };
   }
   const address = toSocketAddress(endpoint);
-  // Some browsers throw where others tell of an error.
+  // Some browsers throw where others fire an error event.
   if (await canOpenSocket(address, signal).catch(() => false)) return { code: 'OK', mend: '' };
   return { code: 'SOCKET_BLOCKED', mend: new URL(address).origin };
 }

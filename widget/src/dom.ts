@@ -1,11 +1,11 @@
-/** What one element is to be; made by `h`. */
+/** Description of one element, made by `h`. */
 export interface Drawing {
   readonly tag: string;
   readonly attributes: Attributes;
   readonly children: readonly Child[];
 }
 
-/** Null and false draw nothing and keep their place, so that what stands after them stays the same element. */
+/** Null and false draw nothing and keep their position, so that the elements after them are reused. */
 export type Child = Drawing | string | null | false;
 
 type Value = string | boolean | null | undefined | ((event: MouseEvent) => unknown);
@@ -13,12 +13,12 @@ type Value = string | boolean | null | undefined | ((event: MouseEvent) => unkno
 /** Attributes by name; null and false are absent, true is empty. A function is a listener, as in `onclick`. */
 type Attributes = Readonly<Record<string, Value>>;
 
-/** What an element was drawn from last. */
+/** The attributes with which an element was last drawn. */
 const drawn = new WeakMap<Node, Attributes>();
 
 /**
- * Describes an element. `names` are its classes and its parts: whatever is styled here a host may style too. Nothing
- * is ever parsed, so a text can only become text, and a page has no Trusted Types policy to allow.
+ * Describes an element. `names` are its classes and its parts, so that a host can style everything that we style. No
+ * HTML is parsed: text can only become text, and the page needs no Trusted Types policy.
  */
 export function h(
   tag: string,
@@ -29,13 +29,13 @@ export function h(
   return { tag, attributes: names ? { class: names, part: names, ...attributes } : attributes, children };
 }
 
-/** The nearest element that fits: this one or around it, through shadow roots. */
+/** The nearest matching element: this one or an ancestor, through shadow roots. */
 export function findAround(element: Element, selector: string): Element | null {
   const root = element.getRootNode();
   return element.closest(selector) ?? (root instanceof ShadowRoot ? findAround(root.host, selector) : null);
 }
 
-/** Makes a node's children what they are to be, in place: an element that stays keeps its focus. */
+/** Updates a node's children in place: an element that stays keeps its focus. */
 export function draw(parent: Node, children: readonly Child[]): void {
   children.forEach((child, index) => {
     const known = parent.childNodes[index];
@@ -63,7 +63,7 @@ function create(child: Child): Node {
     : document.createElement(child.tag);
 }
 
-/** Makes an element's attributes what they are to be; those it got from elsewhere stay. */
+/** Updates an element's attributes; those that were set elsewhere stay. */
 export function setAttributes(element: Element, next: Attributes): void {
   const before = drawn.get(element) ?? {};
   drawn.set(element, next);

@@ -1,6 +1,6 @@
 import styles from './styles.css?inline';
 
-/** One property: the attribute that sets it, or null; what it is without one; how the attribute's text is read. */
+/** One property: its attribute or null, its default, and how the attribute's text is parsed. */
 type Property = readonly [attribute: string | null, fallback: unknown, read?: (text: string) => unknown];
 
 /** The properties of one kind of element by name. */
@@ -23,18 +23,18 @@ function readSheet(page: Document, view: typeof globalThis): CSSStyleSheet {
 }
 
 /**
- * What is used here of a base class for elements: properties with attributes, and one update per turn. A value that was
- * set before the element was upgraded is kept.
+ * A small base class for elements: properties with attributes, and one update per microtask. A value that was set before
+ * the element was upgraded stays.
  */
 export abstract class WidgetElement extends Base {
   declare static observedAttributes: readonly string[];
   declare static properties: Properties;
-  /** What the properties are now; only `declareProperties` reads and writes it. */
+  /** Current values of the properties; only `declareProperties` reads and writes it. */
   readonly propertyValues: Record<string, unknown> = {};
   protected readonly internals = this.attachInternals();
   protected readonly root: ShadowRoot;
   #update: Promise<void> | null = null;
-  /** Set before the upgrade, and so newer than the attributes, which the browser tells only after it. */
+  /** Values set before the upgrade. They are newer than the attributes, which the browser reports only after it. */
   readonly #early = new Set<string>();
 
   constructor(delegatesFocus: boolean) {
@@ -50,7 +50,7 @@ export abstract class WidgetElement extends Base {
     }
   }
 
-  /** Settles when what is on screen is up to date. */
+  /** Settles when the screen is up to date. */
   get updateComplete(): Promise<void> {
     return this.#update ?? Promise.resolve();
   }

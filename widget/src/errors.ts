@@ -1,4 +1,4 @@
-/** The closed set of what can go wrong. A code never changes its meaning; hosts branch on it. */
+/** The closed set of errors. A code never changes its meaning; hosts branch on it. */
 export type PortalErrorCode =
   | 'ENDPOINT_INVALID'
   | 'TOKEN_IN_ATTRIBUTE'
@@ -15,8 +15,8 @@ export type PortalErrorCode =
   | 'URL_REJECTED';
 
 /**
- * What `lastError` and `portal-error` tell a host: never a URL, a token or a text of the service. `message` is the
- * sentence the person is shown, in the language of the page; what it means to a developer is documented by code.
+ * The error of `lastError` and `portal-error`. It never contains a URL, a token or a text of the service. `message` is the
+ * sentence that the person sees, in the language of the page; docs/embedding.md explains each code to developers.
  */
 export interface PortalErrorReport {
   readonly code: PortalErrorCode;
@@ -48,17 +48,17 @@ export class PortalError extends Error {
   }
 }
 
-/** Whether the same thing may work when it is tried again. */
+/** Whether a retry may succeed. */
 export function isRetryable(code: PortalErrorCode): boolean {
   return RETRYABLE.includes(code);
 }
 
-/** Whatever was thrown, as a PortalError; what is not ours becomes `code`. */
+/** The thrown value as a PortalError; any other value becomes `code`. */
 export function toPortalError(cause: unknown, code: PortalErrorCode): PortalError {
   return cause instanceof PortalError ? cause : new PortalError(code);
 }
 
-/** What a host is told of an error, frozen. */
+/** The error as a host sees it, frozen. */
 export function reportError(
   { code, requestId }: PortalError,
   { errors }: { readonly errors: ErrorTexts },

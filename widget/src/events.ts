@@ -2,7 +2,7 @@ import type { PortalErrorReport } from './errors.ts';
 import type { PortalOrder } from './order.ts';
 import type { TokenAnswer, TokenRequest } from './token.ts';
 
-/** How fresh what is shown is. */
+/** How fresh the shown order is. */
 export type ConnectionState = 'idle' | 'connecting' | 'live' | 'stale' | 'polling' | 'offline' | 'closed';
 
 /** Where a status came from. */

@@ -6,7 +6,7 @@ export function readFields(value: unknown): Fields {
   return Object(value);
 }
 
-/** The fields of what a text of JSON says; null where it is no JSON. The fault would quote it, and is told nobody. */
+/** The fields of a JSON text; null if it is not JSON. The parser's error would quote the text, so it is dropped. */
 export function readJson(text: string): Fields | null {
   try {
     return readFields(JSON.parse(text));

@@ -13,7 +13,7 @@ const CODES: Readonly<Record<string, PortalErrorCode>> = {
 };
 
 /**
- * Whether errors leave nothing to show. Where only a part is missing, as the name of a test, the rest of the answer stands.
+ * Whether the errors leave no data at all. If only a part is missing, such as the name of a test, the rest is shown.
  */
 export function isRefusal({ data, errors }: Fields): boolean {
   return Boolean(errors) && !Object.values(readFields(data)).some(Boolean);

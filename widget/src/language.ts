@@ -37,7 +37,7 @@ export function whenLanguageChanged(react: () => void): () => void {
   };
 }
 
-/** The language an element stands in, through shadow roots; nothing where the page does not say. */
+/** The language of an element's surroundings, through shadow roots; empty if the page does not name one. */
 export function readLanguage(element: Element): string {
   return findAround(element, '[lang]')?.getAttribute('lang') ?? '';
 }
@@ -47,7 +47,7 @@ export function readStrings(language: string, own: PartialStrings | null): Strin
   return mergeStrings(findStrings(language), own);
 }
 
-/** Whether there are texts in this language; where the page does not say one, English will do. */
+/** Whether there are texts in this language; English if the page names none. */
 export function isSpoken(language: string): boolean {
   return /^(en\b|$)/i.test(language) || findStrings(language) !== undefined;
 }
@@ -57,7 +57,7 @@ function findStrings(language: string): PartialStrings | undefined {
   return readLanguages().strings.get(first);
 }
 
-/** A time as people write it there, with the date unless it is today; nothing for what is no time. */
+/** A time in the language's format, with the date unless it is today; empty if it is not a time. */
 export function formatTime(time: string | number | null | undefined, language: string): string {
   const date = new Date(time ?? Number.NaN);
   if (Number.isNaN(+date)) return '';

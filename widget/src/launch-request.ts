@@ -4,20 +4,20 @@ import { PortalError, type PortalErrorCode } from './errors.ts';
 import { readFields, readText } from './fields.ts';
 import { CREATE_LAUNCH_TICKET, CREATE_PORTAL_URL } from './operations.ts';
 
-/** What is asked for. `origins` are those the portal's address may have, separated by spaces. */
+/** The wanted launch. `origins` are the allowed origins of the portal's address, separated by spaces. */
 export interface LaunchWish {
   readonly orderId: string | null;
   readonly isPost: boolean;
   readonly origins: string | null;
 }
 
-/** The way to the portal: its address, or with a ticket the gateway's, which sends on. A secret, once and for seconds. */
+/** The portal's address, or a ticket and the gateway's address, which redirects. A secret for one use within seconds. */
 export interface LaunchWay {
   readonly url: string;
   readonly ticket: string | null;
 }
 
-/** What each refusal means; a type this widget does not know is GATEWAY_ERROR. */
+/** The error code of each refusal; a type that this widget does not know is GATEWAY_ERROR. */
 const REFUSALS: Readonly<Record<string, PortalErrorCode>> = {
   PortalUrlRejected: 'PORTAL_REJECTED',
   FeatureNotEnabled: 'FEATURE_NOT_ENABLED',

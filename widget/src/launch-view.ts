@@ -3,10 +3,10 @@ import { EXCLUDED } from './masks.ts';
 import { drawSlot } from './status-view.ts';
 import type { Strings } from './strings.ts';
 
-/** Everything the button, or the link that stands in for it, is drawn from. */
+/** Everything that the button, or the link that replaces it, is drawn from. */
 export interface LaunchView {
   readonly isOpening: boolean;
-  /** The tab was held back: with an address there is a link to it, without one the button is pressed again. */
+  /** The browser blocked the tab: with an address there is a link to it, without one the person presses the button again. */
   readonly isBlocked: boolean;
   readonly linkUrl: string | null;
   readonly isDisabled: boolean;

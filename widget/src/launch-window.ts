@@ -8,8 +8,8 @@ export interface LaunchWindow {
 }
 
 /**
- * Opens a blank tab; null when the browser held it back. Must be called in the same task as the click:
- * browsers hold back a tab that is opened after an answer from the network.
+ * Opens a blank tab; null when the browser blocked it. Call it in the same task as the click:
+ * browsers block a tab that is opened after an answer from the network.
  */
 export function openLaunchWindow(text: string, language: string): LaunchWindow | null {
   let tab: Window | null = null;
@@ -63,8 +63,8 @@ function clickAnchor(page: Document, url: string): void {
 }
 
 /**
- * Without `noreferrer`: the gateway holds the ticket against the Origin, which a form without a referrer hides. The
- * blank tab has the page's own policy, under which the form may say nothing, or all of the page's address.
+ * Not with `noreferrer`: the gateway compares the ticket with the Origin, which such a form would hide. The blank tab
+ * inherits the page's referrer policy, which may hide the Origin or send the page's whole address.
  */
 function submitTicket(page: Document, url: string, ticket: string): void {
   const policy = page.createElement('meta');
@@ -79,7 +79,7 @@ function submitTicket(page: Document, url: string, ticket: string): void {
   field.name = 'ticket';
   field.value = ticket;
   form.append(field);
-  // A form that stands in no document is never submitted.
+  // Browsers submit a form only if it is in a document.
   page.body.append(form);
   form.submit();
   form.remove();

@@ -2,27 +2,27 @@ import { PortalError } from './errors.ts';
 import type { ConnectionState } from './events.ts';
 import type { Fields } from './fields.ts';
 import { openSocket, type Socket } from './socket.ts';
-import type { TokenKeeper } from './token.ts';
+import type { TokenCache } from './token.ts';
 
-/** One subscription that wants to live as long as its owner, over as many sockets as it takes. */
+/** One subscription that lives as long as its owner, over as many sockets as necessary. */
 export interface LiveSubscription {
   readonly orderId: string;
-  /** What to subscribe to. Asked again for every socket, so that it can carry the last cursor. */
+  /** Returns the operation. Called for every socket, so that it can contain the last cursor. */
   readonly begin: () => Fields;
   readonly next: (data: Fields) => void;
-  /** The gateway refused this subscription, or ended it without errors; it stays out until `restart`. */
+  /** The gateway refused this subscription, or ended it without errors; it stays stopped until `restart`. */
   readonly refused: (errors: unknown) => void;
   readonly connectionChanged: (connection: ConnectionState) => void;
   readonly failed: (error: PortalError) => void;
 }
 
 /**
- * The one socket of a client. Opens with the first subscription, closes with the last, comes back by itself for
- * ever, each time with a token that is good now.
+ * The one socket of a client. It opens with the first subscription, closes with the last, and always reconnects by
+ * itself, each time with a valid token.
  */
 export interface LiveSocket {
   readonly connection: () => ConnectionState;
-  /** Keeps the subscription going until the returned function is called. */
+  /** Runs the subscription until the returned function is called. */
   readonly add: (subscription: LiveSubscription) => () => void;
   /** Starts a refused subscription again. */
   readonly restart: (subscription: LiveSubscription) => void;
@@ -38,7 +38,7 @@ const LONGEST_WAIT_MS = 30_000;
 const STEADY_MS = 5000;
 const FAILURES_UNTIL_POLLING = 3;
 
-export function createLiveSocket(url: string, tokens: TokenKeeper): LiveSocket {
+export function createLiveSocket(url: string, tokens: TokenCache): LiveSocket {
   /** The running operation of each, or null while it is on no socket. */
   const subscriptions = new Map<LiveSubscription, (() => void) | null>();
   let socket: Socket | null = null;
@@ -60,9 +60,9 @@ export function createLiveSocket(url: string, tokens: TokenKeeper): LiveSocket {
     return wasOpen ? 'stale' : 'connecting';
   }
 
-  const tell = (say: (subscription: LiveSubscription) => void) => [...subscriptions.keys()].forEach(say);
-  const tellConnection = () => tell((subscription) => subscription.connectionChanged(connection()));
-  const tellFailure = (error: PortalError) => tell((subscription) => subscription.failed(error));
+  const notify = (say: (subscription: LiveSubscription) => void) => [...subscriptions.keys()].forEach(say);
+  const notifyConnection = () => notify((subscription) => subscription.connectionChanged(connection()));
+  const notifyFailure = (error: PortalError) => notify((subscription) => subscription.failed(error));
 
   async function open(): Promise<void> {
     const [first] = subscriptions.keys();
@@ -79,7 +79,7 @@ export function createLiveSocket(url: string, tokens: TokenKeeper): LiveSocket {
     } catch (cause) {
       failures += 1;
       // Some browsers throw where others only close: a policy of the page, or ws: on a page of https:.
-      if (cause instanceof PortalError) tellFailure(cause);
+      if (cause instanceof PortalError) notifyFailure(cause);
       openLater();
     } finally {
       isOpening = false;
@@ -90,7 +90,7 @@ export function createLiveSocket(url: string, tokens: TokenKeeper): LiveSocket {
     for (const [subscription, stop] of subscriptions) {
       if (stop) continue;
       const operation = subscription.begin();
-      // Whoever was told of it may have left, and the last one hangs up.
+      // A notified listener may have left, and the last one closes the socket.
       if (!socket || !subscriptions.has(subscription)) continue;
       const { next, refused } = subscription;
       subscriptions.set(subscription, socket.subscribe(operation, { next, refused }));
@@ -101,7 +101,7 @@ export function createLiveSocket(url: string, tokens: TokenKeeper): LiveSocket {
     openedAt = performance.now();
     wasOpen = true;
     start();
-    tellConnection();
+    notifyConnection();
   }
 
   function closed(isTokenRefused: boolean): void {
@@ -113,16 +113,16 @@ export function createLiveSocket(url: string, tokens: TokenKeeper): LiveSocket {
       tokens.reject(token);
       refusals += 1;
     }
-    // A token that ended is no fault: the next socket opens at once, and nobody is told. The second time, all are.
+    // An expired token is no failure: the next socket opens at once, without a report. A second refusal is reported.
     if (isTokenRefused && refusals === 1) {
       void open();
       return;
     }
-    if (isTokenRefused) tellFailure(new PortalError('UNAUTHENTICATED'));
+    if (isTokenRefused) notifyFailure(new PortalError('UNAUTHENTICATED'));
     openLater();
   }
 
-  /** Hangs up; whatever the socket still says is not heard. */
+  /** Closes the socket and ignores what it still receives. */
   function drop(): void {
     socket?.close();
     socket = null;
@@ -134,7 +134,7 @@ export function createLiveSocket(url: string, tokens: TokenKeeper): LiveSocket {
     const longest = Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** failures);
     stopWaiting();
     wait = setTimeout(kick, longest * (0.2 + 0.8 * Math.random()));
-    tellConnection();
+    notifyConnection();
   }
 
   function stopWaiting(): void {
@@ -166,7 +166,7 @@ export function createLiveSocket(url: string, tokens: TokenKeeper): LiveSocket {
     stopWaiting();
     if (isLeaving) drop();
     else void open();
-    tellConnection();
+    notifyConnection();
   }
 
   function remove(subscription: LiveSubscription): void {

@@ -1,6 +1,5 @@
 /**
- * Tools that record sessions look into shadow roots; each is told in its own word to leave out the texts that stand
- * here.
+ * Session recorders look into shadow roots. Each has its own mark for texts that it must not record.
  */
 export const MASKED = {
   class: 'fs-mask rr-mask sentry-mask ph-no-capture',
@@ -11,7 +10,7 @@ export const MASKED = {
   'data-openreplay-masked': true,
 } as const;
 
-/** The same for what no recording may hold at all, not even its attributes: an address that opens the portal. */
+/** For elements whose attributes must not be recorded either: an address that opens the portal. */
 export const EXCLUDED = {
   ...MASKED,
   class: 'fs-exclude rr-block sentry-block ph-no-capture',

@@ -1,6 +1,6 @@
 /**
  * The GraphQL the widget speaks: read over HTTP, subscribed over the socket, and the two ways to the portal.
- * `$full` keeps the name of the test out of the page's memory unless the host asked for it.
+ * Without `$full` the name of the test never reaches the page's memory.
  */
 const ORDER =
   'fragment O on Order{id method status{raw stage step label isTerminal needsAttention}' +

@@ -13,7 +13,7 @@ import {
   readUpdate,
 } from './order-stream.ts';
 
-/** What one element wants to hear of an order. */
+/** One element's listener to an order. */
 export interface OrderListener {
   /** Seconds between two reads while the socket cannot be opened; 0 = never. */
   pollIntervalSeconds(): number;
@@ -26,13 +26,13 @@ export interface OrderListener {
 export interface OrderFeed {
   readonly order: () => PortalOrder | null;
   readonly connection: () => ConnectionState;
-  /** When what is shown was last known to be true, in milliseconds since 1970. While live that is now. */
+  /** When the shown order was last confirmed, in milliseconds since 1970. While live: now. */
   readonly confirmedAt: () => number | null;
   /** Follows the order live, until `leave`. */
   readonly follow: (listener: OrderListener) => void;
-  /** The listener hears nothing any more, not even the answer to its own `refresh`. */
+  /** Stops all notifications of the listener, also about its own `refresh`. */
   readonly leave: (listener: OrderListener) => void;
-  /** Reads the order once over HTTP. Never rejects: a failure goes to everyone who listens, and to `listener`. */
+  /** Reads the order once over HTTP. Never rejects: a failure goes to all followers, and to `listener`. */
   readonly refresh: (listener: OrderListener) => Promise<void>;
   /** Starts again after a failure: the subscription if it was refused, the socket if it waits. */
   readonly retry: () => void;
@@ -50,7 +50,7 @@ const RETRY_MS = 10_000;
 
 export function createOrderFeed({ orderId, full, read }: FeedOptions, socket: LiveSocket): OrderFeed {
   const listeners = new Set<OrderListener>();
-  /** Those who asked for the read that is under way. */
+  /** The listeners that requested the read in flight. */
   const askers = new Set<OrderListener>();
   let stream = emptyStream;
   let connection: ConnectionState = 'idle';
@@ -60,7 +60,7 @@ export function createOrderFeed({ orderId, full, read }: FeedOptions, socket: Li
   let poll: ReturnType<typeof setInterval> | undefined;
   let retrying: ReturnType<typeof setTimeout> | undefined;
   let hadBadCursor = false;
-  /** The gateway refused the subscription: a live socket does not make the order live then. */
+  /** The gateway refused the subscription, so the order is not live although the socket is. */
   let isRefused = false;
 
   const subscription: LiveSubscription = {
@@ -113,7 +113,7 @@ export function createOrderFeed({ orderId, full, read }: FeedOptions, socket: Li
       return;
     }
     if (error) failed(error);
-    // Ended without a word, or for a passing reason: go on from the cursor.
+    // Ended without an error, or with a temporary one: continue from the cursor.
     if (error && !isRetryable(error.code)) return;
     clearTimeout(retrying);
     retrying = setTimeout(restart, RETRY_MS * (0.5 + Math.random()));
@@ -167,7 +167,7 @@ export function createOrderFeed({ orderId, full, read }: FeedOptions, socket: Li
     follow: (listener) => {
       listeners.add(listener);
       stop ??= socket.add(subscription);
-      // What it heard just now may have made the page take it away.
+      // A notification may have made the page remove the element.
       if (!listeners.size) leave(listener);
     },
     leave,

@@ -12,13 +12,13 @@ export interface OrderUpdate {
   readonly cursor: string | null;
 }
 
-/** What is shown of an order, and where to resume. Held in memory only. */
+/** The shown state of an order, and the cursor to resume from. In memory only. */
 export interface OrderStream {
   readonly order: PortalOrder | null;
   readonly cursor: string | null;
   /** Number of the newest order event shown: nothing older is shown after it. */
   readonly highWater: bigint | null;
-  /** True until the first item of a subscription: only that one may replace what is shown. */
+  /** True until the first item of a subscription: only that item may replace the shown order. */
   readonly opening: boolean;
 }
 
@@ -36,8 +36,8 @@ export function forgetCursor(stream: OrderStream): OrderStream {
 }
 
 /**
- * The stream after an update. The same object comes back when the update is older than what is shown: its
- * cursor is not taken either, because resuming too early only repeats, resuming too late would lose.
+ * The stream after an update. Returns the same object if the update is older than the shown order. Its cursor is
+ * ignored too: resuming too early only repeats, and resuming too late would lose an update.
  */
 export function applyUpdate(stream: OrderStream, update: OrderUpdate): OrderStream {
   const number = readEventNumber(update);

@@ -11,14 +11,14 @@ export interface WatchWish {
   readonly pollIntervalSeconds: number;
 }
 
-/** An order that came, what stood there before, and how it came. */
+/** A new state of the order, the previous one, and its source. */
 export interface OrderChange {
   readonly order: PortalOrder;
   readonly previous: PortalOrder | null;
   readonly source: StatusSource;
 }
 
-/** What the watch tells its element. */
+/** Notifications of the watch to its element. */
 export interface WatchListener {
   orderChanged(change: OrderChange): void;
   connectionChanged(connection: ConnectionState, previous: ConnectionState): void;
@@ -36,7 +36,7 @@ export interface OrderWatch {
   readonly want: (wish: WatchWish) => void;
   /** Reads the order once; settles when it is read or has failed. */
   readonly refresh: () => Promise<void>;
-  /** Starts again what failed. */
+  /** Retries after a failure. */
   readonly retry: () => Promise<void>;
 }
 
@@ -87,13 +87,13 @@ export function createOrderWatch(host: Element, listener: WatchListener): OrderW
   function follow(feed: OrderFeed): void {
     isFollowing = true;
     feed.follow(ear);
-    // A page that is told may take the element away at once.
+    // A listener of the page may have removed the element.
     if (!isFollowing) return;
     ear.connectionChanged(feed.connection());
     catchUp();
   }
 
-  /** What another element of the page has made known. */
+  /** Shows the state that another element of the page has already received. */
   function catchUp(): void {
     const known = wish.feed?.order();
     if (known && known !== order) ear.orderChanged(known, 'snapshot');
@@ -132,7 +132,7 @@ export function createOrderWatch(host: Element, listener: WatchListener): OrderW
     refresh,
     retry: async () => {
       if (isFollowing) wish.feed?.retry();
-      // Where no socket can be opened, the next read is what a person waits for.
+      // Without a socket the person waits for the next read.
       if (!isFollowing || connection === 'polling') await refresh();
     },
   };

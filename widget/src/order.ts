@@ -1,6 +1,6 @@
 import { readFields, readText } from './fields.ts';
 
-/** Where an order stands; a value this widget does not know is UNKNOWN. */
+/** The stage of an order; a value that this widget does not know is UNKNOWN. */
 export type OrderStage =
   | 'RECEIVED'
   | 'COLLECTING_SAMPLE'
@@ -42,7 +42,7 @@ export interface PortalOrderEvent {
   readonly stage: OrderStage;
 }
 
-/** What the widget knows of an order and shows to hosts. `testName` is null unless privacy is `full`. */
+/** An order as the widget shows it to hosts. `testName` is null unless privacy is `full`. */
 export interface PortalOrder {
   readonly id: string;
   readonly status: PortalOrderStatus;

@@ -15,7 +15,7 @@ import type { StatusView } from './status-view.ts';
 import type { PartialStrings, Strings } from './strings.ts';
 import type { TokenProvider } from './token.ts';
 
-/** What `<portal-launch>` and `<portal-order-status>` have in common: a gateway, an order, its live status, errors. */
+/** Base of `<portal-launch>` and `<portal-order-status>`: a gateway, an order, its live status, errors. */
 export abstract class PortalElement extends WidgetElement {
   declare endpoint: string | null;
   declare orderId: string | null;
@@ -26,11 +26,11 @@ export abstract class PortalElement extends WidgetElement {
   declare tokenProvider: TokenProvider | null;
   declare client: PortalClient | null;
   declare strings: PartialStrings | null;
-  /** A host's own words for a status; null keeps the widget's. */
+  /** A host's own text for a status; null means the widget's. */
   declare statusLabel: ((status: PortalOrderStatus) => string | null) | null;
 
   protected gateway: PortalGateway | null = null;
-  /** What went wrong last and is still shown: with the order's status, or with a launch. */
+  /** The last error, if it is still shown: of the order's status, or of a launch. */
   protected shownError: { readonly error: PortalErrorReport; readonly about: 'status' | 'launch' } | null =
     null;
   protected readonly orderWatch = createOrderWatch(this, {
@@ -87,7 +87,7 @@ export abstract class PortalElement extends WidgetElement {
     return this.orderWatch.refresh();
   }
 
-  /** Tries again what failed. Never rejects. */
+  /** Retries after a failure. Never rejects. */
   retry(): Promise<void> {
     this.clearError();
     return this.orderWatch.retry();
@@ -122,11 +122,11 @@ export abstract class PortalElement extends WidgetElement {
   disconnectedCallback(): void {
     for (const leave of this.#leave) leave?.();
     this.gateway = null;
-    // An element that is only moved comes back in the same task, and keeps its connection.
+    // An element that is only moved returns in the same task; its connection stays open.
     queueMicrotask(() => this.isConnected || leaveClients(this));
   }
 
-  /** Which order, and where: what is shown for one says nothing of another. */
+  /** Identifies the order and the gateway; when it changes, nothing shown before is valid. */
   protected get aim(): string {
     return `${this.orderId} ${this.endpoint ?? this.gateway?.endpoint}`;
   }
@@ -160,13 +160,13 @@ export abstract class PortalElement extends WidgetElement {
 
   /** Makes an error known: event, `lastError`, screen readers, and on screen unless the host cancelled it. */
   protected fail(error: PortalError, about: 'status' | 'launch' | 'none'): void {
-    // What fails again and again in the background is told once, until it works again.
+    // A repeated failure in the background is reported once, until it works again.
     if (about === 'status' && this.#failing === error.code) return;
     if (about === 'status') this.#failing = error.code;
     const report = reportError(error, this.texts);
     this.#lastError = report;
     if (!emit(this, 'portal-error', report) || about === 'none') return;
-    // An order that is on screen stays there: its age says enough.
+    // An order that is on screen stays there: its age is shown.
     if (about === 'status' && this.order) return;
     this.shownError = { error: report, about };
     announce(this, report.message);
@@ -212,11 +212,11 @@ export abstract class PortalElement extends WidgetElement {
     const masks = this.privacy === 'full' ? {} : { ...MASKED, class: `frame ${MASKED.class}` };
     const { activeElement } = this.root;
     draw(this.root, [h('div', 'frame', { ...masks, lang }, ...this.drawing())]);
-    if (activeElement && !this.root.activeElement) this.#keepFocus();
+    if (activeElement && !this.root.activeElement) this.#moveFocus();
   }
 
-  /** What had focus is gone: what stands in for it takes it, or the frame, as long as the person stays there. */
-  #keepFocus(): void {
+  /** The focused control is gone: its replacement gets the focus, or the frame, until the person moves on. */
+  #moveFocus(): void {
     const [frame, button] = this.root.querySelectorAll<HTMLElement>('.frame,.button');
     if (frame && !button) {
       frame.tabIndex = -1;
@@ -225,7 +225,7 @@ export abstract class PortalElement extends WidgetElement {
     (button ?? frame)?.focus();
   }
 
-  /** What is to be on screen now. */
+  /** The current content. */
   protected abstract drawing(): readonly Child[];
 
   /** Null while there is nothing to follow, or not enough to follow it. */
@@ -258,7 +258,7 @@ export abstract class PortalElement extends WidgetElement {
     }
   }
 
-  /** What the status is drawn from now. */
+  /** The current input for drawing the status. */
   protected statusView(): StatusView {
     const { order, shownError } = this;
     return {
@@ -280,7 +280,7 @@ export abstract class PortalElement extends WidgetElement {
     try {
       own = this.statusLabel?.(status);
     } catch (cause) {
-      // The host's mistake is told to the host, and takes no status away, here or in the elements beside.
+      // An error of the host's function is reported to the host and hides no status.
       globalThis.reportError(cause);
     }
     return own ?? this.texts.statuses[status.step ?? ''] ?? status.label;

@@ -8,7 +8,7 @@ import type { TokenProvider } from './token.ts';
 
 /**
  * Gives endpoint, token and one shared connection to every element inside. Shows nothing of its own.
- * What a page may say to it and hear from it stands in build/contract.ts.
+ * Its public interface is in build/contract.ts.
  */
 export class PortalGateway extends WidgetElement {
   declare endpoint: string | null;

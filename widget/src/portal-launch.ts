@@ -14,19 +14,19 @@ const LINK_LIFE_MS = 60_000;
 
 /**
  * A button that opens the patient portal, with the order's status beside it.
- * What a page may say to it and hear from it stands in build/contract.ts.
+ * Its public interface is in build/contract.ts.
  */
 export class PortalLaunch extends PortalElement {
   declare mode: 'tab' | 'redirect' | 'post';
   declare disabled: boolean;
   declare portalOrigins: string | null;
   #phase: 'idle' | 'opening' | 'link' = 'idle';
-  /** Only while the link is on screen: at most a minute, and once. Null for `post`, whose ticket is made by the click. */
+  /** Set only while the link is on screen: at most a minute, for one click. Null for `post`: its ticket is issued by the click. */
   #linkUrl: string | null = null;
-  /** What the launch under way, or its link, is for. */
+  /** The order and gateway of the launch in progress, or of its link. */
   #aim = '';
   #linkEnd: ReturnType<typeof setTimeout> | undefined;
-  /** Ends the launch that is under way. */
+  /** Aborts the launch in progress. */
   #launch = new AbortController();
   #isAway = false;
   #page = new AbortController();
@@ -50,13 +50,13 @@ export class PortalLaunch extends PortalElement {
   }
 
   /**
-   * Opens the portal. Call it in the task of a click, or the browser will hold the tab back and a link is shown
+   * Opens the portal. Call it in the task of a click; otherwise the browser blocks the tab and a link is shown
    * instead. Settles when the portal is on its way or the launch has failed; never rejects.
    */
   async launch(): Promise<void> {
     if (this.disabled || this.#phase === 'opening') return;
     if (!emit(this, 'portal-before-launch', { orderId: this.orderId })) return;
-    // Read now: a listener may have had the last word.
+    // Read after the event: a listener may have changed them.
     const { orderId, mode, texts } = this;
     // Nothing may be awaited before this line: see openLaunchWindow.
     const tab = mode === 'redirect' ? useThisPage() : openLaunchWindow(texts.opening, this.language);
@@ -71,7 +71,7 @@ export class PortalLaunch extends PortalElement {
     try {
       const limit = AbortSignal.timeout(WAIT_LIMIT_MS);
       await this.#send(tab, AbortSignal.any([signal, limit]));
-      // This page stays busy until it is left; a person who stops that gets the button back.
+      // The button stays busy until the page is left; it returns if the person stops the navigation.
       if (mode === 'redirect') limit.addEventListener('abort', () => signal.aborted || this.#reset());
     } catch (cause) {
       tab?.close();
@@ -141,12 +141,12 @@ export class PortalLaunch extends PortalElement {
   }
 
   protected override update(): void {
-    // A link leads to what was asked for then, and for a minute: not to what the element stands for now.
+    // The link belongs to the order and gateway of the click. If they change, it is removed.
     if (this.#phase === 'link' && (this.disabled || this.#aim !== this.aim)) this.#reset();
     super.update();
   }
 
-  /** Asks for the way and goes there, or shows the link where there is no tab to go in. */
+  /** Requests the portal's address and navigates the tab, or shows the link if there is no tab. */
   async #send(tab: LaunchWindow | null, signal: AbortSignal): Promise<void> {
     const { orderId, mode } = this;
     const origins = this.portalOrigins ?? this.gateway?.portalOrigins ?? null;
@@ -188,7 +188,7 @@ export class PortalLaunch extends PortalElement {
     void this.refresh();
   }
 
-  /** What was under way belongs to nobody now: its answer is not heard, and its address is gone. */
+  /** Aborts the launch in progress: its answer is ignored, and its address is dropped. */
   #reset(): void {
     this.#launch.abort();
     this.#launch = new AbortController();

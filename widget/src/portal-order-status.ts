@@ -4,10 +4,10 @@ import { drawSlot, drawStatus } from './status-view.ts';
 
 /**
  * An order's status, live.
- * What a page may say to it and hear from it stands in build/contract.ts.
+ * Its public interface is in build/contract.ts.
  */
 export class PortalOrderStatus extends PortalElement {
-  /** `empty` without an order, `loading` until the first status, then `ready`; `failed` while an error stands instead. */
+  /** `empty` without an order, `loading` until the first status, then `ready`; `failed` while an error is shown instead. */
   get phase(): 'empty' | 'loading' | 'ready' | 'failed' {
     if (this.order) return 'ready';
     if (this.shownError) return 'failed';

@@ -2,14 +2,14 @@ import type { Message } from 'graphql-ws/client';
 import { type Fields, readFields, readJson } from './fields.ts';
 import { isRefusal } from './gateway-error.ts';
 
-/** What happens to a socket; `closed` comes at most once, and never after `close()`. */
+/** Events of a socket; `closed` is called at most once, and never after `close()`. */
 export interface SocketListener {
-  /** The gateway has taken the token. */
+  /** The gateway has accepted the token. */
   opened(): void;
   closed(isTokenRefused: boolean): void;
 }
 
-/** What happens to one subscription; nothing comes after it was stopped or its socket closed. */
+/** Events of one subscription; none after it was stopped or its socket closed. */
 export interface SubscriptionListener {
   next(data: Fields): void;
   /** The errors of the gateway, or null when it ended the subscription. */
@@ -18,7 +18,7 @@ export interface SubscriptionListener {
 
 /** One WebSocket that speaks `graphql-transport-ws`. */
 export interface Socket {
-  /** Begins an operation once the socket is open; call the answer to end it. */
+  /** Starts an operation on an open socket; call the result to stop it. */
   readonly subscribe: (operation: Fields, listener: SubscriptionListener) => () => void;
   readonly close: () => void;
 }
@@ -26,13 +26,12 @@ export interface Socket {
 const OPENING_LIMIT_MS = 20_000;
 const PING_EVERY_MS = 15_000;
 const PONG_LIMIT_MS = 10_000;
-/** The gateway's word for a token that ended or is refused, and the protocol's own. */
+/** Close codes for an expired or refused token: the gateway's and the protocol's. */
 const TOKEN_REFUSED: readonly number[] = [4403, 4401];
 
 /**
- * Opens one socket, for one token. Everything about coming back is in live-socket.ts; with that gone, what is left
- * of the protocol is a page, while graphql-ws's client is a fifth of the module's budget (docs/decisions). Its types
- * still hold the messages here.
+ * Opens one socket, for one token. Reconnection is in live-socket.ts. The rest of the protocol is one page, while
+ * graphql-ws's client would take a fifth of the module's budget (decision 0030). Its types check the messages here.
  */
 export function openSocket(url: string, token: string, listener: SocketListener): Socket {
   const socket = new WebSocket(url, 'graphql-transport-ws');
@@ -44,7 +43,7 @@ export function openSocket(url: string, token: string, listener: SocketListener)
   const send = (message: Message | Fields) => socket.send(JSON.stringify(message));
 
   function close(): void {
-    // What is still on its way belongs to nobody.
+    // Nothing that arrives from now on is delivered.
     socket.onopen = socket.onmessage = socket.onclose = null;
     clearInterval(ping);
     clearTimeout(deadline);
@@ -57,7 +56,7 @@ export function openSocket(url: string, token: string, listener: SocketListener)
     listener.closed(isTokenRefused);
   }
 
-  /** A socket may never open, and a ping may never be answered; the browser has no limit for either. */
+  /** Closes the socket unless it opens, or answers a ping, in time; the browser has no timeout for either. */
   function expectWithin(limitMs: number): void {
     clearTimeout(deadline);
     deadline = setTimeout(fall, limitMs, false);
@@ -88,7 +87,7 @@ export function openSocket(url: string, token: string, listener: SocketListener)
   socket.onmessage = ({ data }) => {
     const message = readJson(data);
     if (message) receive(message);
-    // It may have been an update: the next socket goes on from the cursor.
+    // The unreadable message may have been an update: the next socket continues from the cursor.
     else fall(false);
   };
   socket.onclose = ({ code }) => fall(TOKEN_REFUSED.includes(code));

@@ -34,7 +34,7 @@ const MARKS = {
 
 type Look = keyof typeof MARKS;
 
-/** The status as one line, as steps, or what stands in for it: skeleton, empty, error. */
+/** The status as one line or as steps, or its replacement: skeleton, empty, error. */
 export function drawStatus(view: StatusView): readonly Child[] {
   const { order, form, texts, error } = view;
   if (form === 'none') return [];
@@ -47,7 +47,7 @@ export function drawStatus(view: StatusView): readonly Child[] {
   return [drawSlot('loading', drawSkeleton(form, texts))];
 }
 
-/** As high as what is most likely to come, so that nothing below moves. */
+/** As high as the most likely content, so that nothing below moves. */
 function drawSkeleton(form: string, texts: Strings): Drawing {
   const line = h('span', 'bone');
   const drawRow = (kind: string, lines: number) =>
@@ -77,7 +77,7 @@ export function drawError(error: PortalErrorReport, texts: Strings, retry: (() =
   );
 }
 
-/** A slot of this name, with what stands there while the host fills it with nothing. */
+/** A slot of this name, with its default content. */
 export function drawSlot(name: string, content: Child): Drawing {
   return h('slot', '', { name }, content);
 }
@@ -133,7 +133,7 @@ function drawAttention({ texts }: StatusView, { status }: PortalOrder): Child {
   return status.needsAttention && h('span', 'badge', {}, texts.attention);
 }
 
-/** Says how old what stands there is. Not in a live region: it changes too often to be read out. */
+/** Shows the age of the status. Not in a live region: it changes too often to be announced. */
 function drawFreshness({ connection, confirmedAt, language, texts }: StatusView): Drawing {
   const patterns: Readonly<Record<string, string>> = texts.freshness;
   const pattern = patterns[connection] ?? texts.freshness.asOf;

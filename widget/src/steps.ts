@@ -12,11 +12,11 @@ export interface Step {
 /**
  * The steps a patient sees. Stages are not monotonic: a test kit that has to be registered goes back to
  * RECEIVED after it was delivered. So the current step is exactly where the order is, and a later stage the
- * order has seen keeps a mark of its own instead of a tick.
+ * order has seen has its own mark instead of a tick.
  */
 export function readSteps(order: PortalOrder): readonly Step[] {
   const seen = [...order.events.map((event) => event.stage), order.status.stage];
-  // An on-site collection has no collecting stage of its own, unless the service says otherwise.
+  // An on-site collection has no collecting stage unless the service reports one.
   const way = WAY.filter(
     (stage) => stage !== 'COLLECTING_SAMPLE' || order.method !== 'ON_SITE_COLLECTION' || seen.includes(stage),
   );
@@ -29,7 +29,7 @@ export function readSteps(order: PortalOrder): readonly Step[] {
   return way.map((step, index) => ({ stage: step, state: readState(index, current, furthest) }));
 }
 
-/** What was reached, then the end. The stage an order ended in was begun, not done; being placed is done. */
+/** The reached stages, then the end. The stage in which an order ended was begun and not done; placing it was done. */
 function endedSteps(reached: readonly OrderStage[], end: OrderStage): readonly Step[] {
   const steps = reached.map((stage, index): Step => {
     const isDone = index === 0 || index < reached.length - 1;

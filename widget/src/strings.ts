@@ -16,7 +16,7 @@ export interface Strings {
   readonly freshness: Readonly<Record<'live' | 'asOf' | 'stale' | 'polling' | 'offline', string>>;
   readonly stepStates: Readonly<Record<'done' | 'reached' | 'ahead', string>>;
   readonly stages: Readonly<Record<OrderStage, string>>;
-  /** Stage names of one collection method, where the general name says less. */
+  /** More precise stage names for one collection method. */
   readonly stagesByMethod: Readonly<
     Partial<Record<CollectionMethod, Readonly<Partial<Record<OrderStage, string>>>>>
   >;

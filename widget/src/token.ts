@@ -1,7 +1,7 @@
 import { PortalError, toPortalError } from './errors.ts';
 import { readFields } from './fields.ts';
 
-/** Why a token is asked for, and for what. `orderId` is null for the portal's home. */
+/** Why a token is requested, and for which use. `orderId` is null for the portal's home. */
 export interface TokenRequest {
   readonly reason: 'initial' | 'expiring' | 'rejected';
   readonly scope: 'status' | 'launch';
@@ -9,39 +9,39 @@ export interface TokenRequest {
   readonly signal: AbortSignal;
 }
 
-/** A token with its end: an ISO 8601 text, milliseconds since 1970, or a Date. */
+/** A token with its expiry: an ISO 8601 text, milliseconds since 1970, or a Date. */
 export interface ExpiringToken {
   readonly token: string;
   readonly expiresAt?: string | number | Date | null;
 }
 
-/** What a provider may answer. */
+/** A provider's answer. */
 export type TokenAnswer = string | ExpiringToken;
 
 /** A host's function that gets a viewer token from its own server. */
 export type TokenProvider = (request: TokenRequest) => TokenAnswer | Promise<TokenAnswer>;
 
-/** What a token is needed for now. */
+/** The use that needs a token. */
 export type TokenNeed = Pick<TokenRequest, 'scope' | 'orderId'>;
 
-/** Keeps one token in memory: asked for once at a time, renewed before it ends, replaced when refused. */
-export interface TokenKeeper {
+/** Caches one token in memory: one request at a time, renewed before it expires, replaced when refused. */
+export interface TokenCache {
   /** @throws PortalError TOKEN_UNAVAILABLE when the provider fails, gives no text, or takes longer than 15 s */
   readonly get: (need: TokenNeed) => Promise<string>;
   /** The gateway refused this token. A token that has been replaced meanwhile stays. */
   readonly reject: (token: string) => void;
 }
 
-/** How long anything may take that a person waits for: a token, a read, a launch. */
+/** Timeout of everything that a person waits for: a token, a read, a launch. */
 export const WAIT_LIMIT_MS = 15_000;
 const MARGIN_MS = 30_000;
 
-export function createTokenKeeper(provider: TokenProvider): TokenKeeper {
+export function createTokenCache(provider: TokenProvider): TokenCache {
   let held = '';
-  /** When to ask for the next one: a little before this one ends. */
+  /** When to request the next one: a little before this one expires. */
   let renewAt = 0;
   let reason: TokenRequest['reason'] = 'initial';
-  let flight: Promise<string> | null = null;
+  let inFlight: Promise<string> | null = null;
 
   async function ask(need: TokenNeed): Promise<string> {
     const signal = AbortSignal.timeout(WAIT_LIMIT_MS);
@@ -58,10 +58,10 @@ export function createTokenKeeper(provider: TokenProvider): TokenKeeper {
   return {
     get: async (need) => {
       if (Date.now() < renewAt) return held;
-      flight ??= ask(need).finally(() => {
-        flight = null;
+      inFlight ??= ask(need).finally(() => {
+        inFlight = null;
       });
-      return flight;
+      return inFlight;
     },
     reject: (token) => {
       if (token !== held) return;
@@ -88,6 +88,6 @@ function readToken(answer: TokenAnswer): readonly [token: string, renewAt: numbe
   if (typeof token !== 'string' || !token) throw new PortalError('TOKEN_UNAVAILABLE');
   const endsAt = expiresAt ? +new Date(expiresAt as string) : Number.NaN;
   if (Number.isNaN(endsAt)) return [token, Number.POSITIVE_INFINITY];
-  // A short-lived token gives up at most a tenth of its life, or it would be renewed on every use.
+  // Renewed at most a tenth of its life early; otherwise a short-lived token would be renewed on every use.
   return [token, endsAt - Math.min(MARGIN_MS, (endsAt - Date.now()) / 10)];
 }

@@ -1,6 +1,6 @@
 import type { PortalEventDetails } from '../../src/events.ts';
 
-/** What each event carries in its `detail`. The compiler holds it against the source: every field, and no other. */
+/** The `detail` of each event. The compiler compares it with the source: every field, and no other. */
 const DETAILS: { readonly [Name in keyof PortalEventDetails]: Record<keyof PortalEventDetails[Name], true> } =
   {
     'portal-before-launch': { orderId: true },

@@ -23,46 +23,46 @@ export const statusParts: readonly Named[] = [
   { name: 'attention', text: 'A current step or mark that needs attention.' },
   { name: 'bad', text: 'A current step or mark of an order that was cancelled or failed.' },
   { name: 'disc', text: 'The disc of a mark.' },
-  { name: 'line', text: 'What is drawn on the disc.' },
-  { name: 'words', text: 'What is written beside a mark.' },
+  { name: 'line', text: 'The drawing on the disc.' },
+  { name: 'words', text: 'The text beside a mark.' },
   { name: 'name', text: 'The name of a step.' },
-  { name: 'hidden', text: 'Words for screen readers only.' },
+  { name: 'hidden', text: 'Text for screen readers only.' },
   { name: 'detail', text: 'The status within the current step.' },
   { name: 'label', text: 'The status in words.' },
   { name: 'headline', text: 'The status as one line.' },
-  { name: 'badge', text: 'That the order needs attention.' },
+  { name: 'badge', text: 'The note that the order needs attention.' },
   { name: 'time', text: 'When the current step began.' },
   { name: 'freshness', text: 'How old the status is; also the state of the connection.' },
   { name: 'idle', text: 'Freshness: nothing is followed.' },
   { name: 'connecting', text: 'Freshness: not yet connected.' },
-  { name: 'live', text: 'Freshness: every change comes at once.' },
-  { name: 'stale', text: 'Freshness: the connection fell and is on its way back.' },
+  { name: 'live', text: 'Freshness: every change arrives at once.' },
+  { name: 'stale', text: 'Freshness: the connection was lost and is being restored.' },
   { name: 'polling', text: 'Freshness: read from time to time.' },
   { name: 'offline', text: 'Freshness: there is no network.' },
   { name: 'closed', text: 'Freshness: paused, or the page is put away.' },
   { name: 'test-name', text: 'The name of the test, with `privacy="full"`.' },
   { name: 'empty', text: 'Where there is no order.' },
-  { name: 'skeleton', text: 'What stands there until the first status.' },
+  { name: 'skeleton', text: 'The placeholder until the first status.' },
   { name: 'bone', text: 'One line of it.' },
   { name: 'error', text: 'An error.' },
-  { name: 'retry', text: 'The button that tries again.' },
+  { name: 'retry', text: 'The retry button.' },
 ];
 
 /** States of both visible elements. */
 export const sharedStates: readonly Named[] = [
   { name: 'idle', text: 'Nothing is followed.' },
   { name: 'connecting', text: 'Not yet connected.' },
-  { name: 'live', text: 'Every change comes at once.' },
-  { name: 'stale', text: 'The connection fell and is on its way back.' },
+  { name: 'live', text: 'Every change arrives at once.' },
+  { name: 'stale', text: 'The connection was lost and is being restored.' },
   { name: 'polling', text: 'No WebSocket can be opened: read from time to time.' },
   { name: 'offline', text: 'There is no network.' },
   { name: 'closed', text: 'Paused, or the page is put away.' },
   { name: 'error', text: 'An error is shown.' },
   { name: 'attention', text: 'The order needs attention.' },
-  { name: 'terminal', text: 'Nothing will follow for this order.' },
+  { name: 'terminal', text: 'The order is final.' },
 ];
 
-/** What a host may set of the looks. */
+/** Custom properties that a host may set. */
 export const cssProperties: readonly CssProperty[] = [
   {
     name: '--portal-accent',
@@ -73,14 +73,18 @@ export const cssProperties: readonly CssProperty[] = [
   {
     name: '--portal-good',
     fallback: 'light-dark(#1b7048, #7dd3a4)',
-    text: 'What is done, and what is live.',
+    text: 'Completed steps, and the live mark.',
   },
   {
     name: '--portal-on-good',
     fallback: 'light-dark(#fff, #0c2418)',
     text: 'The tick on a mark that is done.',
   },
-  { name: '--portal-attention', fallback: 'light-dark(#8a5300, #f4c06a)', text: 'What needs attention.' },
+  {
+    name: '--portal-attention',
+    fallback: 'light-dark(#8a5300, #f4c06a)',
+    text: 'Steps and marks that need attention.',
+  },
   { name: '--portal-bad', fallback: 'light-dark(#a5282f, #ff9f9a)', text: 'Cancelled and failed.' },
   {
     name: '--portal-muted',

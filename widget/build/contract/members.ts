@@ -6,7 +6,7 @@ export const endpoint: Property = {
   attribute: 'endpoint',
   type: 'string | null',
   fallback: 'null',
-  text: 'Address of the gateway: https, or http on localhost. Without one the surrounding `<portal-gateway>` gives it.',
+  text: 'Address of the gateway: https, or http on localhost. Default: that of the surrounding `<portal-gateway>`.',
 };
 
 /** Where a portal may be. */
@@ -15,10 +15,10 @@ export const portalOrigins: Property = {
   attribute: 'portal-origins',
   type: 'string | null',
   fallback: 'null',
-  text: "Origins a portal address may have, separated by spaces; without any it is the gateway's list alone.",
+  text: "Allowed origins of the portal's address, separated by spaces. Default: only the gateway's list applies.",
 };
 
-/** Who gives a token. */
+/** The source of the token. */
 export const tokenProvider: Property = {
   name: 'tokenProvider',
   attribute: null,
@@ -58,21 +58,21 @@ export const sharedProperties: readonly Property[] = [
     attribute: 'live',
     type: "'visible' | 'always' | 'off'",
     fallback: "'visible'",
-    text: 'When the order is followed: while the element can be seen, always, or read once.',
+    text: 'When the order is followed: while the element is visible, always, or never (it is read once).',
   },
   {
     name: 'privacy',
     attribute: 'privacy',
     type: "'minimal' | 'full'",
     fallback: "'minimal'",
-    text: '`full` asks for the name of the test and shows it; without, it never reaches the page.',
+    text: '`full` requests and shows the name of the test; with `minimal` it never reaches the page.',
   },
   {
     name: 'pollInterval',
     attribute: 'poll-interval',
     type: 'number',
     fallback: '30',
-    text: 'Seconds between two reads where no WebSocket can be opened: at least 10, at most a day; 0 reads no more.',
+    text: 'Seconds between two reads if no WebSocket can be opened: 10 to a day; 0 = no further reads.',
   },
   tokenProvider,
   client,
@@ -81,18 +81,18 @@ export const sharedProperties: readonly Property[] = [
     attribute: null,
     type: 'PartialStrings | null',
     fallback: 'null',
-    text: 'Texts that replace those of the language, any of them.',
+    text: "Texts that replace any of the language's texts.",
   },
   {
     name: 'statusLabel',
     attribute: null,
     type: '((status: PortalOrderStatus) => string | null) | null',
     fallback: 'null',
-    text: "The page's own words for a status; null keeps the widget's.",
+    text: "The page's own text for a status; null means the widget's.",
   },
 ];
 
-/** What both visible elements can be asked. */
+/** Read-only properties of both visible elements. */
 export const sharedReadonly: readonly Typed[] = [
   { name: 'order', type: 'PortalOrder | null', text: 'The order as last shown, frozen.' },
   { name: 'connection', type: 'ConnectionState', text: 'How fresh the status is.' },
@@ -107,19 +107,19 @@ export const sharedReadonly: readonly Typed[] = [
 export const updateComplete: Typed = {
   name: 'updateComplete',
   type: 'Promise<void>',
-  text: 'Settles when what is on screen is up to date.',
+  text: 'Settles when the screen is up to date.',
 };
 
-/** What both visible elements can be told to do. */
+/** Methods of both visible elements. */
 export const sharedMethods: readonly Typed[] = [
   { name: 'refresh', type: 'Promise<void>', text: 'Reads the order once, now. Never rejects.' },
-  { name: 'retry', type: 'Promise<void>', text: 'Tries again what failed. Never rejects.' },
+  { name: 'retry', type: 'Promise<void>', text: 'Retries after a failure. Never rejects.' },
   { name: 'pause', type: 'void', text: 'Stops following the order until `resume()`.' },
   { name: 'resume', type: 'void', text: 'Follows the order again.' },
   {
     name: 'diagnose',
     type: 'Promise<Diagnosis>',
-    text: 'Names the first thing between the page and the gateway, and its mend. Never rejects.',
+    text: 'Returns the first problem between the page and the gateway, and its fix. Never rejects.',
   },
 ];
 
@@ -127,7 +127,7 @@ export const sharedMethods: readonly Typed[] = [
 export const tokenRequest: Typed = {
   name: 'portal-token-request',
   type: 'PortalTokenRequestEvent',
-  text: 'A token is needed and there is no `tokenProvider`: call `event.respondWith(promise)`; `event.request` says for what.',
+  text: 'A token is needed and there is no `tokenProvider`: call `event.respondWith(promise)`; `event.request` has the reason.',
 };
 
 /** Of every element. */
@@ -137,7 +137,7 @@ export const errorEvent: Typed = {
   text: 'Something failed. Cancel it to show the error yourself.',
 };
 
-/** What both visible elements tell. */
+/** Events of both visible elements. */
 export const sharedEvents: readonly Typed[] = [
   {
     name: 'portal-status',

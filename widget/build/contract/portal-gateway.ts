@@ -23,7 +23,7 @@ export const portalGateway: ElementContract = {
   ],
   readonlyProperties: [updateComplete],
   methods: [],
-  events: [{ ...errorEvent, text: 'A token stood in an attribute, and was removed.' }, tokenRequest],
+  events: [{ ...errorEvent, text: 'A token was in an attribute and has been removed.' }, tokenRequest],
   slots: [{ name: '', text: "The page's own content." }],
   parts: [],
   states: [],

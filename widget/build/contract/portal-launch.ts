@@ -18,37 +18,37 @@ const launchEvents: readonly Typed[] = [
   {
     name: 'portal-launched',
     type: "CustomEvent<PortalEventDetails['portal-launched']>",
-    text: 'The tab is on its way to the portal.',
+    text: 'The tab navigates to the portal.',
   },
   {
     name: 'portal-blocked',
     type: "CustomEvent<PortalEventDetails['portal-blocked']>",
-    text: 'The browser held the tab back. Cancel it to show no link.',
+    text: 'The browser blocked the tab. Cancel it to show no link.',
   },
   {
     name: 'portal-returned',
     type: "CustomEvent<PortalEventDetails['portal-returned']>",
-    text: 'The person came back to this page.',
+    text: 'The person returned to this page.',
   },
 ];
 
 const launchSlots: readonly Named[] = [
   {
     name: '',
-    text: 'Label of the button. A plain link here stands in where there are no scripts, and gives the label where there are.',
+    text: 'Label of the button. A plain link here works without scripts, and gives the button its label with them.',
   },
   { name: 'icon', text: 'Before the label.' },
   { name: 'loading', text: 'Label of the button while the portal opens.' },
-  { name: 'blocked', text: 'Label of the link that stands in for a tab held back.' },
+  { name: 'blocked', text: 'Label of the link that replaces a blocked tab.' },
 ];
 
 const launchParts: readonly Named[] = [
   { name: 'launch', text: 'Around button, note, error and status.' },
-  { name: 'button', text: 'The button, and the link that stands in for it.' },
+  { name: 'button', text: 'The button, and the link that replaces it.' },
   { name: 'opening', text: 'The button while the portal opens.' },
-  { name: 'link', text: 'The link that stands in for a tab held back.' },
+  { name: 'link', text: 'The link that replaces a blocked tab.' },
   { name: 'button-label', text: 'The label of the button.' },
-  { name: 'layer', text: 'One of the two labels that lie on one another.' },
+  { name: 'layer', text: 'One of the two labels that overlay each other.' },
   { name: 'away-icon', text: 'The arrow after the label.' },
   { name: 'note', text: 'Why there is a link.' },
 ];
@@ -97,7 +97,7 @@ export const portalLaunch: ElementContract = {
   states: [
     ...sharedStates,
     { name: 'opening', text: 'The portal is being opened.' },
-    { name: 'blocked', text: 'A link stands in for a tab held back.' },
+    { name: 'blocked', text: 'A link replaces a blocked tab.' },
     { name: 'disabled', text: 'The button cannot be pressed.' },
   ],
   cssProperties,

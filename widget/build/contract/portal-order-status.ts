@@ -29,9 +29,9 @@ export const portalOrderStatus: ElementContract = {
   states: [
     ...sharedStates,
     { name: 'empty', text: 'There is no order.' },
-    { name: 'loading', text: 'The first status has not come yet.' },
+    { name: 'loading', text: 'The first status has not arrived yet.' },
     { name: 'ready', text: 'A status is shown.' },
-    { name: 'failed', text: 'An error stands where the status would.' },
+    { name: 'failed', text: 'An error is shown instead of the status.' },
   ],
   cssProperties: cssProperties.filter(({ name }) => name !== '--portal-on-accent'),
 };

@@ -13,7 +13,7 @@ export interface Named {
   readonly text: string;
 }
 
-/** A property that is read, a method, or an event with the type of what it carries. */
+/** A property that is read, a method, or an event with the type of its `detail`. */
 export interface Typed extends Named {
   readonly type: string;
 }

@@ -3,10 +3,10 @@ import { type FakeOrder, fakeOrder } from './fake-order.ts';
 import type { FakeSocket } from './fake-socket.ts';
 import { intercept } from './interception.ts';
 
-/** What the elements ask of a gateway. */
+/** The operations that the elements send. */
 export type FakeOperation = 'order' | 'portal-url' | 'launch-ticket' | 'subscription';
 
-/** One question as the gateway heard it. */
+/** One operation as the fake gateway received it. */
 export interface FakeRequest {
   readonly operation: FakeOperation;
   readonly token: string;
@@ -28,7 +28,7 @@ export interface FakeGateway extends Disposable {
    * so a test decides which answer comes first. `{ data: {} }` leaves a subscription to itself.
    */
   readonly answer: (operation: FakeOperation, ...answers: (FakeAnswer | Promise<FakeAnswer>)[]) => void;
-  /** The order becomes this one, and every subscription hears of it. */
+  /** Replaces the order and notifies every subscription. */
   readonly push: (order: FakeOrder | null, kind?: 'CHANGED' | 'RECONCILED' | 'RESYNC') => void;
   /** The network hangs up every socket; with `isRefusing` no new one opens until `acceptSockets()`. */
   readonly dropSockets: (options?: { readonly isRefusing?: boolean; readonly code?: number }) => void;
@@ -67,7 +67,7 @@ export function createFakeGateway(first: FakeOrder | null = defaultOrder()): Fak
   let cursor = 0;
   let tokenCount = 0;
 
-  /** Notes the question, and gives what the script has for it. */
+  /** Records the operation and returns its scripted answer. */
   function hear(request: FakeRequest): FakeAnswer | Promise<FakeAnswer> | undefined {
     requests.push(request);
     return scripts.get(request.operation)?.shift();

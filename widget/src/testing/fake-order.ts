@@ -24,10 +24,10 @@ export interface FakeOrder {
   readonly labTest?: { readonly name: string };
 }
 
-/** The order that is there when nothing else is said. */
+/** The default order. */
 export const FAKE_ORDER_ID = '3f1c1b1e-6f0a-4f43-9c7e-5a1d2b3c4d5e';
 
-/** What the gateway says of a status: `COLLECTING_SAMPLE`, `transit_customer`. */
+/** A status as the gateway sends it: `COLLECTING_SAMPLE`, `transit_customer`. */
 export function fakeStatus(stage: string, step: string, more: Partial<FakeStatus> = {}): FakeStatus {
   const words = step.replaceAll('_', ' ');
   return {
@@ -43,7 +43,7 @@ export function fakeStatus(stage: string, step: string, more: Partial<FakeStatus
 
 /**
  * An order that went through these `[stage, step]` pairs, one a day; the numbers of its events grow from 101.
- * `more` replaces what comes out, such as its `method` (a test kit unless you say otherwise).
+ * `more` replaces fields of the result, such as its `method` (a test kit by default).
  */
 export function fakeOrder(
   way: readonly (readonly [stage: string, step: string])[],

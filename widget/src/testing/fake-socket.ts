@@ -1,4 +1,4 @@
-/** What a fake socket reports to the gateway behind it. */
+/** Reports of a fake socket to the gateway behind it. */
 export interface SocketServer {
   accepts(socket: FakeSocket): boolean;
   received(socket: FakeSocket, message: Readonly<Record<string, unknown>>): void;

@@ -1,6 +1,6 @@
 import { FakeSocket, type SocketServer } from './fake-socket.ts';
 
-/** What stands behind one address of the page. */
+/** The server behind one address of the page. */
 export interface FakeServer extends SocketServer {
   readonly endpoint: string;
   readonly answer: (init: RequestInit) => Promise<Response>;
