@@ -57,7 +57,7 @@ export function createOperations(options: OperationsOptions): Operations {
   const server = (takesFiles: boolean) => createGraphQLServer({ ...parts, takesFiles });
   const graphql = server(false);
   const { upgrade, close } = createSockets({
-    ...{ graphql, runStream, mask, authenticate, endOf, rateLimits, listed, isAllowedOrigin },
+    ...{ graphql, documents, runStream, mask, authenticate, endOf, rateLimits, listed, isAllowedOrigin },
     ...{ log, metrics },
   });
   const answer = createGraphQLRoute({

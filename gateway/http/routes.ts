@@ -2,6 +2,7 @@ import { IncomingMessage } from 'node:http';
 import { Hono } from 'hono';
 import { findCaller } from '../auth/authenticate.ts';
 import type { Metrics } from '../metrics.ts';
+import type { ReceiveWebhook, WebhookConnection } from '../webhooks/endpoint.ts';
 import { allowOrigins, secure } from './headers.ts';
 import type { Operations } from './operations.ts';
 import { answerDocument, type DocumentsOptions } from './pages/documents.ts';
@@ -12,7 +13,7 @@ export interface RoutesOptions extends DocumentsOptions, LaunchOptions {
   /** What answers GraphQL: it is still being loaded when the first webhooks come. */
   readonly operations: () => Promise<Operations>;
   readonly isAllowedOrigin: (origin: string) => boolean;
-  readonly receiveWebhook: (request: Request, sender: string) => Promise<Response>;
+  readonly receiveWebhook: ReceiveWebhook;
   readonly checkReady: () => Promise<Readiness>;
   /** Null when metrics have a separate address. */
   readonly metrics: ShownMetrics | null;
@@ -54,7 +55,7 @@ export function createRoutes(options: RoutesOptions): Hono {
     }),
   );
   app.all('/launch', (context) => answerLaunch(context.req.raw, options));
-  app.post('/webhooks', (context) => options.receiveWebhook(context.req.raw, remoteAddressOf(context.env)));
+  app.post('/webhooks', (context) => options.receiveWebhook(context.req.raw, connectionOf(context.env)));
   app.get('/health', (context) => context.json({ status: 'ok' }));
   app.get('/ready', async (context) => {
     const { eventLog, service, auditTrail } = await options.checkReady();
@@ -85,11 +86,13 @@ export function createRoutes(options: RoutesOptions): Hono {
   return app;
 }
 
-/** The client's address; '' for a request without a connection. */
-function remoteAddressOf(connection: unknown): string {
-  if (typeof connection !== 'object' || connection === null || !('incoming' in connection)) return '';
-  const { incoming } = connection;
-  return incoming instanceof IncomingMessage ? (incoming.socket.remoteAddress ?? '') : '';
+/** Undefined for a request without a connection. */
+function connectionOf(environment: unknown): WebhookConnection | undefined {
+  if (typeof environment !== 'object' || environment === null || !('incoming' in environment))
+    return undefined;
+  const { incoming } = environment;
+  if (!(incoming instanceof IncomingMessage)) return undefined;
+  return { sender: incoming.socket.remoteAddress ?? '', body: incoming };
 }
 
 export type ShownMetrics = Pick<Metrics, 'text' | 'contentType'>;

@@ -28,6 +28,8 @@ export function requireHaste(answer: RequestListener, waitMs = bodyMs): RequestL
     // An early answer does not end the wait for what the client has announced.
     response.once('close', () => {
       if (request.complete) clearTimeout(timer);
+      // The timer would hold what has been read of the request until its end.
+      else request.socket.once('close', () => clearTimeout(timer));
     });
     answer(request, response);
   };

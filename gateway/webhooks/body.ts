@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream';
 import type { Holding } from './intake-bound.ts';
 
 /** The largest message there is. */
@@ -7,30 +8,49 @@ export type Body =
   | { readonly kind: 'whole'; readonly bytes: Buffer }
   /** It is larger than 1 MiB. */
   | { readonly kind: 'too-large' }
-  /** More is in hand than the gateway takes at once. */
+  /** The buffer of webhooks in progress has no space for it. */
   | { readonly kind: 'no-room' };
 
-/** How much a request says it will send; 0 when it does not say. Node holds it to that. */
+/** The announced length of a request's body; 0 without one. Node rejects a body of another length. */
 export function announcedBytesOf(request: Request): number {
   return Number(request.headers.get('content-length') ?? 0);
 }
 
-/** The whole body, or why not as soon as that is known. */
-export async function readBody(request: Request, holding: Holding): Promise<Body> {
-  const reader = request.body?.getReader();
-  // Without this, an evicted body that sends nothing would be awaited forever.
-  holding.evicted.addEventListener('abort', () => void reader?.cancel());
-  const chunks: Uint8Array[] = [];
+/** The body of a request without a connection, such as one made in the same process. */
+export function bodyOf({ body }: Request): Readable {
+  return Readable.from(body ?? []);
+}
+
+/**
+ * Reads a whole body, and stops as soon as it must be refused. It reads the events of Node's stream: a web stream
+ * around each body costs more than the rest of its request.
+ * @throws Error when the client leaves before the end
+ */
+export function readBody(body: Readable, holding: Holding): Promise<Body> {
+  const { promise, resolve, reject } = Promise.withResolvers<Body>();
+  const chunks: Buffer[] = [];
   let length = 0;
-  const giveUp = (kind: 'too-large' | 'no-room'): Body => {
-    void reader?.cancel();
-    return { kind };
+  const refuse = (kind: 'too-large' | 'no-room') => {
+    body.off('data', add).pause();
+    chunks.length = 0;
+    resolve({ kind });
   };
-  for (let read = await reader?.read(); read?.done === false; read = await reader?.read()) {
-    length += read.value.length;
-    if (length > maxBodyBytes) return giveUp('too-large');
-    if (!holding.add(read.value.length)) return giveUp('no-room');
-    chunks.push(read.value);
-  }
-  return holding.complete() ? { kind: 'whole', bytes: Buffer.concat(chunks, length) } : { kind: 'no-room' };
+  const add = (chunk: Uint8Array) => {
+    length += chunk.length;
+    if (length > maxBodyBytes) return refuse('too-large');
+    if (!holding.add(chunk.length)) return refuse('no-room');
+    chunks.push(Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length));
+  };
+  // Without this, an evicted body that sends nothing would be awaited forever.
+  holding.evicted.addEventListener('abort', () => refuse('no-room'), { once: true });
+  body
+    .on('data', add)
+    .once('error', reject)
+    .once('close', () => reject(new Error('The client left.')));
+  body.once('end', () =>
+    resolve(
+      holding.complete() ? { kind: 'whole', bytes: Buffer.concat(chunks, length) } : { kind: 'no-room' },
+    ),
+  );
+  return promise;
 }

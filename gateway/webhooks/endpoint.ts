@@ -1,7 +1,8 @@
+import type { Readable } from 'node:stream';
 import { type ErrorCode, isGatewayError } from '../errors.ts';
 import type { Appended, DeadReason, EventLog, NewMessage } from '../events/log.ts';
 import type { Log } from '../log.ts';
-import { announcedBytesOf, maxBodyBytes, readBody } from './body.ts';
+import { announcedBytesOf, bodyOf, maxBodyBytes, readBody } from './body.ts';
 import { type FactsOf, readEnvelope, type SubjectOf } from './envelope.ts';
 import { createIntakeBound, type Holding } from './intake-bound.ts';
 import {
@@ -49,8 +50,14 @@ export interface DurableMessage {
   readonly deadReason: DeadReason | null;
 }
 
-/** The sender is its address; requests without an address count as one sender. */
-export type ReceiveWebhook = (request: Request, sender?: string) => Promise<Response>;
+/** The connection of a request: the address of its sender, and its body as Node's stream. */
+export interface WebhookConnection {
+  readonly sender: string;
+  readonly body: Readable;
+}
+
+/** Requests without a connection count as one sender. */
+export type ReceiveWebhook = (request: Request, connection?: WebhookConnection) => Promise<Response>;
 
 /**
  * The receiver of the service's webhooks: signature headers -> raw bytes -> signature -> durable append -> 2xx. 202 for a
@@ -60,7 +67,7 @@ export type ReceiveWebhook = (request: Request, sender?: string) => Promise<Resp
  */
 export function createWebhookEndpoint(options: WebhookEndpointOptions): ReceiveWebhook {
   const endpoint = new WebhookEndpoint(options);
-  return (request, sender = '') => endpoint.receive(request, sender);
+  return (request, connection) => endpoint.receive(request, connection);
 }
 
 class WebhookEndpoint {
@@ -78,23 +85,23 @@ class WebhookEndpoint {
     this.#isInTime = createClockCheck({ log: options.log, onOffset: options.onClockOffset });
   }
 
-  async receive(request: Request, sender: string): Promise<Response> {
+  async receive(request: Request, connection?: WebhookConnection): Promise<Response> {
     if (request.headers.has('content-encoding')) return this.#refuse('WEBHOOK_ENCODED', 'refused');
     const announcedBytes = announcedBytesOf(request);
     if (announcedBytes > maxBodyBytes) return this.#refuse('WEBHOOK_TOO_LARGE', 'refused');
     const headers = readSignatureHeaders(request.headers);
     if (headers === null) return this.#refuseUnsigned();
-    const holding = this.#beginIntake({ sender, announcedBytes });
+    const holding = this.#beginIntake({ sender: connection?.sender ?? '', announcedBytes });
     if (holding === null) return this.#refuseFlood();
     try {
-      return await this.#take(request, headers, holding);
+      return await this.#take(connection?.body ?? bodyOf(request), headers, holding);
     } finally {
       holding.end();
     }
   }
 
-  async #take(request: Request, headers: SignatureHeaders, holding: Holding): Promise<Response> {
-    const body = await readBody(request, holding);
+  async #take(stream: Readable, headers: SignatureHeaders, holding: Holding): Promise<Response> {
+    const body = await readBody(stream, holding);
     if (body.kind === 'no-room') return this.#refuseFlood();
     if (body.kind === 'too-large') return this.#refuse('WEBHOOK_TOO_LARGE', 'refused');
     if (!this.#isSigned(headers, body.bytes)) return this.#refuseUnsigned();

@@ -8,6 +8,7 @@ import type { Caller } from '../auth/caller.ts';
 import type { RateLimits } from '../auth/rate-limits.ts';
 import type { ActiveTokens } from '../auth/revocations.ts';
 import { GatewayError, isGatewayError } from '../errors.ts';
+import type { DocumentCache } from '../execution/document/document-cache.ts';
 import type { ListedOperations } from '../execution/document/trusted-documents.ts';
 import { formatForStream, type Mask } from '../execution/mask.ts';
 import { observeSend } from '../execution/observe.ts';
@@ -38,6 +39,7 @@ export interface SocketsOptions {
   readonly authenticate: Authenticate;
   readonly endOf: ActiveTokens['endOf'];
   readonly rateLimits: RateLimits;
+  readonly documents: DocumentCache;
   readonly listed: ListedOperations;
   readonly isAllowedOrigin: (origin: string) => boolean;
   readonly log: Log;
@@ -230,13 +232,15 @@ type Enveloped = ReturnType<GraphQLServer['getEnveloped']>;
 type Prepared = { readonly args: ExecutionArgs } | { readonly errors: readonly unknown[] };
 
 async function prepare(
-  { graphql, listed }: SocketsOptions,
+  { graphql, documents, listed }: SocketsOptions,
   asking: Asking,
   payload: SubscribePayload,
 ): Promise<Prepared> {
   const enveloped = graphql.getEnveloped(asking);
   try {
-    const document = enveloped.parse(findDocument(listed, payload) ?? payload.query);
+    const text = findDocument(listed, payload) ?? payload.query;
+    await documents.waitForTurn(text);
+    const document = enveloped.parse(text);
     const errors = enveloped.validate(enveloped.schema, document);
     if (errors.length > 0) return { errors };
     return {

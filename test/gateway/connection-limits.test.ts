@@ -1,6 +1,7 @@
 import { once } from 'node:events';
-import type { RequestListener, Server } from 'node:http';
+import { IncomingMessage, type RequestListener, type Server } from 'node:http';
 import { connect, type Socket } from 'node:net';
+import { queryObjects } from 'node:v8';
 import { afterEach, expect, test, vi } from 'vitest';
 import { WebSocket, WebSocketServer } from 'ws';
 import { type CutReason, createBoundedServer } from '../../gateway/http/connection-limits.ts';
@@ -236,4 +237,69 @@ test('requests that one connection sends ahead do not hold up those of another',
   expect(order.indexOf('/other')).toBeLessThan(2);
   ahead.destroy();
   other.destroy();
+});
+
+test('a thousand requests that are answered at once are not all answered while they are parsed', async () => {
+  let begun = 0;
+  await using place = await serve((_request, response) => {
+    begun += 1;
+    response.end('answered');
+  });
+  const socket = ask(place, Array(1000).fill('/'));
+  const closed = new Promise((resolve) => socket.once('close', resolve));
+  socket.resume();
+  await closed;
+  expect(begun).toBeLessThan(40);
+  expect(place.cuts).toEqual(['pipelined']);
+});
+
+/** Sends bytes of a body without end, as fast as they are taken, until the connection is closed. */
+function sendWithoutEnd({ port }: Place): Socket {
+  const socket = connect(port, '127.0.0.1');
+  socket.on('error', () => {}).resume();
+  socket.write('POST / HTTP/1.1\r\nhost: gateway\r\ncontent-length: 10000000000\r\n\r\n');
+  const chunk = Buffer.alloc(65_536);
+  const send = () => {
+    while (socket.writable) if (!socket.write(chunk)) return void socket.once('drain', send);
+  };
+  send();
+  return socket;
+}
+
+test.each<[string, RequestListener]>([
+  ['unread', (_request, response) => void response.writeHead(401).end()],
+  ['after its first bytes', (request, response) => request.once('data', () => response.writeHead(413).end())],
+])('a body that is refused %s is read no further, and its connection is closed', async (_when, answer) => {
+  await using place = await serve(answer);
+  const client = sendWithoutEnd(place);
+  const closed = new Promise((resolve) => client.once('close', resolve));
+  const [socket]: Socket[] = await once(place.server, 'connection');
+  await closed;
+  expect(socket?.bytesRead).toBeLessThan(mebibyte);
+});
+
+test('a refused body that ends soon leaves its connection open', async () => {
+  await using place = await serve((_request, response) => void response.writeHead(401).end('refused'));
+  const socket = connect(place.port, '127.0.0.1');
+  const body = 'x'.repeat(40_000);
+  socket.write(`POST / HTTP/1.1\r\nhost: gateway\r\ncontent-length: ${body.length}\r\n\r\n`);
+  expect(await read(socket, 1)).toBe(true);
+  socket.write(`${body}GET / HTTP/1.1\r\nhost: gateway\r\n\r\n`);
+  expect(await read(socket, 1)).toBe(true);
+  socket.destroy();
+});
+
+test('nothing of a refused request is held after its connection has ended', async () => {
+  await using place = await serve((_request, response) => void response.writeHead(401).end());
+  const before = queryObjects(IncomingMessage, { format: 'count' });
+  for (let index = 0; index < 20; index += 1) {
+    const client = sendWithoutEnd(place);
+    await once(client, 'data');
+    client.destroy();
+  }
+  // Less than the ten seconds that a request may take.
+  await vi.waitFor(
+    () => expect(queryObjects(IncomingMessage, { format: 'count' }) - before).toBeLessThan(5),
+    8000,
+  );
 });

@@ -14,12 +14,15 @@ export function findBroken(report: RoundReport): readonly string[] {
 }
 
 /** The same without the limits that a busy machine exceeds. */
-export function findBrokenAnywhere(
-  { memoryMiB, webhooks, failed, endedMs, exitCode }: RoundReport,
-  mostMiB: number = bounds.memoryMiB,
-): readonly string[] {
+export function findBrokenAnywhere({
+  memoryMiB,
+  webhooks,
+  failed,
+  endedMs,
+  exitCode,
+}: RoundReport): readonly string[] {
   return [
-    ...(memoryMiB < mostMiB ? [] : ['memory']),
+    ...(memoryMiB < bounds.memoryMiB ? [] : ['memory']),
     ...(webhooks.sent > 0 && webhooks.turnedAway === 0 ? [] : ['webhooks']),
     ...(failed === 0 ? [] : ['answers']),
     ...(endedMs < bounds.endMs && exitCode === 0 ? [] : ['end']),

@@ -14,12 +14,15 @@ export interface GatewayProcess {
 
 const main = new URL('../../gateway/main.ts', import.meta.url).pathname;
 
+/** As `npm start` (decision 0091). */
+const nodeOptions = ['--max-semi-space-size=8'];
+
 /** Starts `gateway/main.ts` in a folder and resolves once it prints its address. */
 export async function startGatewayProcess(
   folder: string,
   env: Readonly<Record<string, string>>,
 ): Promise<GatewayProcess> {
-  const child = spawn(process.execPath, [main], {
+  const child = spawn(process.execPath, [...nodeOptions, main], {
     cwd: folder,
     env: { PATH: process.env.PATH, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -8,6 +8,7 @@ import {
 } from 'graphql';
 import { LRUCache } from 'lru-cache';
 import type { Caller } from '../../auth/caller.ts';
+import { Turns } from '../turns.ts';
 import {
   countWidth,
   type Measure,
@@ -99,6 +100,9 @@ export function requirePrepared(document: DocumentNode): PreparedDocument {
  */
 const limits = { entries: 300, bytesOfText: 2_000_000, bytesOfOneText: 20_000 } as const;
 
+/** A longer text that is not in the cache waits for its turn. Most documents are shorter. */
+const shortCharacters = 1000;
+
 export interface DocumentCacheOptions {
   readonly schema: GraphQLSchema;
   readonly listed: Pick<ListedOperations, 'lookUp' | 'requireListed'>;
@@ -127,8 +131,19 @@ export class DocumentCache {
     sizeCalculation: (_entry, text) => Math.max(1, text.length * 2),
   });
 
+  readonly #turns = new Turns();
+
   constructor(options: DocumentCacheOptions) {
     this.#options = options;
+  }
+
+  /**
+   * Resolves when a text may be prepared. Long texts take turns, one in each round of the event loop: parsing and
+   * validating one takes milliseconds, and short requests are answered in between.
+   */
+  async waitForTurn(text: string): Promise<void> {
+    if (text.length <= shortCharacters || this.#entries.has(text)) return;
+    await new Promise<void>((resolve) => this.#turns.run(resolve));
   }
 
   /**
