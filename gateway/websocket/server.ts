@@ -8,7 +8,7 @@ import type { Caller } from '../auth/caller.ts';
 import type { RateLimits } from '../auth/rate-limits.ts';
 import type { ActiveTokens } from '../auth/revocations.ts';
 import { GatewayError, isGatewayError } from '../errors.ts';
-import type { DocumentCache } from '../execution/document/document-cache.ts';
+import type { DocumentCache } from '../execution/document/prepared-document.ts';
 import type { ListedOperations } from '../execution/document/trusted-documents.ts';
 import { formatForStream, type Mask } from '../execution/mask.ts';
 import { observeSend } from '../execution/observe.ts';
