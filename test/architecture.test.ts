@@ -128,7 +128,7 @@ const rooms: readonly Room[] = [
       log,
       /^gateway\/webhooks\//,
       /^gateway\/events\/log\.ts$/,
-      /^(zod|node:(buffer|crypto))$/,
+      /^(zod|node:(buffer|crypto|stream))$/,
     ],
   },
   {
@@ -178,7 +178,7 @@ const rooms: readonly Room[] = [
     files: /^gateway\/execution\/document\//,
     may: [
       errors,
-      /^gateway\/(execution\/document\/.*|auth\/caller)\.ts$/,
+      /^gateway\/(execution\/(document\/.*|turns)|auth\/caller)\.ts$/,
       /^(graphql|lru-cache|zod|@pothos\/plugin-complexity)$/,
       /^node:(fs|crypto)$/,
     ],
