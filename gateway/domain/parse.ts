@@ -35,7 +35,7 @@ export function flag(json: unknown): boolean | null {
   return typeof json === 'boolean' ? json : null;
 }
 
-/** An id: uuid text or integer, always handed on as text. */
+/** An id: uuid text or integer, always given as text. */
 export function id(json: unknown): string | null {
   if (typeof json === 'string') return json === '' ? null : json;
   return typeof json === 'number' && Number.isSafeInteger(json) ? String(json) : null;

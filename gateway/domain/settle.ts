@@ -1,9 +1,9 @@
 import { isGatewayError } from '../errors.ts';
 
 /**
- * What became of a write whose answer was lost, as a read shows it now.
- * @param look finds the outcome that was asked for; null when it did not come about, undefined when that cannot be
- *   told. What stood before the write shows nothing of it
+ * Finds out by a read whether a write was done whose answer was lost.
+ * @param look reads the outcome that was asked for: null when it did not come about, undefined when a read cannot show
+ *   it. A state that was there before the write proves nothing
  * @throws the error itself when no answer was lost, or when nothing shows that the write was done. Where the service
  *   said that it failed and the look shows the same, the error says that nothing was done
  */

@@ -8,7 +8,7 @@ export interface OpenEnum<Value extends string> {
   readonly ref: ReturnType<
     typeof builder.enumType<string, Readonly<Record<Value, { readonly description: string }>>>
   >;
-  /** The known value that a text of the service stands for, or null. */
+  /** The known value of a text of the service, or null. */
   readonly known: (raw: string | null) => Value | null;
 }
 

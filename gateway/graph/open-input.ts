@@ -1,7 +1,7 @@
 import { GatewayError } from '../errors.ts';
 import type { InputIssue } from './user-error.ts';
 
-/** An input with open enums: each value is given as `x`, or as `xRaw` in a word that the enum does not have. */
+/** An input with open enums: each value is given as `x`, or as `xRaw`, a text that the enum does not have. */
 type OpenInput<Name extends string> = Readonly<
   Partial<Record<Name | `${Name}Raw`, string | null | undefined>>
 >;
@@ -11,7 +11,7 @@ export function readOpen<Name extends string>(input: OpenInput<Name>, name: Name
   return input[name]?.toLowerCase() ?? input[`${name}Raw`] ?? null;
 }
 
-/** A known value and a word of one's own for the same thing contradict each other. */
+/** A known value and a text for the same field contradict each other. */
 export function findContradictions<Name extends string>(
   input: OpenInput<Name>,
   names: readonly Name[],
@@ -23,7 +23,7 @@ export function findContradictions<Name extends string>(
 
 /**
  * Like readOpen for the argument of a query, which has no other way to refuse.
- * @param place where the input stands, such as `filter`
+ * @param place where the input is, such as `filter`
  * @throws GatewayError BAD_USER_INPUT for a contradiction
  */
 export function requireOpen<Name extends string>(

@@ -1,6 +1,6 @@
 import { isGatewayError } from '../errors.ts';
 
-/** The closed set of refusals, and what each one means. Every code stands in docs/errors.md (tested). */
+/** The closed set of refusals, and what each one means. docs/errors.md lists every code (tested). */
 export const refusalCodes = {
   NOT_FOUND: 'What the input names does not exist, or the caller may not see it.',
   INPUT_REJECTED: 'The input was refused; `issues` says what is wrong.',

@@ -71,7 +71,7 @@ interface Attempt {
 
 /**
  * Changes the appointment of an order that the caller may see. Sent once. When the answer is lost, the
- * appointment is looked at: the caller hears of a change that took place, and the fault of one that did not.
+ * appointment is read: the caller gets the change that took place, or the fault of one that did not.
  * @throws GatewayError FORBIDDEN, UPSTREAM_*
  */
 export async function changeAppointment(
@@ -93,15 +93,17 @@ export async function changeAppointment(
   }
   // 404 for an order that is there: its slot or its appointment is gone (public service: production).
   if (answered === null) return await describeRefusal(context, attempt, { isVague: false });
-  return change.isReplayed ? await acceptIfStanding(context, attempt, answered) : accept(order, answered);
+  return change.isReplayed
+    ? await acceptUnlessCancelled(context, attempt, answered)
+    : accept(order, answered);
 }
 
 function accept(order: Order, appointment: Appointment | null): AppointmentAccepted {
   return { kind: 'AppointmentAccepted', orderId: order.id, appointment };
 }
 
-/** Only an appointment that stands now is a success; one that was cancelled since has used up its booking key. */
-async function acceptIfStanding(
+/** A replayed answer may show an appointment that was cancelled since; that one has used up its booking key. */
+async function acceptUnlessCancelled(
   context: GraphContext,
   attempt: Attempt,
   answered: Appointment,
@@ -110,8 +112,8 @@ async function acceptIfStanding(
   const current = await getAppointment(context.service, order, change.kind).catch((error: unknown) => {
     throw isGatewayError(error) ? error.withOutcome(true) : error;
   });
-  const stands = current?.id === answered.id && current.status !== 'cancelled';
-  return stands ? accept(order, current) : await describeRefusal(context, attempt, { isVague: false });
+  const isSame = current?.id === answered.id && current.status !== 'cancelled';
+  return isSame ? accept(order, current) : await describeRefusal(context, attempt, { isVague: false });
 }
 
 /** Refusals that speak of what was asked for: the slot, the appointment or the order. */
@@ -135,11 +137,11 @@ async function describeFailure(
 }
 
 interface Refusal {
-  /** 400 is the service's word for many faults, in its sandbox also for a slot that is gone (public service). */
+  /** The service answers many faults with 400, in its sandbox also a slot that is gone (public service). */
   readonly isVague: boolean;
 }
 
-/** The service's refusals differ by text only, which is never read: what is so now tells them apart. */
+/** The service's refusals differ by text only, which is never read: the present state tells them apart. */
 async function describeRefusal(
   { service }: GraphContext,
   { change, order }: Attempt,

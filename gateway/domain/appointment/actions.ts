@@ -187,7 +187,7 @@ async function findCancellationIssues(
   { cancellationReasonId, notes }: Cancellation,
 ): Promise<readonly InputIssue[]> {
   const reasons = await listCancellationReasons(service, kind).catch((error: unknown) => {
-    // A list that cannot be read keeps nobody from cancelling: the service knows its reasons.
+    // A list that cannot be read does not prevent a cancellation: the service checks the reason.
     if (isGatewayError(error, 'UPSTREAM_UNREADABLE')) return [];
     throw error;
   });
@@ -200,7 +200,7 @@ async function findCancellationIssues(
   return [{ path: ['notes'], message: 'This reason needs notes.' }];
 }
 
-/** The service's own rules for an address of a visit (public service), told before the call and all at once. */
+/** The service's own rules for an address of a visit (public service), checked before the call and reported all at once. */
 const addressRules: readonly {
   readonly field: keyof VisitAddress;
   readonly message: string;

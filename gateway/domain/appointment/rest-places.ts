@@ -103,7 +103,7 @@ const noDetails = { name: null, hours: null, website: null, faxNumber: null } as
 const readCenter = record((raw) => ({
   siteCode: required(raw, 'site_code', text),
   ...(readDetails(raw.metadata) ?? noDetails),
-  // The center's address stands among its other details.
+  // The center's address is among its other details.
   address: readAddress(raw.metadata),
   location: readCoordinates(raw.location),
   distance: readDistance(raw.distance),

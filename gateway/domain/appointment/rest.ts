@@ -21,7 +21,7 @@ export type AppointmentEvent = Appointment['events'][number];
 export type CancellationReason = ReturnType<typeof readReason>;
 export type Coordinates = NonNullable<ReturnType<typeof readCoordinates>>;
 
-/** The two kinds of appointment the service keeps under paths of their own. */
+/** The two kinds of appointment, each with its own paths. */
 export type AppointmentKind = 'phlebotomy' | 'patient_service_center';
 
 const paths: Readonly<Record<AppointmentKind, string>> = {
@@ -99,7 +99,7 @@ export const parseAppointment = record((raw) => {
 /** The appointment in a webhook's payload, or null when it cannot be read as one. */
 export const readAppointment = optional(parseAppointment);
 
-/** Whether the appointment still stands: neither cancelled nor over. */
+/** Whether the appointment is neither cancelled nor over. */
 export function isActive(appointment: Appointment): boolean {
   return appointment.status !== 'cancelled' && appointment.status !== 'completed';
 }

@@ -111,7 +111,7 @@ export const healthSampleRef = builder.objectRef<HealthSample>('HealthSample').i
   }),
 });
 
-/** The columns of a stream, and what stands in each. */
+/** The columns of a stream, with their descriptions. */
 const columns = {
   altitude: 'Altitude at each point, in metres.',
   cadence: 'Turns a minute when cycling, steps a minute when running.',

@@ -11,7 +11,7 @@ import {
   splitBatch,
 } from './rest.ts';
 
-/** What an event states of its user's health data, in the form that the event log keeps. */
+/** What an event states of its user's health data, in the form that the event log stores. */
 export interface HealthFact {
   readonly kind: string;
   readonly key: string;

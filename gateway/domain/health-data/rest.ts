@@ -91,7 +91,7 @@ function dayOfBegin(raw: Raw): string | null {
 }
 
 /**
- * A summary: its fields stand directly in the payload, with an id (specification, Summary events). Null for
+ * A summary: its fields are directly in the payload, with an id (specification, Summary events). Null for
  * what has no id, and for a batch of samples.
  */
 export function readSummary(resource: string, payload: unknown) {
@@ -125,7 +125,7 @@ function everything(json: unknown): readonly unknown[] | null {
   return Array.isArray(json) ? json : null;
 }
 
-/** One sample of a batch, with what the batch says of all of them: the form in which it is kept. */
+/** One sample of a batch, with what the batch says of all of them: the form in which it is stored. */
 export interface SampleOfBatch {
   readonly source: unknown;
   readonly source_id: string | null;
@@ -155,15 +155,15 @@ export const readSampleIdentity = optional(
   }),
 );
 
-const readKeptSample = optional(
+const readStoredSample = optional(
   record((raw) => ({ source: readSource(raw.source), sourceId: id(raw.source_id), payload: raw.sample })),
 );
 
 /** A sample, with all that was sent of it; null when it is none. */
 export function readSample(resource: string, one: unknown) {
-  const kept = readKeptSample(one);
-  const measurement = readMeasurement(kept?.payload);
-  return kept === null || measurement === null ? null : { resource, ...kept, ...measurement };
+  const stored = readStoredSample(one);
+  const measurement = readMeasurement(stored?.payload);
+  return stored === null || measurement === null ? null : { resource, ...stored, ...measurement };
 }
 
 const readSport = optional(record((raw) => ({ id: id(raw.id), name: text(raw.name), slug: text(raw.slug) })));
@@ -227,7 +227,7 @@ export function readPullEvent(eventType: string, payload: unknown): PullEvent | 
   return pulledResourceOf(eventType) === null ? null : readPull(payload);
 }
 
-/** A column of a stream: what cannot be read becomes null and keeps its place. */
+/** A column of a stream: a value that cannot be read becomes null in its place. */
 function column(json: unknown): readonly (number | null)[] {
   return Array.isArray(json) ? json.map(number) : [];
 }

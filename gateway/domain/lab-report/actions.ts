@@ -43,7 +43,7 @@ export interface LabReportUpload {
 /**
  * Uploads a report, at most once per idempotency key of this caller for as long as an answer came. The service has
  * no idempotency here and lists no reports, so after a lost answer the key stays unsettled for a minute, and nobody
- * can then tell whether the report arrived (decision 0003).
+ * can then know whether the report arrived (decision 0003).
  * @throws GatewayError FORBIDDEN, IDEMPOTENCY_UNSETTLED, UPSTREAM_*
  */
 export async function submitLabReport(
@@ -63,7 +63,7 @@ export async function submitLabReport(
   const perform = async () => {
     const answer = await createLabReport(service, report);
     const created = readLabReport(answer, userId);
-    // Before the caller hears of it: the owner must be known by the time the report is asked for.
+    // Before the caller gets the id: the owner must be known by the time the report is asked for.
     if (created !== null) await events.claim(created.id.toLowerCase(), { userId, version: 0 });
     return answer;
   };
@@ -132,7 +132,7 @@ export interface CheckedFiles {
   readonly issues: readonly InputIssue[];
 }
 
-/** Tells what the files are by their first bytes, and everything that is wrong with them at once. */
+/** Finds the types of the files by their first bytes, and all their faults at once. */
 async function checkFiles(given: readonly File[]): Promise<CheckedFiles> {
   const found = await Promise.all(given.map(readFile));
   const files = found.filter((file) => file !== null);

@@ -98,7 +98,7 @@ export interface NewLabReport {
 /**
  * Uploads a report and starts its reading (`POST /lab_report/v1/parser/job`); gives back the service's answer as
  * sent, or null when it knows no such user. Sent once. The file names of the sender can name people, so they are not
- * handed on.
+ * sent.
  */
 export function createLabReport(service: Service, report: NewLabReport): Promise<unknown> {
   return service.write({
@@ -121,7 +121,7 @@ export function createLabReport(service: Service, report: NewLabReport): Promise
   });
 }
 
-/** The answer as it is, to be kept; one that cannot be read is a fault now and not when it is shown. */
+/** The answer as sent, to be stored; one that cannot be read is a fault now and not when it is shown. */
 function checkLabReport(json: unknown): unknown {
   parseLabReport(json);
   return json;
@@ -155,7 +155,7 @@ export function readLabReport(payload: unknown, userId: string | null): LabRepor
   return report === null ? null : { ...report, userId };
 }
 
-/** How far a job has come; what is not known stands between the start and the end. */
+/** How far a job has come; an unknown status is between the start and the end. */
 const progress: ReadonlyMap<string, number> = new Map([
   ['upload_pending', 1],
   ['started', 2],

@@ -26,7 +26,7 @@ export type SourceMarker = BiomarkerResult['sourceMarkers'][number];
 export type ResultSample = OrderResults['samples'][number];
 export type PerformingLaboratory = ResultSample['laboratories'][number];
 
-/** What stands in an object whose keys say nothing that the values do not. */
+/** The values of an object whose keys say nothing that the values do not. */
 function valuesOf<Value>(value: Reader<Value | null>): Reader<readonly Value[]> {
   const readEntries = entries(value);
   return (json) => readEntries(json).map(([, read]) => read);
@@ -209,7 +209,7 @@ function uuid(json: unknown): string | null {
   return value !== null && /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(value) ? value : null;
 }
 
-/** What a `labtest.result.critical` webhook tells, or null when it cannot be read. It carries no values. */
+/** The payload of a `labtest.result.critical` webhook, or null when it cannot be read. It carries no values. */
 export const readCriticalResult = optional(
   record((raw) => ({
     orderId: uuid(raw.order_id),

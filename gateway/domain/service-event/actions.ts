@@ -4,7 +4,7 @@ import type { GapReason, Scope } from '../../events/log.ts';
 import type { GraphContext } from '../../graph/context.ts';
 import { cursorScope } from '../../graph/pagination/cursor-scope.ts';
 
-/** One item of the team's stream: an event, or word that history was lost. */
+/** One item of the team's stream: an event, or a notice that history was lost. */
 export interface ServiceEvent {
   readonly kind: 'event' | 'reset';
   readonly cursor: string;

@@ -60,7 +60,7 @@ export async function requestDemographics(
   }
 }
 
-/** One rule of the public service for patient input, told before the call and all rules at once. */
+/** One rule of the public service for patient input. All rules are checked before the call and reported at once. */
 interface Rule<Subject> {
   readonly path: readonly string[];
   readonly message: string;

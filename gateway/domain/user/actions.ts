@@ -58,8 +58,8 @@ export interface UndoRefused extends UserError {
 const gracePeriodMs = 7 * 24 * 60 * 60 * 1000;
 
 /**
- * Makes a user. The team's own reference is its natural key: who repeats a call whose answer was lost is
- * told of the user that is there.
+ * Makes a user. The team's own reference is its natural key: a repeated call whose first answer was
+ * lost is answered with the user that is there.
  * @throws GatewayError FORBIDDEN for viewer tokens, UPSTREAM_*
  */
 export async function requestUser(

@@ -24,7 +24,7 @@ const connectionStatus = openEnum('ConnectionStatus', 'How a connection to a pro
   ERROR: 'No data comes in; the user may have to connect again.',
 });
 
-/** Why a connection is in trouble; its news say so in the same words. */
+/** Why a connection is in trouble; its webhooks use the same values. */
 export const connectionErrorType = openEnum('ConnectionErrorType', 'Why a connection has an error.', {
   TOKEN_REFRESH_FAILED: 'The access could not be renewed.',
   WEBHOOK_REGISTRATION_FAILED: 'The provider could not be asked to send data.',

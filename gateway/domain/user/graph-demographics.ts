@@ -200,10 +200,10 @@ export const updateDemographicsInput = builder.inputType('UpdateDemographicsInpu
 
 type Input = (typeof updateDemographicsInput)['$inferInput'];
 
-/** What can be given as a known value or in a word of the service. */
+/** The fields that take a known value or any text of the service. */
 export const openFields = ['race', 'ethnicity', 'sexualOrientation', 'genderIdentity'] as const;
 
-/** The record an input stands for, as it is sent to the service. */
+/** The record of an input, as it is sent to the service. */
 export function readDemographics(input: Input): NewDemographics {
   const { medicalProxy } = input;
   return {

@@ -42,7 +42,7 @@ const readWritten = where(
 
 /**
  * The user's demographics, or null where none are set (`GET /v2/user/{user_id}/info/latest`).
- * @param scope what they are read for: to show them, or only to tell why a portal launch was refused
+ * @param scope what they are read for: to show them, or only to find out why a portal launch was refused
  */
 export function getDemographics(
   service: Service,

@@ -119,7 +119,7 @@ export async function getUser(service: Service, userId: string): Promise<User | 
 
 /** The user with the team's own reference, or null (`GET /v2/user/resolve/{client_user_id}`). */
 export async function getUserByClientUserId(service: Service, clientUserId: string): Promise<User | null> {
-  // As a segment of a path these would lead elsewhere; half a character cannot stand in one, nor in any reference.
+  // As a segment of a path these would lead elsewhere; half a character cannot be in one, nor in any reference.
   if (['', '.', '..'].includes(clientUserId) || !clientUserId.isWellFormed()) return null;
   const user = await service.readOne({
     operation: 'user.resolve',
@@ -172,7 +172,7 @@ function readConflict(json: unknown): Taken | null {
 }
 
 /**
- * Makes a user (`POST /v2/user`), or tells who has the reference already: the service's 400 names them
+ * Makes a user (`POST /v2/user`), or finds who has the reference already: the service's 400 names them
  * (specification, Errors).
  * @throws GatewayError UPSTREAM_REJECTED for every other refusal
  */
