@@ -69,7 +69,7 @@ function roomsOf(concept: string): readonly Room[] {
     /^(zod|node:crypto)$/,
     /^gateway\/service\/service\.ts$/,
     /^gateway\/events\/(follow|cursor|log)\.ts$/,
-    /^gateway\/graph\/(context|arguments|user-error|pagination\/cursor-scope)\.ts$/,
+    /^gateway\/graph\/(context|arguments|input-rules|user-error|pagination\/cursor-scope)\.ts$/,
     /^gateway\/domain\/settle\.ts$/,
     // Until the loader of orders has left its graph file.
     /^gateway\/domain\/order\/read\/graph\.ts$/,

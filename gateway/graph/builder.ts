@@ -51,3 +51,6 @@ builder.scalarType('File', {
     throw new GraphQLError('A File comes as a part of a multipart/form-data request.');
   },
 });
+
+/** The `t` of an object type's fields. */
+export type Fields<Parent> = PothosSchemaTypes.ObjectFieldBuilder<typeof builder.$inferSchemaTypes, Parent>;

@@ -1,4 +1,4 @@
-import { builder } from './builder.ts';
+import { builder, type Fields } from './builder.ts';
 
 /**
  * A GraphQL enum over values that the service may extend at any time. `openEnumFields` shows it as a pair: `x`, null
@@ -36,8 +36,6 @@ export function openEnum<Value extends string>(
     },
   };
 }
-
-type Fields<Parent> = PothosSchemaTypes.ObjectFieldBuilder<typeof builder.$inferSchemaTypes, Parent>;
 
 interface Pair<Name extends string> {
   readonly name: Name;

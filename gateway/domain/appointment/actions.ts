@@ -1,6 +1,7 @@
 import { GatewayError, isGatewayError } from '../../errors.ts';
 import { countCharacters } from '../../graph/arguments.ts';
 import type { GraphContext } from '../../graph/context.ts';
+import { findIssues, type InputRule, isGiven } from '../../graph/input-rules.ts';
 import { type InputIssue, inputRejected } from '../../graph/user-error.ts';
 import { referenceOf } from '../order/place/actions.ts';
 import { type AppointmentChange, type AppointmentResult, changeAppointment } from './actions-change.ts';
@@ -109,7 +110,7 @@ export async function submitRequest(
   request: RequestedAppointment,
 ): Promise<AppointmentResult> {
   const issues = [
-    ...findAddressIssues(request.address),
+    ...findIssues(addressRules, request.address),
     ...(request.provider === '' ? [{ path: ['provider'], message: 'Give provider or providerRaw.' }] : []),
     ...request.contradictions,
     ...findNotesIssues(request.appointmentNotes),
@@ -173,7 +174,7 @@ export async function submitCancellation(
 
 function findBookingIssues({ bookingKey, appointmentNotes }: Booking): readonly InputIssue[] {
   const key = { path: ['bookingKey'], message: 'Give the booking key of a slot.' };
-  return [...(bookingKey.trim() === '' ? [key] : []), ...findNotesIssues(appointmentNotes)];
+  return [...(isGiven(bookingKey) ? [] : [key]), ...findNotesIssues(appointmentNotes)];
 }
 
 function findNotesIssues(notes: string | null): readonly InputIssue[] {
@@ -196,48 +197,38 @@ async function findCancellationIssues(
     const message = 'Give the id of one of appointmentCancellationReasons of this kind.';
     return [{ path: ['cancellationReasonId'], message }];
   }
-  if (!reason?.needsNotes || (notes ?? '').trim() !== '') return [];
+  if (!reason?.needsNotes || isGiven(notes ?? '')) return [];
   return [{ path: ['notes'], message: 'This reason needs notes.' }];
 }
 
-/** The service's own rules for an address of a visit (public service), checked before the call and reported all at once. */
-const addressRules: readonly {
-  readonly field: keyof VisitAddress;
-  readonly message: string;
-  readonly holds: (address: VisitAddress) => boolean;
-}[] = [
+/** The public service's rules for an address of a visit. */
+const addressRules: readonly InputRule<VisitAddress>[] = [
   {
-    field: 'firstLine',
+    path: ['address', 'firstLine'],
     message: 'Give street and number.',
     holds: ({ firstLine }) => /\d/.test(firstLine) && /\p{L}/u.test(firstLine),
   },
-  { field: 'city', message: 'Give the city.', holds: ({ city }) => city.trim() !== '' },
+  { path: ['address', 'city'], message: 'Give the city.', holds: ({ city }) => isGiven(city) },
   {
-    field: 'state',
+    path: ['address', 'state'],
     message: 'Give the two letters of the state, such as AZ.',
     holds: ({ state }) => /^[A-Za-z]{2}$/.test(state),
   },
   {
-    field: 'zip',
+    path: ['address', 'zip'],
     message: 'Give five digits, or five, a dash and four.',
     holds: ({ zip }) => /^\d{5}(-\d{4})?$/.test(zip),
   },
   {
-    field: 'accessNotes',
+    path: ['address', 'accessNotes'],
     message: `Give ${maxNotes} characters at most.`,
     holds: ({ accessNotes }) => countCharacters(accessNotes) <= maxNotes,
   },
 ];
 
-function findAddressIssues(address: VisitAddress): readonly InputIssue[] {
-  return addressRules
-    .filter((rule) => !rule.holds(address))
-    .map(({ field, message }) => ({ path: ['address', field], message }));
-}
-
 /** The address of a query. @throws GatewayError BAD_USER_INPUT with every fault at once */
 export function requireAddress(address: VisitAddress): VisitAddress {
-  const issues = findAddressIssues(address);
+  const issues = findIssues(addressRules, address);
   if (issues.length === 0) return address;
   const faults = issues.map(({ path, message }) => `input.${path.join('.')}: ${message}`);
   throw new GatewayError('BAD_USER_INPUT', faults.join(' '));

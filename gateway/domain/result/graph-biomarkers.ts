@@ -1,9 +1,7 @@
-import { builder } from '../../graph/builder.ts';
+import { builder, type Fields } from '../../graph/builder.ts';
 import { openEnum, openEnumFields } from '../../graph/open-enum.ts';
 import { interpretation } from '../order/read/graph.ts';
 import type { BiomarkerResult, SourceMarker, WrittenDate } from './rest.ts';
-
-type Fields<Parent> = PothosSchemaTypes.ObjectFieldBuilder<typeof builder.$inferSchemaTypes, Parent>;
 
 /** The dates of a sample, which labs write as text. */
 interface SampleDates {

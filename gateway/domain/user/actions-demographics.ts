@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { countCharacters } from '../../graph/arguments.ts';
 import type { GraphContext } from '../../graph/context.ts';
+import { findIssues, type InputRule, isGiven } from '../../graph/input-rules.ts';
 import {
   type FeatureNotEnabled,
   type InputIssue,
@@ -60,13 +61,6 @@ export async function requestDemographics(
   }
 }
 
-/** One rule of the public service for patient input. All rules are checked before the call and reported at once. */
-interface Rule<Subject> {
-  readonly path: readonly string[];
-  readonly message: string;
-  readonly holds: (subject: Subject) => boolean;
-}
-
 const nameRule =
   "Give 1 to 50 of the letters a to z, digits, and - . , ' with single spaces inside; no accents.";
 const phoneRule = 'Give the phone number in international format, such as +16025550100; +1 555 is no area.';
@@ -82,11 +76,8 @@ function isPersonsNumber(text: string): boolean {
   return isPhoneNumber(text) && !/^\+1[ ().-]*555/.test(text);
 }
 
-function isGiven(text: string): boolean {
-  return text.trim() !== '';
-}
-
-const addressRules: readonly Rule<NewHomeAddress>[] = [
+/** The public service's rules for patient input. */
+const addressRules: readonly InputRule<NewHomeAddress>[] = [
   { path: ['firstLine'], message: 'Give street and number.', holds: (address) => isGiven(address.firstLine) },
   { path: ['city'], message: 'Give the city.', holds: (address) => isGiven(address.city) },
   {
@@ -112,7 +103,7 @@ const addressRules: readonly Rule<NewHomeAddress>[] = [
   },
 ];
 
-const proxyRules: readonly Rule<NewMedicalProxy>[] = [
+const proxyRules: readonly InputRule<NewMedicalProxy>[] = [
   { path: ['firstName'], message: nameRule, holds: (proxy) => isName(proxy.firstName) },
   { path: ['lastName'], message: nameRule, holds: (proxy) => isName(proxy.lastName) },
   { path: ['phoneNumber'], message: phoneRule, holds: (proxy) => isPersonsNumber(proxy.phoneNumber) },
@@ -123,7 +114,7 @@ const proxyRules: readonly Rule<NewMedicalProxy>[] = [
   },
 ];
 
-const personRules: readonly Rule<NewDemographics>[] = [
+const personRules: readonly InputRule<NewDemographics>[] = [
   { path: ['firstName'], message: nameRule, holds: (person) => isName(person.firstName) },
   { path: ['lastName'], message: nameRule, holds: (person) => isName(person.lastName) },
   {
@@ -160,8 +151,8 @@ export function isMinor(day: string): boolean {
 /** Everything that the service would refuse in a whole record, with paths in the names of the graph. */
 function findDemographicsIssues(person: NewDemographics): readonly InputIssue[] {
   return [
-    ...broken(personRules, person),
-    ...under('address', broken(addressRules, person.address)),
+    ...findIssues(personRules, person),
+    ...findIssues(addressRules, person.address, ['address']),
     ...findProxyIssues(person.medicalProxy),
   ];
 }
@@ -169,14 +160,8 @@ function findDemographicsIssues(person: NewDemographics): readonly InputIssue[] 
 /** The same for who answers for a person, with paths from `medicalProxy` on; none are fine where nobody needs to. */
 export function findProxyIssues(proxy: NewMedicalProxy | null): readonly InputIssue[] {
   if (proxy === null) return [];
-  const ofAddress = under('address', broken(addressRules, proxy.address));
-  return under('medicalProxy', [...broken(proxyRules, proxy), ...ofAddress]);
-}
-
-function broken<Subject>(rules: readonly Rule<Subject>[], subject: Subject): readonly InputIssue[] {
-  return rules.filter((rule) => !rule.holds(subject)).map(({ path, message }) => ({ path, message }));
-}
-
-function under(name: string, issues: readonly InputIssue[]): readonly InputIssue[] {
-  return issues.map(({ path, message }) => ({ path: [name, ...path], message }));
+  return [
+    ...findIssues(proxyRules, proxy, ['medicalProxy']),
+    ...findIssues(addressRules, proxy.address, ['medicalProxy', 'address']),
+  ];
 }

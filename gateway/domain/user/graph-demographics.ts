@@ -1,4 +1,4 @@
-import { builder } from '../../graph/builder.ts';
+import { builder, type Fields } from '../../graph/builder.ts';
 import { upstreamCallCost } from '../../graph/cost.ts';
 import { openEnum, openEnumFields } from '../../graph/open-enum.ts';
 import { readOpen } from '../../graph/open-input.ts';
@@ -68,12 +68,8 @@ interface SelfDescription {
   readonly genderIdentity: string | null;
 }
 
-type PersonFields<Person extends SelfDescription> = Parameters<
-  Parameters<ReturnType<typeof builder.objectRef<Person>>['implement']>[0]['fields'] & {}
->[0];
-
 /** What people say of themselves, wherever a person is shown. */
-export function selfDescriptionFields<Person extends SelfDescription>(t: PersonFields<Person>) {
+export function selfDescriptionFields<Person extends SelfDescription>(t: Fields<Person>) {
   return {
     ...openEnumFields(t, race, {
       name: 'race',
