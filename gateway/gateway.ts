@@ -84,7 +84,7 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
     parts.store ?? openEventStore(config.eventLog, { keys: config.eventLogKeys, log }),
     openTrail(parts, metrics),
   ]);
-  const isWritable = keepRecent(store.log.isWritable, probeEveryMs);
+  const isWritable = keepRecent(() => store.log.isWritable(), probeEveryMs);
   metrics.watchEventLog(config.eventLog.kind, isWritable);
   const isTrailWritable = () => trail?.isWritable() ?? null;
   metrics.watchAuditTrail(isTrailWritable);

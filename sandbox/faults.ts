@@ -14,7 +14,7 @@ export type FaultEffect =
     }
   /** The work is done; the JSON of the answer breaks off in the middle. */
   | { readonly kind: 'truncatedBody' }
-  /** No answer until the caller gives up or the sandbox closes; the work is not done. */
+  /** No answer until the caller disconnects or the sandbox closes; the work is not done. */
   | { readonly kind: 'hang' }
   /** The work is done; the connection breaks before the answer. */
   | { readonly kind: 'lostAnswer' }

@@ -23,7 +23,7 @@ async function main(): Promise<void> {
     ...(stateFile === undefined ? {} : { stateFile }),
   };
   const sandbox = createSandbox(options);
-  // Before the address is told, so that who reads it may end the process at once.
+  // Before the address is printed, so that its reader may end the process at once.
   const stop = () => void sandbox.close().then(() => process.exit(0));
   process.once('SIGTERM', stop);
   process.once('SIGINT', stop);

@@ -22,7 +22,7 @@ export interface SandboxOptions {
   readonly stateFile?: string;
   /** How many times faster than real time retries and simulated delays run; 1 by default. */
   readonly speed?: number;
-  /** Equal seeds make equal ids, names and times; 1 by default. A state file keeps the seed it began with. */
+  /** Equal seeds make equal ids, names and times; 1 by default. A state file contains the seed of its first start. */
   readonly seed?: number;
 }
 
@@ -36,7 +36,7 @@ interface Webhooks {
   readonly settled: () => Promise<void>;
   /** One entry a message, in the order the messages came to be. */
   readonly sent: readonly SentMessage[];
-  /** Sends an event of any type and tells its message id. */
+  /** Sends an event of any type and returns its message id. */
   readonly send: (eventType: string, payload: unknown, subject: EventSubject) => string;
 }
 
@@ -58,23 +58,23 @@ export interface Sandbox {
   readonly faults: Faults;
   readonly growth: Growth;
   readonly webhooks: Webhooks;
-  /** Stops timers and server; what is not delivered is kept in the state file. */
+  /** Stops timers and server; undelivered messages are stored in the state file. */
   readonly close: () => Promise<void>;
 }
 
-const keepNothing: Save = () => Promise.resolve();
+const saveNothing: Save = () => Promise.resolve();
 
 /** The parts of a sandbox, wired to one another. */
 function assemble({ webhookSecret, stateFile, speed = 1, seed = 1 }: SandboxOptions) {
   const state = (stateFile === undefined ? null : readState(stateFile)) ?? createState(seed);
   const world = createWorld(state);
-  const save = stateFile === undefined ? keepNothing : createSave(stateFile, state);
+  const save = stateFile === undefined ? saveNothing : createSave(stateFile, state);
   const sender = new WebhookSender({
     secret: webhookSecret,
     speed,
     onDone: (message) => {
       forgetMessage(world, message);
-      // Only bookkeeping: if it is not kept, the message goes out once more, under its old id.
+      // A failure is harmless: the message is then sent again under its old id.
       save().catch(() => undefined);
     },
   });

@@ -6,7 +6,7 @@ import { z } from 'zod';
 import { emptyAppointments } from './appointments/state.ts';
 import type { WorldState } from './world/world.ts';
 
-// The file is our own: the shape of its top is enough to tell it from a damaged or a foreign one.
+// The file is our own: the shape of its top level is enough to recognise a damaged or a foreign one.
 const stateShape = z.looseObject({
   version: z.literal(1),
   seed: z.number(),
@@ -18,7 +18,7 @@ const stateShape = z.looseObject({
 });
 
 /**
- * The state kept in the file, or null where there is no file yet.
+ * The state in the file, or null where there is no file yet.
  * @throws an error that names the file when it is damaged.
  */
 export function readState(path: string): WorldState | null {
@@ -36,11 +36,11 @@ export function readState(path: string): WorldState | null {
   }
 }
 
-/** Asks for the state to be kept; settles when a write that began after the call is done. */
+/** Asks for the state to be stored; settles when a write that began after the call is done. */
 export type Save = () => Promise<void>;
 
 /**
- * Keeps the state in a file that is replaced as a whole, so that a reader after kill -9 finds the old or the
+ * Stores the state in a file that is replaced as a whole, so that a reader after kill -9 finds the old or the
  * new state, never a half. Changes of one tick share one write.
  */
 export function createSave(path: string, state: WorldState): Save {

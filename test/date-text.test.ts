@@ -14,7 +14,7 @@ const numbers = [
   'gateway/events/reconcile.ts: until',
   'gateway/events/redis/codec.ts: at',
   'gateway/events/redis/codec.ts: receivedAt',
-  'gateway/events/redis/idempotency-records.ts: since',
+  'gateway/events/redis/records.ts: since',
   'gateway/graph/pagination/newest-first-connection.ts: place.until',
 ];
 

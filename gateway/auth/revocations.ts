@@ -119,7 +119,7 @@ export async function openRevocations(marks: Marks, tokens: ActiveTokens): Promi
     for (const name of known) if (!stored.has(name)) known.delete(name);
     tokens.dropBefore(expiredBefore);
     // One that cannot be dropped now is harmless, and dropped by a later read.
-    await Promise.allSettled(expired.map(marks.dropMark));
+    await Promise.allSettled(expired.map((name) => marks.dropMark(name)));
   };
   await readAll();
   const stopReading = repeat(readAll);

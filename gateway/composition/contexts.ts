@@ -11,7 +11,7 @@ import type { ViewerTokens } from '../auth/viewer-tokens.ts';
 import type { Config } from '../config/config.ts';
 import { listOrders, ordersPath } from '../domain/order/read/rest.ts';
 import { listUsers } from '../domain/user/rest.ts';
-import { createIdempotency } from '../events/idempotency.ts';
+import { Idempotency } from '../events/idempotency.ts';
 import type { GapReason } from '../events/log.ts';
 import type { EventStore } from '../events/open.ts';
 import { createVersions } from '../events/versions.ts';
@@ -85,7 +85,7 @@ export function createContexts(parts: ContextParts): Contexts {
     ...parts.factories,
   };
   const versions = createVersions(store.log);
-  const idempotency = createIdempotency(store.idempotencyRecords);
+  const idempotency = new Idempotency(store.idempotencyRecords);
   const documentTickets = createDocumentTickets(store.oneTimeValues, parts.isRevoked);
   const launchTickets = createLaunchTickets(store.oneTimeValues, parts.isRevoked);
   const portalOrigins = [...config.portalOrigins, ...parts.portalOrigins];

@@ -8,25 +8,25 @@ import { decodeBase64url } from '../parse/base64url.ts';
 export interface Place {
   readonly position: number;
   /**
-   * Versions that a snapshot at this place already showed although their webhooks had not come yet, by
-   * subject: such a webhook is no change for whoever holds the cursor. Usually empty.
+   * Versions by subject that a snapshot showed before their webhooks came. Such a webhook is not a change for the holder of
+   * the cursor. Usually empty.
    */
   readonly shown: Readonly<Record<string, number>>;
-  /** Whoever holds this has seen a part of what is shown at once: to go on from here is to be shown all of it again. */
+  /** The holder has seen a part of a batch. The batch is sent again as a whole. */
   readonly isPartway?: boolean | undefined;
 }
 
-/** Makes and reads opaque cursors of streams and lists; each is valid in one scope only. */
+/** Makes and reads opaque cursors of streams and lists; a cursor is valid in one scope only. */
 export interface Cursors {
   readonly issue: (scope: string, place: Place) => string;
   /**
-   * The place a cursor stands for, or `other-epoch` for one of a log that is gone.
+   * The place of a cursor, or `other-epoch` for a cursor of a log that is gone.
    * @throws GatewayError BAD_CURSOR for a forged cursor or one of another stream or caller
    */
   readonly read: (scope: string, cursor: string) => Place | 'other-epoch';
   /** A cursor of any bytes. They are signed but not encrypted: clients can read them. */
   readonly sign: (scope: string, payload: Buffer) => string;
-  /** The bytes of a cursor; null for a forged cursor, for one of another scope, and for any other text. */
+  /** The bytes of a cursor; null for a forged cursor, a cursor of another scope, or any other text. */
   readonly verify: (scope: string, cursor: string) => Buffer | null;
 }
 
@@ -40,9 +40,9 @@ const macBytes = 16;
 const keyBytes = 32;
 
 /**
- * Cursor = base64url(payload . MAC): epoch, position, versions already shown, `partway`; the MAC also covers the scope
- * (which stream, for whom), so a cursor works only where it was issued.
- * @param keys the first issues, every key reads (rotation); at least one
+ * Cursor = base64url(MAC . payload): epoch, position, versions already shown, `partway`. The MAC also covers the scope
+ * (which stream, which caller), so a cursor works only where it was issued.
+ * @param keys the first signs, every key verifies (rotation); at least one
  */
 export function createCursors(epoch: () => string, keys: readonly Buffer[]): Cursors {
   const [issuing] = keys;
@@ -87,13 +87,13 @@ function badCursor(): GatewayError {
 }
 
 /**
- * The cursor key in a file of its own (0600) beside the log, so that it outlives a lost log: old cursors then
- * end in RESYNC, not in BAD_CURSOR. A file that was cut short is made anew: an empty key would let anyone forge.
+ * Reads the cursor key from a file of its own (0600) beside the log, or makes it. So it survives the loss of the log, and
+ * old cursors end in RESYNC, not in BAD_CURSOR. A truncated file is replaced: anyone could forge cursors of an empty key.
  */
-export function keepCursorKey(path: string): Buffer {
-  const kept = existsSync(path) ? Buffer.from(readFileSync(path, 'utf8'), 'base64') : null;
-  const key = kept?.length === keyBytes ? kept : randomBytes(keyBytes);
-  if (key !== kept) writeFileSync(path, key.toString('base64'), { mode: 0o600 });
+export function loadCursorKey(path: string): Buffer {
+  const stored = existsSync(path) ? Buffer.from(readFileSync(path, 'utf8'), 'base64') : null;
+  const key = stored?.length === keyBytes ? stored : randomBytes(keyBytes);
+  if (key !== stored) writeFileSync(path, key.toString('base64'), { mode: 0o600 });
   chmodSync(path, 0o600);
   return key;
 }

@@ -3,13 +3,13 @@ import { isGatewayError } from '../errors.ts';
 import type { EventLog, GapReason, Scope, StoredEvent } from './log.ts';
 
 const batchSize = 100;
-/** How often a store that cannot be read is asked again, in milliseconds. */
+/** The pause before a store that cannot be read is tried again, in milliseconds. */
 const retryMs = 500;
 
 export type Followed =
   /** `payload` is the envelope's `data`. */
   | { readonly kind: 'event'; readonly event: StoredEvent; readonly payload: unknown }
-  /** History after the given position is gone; the stream goes no further. */
+  /** History after the given position is gone; the stream ends. */
   | { readonly kind: 'gap'; readonly reason: GapReason };
 
 export interface FollowOptions {
@@ -18,19 +18,18 @@ export interface FollowOptions {
 }
 
 /**
- * The events of a scope after a position, then every further one as it comes, each once and in log order.
- * The reader pulls: nothing is queued for it, so one that stalls costs nothing and holds nobody up. Ends when
- * the signal aborts or after a gap.
+ * The events of a scope after a position, then every new event, each once and in log order. The reader pulls: nothing is
+ * queued for it, so a stalled reader costs nothing and delays nobody. Ends when the signal aborts or after a gap.
  *
- * A reader that is behind gives way before each further event. What a socket takes at once, or no longer takes, is
- * answered without a turn of the event loop: 100,000 events on end would hold everybody up for half a minute.
+ * A reader that is behind yields to the event loop before each event, because writing to a socket may not: 100,000 events
+ * in a row would block all other work for half a minute.
  */
 export async function* follow(log: EventLog, scope: Scope, options: FollowOptions): AsyncGenerator<Followed> {
   const { signal } = options;
   let after = options.after;
   let isBehind = false;
   while (!signal.aborted) {
-    const batch = await askWhenBack(() => log.read(scope, after, batchSize), signal);
+    const batch = await retryUntilAvailable(() => log.read(scope, after, batchSize), signal);
     if (batch === null) return;
     if (batch.kind === 'gap') {
       yield batch;
@@ -43,7 +42,7 @@ export async function* follow(log: EventLog, scope: Scope, options: FollowOption
       yield { kind: 'event', event, payload: readPayload(event.body) };
     }
     after = batch.through;
-    // Looks at the log's end once more after registering, so an append in between is not slept through.
+    // `wake` checks the end of the log after it has registered the waiter, so no append in between is missed.
     if (batch.events.length < batchSize) {
       await log.wake(scope, after, signal);
       isBehind = false;
@@ -52,10 +51,10 @@ export async function* follow(log: EventLog, scope: Scope, options: FollowOption
 }
 
 /**
- * Asks the log until it answers: a store that is gone for a while holds a stream up and does not end it.
+ * Repeats a read of the log until the log is available: an outage delays a stream and does not end it.
  * @returns null when the signal aborts first
  */
-export async function askWhenBack<Answer>(
+export async function retryUntilAvailable<Answer>(
   ask: () => Promise<Answer>,
   signal: AbortSignal,
 ): Promise<Answer | null> {
@@ -70,66 +69,65 @@ export async function askWhenBack<Answer>(
   return null;
 }
 
-/** The `data` of a kept envelope, null where it has none. */
+/** The `data` of a stored envelope; null when it has none. */
 export function readPayload(body: Buffer): unknown {
   const envelope: unknown = JSON.parse(body.toString('utf8'));
   return typeof envelope === 'object' && envelope !== null && 'data' in envelope ? envelope.data : null;
 }
 
 /**
- * A stream that can be left at any moment. A plain async generator that waits cannot: its `return` stands in
- * line behind the wait. Here `return` first aborts what the generator waits for.
+ * A stream that can end at any moment. A plain async generator cannot: its `return` waits for the pending `next`. Here
+ * `return` first aborts the signal that the generator waits with.
  * @param parent ends the stream too
  */
 export function createStream<Item>(
   parent: AbortSignal,
   generate: (signal: AbortSignal) => AsyncGenerator<Item>,
 ): AsyncGenerator<Item> {
-  return new LeavableStream(parent, generate);
+  return new AbortableStream(parent, generate);
 }
 
-/** A class, so that its methods are shared: with closures of its own each waiting stream would cost 0.5 kB more. */
-class LeavableStream<Item> implements AsyncGenerator<Item>, EventListenerObject {
+class AbortableStream<Item> implements AsyncGenerator<Item>, EventListenerObject {
   readonly #parent: AbortSignal;
-  // Not AbortSignal.any: it costs each waiting stream 1 kB more.
-  readonly #left = new AbortController();
+  // Not AbortSignal.any, which costs 1 kB more for each waiting stream.
+  readonly #ended = new AbortController();
   readonly #items: AsyncGenerator<Item>;
 
   constructor(parent: AbortSignal, generate: (signal: AbortSignal) => AsyncGenerator<Item>) {
     this.#parent = parent;
-    if (parent.aborted) this.#left.abort();
+    if (parent.aborted) this.#ended.abort();
     else parent.addEventListener('abort', this);
-    this.#items = generate(this.#left.signal);
+    this.#items = generate(this.#ended.signal);
   }
 
   /** The parent has aborted. */
   handleEvent(): void {
-    this.#leave();
+    this.#end();
   }
 
-  #leave(): void {
+  #end(): void {
     this.#parent.removeEventListener('abort', this);
-    this.#left.abort();
+    this.#ended.abort();
   }
 
   async next(): Promise<IteratorResult<Item>> {
     try {
       const item = await this.#items.next();
-      if (item.done) this.#leave();
+      if (item.done) this.#end();
       return item;
     } catch (error) {
-      this.#leave();
+      this.#end();
       throw error;
     }
   }
 
   return(value: unknown): Promise<IteratorResult<Item>> {
-    this.#leave();
+    this.#end();
     return this.#items.return(value);
   }
 
   throw(error: unknown): Promise<IteratorResult<Item>> {
-    this.#leave();
+    this.#end();
     return this.#items.throw(error);
   }
 

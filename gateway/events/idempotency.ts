@@ -1,7 +1,32 @@
 import { GatewayError, isGatewayError } from '../errors.ts';
-import type { IdempotencyRecords } from './idempotency-records.ts';
 
-/** How long after an attempt with no known outcome the service may still be working on it, in milliseconds. */
+/**
+ * Stores the outcome of a write under the caller's idempotency key, beside the event log and as durable. The service itself
+ * has no idempotency for testkit orders, so a repeated request must find its first answer.
+ */
+export interface IdempotencyRecords {
+  /** Claims the key for a first attempt, or returns the state of an earlier one. */
+  readonly begin: (key: string, fingerprint: string) => Promise<EarlierAttempt>;
+  /**
+   * Claims the key for a new attempt after one that began at `since` and never settled; false when another attempt has
+   * claimed or settled it meanwhile.
+   */
+  readonly reclaim: (key: string, since: Date) => Promise<boolean>;
+  /** Stores the answer of the attempt. From now on it is replayed. */
+  readonly finish: (key: string, answer: unknown) => Promise<void>;
+  /** Frees the key: the attempt certainly had no effect. */
+  readonly release: (key: string) => Promise<void>;
+}
+
+export type EarlierAttempt =
+  | { readonly kind: 'first' }
+  | { readonly kind: 'finished'; readonly answer: unknown }
+  /** The outcome is not known (a lost answer, a killed process). */
+  | { readonly kind: 'unsettled'; readonly since: Date }
+  /** The key was used with another input. */
+  | { readonly kind: 'conflict' };
+
+/** How long the service may still work on an attempt whose outcome is not known, in milliseconds. */
 const settleMs = 60_000;
 
 /** One write that must happen at most once under its key. Answers are JSON values. */
@@ -9,14 +34,14 @@ export interface Attempt {
   readonly key: string;
   /** Differs for every different input. */
   readonly fingerprint: string;
-  /** Does it; null when what it is about does not exist. */
+  /** Does the write; null when its subject does not exist. */
   readonly perform: () => Promise<unknown>;
   /**
-   * Looks for what an attempt made at this time or later with a lost answer may have done; null = nothing. Null
-   * in place of the function: nobody can look.
+   * Looks for the effect of an attempt made at this time or later whose answer was lost; null when there is none. Null in
+   * place of the function when no read can show it.
    */
   readonly recover: ((since: Date) => Promise<unknown>) | null;
-  /** What to keep when the service said that it is done, but in an answer that cannot be read or found. */
+  /** The answer to store when the service succeeded, but its answer cannot be read or found. */
   readonly unreadable: unknown;
 }
 
@@ -25,95 +50,90 @@ export type Outcome =
   | { readonly kind: 'nothing' }
   | { readonly kind: 'conflict' };
 
-export interface Idempotency {
-  /**
-   * Performs a write at most once per key: a repeated one gets the first answer, one that runs at the same
-   * time joins it, one whose answer was lost looks for what it did.
-   * @throws GatewayError IDEMPOTENCY_UNSETTLED while the outcome of an earlier attempt cannot be known; what
-   *   `perform` throws otherwise
-   */
-  readonly run: (attempt: Attempt) => Promise<Outcome>;
-}
-
 interface Running {
   readonly fingerprint: string;
   readonly outcome: Promise<Outcome>;
 }
 
-export function createIdempotency(records: IdempotencyRecords): Idempotency {
-  const running = new Map<string, Running>();
-  return {
-    run: (attempt) => {
-      const { key, fingerprint } = attempt;
-      const same = running.get(key);
-      if (same)
-        return same.fingerprint === fingerprint ? same.outcome : Promise.resolve({ kind: 'conflict' });
-      const outcome = settle(records, attempt).finally(() => running.delete(key));
-      running.set(key, { fingerprint, outcome });
-      return outcome;
-    },
-  };
-}
+/** Performs writes at most once per key. */
+export class Idempotency {
+  readonly #records: IdempotencyRecords;
+  readonly #running = new Map<string, Running>();
 
-async function settle(records: IdempotencyRecords, attempt: Attempt): Promise<Outcome> {
-  const earlier = await records.begin(attempt.key, attempt.fingerprint);
-  if (earlier.kind === 'conflict') return { kind: 'conflict' };
-  if (earlier.kind === 'finished') return { kind: 'answer', answer: earlier.answer };
-  if (earlier.kind === 'unsettled') {
-    const found = (await attempt.recover?.(earlier.since).catch(stillOpen)) ?? null;
-    if (found !== null) return await finish(records, attempt.key, found);
-    const remainingMs = earlier.since.getTime() + settleMs - Date.now();
-    if (remainingMs > 0) throw unsettled(remainingMs);
-    // Claimed anew, so that an answer lost once more is waited for from now on and not from the first try. Of
-    // several gateways one gets it; the others find it claimed just now.
-    if (!(await records.reclaim(attempt.key, earlier.since))) return await settle(records, attempt);
+  constructor(records: IdempotencyRecords) {
+    this.#records = records;
   }
-  return await perform(records, attempt);
-}
 
-async function perform(records: IdempotencyRecords, attempt: Attempt): Promise<Outcome> {
-  const since = new Date();
-  try {
-    const answer = await attempt.perform();
-    if (answer !== null) return await finish(records, attempt.key, answer);
-    await records.release(attempt.key);
-    return { kind: 'nothing' };
-  } catch (error) {
-    return await afterFailure(records, attempt, { error, since });
+  /**
+   * A repeated attempt gets the first answer, one at the same time joins the first, and one whose answer was lost looks for
+   * its effect.
+   * @throws GatewayError IDEMPOTENCY_UNSETTLED while the outcome of an earlier attempt cannot be known; otherwise what
+   *   `perform` throws
+   */
+  async run(attempt: Attempt): Promise<Outcome> {
+    const { key, fingerprint } = attempt;
+    const same = this.#running.get(key);
+    if (same) return same.fingerprint === fingerprint ? await same.outcome : { kind: 'conflict' };
+    const outcome = this.#settle(attempt).finally(() => this.#running.delete(key));
+    this.#running.set(key, { fingerprint, outcome });
+    return await outcome;
+  }
+
+  async #settle(attempt: Attempt): Promise<Outcome> {
+    const earlier = await this.#records.begin(attempt.key, attempt.fingerprint);
+    if (earlier.kind === 'conflict') return { kind: 'conflict' };
+    if (earlier.kind === 'finished') return { kind: 'answer', answer: earlier.answer };
+    if (earlier.kind === 'unsettled') {
+      const found = (await attempt.recover?.(earlier.since).catch(throwAsUnsettled)) ?? null;
+      if (found !== null) return await this.#finish(attempt.key, found);
+      const remainingMs = earlier.since.getTime() + settleMs - Date.now();
+      if (remainingMs > 0) throw unsettled(remainingMs);
+      // Claimed anew, so that another lost answer is waited for from now on and not from the first attempt. Of several
+      // gateways one gets the claim; the others find it claimed just now.
+      if (!(await this.#records.reclaim(attempt.key, earlier.since))) return await this.#settle(attempt);
+    }
+    return await this.#perform(attempt);
+  }
+
+  async #perform(attempt: Attempt): Promise<Outcome> {
+    const since = new Date();
+    try {
+      const answer = await attempt.perform();
+      if (answer !== null) return await this.#finish(attempt.key, answer);
+      await this.#records.release(attempt.key);
+      return { kind: 'nothing' };
+    } catch (error) {
+      return await this.#handleFailure(attempt, error, since);
+    }
+  }
+
+  /** A refusal frees the key. After any other failure the answer may be lost, so its effect is looked for at once. */
+  async #handleFailure(attempt: Attempt, error: unknown, since: Date): Promise<Outcome> {
+    if (isRefusal(error)) {
+      await this.#records.release(attempt.key);
+      throw error;
+    }
+    const found = await attempt.recover?.(since).catch(() => undefined);
+    if (found !== null && found !== undefined) return await this.#finish(attempt.key, found);
+    if (!isGatewayError(error)) throw error;
+    // The service reported success: never again under this key, even though nobody can show the effect.
+    if (isSuccess(error.status)) return await this.#finish(attempt.key, attempt.unreadable);
+    // No read could look, or the service may still be working: the key stays claimed.
+    if (found === undefined || !error.isOwnFailure) throw error;
+    // The service reported a failure, and there is no effect.
+    await this.#records.release(attempt.key);
+    throw error.withOutcome(false);
+  }
+
+  async #finish(key: string, answer: unknown): Promise<Outcome> {
+    await this.#records.finish(key, answer);
+    return { kind: 'answer', answer };
   }
 }
 
-/** A refusal frees the key. After a fault the answer may be lost, so what was done is looked for at once. */
-async function afterFailure(
-  records: IdempotencyRecords,
-  attempt: Attempt,
-  { error, since }: Failure,
-): Promise<Outcome> {
-  if (isRefusal(error)) {
-    await records.release(attempt.key);
-    throw error;
-  }
-  const found = await attempt.recover?.(since).catch(() => undefined);
-  if (found !== null && found !== undefined) return await finish(records, attempt.key, found);
-  if (!isGatewayError(error)) throw error;
-  // It said that it is done: never again under this key, even though nobody can show what was done.
-  if (isSuccess(error.status)) return await finish(records, attempt.key, attempt.unreadable);
-  // Nobody could look, or it may still be working: the key stays claimed.
-  if (found === undefined || !error.isOwnFailure) throw error;
-  // It said that it failed, and shows nothing done.
-  await records.release(attempt.key);
-  throw error.withOutcome(false);
-}
-
-/** What an earlier attempt did is open while nobody can look. */
-function stillOpen(error: unknown): never {
+/** While no read can look for it, the effect of an earlier attempt is not known. */
+function throwAsUnsettled(error: unknown): never {
   throw isGatewayError(error) ? error.withOutcome(true) : error;
-}
-
-interface Failure {
-  readonly error: unknown;
-  /** When the attempt began. */
-  readonly since: Date;
 }
 
 function isSuccess(status: number | undefined): boolean {
@@ -133,11 +153,6 @@ function isRefusal(error: unknown): boolean {
       'FORBIDDEN',
     )
   );
-}
-
-async function finish(records: IdempotencyRecords, key: string, answer: unknown): Promise<Outcome> {
-  await records.finish(key, answer);
-  return { kind: 'answer', answer };
 }
 
 function unsettled(remainingMs: number): GatewayError {

@@ -1,19 +1,5 @@
 import { createHash, createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
 
-/**
- * Hashes that are stored beside sealed values, so that values can be compared without opening them. Without the key
- * nobody can guess the content of a hash.
- */
-export interface KeyedHash {
-  /** @param digest SHA-256 of the content */
-  readonly hash: (digest: Buffer) => Buffer;
-  /** Whether a stored hash is of this digest. True if its key has been removed, because nobody can tell then. */
-  readonly isHashOf: (stored: Buffer, digest: Buffer) => boolean;
-  /** The same for a short text, such as the fingerprint of an input. */
-  readonly hashText: (text: string) => string;
-  readonly isHashOfText: (stored: string, text: string) => boolean;
-}
-
 const keyIdBytes = 4;
 const digestBytes = 32;
 const keyedTextMark = 'keyed ';
@@ -25,36 +11,55 @@ interface HashKey {
 }
 
 /**
- * The id of the key, then the HMAC-SHA256 of the SHA-256. So plain hashes of an earlier version can be keyed without the
- * content, which may have been deleted. The first key makes hashes, every key compares them (rotation). Without keys
- * values are stored in clear with their plain SHA-256.
- * @param keys 32 bytes each
+ * Hashes that are stored beside sealed values, so that values can be compared without opening them. Without the key
+ * nobody can guess the content of a hash.
+ *
+ * A hash is the id of its key, then the HMAC-SHA256 of the SHA-256. So plain hashes of an earlier version can be keyed
+ * without the content, which may have been deleted. The first key makes hashes, every key compares them (rotation). Without
+ * keys values are stored in clear with their plain SHA-256.
  */
-export function createKeyedHash(keys: readonly Buffer[]): KeyedHash {
-  const hashKeys = keys.map(deriveHashKey);
-  const [first] = hashKeys;
-  const hash = (digest: Buffer) => (first === undefined ? digest : hashWith(first, digest));
-  const isHashOf = (stored: Buffer, digest: Buffer) => {
+export class KeyedHash {
+  readonly #keys: readonly HashKey[];
+
+  /** @param keys 32 bytes each */
+  constructor(keys: readonly Buffer[]) {
+    this.#keys = keys.map(deriveHashKey);
+  }
+
+  /** @param digest SHA-256 of the content */
+  hash(digest: Buffer): Buffer {
+    const [first] = this.#keys;
+    return first === undefined ? digest : hashWith(first, digest);
+  }
+
+  /** Whether a stored hash is of this digest. True if its key has been removed, because nobody can tell then. */
+  isHashOf(stored: Buffer, digest: Buffer): boolean {
     if (stored.length === digestBytes) return timingSafeEqual(stored, digest);
-    const key = hashKeys.find(({ id }) => id.equals(stored.subarray(0, keyIdBytes)));
+    const key = this.#keys.find(({ id }) => id.equals(stored.subarray(0, keyIdBytes)));
     if (key === undefined) return true;
     const expected = hashWith(key, digest);
     return stored.length === expected.length && timingSafeEqual(stored, expected);
-  };
-  return {
-    hash,
-    isHashOf,
-    hashText: (text) =>
-      first === undefined ? text : `${keyedTextMark}${hash(sha256(text)).toString('base64')}`,
-    isHashOfText: (stored, text) =>
-      stored.startsWith(keyedTextMark)
-        ? isHashOf(Buffer.from(stored.slice(keyedTextMark.length), 'base64'), sha256(text))
-        : stored === text,
-  };
+  }
+
+  /** The same for a short text, such as the fingerprint of an input. */
+  hashText(text: string): string {
+    if (this.#keys.length === 0) return text;
+    return `${keyedTextMark}${this.hash(sha256(text)).toString('base64')}`;
+  }
+
+  isHashOfText(stored: string, text: string): boolean {
+    if (!stored.startsWith(keyedTextMark)) return stored === text;
+    return this.isHashOf(Buffer.from(stored.slice(keyedTextMark.length), 'base64'), sha256(text));
+  }
 }
 
 export function sha256(bytes: Buffer | string): Buffer {
   return createHash('sha256').update(bytes).digest();
+}
+
+/** The key of a fact as a log stores it: equal for equal keys, and without their content. */
+export function hashFactKey(key: string): string {
+  return sha256(key).toString('hex');
 }
 
 function deriveHashKey(key: Buffer): HashKey {

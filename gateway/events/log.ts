@@ -12,72 +12,71 @@ export interface EventLog {
    */
   readonly epoch: () => string;
   /**
-   * Keeps a message, once per message id. Resolves only when it is durable.
+   * Stores a message, once per message id. Resolves only when it is durable.
    * @throws GatewayError EVENT_LOG_UNAVAILABLE when it could not be made durable
    */
   readonly append: (message: NewMessage) => Promise<Appended>;
   /**
-   * Up to `limit` events of the scope after `after`, oldest first. `through` is how far the log was looked
-   * at: the place to go on from even when nothing matched. `gap` says that history after `after` is gone or
-   * cannot be opened, or that `after` lies beyond the end of this log.
+   * Up to `limit` events of the scope after `after`, oldest first. `through` is how far the log was read: continue from
+   * there, even when nothing matched. `gap` means that history after `after` is gone or cannot be opened, or that `after`
+   * is beyond the end of this log.
    * @throws GatewayError EVENT_LOG_UNAVAILABLE while the store cannot be read
    */
   readonly read: (scope: Scope, after: number, limit: number) => Promise<Batch | Gap>;
   /** The position of the newest message, 0 in an empty log. */
   readonly position: () => Promise<number>;
   /**
-   * Resolves when there may be something of the scope after `after`, or when the signal aborts. Never rejects. A
-   * lost hint costs a second: the end of the log is looked at that often.
+   * Resolves when the scope may have something after `after`, or when the signal aborts. Never rejects. A lost hint costs a
+   * second, because the end of the log is checked that often.
    */
   readonly wake: (scope: Scope, after: number, signal: AbortSignal) => Promise<void>;
-  /** The highest version of a subject that the log has seen; version 0 for one that was only claimed. */
+  /** The highest version of a subject in the log; version 0 for a subject that was only claimed. */
   readonly latest: (subject: string) => Promise<Latest | null>;
   /** The subjects of a user that messages have changed since this time, each once, in any order. */
   readonly changedSince: (userId: string, since: Date) => Promise<readonly string[]>;
   /**
-   * Up to `limit` facts: latest time first, then latest position, then greatest hash of the key. Of each key only
-   * the fact of the message that stands last in the log is there.
+   * Up to `limit` facts: latest time first, then latest position, then greatest hash of the key. For each key only the fact
+   * of the last message in the log is stored.
    */
   readonly facts: (query: FactQuery, limit: number) => Promise<readonly StoredFact[]>;
   /**
-   * Notes whose a subject is, and at which version, before any message of it came, durably; one that is known
-   * already stays as it is.
+   * Stores the owner and version of a subject before any message of it came. A known subject stays unchanged.
    * @throws GatewayError EVENT_LOG_UNAVAILABLE
    */
   readonly claim: (subject: string, known: Claimed) => Promise<void>;
-  /** Up to `limit` dead letters after a position, oldest first: what nobody was told, and why. */
+  /** Up to `limit` dead letters after a position, oldest first. */
   readonly deadLetters: (after: number, limit: number) => Promise<readonly DeadLetter[]>;
-  /** A small text kept under a name, durably: how far a routine has come. Null when none was kept. */
+  /** A small text that is stored under a name, such as how far a routine has come. Null when there is none. */
   readonly readMark: (name: string) => Promise<string | null>;
   /** @throws GatewayError EVENT_LOG_UNAVAILABLE */
   readonly writeMark: (name: string, value: string) => Promise<void>;
-  /** All marks whose names begin so, by their names. */
+  /** All marks whose names begin with the prefix, by name. */
   readonly readMarks: (prefix: string) => Promise<ReadonlyMap<string, string>>;
   /** @throws GatewayError EVENT_LOG_UNAVAILABLE */
   readonly dropMark: (name: string) => Promise<void>;
   /**
-   * Calls the listener for each message that became readable, wherever it was appended, before anyone who waits
-   * is woken. `null` says that hints may have been lost: anything may be new.
-   * @returns stops it
+   * Calls the listener for each message that became readable, whichever process appended it, before any waiter is woken.
+   * `null` means that hints may have been lost: anything may be new.
+   * @returns removes the listener
    */
-  readonly onAppend: (listener: (news: AppendNotice | null) => void) => () => void;
+  readonly onAppend: (listener: (notice: AppendNotice | null) => void) => () => void;
   /**
-   * Resolves once the listeners of `onAppend` and `subscribe` have heard all that anybody can have heard when it was
-   * called, at any gateway over this log.
+   * Resolves once the listeners of `onAppend` and `subscribe` have been called for everything that was appended or published
+   * at any gateway over this log before the call.
    * @throws GatewayError EVENT_LOG_UNAVAILABLE while that cannot be known
    */
   readonly catchUp: () => Promise<void>;
   /**
-   * A word to the other gateways over this log, which is nowhere kept as an event. Each has heard it when it has
-   * caught up after this resolved.
+   * Sends a message to the other gateways over this log; it is not stored as an event. After this has resolved, a gateway
+   * that catches up has received it.
    * @throws GatewayError EVENT_LOG_UNAVAILABLE
    */
-  readonly publish: (word: string) => Promise<void>;
-  /** @returns stops it */
-  readonly subscribe: (listener: (word: string) => void) => () => void;
+  readonly publish: (message: string) => Promise<void>;
+  /** Listens to the messages of other gateways. @returns removes the listener */
+  readonly subscribe: (listener: (message: string) => void) => () => void;
   /**
-   * Drops bodies received before this time, and their facts; message ids are remembered longer (30 days).
-   * @returns how many it dropped
+   * Deletes messages received before this time, and their facts; message ids are stored longer (30 days).
+   * @returns how many messages it deleted
    */
   readonly prune: (before: Date) => Promise<number>;
   /** Whether a write would succeed now. */
@@ -85,7 +84,7 @@ export interface EventLog {
   readonly close: () => Promise<void>;
 }
 
-/** A message on its way into the log. */
+/** A message to append. */
 export interface NewMessage {
   /** The sender's id of the message: the same over all its retries. */
   readonly messageId: string;
@@ -94,25 +93,25 @@ export interface NewMessage {
   readonly userId: string | null;
   readonly clientUserId: string | null;
   readonly teamId: string | null;
-  /** What this is a new version of; null for messages that stand alone. */
+  /** The subject that this is a new version of; null when there is none. */
   readonly subject: { readonly id: string; readonly version: number } | null;
   readonly origin: Origin;
-  /** Why nobody is to be told: a dead letter, kept for people to look at. */
+  /** Set for a dead letter: it is stored for people to examine, and delivered to nobody. */
   readonly deadReason: DeadReason | null;
-  /** What it says of its user's things; kept with it or not at all. Dead letters state nothing. */
+  /** The facts that it states, stored in the same transaction. Dead letters have none. */
   readonly facts?: readonly NewFact[];
   /** The raw bytes, as they were signed. */
   readonly body: Buffer;
 }
 
 /**
- * Something a message states of its user: of several facts of one user, kind and key the one appended last
- * stands, whatever their times. The log knows neither what kinds there are nor what values mean.
+ * A statement of a message about its user. Of several facts of one user, kind and key the one appended last is valid,
+ * whatever their times. The log knows neither the kinds nor the meaning of values.
  */
 export interface NewFact {
   readonly kind: string;
   readonly key: string;
-  /** What facts are found by, such as when it was measured. */
+  /** The time for queries, such as when it was measured. */
   readonly at: Date;
   /** Sealed like a body. */
   readonly value: Buffer;
@@ -174,14 +173,14 @@ export interface StoredEvent {
   readonly body: Buffer;
 }
 
-/** A message that nobody is told, kept for people to look at. */
+/** A message that is delivered to nobody and stored for people to examine. */
 export interface DeadLetter extends Omit<StoredEvent, 'body'> {
   readonly deadReason: DeadReason;
-  /** Null when no key opens it: it is listed all the same. */
+  /** Null when no key opens it. */
   readonly body: Buffer | null;
 }
 
-/** Whom and what a message is about: all that those who wait need to know. */
+/** The user and subject of a message that was appended. */
 export type AppendNotice = Pick<NewMessage, 'userId' | 'subject'>;
 
 export interface Claimed {
@@ -225,5 +224,5 @@ export function isAdvance(
   return origin === 'reconciled' && subject.version === latest.version && hasMoved;
 }
 
-/** For how long a message id is remembered, in days (the sender retries for about 28 hours). */
+/** How long a message id is stored, in days (the sender retries for about 28 hours). */
 export const messageIdDays = 30;

@@ -2,9 +2,9 @@ import type { Log } from '../log.ts';
 import { parseInstant } from '../parse/dates.ts';
 import type { AppendNotice, EventLog, NewMessage } from './log.ts';
 
-/** A thing of the service as it is now: what its newest message would have said. */
+/** A thing of the service as it is now, with the message that its newest webhook would have had. */
 export interface Found {
-  /** When it changed last, null when the service does not say. */
+  /** When it changed last; null when the service does not say. */
   readonly changedAt: Date | null;
   readonly message: Pick<NewMessage, 'type' | 'userId' | 'clientUserId' | 'teamId' | 'body'> & {
     readonly subject: { readonly id: string; readonly version: number };
@@ -16,7 +16,7 @@ export interface ReconcilerOptions {
   /** Everything that changed since then, in any order; may name a thing more than once. */
   readonly changedSince: (since: Date) => AsyncIterable<Found>;
   readonly log: Log;
-  /** Told how many messages were appended because their webhook never came. */
+  /** Called with the number of messages that were appended because their webhook never came. */
   readonly onReconciled?: (count: number) => void;
   readonly timing: ReconcileTiming;
 }
@@ -25,19 +25,22 @@ export interface ReconcilerOptions {
 export interface ReconcileTiming {
   /** From one comparison to the next; 0 = never compare. */
   readonly everyMs: number;
-  /** How long no webhook may come before it is compared out of turn. */
+  /** A comparison is due after this time without a webhook. */
   readonly silenceMs: number;
-  /** How young a change may be that is left to its own webhook, which is probably on its way. */
+  /** Younger changes are skipped: their webhook is probably on its way. */
   readonly graceMs: number;
-  /** How often it is looked whether a comparison is due. */
+  /** How often the reconciler checks whether a comparison is due. */
   readonly lookMs: number;
 }
 
-/** Finds what the service did not tell: a webhook is lost after 27.6 hours of trying, or with its endpoint. */
+/**
+ * Finds changes whose webhook was lost: the sender gives up after 27.6 hours, or when it disables the endpoint. Several
+ * gateways over one log may compare at once: they append the same message, which the log stores once.
+ */
 export interface Reconciler {
   /** Asks for a comparison soon: after a gap of any kind. */
   readonly request: (reason: ReconcileReason) => void;
-  /** Compares now. Rejects when the service or the log fails; nothing is skipped then. */
+  /** Compares now. Rejects when the service or the log fails; the next comparison then covers the same time. */
   readonly run: (reason: ReconcileReason) => Promise<void>;
   readonly stop: () => void;
 }
@@ -45,77 +48,93 @@ export interface Reconciler {
 export type ReconcileReason = 'start' | 'gap' | 'silence' | 'period' | 'young' | 'retry';
 
 /**
- * The newest change that a comparison was shown, by the service's clock: what changed before it is in the log. Not
- * the time of the comparison, because the service's clock may be behind ours by more than any overlap.
+ * The newest change of the last comparison, by the service's clock: the log has every change before it. Not the time of the
+ * comparison, because the service's clock may be behind ours by more than any overlap.
  */
 const markName = 'reconciled-until';
-/** How far a comparison looks back behind that: lists lag, and changes come in any order. */
+/** How far before that a comparison begins, because lists lag and changes come in any order. */
 const overlapMs = 600_000;
-/** How far the very first comparison looks back for a change to begin from. */
+/** How far back the very first comparison begins. */
 const baselineMs = 86_400_000;
-/** After a failed comparison. */
+/** The pause after a failed comparison. */
 const retryMs = 30_000;
 
 /**
- * Compares the service with the log at the start, after gaps, in silence and on a period, and appends what is
- * missing as `reconciled`, one message per thing at its newest version. The very first comparison of a log takes
- * a baseline and appends nothing. Several gateways over one log may compare at once: what they append is the
- * same message, and kept once.
+ * Compares the service with the log at the start, after gaps, in silence and periodically, and appends missing changes as
+ * `reconciled`, one message per thing at its newest version. The very first comparison of a log is a baseline and appends
+ * nothing.
  */
 export function startReconciler(options: ReconcilerOptions): Reconciler {
-  const { events, log, timing } = options;
-  if (timing.everyMs === 0) return { request: () => {}, run: async () => {}, stop: () => {} };
-  const clock = createDueClock(timing);
-  const stopHearing = events.onAppend(clock.noteNews);
-  let running: Promise<void> | null = null;
-  let [isFailing, isStopped] = [false, false];
+  if (options.timing.everyMs === 0) return { request: () => {}, run: async () => {}, stop: () => {} };
+  return new RunningReconciler(options);
+}
 
-  const run = (reason: ReconcileReason): Promise<void> => {
-    running ??= (async () => {
-      clock.noteRun();
-      const outcome = await compare(options);
-      if (outcome.tooYoung > 0) clock.request('young', timing.graceMs);
-      if (outcome.appended > 0) options.onReconciled?.(outcome.appended);
-      if (outcome.appended > 0 || outcome.isBaseline) {
-        log.info('events.reconciled', {
-          reason: outcome.isBaseline ? 'baseline' : reason,
-          count: outcome.appended,
-        });
+class RunningReconciler implements Reconciler {
+  readonly #options: ReconcilerOptions;
+  readonly #clock: DueClock;
+  readonly #timer: NodeJS.Timeout;
+  readonly #stopListening: () => void;
+  #running: Promise<void> | null = null;
+  #isFailing = false;
+  #isStopped = false;
+
+  constructor(options: ReconcilerOptions) {
+    this.#options = options;
+    this.#clock = new DueClock(options.timing);
+    this.#stopListening = options.events.onAppend((notice) => this.#clock.noteAppend(notice));
+    this.request('start');
+    this.#timer = setInterval(() => this.#check(), options.timing.lookMs).unref();
+  }
+
+  request(reason: ReconcileReason): void {
+    this.#clock.request(reason, this.#options.timing.graceMs);
+  }
+
+  run(reason: ReconcileReason): Promise<void> {
+    this.#running ??= this.#compare(reason).finally(() => {
+      this.#running = null;
+    });
+    return this.#running;
+  }
+
+  stop(): void {
+    this.#isStopped = true;
+    clearInterval(this.#timer);
+    this.#stopListening();
+  }
+
+  async #compare(reason: ReconcileReason): Promise<void> {
+    this.#clock.noteRun();
+    const { isBaseline, appended, tooYoung } = await compare(this.#options);
+    if (tooYoung > 0) this.request('young');
+    if (appended > 0) this.#options.onReconciled?.(appended);
+    if (appended > 0 || isBaseline) {
+      this.#options.log.info('events.reconciled', {
+        reason: isBaseline ? 'baseline' : reason,
+        count: appended,
+      });
+    }
+    this.#isFailing = false;
+  }
+
+  #check(): void {
+    const reason = this.#clock.due();
+    if (reason === null || this.#running !== null) return;
+    this.run(reason).catch((error: unknown) => {
+      this.#clock.request('retry', retryMs);
+      // Logged once per outage: the service may be away for hours.
+      if (!this.#isFailing && !this.#isStopped) {
+        this.#options.log.warn('events.reconcile_failed', { reason, error });
       }
-      isFailing = false;
-    })().finally(() => {
-      running = null;
+      this.#isFailing = true;
     });
-    return running;
-  };
-  const look = () => {
-    const reason = clock.due();
-    if (reason === null || running !== null) return;
-    run(reason).catch((error: unknown) => {
-      clock.request('retry', retryMs);
-      // Once per outage: the service may be away for hours.
-      if (!isFailing && !isStopped) log.warn('events.reconcile_failed', { reason, error });
-      isFailing = true;
-    });
-  };
-
-  clock.request('start', timing.graceMs);
-  const timer = setInterval(look, timing.lookMs).unref();
-  return {
-    request: (reason) => clock.request(reason, timing.graceMs),
-    run,
-    stop: () => {
-      isStopped = true;
-      clearInterval(timer);
-      stopHearing();
-    },
-  };
+  }
 }
 
 interface Outcome {
   readonly isBaseline: boolean;
   readonly appended: number;
-  /** Changes that were left to their webhooks. */
+  /** Changes that were skipped because their webhook is probably on its way. */
   readonly tooYoung: number;
 }
 
@@ -139,13 +158,13 @@ async function compare({ events, changedSince, timing }: ReconcilerOptions): Pro
   return { isBaseline, appended, tooYoung };
 }
 
-/** A change of the future is no young one: the service's clock is ahead, and it would never grow old. */
+/** A change in the future is not young: the service's clock is ahead, and the change might stay in the future. */
 function isYoung(changedAt: Date | null, now: Date, graceMs: number): boolean {
   const ageMs = changedAt === null ? Number.POSITIVE_INFINITY : now.getTime() - changedAt.getTime();
   return ageMs >= 0 && ageMs < graceMs;
 }
 
-/** @returns how many were appended: none when it is known, or another gateway was faster */
+/** @returns the number of appended messages: 0 when the log has it, or another gateway was faster */
 async function appendIfMissing(events: EventLog, message: Found['message']): Promise<number> {
   const { id, version } = message.subject;
   const latest = await events.latest(id);
@@ -153,7 +172,7 @@ async function appendIfMissing(events: EventLog, message: Found['message']): Pro
   if (latest !== null && version <= latest.version && !hasMoved) return 0;
   const { duplicate } = await events.append({
     ...message,
-    // What it corrects is in the id: the same for every gateway, and another one when a thing moves back and forth.
+    // The id contains the corrected position: equal for all gateways, and different when a thing moves back and forth.
     messageId: `reconciled:${id}:${version}:${latest?.position ?? 0}`,
     receivedAt: new Date(),
     origin: 'reconciled',
@@ -162,33 +181,41 @@ async function appendIfMissing(events: EventLog, message: Found['message']): Pro
   return duplicate ? 0 : 1;
 }
 
-/** Knows when the next comparison is due, and why. */
-function createDueClock({ everyMs, silenceMs, graceMs, lookMs }: ReconcileTiming) {
-  const now = () => performance.now();
-  let [lastRunAt, lastNewsAt, lookedAt] = [now(), now(), now()];
-  let requested: { readonly reason: ReconcileReason; readonly at: number } | null = null;
+/** Decides when the next comparison is due, and why. */
+class DueClock {
+  readonly #timing: ReconcileTiming;
+  #lastRunAt = performance.now();
+  #lastAppendAt = performance.now();
+  #checkedAt = performance.now();
+  #requested: { readonly reason: ReconcileReason; readonly at: number } | null = null;
 
-  const request = (reason: ReconcileReason, inMs: number) => {
-    const at = now() + inMs;
-    if (requested === null || at < requested.at) requested = { reason, at };
-  };
-  return {
-    request,
-    noteNews: (news: AppendNotice | null) => {
-      lastNewsAt = now();
-      if (news === null) request('gap', graceMs);
-    },
-    noteRun: () => {
-      lastRunAt = now();
-      requested = null;
-    },
-    due: (): ReconcileReason | null => {
-      // The process was stopped (SIGSTOP, a sleeping machine): senders may have given up meanwhile.
-      if (now() - lookedAt > lookMs * 6) request('gap', 0);
-      lookedAt = now();
-      if (requested !== null && requested.at <= now()) return requested.reason;
-      if (now() - lastRunAt >= everyMs) return 'period';
-      return now() - Math.max(lastRunAt, lastNewsAt) >= silenceMs ? 'silence' : null;
-    },
-  };
+  constructor(timing: ReconcileTiming) {
+    this.#timing = timing;
+  }
+
+  request(reason: ReconcileReason, inMs: number): void {
+    const at = performance.now() + inMs;
+    if (this.#requested === null || at < this.#requested.at) this.#requested = { reason, at };
+  }
+
+  noteAppend(notice: AppendNotice | null): void {
+    this.#lastAppendAt = performance.now();
+    if (notice === null) this.request('gap', this.#timing.graceMs);
+  }
+
+  noteRun(): void {
+    this.#lastRunAt = performance.now();
+    this.#requested = null;
+  }
+
+  due(): ReconcileReason | null {
+    const { everyMs, silenceMs, lookMs } = this.#timing;
+    const now = performance.now();
+    // The process was stopped (SIGSTOP, a sleeping machine): the sender may have given up meanwhile.
+    if (now - this.#checkedAt > lookMs * 6) this.request('gap', 0);
+    this.#checkedAt = now;
+    if (this.#requested !== null && this.#requested.at <= performance.now()) return this.#requested.reason;
+    if (now - this.#lastRunAt >= everyMs) return 'period';
+    return now - Math.max(this.#lastRunAt, this.#lastAppendAt) >= silenceMs ? 'silence' : null;
+  }
 }

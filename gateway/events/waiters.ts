@@ -1,58 +1,53 @@
 import type { AppendNotice, Scope } from './log.ts';
 
-/** How often the end of the log is looked at, in milliseconds: what a lost hint costs at most. */
-export const lookEveryMs = 1000;
+/** How often the end of the log is checked, in milliseconds. A lost hint delays a subscriber by this time at most. */
+export const checkEveryMs = 1000;
 
-/** Those who wait for news, by the narrowest thing they wait for. No queue: a waker only says "read again". */
-export interface Waiters {
-  readonly wait: (scope: Scope, signal: AbortSignal) => Promise<void>;
-  /** Tells listeners first, then wakes whom it concerns; `null`: everybody, because anything may be new. */
-  readonly wake: (news: AppendNotice | null) => void;
-  readonly onAppend: (listener: (news: AppendNotice | null) => void) => () => void;
-}
+/** Waits for appends by subject, by user, or by none of them. There is no queue: a wake-up only means "read again". */
+export class Waiters {
+  readonly #waiting = new Map<string, Set<() => void>>();
+  readonly #listeners = new Set<(notice: AppendNotice | null) => void>();
 
-export function createWaiters(): Waiters {
-  const waiting = new Map<string, Set<() => void>>();
-  const listeners = new Set<(news: AppendNotice | null) => void>();
+  wait(scope: Scope, signal: AbortSignal): Promise<void> {
+    if (signal.aborted) return Promise.resolve();
+    const key = keyOf(scope);
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const done = () => {
+      signal.removeEventListener('abort', done);
+      resolvers.delete(done);
+      // An empty set is removed, or the map would grow by every order ever followed.
+      if (resolvers.size === 0 && this.#waiting.get(key) === resolvers) this.#waiting.delete(key);
+      resolve();
+    };
+    const resolvers = this.#waiting.get(key) ?? new Set();
+    this.#waiting.set(key, resolvers.add(done));
+    signal.addEventListener('abort', done, { once: true });
+    return promise;
+  }
 
-  const call = (key: string) => {
-    const resolvers = waiting.get(key);
-    waiting.delete(key);
+  /** Calls the listeners, then wakes the waiters of the notice; `null` wakes all, because anything may be new. */
+  wake(notice: AppendNotice | null): void {
+    for (const listener of this.#listeners) listener(notice);
+    if (notice === null) {
+      for (const key of [...this.#waiting.keys()]) this.#resolve(key);
+      return;
+    }
+    this.#resolve('all');
+    if (notice.userId !== null) this.#resolve(`user ${notice.userId}`);
+    if (notice.subject !== null) this.#resolve(`subject ${notice.subject.id}`);
+  }
+
+  /** @returns removes the listener */
+  onAppend(listener: (notice: AppendNotice | null) => void): () => void {
+    this.#listeners.add(listener);
+    return () => void this.#listeners.delete(listener);
+  }
+
+  #resolve(key: string): void {
+    const resolvers = this.#waiting.get(key);
+    this.#waiting.delete(key);
     for (const resolve of resolvers ?? []) resolve();
-  };
-
-  return {
-    wait: (scope, signal) => {
-      if (signal.aborted) return Promise.resolve();
-      const key = keyOf(scope);
-      const { promise, resolve } = Promise.withResolvers<void>();
-      const done = () => {
-        signal.removeEventListener('abort', done);
-        resolvers.delete(done);
-        // The last one to leave takes the key along, or every order ever followed would stay in the map.
-        if (resolvers.size === 0 && waiting.get(key) === resolvers) waiting.delete(key);
-        resolve();
-      };
-      const resolvers = waiting.get(key) ?? new Set();
-      waiting.set(key, resolvers.add(done));
-      signal.addEventListener('abort', done, { once: true });
-      return promise;
-    },
-    wake: (news) => {
-      for (const listener of listeners) listener(news);
-      if (news === null) {
-        for (const key of [...waiting.keys()]) call(key);
-        return;
-      }
-      call('all');
-      if (news.userId !== null) call(`user ${news.userId}`);
-      if (news.subject !== null) call(`subject ${news.subject.id}`);
-    },
-    onAppend: (listener) => {
-      listeners.add(listener);
-      return () => void listeners.delete(listener);
-    },
-  };
+  }
 }
 
 function keyOf(scope: Scope): string {

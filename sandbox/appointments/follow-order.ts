@@ -31,7 +31,7 @@ function schedule(appointment: Appointment, at: number): void {
   appointment.events.push({ createdAt: at, status: 'scheduled', data: { origin: 'provider' } });
 }
 
-/** Keeps the appointment in step with an order that moved without a booking; does nothing after a booking. */
+/** Updates the appointment of an order that moved without a booking; does nothing after a booking. */
 export function followOrder(world: World, order: Order, { step, at }: { step: string; at: number }): void {
   if (step === 'appointment_scheduled') {
     const appointment = ensureAppointment(world, order);

@@ -72,7 +72,7 @@ function schedule(appointment: Appointment, slot: Slot, event: { at: number; isR
   appointment.events.push({ createdAt: event.at, status: 'scheduled', data });
 }
 
-/** Moves the order and tells of both; the order's events first, as the requisition flow does. */
+/** Moves the order and announces both; the order's events first, as the requisition flow does. */
 function announce(
   service: Service,
   appointment: Appointment,

@@ -17,7 +17,7 @@ interface AppointmentEvent {
   readonly data: Readonly<Record<string, unknown>> | null;
 }
 
-/** One appointment as the sandbox keeps it; an order may have several over time, one of them active. */
+/** One appointment as the sandbox stores it; an order may have several over time, one of them active. */
 export interface Appointment {
   readonly id: string;
   readonly orderId: string;
@@ -32,7 +32,7 @@ export interface Appointment {
   readonly events: AppointmentEvent[];
 }
 
-/** Appointments and the keys that were spent on them; kept in the state file. */
+/** Appointments and the keys that were spent on them; stored in the state file. */
 export interface AppointmentState {
   readonly appointments: Appointment[];
   readonly bookingKeys: { minted: number; readonly used: string[] };

@@ -4,7 +4,7 @@ import type { World } from '../world/world.ts';
 import { Refusal, refuse } from './refusal.ts';
 
 /** How long a first answer is replayed (public service: at least 24 hours). */
-const keptMs = 24 * 60 * 60 * 1000;
+const replyLifeMs = 24 * 60 * 60 * 1000;
 
 /** Keys whose first request is still at work, per world. */
 const atWork = new WeakMap<World, Set<string>>();
@@ -13,28 +13,28 @@ type Work = () => Promise<unknown>;
 
 /**
  * Does the work once per `X-Idempotency-Key` and replays its status and body, refusals included unless
- * `X-Idempotency-Error: no-cache` is sent. Not kept: a failed validation, and a request whose key is still at
+ * `X-Idempotency-Error: no-cache` is sent. Not stored: a failed validation, and a request whose key is still at
  * work (public service: idempotency).
  * @throws Refusal as the work does; 409 while the same key is at work
  */
 export async function onceForKey(c: Context<SandboxEnv>, world: World, work: Work): Promise<unknown> {
   const key = c.req.header('x-idempotency-key');
   if (key === undefined) return work();
-  const kept = world.state.replies.find((reply) => reply.key === key && Date.now() - reply.at < keptMs);
-  if (kept?.status === 200) return kept.body;
-  if (kept) throw new Refusal(kept.status, kept.body);
+  const stored = world.state.replies.find((reply) => reply.key === key && Date.now() - reply.at < replyLifeMs);
+  if (stored?.status === 200) return stored.body;
+  if (stored) throw new Refusal(stored.status, stored.body);
 
   const keys = atWork.get(world) ?? new Set();
   atWork.set(world, keys);
   if (keys.has(key)) throw refuse(409, 'A request with this idempotency key is still running.');
   keys.add(key);
-  const keepErrors = c.req.header('x-idempotency-error') !== 'no-cache';
+  const storesErrors = c.req.header('x-idempotency-error') !== 'no-cache';
   try {
     const body = await work();
     world.state.replies.push({ key, at: Date.now(), status: 200, body });
     return body;
   } catch (error) {
-    if (keepErrors && error instanceof Refusal && error.status !== 422) {
+    if (storesErrors && error instanceof Refusal && error.status !== 422) {
       world.state.replies.push({ key, at: Date.now(), status: error.status, body: error.body });
     }
     throw error;

@@ -139,7 +139,7 @@ export function pageOf<Item>(items: readonly Item[], page: number, size: number)
   return items.slice((page - 1) * size, page * size);
 }
 
-/** Whether the part stands in the text, in whatever case. */
+/** Whether the text contains the part, in any case. */
 export function includesText(text: string, part: string): boolean {
   return text.toLowerCase().includes(part.toLowerCase());
 }

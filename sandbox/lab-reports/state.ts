@@ -8,7 +8,7 @@ export const failureReasons = [
 ] as const;
 export type FailureReason = (typeof failureReasons)[number];
 
-/** One uploaded report on its way to structured data. The file itself is not kept. */
+/** One uploaded report on its way to structured data. The file itself is not stored. */
 export interface LabReportJob {
   readonly id: string;
   readonly ordinal: number;

@@ -73,7 +73,7 @@ function only<Value>(values: readonly Value[], refusal: string): Value {
 }
 
 /**
- * The lab test that an order set stands for.
+ * The lab test of an order set.
  * @throws Refusal 400 or 404, one for each rule of the public service
  */
 export function resolveOrderSet(world: World, request: OrderSetRequest): Resolved {
@@ -166,7 +166,7 @@ interface AccountRequest {
 }
 
 /**
- * The default comments of the account the order stands on: the one that is named, else the lab's first.
+ * The default comments of the order's account: the one that is named, else the lab's first.
  * @throws Refusal 400 when it cannot be used, or when the client must bring a physician and brings none
  */
 export function chooseLabAccount(world: World, request: AccountRequest): string | null {

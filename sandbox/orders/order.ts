@@ -57,7 +57,7 @@ export interface OrderExtras {
   readonly icdCodes?: readonly string[] | null;
 }
 
-/** One order as the sandbox keeps it; `present.ts` turns it into the service's shape. */
+/** One order as the sandbox stores it; `present.ts` turns it into the service's shape. */
 export interface Order {
   readonly id: string;
   readonly ordinal: number;

@@ -35,7 +35,7 @@ function valueIn({ low, high, decimals, printed, critical }: Range, lie: Lie, fr
   return printed === 'low' ? low - beyond : high + beyond;
 }
 
-/** A value that is always the same for one seed, order and biomarker. Each stands by itself: none is derived. */
+/** A value that is always the same for one seed, order and biomarker. No value is derived from another. */
 export function measure({ seed, ordinal, loinc, gender, lie }: Measuring): Measurement {
   const range = rangeOf(loinc, gender);
   const fraction = seededNumber(seed, `result ${loinc}`, ordinal) / 2 ** 32;

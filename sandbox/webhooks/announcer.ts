@@ -15,7 +15,7 @@ export interface EventSubject {
 
 /** Turns what happened into webhook messages. */
 export interface Announcer {
-  /** Sends an event of any type, known or unknown, and tells its message id. */
+  /** Sends an event of any type, known or unknown, and returns its message id. */
   readonly send: (eventType: string, payload: unknown, subject: EventSubject) => string;
   /** Sends what belongs to the order's last event. */
   readonly announce: (order: Order) => void;

@@ -20,7 +20,7 @@ export interface SentMessage {
   readonly outcome: 'pending' | 'delivered' | 'given_up' | 'dropped' | 'unaddressed';
 }
 
-/** How the sender works and whom it tells. */
+/** The sender's settings and callbacks. */
 interface SenderOptions {
   readonly secret: string;
   readonly speed: number;
@@ -81,7 +81,7 @@ export class WebhookSender {
     else this.#releaseHeld(this.#dispatch(job));
   }
 
-  /** Keeps `settled()` waiting for work that will send messages later. */
+  /** Makes `settled()` wait for work that will send messages later. */
   track(work: Promise<unknown>): void {
     this.#open.add(work);
     const forget = () => this.#open.delete(work);

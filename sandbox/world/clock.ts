@@ -1,4 +1,4 @@
-/** The time of the sandbox in epoch milliseconds: real, but always later than anything told before. */
+/** The time of the sandbox in epoch milliseconds: the real time, but always later than any time returned before. */
 export interface Clock {
   readonly now: () => number;
 }

@@ -4,7 +4,7 @@ import { findUser, type World } from './world.ts';
 
 /** What changes in the world without any request of the team: the catalogue grows, people connect providers. */
 export interface Growth {
-  /** Adds a testkit that measures nothing yet, last in the catalogue; tells its id. What is added is not kept in a state file. */
+  /** Adds a testkit that measures nothing yet, last in the catalogue, and returns its id. The state file does not contain it. */
   readonly addLabTest: () => string;
   /** Adds a marker like the catalogue's first, last in the catalogue and measured by this lab test. */
   readonly addMarker: (labTestId: string) => void;

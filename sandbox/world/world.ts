@@ -29,7 +29,7 @@ interface StoredReply {
   readonly body: unknown;
 }
 
-/** Everything that changes and is kept in the state file. */
+/** Everything that changes and is stored in the state file. */
 export interface WorldState extends AppointmentState {
   readonly version: 1;
   readonly seed: number;

@@ -150,7 +150,10 @@ test('tail shows what comes, once each and without bodies, and tells users apart
 });
 
 test('verify finds a sound log sound, and says what is in it', async () => {
-  await using world = await startWorld({ EVENT_LOG_KEY: Buffer.alloc(32, 'k').toString('base64') });
+  await using world = await startWorld({
+    EVENT_LOG_KEY: Buffer.alloc(32, 'k').toString('base64'),
+    RECONCILE_MINUTES: '0',
+  });
   const { url, end } = await world.startGateway();
   const { orderId } = world.freshOrder();
   await world.step(orderId);

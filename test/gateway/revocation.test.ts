@@ -1,12 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { ActiveTokens, openRevocations } from '../../gateway/auth/revocations.ts';
-import { createMemoryLog } from '../../gateway/events/memory/log.ts';
+import { MemoryLog } from '../../gateway/events/memory/store.ts';
 import { createGateway } from '../../gateway/gateway.ts';
 import { createLog } from '../../gateway/log.ts';
 import { startIdentityProvider } from '../support/identity-provider.ts';
 import { knock } from '../support/knock.ts';
 import { type Lab, readTestConfig, startLab } from '../support/lab.ts';
+import { replaceMembers } from '../support/members.ts';
 import { startRedis } from '../support/redis.ts';
 import { openSocket } from '../support/socket.ts';
 import { subscribeOverSse, subscribeOverWebSocket } from '../support/subscribe.ts';
@@ -178,7 +179,7 @@ describe('a revocation is kept', () => {
   }, 20_000);
 
   test('for as long as a token could live that it concerns, and no longer', async () => {
-    const log = createMemoryLog();
+    const log = new MemoryLog();
     const at = (ms: number) => new Date(Date.now() - ms).toISOString();
     const userId = crypto.randomUUID();
     await log.writeMark('revoked old', JSON.stringify({ userId, tokenId: null, at: at(16 * 60_000 + 1) }));
@@ -204,12 +205,12 @@ describe('a revocation is kept', () => {
 });
 
 test('what cannot be dropped any more keeps nothing else from being known', async () => {
-  const log = createMemoryLog();
+  const log = new MemoryLog();
   const userId = crypto.randomUUID();
   await log.writeMark('revoked a', '{}');
   await log.writeMark('revoked b', JSON.stringify({ userId, tokenId: null, at: new Date() }));
   const lives = new ActiveTokens();
-  const full = { ...log, dropMark: () => Promise.reject(new Error('The disk is full.')) };
+  const full = replaceMembers(log, { dropMark: () => Promise.reject(new Error('The disk is full.')) });
   (await openRevocations(full, lives)).close();
   const caller = { kind: 'USER', userId, orderIds: null, scopes: [], origins: null, tokenId: null } as const;
   const [issuedAt, expiresAt] = [new Date(Date.now() - 1000), new Date(Date.now() + 60_000)];

@@ -7,6 +7,7 @@ import {
   type GatewayParts,
 } from '../../gateway/gateway.ts';
 import type { Service } from '../../gateway/service/service.ts';
+import { replaceMembers } from './members.ts';
 
 /** A gateway with one fault that a test must find: parts of it are replaced when it is made. */
 export interface Fault {
@@ -28,7 +29,7 @@ export function makeWith({ factories = {}, log }: Fault): (parts: GatewayParts) 
 
 /** The same store, with some members of its log replaced. */
 export function withLog(store: EventStore, replace: (log: EventLog) => Partial<EventLog>): EventStore {
-  return { ...store, log: { ...store.log, ...replace(store.log) } };
+  return { ...store, log: replaceMembers(store.log, replace(store.log)) };
 }
 
 /** The same service, with some of its members replaced. What is not replaced goes on as if nothing were. */

@@ -1,35 +1,52 @@
 import { z } from 'zod';
-import { isGatewayError } from '../../errors.ts';
-import { hashFactKey } from '../fact-key.ts';
-import { sha256 } from '../keyed-hash.ts';
-import type { DeadLetter, FactQuery, NewMessage, Scope, StoredEvent, StoredFact } from '../log.ts';
-import { type EventRow, type FactRow, readDeadReason, rowOfEvent, rowOfFact } from '../row.ts';
-import type { Seal } from '../seal.ts';
+import { hashFactKey, sha256 } from '../keyed-hash.ts';
+import type {
+  AppendNotice,
+  DeadLetter,
+  FactQuery,
+  Latest,
+  NewMessage,
+  Scope,
+  StoredEvent,
+  StoredFact,
+} from '../log.ts';
+import {
+  type EventRow,
+  type FactRow,
+  openUntilSealed,
+  readDeadReason,
+  rowOfEvent,
+  rowOfFact,
+  type Seal,
+} from '../seal.ts';
 import type { Argument } from './connection.ts';
+
+/** Prefix of all keys. The braces put them into one slot, as a script over several keys needs. */
+export const keyPrefix = '{labgraph}:';
 
 /** A bulk string as a text. */
 export const redisText = z.instanceof(Buffer).transform((bytes) => bytes.toString('utf8'));
 /** A position or another whole number, which scripts answer as a text. */
 export const redisNumber = redisText.transform(Number);
 
-const maybeText = redisText.transform((text) => (text === '' ? null : text.slice(1)));
-const kept = z.tuple([
+const optionalText = redisText.transform((text) => (text === '' ? null : text.slice(1)));
+const rowShape = z.tuple([
   redisNumber, // position
   redisText, // message id
   redisNumber, // received at
   redisText, // type
-  maybeText, // user
-  maybeText, // client user
-  maybeText, // team
-  maybeText, // subject
+  optionalText, // user
+  optionalText, // client user
+  optionalText, // team
+  optionalText, // subject
   redisText, // version
   redisText, // origin
-  maybeText, // dead reason
+  optionalText, // dead reason
   z.instanceof(Buffer), // body
 ]);
 
-/** What `append.lua` takes. Bodies and facts leave this process sealed. */
-export function toArguments(message: NewMessage, seal: Seal): readonly Argument[] {
+/** The arguments of `append.lua`. Bodies and facts leave this process sealed. */
+export function toAppendArguments(message: NewMessage, seal: Seal): readonly Argument[] {
   const { subject, userId, deadReason } = message;
   const clientUserId = seal.closeText(message.clientUserId, rowOfEvent(message, 'client-user-id'));
   return [
@@ -37,16 +54,16 @@ export function toArguments(message: NewMessage, seal: Seal): readonly Argument[
     seal.hash(sha256(message.body)).toString('hex'),
     String(message.receivedAt.getTime()),
     message.type,
-    ...[userId, clientUserId, message.teamId, subject?.id ?? null].map(toMaybe),
+    ...[userId, clientUserId, message.teamId, subject?.id ?? null].map(encodeOptional),
     subject === null ? '' : String(subject.version),
     message.origin,
-    toMaybe(deadReason),
+    encodeOptional(deadReason),
     seal.close(message.body, rowOfEvent(message, 'body')),
-    ...toFacts(message, seal),
+    ...toFactArguments(message, seal),
   ];
 }
 
-function toFacts(
+function toFactArguments(
   { userId, deadReason, receivedAt, facts = [] }: NewMessage,
   seal: Seal,
 ): readonly Argument[] {
@@ -58,20 +75,21 @@ function toFacts(
   });
 }
 
-/** A text that may be missing: an empty one and none are different things. */
-export function toMaybe(text: string | null | undefined): string {
+/** A text that may be missing, so that an empty text and none are different. */
+export function encodeOptional(text: string | null | undefined): string {
   return text === null || text === undefined ? '' : `=${text}`;
 }
 
-/** What `read.lua` takes of a scope: the narrowest index, and what remains to be compared. */
+/** The arguments of `read.lua` for a scope: the narrowest index, and the filters. */
 export function toScopeArguments({ userId, subject, types, changesOnly }: Scope): readonly Argument[] {
-  const [user, thing] = [toMaybe(userId), toMaybe(subject)];
+  const [user, thing] = [encodeOptional(userId), encodeOptional(subject)];
   const index = thing === '' ? user && `user${user}` : `subject${thing}`;
   const filters = [index, changesOnly ? '1' : '0', user, thing, '0'];
   return types === undefined ? filters : [...filters, 'types', ...types];
 }
 
-export function toFactArguments(query: FactQuery, limit: number): readonly Argument[] {
+/** The arguments of `facts.lua`. */
+export function toFactQueryArguments(query: FactQuery, limit: number): readonly Argument[] {
   const { userId, kind, key, from, before } = query;
   return [
     factsName(userId, kind),
@@ -86,22 +104,9 @@ function factsName(userId: string | null, kind: string): string {
   return JSON.stringify([userId, kind]);
 }
 
-export interface Opened {
-  readonly events: readonly StoredEvent[];
-  /** No key opens the one after them. */
-  readonly isCut: boolean;
-}
-
 /** The events up to the first that no key opens. */
-export function openAsFar(rows: readonly unknown[], seal: Seal): Opened {
-  const events: StoredEvent[] = [];
-  try {
-    for (const row of rows) events.push(toEvent(row, seal));
-    return { events, isCut: false };
-  } catch (error) {
-    if (!isGatewayError(error, 'EVENT_LOG_UNAVAILABLE')) throw error;
-    return { events, isCut: true };
-  }
+export function toEvents(rows: readonly unknown[], seal: Seal): readonly StoredEvent[] {
+  return openUntilSealed(rows, (row) => toEvent(row, seal));
 }
 
 export function toDeadLetter(row: unknown, seal: Seal): DeadLetter {
@@ -125,7 +130,7 @@ interface Parts {
 
 function toParts(row: unknown, seal: Seal): Parts {
   const [position, messageId, receivedAt, type, userId, clientUserId, teamId, subject, version, ...rest] =
-    kept.parse(row);
+    rowShape.parse(row);
   const [origin, deadReason, sealed] = rest;
   const event: EventRow = {
     messageId,
@@ -141,12 +146,22 @@ function toParts(row: unknown, seal: Seal): Parts {
   return { event, position, clientUserId: openedId, sealed };
 }
 
-/** A fact as `append.lua` keeps it: `at position receivedAt value`, the value in bytes. */
-export function toFact(
-  bytes: Buffer,
+/** @param keysAndFacts hashed keys and facts, alternating */
+export function toFacts(
+  keysAndFacts: readonly Buffer[],
+  query: FactQuery,
   seal: Seal,
-  place: Pick<FactRow, 'userId' | 'kind' | 'hashedKey'>,
-): StoredFact {
+): readonly StoredFact[] {
+  const facts: StoredFact[] = [];
+  for (let index = 0; index + 1 < keysAndFacts.length; index += 2) {
+    const [key, fact] = keysAndFacts.slice(index, index + 2);
+    if (key && fact) facts.push(toFact(fact, seal, { ...query, hashedKey: key.toString('latin1') }));
+  }
+  return facts;
+}
+
+/** A fact as `append.lua` stores it: `at position receivedAt value`, the value in bytes. */
+function toFact(bytes: Buffer, seal: Seal, row: Pick<FactRow, 'userId' | 'kind' | 'hashedKey'>): StoredFact {
   const numbers: number[] = [];
   let start = 0;
   while (numbers.length < 3) {
@@ -155,6 +170,57 @@ export function toFact(
     start = end + 1;
   }
   const [at = 0, position = 0, receivedAt = 0] = numbers;
-  const when = { at: new Date(at), receivedAt: new Date(receivedAt) };
-  return { ...when, position, value: seal.open(bytes.subarray(start), rowOfFact({ ...place, ...when })) };
+  const times = { at: new Date(at), receivedAt: new Date(receivedAt) };
+  return { ...times, position, value: seal.open(bytes.subarray(start), rowOfFact({ ...row, ...times })) };
+}
+
+/** A subject as `append.lua` stores it: `version position user`. */
+export function toLatest(value: unknown): Latest | null {
+  const text = redisText.nullable().parse(value);
+  if (text === null) return null;
+  const [version, position] = text.split(' ', 2);
+  const user = text.slice(`${version} ${position} `.length);
+  return {
+    version: Number(version),
+    position: Number(position),
+    userId: user === '' ? null : user.slice(1),
+  };
+}
+
+/** @param answer names and values of all marks, alternating; there are few */
+export function toMarks(answer: unknown, prefix: string): ReadonlyMap<string, string> {
+  const texts = z.array(redisText).parse(answer);
+  const marks = new Map<string, string>();
+  for (let index = 0; index + 1 < texts.length; index += 2) {
+    const [name = '', value = ''] = texts.slice(index, index + 2);
+    if (name.startsWith(prefix)) marks.set(name, value);
+  }
+  return marks;
+}
+
+/** An entry of a Redis stream: its id, and name, value, name, value. */
+export const entryShape = z.tuple([redisText, z.array(redisText)]);
+export type StreamEntry = z.infer<typeof entryShape>;
+
+/** One entry of the bus. */
+export interface BusEntry {
+  readonly position: number;
+  /** The end of the log before it. If it is not the last entry read, entries were lost. */
+  readonly previous: number;
+  /** Null for a dead letter. */
+  readonly notice: AppendNotice | null;
+}
+
+/** Fields as `append.lua` wrote them. */
+export function toBusEntry([id, fields]: StreamEntry): BusEntry {
+  const [, previous = '', , user = '', , subject = '', , version = '', , deadReason = ''] = fields;
+  const notice: AppendNotice = {
+    userId: user === '' ? null : user.slice(1),
+    subject: subject === '' ? null : { id: subject.slice(1), version: Number(version) },
+  };
+  return {
+    position: Number(id.split('-')[0]),
+    previous: Number(previous),
+    notice: deadReason === '' ? notice : null,
+  };
 }

@@ -10,100 +10,104 @@ const maxBackoffMs = 1000;
 export type Argument = string | Buffer;
 
 export interface ConnectionOptions {
-  /** `redis://` or `rediss://`, with credentials where they are needed: never shown to anyone. */
+  /** `redis://` or `rediss://`, with credentials where they are needed; never shown to anyone. */
   readonly url: string;
-  /** Told when the server is gone and when it is back, each once. */
+  /** Called when the server is gone and when it is back, each once. */
   readonly onState?: (isUp: boolean, error?: unknown) => void;
 }
 
-/**
- * One connection to a Redis server. It comes back by itself, and never queues: while the server is gone every
- * command is refused at once.
- */
-export interface Connection {
+/** One connection to a Redis server. It reconnects by itself and queues nothing: without a server commands fail at once. */
+export class RedisConnection {
+  readonly #client: ReturnType<typeof createRedisClient>;
+  readonly #onState: (isUp: boolean, error?: unknown) => void;
+  #wasUp = false;
+  #isUp = false;
+  #isClosed = false;
+
+  private constructor({ url, onState = () => {} }: ConnectionOptions) {
+    this.#onState = onState;
+    // The first connection is not retried: only a server that was there once is waited for.
+    this.#client = createRedisClient(url, (retries) => (this.#wasUp ? backoffMs(retries) : false));
+    this.#client.on('ready', () => this.#note(true));
+    this.#client.on('error', (error: unknown) => this.#note(false, error));
+  }
+
+  /** @throws GatewayError EVENT_LOG_UNAVAILABLE that names host and port */
+  static async open(options: ConnectionOptions): Promise<RedisConnection> {
+    const connection = new RedisConnection(options);
+    try {
+      await connection.#client.connect();
+      return connection;
+    } catch (cause) {
+      connection.#client.destroy();
+      throw new GatewayError('EVENT_LOG_UNAVAILABLE', describeRefusal(options.url, cause), { cause });
+    }
+  }
+
   /**
    * Sends a command; texts in its answer are Buffers.
-   * @param extraMs how much longer than others it may take
-   * @throws GatewayError EVENT_LOG_UNAVAILABLE. It may have been carried out nevertheless
+   * @param extraMs added to the usual time-out
+   * @throws GatewayError EVENT_LOG_UNAVAILABLE; the server may have run the command nevertheless
    */
-  readonly send: (command: readonly Argument[], extraMs?: number) => Promise<unknown>;
-  /** Differs for every connection made: what was done over another one may have been done by another server. */
-  readonly session: () => number;
-  readonly close: () => void;
+  async send(command: readonly Argument[], extraMs = 0): Promise<unknown> {
+    const { session } = this;
+    try {
+      return await within(commandMs + extraMs, this.#client.sendCommand([...command]));
+    } catch (cause) {
+      if (cause instanceof CommandTimeout) this.#reconnect(session, cause);
+      throw new GatewayError(
+        'EVENT_LOG_UNAVAILABLE',
+        'The event log in Redis cannot be reached or refuses.',
+        { cause },
+      );
+    }
+  }
+
+  /** Differs for every connection made: another connection may lead to another server. */
+  get session(): number {
+    return this.#client.socketEpoch;
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    this.#client.destroy();
+  }
+
+  #note(isUp: boolean, error?: unknown): void {
+    if (isUp === this.#isUp || this.#isClosed) return;
+    this.#isUp = isUp;
+    if (this.#wasUp) this.#onState(isUp, error);
+    this.#wasUp = true;
+  }
+
+  /** A server that does not answer may be at the far end of a dead connection. */
+  #reconnect(session: number, error: unknown): void {
+    if (this.#isClosed || !this.#client.isReady || this.session !== session) return;
+    this.#note(false, error);
+    this.#client.destroy();
+    this.#client.connect().catch(() => undefined);
+  }
 }
 
-/**
- * Connects, or fails: only a server that has been there once is waited for.
- * @throws GatewayError EVENT_LOG_UNAVAILABLE that names host and port
- */
-export async function connect({ url, onState = () => {} }: ConnectionOptions): Promise<Connection> {
-  let [wasUp, isUp, isClosed] = [false, false, false];
-  const client = createClient({
+function createRedisClient(url: string, reconnectStrategy: (retries: number) => number | false) {
+  return createClient({
     url,
     RESP: 2,
     commandOptions: { typeMapping: { [RESP_TYPES.BLOB_STRING]: Buffer } },
     disableOfflineQueue: true,
     maintNotifications: 'disabled',
-    socket: {
-      connectTimeout: commandMs,
-      // Also ends a handshake that nobody answers. Who is connected speaks more often than that.
-      socketTimeout: handshakeMs,
-      reconnectStrategy: (retries) => (wasUp ? backoffMs(retries) : false),
-    },
+    // `socketTimeout` also ends a handshake without an answer. A working connection is never silent for that long.
+    socket: { connectTimeout: commandMs, socketTimeout: handshakeMs, reconnectStrategy },
   });
-  const note = (up: boolean, error?: unknown) => {
-    if (up === isUp || isClosed) return;
-    isUp = up;
-    if (wasUp) onState(up, error);
-    wasUp = true;
-  };
-  client.on('ready', () => note(true));
-  client.on('error', (error: unknown) => note(false, error));
-  /** A server that does not answer may be at the far end of a dead connection: the next is a new one. */
-  const renew = (session: number, error: unknown) => {
-    if (isClosed || !client.isReady || client.socketEpoch !== session) return;
-    note(false, error);
-    client.destroy();
-    client.connect().catch(() => undefined);
-  };
-
-  try {
-    await client.connect();
-  } catch (cause) {
-    client.destroy();
-    throw new GatewayError('EVENT_LOG_UNAVAILABLE', describeRefusal(url, cause), { cause });
-  }
-  return {
-    send: async (command, extraMs = 0) => {
-      const session = client.socketEpoch;
-      try {
-        return await within(commandMs + extraMs, client.sendCommand([...command]));
-      } catch (cause) {
-        if (cause instanceof CommandTimeout) renew(session, cause);
-        throw unavailable(cause);
-      }
-    },
-    session: () => client.socketEpoch,
-    close: () => {
-      isClosed = true;
-      client.destroy();
-    },
-  };
 }
 
-/** Host and port of a server: what may be said of its address. */
+/** Host and port of a server, for messages: the rest of its address may be secret. */
 export function nameOf(url: string): string {
   const { hostname, port } = new URL(url);
   return `${hostname}:${port || '6379'}`;
 }
 
-function unavailable(cause: unknown): GatewayError {
-  return new GatewayError('EVENT_LOG_UNAVAILABLE', 'The event log in Redis cannot be reached or refuses.', {
-    cause,
-  });
-}
-
-/** Whether a failure is the server's own answer of this kind, such as `NOSCRIPT`. */
+/** Whether an error is the server's own answer of this kind, such as `NOSCRIPT`. */
 export function isAnswer(error: unknown, kind: string): boolean {
   return (
     error instanceof GatewayError && error.cause instanceof ErrorReply && error.cause.message.startsWith(kind)
@@ -122,7 +126,7 @@ async function within<T>(limitMs: number, answer: Promise<T>): Promise<T> {
   }
 }
 
-/** Jittered, so that several gateways do not come back in step. */
+/** Jittered, so that several gateways do not reconnect at the same time. */
 function backoffMs(retries: number): number {
   return Math.min(maxBackoffMs, 25 * 2 ** retries) * (0.5 + Math.random() / 2);
 }
@@ -133,7 +137,7 @@ function describeRefusal(url: string, cause: unknown): string {
   return `Redis at ${name} (EVENT_LOG) refuses the connection: ${cause.message.split(' ')[0]}.`;
 }
 
-/** Calls that are asked for in one turn of the event loop are one call. */
+/** Joins the calls of one turn of the event loop into one. */
 export function oncePerTurn(call: () => Promise<void>): () => Promise<void> {
   let shared: Promise<void> | null = null;
   const start = async () => {

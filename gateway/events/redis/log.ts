@@ -3,37 +3,46 @@ import { z } from 'zod';
 import { sha256 } from '../keyed-hash.ts';
 import {
   type Appended,
+  type AppendNotice,
   type Batch,
+  type Claimed,
+  type DeadLetter,
   type EventLog,
   type FactQuery,
   type Gap,
   type Latest,
   messageIdDays,
   type NewMessage,
+  type Scope,
   type StoredFact,
 } from '../log.ts';
 import type { Seal } from '../seal.ts';
 import type { Waiters } from '../waiters.ts';
 import {
-  openAsFar,
+  encodeOptional,
+  keyPrefix,
   redisNumber,
   redisText,
-  toArguments,
+  toAppendArguments,
   toDeadLetter,
-  toFact,
-  toFactArguments,
-  toMaybe,
+  toEvents,
+  toFactQueryArguments,
+  toFacts,
+  toLatest,
+  toMarks,
   toScopeArguments,
 } from './codec.ts';
-import type { Connection } from './connection.ts';
-import type { Hints } from './positions.ts';
-import type { Replicas } from './replicas.ts';
-import { keyPrefix, readScript } from './script.ts';
-import type { Answer, Calls } from './script-runner.ts';
+import type { Argument, RedisConnection } from './connection.ts';
+import type { Durability } from './durability.ts';
+import type { Positions } from './positions.ts';
+import type { GatewayChannel } from './pubsub.ts';
+import { readScript, type ScriptAnswer, type ScriptRunner } from './script-runner.ts';
 
 const dayMs = 86_400_000;
-/** Messages dropped per step: what a step may hold up everybody else with. */
+/** Messages dropped per step. A step blocks the server for all gateways. */
 const pruneChunk = 50;
+const subjects = `${keyPrefix}subjects`;
+const marks = `${keyPrefix}marks`;
 
 const scripts = {
   append: readScript('append'),
@@ -54,150 +63,161 @@ const factsShape = z.tuple([z.array(z.instanceof(Buffer))]);
 const prunedShape = z.tuple([z.number(), z.number()]);
 
 export interface RedisLogParts {
-  readonly calls: Calls;
-  readonly reads: Connection;
-  readonly writes: Connection;
-  readonly replicas: Replicas;
-  readonly hints: Hints;
-  readonly word: Pick<EventLog, 'catchUp' | 'publish' | 'subscribe'>;
+  readonly runner: ScriptRunner;
+  readonly reads: RedisConnection;
+  readonly writes: RedisConnection;
+  readonly durability: Durability;
+  readonly positions: Positions;
+  readonly channel: GatewayChannel;
   readonly waiters: Waiters;
   readonly seal: Seal;
-  readonly readEnd: () => Promise<number>;
+  /** Stops the bus and closes the connections. */
   readonly close: () => void;
 }
 
-/** The event log over connections that stand. */
-export function createRedisLog(parts: RedisLogParts): EventLog {
-  const { calls, reads, writes, replicas, hints, waiters, seal } = parts;
-  const underWay = new Set<Promise<unknown>>();
-  const subjects = `${keyPrefix}subjects`;
-  const marks = `${keyPrefix}marks`;
+/** The event log over open connections. */
+export class RedisLog implements EventLog {
+  readonly #parts: RedisLogParts;
+  readonly #appends = new Set<Promise<unknown>>();
 
-  return {
-    epoch: calls.epoch,
-    append: async (message) => {
-      const appending = append(parts, message);
-      underWay.add(appending);
-      return await appending.finally(() => underWay.delete(appending));
-    },
-    read: async (scope, after, limit) =>
-      toBatch(
-        await calls.ask(scripts.read, [String(after), String(limit), ...toScopeArguments(scope)]),
-        seal,
-      ),
-    position: parts.readEnd,
-    wake: async (scope, after, signal) => {
-      if (hints.head() <= after) await waiters.wait(scope, signal);
-    },
-    latest: async (subject) => toLatest(await reads.send(['HGET', subjects, toMaybe(subject)])),
-    changedSince: async (userId, since) => {
-      const bounds = [`user${toMaybe(userId)}`, String(since.getTime() * 1000)];
-      return changedShape.parse((await calls.ask(scripts.changed, bounds)).values)[0];
-    },
-    facts: async (query, limit) => {
-      const { values } = await calls.ask(scripts.facts, toFactArguments(query, limit));
-      return toFacts(factsShape.parse(values)[0], query, seal);
-    },
-    claim: async (subject, { userId, version }) => {
-      const claimed = `${version} 0 ${toMaybe(userId)}`;
-      await replicas.write(() => writes.send(['HSETNX', subjects, toMaybe(subject), claimed]));
-    },
-    deadLetters: async (after, limit) => {
-      const wanted = [String(after), String(limit), 'dead', '0', '', '', '1'];
-      const { values } = await calls.ask(scripts.read, wanted);
-      const rows = rowsShape.safeParse(values).data?.[2] ?? [];
-      return rows.map((row) => toDeadLetter(row, seal));
-    },
-    readMark: async (name) => redisText.nullable().parse(await reads.send(['HGET', marks, name])),
-    writeMark: async (name, value) => {
-      await replicas.write(() => writes.send(['HSET', marks, name, value]));
-    },
-    readMarks: async (prefix) => toMarks(await reads.send(['HGETALL', marks]), prefix),
-    dropMark: async (name) => {
-      await replicas.write(() => writes.send(['HDEL', marks, name]));
-    },
-    onAppend: waiters.onAppend,
-    ...parts.word,
-    prune: (before) => prune(calls, before),
-    isWritable: () =>
-      replicas
-        .write(() => writes.send(['SET', `${keyPrefix}probe`, '1']))
-        .then(
-          () => true,
-          () => false,
-        ),
-    close: async () => {
-      await Promise.allSettled(underWay);
-      parts.close();
-      waiters.wake(null);
-    },
-  };
-}
-
-async function append({ calls, hints, seal }: RedisLogParts, message: NewMessage): Promise<Appended> {
-  const values = await calls.write(scripts.append, toArguments(message, seal));
-  const [position, duplicate, bodyHash] = appendedShape.parse(values);
-  if (duplicate === 0) hints.tellOwn(position, message.deadReason === null ? message : null);
-  const altered = duplicate === 1 && !seal.isHashOf(Buffer.from(bodyHash, 'hex'), sha256(message.body));
-  return { position, duplicate: duplicate === 1, altered };
-}
-
-/** Keys and facts, alternating. */
-function toFacts(keysAndFacts: readonly Buffer[], query: FactQuery, seal: Seal): readonly StoredFact[] {
-  const facts: StoredFact[] = [];
-  for (let index = 0; index + 1 < keysAndFacts.length; index += 2) {
-    const [key, fact] = keysAndFacts.slice(index, index + 2);
-    if (key && fact) facts.push(toFact(fact, seal, { ...query, hashedKey: key.toString('latin1') }));
+  constructor(parts: RedisLogParts) {
+    this.#parts = parts;
   }
-  return facts;
+
+  epoch(): string {
+    return this.#parts.runner.epoch;
+  }
+
+  async append(message: NewMessage): Promise<Appended> {
+    const appending = this.#append(message);
+    this.#appends.add(appending);
+    return await appending.finally(() => this.#appends.delete(appending));
+  }
+
+  async read(scope: Scope, after: number, limit: number): Promise<Batch | Gap> {
+    const args = [String(after), String(limit), ...toScopeArguments(scope)];
+    return toBatch(await this.#parts.runner.read(scripts.read, args), this.#parts.seal);
+  }
+
+  position(): Promise<number> {
+    return this.#parts.runner.end();
+  }
+
+  async wake(scope: Scope, after: number, signal: AbortSignal): Promise<void> {
+    if (this.#parts.positions.head <= after) await this.#parts.waiters.wait(scope, signal);
+  }
+
+  async latest(subject: string): Promise<Latest | null> {
+    return toLatest(await this.#parts.reads.send(['HGET', subjects, encodeOptional(subject)]));
+  }
+
+  async changedSince(userId: string, since: Date): Promise<readonly string[]> {
+    const args = [`user${encodeOptional(userId)}`, String(since.getTime() * 1000)];
+    return changedShape.parse((await this.#parts.runner.read(scripts.changed, args)).values)[0];
+  }
+
+  async facts(query: FactQuery, limit: number): Promise<readonly StoredFact[]> {
+    const { runner, seal } = this.#parts;
+    const { values } = await runner.read(scripts.facts, toFactQueryArguments(query, limit));
+    return toFacts(factsShape.parse(values)[0], query, seal);
+  }
+
+  async claim(subject: string, { userId, version }: Claimed): Promise<void> {
+    const claimed = `${version} 0 ${encodeOptional(userId)}`;
+    await this.#write(['HSETNX', subjects, encodeOptional(subject), claimed]);
+  }
+
+  async deadLetters(after: number, limit: number): Promise<readonly DeadLetter[]> {
+    const { runner, seal } = this.#parts;
+    const args = [String(after), String(limit), 'dead', '0', '', '', '1'];
+    const { values } = await runner.read(scripts.read, args);
+    const rows = rowsShape.safeParse(values).data?.[2] ?? [];
+    return rows.map((row) => toDeadLetter(row, seal));
+  }
+
+  async readMark(name: string): Promise<string | null> {
+    return redisText.nullable().parse(await this.#parts.reads.send(['HGET', marks, name]));
+  }
+
+  async writeMark(name: string, value: string): Promise<void> {
+    await this.#write(['HSET', marks, name, value]);
+  }
+
+  async readMarks(prefix: string): Promise<ReadonlyMap<string, string>> {
+    return toMarks(await this.#parts.reads.send(['HGETALL', marks]), prefix);
+  }
+
+  async dropMark(name: string): Promise<void> {
+    await this.#write(['HDEL', marks, name]);
+  }
+
+  onAppend(listener: (notice: AppendNotice | null) => void): () => void {
+    return this.#parts.waiters.onAppend(listener);
+  }
+
+  catchUp(): Promise<void> {
+    return this.#parts.channel.catchUp();
+  }
+
+  publish(message: string): Promise<void> {
+    return this.#parts.channel.publish(message);
+  }
+
+  subscribe(listener: (message: string) => void): () => void {
+    return this.#parts.channel.subscribe(listener);
+  }
+
+  /** Prunes in steps: webhooks are written between them. */
+  async prune(before: Date): Promise<number> {
+    const idsBefore = before.getTime() - messageIdDays * dayMs;
+    const args = [String(before.getTime()), String(idsBefore), String(pruneChunk)];
+    let dropped = 0;
+    for (;;) {
+      const { values } = await this.#parts.runner.read(scripts.prune, args);
+      const [step, isDone] = prunedShape.parse(values);
+      dropped += step;
+      if (isDone === 1) return dropped;
+      await nextTurn();
+    }
+  }
+
+  isWritable(): Promise<boolean> {
+    return this.#write(['SET', `${keyPrefix}probe`, '1']).then(
+      () => true,
+      () => false,
+    );
+  }
+
+  async close(): Promise<void> {
+    await Promise.allSettled(this.#appends);
+    this.#parts.close();
+    this.#parts.waiters.wake(null);
+  }
+
+  async #append(message: NewMessage): Promise<Appended> {
+    const { runner, positions, seal } = this.#parts;
+    const values = await runner.write(scripts.append, toAppendArguments(message, seal));
+    const [position, duplicate, bodyHash] = appendedShape.parse(values);
+    if (duplicate === 0) positions.noteOwn(position, message.deadReason === null ? message : null);
+    const altered = duplicate === 1 && !seal.isHashOf(Buffer.from(bodyHash, 'hex'), sha256(message.body));
+    return { position, duplicate: duplicate === 1, altered };
+  }
+
+  #write(command: readonly Argument[]): Promise<unknown> {
+    const { durability, writes } = this.#parts;
+    return durability.write(() => writes.send(command));
+  }
 }
 
-function toBatch({ values, isSameLog }: Answer, seal: Seal): Batch | Gap {
+function toBatch({ values, isSameLog }: ScriptAnswer, seal: Seal): Batch | Gap {
   if (!isSameLog) return { kind: 'gap', reason: 'other-epoch' };
   const parsed = readShape.parse(values);
   if (parsed[0] !== 'events') return { kind: 'gap', reason: parsed[0] };
   const [, through, rows] = parsed;
-  const { events, isCut } = openAsFar(rows, seal);
-  if (!isCut) return { kind: 'events', events, through };
+  const events = toEvents(rows, seal);
+  if (events.length === rows.length) return { kind: 'events', events, through };
   const last = events.at(-1);
   return last === undefined
     ? { kind: 'gap', reason: 'sealed' }
     : { kind: 'events', events, through: last.position };
-}
-
-/** Name, value, name, value. There are few: how far routines have come, and what was revoked of late. */
-function toMarks(answer: unknown, prefix: string): ReadonlyMap<string, string> {
-  const texts = z.array(redisText).parse(answer);
-  const marks = new Map<string, string>();
-  for (let index = 0; index + 1 < texts.length; index += 2) {
-    const [name = '', value = ''] = texts.slice(index, index + 2);
-    if (name.startsWith(prefix)) marks.set(name, value);
-  }
-  return marks;
-}
-
-/** A subject as `append.lua` keeps it: `version position user`. */
-function toLatest(value: unknown): Latest | null {
-  const kept = redisText.nullable().parse(value);
-  if (kept === null) return null;
-  const [version, position] = kept.split(' ', 2);
-  const user = kept.slice(`${version} ${position} `.length);
-  return {
-    version: Number(version),
-    position: Number(position),
-    userId: user === '' ? null : user.slice(1),
-  };
-}
-
-/** In steps, so that webhooks are written in between. */
-async function prune(calls: Calls, before: Date): Promise<number> {
-  const idsBefore = before.getTime() - messageIdDays * dayMs;
-  let dropped = 0;
-  for (;;) {
-    const bounds = [String(before.getTime()), String(idsBefore), String(pruneChunk)];
-    const [step, isDone] = prunedShape.parse((await calls.ask(scripts.prune, bounds)).values);
-    dropped += step;
-    if (isDone === 1) return dropped;
-    await nextTurn();
-  }
 }

@@ -1,61 +1,66 @@
 import type { AppendNotice } from '../log.ts';
 import type { Waiters } from '../waiters.ts';
-
-/** What an instance has heard of the log, by its own appends, by the bus, and by looking at the end. */
-export interface Hints {
-  /** The newest position heard of. */
-  readonly head: () => number;
-  /** How far the bus was read. */
-  readonly heard: () => number;
-  /** Tells what this instance appended; `null`: nobody is to know (a dead letter). */
-  readonly tellOwn: (position: number, news: AppendNotice | null) => void;
-  readonly tellHeard: (hint: Hint) => void;
-  /** Hints were lost, or the log is not what it was: anything up to its end may be new. */
-  readonly lose: (end: number) => void;
-}
-
-/** One entry of the bus. */
-export interface Hint {
-  readonly position: number;
-  /** The end of the log before it: another one than the last heard of says that hints were lost. */
-  readonly previous: number;
-  readonly news: AppendNotice | null;
-}
+import type { BusEntry } from './codec.ts';
 
 /**
- * Tells every message once, whichever way it is heard of first: an append's own answer and the bus come by two
- * connections, in either order.
- * @param end of the log now: nothing up to there is news
+ * The positions that this gateway knows of: by its own appends, by the bus, and by checks of the log's end. It notifies the
+ * waiters of every message once, whichever comes first: an append's answer and the bus use two connections, in any order.
  */
-export function createHints(waiters: Waiters, end: number): Hints {
-  let [head, heard, covered] = [end, end, end];
-  /** Told before the bus brought them. */
-  const ahead = new Set<number>();
+export class Positions {
+  readonly #waiters: Waiters;
+  #head: number;
+  #busPosition: number;
+  /** Waiters were notified of everything up to here without single messages. */
+  #notifiedThrough: number;
+  /** Messages that waiters were notified of before the bus brought them. */
+  readonly #ahead = new Set<number>();
 
-  const lose = (lostAt: number) => {
-    [head, covered, heard] = [lostAt, lostAt, Math.min(heard, lostAt)];
-    ahead.clear();
-    waiters.wake(null);
-  };
-  return {
-    head: () => head,
-    heard: () => heard,
-    tellOwn: (position, news) => {
-      head = Math.max(head, position);
-      if (news === null || position <= Math.max(heard, covered)) return;
-      ahead.add(position);
-      waiters.wake(news);
-    },
-    tellHeard: ({ position, previous, news }) => {
-      // Two connections read the bus (pubsub.ts).
-      if (position <= heard) return;
-      const isChained = previous === heard;
-      heard = position;
-      if (!isChained && position > covered) return lose(position);
-      head = Math.max(head, position);
-      if (ahead.delete(position) || position <= covered || news === null) return;
-      waiters.wake(news);
-    },
-    lose,
-  };
+  /** @param end the end of the log: nothing up to there is new */
+  constructor(waiters: Waiters, end: number) {
+    this.#waiters = waiters;
+    this.#head = end;
+    this.#busPosition = end;
+    this.#notifiedThrough = end;
+  }
+
+  /** The newest known position. */
+  get head(): number {
+    return this.#head;
+  }
+
+  /** The bus was read up to here. */
+  get busPosition(): number {
+    return this.#busPosition;
+  }
+
+  /** Takes an append of this gateway. @param notice null for a dead letter */
+  noteOwn(position: number, notice: AppendNotice | null): void {
+    this.#head = Math.max(this.#head, position);
+    if (notice === null || position <= Math.max(this.#busPosition, this.#notifiedThrough)) return;
+    this.#ahead.add(position);
+    this.#waiters.wake(notice);
+  }
+
+  noteBus({ position, previous, notice }: BusEntry): void {
+    // Two connections read the bus (pubsub.ts).
+    if (position <= this.#busPosition) return;
+    const isNext = previous === this.#busPosition;
+    this.#busPosition = position;
+    if (!isNext && position > this.#notifiedThrough) {
+      this.noteLoss(position);
+      return;
+    }
+    this.#head = Math.max(this.#head, position);
+    if (this.#ahead.delete(position) || position <= this.#notifiedThrough || notice === null) return;
+    this.#waiters.wake(notice);
+  }
+
+  /** Bus entries were lost, or the log was replaced: anything up to its end may be new. */
+  noteLoss(end: number): void {
+    this.#head = end;
+    this.#notifiedThrough = end;
+    this.#busPosition = Math.min(this.#busPosition, end);
+    this.#ahead.clear();
+    this.#waiters.wake(null);
+  }
 }

@@ -1,95 +1,145 @@
+import { randomUUID } from 'node:crypto';
 import { setTimeout } from 'node:timers/promises';
 import { z } from 'zod';
-import type { AppendNotice } from '../log.ts';
-import { lookEveryMs } from '../waiters.ts';
-import { redisText } from './codec.ts';
-import type { Connection } from './connection.ts';
-import type { Hint, Hints } from './positions.ts';
-import { keyPrefix } from './script.ts';
+import { checkEveryMs } from '../waiters.ts';
+import { entryShape, keyPrefix, redisText, type StreamEntry, toBusEntry } from './codec.ts';
+import { oncePerTurn, type RedisConnection } from './connection.ts';
+import type { Positions } from './positions.ts';
 
-/** How long the server holds an answer back when there is none, in milliseconds. */
+const bus = `${keyPrefix}bus`;
+/** The stream of messages between gateways. */
+const channel = `${keyPrefix}told`;
+/** Gateways read the channel within seconds; this is more than they publish in that time. */
+const maxChannel = '10000';
+const maxEntries = 1000;
+/** How long the server holds an answer back when there is nothing new, in milliseconds. */
 const blockMs = 1000;
-/** How long to leave a server alone that cannot be asked, in milliseconds. */
+/** The pause after an error of the server, in milliseconds. */
 const pauseMs = 100;
-export const maxHints = 1000;
 
-/** An entry of a stream: its id, and name, value, name, value. */
-export const entryShape = z.tuple([redisText, z.array(redisText)]);
-const answerShape = z.tuple([z.tuple([redisText, z.array(entryShape)])]).nullable();
+const busShape = z.tuple([z.tuple([redisText, z.array(entryShape)])]).nullable();
+const lastShape = z.array(z.tuple([redisText, z.unknown()]));
+const streamsShape = z.array(z.tuple([redisText, z.array(entryShape)])).nullable();
 
-export interface HearingOptions {
-  /** A connection of its own: reading the bus blocks it. */
-  readonly bus: Connection;
-  readonly hints: Hints;
+export interface BusTailParts {
+  /** A connection of its own, because reading the bus blocks it. */
+  readonly connection: RedisConnection;
+  readonly positions: Positions;
   readonly readEnd: () => Promise<number>;
-  readonly lookAtReplicas: () => Promise<void>;
+  readonly countReplicas: () => Promise<void>;
 }
 
 /**
- * Hears what other instances append: by the bus, which is a hint, and by looking at the log's end, which needs
- * no hint and costs a second.
- * @returns stops it
+ * Notices appends of other gateways: by reading the bus, which is only a hint, and by checking the end of the log, which
+ * needs no hint and takes up to a second.
  */
-export function startHearing({ bus, hints, readEnd, lookAtReplicas }: HearingOptions): () => void {
-  const stopping = new AbortController();
-  void tailBus(bus, hints, stopping.signal);
-  const look = createLook(hints, readEnd);
-  const timer = setInterval(() => {
-    void look();
-    lookAtReplicas().catch(() => undefined);
-  }, lookEveryMs / 2).unref();
-  return () => {
-    stopping.abort();
-    clearInterval(timer);
-  };
-}
+export class BusTail {
+  readonly #parts: BusTailParts;
+  readonly #stopping = new AbortController();
+  readonly #timer: NodeJS.Timeout;
+  #headBefore = 0;
+  #isChecking = false;
 
-async function tailBus(bus: Connection, hints: Hints, signal: AbortSignal): Promise<void> {
-  const read = ['XREAD', 'BLOCK', String(blockMs), 'COUNT', String(maxHints), 'STREAMS', `${keyPrefix}bus`];
-  while (!signal.aborted) {
+  constructor(parts: BusTailParts) {
+    this.#parts = parts;
+    void this.#read();
+    // An entry may still be on its way when the end is checked over another connection. It counts as lost when it has not
+    // come by the next check, hence two checks in the time that a lost hint may cost.
+    this.#timer = setInterval(() => {
+      void this.#checkEnd();
+      parts.countReplicas().catch(() => undefined);
+    }, checkEveryMs / 2).unref();
+  }
+
+  stop(): void {
+    this.#stopping.abort();
+    clearInterval(this.#timer);
+  }
+
+  async #read(): Promise<void> {
+    const { connection, positions } = this.#parts;
+    const { signal } = this.#stopping;
+    const command = ['XREAD', 'BLOCK', String(blockMs), 'COUNT', String(maxEntries), 'STREAMS', bus];
+    while (!signal.aborted) {
+      try {
+        const answer = await connection.send([...command, `${positions.busPosition}-0`], blockMs);
+        for (const entry of busShape.parse(answer)?.[0][1] ?? []) positions.noteBus(toBusEntry(entry));
+      } catch {
+        await setTimeout(pauseMs, undefined, { signal, ref: false }).catch(() => undefined);
+      }
+    }
+  }
+
+  async #checkEnd(): Promise<void> {
+    if (this.#isChecking) return;
+    this.#isChecking = true;
+    const { positions, readEnd } = this.#parts;
     try {
-      const answer = answerShape.parse(await bus.send([...read, `${hints.heard()}-0`], blockMs));
-      for (const entry of answer?.[0][1] ?? []) hints.tellHeard(toHint(entry));
+      const known = positions.head;
+      const end = await readEnd();
+      if (end < known || positions.head < this.#headBefore) positions.noteLoss(end);
+      this.#headBefore = end;
     } catch {
-      await setTimeout(pauseMs, undefined, { signal, ref: false }).catch(() => undefined);
+      // The server is gone: the next check tries again.
+    } finally {
+      this.#isChecking = false;
     }
   }
 }
 
-/** Fields as `append.lua` wrote them. */
-export function toHint([id, fields]: z.infer<typeof entryShape>): Hint {
-  const [, previous = '', , user = '', , subject = '', , version = '', , deadReason = ''] = fields;
-  const news: AppendNotice = {
-    userId: user === '' ? null : user.slice(1),
-    subject: subject === '' ? null : { id: subject.slice(1), version: Number(version) },
-  };
-  return {
-    position: Number(id.split('-')[0]),
-    previous: Number(previous),
-    news: deadReason === '' ? news : null,
-  };
+interface ChannelParts {
+  readonly reads: RedisConnection;
+  readonly writes: RedisConnection;
+  readonly positions: Positions;
 }
 
-/**
- * A hint may still be on its way when the end is looked at, by another connection. It counts as lost when it has
- * not come by the next look, hence two looks in the time that a lost hint may cost.
- */
-function createLook(hints: Hints, readEnd: () => Promise<number>): () => Promise<void> {
-  let seenBefore = 0;
-  let isLooking = false;
-  return async () => {
-    if (isLooking) return;
-    isLooking = true;
-    try {
-      const known = hints.head();
-      const end = await readEnd();
-      const wentBack = end < known;
-      if (wentBack || hints.head() < seenBefore) hints.lose(end);
-      seenBefore = end;
-    } catch {
-      // The server is gone: there is nothing to see until it is back.
-    } finally {
-      isLooking = false;
+/** Messages between the gateways over one log, such as "this user's orders have changed". */
+export class GatewayChannel {
+  readonly #parts: ChannelParts;
+  readonly #ownId = randomUUID();
+  readonly #listeners = new Set<(message: string) => void>();
+  #lastId: string;
+  /** Reads the bus and the channel up to their ends: one command for all calls of one turn of the event loop. */
+  readonly catchUp = oncePerTurn(() => this.#readOn());
+
+  private constructor(parts: ChannelParts, lastId: string) {
+    this.#parts = parts;
+    this.#lastId = lastId;
+  }
+
+  /** @throws GatewayError EVENT_LOG_UNAVAILABLE */
+  static async open(parts: ChannelParts): Promise<GatewayChannel> {
+    const answer = await parts.reads.send(['XREVRANGE', channel, '+', '-', 'COUNT', '1']);
+    const [last] = lastShape.parse(answer);
+    return new GatewayChannel(parts, last?.[0] ?? '0-0');
+  }
+
+  async publish(message: string): Promise<void> {
+    const fields = ['by', this.#ownId, 'word', message];
+    await this.#parts.writes.send(['XADD', channel, 'MAXLEN', '~', maxChannel, '*', ...fields]);
+  }
+
+  subscribe(listener: (message: string) => void): () => void {
+    this.#listeners.add(listener);
+    return () => void this.#listeners.delete(listener);
+  }
+
+  async #readOn(): Promise<void> {
+    const { reads, positions } = this.#parts;
+    const command = ['XREAD', 'COUNT', String(maxEntries), 'STREAMS', bus, channel];
+    const answer = await reads.send([...command, `${positions.busPosition}-0`, this.#lastId]);
+    const streams = streamsShape.parse(answer) ?? [];
+    for (const [name, entries] of streams) {
+      for (const entry of entries) {
+        if (name === channel) this.#receive(entry);
+        else positions.noteBus(toBusEntry(entry));
+      }
     }
-  };
+    if (streams.some(([, entries]) => entries.length === maxEntries)) await this.#readOn();
+  }
+
+  #receive([id, [, by = '', , message = '']]: StreamEntry): void {
+    this.#lastId = id;
+    if (by !== this.#ownId) for (const listener of this.#listeners) listener(message);
+  }
 }

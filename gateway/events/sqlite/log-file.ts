@@ -3,28 +3,104 @@ import { chmodSync, existsSync, mkdirSync, renameSync, rmSync, statSync } from '
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { GatewayError } from '../../errors.ts';
-import { type FileIdentity, identify } from './same-file.ts';
-import { tables } from './tables.ts';
 
-/** How long one connection waits for another (a command beside the gateway) before it gives up. */
+/** The lock time-out of a connection: a command may write beside the gateway. */
 export const busyMs = 1000;
 
-/** The log's file, open, and the lock that keeps a second gateway out. */
-export interface LogFile {
+/**
+ * The tables of the event log, made when a file is opened; a new version may only add to them. A position is the time of
+ * its append in microseconds, or the last position plus one if that is higher. AUTOINCREMENT stores the last position, so
+ * that none is used twice: not after everything was pruned, and not after an older copy of the file was restored.
+ */
+const tables = `
+CREATE TABLE IF NOT EXISTS meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;
+CREATE TABLE IF NOT EXISTS messages (
+  message_id TEXT PRIMARY KEY, position INTEGER NOT NULL, body_hash BLOB NOT NULL, received_at INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS messages_by_time ON messages (received_at);
+CREATE TABLE IF NOT EXISTS events (
+  position INTEGER PRIMARY KEY AUTOINCREMENT,
+  message_id TEXT NOT NULL, received_at INTEGER NOT NULL, type TEXT NOT NULL,
+  user_id TEXT, client_user_id TEXT, team_id TEXT, subject TEXT, version INTEGER,
+  origin TEXT NOT NULL, advances INTEGER NOT NULL, dead_reason TEXT, body BLOB NOT NULL
+) STRICT;
+CREATE INDEX IF NOT EXISTS events_of_user ON events (user_id, position);
+CREATE INDEX IF NOT EXISTS events_of_subject ON events (subject, position);
+CREATE INDEX IF NOT EXISTS dead_letters ON events (position) WHERE dead_reason IS NOT NULL;
+CREATE TABLE IF NOT EXISTS subjects (
+  subject TEXT PRIMARY KEY, version INTEGER NOT NULL, position INTEGER NOT NULL, user_id TEXT
+) STRICT, WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS facts (
+  user_id TEXT NOT NULL, kind TEXT NOT NULL, key TEXT NOT NULL, at INTEGER NOT NULL,
+  position INTEGER NOT NULL, received_at INTEGER NOT NULL, value BLOB NOT NULL,
+  PRIMARY KEY (user_id, kind, key)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS facts_by_time ON facts (user_id, kind, at);
+CREATE INDEX IF NOT EXISTS facts_by_position ON facts (position);
+CREATE TABLE IF NOT EXISTS replies (
+  key TEXT PRIMARY KEY, fingerprint TEXT NOT NULL, since INTEGER NOT NULL, answer BLOB
+) STRICT, WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS replies_by_time ON replies (since);
+CREATE TABLE IF NOT EXISTS deposits (
+  key TEXT PRIMARY KEY, until INTEGER NOT NULL, value BLOB NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS deposits_by_time ON deposits (until);
+`;
+
+/** A file when it was opened: the one that the path led to then. */
+export interface FileIdentity {
+  readonly path: string;
+  readonly device: bigint;
+  readonly inode: bigint;
+}
+
+function identify(path: string): FileIdentity {
+  const { dev: device, ino: inode } = statSync(path, { bigint: true });
+  return { path, device, inode };
+}
+
+/** Whether the path still leads to that file. An open file that was removed takes writes, and is gone with the process. */
+export function isSameFile({ path, device, inode }: FileIdentity): boolean {
+  const now = statSync(path, { bigint: true, throwIfNoEntry: false });
+  return now?.dev === device && now.ino === inode;
+}
+
+/** The open file of the log, and the lock that keeps a second gateway out. */
+export class LogFile {
   readonly database: DatabaseSync;
-  /** The files that must stay where they are for as long as anything is acknowledged: the log's, and its lock's. */
+  /** The log's file and its lock's: nothing is acknowledged after one of them was replaced or removed. */
   readonly files: readonly FileIdentity[];
+  readonly #path: string;
+  readonly #lock: DatabaseSync | null;
+
+  constructor(path: string, database: DatabaseSync, lock: DatabaseSync | null) {
+    this.database = database;
+    this.files = (lock === null ? [path] : [path, `${path}.lock`]).map(identify);
+    this.#path = path;
+    this.#lock = lock;
+  }
+
   /**
-   * Reads the whole file, about 0.2 s for 100,000 events.
+   * Checks the whole file, about 0.2 s for 100,000 events.
    * @throws GatewayError EVENT_LOG_DAMAGED
    */
-  readonly check: () => void;
-  readonly close: () => void;
+  check(): void {
+    try {
+      if (!isWhole(this.database)) throw damaged(this.#path);
+    } catch (cause) {
+      throw describeOpenFailure(cause, this.#path);
+    }
+  }
+
+  close(): void {
+    if (this.database.isOpen) this.database.close();
+    if (this.#lock?.isOpen) this.#lock.close();
+  }
 }
 
 /**
- * Opens the file of an event log, or makes it. A gateway holds its lock until the process ends, however it
- * ends; `shared` leaves the lock alone and makes nothing, for commands that work beside a running gateway.
+ * Opens the file of an event log, or makes it. A gateway holds its lock until the process ends, even by a kill; `shared`
+ * takes no lock and makes no file, for commands that run beside a gateway.
  * @throws GatewayError EVENT_LOG_LOCKED, EVENT_LOG_DAMAGED or EVENT_LOG_UNAVAILABLE
  */
 export function openLogFile(path: string, access: 'exclusive' | 'shared'): LogFile {
@@ -40,17 +116,7 @@ export function openLogFile(path: string, access: 'exclusive' | 'shared'): LogFi
       makeFile(path);
     }
     database = openDatabase(path);
-    const opened = database;
-    const places = lock === null ? [path] : [path, `${path}.lock`];
-    return {
-      database: opened,
-      files: places.map(identify),
-      check: () => checkWhole(opened, path),
-      close: () => {
-        if (opened.isOpen) opened.close();
-        if (lock?.isOpen) lock.close();
-      },
-    };
+    return new LogFile(path, database, lock);
   } catch (cause) {
     database?.close();
     lock?.close();
@@ -59,8 +125,8 @@ export function openLogFile(path: string, access: 'exclusive' | 'shared'): LogFi
 }
 
 /**
- * A file of its own, because the log itself has two connections: one that writes and one that reads. SQLite's
- * lock is the kernel's: it ends with the process, also by kill -9, and no stale file can be left behind.
+ * The lock has a file of its own, because the log has two connections, one for writes and one for reads. The kernel holds
+ * SQLite's lock: it ends with the process, also by kill -9, so no stale lock can remain.
  */
 function takeLock(path: string): DatabaseSync {
   const lock = new DatabaseSync(path, { timeout: 0 });
@@ -74,7 +140,7 @@ function takeLock(path: string): DatabaseSync {
   }
 }
 
-/** Made under another name first: a file that bears the log's name is a whole log, or it was damaged. */
+/** Makes the file under another name first, so that a file with the log's name is always complete. */
 function makeFile(path: string): void {
   const unfinished = `${path}.new`;
   rmSync(unfinished, { force: true });
@@ -103,15 +169,7 @@ function openDatabase(path: string): DatabaseSync {
   }
 }
 
-function checkWhole(database: DatabaseSync, path: string): void {
-  try {
-    if (!isWhole(database)) throw damaged(path);
-  } catch (cause) {
-    throw describeOpenFailure(cause, path);
-  }
-}
-
-/** Whether SQLite finds nothing wrong. Reads the whole file. */
+/** Whether SQLite finds no fault. Reads the whole file. */
 export function isWhole(database: DatabaseSync): boolean {
   const [row] = database.prepare('PRAGMA quick_check(1)').all();
   return row?.quick_check === 'ok';

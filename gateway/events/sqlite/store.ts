@@ -1,126 +1,69 @@
 import { GatewayError, isGatewayError } from '../../errors.ts';
-import type { IdempotencyRecords } from '../idempotency-records.ts';
-import type { EventLog } from '../log.ts';
+import type { IdempotencyRecords } from '../idempotency.ts';
+import type {
+  Appended,
+  AppendNotice,
+  Batch,
+  Claimed,
+  DeadLetter,
+  EventLog,
+  FactQuery,
+  Gap,
+  Latest,
+  NewMessage,
+  Scope,
+  StoredFact,
+} from '../log.ts';
 import type { OneTimeValues } from '../one-time-values.ts';
-import { noOthers } from '../others.ts';
-import { createSeal } from '../seal.ts';
-import { createWaiters, lookEveryMs } from '../waiters.ts';
-import { createAppends } from './append-queue.ts';
+import { Seal } from '../seal.ts';
+import { checkEveryMs, Waiters } from '../waiters.ts';
+import { AppendQueue } from './append-queue.ts';
 import { type LogFile, openLogFile } from './log-file.ts';
 import { keepLatest } from './newest-versions.ts';
-import { createReading } from './reader.ts';
-import { startWriterThread, type WriterThread } from './writer-client.ts';
+import { LogReader } from './reader.ts';
+import { WriterClient } from './writer-client.ts';
 
 export interface SqliteStore {
   readonly log: EventLog;
   readonly idempotencyRecords: IdempotencyRecords;
   readonly oneTimeValues: OneTimeValues;
-  /** What SQLite finds wrong with the file. */
+  /** The faults that SQLite finds in the file. */
   readonly checkIntegrity: () => Promise<readonly string[]>;
 }
 
 export interface SqliteOptions {
-  /** 32 bytes each; the first seals, all open. None: bodies in clear. */
+  /** 32 bytes each; the first seals, all open. Without keys bodies are stored in clear. */
   readonly keys: readonly Buffer[];
-  /** `shared` is for commands that work beside a running gateway. */
+  /** `shared` is for commands that run beside a gateway. */
   readonly access: 'exclusive' | 'shared';
 }
 
 /**
- * The event log in one SQLite file (WAL, synchronous=FULL). A thread of its own writes; what comes while it
- * commits shares the next transaction, and is acknowledged after its COMMIT, which fsyncs: what was
- * acknowledged survives kill -9 and power loss. Reads use a connection of this thread and wait for no write.
+ * The event log in one SQLite file (WAL, synchronous=FULL). A thread of its own writes. Messages that arrive during a
+ * commit share the next transaction. They are acknowledged after its COMMIT, which fsyncs: an acknowledged message survives
+ * kill -9 and power loss. Reads use a connection of this thread and wait for no write.
  * @throws GatewayError EVENT_LOG_LOCKED, EVENT_LOG_DAMAGED or EVENT_LOG_UNAVAILABLE
  */
 export async function openSqliteStore(path: string, { keys, access }: SqliteOptions): Promise<SqliteStore> {
   const file = openLogFile(path, access);
-  const writer = startWriterThread({ path, keys, files: file.files });
-  await checkOrLeave(file, writer);
-  const reading = createReading(file.database, createSeal(keys));
-  const latest = keepLatest(reading.latest);
-  const waiters = createWaiters();
-  const epoch = reading.meta('epoch') ?? '';
-  /** The end of what was told to everybody here; nothing behind it is read. */
-  let head = reading.head();
-  const noteOthers = (end: number) => {
-    if (end <= head) return;
-    head = end;
-    latest.forgetAll();
-    waiters.wake(null);
-  };
-  const appends = createAppends(writer, {
-    onFollows: noteOthers,
-    onAppended: (message, { position, duplicate }) => {
-      head = Math.max(head, position);
-      if (message.subject !== null) latest.forget(message.subject.id);
-      if (!duplicate && message.deadReason === null) waiters.wake(message);
-    },
-  });
-  // A command beside the gateway may have appended too. What is with the writer says by itself what it follows.
-  const look = setInterval(() => {
-    if (!appends.areUnderWay()) noteOthers(readOr(head, reading.head));
-  }, lookEveryMs).unref();
-
-  // In the background: webhooks are written in between. A failed migration runs again at the next start.
+  const writer = new WriterClient({ path, keys, files: file.files });
+  await checkOrClose(file, writer);
+  const reader = new LogReader(file.database, new Seal(keys));
+  // In the background: webhooks are written between the steps. A failed migration runs again at the next start.
   if (access === 'exclusive' && keys.length > 0) rehashAll(writer).catch(() => undefined);
-
-  const log: EventLog = {
-    epoch: () => epoch,
-    append: appends.add,
-    read: async (scope, after, limit) => {
-      if (after > head) {
-        await appends.settled();
-        noteOthers(read(reading.head));
-      }
-      if (after > head) return { kind: 'gap', reason: 'beyond-end' };
-      const end = head;
-      return read(() => reading.events(scope, after, { limit, end }));
-    },
-    position: async () => head,
-    wake: async (scope, after, signal) => {
-      if (head <= after) await waiters.wait(scope, signal);
-    },
-    latest: async (subject) => read(() => latest.of(subject)),
-    changedSince: async (userId, since) => read(() => reading.changedSince(userId, since)),
-    facts: async (query, limit) => read(() => reading.facts(query, limit)),
-    // Forgotten where it failed as well: it may have been done all the same.
-    claim: (subject, known) => writer.call('claim', subject, known).finally(() => latest.forget(subject)),
-    deadLetters: async (after, limit) => read(() => reading.deadLetters(after, limit)),
-    readMark: async (name) => read(() => reading.mark(name)),
-    writeMark: (name, value) => writer.call('writeMark', name, value),
-    readMarks: async (prefix) => read(() => reading.marks(prefix)),
-    dropMark: (name) => writer.call('dropMark', name),
-    onAppend: waiters.onAppend,
-    // What a command appends beside the gateway is told before anyone can read it.
-    catchUp: async () => {},
-    ...noOthers,
-    prune: (before) => pruneAll(writer, before),
-    isWritable: () =>
-      writer.call('probe').then(
-        () => true,
-        () => false,
-      ),
-    close: async () => {
-      clearInterval(look);
-      await appends.finish();
-      await writer.close();
-      waiters.wake(null);
-      file.close();
-    },
-  };
   return {
-    log,
+    log: new SqliteLog({ file, writer, reader }),
     idempotencyRecords: createIdempotencyRecords(writer),
     oneTimeValues: createOneTimeValues(writer),
-    checkIntegrity: async () => read(reading.integrity),
+    checkIntegrity: async () => read(() => reader.integrity()),
   };
 }
 
-/** In the writer's thread, while this one reads the rest of the gateway: a start waits for the longer of the two. */
-async function checkOrLeave(file: LogFile, writer: WriterThread): Promise<void> {
+/** The writer's thread checks the file while this thread loads the rest of the gateway, so a start takes less time. */
+async function checkOrClose(file: LogFile, writer: WriterClient): Promise<void> {
   try {
     const isWhole = await writer.call('isWhole').catch(() => false);
-    // Here again, where what is wrong can be told from what is not.
+    // A second check here, for the exact error.
     if (!isWhole) file.check();
   } catch (error) {
     void writer.close();
@@ -130,21 +73,170 @@ async function checkOrLeave(file: LogFile, writer: WriterThread): Promise<void> 
 }
 
 /** Replaces the plain hashes of an earlier version. */
-async function rehashAll(writer: WriterThread): Promise<void> {
+async function rehashAll(writer: WriterClient): Promise<void> {
   for (let after: string | null = ''; after !== null; ) after = await writer.call('rehash', after);
 }
 
-/** In steps, so that webhooks are written in between. */
-async function pruneAll(writer: WriterThread, before: Date): Promise<number> {
-  let dropped = 0;
-  for (;;) {
-    const step = await writer.call('prune', before);
-    dropped += step.dropped;
-    if (step.isDone) return dropped;
+interface SqliteLogParts {
+  readonly file: LogFile;
+  readonly writer: WriterClient;
+  readonly reader: LogReader;
+}
+
+class SqliteLog implements EventLog {
+  readonly #file: LogFile;
+  readonly #writer: WriterClient;
+  readonly #reader: LogReader;
+  readonly #latest: ReturnType<typeof keepLatest>;
+  readonly #waiters = new Waiters();
+  readonly #appends: AppendQueue;
+  readonly #epoch: string;
+  /** The end of what listeners were notified of; nothing after it is read. */
+  #head: number;
+  readonly #timer: NodeJS.Timeout;
+
+  constructor({ file, writer, reader }: SqliteLogParts) {
+    this.#file = file;
+    this.#writer = writer;
+    this.#reader = reader;
+    this.#latest = keepLatest((subject) => reader.latest(subject));
+    this.#epoch = reader.meta('epoch') ?? '';
+    this.#head = reader.head();
+    this.#appends = new AppendQueue(writer, {
+      onFollows: (end) => this.#noteOthers(end),
+      onAppended: (message, appended) => this.#noteOwn(message, appended),
+    });
+    this.#timer = setInterval(() => this.#checkEnd(), checkEveryMs).unref();
+  }
+
+  epoch(): string {
+    return this.#epoch;
+  }
+
+  append(message: NewMessage): Promise<Appended> {
+    return this.#appends.add(message);
+  }
+
+  async read(scope: Scope, after: number, limit: number): Promise<Batch | Gap> {
+    if (after > this.#head) {
+      await this.#appends.settled();
+      this.#noteOthers(read(() => this.#reader.head()));
+    }
+    if (after > this.#head) return { kind: 'gap', reason: 'beyond-end' };
+    const end = this.#head;
+    return read(() => this.#reader.events(scope, after, { limit, end }));
+  }
+
+  async position(): Promise<number> {
+    return this.#head;
+  }
+
+  async wake(scope: Scope, after: number, signal: AbortSignal): Promise<void> {
+    if (this.#head <= after) await this.#waiters.wait(scope, signal);
+  }
+
+  async latest(subject: string): Promise<Latest | null> {
+    return read(() => this.#latest.of(subject));
+  }
+
+  async changedSince(userId: string, since: Date): Promise<readonly string[]> {
+    return read(() => this.#reader.changedSince(userId, since));
+  }
+
+  async facts(query: FactQuery, limit: number): Promise<readonly StoredFact[]> {
+    return read(() => this.#reader.facts(query, limit));
+  }
+
+  claim(subject: string, known: Claimed): Promise<void> {
+    // Also after a failure: the claim may be stored nevertheless.
+    return this.#writer.call('claim', subject, known).finally(() => this.#latest.forget(subject));
+  }
+
+  async deadLetters(after: number, limit: number): Promise<readonly DeadLetter[]> {
+    return read(() => this.#reader.deadLetters(after, limit));
+  }
+
+  async readMark(name: string): Promise<string | null> {
+    return read(() => this.#reader.mark(name));
+  }
+
+  writeMark(name: string, value: string): Promise<void> {
+    return this.#writer.call('writeMark', name, value);
+  }
+
+  async readMarks(prefix: string): Promise<ReadonlyMap<string, string>> {
+    return read(() => this.#reader.marks(prefix));
+  }
+
+  dropMark(name: string): Promise<void> {
+    return this.#writer.call('dropMark', name);
+  }
+
+  onAppend(listener: (notice: AppendNotice | null) => void): () => void {
+    return this.#waiters.onAppend(listener);
+  }
+
+  /** Nothing to do: listeners are notified of a command's appends before anyone can read them. */
+  async catchUp(): Promise<void> {}
+
+  /** No other gateway uses this log. */
+  async publish(): Promise<void> {}
+
+  subscribe(): () => void {
+    return () => {};
+  }
+
+  /** Prunes in steps: webhooks are written between them. */
+  async prune(before: Date): Promise<number> {
+    let dropped = 0;
+    for (;;) {
+      const step = await this.#writer.call('prune', before);
+      dropped += step.dropped;
+      if (step.isDone) return dropped;
+    }
+  }
+
+  isWritable(): Promise<boolean> {
+    return this.#writer.call('probe').then(
+      () => true,
+      () => false,
+    );
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.#timer);
+    await this.#appends.finish();
+    await this.#writer.close();
+    this.#waiters.wake(null);
+    this.#file.close();
+  }
+
+  #noteOwn(message: NewMessage, { position, duplicate }: Appended): void {
+    this.#head = Math.max(this.#head, position);
+    if (message.subject !== null) this.#latest.forget(message.subject.id);
+    if (!duplicate && message.deadReason === null) this.#waiters.wake(message);
+  }
+
+  /** Another process, a command, has appended up to this end. */
+  #noteOthers(end: number): void {
+    if (end <= this.#head) return;
+    this.#head = end;
+    this.#latest.forgetAll();
+    this.#waiters.wake(null);
+  }
+
+  #checkEnd(): void {
+    // The writer's answer reports the end before its group.
+    if (this.#appends.isWriting) return;
+    try {
+      this.#noteOthers(this.#reader.head());
+    } catch {
+      // The next check tries again.
+    }
   }
 }
 
-function createIdempotencyRecords(writer: WriterThread): IdempotencyRecords {
+function createIdempotencyRecords(writer: WriterClient): IdempotencyRecords {
   return {
     begin: (key, fingerprint) => writer.call('beginIdempotent', key, fingerprint, new Date()),
     reclaim: (key, since) => writer.call('reclaimIdempotent', key, since, new Date()),
@@ -153,7 +245,7 @@ function createIdempotencyRecords(writer: WriterThread): IdempotencyRecords {
   };
 }
 
-function createOneTimeValues(writer: WriterThread): OneTimeValues {
+function createOneTimeValues(writer: WriterClient): OneTimeValues {
   return {
     put: (key, value, until) => writer.call('putOneTimeValue', key, value, { until, now: new Date() }),
     take: (key) => writer.call('takeOneTimeValue', key, new Date()),
@@ -166,13 +258,5 @@ function read<T>(ask: () => T): T {
   } catch (cause) {
     if (isGatewayError(cause)) throw cause;
     throw new GatewayError('EVENT_LOG_UNAVAILABLE', 'The event log could not be read.', { cause });
-  }
-}
-
-function readOr<T>(fallback: T, ask: () => T): T {
-  try {
-    return ask();
-  } catch {
-    return fallback;
   }
 }

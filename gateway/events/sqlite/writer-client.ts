@@ -1,88 +1,88 @@
 import { Worker } from 'node:worker_threads';
 import { GatewayError } from '../../errors.ts';
-import type { FileIdentity } from './same-file.ts';
-import type { Writing } from './writer.ts';
+import type { FileIdentity } from './log-file.ts';
+import type { LogWriter } from './writer.ts';
 
 export interface WriterData {
   readonly path: string;
   readonly keys: readonly Uint8Array[];
-  /** Nothing is acknowledged unless these files are where they were. */
+  /** Nothing is acknowledged unless these paths still lead to the same files. */
   readonly files: readonly FileIdentity[];
 }
 
-export interface Ask {
+export interface WriterRequest {
   readonly id: number;
-  readonly name: keyof Writing;
+  readonly name: keyof LogWriter;
   readonly args: readonly unknown[];
 }
 
-export type Answer =
+export type WriterResponse =
   | { readonly id: number; readonly isDone: true; readonly value: unknown }
   | { readonly id: number; readonly isDone: false; readonly reason: string };
 
-/** The thread that writes to the log's file, seen from the thread that serves. */
-export interface WriterThread {
-  /** @throws GatewayError EVENT_LOG_UNAVAILABLE when it was not made durable, or the thread died before saying so */
-  readonly call: <Name extends keyof Writing>(
-    name: Name,
-    ...args: Parameters<Writing[Name]>
-  ) => Promise<ReturnType<Writing[Name]>>;
-  /** Finishes what was asked, then ends the thread. */
-  readonly close: () => Promise<void>;
-}
-
-interface Waiting {
+interface PendingCall {
   readonly resolve: (value: never) => void;
   readonly reject: (error: GatewayError) => void;
 }
 
-/** Starts the thread; one that dies (out of memory) is started again with the next call. */
-export function startWriterThread(data: WriterData): WriterThread {
-  const waiting = new Map<number, Waiting>();
-  let isClosed = false;
-  let asked = 0;
-  let worker: Worker | null = null;
+/** Calls the thread that writes to the log's file. A thread that died (out of memory) is started again by the next call. */
+export class WriterClient {
+  readonly #data: WriterData;
+  readonly #pending = new Map<number, PendingCall>();
+  #isClosed = false;
+  #lastId = 0;
+  #worker: Worker | null;
 
-  const settle = (answer: Answer) => {
-    const call = waiting.get(answer.id);
-    waiting.delete(answer.id);
-    // The writer answers with what its function of this name returned: `call` pairs the two types.
-    if (answer.isDone) call?.resolve(answer.value as never);
-    else call?.reject(unavailable(new Error(answer.reason)));
-  };
-  const start = () => {
-    const started = new Worker(new URL('./writer-thread.ts', import.meta.url), { workerData: data });
-    const fail = (cause: unknown) => {
-      if (worker === started) worker = null;
-      for (const { reject } of waiting.values()) reject(unavailable(cause));
-      waiting.clear();
-    };
-    started.on('message', settle);
-    started.on('error', fail);
-    started.on('exit', () => fail(new Error('The writer thread ended.')));
-    return started;
-  };
-  const call: WriterThread['call'] = (name, ...args) => {
-    if (isClosed) return Promise.reject(unavailable(new Error('The log is closed.')));
-    worker ??= start();
-    asked += 1;
-    const ask: Ask = { id: asked, name, args };
-    const answered = new Promise<never>((resolve, reject) => waiting.set(ask.id, { resolve, reject }));
-    worker.postMessage(ask);
+  constructor(data: WriterData) {
+    this.#data = data;
+    this.#worker = this.#start();
+  }
+
+  /** @throws GatewayError EVENT_LOG_UNAVAILABLE when the write failed, or the thread died before it answered */
+  call<Name extends keyof LogWriter>(
+    name: Name,
+    ...args: Parameters<LogWriter[Name]>
+  ): Promise<ReturnType<LogWriter[Name]>> {
+    if (this.#isClosed) return Promise.reject(unavailable(new Error('The log is closed.')));
+    this.#worker ??= this.#start();
+    this.#lastId += 1;
+    const request: WriterRequest = { id: this.#lastId, name, args };
+    const answered = new Promise<never>((resolve, reject) => {
+      this.#pending.set(request.id, { resolve, reject });
+    });
+    this.#worker.postMessage(request);
     return answered;
-  };
+  }
 
-  worker = start();
-  return {
-    call,
-    close: async () => {
-      if (isClosed) return;
-      const closing = call('close');
-      isClosed = true;
-      await closing.catch(() => undefined);
-      await worker?.terminate();
-    },
-  };
+  /** Finishes the calls made so far, then ends the thread. */
+  async close(): Promise<void> {
+    if (this.#isClosed) return;
+    const closing = this.call('close');
+    this.#isClosed = true;
+    await closing.catch(() => undefined);
+    await this.#worker?.terminate();
+  }
+
+  #start(): Worker {
+    const worker = new Worker(new URL('./writer-thread.ts', import.meta.url), { workerData: this.#data });
+    const fail = (cause: unknown) => {
+      if (this.#worker === worker) this.#worker = null;
+      for (const { reject } of this.#pending.values()) reject(unavailable(cause));
+      this.#pending.clear();
+    };
+    worker.on('message', (response: WriterResponse) => this.#settle(response));
+    worker.on('error', fail);
+    worker.on('exit', () => fail(new Error('The writer thread ended.')));
+    return worker;
+  }
+
+  #settle(response: WriterResponse): void {
+    const call = this.#pending.get(response.id);
+    this.#pending.delete(response.id);
+    // The value is the result of the method that `call` named, so the types fit.
+    if (response.isDone) call?.resolve(response.value as never);
+    else call?.reject(unavailable(new Error(response.reason)));
+  }
 }
 
 function unavailable(cause: unknown): GatewayError {

@@ -1,27 +1,26 @@
 import { DatabaseSync } from 'node:sqlite';
 import { parentPort, workerData } from 'node:worker_threads';
-import { createSeal } from '../seal.ts';
-import { busyMs } from './log-file.ts';
-import { isSameFile } from './same-file.ts';
-import { createWriting, type Writing } from './writer.ts';
-import type { Answer, Ask, WriterData } from './writer-client.ts';
+import { Seal } from '../seal.ts';
+import { busyMs, isSameFile } from './log-file.ts';
+import { LogWriter } from './writer.ts';
+import type { WriterData, WriterRequest, WriterResponse } from './writer-client.ts';
 
-/** The thread that writes: an fsync holds up nobody who reads, subscribes or asks. */
-// Made by `writer-thread.ts` and by nobody else.
+/** The entry point of the thread that writes, so that an fsync does not block reads and requests. */
+// Only `writer-client.ts` starts this thread.
 const { path, keys, files } = workerData as WriterData;
 const database = new DatabaseSync(path, { timeout: busyMs });
 database.exec('PRAGMA synchronous = FULL');
-const writing: Writing = createWriting(database, createSeal(keys.map((key) => Buffer.from(key))));
+const writer = new LogWriter(database, new Seal(keys.map((key) => Buffer.from(key))));
 
-parentPort?.on('message', ({ id, name, args }: Ask) => {
-  parentPort?.postMessage(answer(id, () => Reflect.apply(writing[name], writing, args)));
+parentPort?.on('message', ({ id, name, args }: WriterRequest) => {
+  parentPort?.postMessage(respond(id, () => Reflect.apply(writer[name], writer, args)));
   if (name === 'close') parentPort?.close();
 });
 
-function answer(id: number, write: () => unknown): Answer {
+function respond(id: number, write: () => unknown): WriterResponse {
   try {
     const value = write();
-    // Looked at after the commit: what was removed before it would be gone with this process.
+    // Checked after the commit: data in a removed file is gone when this process ends.
     if (!files.every(isSameFile)) throw new Error('The file of the log, or its lock, was removed.');
     return { id, isDone: true, value };
   } catch (error) {

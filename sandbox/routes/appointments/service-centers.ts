@@ -137,8 +137,8 @@ export function serviceCenterRoutes(service: Service): Hono<SandboxEnv> {
     const { booking_key, appointment_notes } = await readBody(c, centerBookingBody);
     const { bookingReplies } = world.state;
     const idempotencyKey = c.req.header('x-idempotency-key');
-    const kept = idempotencyKey === undefined ? undefined : bookingReplies[idempotencyKey];
-    if (kept !== undefined) return c.json(kept);
+    const stored = idempotencyKey === undefined ? undefined : bookingReplies[idempotencyKey];
+    if (stored !== undefined) return c.json(stored);
     const booked = book(service, visit, { bookingKey: booking_key, notes: appointment_notes ?? null });
     const answer = presentAppointment(world, booked);
     if (idempotencyKey !== undefined) bookingReplies[idempotencyKey] = answer;

@@ -6,7 +6,7 @@ import type { SandboxEnv, Service } from '../../service.ts';
 import { findOrder, type PortalLink } from '../../world/world.ts';
 import { renderPage } from './html.ts';
 
-/** One opening of a portal page, so that a test can show what a browser told about where it came from. */
+/** One opening of a portal page, so that a test can read which headers a browser sent about its origin. */
 export interface PortalVisit {
   readonly path: string;
   readonly referer: string | null;

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { Caller } from '../../../gateway/auth/caller.ts';
 import { createDocumentTickets, createLaunchTickets } from '../../../gateway/auth/tickets.ts';
-import { createMemoryOneTimeValues } from '../../../gateway/events/memory/one-time-values.ts';
+import { MemoryOneTimeValues } from '../../../gateway/events/memory/store.ts';
 
 const team: Caller = { kind: 'TEAM' };
 const userUntil = (expiresAt: Date): Caller => ({
@@ -24,7 +24,7 @@ const kinds = [
     lifeMs: 60_000,
     grant: document,
     open: () => {
-      const tickets = createDocumentTickets(createMemoryOneTimeValues(), isRevoked);
+      const tickets = createDocumentTickets(new MemoryOneTimeValues(), isRevoked);
       return { ...tickets, issueTo: (caller: Caller) => tickets.issue({ ...document, caller }) };
     },
   },
@@ -33,7 +33,7 @@ const kinds = [
     lifeMs: 30_000,
     grant: launch,
     open: () => {
-      const tickets = createLaunchTickets(createMemoryOneTimeValues(), isRevoked);
+      const tickets = createLaunchTickets(new MemoryOneTimeValues(), isRevoked);
       return { ...tickets, issueTo: (caller: Caller) => tickets.issue({ ...launch, caller }) };
     },
   },
@@ -74,7 +74,7 @@ describe.each(kinds)('a $name ticket', ({ lifeMs, grant, open }) => {
 });
 
 test('a ticket of one kind is none of the other, and is not spent by the mistake', async () => {
-  const values = createMemoryOneTimeValues();
+  const values = new MemoryOneTimeValues();
   const [documents, launches] = [
     createDocumentTickets(values, isRevoked),
     createLaunchTickets(values, isRevoked),
@@ -86,10 +86,10 @@ test('a ticket of one kind is none of the other, and is not spent by the mistake
 
 test('what is kept opens nothing: a ticket is kept under its hash only', async () => {
   const keys: string[] = [];
-  const values = createMemoryOneTimeValues();
+  const values = new MemoryOneTimeValues();
   const tickets = createLaunchTickets(
     {
-      ...values,
+      take: (key) => values.take(key),
       put: (key, value, until) => {
         keys.push(`${key} ${JSON.stringify(value)}`);
         return values.put(key, value, until);
@@ -106,8 +106,8 @@ test('what is kept opens nothing: a ticket is kept under its hash only', async (
 test('whose token was revoked meanwhile is none any more', async () => {
   const revoked = () => true;
   const [documents, launches] = [
-    createDocumentTickets(createMemoryOneTimeValues(), revoked),
-    createLaunchTickets(createMemoryOneTimeValues(), revoked),
+    createDocumentTickets(new MemoryOneTimeValues(), revoked),
+    createLaunchTickets(new MemoryOneTimeValues(), revoked),
   ];
   const caller = userUntil(new Date(Date.now() + 60_000));
   const issued = [

@@ -1,7 +1,7 @@
 import { vi } from 'vitest';
 import type { EventLog } from '../../../gateway/events/log.ts';
 import { openSqliteStore } from '../../../gateway/events/sqlite/store.ts';
-import { lookEveryMs } from '../../../gateway/events/waiters.ts';
+import { checkEveryMs } from '../../../gateway/events/waiters.ts';
 import { makeFolder } from '../../support/folder.ts';
 
 export interface Beside extends AsyncDisposable {
@@ -22,7 +22,7 @@ export async function openBeside(): Promise<Beside> {
   return {
     log,
     command,
-    look: () => void vi.advanceTimersByTime(lookEveryMs),
+    look: () => void vi.advanceTimersByTime(checkEveryMs),
     [Symbol.asyncDispose]: async () => {
       await Promise.all([log.close(), command.close()]);
       vi.useRealTimers();

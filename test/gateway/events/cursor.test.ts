@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { createCursors, keepCursorKey } from '../../../gateway/events/cursor.ts';
+import { createCursors, loadCursorKey } from '../../../gateway/events/cursor.ts';
 import { type EventStore, openEventStore } from '../../../gateway/events/open.ts';
 import { createLog } from '../../../gateway/log.ts';
 import { makeFolder } from '../../support/folder.ts';
@@ -93,22 +93,23 @@ describe('a cursor', () => {
 describe('the key of cursors', () => {
   const open = async (path: string, keys: readonly Buffer[]) => {
     const store = await openEventStore({ kind: 'sqlite', path }, { keys, log: silent });
-    return { ...store, [Symbol.asyncDispose]: store.log.close } satisfies EventStore & AsyncDisposable;
+    return { ...store, [Symbol.asyncDispose]: () => store.log.close() } satisfies EventStore &
+      AsyncDisposable;
   };
 
   test('is kept in a file for its owner only, and made anew only when it is no key', () => {
     using folder = makeFolder();
     const path = folder.file('key');
-    const made = keepCursorKey(path);
+    const made = loadCursorKey(path);
     expect(made).toHaveLength(32);
-    expect(keepCursorKey(path).equals(made)).toBe(true);
+    expect(loadCursorKey(path).equals(made)).toBe(true);
     expect(statSync(path).mode & 0o777).toBe(0o600);
 
     writeFileSync(path, '', { mode: 0o600 });
-    const next = keepCursorKey(path);
+    const next = loadCursorKey(path);
     expect(next).toHaveLength(32);
     expect(next.equals(made)).toBe(false);
-    expect(keepCursorKey(path).equals(next)).toBe(true);
+    expect(loadCursorKey(path).equals(next)).toBe(true);
     expect(readFileSync(path, 'utf8')).toBe(next.toString('base64'));
   });
 

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { GatewayError } from '../../../gateway/errors.ts';
-import { type Attempt, createIdempotency } from '../../../gateway/events/idempotency.ts';
+import { type Attempt, Idempotency } from '../../../gateway/events/idempotency.ts';
 import { endRedis, stores } from './stores.ts';
 
 afterAll(endRedis);
@@ -54,8 +54,8 @@ describe.each(stores)('attempts kept in $name', ({ open }) => {
     const repeated = newAttempt();
 
     const answers = [
-      await createIdempotency(store.idempotencyRecords).run(first),
-      await createIdempotency(store.idempotencyRecords).run(repeated),
+      await new Idempotency(store.idempotencyRecords).run(first),
+      await new Idempotency(store.idempotencyRecords).run(repeated),
     ];
 
     expect(answers).toEqual(Array(2).fill({ kind: 'answer', answer: { id: 'kit-1' } }));
@@ -70,8 +70,8 @@ describe.each(stores)('attempts kept in $name', ({ open }) => {
     const later = newAttempt();
 
     const answers = [
-      await createIdempotency(store.idempotencyRecords).run(first),
-      await createIdempotency(store.idempotencyRecords).run(later),
+      await new Idempotency(store.idempotencyRecords).run(first),
+      await new Idempotency(store.idempotencyRecords).run(later),
     ];
 
     expect(answers).toEqual(Array(2).fill({ kind: 'answer', answer: 'nobody can read it' }));
@@ -80,9 +80,9 @@ describe.each(stores)('attempts kept in $name', ({ open }) => {
 
   test('perform different keys each', async () => {
     await using store = await open();
-    const idempotency = createIdempotency(store.idempotencyRecords);
+    const idempotency = new Idempotency(store.idempotencyRecords);
     const all = ['one', 'two'].map((key) => newAttempt({ key, perform: async () => key }));
-    expect(await Promise.all(all.map(idempotency.run))).toEqual([
+    expect(await Promise.all(all.map((attempt) => idempotency.run(attempt)))).toEqual([
       { kind: 'answer', answer: 'one' },
       { kind: 'answer', answer: 'two' },
     ]);
@@ -90,7 +90,7 @@ describe.each(stores)('attempts kept in $name', ({ open }) => {
 
   test('refuse a key that was used with another input, during the first and after it', async () => {
     await using store = await open();
-    const idempotency = createIdempotency(store.idempotencyRecords);
+    const idempotency = new Idempotency(store.idempotencyRecords);
     const other = newAttempt({ fingerprint: 'another' });
 
     const running = idempotency.run(newAttempt());
@@ -103,7 +103,7 @@ describe.each(stores)('attempts kept in $name', ({ open }) => {
 
   test('let one that comes during the first join it', async () => {
     await using store = await open();
-    const idempotency = createIdempotency(store.idempotencyRecords);
+    const idempotency = new Idempotency(store.idempotencyRecords);
     const answer = Promise.withResolvers<unknown>();
     const [first, second] = [newAttempt({ perform: () => answer.promise }), newAttempt()];
 
@@ -116,7 +116,7 @@ describe.each(stores)('attempts kept in $name', ({ open }) => {
 
   test('free the key when there was nothing to do it to', async () => {
     await using store = await open();
-    const idempotency = createIdempotency(store.idempotencyRecords);
+    const idempotency = new Idempotency(store.idempotencyRecords);
     expect(await idempotency.run(newAttempt({ perform: async () => null }))).toEqual({ kind: 'nothing' });
     expect(await idempotency.run(newAttempt({ fingerprint: 'another' }))).toMatchObject({ kind: 'answer' });
   });
@@ -129,7 +129,7 @@ describe.each(stores)('attempts kept in $name', ({ open }) => {
     ['a call that never left', new GatewayError('UPSTREAM_UNAVAILABLE', 'Gone.', { notSent: true })],
   ])('free the key after %s, without looking for what was done', async (_name, error) => {
     await using store = await open();
-    const idempotency = createIdempotency(store.idempotencyRecords);
+    const idempotency = new Idempotency(store.idempotencyRecords);
     const refused = newAttempt({ perform: () => fail(error) });
 
     await expect(idempotency.run(refused)).rejects.toBe(error);
@@ -140,7 +140,7 @@ describe.each(stores)('attempts kept in $name', ({ open }) => {
 
   test('find what a lost answer had done, at once', async () => {
     await using store = await open();
-    const idempotency = createIdempotency(store.idempotencyRecords);
+    const idempotency = new Idempotency(store.idempotencyRecords);
     const attempt = newAttempt({ perform: () => fail(lost), recover: async () => ({ id: 'kit-7' }) });
     const found = { kind: 'answer', answer: { id: 'kit-7' } };
     const repeated = newAttempt();
@@ -153,7 +153,7 @@ describe.each(stores)('attempts kept in $name', ({ open }) => {
 
   test('free the key when the service failed and shows nothing done', async () => {
     await using store = await open();
-    const idempotency = createIdempotency(store.idempotencyRecords);
+    const idempotency = new Idempotency(store.idempotencyRecords);
     const failed = new GatewayError('UPSTREAM_UNAVAILABLE', 'Failed.', { status: 500 });
 
     await expect(idempotency.run(newAttempt({ perform: () => fail(failed) }))).rejects.toEqual(
@@ -173,7 +173,7 @@ describe.each(stores)('attempts kept in $name', ({ open }) => {
     ['a fault of our own', new TypeError('bug')],
   ])('are unsettled for a minute after %s: nobody repeats what may still be done', async (_name, error) => {
     await using store = await open();
-    const idempotency = createIdempotency(store.idempotencyRecords);
+    const idempotency = new Idempotency(store.idempotencyRecords);
     const early = newAttempt();
     await expect(idempotency.run(newAttempt({ perform: () => fail(error) }))).rejects.toBe(error);
 
@@ -187,7 +187,7 @@ describe.each(stores)('attempts kept in $name', ({ open }) => {
 
   test('stay unsettled after a failure that nobody can look behind', async () => {
     await using store = await open();
-    const idempotency = createIdempotency(store.idempotencyRecords);
+    const idempotency = new Idempotency(store.idempotencyRecords);
     const failed = new GatewayError('UPSTREAM_UNAVAILABLE', 'Failed.', { status: 500 });
     const blind = { ...newAttempt({ perform: () => fail(failed) }), recover: null };
 
@@ -201,7 +201,7 @@ describe.each(stores)('attempts kept in $name', ({ open }) => {
 
   test('are never repeated after a yes that cannot be read, even where nobody can look', async () => {
     await using store = await open();
-    const idempotency = createIdempotency(store.idempotencyRecords);
+    const idempotency = new Idempotency(store.idempotencyRecords);
     const unreadable = new GatewayError('UPSTREAM_UNREADABLE', 'Yes.', { status: 200 });
     const blind = newAttempt({ perform: () => fail(unreadable), recover: () => fail(lost) });
 
@@ -214,7 +214,7 @@ describe.each(stores)('attempts kept in $name', ({ open }) => {
 
   test('say how long they stay unsettled', async () => {
     await using store = await open();
-    const idempotency = createIdempotency(store.idempotencyRecords);
+    const idempotency = new Idempotency(store.idempotencyRecords);
     await idempotency.run(newAttempt({ perform: () => fail(lost) })).catch(() => {});
     vi.setSystemTime(Date.now() + 20_000);
     await expect(idempotency.run(newAttempt())).rejects.toMatchObject({ retryAfterMs: 40_000 });
@@ -222,7 +222,7 @@ describe.each(stores)('attempts kept in $name', ({ open }) => {
 
   test('are settled by what turns up later', async () => {
     await using store = await open();
-    const idempotency = createIdempotency(store.idempotencyRecords);
+    const idempotency = new Idempotency(store.idempotencyRecords);
     await idempotency.run(newAttempt({ perform: () => fail(lost) })).catch(() => {});
     const later = newAttempt({ recover: async () => ({ id: 'kit-7' }) });
     expect(await idempotency.run(later)).toEqual({ kind: 'answer', answer: { id: 'kit-7' } });
@@ -231,7 +231,7 @@ describe.each(stores)('attempts kept in $name', ({ open }) => {
 
   test('are unsettled for a minute again when a second try is lost as well', async () => {
     await using store = await open();
-    const idempotency = createIdempotency(store.idempotencyRecords);
+    const idempotency = new Idempotency(store.idempotencyRecords);
     const lose = () => idempotency.run(newAttempt({ perform: () => fail(lost) }));
     await expect(lose()).rejects.toBe(lost);
     vi.setSystemTime(Date.now() + 61_000);
@@ -245,7 +245,7 @@ describe.each(stores)('attempts kept in $name', ({ open }) => {
 
   test('stay unsettled when the service cannot be asked what was done', async () => {
     await using store = await open();
-    const idempotency = createIdempotency(store.idempotencyRecords);
+    const idempotency = new Idempotency(store.idempotencyRecords);
     const failed = new GatewayError('UPSTREAM_UNAVAILABLE', 'Failed.', { status: 500 });
     const blind = newAttempt({ perform: () => fail(failed), recover: () => fail(lost) });
 

@@ -2,6 +2,7 @@ import { afterAll, describe, expect, test } from 'vitest';
 import type { EventLog } from '../../../gateway/events/log.ts';
 import { type Found, type ReconcileTiming, startReconciler } from '../../../gateway/events/reconcile.ts';
 import { createLog } from '../../../gateway/log.ts';
+import { replaceMembers } from '../../support/members.ts';
 import { newMessage } from '../../support/messages.ts';
 import { endRedis, stores } from './stores.ts';
 
@@ -43,7 +44,7 @@ function startOver(events: EventLog, timing: Partial<ReconcileTiming> = {}) {
     }),
     timing: { ...calm, ...timing },
   });
-  return { ...reconciler, service, asked, logged, [Symbol.dispose]: reconciler.stop };
+  return replaceMembers(reconciler, { service, asked, logged, [Symbol.dispose]: () => reconciler.stop() });
 }
 
 async function changesOf(events: EventLog) {

@@ -8,6 +8,7 @@ import type { AppendNotice, EventLog } from '../../../gateway/events/log.ts';
 import { openEventStore } from '../../../gateway/events/open.ts';
 import { openRedisStore } from '../../../gateway/events/redis/store.ts';
 import { createLog } from '../../../gateway/log.ts';
+import { replaceMembers } from '../../support/members.ts';
 import { newMessage, storedEvent } from '../../support/messages.ts';
 import { type RedisServer, startRedis } from '../../support/redis.ts';
 
@@ -29,12 +30,11 @@ async function openInstance(url: string, { keys = [], allowWeak = false }: OpenO
     destination: { write: (line) => void logged.push(JSON.parse(line).event) },
   });
   const store = await openRedisStore(url, { keys, allowWeak, log });
-  return {
-    ...store.log,
+  return replaceMembers(store.log, {
     idempotencyRecords: store.idempotencyRecords,
     logged,
-    [Symbol.asyncDispose]: store.log.close,
-  };
+    [Symbol.asyncDispose]: () => store.log.close(),
+  });
 }
 
 /** Collects the ids of a scope as they come, however the store behaves meanwhile. */

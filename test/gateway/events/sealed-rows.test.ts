@@ -2,8 +2,8 @@ import { createCipheriv, createHash, randomBytes } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { IdempotencyRecords } from '../../../gateway/events/idempotency-records.ts';
-import { createKeyedHash } from '../../../gateway/events/keyed-hash.ts';
+import type { IdempotencyRecords } from '../../../gateway/events/idempotency.ts';
+import { KeyedHash } from '../../../gateway/events/keyed-hash.ts';
 import type { EventLog, NewMessage } from '../../../gateway/events/log.ts';
 import { openRedisStore } from '../../../gateway/events/redis/store.ts';
 import { openSqliteStore } from '../../../gateway/events/sqlite/store.ts';
@@ -48,7 +48,7 @@ function placeInSqlite(): Place {
   return {
     open: async (keys) => {
       const store = await openSqliteStore(path, { keys, access: 'exclusive' });
-      return { ...store, [Symbol.asyncDispose]: store.log.close };
+      return { ...store, [Symbol.asyncDispose]: () => store.log.close() };
     },
     spoil: async ({ sql }) => {
       const database = new DatabaseSync(path);
@@ -68,7 +68,7 @@ function placeInRedis(): Place {
   return {
     open: async (keys) => {
       const store = await openRedisStore(url, { keys, allowWeak: false, log });
-      return { ...store, [Symbol.asyncDispose]: store.log.close };
+      return { ...store, [Symbol.asyncDispose]: () => store.log.close() };
     },
     spoil: async ({ lua }) => {
       await server.command(url, 'EVAL', lua, '0');
@@ -262,7 +262,7 @@ test('bodies that an earlier version sealed, bound to no row, are still opened',
 });
 
 test('the hash of a text is compared whatever it is, and one of a log without a key as it is', () => {
-  const [keyed, plain] = [createKeyedHash([key]), createKeyedHash([])];
+  const [keyed, plain] = [new KeyedHash([key]), new KeyedHash([])];
   expect(plain.hashText('print')).toBe('print');
   expect(keyed.isHashOfText('print', 'print')).toBe(true);
   expect(keyed.isHashOfText(keyed.hashText('print'), 'print')).toBe(true);

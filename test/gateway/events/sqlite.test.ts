@@ -14,17 +14,18 @@ import {
 import process from 'node:process';
 import { createInterface } from 'node:readline';
 import { describe, expect, test } from 'vitest';
-import { createSeal } from '../../../gateway/events/seal.ts';
+import { Seal } from '../../../gateway/events/seal.ts';
 import { openSqliteStore } from '../../../gateway/events/sqlite/store.ts';
 import { makeFolder } from '../../support/folder.ts';
 import { fillDisk } from '../../support/full-disk.ts';
+import { replaceMembers } from '../../support/members.ts';
 import { newMessage, storedEvent } from '../../support/messages.ts';
 
 const order = (version: number) => ({ id: 'order-1', version });
 
 async function openLog(path: string, keys: readonly Buffer[] = []) {
   const { log, idempotencyRecords } = await openSqliteStore(path, { keys, access: 'exclusive' });
-  return { ...log, idempotencyRecords, [Symbol.asyncDispose]: log.close };
+  return replaceMembers(log, { idempotencyRecords, [Symbol.asyncDispose]: () => log.close() });
 }
 
 test('A reopened log has everything it had: epoch, events, positions, ids, versions, idempotency records', async () => {
@@ -262,7 +263,7 @@ describe('at rest', () => {
   });
 
   test('a body that was changed in the file is not opened', () => {
-    const seal = createSeal([randomBytes(32)]);
+    const seal = new Seal([randomBytes(32)]);
     const kept = seal.close(Buffer.from(secret), 'row');
     kept[kept.length - 1] = (kept.at(-1) ?? 0) ^ 1;
     expect(() => seal.open(kept, 'row')).toThrow(expect.objectContaining({ code: 'EVENT_LOG_UNAVAILABLE' }));

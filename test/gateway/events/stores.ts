@@ -1,7 +1,10 @@
-import type { IdempotencyRecords } from '../../../gateway/events/idempotency-records.ts';
+import type { IdempotencyRecords } from '../../../gateway/events/idempotency.ts';
 import type { EventLog } from '../../../gateway/events/log.ts';
-import { createMemoryIdempotencyRecords, createMemoryLog } from '../../../gateway/events/memory/log.ts';
-import { createMemoryOneTimeValues } from '../../../gateway/events/memory/one-time-values.ts';
+import {
+  MemoryIdempotencyRecords,
+  MemoryLog,
+  MemoryOneTimeValues,
+} from '../../../gateway/events/memory/store.ts';
 import type { OneTimeValues } from '../../../gateway/events/one-time-values.ts';
 import { openRedisStore } from '../../../gateway/events/redis/store.ts';
 import { openSqliteStore } from '../../../gateway/events/sqlite/store.ts';
@@ -30,12 +33,12 @@ export const stores: readonly { readonly name: string; readonly open: () => Prom
   {
     name: 'memory',
     open: async () => {
-      const log = createMemoryLog();
+      const log = new MemoryLog();
       const beside = {
-        idempotencyRecords: createMemoryIdempotencyRecords(),
-        oneTimeValues: createMemoryOneTimeValues(),
+        idempotencyRecords: new MemoryIdempotencyRecords(),
+        oneTimeValues: new MemoryOneTimeValues(),
       };
-      return { log, ...beside, [Symbol.asyncDispose]: log.close };
+      return { log, ...beside, [Symbol.asyncDispose]: () => log.close() };
     },
   },
   {
@@ -58,7 +61,7 @@ export const stores: readonly { readonly name: string; readonly open: () => Prom
       redis ??= startRedis();
       const log = createLog({ level: 'silent' });
       const store = await openRedisStore((await redis).newUrl(), { keys: [], allowWeak: false, log });
-      return { ...store, [Symbol.asyncDispose]: store.log.close };
+      return { ...store, [Symbol.asyncDispose]: () => store.log.close() };
     },
   },
 ];

@@ -1,9 +1,9 @@
 import { queryObjects } from 'node:v8';
 import { expect, test } from 'vitest';
-import { createWaiters } from '../../../gateway/events/waiters.ts';
+import { Waiters } from '../../../gateway/events/waiters.ts';
 
 test('Only those are woken whom the news may concern', async () => {
-  const waiters = createWaiters();
+  const waiters = new Waiters();
   const woken: string[] = [];
   const waiting = [
     waiters.wait({}, new AbortController().signal).then(() => woken.push('all')),
@@ -21,7 +21,7 @@ test('Only those are woken whom the news may concern', async () => {
 });
 
 test('A waiter that has left leaves nothing behind', async () => {
-  const waiters = createWaiters();
+  const waiters = new Waiters();
   const before = queryObjects(Set, { format: 'count' });
   for (let index = 0; index < 500; index += 1) {
     const leaving = new AbortController();
@@ -34,7 +34,7 @@ test('A waiter that has left leaves nothing behind', async () => {
 });
 
 test('One of two who wait for the same may leave without the other', async () => {
-  const waiters = createWaiters();
+  const waiters = new Waiters();
   const leaving = new AbortController();
   const [left, stays] = [leaving.signal, new AbortController().signal].map((signal) =>
     waiters.wait({ userId: 'u1' }, signal),

@@ -6,6 +6,7 @@ import { createLog } from '../../../gateway/log.ts';
 import { openEventStream } from '../../support/event-stream.ts';
 import { makeFolder } from '../../support/folder.ts';
 import { gatewayKey, graphqlRequest, startLab, webhookSecret } from '../../support/lab.ts';
+import { replaceMembers } from '../../support/members.ts';
 import type { FloodReport, FloodWork } from '../../support/webhook-flood.ts';
 import { openEndpoint, orderEvent, secretOf, signedHeaders } from './support.ts';
 
@@ -24,7 +25,8 @@ async function openHangingLog(path: string) {
     await released;
     return await log.append(message);
   };
-  return { events: { ...log, append }, waiting: () => waiting, release, [Symbol.asyncDispose]: log.close };
+  const events = replaceMembers(log, { append });
+  return { events, waiting: () => waiting, release, [Symbol.asyncDispose]: () => log.close() };
 }
 
 /** The machine may be busy with other things. */

@@ -1,6 +1,11 @@
 import { GatewayError } from '../../../errors.ts';
 import type { Place } from '../../../events/cursor.ts';
-import { askWhenBack, createStream, type Followed as FollowedEvent, follow } from '../../../events/follow.ts';
+import {
+  createStream,
+  type Followed as FollowedEvent,
+  follow,
+  retryUntilAvailable,
+} from '../../../events/follow.ts';
 import type { Scope, StoredEvent } from '../../../events/log.ts';
 import type { GraphContext } from '../../../graph/context.ts';
 import { cursorScope } from '../../../graph/pagination/cursor-scope.ts';
@@ -202,7 +207,7 @@ async function standingOf(
   const isOwnThen = rights.owns({ userId: event.userId, orderId: id });
   // Whoever sees every user's orders is spared the look.
   if (isOwnThen && rights.userId === null) return 'own';
-  const latest = await askWhenBack(() => events.latest(id.toLowerCase()), over);
+  const latest = await retryUntilAvailable(() => events.latest(id.toLowerCase()), over);
   if (!rights.owns({ userId: latest?.userId ?? event.userId, orderId: id })) return 'gone';
   return isOwnThen ? 'own' : 'foreign';
 }

@@ -1,8 +1,24 @@
-import type { SQLOutputValue } from 'node:sqlite';
+import type { DatabaseSync, SQLOutputValue, StatementSync } from 'node:sqlite';
+
+/** Prepares each SQL text once. There are few texts: at most one per combination of the parts of a scope. */
+export class Statements {
+  readonly #database: DatabaseSync;
+  readonly #prepared = new Map<string, StatementSync>();
+
+  constructor(database: DatabaseSync) {
+    this.#database = database;
+  }
+
+  get(sql: string): StatementSync {
+    const statement = this.#prepared.get(sql) ?? this.#database.prepare(sql);
+    this.#prepared.set(sql, statement);
+    return statement;
+  }
+}
 
 /**
- * Readers of rows. The tables are STRICT, so a column holds what its table says; anything else is a damaged file.
- * No schema library here: loading one would double the time in which the writing thread starts.
+ * Readers of rows. The tables are STRICT, so another type than the table's means a damaged file. No schema library here:
+ * loading one would double the start time of the writer thread.
  */
 export type Row = Readonly<Record<string, SQLOutputValue>>;
 

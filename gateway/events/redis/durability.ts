@@ -1,0 +1,146 @@
+import { z } from 'zod';
+import { GatewayError } from '../../errors.ts';
+import { keyPrefix, redisText } from './codec.ts';
+import { isAnswer, oncePerTurn, type RedisConnection } from './connection.ts';
+
+/** The settings that a server needs, or it may lose what it acknowledged. */
+const wanted = {
+  appendonly: 'yes',
+  appendfsync: 'always',
+  'maxmemory-policy': 'noeviction',
+} as const;
+
+/** How long a check of the settings is valid, in milliseconds. */
+const checkEveryMs = 60_000;
+/** How long a replica may take to confirm, in milliseconds. */
+const waitMs = 1000;
+
+export interface DurabilityOptions {
+  /** Host and port, for messages. */
+  readonly serverName: string;
+  /** Accepts a server that may lose what it acknowledged. */
+  readonly allowWeak: boolean;
+  /** Called when the server is found weak, once until it is strong again. */
+  readonly onWeak: (reason: string) => void;
+}
+
+/** Makes sure that a write survives a crash of the server, and the loss of the server where it has a replica. */
+export class Durability {
+  readonly #connection: RedisConnection;
+  readonly #options: DurabilityOptions;
+  #replicas = 0;
+  #checked: { readonly session: number; readonly at: number; readonly isWeak: boolean };
+  readonly #checkAgain = oncePerTurn(() => this.#check());
+  readonly #confirm = oncePerTurn(() => this.#waitForReplica());
+
+  /** @param connection the one for all writes: WAIT covers only the writes of its connection */
+  constructor(connection: RedisConnection, options: DurabilityOptions) {
+    this.#connection = connection;
+    this.#options = options;
+    this.#checked = { session: connection.session, at: Date.now(), isWeak: false };
+  }
+
+  /**
+   * Checks the server's settings for the first time, and counts its replicas.
+   * @throws GatewayError EVENT_LOG_WEAK unless a weak server is allowed
+   */
+  async open(): Promise<void> {
+    const { allowWeak, onWeak, serverName } = this.#options;
+    const weakness = await findWeakness(this.#connection, serverName);
+    if (weakness !== null && !allowWeak) {
+      throw new GatewayError('EVENT_LOG_WEAK', `${weakness} Or accept the risk with ALLOW_WEAK_REDIS=1.`);
+    }
+    if (weakness !== null) onWeak(weakness);
+    this.#checked = { session: this.#connection.session, at: Date.now(), isWeak: false };
+    await this.countReplicas();
+  }
+
+  /**
+   * Does a write and resolves with its answer when it is durable, also on a replica where there is one.
+   * @throws GatewayError EVENT_LOG_UNAVAILABLE when no replica confirms in time, or the server is weak; the write may be
+   *   stored nevertheless
+   */
+  async write<T>(work: () => Promise<T>): Promise<T> {
+    await this.#requireStrong();
+    const { session } = this.#connection;
+    const result = await work();
+    if (this.#replicas > 0) await this.#confirm();
+    // Another connection may lead to another server, which does not have the write.
+    if (this.#replicas > 0 && this.#connection.session !== session) throw unconfirmed();
+    return result;
+  }
+
+  async countReplicas(): Promise<void> {
+    const text = redisText.parse(await this.#connection.send(['INFO', 'replication']));
+    this.#replicas = Number(/^connected_slaves:(\d+)/m.exec(text)?.[1] ?? 0);
+  }
+
+  /**
+   * Checks the settings again with a new connection, which may lead to another server, once a minute, because anybody may
+   * change them, and each time while the server is weak.
+   */
+  async #requireStrong(): Promise<void> {
+    if (this.#options.allowWeak) return;
+    const { session, at, isWeak } = this.#checked;
+    const isFresh = session === this.#connection.session && Date.now() - at < checkEveryMs;
+    if (!isFresh || isWeak) await this.#checkAgain();
+    if (this.#checked.isWeak) {
+      throw new GatewayError(
+        'EVENT_LOG_UNAVAILABLE',
+        'Redis may lose what it acknowledges as it is set now.',
+      );
+    }
+  }
+
+  async #check(): Promise<void> {
+    const [session, at] = [this.#connection.session, Date.now()];
+    const reason = await findWeakness(this.#connection, this.#options.serverName);
+    if (reason !== null && !this.#checked.isWeak) this.#options.onWeak(reason);
+    this.#checked = { session, at, isWeak: reason !== null };
+  }
+
+  /**
+   * A write comes before WAIT, so that WAIT covers everything before it. That includes writes of an earlier connection: a
+   * repeated message must not be acknowledged before the replica has its original.
+   */
+  async #waitForReplica(): Promise<void> {
+    const fence = this.#connection.send(['SET', `${keyPrefix}fence`, '1']);
+    const wait = this.#connection.send(['WAIT', '1', String(waitMs)]);
+    const [, confirmed] = await Promise.all([fence, wait]);
+    if (z.number().parse(confirmed) < 1) throw unconfirmed();
+  }
+}
+
+function unconfirmed(): GatewayError {
+  return new GatewayError('EVENT_LOG_UNAVAILABLE', 'No replica of the event log has confirmed the write.');
+}
+
+/** Why a server may lose what it acknowledged; null when it may not. */
+async function findWeakness(connection: RedisConnection, serverName: string): Promise<string | null> {
+  const commands = await findMissingSettings(connection);
+  if (commands?.length === 0) return null;
+  const settings = Object.entries(wanted).map(([name, value]) => `${name} ${value}`);
+  return commands === null
+    ? `Redis at ${serverName} does not show its settings (CONFIG GET). It must have ${settings.join(', ')}.`
+    : `Redis at ${serverName} may lose what it has acknowledged. Mend it: ${commands.join('; ')}.`;
+}
+
+const pairShape = z.tuple([redisText, redisText]);
+
+/** The commands that mend the settings; null when the server does not show them (a managed one may refuse CONFIG). */
+async function findMissingSettings(connection: RedisConnection): Promise<readonly string[] | null> {
+  const commands: string[] = [];
+  for (const [name, value] of Object.entries(wanted)) {
+    const answer = await connection.send(['CONFIG', 'GET', name]).catch(nullIfRefused);
+    const pair = pairShape.safeParse(answer);
+    if (!pair.success) return null;
+    if (pair.data[1] !== value) commands.push(`CONFIG SET ${name} ${value}`);
+  }
+  return commands;
+}
+
+/** Any answer of the server counts: only a server that does not answer must not pass for weak. */
+function nullIfRefused(error: unknown): null {
+  if (isAnswer(error, '')) return null;
+  throw error;
+}

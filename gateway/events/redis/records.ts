@@ -1,0 +1,82 @@
+import { z } from 'zod';
+import type { EarlierAttempt, IdempotencyRecords } from '../idempotency.ts';
+import { messageIdDays } from '../log.ts';
+import type { OneTimeValues } from '../one-time-values.ts';
+import { rowOfIdempotencyRecord, rowOfOneTimeValue, type Seal } from '../seal.ts';
+import { redisNumber, redisText } from './codec.ts';
+import { readScript, type ScriptRunner } from './script-runner.ts';
+
+const lifeSeconds = String(messageIdDays * 86_400);
+const scripts = {
+  begin: readScript('reply-begin'),
+  reclaim: readScript('reply-reclaim'),
+  settle: readScript('reply-settle'),
+  put: readScript('deposit-keep'),
+  take: readScript('deposit-take'),
+};
+const begunShape = z.union([
+  z.tuple([redisText.pipe(z.literal('first'))]),
+  z.tuple([redisText.pipe(z.literal('known')), redisText, redisNumber, z.instanceof(Buffer).nullable()]),
+]);
+const takenShape = z.tuple([z.instanceof(Buffer).nullable()]);
+
+/** Idempotency records beside the log in Redis; the server deletes them after 30 days. */
+export class RedisIdempotencyRecords implements IdempotencyRecords {
+  readonly #runner: ScriptRunner;
+  readonly #seal: Seal;
+
+  constructor(runner: ScriptRunner, seal: Seal) {
+    this.#runner = runner;
+    this.#seal = seal;
+  }
+
+  async begin(key: string, fingerprint: string): Promise<EarlierAttempt> {
+    const args = [key, this.#seal.hashText(fingerprint), String(Date.now()), lifeSeconds];
+    const begun = begunShape.parse(await this.#runner.write(scripts.begin, args));
+    if (begun[0] === 'first') return { kind: 'first' };
+    const [, stored, since, answer] = begun;
+    if (!this.#seal.isHashOfText(stored, fingerprint)) return { kind: 'conflict' };
+    if (answer === null) return { kind: 'unsettled', since: new Date(since) };
+    const opened = this.#seal.open(answer, rowOfIdempotencyRecord(key));
+    return { kind: 'finished', answer: JSON.parse(opened.toString('utf8')) };
+  }
+
+  async reclaim(key: string, since: Date): Promise<boolean> {
+    const args = [key, String(since.getTime()), String(Date.now())];
+    const [isReclaimed] = await this.#runner.write(scripts.reclaim, args);
+    return isReclaimed === 1;
+  }
+
+  async finish(key: string, answer: unknown): Promise<void> {
+    const sealed = this.#seal.close(Buffer.from(JSON.stringify(answer)), rowOfIdempotencyRecord(key));
+    await this.#runner.write(scripts.settle, [key, sealed]);
+  }
+
+  async release(key: string): Promise<void> {
+    await this.#runner.write(scripts.settle, [key, '']);
+  }
+}
+
+/** One-time values beside the log in Redis; the server deletes expired ones by its own clock. */
+export class RedisOneTimeValues implements OneTimeValues {
+  readonly #runner: ScriptRunner;
+  readonly #seal: Seal;
+
+  constructor(runner: ScriptRunner, seal: Seal) {
+    this.#runner = runner;
+    this.#seal = seal;
+  }
+
+  async put(key: string, value: unknown, until: Date): Promise<void> {
+    const lifeMs = until.getTime() - Date.now();
+    if (lifeMs <= 0) return;
+    const sealed = this.#seal.close(Buffer.from(JSON.stringify(value)), rowOfOneTimeValue(key));
+    await this.#runner.write(scripts.put, [key, sealed, String(lifeMs)]);
+  }
+
+  async take(key: string): Promise<unknown> {
+    const [sealed] = takenShape.parse(await this.#runner.write(scripts.take, [key]));
+    if (sealed === null) return null;
+    return JSON.parse(this.#seal.open(sealed, rowOfOneTimeValue(key)).toString('utf8'));
+  }
+}
