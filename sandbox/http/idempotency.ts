@@ -20,7 +20,9 @@ type Work = () => Promise<unknown>;
 export async function onceForKey(c: Context<SandboxEnv>, world: World, work: Work): Promise<unknown> {
   const key = c.req.header('x-idempotency-key');
   if (key === undefined) return work();
-  const stored = world.state.replies.find((reply) => reply.key === key && Date.now() - reply.at < replyLifeMs);
+  const stored = world.state.replies.find(
+    (reply) => reply.key === key && Date.now() - reply.at < replyLifeMs,
+  );
   if (stored?.status === 200) return stored.body;
   if (stored) throw new Refusal(stored.status, stored.body);
 

@@ -52,14 +52,13 @@ export function presentCurrent({ world }: Service, { order, type }: Visit) {
 
 /** Appointments at home (specification: appointment notes; paths: public service). */
 export function phlebotomyRoutes(service: Service): Hono<SandboxEnv> {
-  const { world, clock, save } = service;
   const routes = new Hono<SandboxEnv>();
-  const base = '/v3/order/:order_id/phlebotomy/appointment';
-  const visitOf = (c: Context): Visit => ({
-    order: requireOrder(world, readUuid(c, 'order_id')),
-    type: 'phlebotomy',
-  });
+  addAvailabilityRoutes(routes, service);
+  addAppointmentRoutes(routes, service);
+  return routes;
+}
 
+function addAvailabilityRoutes(routes: Hono<SandboxEnv>, { world, clock }: Service): void {
   routes.post('/v3/order/phlebotomy/appointment/availability', async (c) => {
     const query = readQuery(c, z.object({ start_date: startDate }));
     const address = await readBody(c, visitAddress);
@@ -74,6 +73,15 @@ export function phlebotomyRoutes(service: Service): Hono<SandboxEnv> {
   routes.get('/v3/order/phlebotomy/appointment/cancellation-reasons', (c) =>
     c.json(reasonsOf(world.state.seed, 'phlebotomy')),
   );
+}
+
+function addAppointmentRoutes(routes: Hono<SandboxEnv>, service: Service): void {
+  const { world, save } = service;
+  const base = '/v3/order/:order_id/phlebotomy/appointment';
+  const visitOf = (c: Context): Visit => ({
+    order: requireOrder(world, readUuid(c, 'order_id')),
+    type: 'phlebotomy',
+  });
 
   routes.get(base, (c) => c.json(presentCurrent(service, visitOf(c))));
 
@@ -111,6 +119,4 @@ export function phlebotomyRoutes(service: Service): Hono<SandboxEnv> {
     await save();
     return c.json(presentAppointment(world, cancelled));
   });
-
-  return routes;
 }

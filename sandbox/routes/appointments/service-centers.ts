@@ -96,14 +96,13 @@ function presentLocation({ location, distance, firstLine, city, state, zip, code
 
 /** Patient service centers: search, slots, appointments (public service). */
 export function serviceCenterRoutes(service: Service): Hono<SandboxEnv> {
-  const { world, clock, save } = service;
   const routes = new Hono<SandboxEnv>();
-  const base = '/v3/order/:order_id/psc/appointment';
-  const visitOf = (c: Context): Visit => ({
-    order: requireOrder(world, readUuid(c, 'order_id')),
-    type: 'patient_service_center',
-  });
+  addSearchRoutes(routes, service);
+  addAppointmentRoutes(routes, service);
+  return routes;
+}
 
+function addSearchRoutes(routes: Hono<SandboxEnv>, { world, clock }: Service): void {
   routes.get('/v3/order/psc/info', (c) => c.json(search(readQuery(c, searchQuery))));
 
   routes.get('/v3/order/:order_id/psc/info', (c) => {
@@ -129,6 +128,15 @@ export function serviceCenterRoutes(service: Service): Hono<SandboxEnv> {
   routes.get('/v3/order/psc/appointment/cancellation-reasons', (c) =>
     c.json(reasonsOf(world.state.seed, 'patient_service_center')),
   );
+}
+
+function addAppointmentRoutes(routes: Hono<SandboxEnv>, service: Service): void {
+  const { world, save } = service;
+  const base = '/v3/order/:order_id/psc/appointment';
+  const visitOf = (c: Context): Visit => ({
+    order: requireOrder(world, readUuid(c, 'order_id')),
+    type: 'patient_service_center',
+  });
 
   routes.get(base, (c) => c.json(presentCurrent(service, visitOf(c))));
 
@@ -161,6 +169,4 @@ export function serviceCenterRoutes(service: Service): Hono<SandboxEnv> {
     await save();
     return c.json(presentAppointment(world, cancelled));
   });
-
-  return routes;
 }
