@@ -59,7 +59,7 @@ function roomsOf(concept: string): readonly Room[] {
     errors,
     dates,
     rights,
-    /^gateway\/service\/(service|refusal)\.ts$/,
+    /^gateway\/service\/(service|failure)\.ts$/,
     /^gateway\/domain\/(parse|request-body)\.ts$/,
   ];
   const actions = [

@@ -6,7 +6,7 @@ import type { Caller } from './caller.ts';
 const windowSeconds = 60;
 /** Servers of the team speak for many users over few connections. */
 const teamFactor = 20;
-/** Connections end when somebody leaves, which nobody can foretell. */
+/** A connection may end at any time: clients try again after this. */
 const connectionRetryMs = 5000;
 
 /** Runs a script in a store that several gateways share, as node-redis does. */
@@ -22,13 +22,13 @@ export interface RateLimitOptions {
   readonly connections: number;
   /** Operations at once over one socket of a viewer; a gateway key has 20 times as many. */
   readonly operationsPerSocket: number;
-  /** Where several gateways count together; null = this one counts alone. */
+  /** The store in which several gateways count together; null = this gateway counts alone. */
   readonly runShared: RunShared | null;
 }
 
-/** Points that an operation has paid ahead. */
+/** Points that an operation has paid in advance. */
 export interface Charge {
-  /** Told what it has really cost so far: takes what is missing, gives back what was too much. */
+  /** Sets the actual cost so far: charges the difference, or gives it back. */
   readonly settle: (points: number) => void;
 }
 
@@ -103,7 +103,7 @@ function createPoints(options: RateLimitOptions): Pick<RateLimits, 'pay' | 'char
   return { pay, charge };
 }
 
-/** Counts alone while the shared store is away: then each gateway lets a caller have all of it. */
+/** While the shared store is unavailable, each gateway counts alone: a caller then has all its points at each of them. */
 function createLimiter({ pointsPerMinute, runShared }: RateLimitOptions) {
   const settings = { keyPrefix: '{labgraph}:points', points: pointsPerMinute, duration: windowSeconds };
   const alone = new RateLimiterMemory(settings);
@@ -112,7 +112,7 @@ function createLimiter({ pointsPerMinute, runShared }: RateLimitOptions) {
   return new RateLimiterRedis({ ...settings, storeClient, useRedisPackage: true, insuranceLimiter: alone });
 }
 
-/** An operation that is over has nobody to be told. */
+/** For points that are settled after the answer: an error of the store has no receiver. */
 function ignore(settled: Promise<unknown>): void {
   settled.catch(() => undefined);
 }
@@ -127,7 +127,7 @@ export function keyOf(caller: Caller): string {
   return key;
 }
 
-/** Not the user's id: what is counted may stand in a store. */
+/** A hash of the user's id, because the key may be stored in Redis. */
 function makeKey(caller: Caller): string {
   if (caller.kind === 'TEAM') return caller.keyName === undefined ? 'team' : `team:${caller.keyName}`;
   return hash('sha256', `labgraph:caller:${caller.userId}`, 'base64url');

@@ -16,7 +16,7 @@ export interface DocumentGrant {
 
 export type DocumentKind = 'RESULT' | 'REQUISITION';
 
-/** A launch into the portal that a ticket stands for. */
+/** The launch into the portal that a ticket is for. */
 export interface LaunchGrant {
   /** Who asked for the ticket: the portal link is asked for with this caller's rights, and no others. */
   readonly caller: Caller;
@@ -117,7 +117,7 @@ function createTickets<Grant extends { readonly caller: Caller }>(
       return { ticket, expiresAt };
     },
     redeem: async (ticket) => {
-      // One that another version of the gateway kept in another shape is none.
+      // A value that another version of the gateway stored in another shape is no grant.
       const grant = shape.safeParse(await values.take(keyOf(ticket))).data ?? null;
       const isOver = grant?.caller.kind === 'USER' && isRevoked(grant.caller);
       return isOver ? null : grant;

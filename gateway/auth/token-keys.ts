@@ -114,13 +114,13 @@ export function createProviderKeys(url: string, options: ProviderKeysOptions): J
   });
   return async (header, token) => {
     const isOld = readAt > 0 && Date.now() - readAt > timing.refreshMs;
-    // Behind the answer: nobody waits for a provider whose keys are known. A failure has been told by `readKeys`.
+    // In the background: no request waits for a provider whose keys are known. `readKeys` reports a failure.
     if (isOld) keys.reload().catch(() => undefined);
     return await keys(header, token);
   };
 }
 
-/** A whole and readable key set: the library would keep what it cannot use and ask no more. */
+/** Checks that the key set is complete and readable: the library would cache an unusable one and never ask again. */
 async function fetchKeySet(address: string, init: RequestInit): Promise<Response> {
   const response = await fetch(address, init);
   if (response.status !== 200) {

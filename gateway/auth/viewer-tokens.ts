@@ -7,9 +7,9 @@ import type { UserCaller } from './caller.ts';
 import { defaultScopes, scopes as knownScopes } from './rights.ts';
 import { createOwnKeys, createProviderKeys, type OwnKeys } from './token-keys.ts';
 
-/** No viewer token lives longer, whoever made it: a browser can lose it. */
+/** The longest lifetime of a viewer token, ours or the provider's: a browser can leak it. */
 export const maxTtlSeconds = 900;
-/** How far ahead the clock of whoever made a token may be. */
+/** How far ahead the clock of the token's issuer may be. */
 export const clockSkewSeconds = 60;
 const ownAudience = 'labgraph:viewer';
 /** Of our own keys, each of which also has one algorithm only (token-keys.ts). */
@@ -17,7 +17,7 @@ const ownAlgorithms = ['HS256', 'EdDSA'];
 /** None with a shared secret: a provider's public key must never pass for one. */
 const providerAlgorithms = ['EdDSA', 'ES256', 'RS256', 'PS256'];
 const uuidForm = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
-/** Longer ones are not looked at. A header may hold 16 kB, a message over a socket more. */
+/** In characters; longer tokens are refused unread. A header may have 16 kB, a message over a socket more. */
 const maxTokenLength = 8192;
 
 export interface NewViewerToken {
@@ -48,9 +48,9 @@ export interface ViewerTokensOptions {
   readonly secrets: readonly string[];
   /** Null: only our own tokens are taken. */
   readonly provider: ViewerProviderConfig | null;
-  /** Told why a token was refused, for those who connect a provider: one of few words, nothing of the token. */
+  /** Receives the reason of each refusal, for teams that connect a provider: an error code, no part of the token. */
   readonly onRefused?: (reason: string) => void;
-  /** Told when the provider's keys cannot be had, and when they can be again. */
+  /** Called when the provider's keys become unavailable, and when they are available again. */
   readonly onProvider?: (isThere: boolean, error?: unknown) => void;
 }
 
@@ -60,7 +60,7 @@ interface ClaimRules {
   readonly readScopes: (claim: unknown) => readonly string[];
 }
 
-/** Whose tokens these are, and what makes one valid. */
+/** An issuer of tokens, and the rules by which one of its tokens is valid. */
 interface Source extends ClaimRules {
   readonly issuer: string;
   readonly audience: string;
@@ -125,7 +125,7 @@ async function verify(token: string, sources: readonly Source[]): Promise<UserCa
   return readCaller(payload, source);
 }
 
-/** The same for every fault, and for what was revoked: a token tells whoever tries it nothing. */
+/** The same error for every fault and for revoked tokens: it reveals nothing about a token. */
 export function refused(cause?: unknown): GatewayError {
   return new GatewayError('UNAUTHENTICATED', 'The viewer token is not valid or has expired.', { cause });
 }
@@ -163,7 +163,7 @@ function nameReason(cause: unknown): string {
 }
 
 /**
- * Who a token with a good signature stands for.
+ * The caller that a token with a valid signature names.
  * @throws JWTClaimValidationFailed for a time or a user that no token of ours could have
  */
 function readCaller(payload: JWTPayload, rules: ClaimRules): UserCaller {
@@ -184,7 +184,7 @@ function readCaller(payload: JWTPayload, rules: ClaimRules): UserCaller {
   };
 }
 
-/** Our own tokens say what they may do, and may do nothing when they do not. */
+/** Our own tokens name their scopes; a token without the claim has none. */
 function readOwnScopes(claim: unknown): readonly string[] {
   return typeof claim === 'string' ? splitScopes(claim) : [];
 }

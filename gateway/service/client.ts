@@ -4,9 +4,8 @@ import { isGatewayError } from '../errors.ts';
 import { type ExchangeLimits, exchange } from './exchange.ts';
 import { describeEnd, readAnswer } from './failure.ts';
 import { type OpenOptions, openFile, type UpstreamFile } from './file.ts';
-import type { Form } from './form.ts';
 import { createPathChoice, type Fetched } from './other-path.ts';
-import { toBody, toHeaders, toKey, toPath } from './request.ts';
+import { type Form, toBody, toHeaders, toKey, toPath } from './request.ts';
 import { withRetries } from './retry.ts';
 
 /** One call to the service. Knows paths and JSON, but no concept of the service. */

@@ -1,7 +1,15 @@
 import { GatewayError, type GatewayErrorOptions, type UpstreamIssue } from '../errors.ts';
 import { parseHttpDate } from '../parse/dates.ts';
 import { parseJson } from '../parse/json.ts';
-import { Refusal } from './refusal.ts';
+
+/** What a refusal says, given back where the call asked for it: a class, so that no answer can be taken for one. */
+export class Refusal {
+  readonly json: Readonly<Record<string, unknown>>;
+
+  constructor(json: Readonly<Record<string, unknown>>) {
+    this.json = json;
+  }
+}
 
 /** An answer of the service as it came: status, the headers that matter, the body as text. */
 export interface Answer {
@@ -37,7 +45,7 @@ export function readAnswer(answer: Answer, refusals: readonly number[] = []): un
   try {
     return parseJson(answer.body);
   } catch {
-    // The parser's own error quotes the body, so it is not kept as cause.
+    // The parser's own error quotes the body, so it is not the cause.
     throw new GatewayError('UPSTREAM_UNREADABLE', 'The service answered with text that is not JSON.', {
       status: answer.status,
     });
@@ -95,8 +103,8 @@ export function readRetryAfter(value: string | null): number | null {
 }
 
 /**
- * What a 422 says was wrong: only `loc` and `msg` of each detail. `input` echoes what was sent, which is
- * patient data, so it is never kept; a message with a word of it is replaced by the detail's type.
+ * The issues of a 422: only `loc` and `msg` of each detail. `input` echoes the request, which is patient data, so it
+ * is never passed on; a message with a word of it is replaced by the detail's type.
  */
 function readIssues(body: string): readonly UpstreamIssue[] {
   const detail = readDetail(body);

@@ -28,7 +28,7 @@ export interface FileLimits {
   readonly headMs: number;
   /** Between any two pieces of the file. */
   readonly pauseMs: number;
-  /** Of what is read of an answer that is no file. */
+  /** The longest answer that is read where it is no file. */
   readonly maxBytes: number;
 }
 

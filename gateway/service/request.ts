@@ -1,6 +1,13 @@
+import { FormData } from 'undici';
 import type { UpstreamCall } from './client.ts';
 import { acceptEncoding } from './encoding.ts';
-import { toFormData } from './form.ts';
+
+/** The parts of a form, in order; names may repeat. */
+export type Form = readonly FormPart[];
+
+type FormPart =
+  | { readonly name: string; readonly value: string }
+  | { readonly name: string; readonly file: Blob; readonly fileName: string };
 
 /** Equal calls of one rights key have the same. */
 export function toKey(call: UpstreamCall, rights: string): string {
@@ -28,10 +35,10 @@ function toQuery(query: NonNullable<UpstreamCall['query']>): string {
   return text;
 }
 
-/** What a form's encoding leaves as it is: names, ids, numbers and days. */
+/** Texts that form encoding leaves as they are: names, ids, numbers and days. */
 const plain = /^[\w.*-]*$/;
 
-/** As a form is encoded, which is long work for what needs none. */
+/** Form encoding; a text without special characters skips the slow encoder. */
 function encode(text: string): string {
   return plain.test(text) ? text : new URLSearchParams([['', text]]).toString().slice(1);
 }
@@ -54,4 +61,14 @@ function addLower(headers: Record<string, string>, more: Readonly<Record<string,
 export function toBody({ body, form }: UpstreamCall) {
   if (form !== undefined) return { body: toFormData(form) };
   return body === undefined ? {} : { body: JSON.stringify(body) };
+}
+
+/** undici's own class: its client knows no other. The files are read as they are sent, not before. */
+export function toFormData(form: Form): FormData {
+  const made = new FormData();
+  for (const part of form) {
+    if ('file' in part) made.append(part.name, part.file, part.fileName);
+    else made.append(part.name, part.value);
+  }
+  return made;
 }

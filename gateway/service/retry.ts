@@ -19,7 +19,7 @@ export async function withRetries<T>(options: RetryOptions, attempt: () => Promi
   try {
     return await attempt();
   } catch (error) {
-    // A policy is made for what has failed, and goes on from there: nearly nothing needs one.
+    // A retry policy is made only after a failure, because nearly every call succeeds.
     return await goOn(options, { error, attempt });
   }
 }

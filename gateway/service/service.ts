@@ -1,10 +1,9 @@
 import type { Owner, Rights } from '../auth/rights.ts';
 import { GatewayError, isGatewayError } from '../errors.ts';
-import { type Account, openAccount } from './access.ts';
+import { type AuditedCall, auditCall } from './audited-call.ts';
 import type { Guarded, Keepable, ReadFile, ReadOne, ReadPage, Write } from './calls.ts';
 import type { ReadOptions } from './client.ts';
 import type { UpstreamFile } from './file.ts';
-import { isOf, mayBeDone } from './outcome.ts';
 import { tagsOfOne, tagsOfPage, touchedByWrite } from './resting.ts';
 import type { Asked } from './trace.ts';
 import { type OnUnreadable, readNoting } from './unreadable.ts';
@@ -110,25 +109,25 @@ class BoundService implements Service {
   }
 
   async readOne<T>(read: ReadOne<T>): Promise<T | null> {
-    const account = openAccount(this.rights.onAccess, 'read', read);
-    if (!this.#mayAsk(read, account)) return null;
+    const call = auditCall(this.rights.onAccess, 'read', read);
+    if (!this.#mayAsk(read, call)) return null;
     try {
       const tags = (answer: unknown) => tagsOfOne(read, this.#read(read, answer), this.rights);
       const json = await this.#ask(read, { tags });
-      if (json === undefined) return account.tellMissing();
+      if (json === undefined) return call.reportMissing();
       const thing = this.#read(read, json);
       const subject = this.#subjectOf(read.owner, thing);
       const isOwn = this.#owns(subject);
-      account.tell(isOwn ? 'ok' : 'refused', subject?.userId);
+      call.report(isOwn ? 'ok' : 'refused', subject?.userId);
       return isOwn ? thing : null;
     } catch (error) {
-      throw account.tellFailed(error);
+      throw call.reportFailure(error);
     }
   }
 
   async readPage<Row>(read: ReadPage<Row>): Promise<Page<Row>> {
-    const account = openAccount(this.rights.onAccess, 'read', read);
-    if (!this.#mayAsk(read, account)) return emptyPage;
+    const call = auditCall(this.rights.onAccess, 'read', read);
+    if (!this.#mayAsk(read, call)) return emptyPage;
     try {
       let isEarlier = false;
       const json = await this.#ask(read, {
@@ -137,50 +136,50 @@ class BoundService implements Service {
           isEarlier = beganAt < this.#options.operation.beganAt;
         },
       });
-      if (json === undefined) return account.tellMissing() ?? emptyPageOf(read);
-      if (read.about) account.tell('ok');
-      const own = this.#keepOwn(read, this.#read(read, json), account);
+      if (json === undefined) return call.reportMissing() ?? emptyPageOf(read);
+      if (read.about) call.report('ok');
+      const own = this.#ownRows(read, this.#read(read, json), call);
       return isEarlier ? { ...own, isEarlier } : own;
     } catch (error) {
-      throw account.tellFailed(error);
+      throw call.reportFailure(error);
     }
   }
 
   async readFile(read: ReadFile): Promise<UpstreamFile | null> {
     const { signal } = this.#options;
-    const account = openAccount(this.rights.onAccess, 'file', read);
-    if (!this.#mayAsk(read, account)) return null;
+    const call = auditCall(this.rights.onAccess, 'file', read);
+    if (!this.#mayAsk(read, call)) return null;
     try {
       const file = await this.#upstream.open(read, { accept: read.accept, signal });
-      if (file === undefined) return account.tellMissing();
-      account.tell('ok');
+      if (file === undefined) return call.reportMissing();
+      call.report('ok');
       return file;
     } catch (error) {
-      throw account.tellFailed(error);
+      throw call.reportFailure(error);
     }
   }
 
   async write<T>(write: Write<T>): Promise<T | null> {
-    const account = openAccount(this.rights.onAccess, 'write', write);
-    if (!this.#mayAsk(write, account)) return null;
+    const call = auditCall(this.rights.onAccess, 'write', write);
+    if (!this.#mayAsk(write, call)) return null;
     try {
       const json = await this.#upstream.write(write, { touches: (answer) => touchedByWrite(write, answer) });
-      if (json === undefined) return account.tellMissing();
+      if (json === undefined) return call.reportMissing();
       const reader = (answer: unknown) => this.#readOwn(write, answer);
       const thing = this.#read({ operation: write.operation, reader }, json);
-      account.tell('ok', write.about.userId ?? this.#subjectOf(write.owner, thing)?.userId ?? null);
+      call.report('ok', write.about.userId ?? this.#subjectOf(write.owner, thing)?.userId ?? null);
       return thing;
     } catch (error) {
-      account.tellFailed(error);
+      call.reportFailure(error);
       throw isGatewayError(error) ? error.withOutcome(mayBeDone(error)) : error;
     }
   }
 
-  #mayAsk({ scope, about }: Guarded & { readonly about?: Owner }, account: Account): boolean {
+  #mayAsk({ scope, about }: Guarded & { readonly about?: Owner }, call: AuditedCall): boolean {
     const { rights } = this;
     if (scope !== null) rights.require(scope);
     if (about === undefined || rights.owns(about)) return true;
-    account.tell('refused');
+    call.report('refused');
     return false;
   }
 
@@ -224,11 +223,11 @@ class BoundService implements Service {
   }
 
   /** Rows of others that a service listed unasked were nobody's wish: they are left out, and no access. */
-  #keepOwn<Row>(read: ReadPage<Row>, page: Page<Row>, account: Account): Page<Row> {
+  #ownRows<Row>(read: ReadPage<Row>, page: Page<Row>, call: AuditedCall): Page<Row> {
     return keepRows(read.refine?.(page) ?? page, (row) => {
       const subject = this.#subjectOf(read.owner, row);
       if (!this.#owns(subject)) return false;
-      if (subject !== null) account.tell('ok', subject.userId);
+      if (subject !== null) call.report('ok', subject.userId);
       return true;
     });
   }
@@ -250,4 +249,24 @@ function emptyPageOf(read: { readonly about?: Owner }): Page<never> {
       status: 404,
     },
   );
+}
+
+/** Whether the answer to a write is of the user and the order that were written about, as far as it says. */
+function isOf<T>({ owner, about }: Write<T>, thing: T): boolean {
+  if (owner === 'anyone') return true;
+  const subject = owner(thing);
+  return isSameId(subject.userId, about.userId) && isSameId(subject.orderId, about.orderId);
+}
+
+function isSameId(shown: string | null | undefined, asked: string | null | undefined): boolean {
+  return !shown || !asked || shown.toLowerCase() === asked.toLowerCase();
+}
+
+/**
+ * Whether a write that failed may have been done: a refusal says that nothing was done, and so does a call that never
+ * left; every other fault leaves it open.
+ */
+function mayBeDone(error: GatewayError): boolean {
+  if (error.notSent) return false;
+  return isGatewayError(error, 'UPSTREAM_TIMEOUT', 'UPSTREAM_UNAVAILABLE', 'UPSTREAM_UNREADABLE');
 }

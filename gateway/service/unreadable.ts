@@ -1,14 +1,13 @@
 import { GatewayError } from '../errors.ts';
-import { readOnce } from './read-once.ts';
 
 /**
- * What readers could not read, for `unreadable_total`. A reader is synchronous and knows neither call nor
- * place, so what it leaves out is noted here while it runs; only `readNoting` knows whose it was.
+ * The parts of answers that readers could not read, for `unreadable_total`. A reader is synchronous and knows neither the
+ * call nor the place, so it notes here which rows it leaves out; `readNoting` knows which reader runs.
  *
- * Where nothing is left out this costs nothing to speak of; what cannot be read is searched for in one walk.
+ * It costs nothing where every row is readable; unreadable rows are found by one walk through the answer.
  */
 
-/** What a reader throws when a part is missing without which there is nothing to show. Says where, never what stood there. */
+/** Thrown by a reader when a required part is missing. It has the part's place, never a value. */
 export class Unreadable extends Error {
   /** From the answer to the missing part; grows on the way out, as only the outer reader knows where the inner one stood. */
   readonly path: string[] = [];
@@ -31,7 +30,7 @@ let current: Run | null = null;
 /** Answers whose rows are counted already: a shared answer is read by each caller, and counted once. */
 const counted = new WeakSet<object>();
 
-/** Told where rows stood, as a path without indexes or values such as `$.orders.*`, and how many they were. */
+/** Receives the place of rows, as a path without indexes or values such as `$.orders.*`, and how many they were. */
 export type OnUnreadable = (path: string, rows: number) => void;
 
 /** Notes a row of `container` (as sent, not a copy) that the reader under way leaves out. */
@@ -42,10 +41,10 @@ export function noteLeftOut(container: object): void {
 }
 
 /**
- * Runs a reader, once for each answer, and tells what it left out or refused.
+ * Runs a reader, once for each answer, and reports the rows that it left out or refused.
  * @throws GatewayError the reader's own, else UPSTREAM_UNREADABLE for whatever the reader throws
  */
-export function readNoting<T>(reader: (json: unknown) => T, json: unknown, tell: OnUnreadable): T {
+export function readNoting<T>(reader: (json: unknown) => T, json: unknown, report: OnUnreadable): T {
   const outer = current;
   const run: Run = { leftOut: null };
   current = run;
@@ -55,12 +54,12 @@ export function readNoting<T>(reader: (json: unknown) => T, json: unknown, tell:
     const refusal = toRefusal(error);
     // The reader rethrows a refusal by the service: that answer was readable.
     const isUnreadable = refusal.code === 'UPSTREAM_UNREADABLE';
-    if (isUnreadable && isFirstTime(json)) tell(toPath(placeOfRefusal(error)), 1);
+    if (isUnreadable && isFirstTime(json)) report(toPath(placeOfRefusal(error)), 1);
     run.leftOut = null;
     throw refusal;
   } finally {
     current = outer;
-    if (run.leftOut !== null && isFirstTime(json)) tellLeftOut(json, run.leftOut, tell);
+    if (run.leftOut !== null && isFirstTime(json)) reportLeftOut(json, run.leftOut, report);
   }
 }
 
@@ -75,7 +74,7 @@ function isFirstTime(json: unknown): boolean {
 const maxDepth = 16;
 
 /** Finds the places by walking the answer once: readers do not know them, and drift is rare. */
-function tellLeftOut(json: unknown, noted: ReadonlyMap<object, number>, tell: OnUnreadable): void {
+function reportLeftOut(json: unknown, noted: ReadonlyMap<object, number>, report: OnUnreadable): void {
   const rows = new Map<string, number>();
   let unplaced = [...noted.values()].reduce((sum, count) => sum + count, 0);
   const walk = (value: unknown, path: readonly PropertyKey[]) => {
@@ -89,9 +88,9 @@ function tellLeftOut(json: unknown, noted: ReadonlyMap<object, number>, tell: On
     for (const [key, part] of Object.entries(value)) walk(part, [...path, Array.isArray(value) ? 0 : key]);
   };
   walk(json, []);
-  for (const [path, count] of rows) tell(path, count);
+  for (const [path, count] of rows) report(path, count);
   // In a copy that a reader made: counted all the same.
-  if (unplaced > 0) tell('$', unplaced);
+  if (unplaced > 0) report('$', unplaced);
 }
 
 function placeOfRefusal(error: unknown): readonly string[] {
@@ -104,10 +103,27 @@ function toPath(keys: readonly PropertyKey[]): string {
   return ['$', ...names].join('.');
 }
 
-/** The reader's own error can quote what it could not read, so it is not kept as cause. */
+/** The reader's own error can quote what it could not read, so it is not the cause. */
 function toRefusal(error: unknown): GatewayError {
   if (error instanceof GatewayError) return error;
   return new GatewayError('UPSTREAM_UNREADABLE', 'The service answered in a shape that cannot be read.', {
     status: 200,
   });
+}
+
+/**
+ * The values that readers made of answers, for as long as the answer is cached: otherwise each caller that shares an
+ * answer would read it again. The value of a reader is never changed.
+ */
+const readAnswers = new WeakMap<object, { readonly reader: unknown; readonly value: unknown }>();
+
+/** The reader's value of an answer, which it reads once. Each answer has only one reader. */
+function readOnce<T>(reader: (json: unknown) => T, json: unknown): T {
+  if (typeof json !== 'object' || json === null) return reader(json);
+  const earlier = readAnswers.get(json);
+  // The value was made by this reader, so it has the reader's type.
+  if (earlier?.reader === reader) return earlier.value as T;
+  const value = reader(json);
+  readAnswers.set(json, { reader, value });
+  return value;
 }

@@ -1,6 +1,6 @@
 import type { Owner } from '../../auth/rights.ts';
 import { GatewayError } from '../../errors.ts';
-import { Refusal } from '../../service/refusal.ts';
+import { Refusal } from '../../service/failure.ts';
 import { emptyPage, type Page, type Service } from '../../service/service.ts';
 import {
   day,

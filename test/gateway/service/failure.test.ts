@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { isGatewayError } from '../../../gateway/errors.ts';
-import { readAnswer, readRetryAfter } from '../../../gateway/service/failure.ts';
-import { Refusal } from '../../../gateway/service/refusal.ts';
+import { Refusal, readAnswer, readRetryAfter } from '../../../gateway/service/failure.ts';
 
 function failureOf(answer: { readonly status: number; readonly body: string; readonly retryAfter?: string }) {
   try {
