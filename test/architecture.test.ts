@@ -178,7 +178,7 @@ const rooms: readonly Room[] = [
     files: /^gateway\/execution\/document\//,
     may: [
       errors,
-      /^gateway\/(execution\/(document\/.*|turns)|auth\/caller)\.ts$/,
+      /^gateway\/(execution\/(document\/.*|turns)|auth\/(caller|rights))\.ts$/,
       /^(graphql|lru-cache|zod|@pothos\/plugin-complexity)$/,
       /^node:(fs|crypto)$/,
     ],

@@ -80,18 +80,31 @@ export class Rights {
   }
 
   get scopes(): readonly Scope[] {
-    return scopes.filter((scope) => hasScope(this.caller, scope));
+    return scopes.filter((scope) => this.has(scope));
+  }
+
+  /** Whether the caller has the permission; the audit trail gets nothing. */
+  has(permission: Permission): boolean {
+    if (permission === 'gateway-key') return this.caller.kind === 'TEAM';
+    if (permission === 'new-orders') return hasScope(this.caller, 'write:orders') && this.orderIds === null;
+    return hasScope(this.caller, permission);
   }
 
   /** @throws GatewayError FORBIDDEN where the caller lacks the permission */
   require(permission: Permission): void {
-    if (permission === 'gateway-key') requireGatewayKey(this.caller);
-    else if (permission === 'new-orders') this.#requireNewOrders();
-    else this.#requireScope(permission);
+    if (this.has(permission)) return;
+    if (permission === 'gateway-key') throw forbidden('This needs a gateway key.');
+    if (permission === 'new-orders' && this.has('write:orders')) {
+      throw forbidden('A token that is limited to some orders cannot place new ones.');
+    }
+    const scope = permission === 'new-orders' ? 'write:orders' : permission;
+    this.onAccess?.({ kind: `scope ${scope}`, userId: this.userId, outcome: 'refused' });
+    const unlimited = userScopes.includes(scope) ? ', not limited to some orders' : '';
+    throw forbidden(`This needs a token with the scope ${scope}${unlimited}.`);
   }
 
   /**
-   * Whether the caller may see what this owner has.
+   * Whether the caller may see the data of this owner.
    * @param kind reports a refusal to the audit trail under this name; without it nothing is reported
    */
   owns(owner: Owner, kind?: AccessKind): boolean {
@@ -109,23 +122,10 @@ export class Rights {
     if (isOwn) this.onAccess?.({ kind, userId: owner.userId, outcome: 'ok' });
     return isOwn;
   }
-
-  #requireScope(scope: Scope): void {
-    if (hasScope(this.caller, scope)) return;
-    this.onAccess?.({ kind: `scope ${scope}`, userId: this.userId, outcome: 'refused' });
-    const unlimited = userScopes.includes(scope) ? ', not limited to some orders' : '';
-    throw new GatewayError('FORBIDDEN', `This needs a token with the scope ${scope}${unlimited}.`);
-  }
-
-  #requireNewOrders(): void {
-    this.#requireScope('write:orders');
-    if (this.orderIds === null) return;
-    throw new GatewayError('FORBIDDEN', 'A token that is limited to some orders cannot place new ones.');
-  }
 }
 
-function requireGatewayKey(caller: Caller): void {
-  if (caller.kind !== 'TEAM') throw new GatewayError('FORBIDDEN', 'This needs a gateway key.');
+function forbidden(message: string): GatewayError {
+  return new GatewayError('FORBIDDEN', message);
 }
 
 function hasScope(caller: Caller, scope: Scope): boolean {

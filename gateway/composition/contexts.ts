@@ -154,7 +154,7 @@ export function createContexts(parts: ContextParts): Contexts {
       onResync: parts.onResync,
       upstreamTotals: traced.totals,
       work,
-      isTraced: isTraced && caller.kind === 'TEAM',
+      isTraced: isTraced && service.rights.has('gateway-key'),
     };
     return dependencies === undefined ? context : new NotedContext(context, dependencies);
   };

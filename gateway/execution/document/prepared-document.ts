@@ -8,6 +8,7 @@ import {
 } from 'graphql';
 import { LRUCache } from 'lru-cache';
 import type { Caller } from '../../auth/caller.ts';
+import { Rights } from '../../auth/rights.ts';
 import { Turns } from '../turns.ts';
 import {
   countWidth,
@@ -163,7 +164,7 @@ export class DocumentCache {
 
   /** The validation errors of a document, as this caller may read them. */
   validate(document: PreparedDocument, caller: Caller): readonly GraphQLError[] {
-    return document.validate({ maySeeSchema: this.#options.isOpen || caller.kind === 'TEAM' });
+    return document.validate({ maySeeSchema: this.#options.isOpen || new Rights(caller).has('gateway-key') });
   }
 }
 
