@@ -64,7 +64,7 @@ export function toBody({ body, form }: UpstreamCall) {
 }
 
 /** undici's own class: its client knows no other. The files are read as they are sent, not before. */
-export function toFormData(form: Form): FormData {
+function toFormData(form: Form): FormData {
   const made = new FormData();
   for (const part of form) {
     if ('file' in part) made.append(part.name, part.file, part.fileName);
