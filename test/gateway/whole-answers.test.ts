@@ -4,7 +4,15 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vit
 import { makeFolder } from '../support/folder.ts';
 import { createGatedService } from '../support/gated-service.ts';
 import { type Lab, readAnew, serviceKey, startLab } from '../support/lab.ts';
-import { countMore, findKept, memory, orderOf, queriesForOne, send } from '../support/whole-answers.ts';
+import {
+  countAnswers,
+  countMore,
+  findKept,
+  memory,
+  orderOf,
+  queriesForOne,
+  send,
+} from '../support/whole-answers.ts';
 import { accessesIn, key, pseudonymOf } from './audit/support.ts';
 
 const nested = '{ users(first: 3) { nodes { id orders(first: 2) { nodes { id } } } } }';
@@ -21,6 +29,21 @@ async function tellOfNobody({ sandbox }: Lab): Promise<void> {
   sandbox.webhooks.send('labtest.match_review.created', {}, { userId: '' });
   await sandbox.webhooks.settled();
   sandbox.clearCalls();
+}
+
+/** Has the service tell of a newer version of an order than it lists. */
+async function tellAhead(
+  { sandbox }: Lab,
+  { orderId, userId }: { readonly orderId: string; readonly userId: string },
+  version: number,
+): Promise<void> {
+  const headers = { 'x-service-api-key': serviceKey };
+  const order = await (
+    await sandbox.fetch(new Request(`http://service/v3/order/${orderId}`, { headers }))
+  ).json();
+  const newest = { ...order.events.at(-1), id: version };
+  const payload = { ...order, last_event: newest, events: [...order.events, newest] };
+  sandbox.webhooks.send('labtest.order.updated', payload, { userId, orderId });
 }
 
 async function metricOf({ gateway, url }: Lab, line: string): Promise<number> {
@@ -104,6 +127,28 @@ describe('a query that was answered a moment ago', () => {
     await around;
   });
 
+  test('is given the same bytes also while webhooks are ahead of the lists of the service', async () => {
+    await using ahead = await startLab({ env: { ...memory, RATE_LIMIT_POINTS: '0' } });
+    const orders = ahead.sandbox.orders();
+    const tellOfAll = async (version: number) => {
+      for (const order of orders) await tellAhead(ahead, order, version);
+      await ahead.sandbox.webhooks.settled();
+    };
+    const query = '{ users(first: 20) { nodes { orders(first: 100) { nodes { id lastEvent { id } } } } } }';
+    const shown = async () =>
+      new Set(
+        [...(await send(ahead, query)).text.matchAll(/"lastEvent":\{"id":"(\d+)"/g)].map(([, id]) => id),
+      );
+    for (const version of [900_000_001, 900_000_002]) {
+      await tellOfAll(version);
+      ahead.sandbox.clearCalls();
+      const count = await countMore(ahead, async () => {
+        for (let turn = 0; turn < 5; turn += 1) expect(await shown()).toEqual(new Set([String(version)]));
+      });
+      expect(count).toMatchObject({ hit: 4, miss: 1 });
+    }
+  });
+
   test('is run again after READ_CACHE_SECONDS, also when it asked the service nothing', async () => {
     await using fresh = await startLab({ env: memory });
     const ask = () => countMore(fresh, () => send(fresh, '{ __typename }'));
@@ -117,6 +162,39 @@ describe('a query that was answered a moment ago', () => {
     } finally {
       vi.useRealTimers();
     }
+  });
+});
+
+describe('with READ_CACHE_SECONDS=0', () => {
+  const query = '{ users(first: 20) { nodes { id orders { nodes { id } } } } }';
+
+  test('equal nested queries one after another ask the service as often as if each were the first', async () => {
+    await using lab = await startLab({ env: { ...memory, ...readAnew, RATE_LIMIT_POINTS: '0' } });
+    await send(lab, query);
+    const callsOfOne = lab.sandbox.calls.length;
+    expect(callsOfOne).toBe(1 + Math.min(20, lab.sandbox.users().length));
+    for (let turn = 1; turn < 30; turn += 1) await send(lab, query);
+    expect(lab.sandbox.calls).toHaveLength(30 * callsOfOne);
+  });
+
+  test('32 at once join the one in flight, and the next asks again', async () => {
+    await using service = createGatedService();
+    await using lab = await startLab({ env: { ...memory, ...readAnew }, serve: service.serve });
+    const calls: string[] = [];
+    const opened = Promise.withResolvers<void>();
+    service.through((call) => {
+      calls.push(call);
+      return opened.promise;
+    });
+    const asked = Array.from({ length: 32 }, () => send(lab, query));
+    await expect.poll(async () => (await countAnswers(lab)).joined).toBe(31);
+    opened.resolve();
+    const texts = (await Promise.all(asked)).map(({ text }) => text);
+    expect(new Set(texts).size).toBe(1);
+    const callsOfOne = calls.length;
+    expect(callsOfOne).toBe(1 + Math.min(20, lab.sandbox.users().length));
+    await send(lab, query);
+    expect(calls).toHaveLength(2 * callsOfOne);
   });
 });
 
@@ -243,8 +321,8 @@ test('nothing that a query shows goes by the clock or by chance, but what is lis
       'domain/order/update/actions-resend.ts',
       'domain/service-event/actions.ts',
       'domain/user/actions.ts',
+      // How old a message may be: the answer expires with it (events/versions.ts).
       'domain/user/actions-demographics.ts',
-      // How old a message may be: asked of one that was read from the log, which makes the answer its operation's own.
       'domain/order/read/actions-newest.ts',
       // Which days are over: asked for slots, which are good for one, and by mutations.
       'graph/arguments.ts',
