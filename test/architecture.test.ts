@@ -17,7 +17,7 @@ const base64url = /^gateway\/parse\/base64url\.ts$/;
 const json = /^gateway\/parse\/json\.ts$/;
 const dates = /^gateway\/parse\/dates\.ts$/;
 const log = /^gateway\/log\.ts$/;
-const cache = /^gateway\/cache\/(expiry|memoize|shared-cache)\.ts$/;
+const cache = /^gateway\/cache\/(delay|memoize|shared-cache)\.ts$/;
 /** What a caller may see and do. */
 const rights = /^gateway\/auth\/rights\.ts$/;
 const config = /^gateway\/config\/(?!generated-secrets)/;
@@ -133,7 +133,7 @@ const rooms: readonly Room[] = [
   },
   {
     files: /^gateway\/events\//,
-    may: [errors, base64url, dates, log, /^gateway\/events\//, /^(zod|@redis\/client)$/, node],
+    may: [errors, base64url, dates, log, /^gateway\/events\//, /^(zod|@redis\/client|lru-cache)$/, node],
   },
   {
     files: /^gateway\/audit\//,
@@ -149,7 +149,7 @@ const rooms: readonly Room[] = [
       cache,
       /^gateway\/auth\//,
       /^gateway\/events\/one-time-values\.ts$/,
-      /^(jose|zod|rate-limiter-flexible)$/,
+      /^(jose|lru-cache|zod|rate-limiter-flexible)$/,
       node,
     ],
   },
@@ -256,7 +256,7 @@ const homes: Readonly<Record<string, RegExp>> = {
   '@redis/client': /^gateway\/events\//,
   jose: /^gateway\/auth\//,
   'graphql-yoga': /^gateway\/(http|execution)\//,
-  'lru-cache': /^gateway\/(cache|execution)\//,
+  'lru-cache': /^gateway\/(cache|execution|auth|events)\//,
   ws: /^gateway\/websocket\//,
   '@fastify/busboy': /^gateway\/http\//,
   'rate-limiter-flexible': /^gateway\/auth\//,

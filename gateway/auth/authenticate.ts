@@ -3,7 +3,7 @@ import { splitGatewayKey } from '../config/auth.ts';
 import { GatewayError } from '../errors.ts';
 import type { Caller, UserCaller } from './caller.ts';
 import type { RateLimits } from './rate-limits.ts';
-import { keepVerified } from './verified-credentials.ts';
+import { cacheVerified } from './verified-credentials.ts';
 import { refused, type ViewerTokens } from './viewer-tokens.ts';
 
 export interface Credentials {
@@ -32,7 +32,7 @@ export function createAuthenticate({
   viewerTokens,
   isRevoked,
 }: AuthenticateOptions): Authenticate {
-  const verify = keepVerified(async (credential) => {
+  const verify = cacheVerified(async (credential) => {
     const keyName = findGatewayKey(credential);
     return keyName === null ? await viewerTokens.verify(credential) : { kind: 'TEAM', keyName };
   });

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { toDelay } from '../cache/expiry.ts';
+import { toDelay } from '../cache/delay.ts';
 import { parseInstant } from '../parse/dates.ts';
 import type { Caller, UserCaller } from './caller.ts';
 import { clockSkewSeconds, maxTtlSeconds } from './viewer-tokens.ts';

@@ -321,8 +321,8 @@ test('nothing that a query shows goes by the clock or by chance, but what is lis
       'domain/order/update/actions-resend.ts',
       'domain/service-event/actions.ts',
       'domain/user/actions.ts',
-      // How old a message may be: the answer expires with it (events/versions.ts).
       'domain/user/actions-demographics.ts',
+      // How old a message may be: the answer expires with it (events/versions.ts).
       'domain/order/read/actions-newest.ts',
       // Which days are over: asked for slots, which are good for one, and by mutations.
       'graph/arguments.ts',

@@ -1,33 +1,31 @@
+import { LRUCache } from 'lru-cache';
 import type { Latest } from '../log.ts';
 
 /** At about 300 bytes each: more orders than are shown between two changes of one of them, and at most 6 MB. */
 const maxSubjects = 20_000;
 
-export interface KeptLatest {
-  /** What the file says of a subject, asked once: also that it says nothing. */
+export interface LatestCache {
+  /** The newest version of a subject in the file, read once; null where there is none. */
   readonly of: (subject: string) => Latest | null;
-  readonly forget: (subject: string) => void;
-  readonly forgetAll: () => void;
+  readonly invalidate: (subject: string) => void;
+  readonly clear: () => void;
 }
 
 /**
- * Keeps the newest version of each subject that was asked for: a page of 100 orders asks for 100. Reading is one step
- * of this thread, so whatever is kept was in the file then, and a write that is heard of later is forgotten for then:
- * whoever hears of writes forgets before anybody is told.
+ * Caches the newest version of each subject that was asked for: a page of 100 orders asks for 100. Reading is one step
+ * of this thread, so what is cached was in the file then. Whoever notices a write invalidates before anybody is notified.
  */
-export function keepLatest(read: KeptLatest['of']): KeptLatest {
-  const kept = new Map<string, Latest | null>();
+export function cacheLatest(read: LatestCache['of']): LatestCache {
+  const cache = new LRUCache<string, { readonly latest: Latest | null }>({ max: maxSubjects });
   return {
     of: (subject) => {
-      const known = kept.get(subject);
-      if (known !== undefined) return known;
+      const cached = cache.get(subject);
+      if (cached !== undefined) return cached.latest;
       const latest = read(subject);
-      // All at once: whoever is asked for often is read again once, and nothing keeps count of who was asked for when.
-      if (kept.size >= maxSubjects) kept.clear();
-      kept.set(subject, latest);
+      cache.set(subject, { latest });
       return latest;
     },
-    forget: (subject) => void kept.delete(subject),
-    forgetAll: () => kept.clear(),
+    invalidate: (subject) => void cache.delete(subject),
+    clear: () => cache.clear(),
   };
 }

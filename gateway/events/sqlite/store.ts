@@ -19,7 +19,7 @@ import { Seal } from '../seal.ts';
 import { checkEveryMs, Waiters } from '../waiters.ts';
 import { AppendQueue } from './append-queue.ts';
 import { type LogFile, openLogFile } from './log-file.ts';
-import { keepLatest } from './newest-versions.ts';
+import { cacheLatest } from './newest-versions.ts';
 import { LogReader } from './reader.ts';
 import { WriterClient } from './writer-client.ts';
 
@@ -87,7 +87,7 @@ class SqliteLog implements EventLog {
   readonly #file: LogFile;
   readonly #writer: WriterClient;
   readonly #reader: LogReader;
-  readonly #latest: ReturnType<typeof keepLatest>;
+  readonly #latest: ReturnType<typeof cacheLatest>;
   readonly #waiters = new Waiters();
   readonly #appends: AppendQueue;
   readonly #epoch: string;
@@ -99,7 +99,7 @@ class SqliteLog implements EventLog {
     this.#file = file;
     this.#writer = writer;
     this.#reader = reader;
-    this.#latest = keepLatest((subject) => reader.latest(subject));
+    this.#latest = cacheLatest((subject) => reader.latest(subject));
     this.#epoch = reader.meta('epoch') ?? '';
     this.#head = reader.head();
     this.#appends = new AppendQueue(writer, {
@@ -149,7 +149,7 @@ class SqliteLog implements EventLog {
 
   claim(subject: string, known: Claimed): Promise<void> {
     // Also after a failure: the claim may be stored nevertheless.
-    return this.#writer.call('claim', subject, known).finally(() => this.#latest.forget(subject));
+    return this.#writer.call('claim', subject, known).finally(() => this.#latest.invalidate(subject));
   }
 
   async deadLetters(after: number, limit: number): Promise<readonly DeadLetter[]> {
@@ -213,7 +213,7 @@ class SqliteLog implements EventLog {
 
   #noteOwn(message: NewMessage, { position, duplicate }: Appended): void {
     this.#head = Math.max(this.#head, position);
-    if (message.subject !== null) this.#latest.forget(message.subject.id);
+    if (message.subject !== null) this.#latest.invalidate(message.subject.id);
     if (!duplicate && message.deadReason === null) this.#waiters.wake(message);
   }
 
@@ -221,7 +221,7 @@ class SqliteLog implements EventLog {
   #noteOthers(end: number): void {
     if (end <= this.#head) return;
     this.#head = end;
-    this.#latest.forgetAll();
+    this.#latest.clear();
     this.#waiters.wake(null);
   }
 

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import type { Caller } from '../../../gateway/auth/caller.ts';
-import { keepVerified } from '../../../gateway/auth/verified-credentials.ts';
+import { cacheVerified } from '../../../gateway/auth/verified-credentials.ts';
 
 const start = Date.parse('2026-03-02T00:00:00Z');
 
@@ -26,7 +26,7 @@ function open() {
     const rights = { orderIds: null, scopes: [], origins: null, tokenId: null };
     return { kind: 'USER', userId, issuedAt: new Date(start), expiresAt, ...rights };
   };
-  return { verified, ask: keepVerified(verify) };
+  return { verified, ask: cacheVerified(verify) };
 }
 
 function pass(seconds: number): void {
@@ -83,13 +83,13 @@ test('each credential stands for its own caller', async () => {
   expect(await asked()).toMatchObject(expected);
 });
 
-test('what was refused is refused again, and never kept', async () => {
+test('what was refused is refused again, and never cached', async () => {
   const { verified, ask } = open();
   for (const _time of [1, 2]) await expect(ask('forged')).rejects.toThrow('Refused.');
   expect(verified).toEqual(['forged', 'forged']);
 });
 
-test('no more than 10,000 are kept, those that were verified last', async () => {
+test('no more than 10,000 are cached, those that were used last', async () => {
   const { verified, ask } = open();
   await ask('ann 900');
   await ask('bob 900');

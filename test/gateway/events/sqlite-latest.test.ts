@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { AppendNotice } from '../../../gateway/events/log.ts';
-import { keepLatest } from '../../../gateway/events/sqlite/newest-versions.ts';
+import { cacheLatest } from '../../../gateway/events/sqlite/newest-versions.ts';
 import { newMessage } from '../../support/messages.ts';
 import { type Beside, openBeside } from './beside.ts';
 
@@ -147,9 +147,9 @@ test('The newest version of an order is never older than what anybody has been s
   );
 }, 60_000);
 
-test('Each subject is read once, and 20,000 are kept at most', () => {
+test('Each subject is read once, and 20,000 are cached at most', () => {
   const read: string[] = [];
-  const latest = keepLatest((subject) => {
+  const latest = cacheLatest((subject) => {
     read.push(subject);
     return null;
   });
