@@ -46,6 +46,8 @@ function wrap(name: string, field: Field, values: GraphQLEnumType, sentAs: Resol
   const isComputed = typeof field.extensions.sentAs === 'function';
   const silent: unknown = values.extensions.saysNothing;
   const saysNothing = (text: string) => Array.isArray(silent) && silent.includes(text.toLowerCase());
+  const isValue = (text: unknown): text is string =>
+    typeof text === 'string' && text !== '' && !saysNothing(text);
   field.resolve = (parent, args, context, info) => {
     const shown = resolve(parent, args, context, info);
     const isUnknown = shown === null || shown === undefined || (isComputed && shown === 'UNKNOWN');
@@ -53,8 +55,7 @@ function wrap(name: string, field: Field, values: GraphQLEnumType, sentAs: Resol
     const sent = sentAs(parent, args, context, info);
     const texts: readonly unknown[] = Array.isArray(sent) ? sent : [sent];
     if (Array.isArray(shown) && shown.length === texts.length) return shown;
-    for (const text of texts) {
-      if (typeof text !== 'string' || text === '' || saysNothing(text)) continue;
+    for (const text of texts.filter(isValue)) {
       if (!Array.isArray(shown) || values.getValue(toValue(text)) === undefined)
         context.onUnknown(name, text);
     }

@@ -80,10 +80,10 @@ function sampleIdOf(seed: number, ordinal: number): string {
 /** Patient and address come from the demographics; without them, the receiver of the parcel is the patient. */
 function setPatient(world: World, order: Order): void {
   const known = findUser(world, order.userId)?.demographics;
-  const [first = 'Patient', ...rest] = (order.shippingDetails?.receiver_name ?? 'Patient Unknown').split(' ');
+  const [first, last] = nameOfReceiver(order);
   order.patientDetails = {
     first_name: known?.first_name ?? first,
-    last_name: known?.last_name ?? (rest.join(' ') || 'Unknown'),
+    last_name: known?.last_name ?? last,
     dob: `${known?.dob ?? '1990-01-01'}T00:00:00+00:00`,
     gender: known?.gender ?? 'unknown',
     phone_number: known?.phone_number ?? order.shippingDetails?.phone_number ?? null,
@@ -98,6 +98,11 @@ function setPatient(world: World, order: Order): void {
   const receiver = { receiver_name: `${first_name} ${last_name}`, phone_number: phone_number ?? '' };
   const address = known?.address ?? order.shippingDetails;
   order.patientAddress = address ? { ...receiver, ...address, country: 'United States' } : null;
+}
+
+function nameOfReceiver({ shippingDetails }: Order): readonly [string, string] {
+  const [first = 'Patient', ...rest] = (shippingDetails?.receiver_name ?? 'Patient Unknown').split(' ');
+  return [first, rest.join(' ') || 'Unknown'];
 }
 
 function trackingOf(seed: number, direction: string, ordinal: number) {

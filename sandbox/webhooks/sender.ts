@@ -107,7 +107,7 @@ export class WebhookSender {
     const held = this.#held;
     if (!held) return;
     this.#held = null;
-    this.#dispatch({ ...held, ready: Promise.allSettled([held.ready, after]) });
+    void this.#dispatch({ ...held, ready: Promise.allSettled([held.ready, after]) });
   }
 
   /** Starts delivery to all addresses; the promise settles after the first attempts. */
@@ -131,7 +131,7 @@ export class WebhookSender {
     const before = this.#lastOfQueue.get(key) ?? Promise.resolve();
     const first = Promise.allSettled([before, job.ready]).then(() => this.#try(url, job));
     this.#lastOfQueue.set(key, first);
-    first.finally(() => {
+    void first.finally(() => {
       if (this.#lastOfQueue.get(key) === first) this.#lastOfQueue.delete(key);
     });
     return first;

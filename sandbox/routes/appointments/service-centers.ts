@@ -94,6 +94,13 @@ function presentLocation({ location, distance, firstLine, city, state, zip, code
   };
 }
 
+function findSlots(world: Service['world'], query: z.infer<typeof availabilityQuery>, now: number) {
+  const from = firstDayOf(query.start_date, now);
+  return bookableCenters(query).flatMap((center) =>
+    presentDays(world, center, { from, now }).map((day) => ({ ...day, location: presentLocation(center) })),
+  );
+}
+
 /** Patient service centers: search, slots, appointments (public service). */
 export function serviceCenterRoutes(service: Service): Hono<SandboxEnv> {
   const routes = new Hono<SandboxEnv>();
@@ -115,12 +122,7 @@ function addSearchRoutes(routes: Hono<SandboxEnv>, { world, clock }: Service): v
   });
 
   routes.post('/v3/order/psc/appointment/availability', (c) => {
-    const query = readQuery(c, availabilityQuery);
-    const now = clock.now();
-    const from = firstDayOf(query.start_date, now);
-    const slots = bookableCenters(query).flatMap((center) =>
-      presentDays(world, center, { from, now }).map((day) => ({ ...day, location: presentLocation(center) })),
-    );
+    const slots = findSlots(world, readQuery(c, availabilityQuery), clock.now());
     if (slots.length === 0) throw refuse(404, 'No slots found. Not all PSCs support scheduling appointments');
     return c.json({ slots, timezone: null });
   });

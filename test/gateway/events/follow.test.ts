@@ -140,11 +140,10 @@ describe.each(stores)('follow on $name', ({ open }) => {
           seen.push(...taken.ids);
           if (taken.ids.length > 0) position = taken.position;
         };
-        const append = async (isMine: boolean, times: number) => {
+        const append = async (userId: string, times: number) => {
           const ids = Array.from({ length: times }, (_, index) => `m-${all.length + index}`);
           all.push(...ids);
-          if (isMine) expected.push(...ids);
-          const userId = isMine ? 'user-1' : 'user-2';
+          if (userId === 'user-1') expected.push(...ids);
           await Promise.all(ids.map((id) => store.log.append(newMessage(id, { userId }))));
         };
         const repeat = async (ids: readonly string[]) => {
@@ -155,7 +154,7 @@ describe.each(stores)('follow on $name', ({ open }) => {
           stream = openStream(store.log, mine, position);
         };
         for (const event of steps) {
-          if (event.kind === 'append') await append(event.mine, event.times);
+          if (event.kind === 'append') await append(event.mine ? 'user-1' : 'user-2', event.times);
           else if (event.kind === 'repeat') await repeat(all.slice(event.of, event.of + 1));
           else if (event.kind === 'take') await takeUpTo(event.count);
           else await cut();

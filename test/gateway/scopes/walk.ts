@@ -50,9 +50,19 @@ function isEmpty(value: unknown): boolean {
   return value === null || (Array.isArray(value) && value.length === 0);
 }
 
-/** Whether the asker misses what a gateway key is shown. */
-function isGone({ fields }: Asked, { value, whole }: Values): boolean {
-  return whole !== null && isEmpty(value) && (value === null || fields.length > 0);
+/** A fault where a field that is hidden from the asker has a value. */
+function findShown({ coordinate }: Asked, { value }: Values): readonly string[] {
+  return isEmpty(value) ? [] : [`${coordinate} is there`];
+}
+
+/** A fault where the asker misses what a gateway key is shown. */
+function findGone(
+  { coordinate, fields }: Asked,
+  { value, whole }: Values,
+  isTaken: boolean,
+): readonly string[] {
+  const isGone = whole !== null && isEmpty(value) && (value === null || fields.length > 0);
+  return isGone && !isTaken ? [`${coordinate} is empty, unlike the team's`] : [];
 }
 
 /**
@@ -84,11 +94,9 @@ export function findFaults(
     if (found !== 'shown') return;
     const values = { value: told[name] ?? null, whole: firstOf(all[name] ?? null, here).value };
     const isHidden = asker.isLimited && needOf(coordinate).ofUser === 'hidden';
-    if (isHidden && !isEmpty(values.value)) faults.push(`${coordinate} is there`);
-    if (isHidden) return;
-    if (isGone(asked, values) && !isTakenAlong(asked, codes, here))
-      faults.push(`${coordinate} is empty, unlike the team's`);
-    visitFields(asked, values, here);
+    const isTaken = isTakenAlong(asked, codes, here);
+    faults.push(...(isHidden ? findShown(asked, values) : findGone(asked, values, isTaken)));
+    if (!isHidden) visitFields(asked, values, here);
   };
   const visitFields = ({ fields }: Asked, { value, whole: all }: Values, path: string) => {
     const first = firstOf(value, path);

@@ -49,116 +49,132 @@ const OPERATIONS: Readonly<Record<string, FakeOperation>> = {
 
 let count = 0;
 
+class ScriptedGateway implements FakeGateway {
+  readonly endpoint: string;
+  readonly requests: FakeRequest[] = [];
+  readonly #scripts = new Map<FakeOperation, (FakeAnswer | Promise<FakeAnswer>)[]>();
+  readonly #sockets = new Set<FakeSocket>();
+  readonly #tokens = new WeakMap<FakeSocket, string>();
+  readonly #end: () => void;
+  #subscriptions: readonly Subscription[] = [];
+  #order: FakeOrder | null;
+  #isRefusing = false;
+  #cursor = 0;
+  #tokenCount = 0;
+
+  constructor(order: FakeOrder | null) {
+    count += 1;
+    this.endpoint = `https://gateway-${count}.test/graphql`;
+    this.#order = order;
+    this.#end = intercept({
+      endpoint: this.endpoint,
+      answer: (init) => this.#answerPost(init),
+      accepts: (socket) => {
+        if (!this.#isRefusing) this.#sockets.add(socket);
+        return !this.#isRefusing;
+      },
+      received: (socket, message) => this.#receive(socket, message),
+    });
+  }
+
+  get order(): FakeOrder | null {
+    return this.#order;
+  }
+
+  // An arrow function: pages hand it to the elements by itself.
+  readonly tokenProvider = (): string => {
+    this.#tokenCount += 1;
+    return `token-${this.#tokenCount}`;
+  };
+
+  answer(operation: FakeOperation, ...answers: (FakeAnswer | Promise<FakeAnswer>)[]): void {
+    this.#scripts.set(operation, [...(this.#scripts.get(operation) ?? []), ...answers]);
+  }
+
+  push(next: FakeOrder | null, kind = 'CHANGED'): void {
+    this.#order = next;
+    this.#cursor += 1;
+    for (const subscription of this.#subscriptions) this.#send(subscription, kind);
+  }
+
+  dropSockets({ isRefusing = false, code = 1006 } = {}): void {
+    this.#isRefusing = isRefusing;
+    this.#subscriptions = [];
+    for (const socket of this.#sockets) socket.fall(code);
+    this.#sockets.clear();
+  }
+
+  acceptSockets(): void {
+    this.#isRefusing = false;
+  }
+
+  [Symbol.dispose](): void {
+    this.#end();
+  }
+
+  /** Records the operation and returns its scripted answer. */
+  #take(request: FakeRequest): FakeAnswer | Promise<FakeAnswer> | undefined {
+    this.requests.push(request);
+    return this.#scripts.get(request.operation)?.shift();
+  }
+
+  #answerByItself(operation: FakeOperation): FakeAnswer {
+    const { length } = this.requests;
+    if (operation === 'portal-url') return portalUrl(`https://portal.test/launch/${length}`);
+    if (operation === 'launch-ticket') return launchTicket(`ticket-${length}`);
+    return { data: { order: this.#order } };
+  }
+
+  async #answerPost(init: RequestInit): Promise<Response> {
+    const { query, variables = {} } = JSON.parse(String(init.body));
+    const operation = readOperation(query);
+    // The first question of `diagnose()` names nothing.
+    if (!operation) return Response.json({ data: { __typename: 'Query' } });
+    const token = (new Headers(init.headers).get('authorization') ?? '').replace('Bearer ', '');
+    const answer = await (this.#take({ operation, token, variables }) ?? this.#answerByItself(operation));
+    return toResponse(answer, init.signal);
+  }
+
+  #send({ id, socket }: Subscription, kind: string): void {
+    const order = this.#order;
+    const event = kind === 'CHANGED' ? (order?.events.at(-1) ?? null) : null;
+    const orderUpdates = { cursor: `cursor-${this.#cursor}`, kind, order, event };
+    socket.say({ type: 'next', id, payload: { data: { orderUpdates } } });
+  }
+
+  async #subscribe(subscription: Subscription, variables: FakeRequest['variables']): Promise<void> {
+    const { id, socket } = subscription;
+    const token = this.#tokens.get(socket) ?? '';
+    const answer = await this.#take({ operation: 'subscription', token, variables });
+    if (answer === 'unreachable') return socket.fall(1006);
+    if (typeof answer === 'object' && 'errors' in answer) {
+      return socket.say({ type: 'error', id, payload: answer.errors });
+    }
+    this.#subscriptions = [...this.#subscriptions, subscription];
+    if (answer !== undefined) return;
+    if (this.#order) return variables.after ? undefined : this.#send(subscription, 'SNAPSHOT');
+    socket.say({ type: 'error', id, payload: [{ message: 'Refused.', extensions: { code: 'NOT_FOUND' } }] });
+  }
+
+  #receive(socket: FakeSocket, { type, id, payload }: Readonly<Record<string, unknown>>): void {
+    const { authorization = '', variables = {} } = Object(payload);
+    if (type === 'connection_init') {
+      this.#tokens.set(socket, String(authorization).replace('Bearer ', ''));
+      socket.say({ type: 'connection_ack' });
+    }
+    if (type === 'ping') socket.say({ type: 'pong' });
+    if (type === 'complete') this.#subscriptions = this.#subscriptions.filter((each) => each.id !== id);
+    if (type === 'subscribe') void this.#subscribe({ id: String(id), socket }, variables);
+  }
+}
+
 /**
  * Starts a fake gateway; end it with `using` or its `[Symbol.dispose]()`. Until then `fetch` and `WebSocket` of the page
  * lead to it for its own address. Unless told otherwise it has one order, a test kit on its way, and gives every launch
  * an address of `https://portal.test`.
  */
 export function createFakeGateway(first: FakeOrder | null = defaultOrder()): FakeGateway {
-  count += 1;
-  const endpoint = `https://gateway-${count}.test/graphql`;
-  const requests: FakeRequest[] = [];
-  const scripts = new Map<FakeOperation, (FakeAnswer | Promise<FakeAnswer>)[]>();
-  const sockets = new Set<FakeSocket>();
-  const tokens = new WeakMap<FakeSocket, string>();
-  let subscriptions: readonly Subscription[] = [];
-  let order = first;
-  let isRefusing = false;
-  let cursor = 0;
-  let tokenCount = 0;
-
-  /** Records the operation and returns its scripted answer. */
-  function hear(request: FakeRequest): FakeAnswer | Promise<FakeAnswer> | undefined {
-    requests.push(request);
-    return scripts.get(request.operation)?.shift();
-  }
-
-  function answerByItself(operation: FakeOperation): FakeAnswer {
-    if (operation === 'portal-url') return portalUrl(`https://portal.test/launch/${requests.length}`);
-    if (operation === 'launch-ticket') return launchTicket(`ticket-${requests.length}`);
-    return { data: { order } };
-  }
-
-  async function answerPost(init: RequestInit): Promise<Response> {
-    const { query, variables = {} } = JSON.parse(String(init.body));
-    const operation = readOperation(query);
-    // The first question of `diagnose()` names nothing.
-    if (!operation) return Response.json({ data: { __typename: 'Query' } });
-    const token = (new Headers(init.headers).get('authorization') ?? '').replace('Bearer ', '');
-    const answer = await (hear({ operation, token, variables }) ?? answerByItself(operation));
-    return toResponse(answer, init.signal);
-  }
-
-  function send({ id, socket }: Subscription, kind: string): void {
-    const event = kind === 'CHANGED' ? (order?.events.at(-1) ?? null) : null;
-    const orderUpdates = { cursor: `cursor-${cursor}`, kind, order, event };
-    socket.say({ type: 'next', id, payload: { data: { orderUpdates } } });
-  }
-
-  async function subscribe(subscription: Subscription, variables: FakeRequest['variables']): Promise<void> {
-    const { id, socket } = subscription;
-    const token = tokens.get(socket) ?? '';
-    const answer = await hear({ operation: 'subscription', token, variables });
-    if (answer === 'unreachable') return socket.fall(1006);
-    if (typeof answer === 'object' && 'errors' in answer) {
-      return socket.say({ type: 'error', id, payload: answer.errors });
-    }
-    subscriptions = [...subscriptions, subscription];
-    if (answer !== undefined) return;
-    if (order) return variables.after ? undefined : send(subscription, 'SNAPSHOT');
-    socket.say({ type: 'error', id, payload: [{ message: 'Refused.', extensions: { code: 'NOT_FOUND' } }] });
-  }
-
-  function receive(socket: FakeSocket, { type, id, payload }: Readonly<Record<string, unknown>>): void {
-    const { authorization = '', variables = {} } = Object(payload);
-    if (type === 'connection_init') {
-      tokens.set(socket, String(authorization).replace('Bearer ', ''));
-      socket.say({ type: 'connection_ack' });
-    }
-    if (type === 'ping') socket.say({ type: 'pong' });
-    if (type === 'complete') subscriptions = subscriptions.filter((each) => each.id !== id);
-    if (type === 'subscribe') void subscribe({ id: String(id), socket }, variables);
-  }
-
-  const end = intercept({
-    endpoint,
-    answer: answerPost,
-    accepts: (socket) => {
-      if (!isRefusing) sockets.add(socket);
-      return !isRefusing;
-    },
-    received: receive,
-  });
-
-  return {
-    endpoint,
-    requests,
-    get order() {
-      return order;
-    },
-    tokenProvider: () => {
-      tokenCount += 1;
-      return `token-${tokenCount}`;
-    },
-    answer: (operation, ...answers) => {
-      scripts.set(operation, [...(scripts.get(operation) ?? []), ...answers]);
-    },
-    push: (next, kind = 'CHANGED') => {
-      order = next;
-      cursor += 1;
-      for (const subscription of subscriptions) send(subscription, kind);
-    },
-    dropSockets: ({ isRefusing: refuses = false, code = 1006 } = {}) => {
-      isRefusing = refuses;
-      subscriptions = [];
-      for (const socket of sockets) socket.fall(code);
-      sockets.clear();
-    },
-    acceptSockets: () => {
-      isRefusing = false;
-    },
-    [Symbol.dispose]: end,
-  };
+  return new ScriptedGateway(first);
 }
 
 function defaultOrder(): FakeOrder {
