@@ -65,7 +65,7 @@ describe('equal loads', () => {
     const asked = [ask('a'), ask('a')];
     answer(0);
     expect(await Promise.all(asked)).toEqual([0, 0]);
-    ask('a');
+    void ask('a');
     expect(loads).toHaveLength(2);
   });
 
@@ -96,7 +96,7 @@ describe('equal loads', () => {
   test('are not stored without tags', async () => {
     const { ask, store, loads } = openCache();
     await store('a', { tags: null });
-    ask('a');
+    void ask('a');
     expect(loads).toHaveLength(2);
   });
 });
@@ -105,10 +105,10 @@ describe('whoever needs what began after a moment', () => {
   test('is given no entry and joins no load from before it', async () => {
     const { cache, ask, store, loads } = openCache();
     await store('a');
-    ask('b');
+    void ask('b');
     const since = cache.now();
-    ask('a', { since });
-    ask('b', { since });
+    void ask('a', { since });
+    void ask('b', { since });
     expect(loads).toHaveLength(4);
   });
 
@@ -137,7 +137,7 @@ describe('whoever needs what began after a moment', () => {
     const { cache, ask, store, loads } = openCache();
     await store('a');
     await store('a', { since: cache.now(), tags: null });
-    ask('a');
+    void ask('a');
     expect(loads).toHaveLength(3);
   });
 });
@@ -151,7 +151,7 @@ describe('an invalidation', () => {
     const { cache, ask, store, loads } = openCache();
     await store('a');
     cache.invalidate(invalidation);
-    ask('a');
+    void ask('a');
     expect(loads).toHaveLength(loaded);
   });
 
@@ -182,7 +182,7 @@ describe('an invalidation', () => {
     cache.invalidate(invalidation);
     answer(0);
     expect(await before).toBe(0);
-    ask('a');
+    void ask('a');
     expect(loads).toHaveLength(loaded);
   });
 });
@@ -194,7 +194,7 @@ describe('an entry', () => {
     vi.advanceTimersByTime(9999);
     expect(await ask('a')).toBe(0);
     vi.advanceTimersByTime(1);
-    ask('a');
+    void ask('a');
     expect(loads).toHaveLength(2);
   });
 
@@ -204,7 +204,7 @@ describe('an entry', () => {
     vi.advanceTimersByTime(499);
     expect(await ask('a')).toBe(0);
     vi.advanceTimersByTime(1);
-    ask('a');
+    void ask('a');
     expect(loads).toHaveLength(2);
   });
 
@@ -214,8 +214,8 @@ describe('an entry', () => {
     vi.advanceTimersByTime(249);
     await store('b');
     vi.advanceTimersByTime(9751);
-    ask('a');
-    ask('b');
+    void ask('a');
+    void ask('b');
     expect(loads).toHaveLength(4);
   });
 
