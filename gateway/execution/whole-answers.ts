@@ -13,6 +13,8 @@ export interface WholeAnswersOptions {
   /** Whether all news that anybody has received have reached the cache by now. */
   readonly catchUp: () => Promise<boolean>;
   readonly metrics: Metrics;
+  /** Resolves when a request without a cached answer may be answered; null when that is now. */
+  readonly waitForTurn: (body: Buffer) => Promise<void> | null;
   /** Charges points for an answer that was not made for its caller. */
   readonly charge: (caller: Caller, points: number) => void;
   /** Requests with equal keys share an answer; one key for each credential where left out. */
@@ -32,7 +34,7 @@ interface WholeAnswer {
  * operation reported, to metrics and the audit trail, is reported again.
  */
 export function giveWholeAnswers(options: WholeAnswersOptions, answerPlainly: AnswerPlainly): AnswerPlainly {
-  const { cache, catchUp, metrics, charge, answerKey = keyOf } = options;
+  const { cache, catchUp, waitForTurn, metrics, charge, answerKey = keyOf } = options;
   const count = (outcome: 'hit' | 'joined' | 'miss' | 'full') => metrics.wholeAnswers.inc({ outcome });
   const onDropped = (why: 'changed' | 'full') => {
     if (why === 'full') count('full');
@@ -62,7 +64,10 @@ export function giveWholeAnswers(options: WholeAnswersOptions, answerPlainly: An
     if (asking.head.trace !== null) return await answerPlainly(asking);
     const key = answerKey(asking);
     // Where there is nothing to give, nothing is waited for.
-    const isCaughtUp = !cache.has(key) || (await catchUp());
+    const isCached = cache.has(key);
+    const isCaughtUp = !isCached || (await catchUp());
+    const turn = isCached ? null : waitForTurn(asking.body);
+    if (turn !== null) await turn;
     let isShared = false;
     const { value } = await cache.get<WholeAnswer>(key, {
       load: (control) => {

@@ -42,7 +42,6 @@ export function createPlainAnswer(options: PlainAnswerOptions): AnswerPlainly {
   return async (asking) => {
     const params = readParams(asking.body);
     if (params === null) return null;
-    await options.documents.waitForTurn(params.query);
     const result = await run(options, asking, params);
     if (result === null) return null;
     if (result.errors !== undefined) asking.dependencies?.forbidStoring();

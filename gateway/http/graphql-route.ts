@@ -5,7 +5,8 @@ import type { RateLimits } from '../auth/rate-limits.ts';
 import type { ActiveTokens } from '../auth/revocations.ts';
 import type { Operations } from './operations.ts';
 import { type IsOwnHost, refuseHost } from './own-hosts.ts';
-import { answerRefusal, streamShared } from './responses.ts';
+import { streamShared } from './pages/widget-files.ts';
+import { answerRefusal } from './responses.ts';
 import { createUploadGate, isUpload } from './uploads.ts';
 import { type GraphQLServer, traceHeader } from './yoga.ts';
 

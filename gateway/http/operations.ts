@@ -18,7 +18,7 @@ import { createGraphQLRoute } from './graphql-route.ts';
 import type { IsOwnHost } from './own-hosts.ts';
 import { type CreateContext, createGraphQLServer, type GraphiQL } from './yoga.ts';
 
-export interface OperationsOptions extends Omit<WholeAnswersOptions, 'charge'> {
+export interface OperationsOptions extends Omit<WholeAnswersOptions, 'charge' | 'waitForTurn'> {
   readonly createContext: CreateContext;
   readonly authenticate: Authenticate;
   readonly endOf: ActiveTokens['endOf'];
@@ -68,7 +68,11 @@ export function createOperations(options: OperationsOptions): Operations {
     hasGraphiQL: graphiql !== null,
   });
   const answerPlainly = giveWholeAnswers(
-    { ...options, charge: rateLimits.charge },
+    {
+      ...options,
+      charge: rateLimits.charge,
+      waitForTurn: (body) => documents.waitForTurn(body),
+    },
     createPlainAnswer({ ...parts, schema }),
   );
   const takeFastLane = (otherwise: RequestListener) =>

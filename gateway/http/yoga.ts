@@ -133,7 +133,7 @@ function useResponseErrors(): Plugin {
 /** Documents come from our cache, and so do their validation errors. */
 function useDocuments(documents: DocumentCache): Plugin<GraphContext> {
   return {
-    onParams: ({ params }) => documents.waitForTurn(params.query ?? ''),
+    onParams: ({ params }) => documents.waitForTurn(params.query ?? '') ?? undefined,
     onParse: ({ context, setParseFn }) =>
       setParseFn((source) =>
         documents.prepare(typeof source === 'string' ? source : source.body, context.caller),

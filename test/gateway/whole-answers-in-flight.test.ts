@@ -21,7 +21,7 @@ function openRuns(options: Partial<WholeAnswersOptions> = {}) {
   const give = giveWholeAnswers(
     {
       ...{ cache, catchUp: async () => true },
-      ...{ metrics: createMetrics(), charge: () => {}, ...options },
+      ...{ metrics: createMetrics(), charge: () => {}, waitForTurn: () => null, ...options },
     },
     async ({ dependencies, left }) => {
       const { promise, resolve, reject } = Promise.withResolvers<PlainAnswer>();

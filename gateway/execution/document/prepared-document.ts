@@ -102,7 +102,7 @@ export function requirePrepared(document: DocumentNode): PreparedDocument {
 const limits = { entries: 300, bytesOfText: 2_000_000, bytesOfOneText: 20_000 } as const;
 
 /** A longer text that is not in the cache waits for its turn. Most documents are shorter. */
-const shortCharacters = 1000;
+const shortCharacters = 3000;
 
 export interface DocumentCacheOptions {
   readonly schema: GraphQLSchema;
@@ -139,12 +139,13 @@ export class DocumentCache {
   }
 
   /**
-   * Resolves when a text may be prepared. Long texts take turns, one in each round of the event loop: parsing and
-   * validating one takes milliseconds, and short requests are answered in between.
+   * Resolves when a document may be prepared: its text, or a request that contains it. Long ones take turns, one in each
+   * round of the event loop: parsing and validating one takes milliseconds, and short requests are answered in between.
+   * Null when there is nothing to wait for.
    */
-  async waitForTurn(text: string): Promise<void> {
-    if (text.length <= shortCharacters || this.#entries.has(text)) return;
-    await new Promise<void>((resolve) => this.#turns.run(resolve));
+  waitForTurn(text: string | Buffer): Promise<void> | null {
+    if (text.length <= shortCharacters || (typeof text === 'string' && this.#entries.has(text))) return null;
+    return new Promise((resolve) => this.#turns.run(resolve));
   }
 
   /**
