@@ -31,13 +31,20 @@ const calm = { testTimeout: 30_000, hookTimeout: 60_000, expect: { poll: { timeo
 /** Proves the proofs, or takes long by nature: planted faults, many kills, soak and bench. Run by `npm run test:long`. */
 const long = ['test/**/*.long.test.ts', 'test/chaos/**/*.test.ts', 'test/bench/**/*.test.ts'];
 
+/** Count objects of the heap, or processor time: other files must not have filled the heap. */
+const measuring = [
+  'test/gateway/connection-limits.test.ts',
+  'test/gateway/events/waiters.test.ts',
+  'test/gateway/hostile-texts.test.ts',
+];
+
 /** Workers go from file to file and keep what they imported: a fresh one would compile half of each second anew. */
 const inNode = (name: string, include: string, more: { readonly globalSetup?: string } = {}) => ({
   test: {
     ...more,
     name,
     include: [include],
-    exclude: long,
+    exclude: [...long, ...measuring],
     isolate: false,
     env: { TMPDIR: findTemporaryFolder() },
     ...calm,
@@ -53,6 +60,7 @@ export default defineConfig({
       inNode('architecture', 'test/*.test.ts'),
       inNode('sandbox', 'test/sandbox/**/*.test.ts'),
       inNode('gateway', 'test/gateway/**/*.test.ts'),
+      { test: { name: 'measuring', include: measuring, ...calm } },
       inNode('contract', 'test/contract/**/*.test.ts'),
       inNode('widget-logic', 'test/widget/**/*.node.test.ts'),
       inNode('e2e', 'test/e2e/**/*.test.ts', { globalSetup: 'test/e2e/support/one-chromium.ts' }),

@@ -1,4 +1,5 @@
 import { FormData } from 'undici';
+import { GatewayError } from '../errors.ts';
 import type { UpstreamCall } from './client.ts';
 import { acceptEncoding } from './encoding.ts';
 
@@ -22,9 +23,16 @@ export function toPath(prefix: string, call: UpstreamCall): string {
   return query === '' ? base + call.path : `${base}${call.path}?${query}`;
 }
 
+/** Characters of a query before they are encoded. Servers refuse longer ones, and each call encodes them anew. */
+const maxQueryCharacters = 16_000;
+
+/** @throws GatewayError BAD_USER_INPUT when it is too long */
 function toQuery(query: NonNullable<UpstreamCall['query']>): string {
   let text = '';
+  let characters = 0;
   const add = (name: string, value: string | number | boolean) => {
+    characters += name.length + String(value).length;
+    if (characters > maxQueryCharacters) throw new GatewayError('BAD_USER_INPUT', 'The filter is too long.');
     text += `${text === '' ? '' : '&'}${encode(name)}=${encode(String(value))}`;
   };
   for (const [name, value] of Object.entries(query)) {

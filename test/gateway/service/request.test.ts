@@ -19,6 +19,14 @@ test('a query is encoded as a form is, whatever stands in it', () => {
   );
 });
 
+test('a query that servers would refuse for its length is refused before it is encoded', () => {
+  const query = { ids: Array(400).fill('x'.repeat(37)) };
+  expect(toPath('/', { ...call, query }).length).toBeGreaterThan(16_000);
+  expect(() => toPath('/', { ...call, query: { text: 'x'.repeat(16_000) } })).toThrow(
+    'The filter is too long.',
+  );
+});
+
 test('no call replaces the key, or sends it twice', () => {
   const headers = { 'X-KEY': 'mine', Accept: 'text/html', 'Idempotency-Key': 'a' };
   expect(toHeaders({ ...call, headers }, { 'X-Key': 'true' })).toEqual({

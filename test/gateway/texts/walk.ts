@@ -29,10 +29,10 @@ interface Measured {
   readonly ms: number;
 }
 
-/** A request that took too long is repeated, up to three times: code is compiled and memory collected meanwhile. */
+/** A request that took too long is repeated, up to five times: code is compiled and memory collected meanwhile. */
 export async function measure(gateway: GatewayProcess, send: Send, operation: Operation): Promise<Measured> {
   let [answer, ms] = ['', Number.POSITIVE_INFINITY];
-  for (let tries = 0; tries < 3 && ms > maxMs; tries += 1) {
+  for (let tries = 0; tries < 5 && ms > maxMs; tries += 1) {
     const before = usedMs(gateway);
     answer = await send(operation);
     ms = Math.min(ms, usedMs(gateway) - before);
