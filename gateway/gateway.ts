@@ -9,7 +9,7 @@ import { type ContextFactories, createContexts } from './composition/contexts.ts
 import { openServiceClient } from './composition/service-client.ts';
 import { readers } from './composition/webhook-readers.ts';
 import type { Config } from './config/config.ts';
-import { listChangedOrders } from './domain/order/stream/rest.ts';
+import { listChangedOrders } from './domain/order/read/rest.ts';
 import { GatewayError } from './errors.ts';
 import { type EventStore, openEventStore } from './events/open.ts';
 import { startReconciler } from './events/reconcile.ts';

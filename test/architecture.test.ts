@@ -71,8 +71,6 @@ function roomsOf(concept: string): readonly Room[] {
     /^gateway\/events\/(follow|cursor|log)\.ts$/,
     /^gateway\/graph\/(context|arguments|input-rules|user-error|pagination\/cursor-scope)\.ts$/,
     /^gateway\/domain\/settle\.ts$/,
-    // Until the loader of orders has left its graph file.
-    /^gateway\/domain\/order\/read\/graph\.ts$/,
   ];
   const graph = [errors, dates, rights, /^gateway\/graph\//, /^gateway\/service\/service\.ts$/];
   return [
@@ -198,7 +196,7 @@ const rooms: readonly Room[] = [
   {
     files: /^gateway\/composition\/webhook-readers\.ts$/,
     may: [
-      /^gateway\/domain\/(order\/read\/rest|lab-report\/rest|health-data\/rest-facts)\.ts$/,
+      /^gateway\/domain\/(order\/read\/rest-order|lab-report\/rest|health-data\/rest-facts)\.ts$/,
       /^gateway\/webhooks\/envelope\.ts$/,
     ],
   },
@@ -313,7 +311,6 @@ test('every import of the house is on its allow-list', () => {
 const cyclesToMend: readonly RegExp[] = [
   /^gateway\/http\/(graphql-route|operations)\.ts$/,
   /^gateway\/service\//,
-  /^gateway\/domain\/order\/read\/rest/,
 ];
 
 /** Groups of files that import each other, directly or through others of the group; imports of types count. */

@@ -1,6 +1,6 @@
 import { healthFactsOf } from '../domain/health-data/rest-facts.ts';
 import { versionOfLabReport } from '../domain/lab-report/rest.ts';
-import { versionOfOrder } from '../domain/order/read/rest.ts';
+import { versionOfOrder } from '../domain/order/read/rest-order.ts';
 import { firstSubject } from '../webhooks/envelope.ts';
 
 /** What the concepts know of events: of what they are new versions, and what they state. One list for all who read. */

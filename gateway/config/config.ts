@@ -92,7 +92,7 @@ export function readConfig(env: Environment, keepSecrets: () => KeptSecrets): Co
     eventLogKeys: readEventLogKeys(reading),
     eventRetentionDays: reading.integer('EVENT_RETENTION_DAYS', 7, { min: 1, max: 365 }),
     reconcileMinutes: reading.integer('RECONCILE_MINUTES', 10, { min: 0, max: 1440 }),
-    // What is older than 300 s the newest message no longer sets right (domain/order/read/actions-newest.ts).
+    // What is older than 300 s the newest message no longer sets right (domain/order/read/actions.ts).
     readCacheSeconds: reading.integer('READ_CACHE_SECONDS', 10, { min: 0, max: 300 }),
     auditTrail: readAuditTrail(reading),
     limits: readLimits(reading),

@@ -21,6 +21,14 @@ export const faults: Readonly<Record<string, (store: EventStore) => EventStore>>
     withLog(store, (log) => ({
       wake: (scope, _after, signal) => log.wake(scope, Number.POSITIVE_INFINITY, signal),
     })),
+  // A stream asks for the newest webhook of each order of its snapshot, to know which ones the snapshot has shown.
+  'repeats the changes that its snapshot showed': (store) =>
+    withLog(store, (log) => ({
+      latest: async (orderId) => {
+        const latest = await log.latest(orderId);
+        return { userId: null, ...latest, version: Number.MAX_SAFE_INTEGER, position: 0 };
+      },
+    })),
   'resumes one place too early': (store) => ({
     ...store,
     cursors: {

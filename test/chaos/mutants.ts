@@ -1,17 +1,7 @@
 import type { Mutant } from '../support/plant-mutant.ts';
 
-/** Faults in what a stream does by itself, for which no part can be replaced. */
+/** A fault in what a stream does by itself, for which no part can be replaced. */
 export const mutants: readonly Mutant[] = [
-  {
-    name: 'tells again what its snapshot has shown',
-    changes: [
-      {
-        file: 'gateway/domain/order/stream/actions.ts',
-        from: 'return isAhead ? [id, version] : null;',
-        to: 'return null;',
-      },
-    ],
-  },
   {
     name: 'tells again what came while its snapshot was read',
     changes: [

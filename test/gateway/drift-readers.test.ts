@@ -26,16 +26,10 @@ import {
 import { getLabTest, listLabs, listLabTests } from '../../gateway/domain/lab-test/rest.ts';
 import { listMarkers, listOrderSetMarkers } from '../../gateway/domain/marker/rest.ts';
 import * as orders from '../../gateway/domain/order/place/rest.ts';
-import { needsPhysician } from '../../gateway/domain/order/place/rest-physician.ts';
-import {
-  type CurrentOrder,
-  getOrder,
-  getOrders,
-  listNewestOrders,
-  listOrders,
-  readOrder,
-  versionOfOrder,
-} from '../../gateway/domain/order/read/rest.ts';
+import { needsPhysician } from '../../gateway/domain/order/place/rest.ts';
+import { getOrder, getOrders, listNewestOrders, listOrders } from '../../gateway/domain/order/read/rest.ts';
+import { type CurrentOrder, readOrder, versionOfOrder } from '../../gateway/domain/order/read/rest-order.ts';
+import * as orderUpdates from '../../gateway/domain/order/update/rest.ts';
 import { createPortalUrl } from '../../gateway/domain/portal/rest.ts';
 import { getResultMetadata, getResults, readCriticalResult } from '../../gateway/domain/result/rest.ts';
 import * as users from '../../gateway/domain/user/rest.ts';
@@ -207,15 +201,16 @@ const writes: Readonly<Record<string, readonly [string, Ask]>> = {
     'placed',
     (service) => orders.registerTestkit(service, { ...patient, userId: id, sampleId: 's', consents: [] }),
   ],
-  'update order': ['placed', (service, { order }) => orders.updateOrder(service, order, null)],
+  'update order': ['placed', (service, { order }) => orderUpdates.updateOrder(service, order, null)],
   'resend events': [
     'resent',
-    (service) => orders.resendEvents(service, { orderIds: [id], startAt: null, endAt: null }),
+    (service) => orderUpdates.resendEvents(service, { orderIds: [id], startAt: null, endAt: null }),
   ],
-  'cancel order': ['placed', (service, { order }) => orders.cancelOrder(service, order)],
+  'cancel order': ['placed', (service, { order }) => orderUpdates.cancelOrder(service, order)],
   'simulate order': [
     'placed',
-    (service, { order }) => orders.simulateOrder(service, order, { finalStatus: null, delaySeconds: null }),
+    (service, { order }) =>
+      orderUpdates.simulateOrder(service, order, { finalStatus: null, delaySeconds: null }),
   ],
   'create lab report': [
     'lab report',

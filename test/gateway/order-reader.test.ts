@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { readOrderAnswer } from '../../gateway/domain/order/place/rest.ts';
-import { parseOrder, readOrder } from '../../gateway/domain/order/read/rest.ts';
+import { parseOrder, readOrder, readOrderAnswer } from '../../gateway/domain/order/read/rest-order.ts';
 import { id, integer, number, timestamp } from '../../gateway/domain/parse.ts';
 import { Unreadable } from '../../gateway/service/unreadable.ts';
 

@@ -318,12 +318,12 @@ test('nothing that a query shows goes by the clock or by chance, but what is lis
       'domain/order/place/actions-rules.ts',
       'domain/order/place/actions.ts',
       'domain/order/register/actions.ts',
-      'domain/order/update/actions-resend.ts',
+      'domain/order/update/actions.ts',
       'domain/service-event/actions.ts',
       'domain/user/actions.ts',
       'domain/user/actions-demographics.ts',
       // How old a message may be: the answer expires with it (events/versions.ts).
-      'domain/order/read/actions-newest.ts',
+      'domain/order/read/actions.ts',
       // Which days are over: asked for slots, which are good for one, and by mutations.
       'graph/arguments.ts',
     ].toSorted(),

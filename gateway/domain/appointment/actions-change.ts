@@ -8,7 +8,8 @@ import {
   toRefusal,
   type UserError,
 } from '../../graph/user-error.ts';
-import { type CurrentOrder, getOrder, type Order } from '../order/read/rest.ts';
+import { getOrder } from '../order/read/rest.ts';
+import type { CurrentOrder, Order } from '../order/read/rest-order.ts';
 import { readOrderStatus } from '../order/read/rest-status.ts';
 import { settleLost } from '../settle.ts';
 import {

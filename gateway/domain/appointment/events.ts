@@ -1,5 +1,6 @@
 import { builder } from '../../graph/builder.ts';
-import { loadShownOrder, orderRef } from '../order/read/graph.ts';
+import { loadShownOrder } from '../order/read/actions.ts';
+import { orderRef } from '../order/read/graph.ts';
 import type { ServiceEvent } from '../service-event/actions.ts';
 import { claimServiceEvents, serviceEventRef } from '../service-event/graph.ts';
 import { appointmentRef } from './graph.ts';

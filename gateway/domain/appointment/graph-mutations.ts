@@ -8,8 +8,7 @@ import {
   userErrorRef,
 } from '../../graph/mutation-result.ts';
 import { findContradictions, readOpen } from '../../graph/open-input.ts';
-import { orderRef } from '../order/read/graph.ts';
-import { orderStatusRef } from '../order/read/graph-status.ts';
+import { orderRef, orderStatusRef } from '../order/read/graph.ts';
 import { getOrder } from '../order/read/rest.ts';
 import { readOrderStatus } from '../order/read/rest-status.ts';
 import {

@@ -4,8 +4,9 @@ import { upstreamCallCost } from '../../graph/cost.ts';
 import { needsScope } from '../../graph/needs-scope.ts';
 import { openEnum, openEnumFields } from '../../graph/open-enum.ts';
 import { addressRef } from '../address/graph.ts';
-import { loadOrder, orderRef } from '../order/read/graph.ts';
-import type { CurrentOrder, Order } from '../order/read/rest.ts';
+import { loadOrder } from '../order/read/actions.ts';
+import { orderRef } from '../order/read/graph.ts';
+import type { CurrentOrder, Order } from '../order/read/rest-order.ts';
 import {
   type Appointment,
   type AppointmentEvent,

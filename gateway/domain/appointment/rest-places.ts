@@ -1,6 +1,6 @@
 import type { Service } from '../../service/service.ts';
 import { readAddress } from '../address/rest.ts';
-import type { CurrentOrder } from '../order/read/rest.ts';
+import type { CurrentOrder } from '../order/read/rest-order.ts';
 import {
   day,
   entries,

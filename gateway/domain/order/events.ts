@@ -2,7 +2,7 @@ import { builder } from '../../graph/builder.ts';
 import type { ServiceEvent } from '../service-event/actions.ts';
 import { claimServiceEvents, serviceEventRef } from '../service-event/graph.ts';
 import { eventsOf, orderEventRef, orderRef } from './read/graph.ts';
-import { readOrder } from './read/rest.ts';
+import { readOrder } from './read/rest-order.ts';
 
 const typename = 'OrderEventReceived';
 

@@ -11,7 +11,7 @@ import {
   type UserError,
   userNeeded,
 } from '../../graph/user-error.ts';
-import { loadOrder } from '../order/read/graph.ts';
+import { loadOrder } from '../order/read/actions.ts';
 import { getUser } from '../user/rest.ts';
 import { getDemographics } from '../user/rest-demographics.ts';
 import { createPortalUrl, type PortalUrl, type PortalUrlRequest } from './rest.ts';

@@ -1,6 +1,7 @@
 import { builder } from '../../graph/builder.ts';
 import { openEnumFields } from '../../graph/open-enum.ts';
-import { interpretation, loadShownOrder, orderRef } from '../order/read/graph.ts';
+import { loadShownOrder } from '../order/read/actions.ts';
+import { interpretation, orderRef } from '../order/read/graph.ts';
 import type { ServiceEvent } from '../service-event/actions.ts';
 import { claimServiceEvents, serviceEventRef } from '../service-event/graph.ts';
 import { readCriticalResult } from './rest.ts';

@@ -11,8 +11,9 @@ import {
 import { needsScope } from '../../graph/needs-scope.ts';
 import { openEnum, openEnumFields } from '../../graph/open-enum.ts';
 import { addressRef } from '../address/graph.ts';
-import { interpretation, loadOrder, orderRef } from '../order/read/graph.ts';
-import type { CurrentOrder, Order } from '../order/read/rest.ts';
+import { loadOrder } from '../order/read/actions.ts';
+import { interpretation, orderRef } from '../order/read/graph.ts';
+import type { CurrentOrder, Order } from '../order/read/rest-order.ts';
 import { type DocumentNotReady, type DocumentTicket, requestDocumentTicket } from './actions.ts';
 import { biomarkerResultRef, sampleDateFields, sourceMarkerRef } from './graph-biomarkers.ts';
 import {

@@ -1,7 +1,7 @@
 import type { Owner } from '../../auth/rights.ts';
 import type { Service } from '../../service/service.ts';
 import { readAddress } from '../address/rest.ts';
-import type { CurrentOrder } from '../order/read/rest.ts';
+import type { CurrentOrder } from '../order/read/rest-order.ts';
 import {
   entries,
   flag,

@@ -1,4 +1,4 @@
-import { versionOfOrder } from '../../../gateway/domain/order/read/rest.ts';
+import { versionOfOrder } from '../../../gateway/domain/order/read/rest-order.ts';
 import type { StoredEvent } from '../../../gateway/events/log.ts';
 import { openEventStore } from '../../../gateway/events/open.ts';
 import { createLog } from '../../../gateway/log.ts';

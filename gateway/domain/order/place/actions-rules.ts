@@ -1,106 +1,141 @@
-import { countCharacters } from '../../../graph/arguments.ts';
+import { countCharacters, isOver } from '../../../graph/arguments.ts';
 import type { InputIssue } from '../../../graph/user-error.ts';
 import { startOfDay } from '../../../parse/dates.ts';
 import { isPhoneNumber, toCountry } from '../../address/rest.ts';
 import { findProxyIssues, isMinor } from '../../user/actions-demographics.ts';
-import type { OrderSetRequest, PatientPart } from './rest-request.ts';
+import type {
+  NewOrder,
+  NewTestkitOrder,
+  OrderSetRequest,
+  OrderToImport,
+  PatientPart,
+} from './rest-request.ts';
 
-/** A rule of the service for an input, told before the call and with all others at once. */
-export interface InputRule<Input> {
-  readonly path: readonly string[];
-  readonly message: string;
-  readonly holds: (input: Input) => boolean;
-}
+/** A rule of the service for an input: where, the message when it is broken, and the check. */
+export type InputRule<Input> = readonly [path: string, message: string, holds: (input: Input) => boolean];
 
-/** What breaks a rule, in the order of the rules. */
+/** The broken rules, in the order of the rules. Rules are checked before the call, and all at once. */
 export function findIssues<Input>(rules: readonly InputRule<Input>[], input: Input): readonly InputIssue[] {
-  return rules.filter((rule) => !rule.holds(input)).map(({ path, message }) => ({ path, message }));
+  return rules
+    .filter(([, , holds]) => !holds(input))
+    .map(([path, message]) => ({ path: path.split('.'), message }));
 }
 
 export function isGiven(text: string): boolean {
   return text.trim() !== '';
 }
 
-export const keyRule: InputRule<{ readonly idempotencyKey: string }> = {
-  path: ['idempotencyKey'],
-  message: 'Give 1 to 255 characters, new for each new order.',
-  holds: ({ idempotencyKey }) => isGiven(idempotencyKey) && countCharacters(idempotencyKey) <= 255,
-};
+const giveName = 'Give the name of the receiver.';
+const giveStreet = 'Give street and number.';
+const giveCity = 'Give the city.';
+const giveState = 'Give the region code, such as AZ.';
+const giveCountry = 'Give a two-letter country code, such as US.';
+const givePhone = 'Give the phone number in international format, with a leading plus sign.';
+const atMost1000 = 'Give at most 1,000 characters.';
 
-const details = (field: string) => ['patientDetails', field];
-const address = (field: string) => ['patientAddress', field];
-
-/** Rules for patient and address (public service: patient input); the postal code is left to the service. */
-const patientRules: readonly InputRule<PatientPart>[] = [
-  {
-    path: details('firstName'),
-    message: 'Give a first name of 1 to 50 characters.',
-    holds: ({ patientDetails }) => isName(patientDetails.firstName),
-  },
-  {
-    path: details('lastName'),
-    message: 'Give a last name of 1 to 50 characters.',
-    holds: ({ patientDetails }) => isName(patientDetails.lastName),
-  },
-  {
-    path: details('dob'),
-    message: 'Give a day of birth that is not in the future.',
-    holds: ({ patientDetails }) => startOfDay(patientDetails.dob).getTime() <= Date.now(),
-  },
-  {
-    path: details('phoneNumber'),
-    message: 'Give the phone number in international format, with a leading plus sign.',
-    holds: ({ patientDetails }) => isPhoneNumber(patientDetails.phoneNumber),
-  },
-  {
-    path: details('email'),
-    message: 'Give an e-mail address.',
-    holds: ({ patientDetails }) => isEmail(patientDetails.email),
-  },
-  {
-    path: details('medicalProxy'),
-    message: 'A person under 18 needs a medical proxy.',
-    holds: ({ patientDetails }) => patientDetails.medicalProxy !== null || !isMinor(patientDetails.dob),
-  },
-  {
-    path: address('firstLine'),
-    message: 'Give street and number.',
-    holds: ({ patientAddress }) => isGiven(patientAddress.firstLine),
-  },
-  {
-    path: address('city'),
-    message: 'Give the city.',
-    holds: ({ patientAddress }) => isGiven(patientAddress.city),
-  },
-  {
-    path: address('state'),
-    message: 'Give the region code, such as AZ.',
-    holds: ({ patientAddress }) => isGiven(patientAddress.state),
-  },
-  {
-    path: address('zip'),
-    message: 'Give the postal code.',
-    holds: ({ patientAddress }) => isGiven(patientAddress.zip),
-  },
-  {
-    path: address('country'),
-    message: 'Give a two-letter country code, such as US.',
-    holds: ({ patientAddress }) => toCountry(patientAddress.country).code !== null,
-  },
-  {
-    path: address('accessNotes'),
-    message: 'Give at most 1,000 characters.',
-    holds: ({ patientAddress }) => countCharacters(patientAddress.accessNotes) <= 1000,
-  },
+export const keyRules: readonly InputRule<{ readonly idempotencyKey: string }>[] = [
+  [
+    'idempotencyKey',
+    'Give 1 to 255 characters, new for each new order.',
+    ({ idempotencyKey }) => isGiven(idempotencyKey) && countCharacters(idempotencyKey) <= 255,
+  ],
 ];
 
-/** Everything that is wrong with patient and address, who answers for the patient included. */
-export function findPatientIssues(order: PatientPart): readonly InputIssue[] {
-  const ofProxy = findProxyIssues(order.patientDetails.medicalProxy);
+/** Rules for the patient (public service: patient input). */
+const patientRules: readonly InputRule<PatientPart['patientDetails']>[] = [
+  ['firstName', 'Give a first name of 1 to 50 characters.', ({ firstName }) => isName(firstName)],
+  ['lastName', 'Give a last name of 1 to 50 characters.', ({ lastName }) => isName(lastName)],
+  [
+    'dob',
+    'Give a day of birth that is not in the future.',
+    ({ dob }) => startOfDay(dob).getTime() <= Date.now(),
+  ],
+  ['phoneNumber', givePhone, ({ phoneNumber }) => isPhoneNumber(phoneNumber)],
+  ['email', 'Give an e-mail address.', ({ email }) => isEmail(email)],
+  [
+    'medicalProxy',
+    'A person under 18 needs a medical proxy.',
+    ({ medicalProxy, dob }) => medicalProxy !== null || !isMinor(dob),
+  ],
+];
+
+/** Rules for the patient's address; the service checks the postal code. */
+const addressRules: readonly InputRule<PatientPart['patientAddress']>[] = [
+  ['firstLine', giveStreet, ({ firstLine }) => isGiven(firstLine)],
+  ['city', giveCity, ({ city }) => isGiven(city)],
+  ['state', giveState, ({ state }) => isGiven(state)],
+  ['zip', 'Give the postal code.', ({ zip }) => isGiven(zip)],
+  ['country', giveCountry, ({ country }) => toCountry(country).code !== null],
+  ['accessNotes', atMost1000, ({ accessNotes }) => countCharacters(accessNotes) <= 1000],
+];
+
+/** Rules for the shipping address of a kit (public service). */
+export const shippingRules: readonly InputRule<NewTestkitOrder['shipping']>[] = [
+  ['receiverName', giveName, ({ receiverName }) => isGiven(receiverName)],
+  ['firstLine', giveStreet, ({ firstLine }) => isGiven(firstLine)],
+  ['city', giveCity, ({ city }) => isGiven(city)],
+  ['state', giveState, ({ state }) => isGiven(state)],
+  ['zip', 'Give the postal code.', ({ zip }) => isGiven(zip)],
+  ['country', giveCountry, ({ country }) => toCountry(country).code !== null],
+  ['phoneNumber', givePhone, ({ phoneNumber }) => isPhoneNumber(phoneNumber)],
+];
+
+interface WithOrderSet {
+  readonly orderSet: OrderSetRequest;
+  readonly collectionMethod: string | null;
+}
+
+/** The public service's rules for order sets; the service checks which tests go together. */
+export const orderSetRules: readonly InputRule<WithOrderSet>[] = [
+  [
+    'orderSet',
+    'Name at least one lab test or one marker.',
+    ({ orderSet }) => orderSet.labTestIds.length > 0 || orderSet.addOn !== null,
+  ],
+  [
+    'orderSet.addOn',
+    'Name markers either by markerIds or by providerIds.',
+    ({ orderSet: { addOn } }) =>
+      addOn === null || addOn.markerIds.length > 0 !== addOn.providerIds.length > 0,
+  ],
+  [
+    'collectionMethod',
+    'Say how the sample is taken: an order with markers of its own needs it.',
+    ({ orderSet, collectionMethod }) => orderSet.addOn === null || collectionMethod !== null,
+  ],
+];
+
+/** The specification's bound (Limits) of notes; the service may hold a lab to less. */
+export const orderRules: readonly InputRule<NewOrder>[] = [
+  ['clinicalNotes', atMost1000, ({ clinicalNotes }) => countCharacters(clinicalNotes) <= 1000],
+  [
+    'activateBy',
+    'Give a day that is not over yet.',
+    ({ activateBy }) => activateBy === null || !isOver(activateBy),
+  ],
+];
+
+export const importRules: readonly InputRule<OrderToImport>[] = [
+  ['sampleId', 'Give the number on the sample.', ({ sampleId }) => isGiven(sampleId)],
+  [
+    'patientAddress.receiverName',
+    giveName,
+    ({ patientAddress }) => isGiven(patientAddress.receiverName ?? ''),
+  ],
+];
+
+/** Everything that is wrong with patient, address and medical proxy. */
+export function findPatientIssues({ patientDetails, patientAddress }: PatientPart): readonly InputIssue[] {
   return [
-    ...findIssues(patientRules, order),
-    ...ofProxy.map(({ path, message }) => ({ path: ['patientDetails', ...path], message })),
+    ...under('patientDetails', findIssues(patientRules, patientDetails)),
+    ...under('patientAddress', findIssues(addressRules, patientAddress)),
+    ...under('patientDetails', findProxyIssues(patientDetails.medicalProxy)),
   ];
+}
+
+/** The same issues as those of a part of the input. */
+export function under(part: string, issues: readonly InputIssue[]): readonly InputIssue[] {
+  return issues.map(({ path, message }) => ({ path: [part, ...path], message }));
 }
 
 /** Text, an at sign, and text with a dot inside; the service checks the rest. */
@@ -112,28 +147,3 @@ function isEmail(text: string): boolean {
 function isName(text: string): boolean {
   return isGiven(text) && countCharacters(text) <= 50;
 }
-
-interface WithOrderSet {
-  readonly orderSet: OrderSetRequest;
-  readonly collectionMethod: string | null;
-}
-
-/** The public service's rules for order sets; which tests go together is left to it. */
-export const orderSetRules: readonly InputRule<WithOrderSet>[] = [
-  {
-    path: ['orderSet'],
-    message: 'Name at least one lab test or one marker.',
-    holds: ({ orderSet }) => orderSet.labTestIds.length > 0 || orderSet.addOn !== null,
-  },
-  {
-    path: ['orderSet', 'addOn'],
-    message: 'Name markers either by markerIds or by providerIds.',
-    holds: ({ orderSet: { addOn } }) =>
-      addOn === null || addOn.markerIds.length > 0 !== addOn.providerIds.length > 0,
-  },
-  {
-    path: ['collectionMethod'],
-    message: 'Say how the sample is taken: an order with markers of its own needs it.',
-    holds: ({ orderSet, collectionMethod }) => orderSet.addOn === null || collectionMethod !== null,
-  },
-];

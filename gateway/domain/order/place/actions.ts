@@ -1,11 +1,10 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
-import type { AccessKind, Owner } from '../../../auth/rights.ts';
-import { GatewayError, isGatewayError } from '../../../errors.ts';
+import type { AccessKind } from '../../../auth/rights.ts';
+import { GatewayError } from '../../../errors.ts';
 import type { GraphContext } from '../../../graph/context.ts';
 import {
   type FeatureNotEnabled,
-  featureNotEnabled,
   type IdempotencyConflict,
   type InputIssue,
   type InputRejected,
@@ -13,13 +12,12 @@ import {
   inputRejected,
   type NotFound,
   notFound,
-  toInputIssues,
+  toRefusal,
   type UserError,
 } from '../../../graph/user-error.ts';
-import type { Order } from '../read/rest.ts';
+import { type Order, readOrderAnswer } from '../read/rest-order.ts';
 import { cursorAfter } from '../stream/actions.ts';
-import { readOrderAnswer } from './rest.ts';
-import { type AccountQuestion, needsPhysician } from './rest-physician.ts';
+import { type AccountQuestion, needsPhysician } from './rest.ts';
 
 export interface OrderCreated {
   readonly kind: 'OrderCreated';
@@ -43,64 +41,72 @@ export type CreateOrderResult =
 
 /** One order to be placed at most once. */
 export interface Placement {
+  /** For the owner check and the audit trail: a repeated placement shows the order without a call to the service. */
+  readonly access: AccessKind;
+  /** Broken rules: nothing is sent where there are any. */
+  readonly issues: readonly InputIssue[];
   /** Names the attempt: two placements with one reference are the same. */
   readonly reference: string;
-  /** For the owner check and the audit trail: a repeated placement shows the order without a call to the service. */
-  readonly access: { readonly kind: AccessKind; readonly owner: Owner };
-  /** Everything that was asked for: with another input the reference is a conflict. */
-  readonly input: unknown;
-  /** Sends it; the service's answer as sent, null when user or lab test do not exist. */
+  /** With another input the reference is a conflict. */
+  readonly input: { readonly userId: string };
+  readonly question: PhysicianQuestion;
+  /** Sends the order; resolves to the service's answer as sent, null when user or lab test do not exist. */
   readonly create: () => Promise<unknown>;
   /** Looks for the order of an attempt made at this time or later whose answer was lost. */
   readonly recover: (since: Date) => Promise<unknown>;
 }
 
 /**
- * What is kept for a placement: the service's answer as sent (null when it said yes in a way that cannot be
- * read), the log's position before it, and when the attempt began.
+ * Stored for a placement: the service's answer as sent (null when a success could not be read), the log's position
+ * before it, and when the attempt began.
  */
-const keptAnswer = z.object({ answer: z.unknown(), position: z.number(), since: z.coerce.date() });
+const storedAnswer = z.object({ answer: z.unknown(), position: z.number(), since: z.coerce.date() });
 
 /**
- * Places an order at most once per reference; a repeated placement gets the first answer again.
- * @throws GatewayError IDEMPOTENCY_UNSETTLED, UPSTREAM_*
+ * Checks and places an order at most once per reference; a repeated placement gets the first answer again.
+ * @throws GatewayError FORBIDDEN, IDEMPOTENCY_UNSETTLED, UPSTREAM_*
  */
-export async function placeOrder(
+export async function placeOrder(context: GraphContext, placement: Placement): Promise<CreateOrderResult> {
+  const { access, issues, input, question } = placement;
+  const { rights } = context.service;
+  rights.require('new-orders');
+  if (issues.length > 0) return inputRejected(issues);
+  if (!rights.owns({ userId: input.userId }, access)) return notFound('user or lab test');
+  try {
+    return await placeOnce(context, placement);
+  } catch (error) {
+    return await describeRefusal(context, error, question);
+  }
+}
+
+async function placeOnce(
   context: GraphContext,
   placement: Placement,
 ): Promise<OrderCreated | IdempotencyConflict | NotFound> {
-  const { reference, access, input, create, recover } = placement;
-  const before = { position: await context.events.position(), since: new Date() };
-  const outcome = await context.idempotency.run({
+  const { access, reference, input, create, recover } = placement;
+  const { events, idempotency, service } = context;
+  const before = { position: await events.position(), since: new Date() };
+  const toStored = (answer: unknown) => (answer === null ? null : { answer, ...before });
+  const outcome = await idempotency.run({
     key: reference,
     fingerprint: createHash('sha256').update(JSON.stringify(input)).digest('hex'),
-    perform: () => keep(create(), before),
-    recover: (since) => keep(recover(since), before),
+    perform: async () => toStored(await create()),
+    recover: async (since) => toStored(await recover(since)),
     unreadable: { answer: null, ...before },
   });
   if (outcome.kind === 'conflict') return idempotencyConflict();
-  if (outcome.kind === 'nothing' || !context.service.rights.mayShow(access.owner, access.kind)) {
+  if (outcome.kind === 'nothing' || !service.rights.mayShow({ userId: input.userId }, access)) {
     return notFound('user or lab test');
   }
   return await describeCreated(context, placement, outcome.answer);
 }
 
-interface Before {
-  readonly position: number;
-  readonly since: Date;
-}
-
-async function keep(answer: Promise<unknown>, before: Before): Promise<unknown> {
-  const json = await answer;
-  return json === null ? null : { answer: json, ...before };
-}
-
 async function describeCreated(
   context: GraphContext,
   { recover }: Placement,
-  kept: unknown,
+  stored: unknown,
 ): Promise<OrderCreated> {
-  const { answer, position, since } = keptAnswer.parse(kept);
+  const { answer, position, since } = storedAnswer.parse(stored);
   const readable = answer ?? (await recover(since).catch(() => null));
   if (readable === null) {
     throw new GatewayError(
@@ -109,43 +115,35 @@ async function describeCreated(
       { mayBeDone: true },
     );
   }
-  const { order, serviceStatus, serviceMessage } = readOrderAnswer(readable);
-  const cursor = await cursorAfter(context, order, position);
-  return { kind: 'OrderCreated', order, serviceStatus, serviceMessage, cursor };
+  const created = readOrderAnswer(readable);
+  return { kind: 'OrderCreated', ...created, cursor: await cursorAfter(context, created.order, position) };
 }
 
-/** What a refused request said about physicians: without one, the account may be why. */
-export interface Refused extends AccountQuestion {
+/** Why a refused request may need a physician: it named none, and the lab account may be the reason. */
+export interface PhysicianQuestion extends AccountQuestion {
   readonly hasPhysician: boolean;
 }
 
-/** What is refused where no lab account was named and nothing tells the lab. */
-export const ofAnyAccount: AccountQuestion = { labAccountId: null, labTestId: null, takesPending: false };
+/** For a request that named neither a lab account nor a lab test. */
+export const anyAccount: AccountQuestion = { labAccountId: null, labTestId: null, takesPending: false };
 
 /**
- * A refusal of the service as data. Which status a missing physician gets is not specified, so the lab
- * accounts are looked at instead of the words of the refusal.
+ * A refusal of the service as data. Which status a missing physician gets is not specified, so the gateway reads the lab
+ * accounts and ignores the words of the refusal.
  * @throws the error itself when it is no refusal
  */
 export async function describeRefusal(
   context: GraphContext,
   error: unknown,
-  refused: Refused,
+  question: PhysicianQuestion,
 ): Promise<InputRejected | PhysicianRequired | FeatureNotEnabled> {
-  if (isGatewayError(error, 'UPSTREAM_FORBIDDEN')) return featureNotEnabled();
-  if (!isGatewayError(error, 'UPSTREAM_REJECTED')) throw error;
-  const issues = toInputIssues(error.issues);
-  if (!refused.hasPhysician && (await isForPhysician(context, issues, refused))) return physicianRequired();
-  return inputRejected(issues);
-}
-
-async function isForPhysician(
-  { service }: GraphContext,
-  issues: readonly InputIssue[],
-  refused: Refused,
-): Promise<boolean> {
-  if (issues.length > 0) return issues.some(({ path }) => path[0] === 'physician');
-  return await needsPhysician(service, refused).catch(() => false);
+  const refusal = toRefusal(error);
+  if (refusal.kind === 'FeatureNotEnabled' || question.hasPhysician) return refusal;
+  const isForPhysician =
+    refusal.issues.length > 0
+      ? refusal.issues.some(({ path }) => path[0] === 'physician')
+      : await needsPhysician(context.service, question).catch(() => false);
+  return isForPhysician ? physicianRequired() : refusal;
 }
 
 function physicianRequired(): PhysicianRequired {

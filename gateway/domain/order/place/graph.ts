@@ -1,9 +1,18 @@
 import { readIds, readIntegerId, readOptionalUuid, readUuid, readUuids } from '../../../graph/arguments.ts';
 import { builder } from '../../../graph/builder.ts';
+import {
+  featureNotEnabledRef,
+  idempotencyConflictRef,
+  inputRejectedRef,
+  mutationResult,
+  notFoundRef,
+  userErrorRef,
+} from '../../../graph/mutation-result.ts';
 import { collectionMethod } from '../../lab-test/graph.ts';
-import { billingType } from '../read/graph-billing.ts';
-import { submitRegistration } from '../register/actions.ts';
-import { submitImport, submitOrder } from './actions-create-order.ts';
+import { orderRef } from '../read/graph.ts';
+import { billingType } from '../read/graph-parts.ts';
+import type { OrderCreated, PhysicianRequired } from './actions.ts';
+import { submitImport, submitOrder, submitTestkitOrder } from './actions-create.ts';
 import {
   consentInput,
   patientPartFields,
@@ -11,8 +20,42 @@ import {
   readPatientPart,
   toDay,
 } from './graph-patient-input.ts';
-import { createOrderResult, registerTestkitResult } from './graph-result.ts';
-import type { NewOrder, OrderSetRequest, OrderToImport, Registration } from './rest-request.ts';
+import type { NewOrder, NewTestkitOrder, OrderSetRequest, OrderToImport } from './rest-request.ts';
+
+const orderCreatedRef = builder.objectRef<OrderCreated>('OrderCreated').implement({
+  description: 'The order was placed.',
+  fields: (t) => ({
+    order: t.expose('order', {
+      type: orderRef,
+      nullable: false,
+      description: 'The order as the service answered it.',
+    }),
+    serviceStatus: t.exposeString('serviceStatus', {
+      description: "The service's own word for how it went.",
+    }),
+    serviceMessage: t.exposeString('serviceMessage', { description: "The service's own sentence about it." }),
+    cursor: t.expose('cursor', {
+      type: 'EventCursor',
+      nullable: false,
+      description: 'Give it to orderUpdates as `after` to see every change from here on.',
+    }),
+  }),
+});
+
+export const physicianRequiredRef = builder.objectRef<PhysicianRequired>('PhysicianRequired').implement({
+  description:
+    "The lab account is one on which the team's own physicians answer for orders, and none was named.",
+  interfaces: [userErrorRef],
+});
+
+const createOrderResult = mutationResult('CreateOrderResult', 'What came of placing an order.', [
+  orderCreatedRef,
+  inputRejectedRef,
+  idempotencyConflictRef,
+  physicianRequiredRef,
+  notFoundRef,
+  featureNotEnabledRef,
+]);
 
 const addOnInput = builder.inputType('OrderAddOnInput', {
   description: 'Markers on top of the lab tests, named by either kind of id.',
@@ -94,15 +137,44 @@ const importOrderInput = builder.inputType('ImportOrderInput', {
   }),
 });
 
-const registerTestkitInput = builder.inputType('RegisterTestkitInput', {
-  description: 'Who uses a testkit.',
+const shippingAddressInput = builder.inputType('ShippingAddressInput', {
+  description: 'Where a kit is sent.',
   fields: (t) => ({
-    sampleId: t.string({ required: true, description: 'The number printed on the kit.' }),
-    userId: t.id({
-      description: 'Id of the user who takes the kit over (uuid); left out, it stays with its user.',
+    receiverName: t.string({ required: true, description: 'Who receives the kit.' }),
+    firstLine: t.string({ required: true, description: 'Street and number.' }),
+    secondLine: t.string({ description: 'Flat, floor or the like.' }),
+    city: t.string({ required: true, description: 'Name of the city.' }),
+    state: t.string({ required: true, description: 'Region code, such as AZ.' }),
+    zip: t.string({ required: true, description: 'Postal code.' }),
+    country: t.string({ required: true, description: 'Two-letter country code, such as US.' }),
+    phoneNumber: t.string({
+      required: true,
+      description: 'Phone number in international format, such as +16025550100.',
     }),
-    ...patientPartFields(t),
-    consents: t.field({ type: [consentInput], description: 'What the patient has agreed to.' }),
+  }),
+});
+
+const createTestkitOrderInput = builder.inputType('CreateTestkitOrderInput', {
+  description: 'An order of a testkit that is registered later.',
+  fields: (t) => ({
+    userId: t.id({ required: true, description: 'Id of the user it is for (uuid).' }),
+    labTestId: t.id({
+      required: true,
+      description: 'Id of the lab test (uuid); its method must be TESTKIT.',
+    }),
+    labAccountId: t.id({
+      description: 'Id of the lab account it stands on (uuid); chosen by the service when left out.',
+    }),
+    shippingDetails: t.field({
+      type: shippingAddressInput,
+      required: true,
+      description: 'Where the kit is sent.',
+    }),
+    idempotencyKey: t.string({
+      required: true,
+      description: 'Your own key, new for each new order: repeating a call with it never ships a second kit.',
+    }),
+    passthrough: t.string({ description: 'Any text of yours; given back on the order.' }),
   }),
 });
 
@@ -156,12 +228,14 @@ function readImport(input: typeof importOrderInput.$inferInput): OrderToImport {
   };
 }
 
-function readRegistration(input: typeof registerTestkitInput.$inferInput): Registration {
+function readNewTestkit(input: typeof createTestkitOrderInput.$inferInput): NewTestkitOrder {
+  const { userId, labTestId, labAccountId, shippingDetails, passthrough } = input;
   return {
-    userId: readOptionalUuid('input.userId', input.userId),
-    sampleId: input.sampleId.trim(),
-    ...readPatientPart(input),
-    consents: readConsents(input.consents),
+    userId: readUuid('input.userId', userId),
+    labTestId: readUuid('input.labTestId', labTestId),
+    labAccountId: readOptionalUuid('input.labAccountId', labAccountId),
+    shipping: { ...shippingDetails, secondLine: shippingDetails.secondLine ?? null },
+    passthrough: passthrough ?? null,
   };
 }
 
@@ -181,12 +255,13 @@ builder.mutationFields((t) => ({
     args: { input: t.arg({ type: importOrderInput, required: true, description: 'The order.' }) },
     resolve: (_root, { input }, context) => submitImport(context, readImport(input)),
   }),
-  registerTestkit: t.field({
-    type: registerTestkitResult,
+  createTestkitOrder: t.field({
+    type: createOrderResult,
     nullable: false,
     description:
-      'Registers a testkit by the number on it; another user may take it over, and the order moves there. Viewer tokens need the scopes read:orders and write:orders and register only their own kits.',
-    args: { input: t.arg({ type: registerTestkitInput, required: true, description: 'Who uses the kit.' }) },
-    resolve: (_root, { input }, context) => submitRegistration(context, readRegistration(input)),
+      'Orders a testkit that the patient registers later. Viewer tokens need the scope write:orders.',
+    args: { input: t.arg({ type: createTestkitOrderInput, required: true, description: 'The order.' }) },
+    resolve: (_root, { input }, context) =>
+      submitTestkitOrder(context, readNewTestkit(input), input.idempotencyKey),
   }),
 }));

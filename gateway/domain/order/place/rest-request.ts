@@ -1,6 +1,5 @@
-import { type NewMedicalProxy, writeMedicalProxy } from '../../user/rest-demographics.ts';
-
-/** What requests about orders say, and how the service spells it. */
+import { toRequestBody } from '../../request-body.ts';
+import type { NewMedicalProxy } from '../../user/rest-demographics.ts';
 
 /** The person tested. `dob` is a day, `YYYY-MM-DD`. */
 interface PatientRequest {
@@ -100,114 +99,66 @@ export interface Registration extends PatientPart {
   readonly consents: readonly ConsentRequest[];
 }
 
+/** An order of a testkit that is registered later. */
+export interface NewTestkitOrder {
+  readonly userId: string;
+  readonly labTestId: string;
+  /** Null leaves the choice to the service. */
+  readonly labAccountId: string | null;
+  readonly shipping: {
+    readonly receiverName: string;
+    readonly firstLine: string;
+    readonly secondLine: string | null;
+    readonly city: string;
+    readonly state: string;
+    readonly zip: string;
+    readonly country: string;
+    readonly phoneNumber: string;
+  };
+  readonly passthrough: string | null;
+}
+
 /** The body of `POST /v3/order`. */
-export function toOrderBody(order: NewOrder, passthrough: string): object {
-  return compact({
-    user_id: order.userId,
-    order_set: toOrderSet(order.orderSet),
-    collection_method: order.collectionMethod,
-    ...toPatientPart(order),
-    lab_account_id: order.labAccountId,
-    clinical_notes: order.clinicalNotes,
-    consents: toConsents(order.consents),
-    aoe_answers: order.aoeAnswers.length > 0 ? order.aoeAnswers.map(toAnswer) : null,
-    activate_by: order.activateBy,
-    update_reason: order.updateReason,
-    priority: order.priority,
-    billing_type: order.billingType,
-    icd_codes: order.icdCodes,
-    passthrough,
-  });
+export function toOrderBody({ consents, ...order }: NewOrder, passthrough: string): object {
+  const { orderSet, aoeAnswers } = order;
+  const fields = { ...order, orderSet: toOrderSet(orderSet), aoeAnswers: orNull(aoeAnswers), passthrough };
+  return { ...toRequestBody(fields), ...toConsents(consents) };
 }
 
 /** The body of `POST /v3/order/import`. */
 export function toImportBody(order: OrderToImport): object {
-  return compact({
-    user_id: order.userId,
-    order_set: toOrderSet(order.orderSet),
-    collection_method: order.collectionMethod,
-    ...toPatientPart(order),
-    lab_account_id: order.labAccountId,
-    billing_type: order.billingType,
-    sample_id: order.sampleId,
-  });
+  return toRequestBody({ ...order, orderSet: toOrderSet(order.orderSet) });
+}
+
+/** The body of `POST /v3/order/testkit`. */
+export function toTestkitBody({ shipping, ...order }: NewTestkitOrder, passthrough: string): object {
+  return toRequestBody({ ...order, shippingDetails: shipping, passthrough });
 }
 
 /** The body of `POST /v3/order/testkit/register`. */
-export function toRegistrationBody(registration: Registration): object {
-  return compact({
-    user_id: registration.userId,
-    sample_id: registration.sampleId,
-    ...toPatientPart(registration),
-    consents: toConsents(registration.consents),
-  });
+export function toRegistrationBody({ consents, ...registration }: Registration): object {
+  return { ...toRequestBody(registration), ...toConsents(consents) };
 }
 
 function toOrderSet({ labTestIds, addOn }: OrderSetRequest) {
-  return compact({
-    lab_test_ids: orNothing(labTestIds),
-    add_on:
-      addOn &&
-      compact({ marker_ids: orNothing(addOn.markerIds), provider_ids: orNothing(addOn.providerIds) }),
-  });
-}
-
-function toPatientPart({ patientDetails, patientAddress, physician }: PatientPart) {
   return {
-    patient_details: compact({
-      first_name: patientDetails.firstName,
-      last_name: patientDetails.lastName,
-      dob: patientDetails.dob,
-      gender: patientDetails.gender,
-      phone_number: patientDetails.phoneNumber,
-      email: patientDetails.email,
-      medical_proxy: patientDetails.medicalProxy && writeMedicalProxy(patientDetails.medicalProxy),
-      race: patientDetails.race,
-      ethnicity: patientDetails.ethnicity,
-      sexual_orientation: patientDetails.sexualOrientation,
-      gender_identity: patientDetails.genderIdentity,
-      household_income: patientDetails.householdIncome,
-      household_size: patientDetails.householdSize,
-    }),
-    patient_address: compact({
-      receiver_name: patientAddress.receiverName,
-      first_line: patientAddress.firstLine,
-      second_line: patientAddress.secondLine,
-      city: patientAddress.city,
-      state: patientAddress.state,
-      zip: patientAddress.zip,
-      country: patientAddress.country,
-      phone_number: patientAddress.phoneNumber,
-      access_notes: patientAddress.accessNotes,
-    }),
-    physician: physician && toPhysician(physician),
+    labTestIds: orNull(labTestIds),
+    addOn: addOn && { markerIds: orNull(addOn.markerIds), providerIds: orNull(addOn.providerIds) },
   };
 }
 
-function toPhysician({ firstName, lastName, npi, email, licensedStates }: PhysicianRequest) {
-  return compact({ first_name: firstName, last_name: lastName, npi, email, licensed_states: licensedStates });
+/** The service wants the names of a consent in camelCase, inside a body in snake_case. */
+function toConsents(consents: readonly ConsentRequest[]) {
+  if (consents.length === 0) return {};
+  return {
+    consents: consents.map(({ consentType, version, timeOfConsent }) => ({
+      consentType,
+      version: version ?? undefined,
+      timeOfConsent: timeOfConsent?.toISOString(),
+    })),
+  };
 }
 
-/** Their names stay in camelCase: the service wants them so, inside a body in snake_case. */
-function toConsents(consents: readonly ConsentRequest[]): readonly object[] | null {
-  return orNothing(
-    consents.map(({ consentType, version, timeOfConsent }) =>
-      compact({ consentType, version, timeOfConsent: timeOfConsent?.toISOString() }),
-    ),
-  );
-}
-
-function toAnswer({ markerId, questionId, answer }: NewOrder['aoeAnswers'][number]) {
-  return { marker_id: markerId, question_id: questionId, answer };
-}
-
-function orNothing<Item>(items: readonly Item[]): readonly Item[] | null {
+function orNull<Item>(items: readonly Item[]): readonly Item[] | null {
   return items.length > 0 ? items : null;
-}
-
-/** What is null was not given, and is not sent. */
-function compact(fields: Readonly<Record<string, unknown>>): object {
-  return Object.fromEntries(
-    Object.entries(fields).filter(([, value]) => value !== null && value !== undefined),
-  );
 }

@@ -1,4 +1,4 @@
-import { nameRefusedArguments, readOptionalUuid, readUuids } from '../../../graph/arguments.ts';
+import { readOptionalUuid, readUuids } from '../../../graph/arguments.ts';
 import { builder } from '../../../graph/builder.ts';
 import type { GraphContext } from '../../../graph/context.ts';
 import { requireOpen } from '../../../graph/open-input.ts';
@@ -12,10 +12,8 @@ import { listCursors } from '../../../graph/pagination/list-cursor.ts';
 import { newestFirstConnection } from '../../../graph/pagination/newest-first-connection.ts';
 import { collectionMethod } from '../../lab-test/graph.ts';
 import { userRef } from '../../user/graph.ts';
-import { newestOfPage } from './actions-newest.ts';
-import { interpretation, keepLoaded, orderRef } from './graph.ts';
-import { orderStepRef } from './graph-status.ts';
-import { listOrders } from './rest.ts';
+import { listShownOrders } from './actions.ts';
+import { interpretation, orderRef, orderStepRef } from './graph.ts';
 import type { OrderFilter } from './rest-filter.ts';
 
 const orderActivation = builder.enumType('OrderActivation', {
@@ -99,38 +97,17 @@ function listConnection(context: GraphContext, args: ListArguments, userId: stri
   // A search by name reveals the name, letter by letter.
   if (filter.search !== undefined) context.service.rights.require('read:profile');
   return newestFirstConnection(args, listCursors(context, ['orders', filter]), {
-    fetch: async (range) => {
-      const listed = await listOrders(context.service.forShowing, filter, range).catch((error: unknown) => {
-        throw nameRefusedArguments(error, filterNames);
-      });
-      const page = await newestOfPage(context, filter, listed);
-      keepLoaded(context, page);
-      return page;
-    },
+    fetch: (range) => listShownOrders(context, filter, range),
     idOf: (order) => order.id,
     timeOf: (order) => order.createdAt,
   });
 }
 
-/** The parts of the filter, by the service's parameters. */
-const filterNames = {
-  order_transaction_id: 'filter.transactionId',
-  interpretation: 'filter.interpretationRaw',
-  status: 'filter.statusesRaw',
-  order_type: 'filter.methods',
-  order_activation_types: 'filter.activations',
-  start_date: 'filter.createdAfter',
-  end_date: 'filter.createdBefore',
-  updated_start_date: 'filter.updatedAfter',
-  updated_end_date: 'filter.updatedBefore',
-  search_input: 'filter.search',
-};
-
 interface ListArguments extends ConnectionArguments {
   readonly filter?: FilterInput | null | undefined;
 }
 
-const promise =
+const guarantee =
   'Orders that are placed while the list is read are not in its later stretches; none comes twice.';
 
 builder.objectField(userRef, 'orders', (t) =>
@@ -138,7 +115,7 @@ builder.objectField(userRef, 'orders', (t) =>
     type: orderConnectionRef,
     nullable: false,
     complexity: connectionCost,
-    description: `The user's orders, newest first. ${promise}`,
+    description: `The user's orders, newest first. ${guarantee}`,
     args: {
       ...connectionArgs('orders'),
       filter: t.arg({ type: orderFilter, description: 'Which orders; all of them when left out.' }),
@@ -152,7 +129,7 @@ builder.queryField('orders', (t) =>
     type: orderConnectionRef,
     nullable: false,
     complexity: connectionCost,
-    description: `The orders the caller may see, newest first. ${promise}`,
+    description: `The orders the caller may see, newest first. ${guarantee}`,
     args: {
       ...connectionArgs('orders'),
       filter: t.arg({ type: orderFilter, description: 'Which orders; all of them when left out.' }),

@@ -1,7 +1,11 @@
 import { builder } from '../../../graph/builder.ts';
-import { openEnum } from '../../../graph/open-enum.ts';
-import { orderStepRef } from './graph-status.ts';
-import type { OrderDetails, OrderTransaction, Shipment } from './rest.ts';
+import type { GraphContext } from '../../../graph/context.ts';
+import { needsScope } from '../../../graph/needs-scope.ts';
+import { openEnum, openEnumFields } from '../../../graph/open-enum.ts';
+import { medicalProxyRef, selfDescriptionFields } from '../../user/graph-demographics.ts';
+import { loadOrder, loadShownOrder } from './actions.ts';
+import { orderOrigin, orderRef, orderStepRef } from './graph.ts';
+import type { Order, OrderDetails, OrderTransaction, Shipment } from './rest-order.ts';
 import { findStep } from './rest-status.ts';
 
 const parcelRef = builder.objectRef<Shipment['outbound']>('Parcel').implement({
@@ -13,7 +17,7 @@ const parcelRef = builder.objectRef<Shipment['outbound']>('Parcel').implement({
   }),
 });
 
-export const shipmentRef = builder.objectRef<Shipment>('Shipment').implement({
+const shipmentRef = builder.objectRef<Shipment>('Shipment').implement({
   description: 'How a testkit travels to the patient and back.',
   fields: (t) => ({
     id: t.exposeID('id', { description: "The service's id of the shipment (uuid)." }),
@@ -25,7 +29,7 @@ export const shipmentRef = builder.objectRef<Shipment>('Shipment').implement({
   }),
 });
 
-export const orderDetailsRef = builder.objectRef<OrderDetails>('OrderDetails').implement({
+const orderDetailsRef = builder.objectRef<OrderDetails>('OrderDetails').implement({
   description: "The service's record of how the sample of an order is taken: its kit, visit or draw.",
   fields: (t) => ({
     id: t.exposeID('id', { description: "The service's id of the record (uuid)." }),
@@ -37,28 +41,115 @@ export const orderDetailsRef = builder.objectRef<OrderDetails>('OrderDetails').i
   }),
 });
 
-export const orderInTransactionRef = builder
+const patientDetailsRef = builder.objectRef<NonNullable<Order['patient']>>('PatientDetails').implement({
+  description: 'The patient of an order.',
+  fields: (t) => ({
+    firstName: t.exposeString('firstName', { description: 'First name.' }),
+    lastName: t.exposeString('lastName', { description: 'Last name.' }),
+    dob: t.expose('dob', { type: 'Date', description: 'Date of birth.' }),
+    gender: t.exposeString('gender', { description: 'Gender, as the service has it.' }),
+    phoneNumber: t.exposeString('phoneNumber', { description: 'Phone number in international format.' }),
+    email: t.exposeString('email', { description: 'E-mail address.' }),
+    medicalProxy: t.expose('medicalProxy', {
+      type: medicalProxyRef,
+      description: 'Who answers for the patient; for people under 18.',
+    }),
+    ...selfDescriptionFields(t),
+  }),
+});
+
+export const billingType = openEnum('OrderBillingType', 'Who pays for an order.', {
+  CLIENT_BILL: 'The team.',
+  COMMERCIAL_INSURANCE: "The patient's insurance.",
+  PATIENT_BILL_PASSTHROUGH: 'The patient, through the team.',
+  PATIENT_BILL: 'The patient.',
+});
+
+const orderPhysicianRef = builder.objectRef<NonNullable<Order['physician']>>('OrderPhysician').implement({
+  description: 'The physician who answers for an order.',
+  fields: (t) => ({
+    firstName: t.exposeString('firstName', { description: 'First name.' }),
+    lastName: t.exposeString('lastName', { description: 'Last name.' }),
+    npi: t.exposeString('npi', { description: 'National provider identifier: ten digits.' }),
+  }),
+});
+
+builder.objectFields(orderRef, (t) => ({
+  patient: t.expose('patient', {
+    type: patientDetailsRef,
+    extensions: needsScope('read:profile'),
+    description: 'The patient, once known. Needs the scope read:profile.',
+  }),
+  details: t.expose('details', {
+    type: orderDetailsRef,
+    description: "The service's record of how the sample is taken.",
+  }),
+  shipment: t.expose('shipment', {
+    type: shipmentRef,
+    description: 'How a kit travels; null for other methods.',
+  }),
+  physician: t.expose('physician', {
+    type: orderPhysicianRef,
+    description: 'The physician who answers for it; null until one is known.',
+  }),
+  ...openEnumFields(t, billingType, {
+    name: 'billingType',
+    description: 'Who pays; null when the way is not one of these.',
+    raw: 'Who pays, as the service sent it.',
+  }),
+  priority: t.exposeBoolean('priority', { description: 'Whether the lab is asked to hurry.' }),
+  icdCodes: t.stringList({
+    nullable: false,
+    description: 'Diagnosis codes (ICD-10) given with it.',
+    resolve: (order) => [...order.icdCodes],
+  }),
+  hasMissingResults: t.exposeBoolean('hasMissingResults', {
+    description: 'Whether results stay away that the lab test should have; null before results.',
+  }),
+  expectedResultBy: t.expose('expectedResultBy', {
+    type: 'Date',
+    description: 'The day results are expected.',
+  }),
+  worstCaseResultBy: t.expose('worstCaseResultBy', {
+    type: 'Date',
+    description: 'The day by which results should be there at the latest.',
+  }),
+}));
+
+const orderInTransactionRef = builder
   .objectRef<OrderTransaction['orders'][number]>('OrderInTransaction')
   .implement({
     description: 'One order of a transaction, in short.',
     fields: (t) => ({
       id: t.exposeID('id', { nullable: false, description: "The order's id (uuid)." }),
-      originRaw: t.string({
-        description: 'Why it exists, as the service sent it.',
-        resolve: (order) => order.origin,
+      ...openEnumFields(t, orderOrigin, {
+        name: 'origin',
+        description: 'Why it exists; null when the reason is not one of these.',
+        raw: 'Why it exists, as the service sent it.',
       }),
       step: t.field({
         type: orderStepRef,
         description: 'Its last step; null when not known.',
         resolve: (order) => findStep(order.step?.toUpperCase()),
       }),
-      stepRaw: t.string({
-        description: 'Its last step as the service sent it.',
-        resolve: (order) => order.step,
-      }),
+      stepRaw: t.exposeString('step', { description: 'Its last step as the service sent it.' }),
       stepAt: t.expose('stepAt', { type: 'DateTime', description: 'When it came to that step.' }),
       createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was placed.' }),
       updatedAt: t.expose('updatedAt', { type: 'DateTime', description: 'When it last changed.' }),
+      order: t.field({
+        type: orderRef,
+        description: 'The order itself; null when the service no longer shows it.',
+        resolve: ({ id }, _args, context) => loadShownOrder(context, id),
+      }),
+      parentId: t.id({
+        description: 'Id of the order it follows (uuid); null when the caller may not see it.',
+        resolve: ({ parentId }, _args, context) => findVisibleId(context, parentId),
+      }),
+      parent: t.field({
+        type: orderRef,
+        description: 'The order it follows, such as the one whose sample could not be used.',
+        resolve: ({ parentId }, _args, context) => loadParent(context, parentId),
+      }),
     }),
   });
 
@@ -72,18 +163,59 @@ const transactionStatus = openEnum(
   },
 );
 
-export const transactionRef = builder.objectRef<OrderTransaction>('OrderTransaction').implement({
+const transactionRef = builder.objectRef<OrderTransaction>('OrderTransaction').implement({
   description: 'An order together with the orders that follow from it.',
   fields: (t) => ({
     id: t.exposeID('id', { nullable: false, description: "The service's id of the transaction (uuid)." }),
-    status: t.field({
-      type: transactionStatus.ref,
+    ...openEnumFields(t, transactionStatus, {
+      name: 'status',
       description: 'How far it is; null when the value is not one of these.',
-      resolve: (transaction) => transactionStatus.known(transaction.status),
+      raw: 'Its status as the service sent it, such as active.',
     }),
-    statusRaw: t.string({
-      description: 'Its status as the service sent it, such as active.',
-      resolve: (transaction) => transaction.status,
+    orders: t.field({
+      type: [orderInTransactionRef],
+      nullable: false,
+      description: 'Its orders that the caller may see, as the service lists them.',
+      resolve: (transaction, _args, context) => findVisibleOrders(context, transaction),
     }),
   }),
 });
+
+builder.objectFields(orderRef, (t) => ({
+  transaction: t.expose('transaction', {
+    type: transactionRef,
+    description: 'The order together with its redraws and recreations.',
+  }),
+  parent: t.field({
+    type: orderRef,
+    description: 'The order it follows: the one it redraws or recreates; null for a first order.',
+    resolve: (order, _args, context) => loadParent(context, parentIdOf(order)),
+  }),
+}));
+
+/** The order that this one follows, according to its transaction. */
+function parentIdOf(order: Order): string | null {
+  return order.transaction?.orders.find(({ id }) => id === order.id)?.parentId ?? null;
+}
+
+function loadParent(context: GraphContext, parentId: string | null): Promise<Order | null> | null {
+  return parentId === null ? null : loadShownOrder(context, parentId);
+}
+
+/** A gateway key sees every order, so no read is needed. */
+const seesAll = ({ service: { rights } }: GraphContext) => rights.userId === null;
+
+/**
+ * A transaction may contain orders that the caller may not see: a redraw that was registered to another user, or others
+ * than the one order of a token. The service lists them all.
+ */
+async function findVisibleOrders(context: GraphContext, { orders }: OrderTransaction) {
+  if (seesAll(context)) return orders;
+  const found = await Promise.all(orders.map(({ id }) => loadOrder(context, id)));
+  return orders.filter((_, index) => found[index] !== null);
+}
+
+async function findVisibleId(context: GraphContext, orderId: string | null): Promise<string | null> {
+  if (orderId === null || seesAll(context)) return orderId;
+  return (await loadOrder(context, orderId))?.id ?? null;
+}

@@ -1,25 +1,21 @@
 import { readUuid } from '../../../graph/arguments.ts';
 import { builder } from '../../../graph/builder.ts';
-import type { GraphContext, LoaderKind } from '../../../graph/context.ts';
+import type { GraphContext } from '../../../graph/context.ts';
 import { upstreamCallCost } from '../../../graph/cost.ts';
 import { needsScope } from '../../../graph/needs-scope.ts';
-import { openEnum } from '../../../graph/open-enum.ts';
+import { openEnum, openEnumFields } from '../../../graph/open-enum.ts';
 import {
   type ConnectionArguments,
   connectionArgs,
   connectionCost,
 } from '../../../graph/pagination/connection.ts';
-import type { Page } from '../../../service/service.ts';
 import { addressRef } from '../../address/graph.ts';
 import { collectionMethod, labTestRef } from '../../lab-test/graph.ts';
 import { loadOrderSetMarkers, markerConnectionRef } from '../../marker/graph.ts';
 import { loadUser, userRef } from '../../user/graph.ts';
-import { newestOf } from './actions-newest.ts';
-import { orderDetailsRef, shipmentRef, transactionRef } from './graph-parts.ts';
-import { patientDetailsRef } from './graph-patient.ts';
-import { orderStatusRef } from './graph-status.ts';
-import { type CurrentOrder, getOrders, type Order, type OrderEvent } from './rest.ts';
-import { readOrderStatus } from './rest-status.ts';
+import { loadShownOrder } from './actions.ts';
+import type { Order, OrderEvent } from './rest-order.ts';
+import { type OrderStatus, type OrderStep, orderSteps, readOrderStatus } from './rest-status.ts';
 
 /** Shared with the results, which use the same words. */
 export const interpretation = openEnum(
@@ -38,40 +34,67 @@ export const orderOrigin = openEnum('OrderOrigin', 'Why an order exists.', {
   RECREATION: 'It replaces an order that was made wrongly.',
 });
 
-/** Orders by id: all that one operation asks for at once are one call. */
-const ordersById: LoaderKind<string, CurrentOrder | null> = {
-  keyOf: (id) => id.toLowerCase(),
-  batch: getOrders,
-};
+const orderStageRef = builder.enumType('OrderStage', {
+  description:
+    'The stages an order passes. Not always forward: a registered kit goes back to RECEIVED for a while.',
+  values: {
+    RECEIVED: { description: 'The order is placed and being prepared.' },
+    COLLECTING_SAMPLE: { description: 'The sample is being taken or travels.' },
+    SAMPLE_WITH_LAB: { description: 'The lab has the sample.' },
+    COMPLETED: { description: 'The results are ready.' },
+    CANCELLED: { description: 'The order was cancelled.' },
+    FAILED: { description: 'The order could not be carried out.' },
+    UNKNOWN: { description: 'A stage this gateway does not know yet; see `raw` and `label`.' },
+  } as const,
+});
 
-/** The same for showing them, from the cache where they are in it. */
-const shownOrdersById: LoaderKind<string, CurrentOrder | null> = {
-  keyOf: (id) => id.toLowerCase(),
-  batch: (service, ids) => getOrders(service.forShowing, ids),
-};
+const stepDescriptions = Object.fromEntries(
+  Object.entries(orderSteps).map(([step, label]) => [step, { description: `${label}.` }]),
+) as Record<OrderStep, { readonly description: string }>;
 
-/**
- * The order with this id as it is now and as the caller may see it, or null. Fields of an order that read more of it
- * ask here whose it is now, with the id of the order that is shown: that one may be from before a kit moved.
- */
-export async function loadOrder(context: GraphContext, id: string): Promise<CurrentOrder | null> {
-  const order = await context.loaders.of(ordersById).load(id);
-  return order === null ? null : await newestOf(context, order);
-}
+export const orderStepRef = builder.enumType('OrderStep', {
+  description: 'The exact step within a stage.',
+  values: stepDescriptions,
+});
 
-/** The order with this id as the caller may see it, or null: to be shown, and to read nothing more by. */
-export async function loadShownOrder(context: GraphContext, id: string): Promise<Order | null> {
-  const order = await context.loaders.of(shownOrdersById).load(id);
-  return order === null ? null : await newestOf(context, order);
-}
-
-/** Saves this operation the reads of orders that it has listed; a list that was read before it began, those of orders to be shown only. */
-export function keepLoaded(context: GraphContext, { rows, isEarlier = false }: Page<CurrentOrder>): void {
-  for (const kind of isEarlier ? [shownOrdersById] : [ordersById, shownOrdersById]) {
-    const loader = context.loaders.of(kind);
-    for (const order of rows) if (order !== null) loader.prime(order.id, order);
-  }
-}
+export const orderStatusRef = builder.objectRef<OrderStatus>('OrderStatus').implement({
+  description: 'One status as the service sent it, and as people and code can use it.',
+  fields: (t) => ({
+    raw: t.exposeString('raw', {
+      nullable: false,
+      description: 'The text as sent, such as collecting_sample.testkit.transit_customer.',
+    }),
+    stage: t.expose('stage', {
+      type: orderStageRef,
+      nullable: false,
+      description: 'The stage, from a closed set.',
+      extensions: { sentAs: ({ raw }: OrderStatus) => raw.split('.')[0] },
+    }),
+    method: t.field({
+      type: collectionMethod.ref,
+      description: 'The collection method it speaks of; null when not given or not known.',
+      extensions: { sentAs: ({ method }: OrderStatus) => method },
+      resolve: (status) => collectionMethod.known(status.method),
+    }),
+    step: t.expose('step', {
+      type: orderStepRef,
+      description: 'The exact step; null when not given or not known.',
+      extensions: { sentAs: ({ raw }: OrderStatus) => raw.split('.')[2] },
+    }),
+    label: t.exposeString('label', {
+      nullable: false,
+      description: 'The status in English words; never empty.',
+    }),
+    isTerminal: t.exposeBoolean('isTerminal', {
+      nullable: false,
+      description: 'Whether nothing more will come.',
+    }),
+    needsAttention: t.exposeBoolean('needsAttention', {
+      nullable: false,
+      description: 'Whether something went wrong that a person should look at.',
+    }),
+  }),
+});
 
 /** An event together with the order it belongs to. */
 export interface EventOfOrder extends OrderEvent {
@@ -163,19 +186,10 @@ orderRef.implement({
       args: connectionArgs('markers'),
       resolve: markersOf,
     }),
-    method: t.field({
-      type: collectionMethod.ref,
+    ...openEnumFields(t, collectionMethod, {
+      name: 'method',
       description: 'How the sample is taken; null when the method is not one of these.',
-      resolve: (order) => collectionMethod.known(order.method),
-    }),
-    methodRaw: t.string({
-      description: 'The method as the service sent it.',
-      resolve: (order) => order.method,
-    }),
-    patient: t.expose('patient', {
-      type: patientDetailsRef,
-      extensions: needsScope('read:profile'),
-      description: 'The patient, once known. Needs the scope read:profile.',
+      raw: 'The method as the service sent it.',
     }),
     patientAddress: t.expose('patientAddress', {
       type: addressRef,
@@ -187,36 +201,16 @@ orderRef.implement({
       extensions: needsScope('read:profile'),
       description: 'Where a kit is sent. Needs the scope read:profile.',
     }),
-    details: t.expose('details', {
-      type: orderDetailsRef,
-      description: "The service's record of how the sample is taken.",
-    }),
-    shipment: t.expose('shipment', {
-      type: shipmentRef,
-      description: 'How a kit travels; null for other methods.',
-    }),
-    transaction: t.expose('transaction', {
-      type: transactionRef,
-      description: 'The order together with its redraws and recreations.',
-    }),
-    interpretation: t.field({
-      type: interpretation.ref,
+    ...openEnumFields(t, interpretation, {
+      name: 'interpretation',
       description:
         'What its results mean as a whole; null before results or when the value is not one of these.',
-      resolve: (order) => interpretation.known(order.interpretation),
+      raw: 'The interpretation as the service sent it.',
     }),
-    interpretationRaw: t.string({
-      description: 'The interpretation as the service sent it.',
-      resolve: (order) => order.interpretation,
-    }),
-    origin: t.field({
-      type: orderOrigin.ref,
+    ...openEnumFields(t, orderOrigin, {
+      name: 'origin',
       description: 'Why it exists; null when the reason is not one of these.',
-      resolve: (order) => orderOrigin.known(order.origin),
-    }),
-    originRaw: t.string({
-      description: 'The origin as the service sent it.',
-      resolve: (order) => order.origin,
+      raw: 'The origin as the service sent it.',
     }),
     sampleId: t.exposeString('sampleId', { description: 'The number on the sample or kit.' }),
     notes: t.exposeString('notes', { description: 'Notes on the order.' }),

@@ -1,5 +1,5 @@
 import type { PageRequest } from '../../marker/rest.ts';
-import type { Order } from './rest.ts';
+import type { Order } from './rest-order.ts';
 import { readOrderStatus } from './rest-status.ts';
 
 /** Which orders; every part is optional and all must match. */
@@ -41,6 +41,20 @@ export function queryOf(filter: OrderFilter) {
     search_input: filter.search,
   };
 }
+
+/** Where each parameter of the service comes from, in the names of the graph. */
+export const filterNames = {
+  order_transaction_id: 'filter.transactionId',
+  interpretation: 'filter.interpretationRaw',
+  status: 'filter.statusesRaw',
+  order_type: 'filter.methods',
+  order_activation_types: 'filter.activations',
+  start_date: 'filter.createdAfter',
+  end_date: 'filter.createdBefore',
+  updated_start_date: 'filter.updatedAfter',
+  updated_end_date: 'filter.updatedBefore',
+  search_input: 'filter.search',
+};
 
 /**
  * The end of the span of creation (`end_date`): the filter's own, or that of a stretch where it comes earlier. The

@@ -8,12 +8,13 @@ import {
   notFound,
 } from '../../../graph/user-error.ts';
 import { settleLost } from '../../settle.ts';
-import { describeRefusal, ofAnyAccount, type PhysicianRequired } from '../place/actions.ts';
+import { anyAccount, describeRefusal, type PhysicianRequired } from '../place/actions.ts';
 import { findIssues, findPatientIssues, type InputRule, isGiven } from '../place/actions-rules.ts';
 import { registerTestkit } from '../place/rest.ts';
-import { isForPatient } from '../place/rest-lost.ts';
+import { isForPatient } from '../place/rest-recovery.ts';
 import type { Registration } from '../place/rest-request.ts';
-import { findTestkit, type Order, type OrderEvent } from '../read/rest.ts';
+import { findTestkit } from '../read/rest.ts';
+import type { Order, OrderEvent } from '../read/rest-order.ts';
 import { readOrderStatus } from '../read/rest-status.ts';
 import { cursorAfter } from '../stream/actions.ts';
 
@@ -30,76 +31,73 @@ export type RegisterTestkitResult =
   | NotFound
   | FeatureNotEnabled;
 
-const sampleRule: InputRule<Registration> = {
-  path: ['sampleId'],
-  message: 'Give the number that is printed on the kit.',
-  holds: ({ sampleId }) => isGiven(sampleId),
-};
+const sampleRules: readonly InputRule<Registration>[] = [
+  ['sampleId', 'Give the number that is printed on the kit.', ({ sampleId }) => isGiven(sampleId)],
+];
 
 /** How far apart the clocks of gateway and service may be, in milliseconds. */
 const clockSkewMs = 5 * 60_000;
 
 /**
- * Registers a kit by the number printed on it. The service may move the order to another user of the team; a
- * caller that is one user can register only a kit that was ordered for it, and only to itself.
+ * Registers a kit by the number printed on it. The service may move the order to another user of the team; a viewer can
+ * register only a kit that was ordered for its user, and only to that user.
  * @throws GatewayError FORBIDDEN, UPSTREAM_*
  */
 export async function submitRegistration(
   context: GraphContext,
-  registration: Registration,
+  input: Registration,
 ): Promise<RegisterTestkitResult> {
-  const { service } = context;
+  const { events, service } = context;
   service.rights.require('write:orders');
-  const issues = [...findIssues([sampleRule], registration), ...findPatientIssues(registration)];
+  const issues = [...findIssues(sampleRules, input), ...findPatientIssues(input)];
   if (issues.length > 0) return inputRejected(issues);
-  const self = service.rights.userId;
-  const userId = registration.userId ?? self;
-  const isOwn = service.rights.owns({ userId }, 'write order.register-testkit');
-  if (!isOwn || (self !== null && !(await ownsKit(context, registration, self)))) {
-    return notFound('testkit or user');
-  }
+  const registration = { ...input, userId: input.userId ?? service.rights.userId };
+  if (!(await mayRegister(context, registration))) return notFound('testkit or user');
 
-  const position = await context.events.position();
+  const position = await events.position();
   const since = new Date(Date.now() - clockSkewMs);
-  const describe = async (order: Order): Promise<TestkitRegistered> => {
-    // The order may belong to another user from here on: nothing read before holds.
-    context.loaders.clear();
-    return { kind: 'TestkitRegistered', order, cursor: await cursorAfter(context, order, position) };
-  };
   try {
-    const answer = await registerTestkit(service, { ...registration, userId });
-    return answer === null ? notFound('testkit or user') : await describe(answer.order);
+    const answer = await registerTestkit(service, registration);
+    if (answer === null) return notFound('testkit or user');
+    return await describeRegistered(context, answer.order, position);
   } catch (error) {
     if (isGatewayError(error, 'UPSTREAM_REJECTED', 'UPSTREAM_FORBIDDEN')) {
       return await explainRefusal(context, registration, error);
     }
-    return await describe(
-      await settleLost(error, () => findRegistered(context, { ...registration, userId }, since)),
-    );
+    const order = await settleLost(error, () => findRegistered(context, registration, since));
+    return await describeRegistered(context, order, position);
   }
 }
 
-async function ownsKit(
-  { service }: GraphContext,
-  { sampleId }: Registration,
-  self: string,
-): Promise<boolean> {
-  return (await findTestkit(service, sampleId, { userId: self })) !== null;
+async function mayRegister({ service }: GraphContext, { userId, sampleId }: Registration): Promise<boolean> {
+  if (!service.rights.owns({ userId }, 'write order.register-testkit')) return false;
+  const viewer = service.rights.userId;
+  return viewer === null || (await findTestkit(service, sampleId, { userId: viewer })) !== null;
 }
 
-/** A kit is registered once, and the service may refuse a second time without a reason: then the kit is looked at. */
+async function describeRegistered(
+  context: GraphContext,
+  order: Order,
+  position: number,
+): Promise<TestkitRegistered> {
+  // The order may belong to another user from here on, so no earlier read is valid.
+  context.loaders.clear();
+  return { kind: 'TestkitRegistered', order, cursor: await cursorAfter(context, order, position) };
+}
+
+/** A kit is registered once. The service may refuse a second time without a reason: then the order's events tell. */
 async function explainRefusal(
   context: GraphContext,
   { sampleId, physician }: Registration,
   error: unknown,
 ): Promise<RegisterTestkitResult> {
-  const refused = { ...ofAnyAccount, hasPhysician: physician !== null };
-  const described = await describeRefusal(context, error, refused);
-  if (described.kind !== 'InputRejected' || described.issues.length > 0) return described;
+  const question = { ...anyAccount, hasPhysician: physician !== null };
+  const refusal = await describeRefusal(context, error, question);
+  if (refusal.kind !== 'InputRejected' || refusal.issues.length > 0) return refusal;
   const order = await findTestkit(context.service, sampleId, {}).catch(() => null);
   return order?.events.some(isRegistering)
     ? inputRejected([{ path: ['sampleId'], message: 'This kit is registered already.' }])
-    : described;
+    : refusal;
 }
 
 /**
@@ -108,10 +106,11 @@ async function explainRefusal(
  */
 async function findRegistered(
   { service }: GraphContext,
-  { userId, ...registration }: Registration,
+  registration: Registration,
   since: Date,
 ): Promise<Order | null | undefined> {
-  const order = await findTestkit(service, registration.sampleId, { userId, updatedAfter: since });
+  const { userId, sampleId } = registration;
+  const order = await findTestkit(service, sampleId, { userId, updatedAfter: since });
   const isRegistered = order?.events.some(
     (event) => isRegistering(event) && event.createdAt !== null && event.createdAt >= since,
   );

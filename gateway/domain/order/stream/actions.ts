@@ -9,8 +9,9 @@ import {
 import type { Scope, StoredEvent } from '../../../events/log.ts';
 import type { GraphContext } from '../../../graph/context.ts';
 import { cursorScope } from '../../../graph/pagination/cursor-scope.ts';
-import { findUnlisted, newestOf } from '../read/actions-newest.ts';
-import { getOrder, listNewestOrders, type Order, type OrderEvent, readOrder } from '../read/rest.ts';
+import { findUnlisted, toNewest } from '../read/actions.ts';
+import { getOrder, listNewestOrders } from '../read/rest.ts';
+import { type Order, type OrderEvent, readOrder, versionOf } from '../read/rest-order.ts';
 
 export type OrderUpdateKind = 'SNAPSHOT' | 'CHANGED' | 'RECONCILED' | 'RESYNC';
 
@@ -28,15 +29,15 @@ export type Followed = { readonly orderId: string } | { readonly userId: string 
 
 interface Start {
   readonly place: Place;
-  /** What to send first, emptied by sending: a stream that waits holds none. Empty where a cursor goes on. */
+  /** Sent first; sending empties the list, so that a stream that waits holds none. Empty where a cursor is resumed. */
   readonly orders: Order[];
   readonly kind: 'SNAPSHOT' | 'RESYNC';
 }
 
 /**
  * The updates of one order or of all orders of a user. Without `after` the stream begins with the orders as
- * they are (SNAPSHOT) and continues with strictly newer changes; with it, it goes on where the cursor ended.
- * Resolves once the stream is known to be allowed; then pulls from the log for as long as the client stays.
+ * they are (SNAPSHOT) and continues with strictly newer changes; with it, it resumes where the cursor ended.
+ * Resolves once the stream is allowed; then reads from the log for as long as the client stays.
  * @throws GatewayError BAD_CURSOR, NOT_FOUND (missing and forbidden look the same), FORBIDDEN
  */
 export async function followOrders(
@@ -56,7 +57,7 @@ async function begin(context: GraphContext, followed: Followed, after: string | 
     context.onResync('other-epoch');
     return await takeSnapshot(context, followed, 'RESYNC');
   }
-  // The rest of what was being shown would be missing until it changes.
+  // The other orders of the snapshot that was cut off would be missing until they change.
   if (place.isPartway) return await takeSnapshot(context, followed, 'SNAPSHOT');
   return { place, orders: [], kind: 'RESYNC' };
 }
@@ -71,7 +72,7 @@ async function takeSnapshot(context: GraphContext, followed: Followed, kind: Sta
 async function readOrders(context: GraphContext, followed: Followed): Promise<Order[]> {
   if ('orderId' in followed) {
     const order = await getOrder(context.service, followed.orderId);
-    const newest = order === null ? null : await newestOf(context, order);
+    const newest = order === null ? null : await toNewest(context, order);
     if (newest === null) throw new GatewayError('NOT_FOUND', 'There is no such order.');
     return [newest];
   }
@@ -80,10 +81,10 @@ async function readOrders(context: GraphContext, followed: Followed): Promise<Or
   }
   const listed = await listNewestOrders(context.service, { userId: followed.userId });
   const newest = [
-    ...(await Promise.all(listed.map((order) => newestOf(context, order)))),
+    ...(await Promise.all(listed.map((order) => toNewest(context, order)))),
     ...(await findUnlisted(context, followed.userId, listed)),
   ];
-  // One that has moved meanwhile is another user's, though the service may still list it.
+  // An order that moved to another user meanwhile may still be listed by the service.
   const orders = newest.flatMap((order) => (order?.userId.toLowerCase() === followed.userId ? [order] : []));
   return orders.toSorted((a, b) => changedAt(b) - changedAt(a));
 }
@@ -93,8 +94,8 @@ function changedAt(order: Order): number {
 }
 
 /**
- * Versions of the orders that the log has after the position or has not heard of yet: what leads up to them in the
- * log comes after the position too, and is history to whoever was shown them.
+ * The versions that the snapshot shows and whose webhooks come after the position, or have not come yet. Without them
+ * the stream would repeat those webhooks as changes.
  */
 async function findShown(
   context: GraphContext,
@@ -102,8 +103,8 @@ async function findShown(
   position: number,
 ): Promise<Place['shown']> {
   const versions = orders.map(async (order): Promise<readonly [string, number] | null> => {
-    const [id, version] = [order.id.toLowerCase(), Number(order.lastEvent?.id)];
-    if (!Number.isSafeInteger(version)) return null;
+    const [id, version] = [order.id.toLowerCase(), versionOf(order)];
+    if (version === null) return null;
     const latest = await context.events.latest(id);
     const isAhead = latest === null || version > latest.version || latest.position > position;
     return isAhead ? [id, version] : null;
@@ -116,7 +117,7 @@ interface Generation {
   readonly signal: AbortSignal;
 }
 
-/** One generator, not one in the other: each level would cost every stream that waits 1 kB. */
+/** One generator and no nested ones: each level costs every waiting stream 1 kB. */
 async function* generate(
   context: GraphContext,
   followed: Followed,
@@ -145,7 +146,7 @@ async function* generate(
   }
 }
 
-/** Only the last order has the cursor of the place: with it all of them are seen, and with an earlier one they are not. */
+/** Only the last order has the cursor of the place: a client that resumes from an earlier one has not seen them all. */
 function* showOrders(
   context: GraphContext,
   followed: Followed,
@@ -160,24 +161,25 @@ function* showOrders(
   }
 }
 
-type Heard = Extract<FollowedEvent, { readonly kind: 'event' }>;
+type NewEvent = Extract<FollowedEvent, { readonly kind: 'event' }>;
 
 /**
- * What an event is to the stream: an update, nothing (null), or its end, because the order is `gone` to somebody else.
+ * Makes updates of events: an update, nothing (null), or the end of the stream, because the order is `gone` to another
+ * user.
  * @param alreadyShown versions that the snapshot showed before their webhooks came
  */
 function createUpdates(
   context: GraphContext,
   followed: Followed,
   alreadyShown: Place['shown'],
-): (heard: Heard) => Promise<OrderUpdate | 'gone' | null> {
+): (item: NewEvent) => Promise<OrderUpdate | 'gone' | null> {
   let shown = alreadyShown;
   return async ({ event, payload }) => {
     const order = readOrder(payload);
     if (order === null || event.subject === null) return null;
-    const standing = await standingOf(context, event, order);
-    if (standing === 'gone' && 'orderId' in followed) return 'gone';
-    if (standing !== 'own') return null;
+    const ownership = await findOwnership(context, event, order);
+    if (ownership === 'gone' && 'orderId' in followed) return 'gone';
+    if (ownership !== 'own') return null;
     const { id, version } = event.subject;
     if (version <= (shown[id] ?? 0)) return null;
     const owner = { userId: event.userId, orderId: order.id };
@@ -199,13 +201,13 @@ function createUpdates(
  * else's now, because a kit was registered to them by this event or, when an old cursor is resumed, after it;
  * `foreign` when it was somebody else's for a while and has come back.
  */
-async function standingOf(
+async function findOwnership(
   { events, over, service: { rights } }: GraphContext,
   event: StoredEvent,
   { id }: Order,
 ): Promise<'own' | 'foreign' | 'gone'> {
   const isOwnThen = rights.owns({ userId: event.userId, orderId: id });
-  // Whoever sees every user's orders is spared the look.
+  // A gateway key sees every user's orders.
   if (isOwnThen && rights.userId === null) return 'own';
   const latest = await retryUntilAvailable(() => events.latest(id.toLowerCase()), over);
   if (!rights.owns({ userId: latest?.userId ?? event.userId, orderId: id })) return 'gone';
@@ -214,11 +216,11 @@ async function standingOf(
 
 function without(shown: Place['shown'], id: string): Place['shown'] {
   if (shown[id] === undefined) return shown;
-  const { [id]: _heardOf, ...rest } = shown;
+  const { [id]: _seen, ...rest } = shown;
   return rest;
 }
 
-/** The newest change of each order only: what came late is history, not a change. */
+/** Newer versions only: a webhook that comes late reports history, not a change. */
 function logScopeOf(followed: Followed): Scope {
   return 'orderId' in followed
     ? { subject: followed.orderId, changesOnly: true }
@@ -226,8 +228,8 @@ function logScopeOf(followed: Followed): Scope {
 }
 
 /**
- * A cursor is good for every token of its user, renewed or new. An order that the token is not for has a scope in which
- * no cursor was ever issued: one that another token of the user was given is told from a made-up one by nothing.
+ * A cursor is valid for every token of its user, renewed or new. An order that the token is not for has a scope in which
+ * no cursor was ever issued, so that the cursor of another token and an invented one are refused alike.
  */
 function scopeOf(context: GraphContext, followed: Followed): string {
   if (!('orderId' in followed)) return cursorScope(context, 'user-orders', followed.userId);
@@ -237,7 +239,7 @@ function scopeOf(context: GraphContext, followed: Followed): string {
 }
 
 /**
- * The cursor of an order's own stream from which every change after this state of it is seen.
+ * The cursor of the order's own stream after which every later change of the order comes.
  * @param position a position of the log from before the order was read
  */
 export async function cursorAfter(context: GraphContext, order: Order, position: number): Promise<string> {

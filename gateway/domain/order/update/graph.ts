@@ -1,125 +1,111 @@
-import { readOptionalUuid, readUuid } from '../../../graph/arguments.ts';
+import { readUuid, readUuids } from '../../../graph/arguments.ts';
 import { builder } from '../../../graph/builder.ts';
 import {
   featureNotEnabledRef,
   inputRejectedRef,
+  mutationResult,
   notFoundRef,
   userErrorRef,
 } from '../../../graph/mutation-result.ts';
-import { submitTestkitOrder } from '../place/actions-create-testkit.ts';
-import { createOrderResult } from '../place/graph-result.ts';
-import { orderRef } from '../read/graph.ts';
-import { orderStatusRef } from '../read/graph-status.ts';
+import { toDay } from '../place/graph-patient-input.ts';
+import { orderRef, orderStatusRef } from '../read/graph.ts';
 import { readOrderStatus } from '../read/rest-status.ts';
 import {
-  type CancelRefused,
-  type OrderCancelled,
-  type OrderSimulated,
+  type Changed,
+  type OrderEventsResent,
+  type Refused,
   requestCancel,
+  requestResend,
   requestSimulation,
-} from './actions-cancel.ts';
+  requestUpdate,
+} from './actions.ts';
 
-const shippingAddressInput = builder.inputType('ShippingAddressInput', {
-  description: 'Where a kit is sent.',
+/** The result of a change that was made. */
+function changedRef(kind: string, description: string) {
+  return builder.objectRef<Changed<string>>(kind).implement({
+    description,
+    fields: (t) => ({
+      order: t.expose('order', { type: orderRef, nullable: false, description: 'The order as it is now.' }),
+    }),
+  });
+}
+
+/** The result of a change that the order's status rules out. */
+function refusedRef(kind: string, description: string) {
+  return builder.objectRef<Refused<string>>(kind).implement({
+    description,
+    interfaces: [userErrorRef],
+    fields: (t) => ({
+      status: t.field({
+        type: orderStatusRef,
+        nullable: false,
+        description: 'The status that rules it out.',
+        resolve: ({ order }) => readOrderStatus(order.status),
+      }),
+      order: t.expose('order', { type: orderRef, nullable: false, description: 'The order as it is.' }),
+    }),
+  });
+}
+
+const cancelOrderResult = mutationResult('CancelOrderResult', 'What came of cancelling an order.', [
+  changedRef('OrderCancelled', 'The order was cancelled.'),
+  refusedRef('CancelRefused', 'The order can no longer be cancelled.'),
+  notFoundRef,
+]);
+
+const simulateOrderResult = mutationResult('SimulateOrderResult', 'What came of simulating an order.', [
+  changedRef('OrderSimulated', 'The order was moved along its life.'),
+  inputRejectedRef,
+  notFoundRef,
+  featureNotEnabledRef,
+]);
+
+const updateOrderResult = mutationResult('UpdateOrderResult', 'What came of changing an order.', [
+  changedRef('OrderUpdated', 'The order was changed.'),
+  refusedRef('OrderUpdateRefused', 'The order can no longer be changed, or never waited for a day.'),
+  inputRejectedRef,
+  notFoundRef,
+  featureNotEnabledRef,
+]);
+
+const updateOrderInput = builder.inputType('UpdateOrderInput', {
+  description: 'What is to change in an order that was placed for a later day.',
   fields: (t) => ({
-    receiverName: t.string({ required: true, description: 'Who receives the kit.' }),
-    firstLine: t.string({ required: true, description: 'Street and number.' }),
-    secondLine: t.string({ description: 'Flat, floor or the like.' }),
-    city: t.string({ required: true, description: 'Name of the city.' }),
-    state: t.string({ required: true, description: 'Region code, such as AZ.' }),
-    zip: t.string({ required: true, description: 'Postal code.' }),
-    country: t.string({ required: true, description: 'Two-letter country code, such as US.' }),
-    phoneNumber: t.string({
-      required: true,
-      description: 'Phone number in international format, such as +16025550100.',
+    id: t.id({ required: true, description: "The order's id (uuid)." }),
+    activateBy: t.field({
+      type: 'Date',
+      description: 'The day it becomes active; null lets it go at once. It must be given either way.',
     }),
   }),
 });
 
-const createTestkitOrderInput = builder.inputType('CreateTestkitOrderInput', {
-  description: 'An order of a testkit that is registered later.',
+const orderEventsResentRef = builder.objectRef<OrderEventsResent>('OrderEventsResent').implement({
+  description: 'The service sends its reports again; what was missed comes as a change of its order.',
   fields: (t) => ({
-    userId: t.id({ required: true, description: 'Id of the user it is for (uuid).' }),
-    labTestId: t.id({
-      required: true,
-      description: 'Id of the lab test (uuid); its method must be TESTKIT.',
-    }),
-    labAccountId: t.id({
-      description: 'Id of the lab account it stands on (uuid); chosen by the service when left out.',
-    }),
-    shippingDetails: t.field({
-      type: shippingAddressInput,
-      required: true,
-      description: 'Where the kit is sent.',
-    }),
-    idempotencyKey: t.string({
-      required: true,
-      description: 'Your own key, new for each new order: repeating a call with it never ships a second kit.',
-    }),
-    passthrough: t.string({ description: 'Any text of yours; given back on the order.' }),
-  }),
-});
-
-const orderCancelledRef = builder.objectRef<OrderCancelled>('OrderCancelled').implement({
-  description: 'The order was cancelled.',
-  fields: (t) => ({
-    order: t.expose('order', { type: orderRef, nullable: false, description: 'The order as it is now.' }),
-  }),
-});
-
-const cancelRefusedRef = builder.objectRef<CancelRefused>('CancelRefused').implement({
-  description: 'The order can no longer be cancelled.',
-  interfaces: [userErrorRef],
-  fields: (t) => ({
-    status: t.field({
-      type: orderStatusRef,
+    orderIds: t.idList({
       nullable: false,
-      description: 'The status that rules it out.',
-      resolve: ({ order }) => readOrderStatus(order.status),
+      description: 'Ids of the orders that are reported again (uuid).',
+      resolve: (resent) => [...resent.orderIds],
     }),
-    order: t.expose('order', { type: orderRef, nullable: false, description: 'The order as it is.' }),
   }),
 });
 
-const cancelOrderResult = builder.unionType('CancelOrderResult', {
-  description: 'What came of cancelling an order.',
-  types: [orderCancelledRef, cancelRefusedRef, notFoundRef],
-  resolveType: (result) => result.kind,
-});
+const resendOrderEventsResult = mutationResult(
+  'ResendOrderEventsResult',
+  'What came of asking for reports again.',
+  [orderEventsResentRef, inputRejectedRef, notFoundRef, featureNotEnabledRef],
+);
 
-const orderSimulatedRef = builder.objectRef<OrderSimulated>('OrderSimulated').implement({
-  description: 'The order was moved along its life.',
+const resendOrderEventsInput = builder.inputType('ResendOrderEventsInput', {
+  description: 'Which reports are wanted again: orders, a window of time, or both.',
   fields: (t) => ({
-    order: t.expose('order', { type: orderRef, nullable: false, description: 'The order as it is now.' }),
+    orderIds: t.idList({ description: 'Ids of the orders (uuid), 100 at most.' }),
+    startAt: t.field({ type: 'DateTime', description: 'Start of the window, of 60 days at most.' }),
+    endAt: t.field({ type: 'DateTime', description: 'End of the window; now when left out.' }),
   }),
-});
-
-const simulateOrderResult = builder.unionType('SimulateOrderResult', {
-  description: 'What came of simulating an order.',
-  types: [orderSimulatedRef, inputRejectedRef, notFoundRef, featureNotEnabledRef],
-  resolveType: (result) => result.kind,
 });
 
 builder.mutationFields((t) => ({
-  createTestkitOrder: t.field({
-    type: createOrderResult,
-    nullable: false,
-    description:
-      'Orders a testkit that the patient registers later. Viewer tokens need the scope write:orders.',
-    args: { input: t.arg({ type: createTestkitOrderInput, required: true, description: 'The order.' }) },
-    resolve: (_root, { input }, context) =>
-      submitTestkitOrder(
-        context,
-        {
-          userId: readUuid('input.userId', input.userId),
-          labTestId: readUuid('input.labTestId', input.labTestId),
-          labAccountId: readOptionalUuid('input.labAccountId', input.labAccountId),
-          shipping: { ...input.shippingDetails, secondLine: input.shippingDetails.secondLine ?? null },
-          passthrough: input.passthrough ?? null,
-        },
-        input.idempotencyKey,
-      ),
-  }),
   cancelOrder: t.field({
     type: cancelOrderResult,
     nullable: false,
@@ -145,6 +131,33 @@ builder.mutationFields((t) => ({
       requestSimulation(context, readUuid('id', args.id), {
         finalStatus: args.finalStatus ?? null,
         delaySeconds: args.delaySeconds ?? null,
+      }),
+  }),
+  updateOrder: t.field({
+    type: updateOrderResult,
+    nullable: false,
+    description:
+      'Moves an order that waits for a day to another day, or lets it go. Viewer tokens need the scope write:orders.',
+    args: { input: t.arg({ type: updateOrderInput, required: true, description: 'What is to change.' }) },
+    resolve: (_root, { input }, context) =>
+      requestUpdate(
+        context,
+        readUuid('input.id', input.id),
+        input.activateBy instanceof Date ? toDay(input.activateBy) : input.activateBy,
+      ),
+  }),
+  resendOrderEvents: t.field({
+    type: resendOrderEventsResult,
+    nullable: false,
+    description: 'Has the service report order events again, after an outage. Only for gateway keys.',
+    args: {
+      input: t.arg({ type: resendOrderEventsInput, required: true, description: 'Which reports.' }),
+    },
+    resolve: (_root, { input }, context) =>
+      requestResend(context, {
+        orderIds: readUuids('input.orderIds', input.orderIds),
+        startAt: input.startAt ?? null,
+        endAt: input.endAt ?? null,
       }),
   }),
 }));

@@ -1,0 +1,223 @@
+import { isGatewayError } from '../../../errors.ts';
+import type { GraphContext } from '../../../graph/context.ts';
+import {
+  type FeatureNotEnabled,
+  type InputIssue,
+  type InputRejected,
+  inputRejected,
+  type NotFound,
+  notFound,
+  toRefusal,
+  type UserError,
+} from '../../../graph/user-error.ts';
+import type { Service } from '../../../service/service.ts';
+import { settleLost } from '../../settle.ts';
+import { getOrder } from '../read/rest.ts';
+import type { Order } from '../read/rest-order.ts';
+import { readOrderStatus } from '../read/rest-status.ts';
+import {
+  cancelOrder,
+  type EventsToResend,
+  resendEvents,
+  type Simulation,
+  simulateOrder,
+  updateOrder,
+} from './rest.ts';
+
+/** A change was made. `kind` is the name of its type in the graph. */
+export interface Changed<Kind extends string> {
+  readonly kind: Kind;
+  readonly order: Order;
+}
+
+/** The status of the order rules the change out. */
+export interface Refused<Kind extends string> extends UserError {
+  readonly kind: Kind;
+  readonly order: Order;
+}
+
+/**
+ * Sets the day of a scheduled order, or activates it at once.
+ * @param activateBy a day; null = at once; undefined = the input lacks it
+ * @throws GatewayError FORBIDDEN, UPSTREAM_*
+ */
+export async function requestUpdate(
+  { service }: GraphContext,
+  orderId: string,
+  activateBy: string | null | undefined,
+): Promise<
+  Changed<'OrderUpdated'> | Refused<'OrderUpdateRefused'> | InputRejected | NotFound | FeatureNotEnabled
+> {
+  service.rights.require('write:orders');
+  if (activateBy === undefined) {
+    return rejectDay('Give a day, or null to let the order go at once.');
+  }
+  const order = await getOrder(service, orderId);
+  if (order === null) return notFound('order');
+  try {
+    const answer = await updateOrder(service, order, activateBy);
+    return answer === null ? notFound('order') : { kind: 'OrderUpdated', order: answer.order };
+  } catch (error) {
+    if (!isRefusal(error)) return await settleLost(error, () => findUpdated(service, order, activateBy));
+    const refusal = toRefusal(error, { order_id: 'id' });
+    if (refusal.kind === 'FeatureNotEnabled' || refusal.issues.length > 0) return refusal;
+    const current = (await getOrder(service, orderId)) ?? order;
+    return isScheduled(current)
+      ? rejectDay('The service refused this day; is it over already?')
+      : updateRefused(current);
+  }
+}
+
+function isRefusal(error: unknown): boolean {
+  return isGatewayError(error, 'UPSTREAM_REJECTED', 'UPSTREAM_FORBIDDEN');
+}
+
+/** The order with the wanted day; null for one that could not be changed, whatever its day. */
+async function findUpdated(
+  service: Service,
+  before: Order,
+  activateBy: string | null,
+): Promise<Changed<'OrderUpdated'> | null> {
+  if (!isScheduled(before) && before.activateBy === activateBy) return null;
+  const order = await getOrder(service, before.id);
+  return order !== null && order.activateBy === activateBy ? { kind: 'OrderUpdated', order } : null;
+}
+
+/** Only an order that was placed for a day and still waits can be moved (public service). */
+function isScheduled({ status, activateBy }: Order): boolean {
+  const { step } = readOrderStatus(status);
+  return activateBy !== null && (step === 'ORDERED' || step === 'AWAITING_REGISTRATION');
+}
+
+function rejectDay(message: string): InputRejected {
+  return inputRejected([{ path: ['activateBy'], message }]);
+}
+
+function updateRefused(order: Order): Refused<'OrderUpdateRefused'> {
+  const { label } = readOrderStatus(order.status);
+  return {
+    kind: 'OrderUpdateRefused',
+    code: 'ORDER_UPDATE_REFUSED',
+    message:
+      order.activateBy === null
+        ? `The order does not wait for a day; its status is "${label}".`
+        : `An order with the status "${label}" can no longer be moved to another day.`,
+    order,
+  };
+}
+
+/** Cancels an order that the caller may see. @throws GatewayError FORBIDDEN, UPSTREAM_* */
+export async function requestCancel(
+  { service }: GraphContext,
+  orderId: string,
+): Promise<Changed<'OrderCancelled'> | Refused<'CancelRefused'> | NotFound> {
+  service.rights.require('write:orders');
+  const order = await getOrder(service, orderId);
+  if (order === null) return notFound('order');
+  try {
+    const answer = await cancelOrder(service, order);
+    return answer === null ? notFound('order') : { kind: 'OrderCancelled', order: answer.order };
+  } catch (error) {
+    if (!isRefusalOfStatus(error)) return await settleLost(error, () => findCancelled(service, order));
+    const current = (await getOrder(service, orderId)) ?? order;
+    return {
+      kind: 'CancelRefused',
+      code: 'CANCEL_REFUSED',
+      message: `An order with the status "${readOrderStatus(current.status).label}" can no longer be cancelled.`,
+      order: current,
+    };
+  }
+}
+
+/** 400 is how the service refuses a transition (specification, Errors), 409 the usual status for it. */
+function isRefusalOfStatus(error: unknown): boolean {
+  return isGatewayError(error, 'UPSTREAM_REJECTED') && (error.status === 400 || error.status === 409);
+}
+
+async function findCancelled(service: Service, before: Order): Promise<Changed<'OrderCancelled'> | null> {
+  const order = await getOrder(service, before.id);
+  return order !== null && isCancelled(order) && !isCancelled(before)
+    ? { kind: 'OrderCancelled', order }
+    : null;
+}
+
+function isCancelled({ status }: Order): boolean {
+  return readOrderStatus(status).stage === 'CANCELLED';
+}
+
+/** Moves an order along its life. @throws GatewayError FORBIDDEN, UPSTREAM_* */
+export async function requestSimulation(
+  { service }: GraphContext,
+  orderId: string,
+  simulation: Simulation,
+): Promise<Changed<'OrderSimulated'> | InputRejected | NotFound | FeatureNotEnabled> {
+  service.rights.require('simulate:orders');
+  const order = await getOrder(service, orderId);
+  if (order === null) return notFound('order');
+  try {
+    if ((await simulateOrder(service, order, simulation)) === null) return notFound('order');
+  } catch (error) {
+    if (!isRefusal(error)) {
+      // With a delay the order has not moved yet, so a read shows nothing.
+      if (simulation.delaySeconds) throw error;
+      return await settleLost(error, () => findMoved(service, order));
+    }
+    const refusal = toRefusal(error, { order_id: 'id', delay: 'delaySeconds' });
+    const hasReason = refusal.kind === 'FeatureNotEnabled' || refusal.issues.length > 0;
+    return hasReason ? refusal : rejectFinalStatus(order);
+  }
+  const current = await getOrder(service, orderId).catch((error: unknown) => {
+    // The simulation was done, whatever became of this read.
+    throw isGatewayError(error) ? error.withOutcome(true) : error;
+  });
+  return current === null ? notFound('order') : { kind: 'OrderSimulated', order: current };
+}
+
+/** The order, when it has a new event since it was read. */
+async function findMoved(service: Service, before: Order): Promise<Changed<'OrderSimulated'> | null> {
+  const order = await getOrder(service, before.id);
+  const hasMoved = order !== null && order.events.at(-1)?.id !== before.events.at(-1)?.id;
+  return hasMoved ? { kind: 'OrderSimulated', order } : null;
+}
+
+function rejectFinalStatus(order: Order): InputRejected {
+  const { label } = readOrderStatus(order.status);
+  const message = `An order with the status "${label}" cannot go there.`;
+  return inputRejected([{ path: ['finalStatus'], message }]);
+}
+
+export interface OrderEventsResent {
+  readonly kind: 'OrderEventsResent';
+  readonly orderIds: readonly string[];
+}
+
+/** Has the service send webhooks again. @throws GatewayError FORBIDDEN for viewer tokens, UPSTREAM_* */
+export async function requestResend(
+  { service }: GraphContext,
+  events: EventsToResend,
+): Promise<OrderEventsResent | InputRejected | NotFound | FeatureNotEnabled> {
+  service.rights.require('gateway-key');
+  const issues = findWindowIssues(events);
+  if (issues.length > 0) return inputRejected(issues);
+  try {
+    const orderIds = await resendEvents(service, events);
+    return orderIds === null ? notFound('order') : { kind: 'OrderEventsResent', orderIds };
+  } catch (error) {
+    return toRefusal(error);
+  }
+}
+
+/** The longest window the service replays (public service). */
+const longestWindowMs = 60 * 24 * 60 * 60 * 1000;
+
+function findWindowIssues({ orderIds, startAt, endAt }: EventsToResend): readonly InputIssue[] {
+  if (startAt === null) {
+    if (orderIds === null || orderIds.length === 0) {
+      return [{ path: ['orderIds'], message: 'Name orders, or give the start of a window.' }];
+    }
+    return endAt === null ? [] : [{ path: ['startAt'], message: 'A window with an end needs a start.' }];
+  }
+  const lengthMs = (endAt ?? new Date()).getTime() - startAt.getTime();
+  if (lengthMs >= 0 && lengthMs <= longestWindowMs) return [];
+  return [{ path: ['startAt'], message: 'The window must be from 0 to 60 days long.' }];
+}
