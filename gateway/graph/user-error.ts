@@ -57,7 +57,7 @@ export function notFound(what: string): NotFound {
   return { kind: 'NotFound', code: 'NOT_FOUND', message: `There is no such ${what}.` };
 }
 
-export function featureNotEnabled(): FeatureNotEnabled {
+function featureNotEnabled(): FeatureNotEnabled {
   return {
     kind: 'FeatureNotEnabled',
     code: 'FEATURE_NOT_ENABLED',

@@ -121,8 +121,3 @@ export function updateDemographics(
     about: { userId },
   });
 }
-
-/** A medical proxy in the spelling of the service (public service: GuarantorDetails). */
-export function writeMedicalProxy(proxy: NewMedicalProxy) {
-  return toRequestBody(proxy);
-}

@@ -5,7 +5,7 @@ import { fits, isBeyond, lastInstant, type OrderFilter, type OrderRange, queryOf
 import { type CurrentOrder, ownerOfOrder, parseCurrentOrder, versionOf } from './rest-order.ts';
 
 /** The most orders one call returns (public service; `size` 1 to 100). */
-export const maxOrderPage = 100;
+const maxOrderPage = 100;
 
 /** Where orders are listed according to the specification; SERVICE_ORDERS_PATH names another path. */
 export const ordersPath = '/orders';
@@ -36,7 +36,7 @@ export async function listOrders(
  * The same with the JSON as sent. It requires no scope, so that a write whose answer was lost can find its order; rows of
  * other users are left out in any case.
  */
-export async function listOrderRows(
+async function listOrderRows(
   service: Service,
   filter: OrderFilter,
   request: OrderRange,
