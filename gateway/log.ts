@@ -2,70 +2,45 @@ import { type DestinationStream, pino } from 'pino';
 import { GatewayError } from './errors.ts';
 
 /**
- * Everything a log line may say besides its event name. An allow-list: what is not here cannot be logged,
+ * Everything that a log line may contain besides the name of its event. An allow-list: what is not here cannot be logged,
  * so keys, bodies, variables, names, addresses, portal URLs and user ids have no way in.
  */
-export interface LogFields {
-  readonly address?: string;
-  readonly advice?: string;
-  readonly altered?: boolean;
-  readonly attempts?: number;
-  /** A gateway key by its name (auth/authenticate.ts). */
-  readonly caller?: string;
-  readonly code?: string;
-  readonly count?: number;
-  /** sha256 of a GraphQL document, which may name people; never the document. */
-  readonly documentHash?: string;
-  readonly duplicate?: boolean;
-  readonly durationMs?: number;
-  readonly error?: unknown;
-  readonly eventType?: string;
-  /** How far a file of the audit trail goes (audit/line.ts). */
-  readonly head?: string;
-  readonly messageId?: string;
-  readonly method?: string;
-  readonly offSeconds?: number;
-  readonly operation?: string;
-  readonly position?: number;
-  readonly reason?: string;
-  readonly requestId?: string;
-  /** Until it is tried again. */
-  readonly retryMs?: number;
-  readonly route?: string;
-  readonly service?: string;
-  readonly signal?: string;
-  readonly status?: number;
-  readonly store?: string;
-}
-
-const allowedFields: readonly (keyof LogFields)[] = [
+const textFields = [
   'address',
   'advice',
-  'altered',
-  'attempts',
+  // A gateway key by its name (auth/authenticate.ts).
   'caller',
   'code',
-  'count',
+  // sha256 of a GraphQL document, which may name people; never the document.
   'documentHash',
-  'duplicate',
-  'durationMs',
-  'error',
   'eventType',
+  // The last line of a file of the audit trail (audit/line.ts).
   'head',
   'messageId',
   'method',
-  'offSeconds',
   'operation',
-  'position',
   'reason',
   'requestId',
-  'retryMs',
   'route',
   'service',
   'signal',
-  'status',
   'store',
-];
+] as const;
+const numberFields = [
+  'attempts',
+  'count',
+  'durationMs',
+  'offSeconds',
+  'position',
+  'retryMs',
+  'status',
+] as const;
+const flagFields = ['altered', 'duplicate'] as const;
+const allowedFields = [...textFields, ...numberFields, ...flagFields] as const;
+
+export type LogFields = { readonly [Name in (typeof textFields)[number]]?: string } & {
+  readonly [Name in (typeof numberFields)[number]]?: number;
+} & { readonly [Name in (typeof flagFields)[number]]?: boolean } & { readonly error?: unknown };
 
 export interface Log {
   readonly info: (event: string, fields?: LogFields) => void;
@@ -95,16 +70,14 @@ export function createLog({ level, destination }: LogOptions): Log {
 
 function pickAllowed(fields: LogFields = {}): Record<string, unknown> {
   const line: Record<string, unknown> = {};
-  for (const name of allowedFields) {
-    if (fields[name] === undefined) continue;
-    line[name] = name === 'error' ? describeError(fields.error) : fields[name];
-  }
+  for (const name of allowedFields) if (fields[name] !== undefined) line[name] = fields[name];
+  if (fields.error !== undefined) line.error = describeError(fields.error);
   return line;
 }
 
 /**
- * What a log may say of an error: its class, its code and where it was thrown. Messages of foreign errors
- * can quote the data that broke them, so only our own are kept.
+ * The class of an error, its code and where it was thrown. Messages of foreign errors can quote the data that broke them,
+ * so only our own are logged.
  */
 function describeError(error: unknown): Record<string, unknown> {
   if (!(error instanceof Error)) return { name: typeof error };

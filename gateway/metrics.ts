@@ -1,36 +1,29 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
-import { createDeliveryMetrics, type DeliveryMetrics } from './events/delivery-metrics.ts';
+import { createDeliveryMetrics } from './events/delivery-metrics.ts';
+
+export type Metrics = ReturnType<typeof createMetrics>;
 
 /**
- * What the gateway counts, the same as in docs/operations.md (tested). Labels are closed sets or route names: never
- * an id, never a person.
+ * The metrics of one gateway, which docs/operations.md describes (tested). They have a registry of their own, so that several
+ * gateways can live in one process. Labels are closed sets or route names: never an id, never a person.
  */
-export interface Metrics extends DeliveryMetrics {
-  readonly upstreamCalls: Counter<'operation' | 'outcome'>;
-  readonly upstreamShared: Counter<'operation'>;
-  readonly readCache: Counter<'outcome'>;
-  readonly upstreamSeconds: Histogram<'operation'>;
-  readonly operations: Counter<'outcome'>;
-  readonly wholeAnswers: Counter<'outcome'>;
-  readonly unlistedOperations: Counter;
-  readonly auditRecords: Counter<'outcome'>;
-  readonly connectionsCut: Counter<'reason'>;
-  /** Shows whether the audit trail can be written, looked at each time that metrics are read; null = none is kept. */
-  readonly watchAuditTrail: (isWritable: () => boolean | null) => void;
-  /** Counts a value that the service sent for an open enum field and the graph does not know. */
-  readonly countUnknown: (field: string, value: string) => void;
-  /** Counts rows that a reader left out, or an answer that it refused, by the path of where they stood. */
-  readonly countUnreadable: (operation: string, path: string, rows: number) => void;
-  /** All of it in the Prometheus text format. */
-  readonly text: () => Promise<string>;
-  readonly contentType: string;
-}
-
-/** A registry of its own per gateway, so that several can live in one process (tests do). */
-export function createMetrics(): Metrics {
+export function createMetrics() {
   const registry = new Registry();
   const registers = [registry];
   collectDefaultMetrics({ register: registry });
+  return {
+    ...createServiceMetrics(registers),
+    ...createOperationMetrics(registers),
+    ...createDeliveryMetrics(registers),
+    ...createDrift(registers),
+    ...createAuditMetrics(registers),
+    /** All metrics in the Prometheus text format. */
+    text: () => registry.metrics(),
+    contentType: registry.contentType,
+  } as const;
+}
+
+function createServiceMetrics(registers: Registry[]) {
   return {
     upstreamCalls: new Counter({
       name: 'labgraph_upstream_calls_total',
@@ -56,6 +49,11 @@ export function createMetrics(): Metrics {
       labelNames: ['operation'],
       registers,
     }),
+  };
+}
+
+function createOperationMetrics(registers: Registry[]) {
+  return {
     operations: new Counter({
       name: 'labgraph_operations_total',
       help: 'GraphQL operations by outcome: ok, or the code of the first error.',
@@ -73,19 +71,25 @@ export function createMetrics(): Metrics {
       help: 'Operations of viewers whose documents are not trusted (PERSISTED_OPERATIONS).',
       registers,
     }),
-    auditRecords: new Counter({
-      name: 'labgraph_audit_records_total',
-      help: 'Accesses to the data of users by the outcome of their lines in the audit trail.',
-      labelNames: ['outcome'],
-      registers,
-    }),
     connectionsCut: new Counter({
       name: 'labgraph_connections_cut_total',
       help: 'Connections reset because their clients did not read or pipelined too many requests, by reason.',
       labelNames: ['reason'],
       registers,
     }),
-    watchAuditTrail: (isWritable) => {
+  };
+}
+
+function createAuditMetrics(registers: Registry[]) {
+  return {
+    auditRecords: new Counter({
+      name: 'labgraph_audit_records_total',
+      help: 'Accesses to the data of users by the outcome of their lines in the audit trail.',
+      labelNames: ['outcome'],
+      registers,
+    }),
+    /** Asks whether the audit trail can be written each time that metrics are read; null = there is none. */
+    watchAuditTrail: (isWritable: () => boolean | null) => {
       new Gauge({
         name: 'labgraph_audit_trail_writable',
         help: 'Whether the last write of the audit trail succeeded: 1 or 0.',
@@ -96,18 +100,14 @@ export function createMetrics(): Metrics {
         },
       });
     },
-    ...createDeliveryMetrics(registers),
-    ...createDrift(registers),
-    text: () => registry.metrics(),
-    contentType: registry.contentType,
   };
 }
 
-/** Pairs of labels that are told apart; more are counted under `other`. */
+/** Pairs of labels that are counted on their own; the rest are counted under `other`. */
 const maxPairs = 200;
 
-/** What the service sends and the gateway does not know. */
-function createDrift(registers: Registry[]): Pick<Metrics, 'countUnknown' | 'countUnreadable'> {
+/** Values and rows of the service that the gateway does not know. */
+function createDrift(registers: Registry[]) {
   const unknown = new Counter({
     name: 'unknown_enum_total',
     help: 'Operations that showed a value unknown to the graph, by field.',
@@ -123,13 +123,16 @@ function createDrift(registers: Registry[]): Pick<Metrics, 'countUnknown' | 'cou
   const limitValue = limitPairs();
   const limitPath = limitPairs();
   return {
-    countUnknown: (field, value) => unknown.inc({ field, value: limitValue(field, toLabel(field, value)) }),
-    countUnreadable: (operation, path, rows) =>
+    /** Counts a value that the service sent for an open enum field and the graph does not know. */
+    countUnknown: (field: string, value: string) =>
+      unknown.inc({ field, value: limitValue(field, toLabel(field, value)) }),
+    /** Counts rows that a reader left out, or an answer that it refused, by their path. */
+    countUnreadable: (operation: string, path: string, rows: number) =>
       unreadable.inc({ operation, path: limitPath(operation, path) }, rows),
   };
 }
 
-/** What a person may have typed is told as `other`: their own words, and anything that does not look like a code. */
+/** `other` for a text that a person may have typed, and for anything that does not look like a code. */
 function toLabel(field: string, value: string): string {
   const code = value.toLowerCase().slice(0, 40);
   return !/^(Demographics|PatientDetails)\./.test(field) && /^[a-z][a-z0-9_.-]*$/.test(code) ? code : 'other';

@@ -207,7 +207,7 @@ const rooms: readonly Room[] = [
   {
     files: /^gateway\/(gateway\.ts$|composition\/)/,
     may: [
-      /^@hono\/node-server$/,
+      /^(graphql|@hono\/node-server)$/,
       /^gateway\/(?!main|shutdown|banner|composition\/sandbox-demo|config\/generated-secrets)/,
       node,
     ],

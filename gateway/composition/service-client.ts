@@ -19,7 +19,7 @@ export interface ServiceClient {
 export interface UpstreamParts {
   readonly config: Config;
   readonly serviceUrl: string;
-  readonly factories?: { readonly readKey?: UpstreamOptions['readKey'] };
+  readonly readKey: UpstreamOptions['readKey'];
 }
 
 /** What shows that the log takes webhooks. */
@@ -30,7 +30,7 @@ const taken: ReadonlySet<WebhookOutcome> = new Set(['accepted', 'duplicate', 'al
  * an answer given after a change is never from before it, at any gateway over the log.
  */
 export function openServiceClient(
-  { config, serviceUrl, factories }: UpstreamParts,
+  { config, serviceUrl, readKey }: UpstreamParts,
   { log, metrics }: { readonly log: EventLog; readonly metrics: Metrics },
 ): ServiceClient {
   const cache = new SharedCache({ ttlMs: config.readCacheSeconds * 1000 });
@@ -57,7 +57,7 @@ export function openServiceClient(
     onMissed: (why) => metrics.readCache.inc({ outcome: why }),
     onDropped: (why) => metrics.readCache.inc({ outcome: why }),
     cache,
-    readKey: factories?.readKey,
+    readKey,
     catchUp,
     // Also where this gateway stores nothing: others may. Where only this one cannot reach the log, the TTL bounds what they give.
     onWritten: (touched) => log.publish(toText(touched)).catch(() => undefined),

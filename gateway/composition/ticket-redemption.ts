@@ -5,7 +5,7 @@ import type { LaunchOptions } from '../http/pages/launch.ts';
 import type { Contexts } from './contexts.ts';
 
 /** What tickets open: each is spent, and what it is for is asked for with the rights of the caller it was made for. */
-export function createOpeners({
+export function createTicketRedemption({
   create,
   documentTickets,
   launchTickets,

@@ -41,8 +41,8 @@ export interface Config {
   readonly limits: LimitsConfig;
   /** The documents that viewers may send: refused, told or ignored when they stand on no list. */
   readonly persistedOperations: { readonly mode: 'off' | 'log' | 'enforce'; readonly file: string | null };
-  /** Whether ordinary JSON requests take the short way (http/direct-path.ts); else all go through Yoga's own. */
-  readonly fastLane: boolean;
+  /** Whether ordinary JSON requests take the direct path (http/direct-path.ts) instead of Yoga's; for tests. */
+  readonly directPath: boolean;
   readonly logLevel: string;
   readonly production: boolean;
   /** Names of variables that were generated because none was given. */
@@ -100,7 +100,7 @@ export function readConfig(env: Environment, keepSecrets: () => KeptSecrets): Co
       mode: reading.oneOf('PERSISTED_OPERATIONS', ['off', 'log', 'enforce']) ?? 'log',
       file: reading.text('PERSISTED_OPERATIONS_FILE'),
     },
-    fastLane: reading.oneOf('FAST_LANE', ['on', 'off']) !== 'off',
+    directPath: reading.oneOf('FAST_LANE', ['on', 'off']) !== 'off',
     logLevel: reading.oneOf('LOG_LEVEL', logLevels) ?? 'info',
     production: reading.production,
     generated: reading.generated,

@@ -5,7 +5,7 @@ import type { Log } from '../log.ts';
 import { type AnswerPlainly, type PlainAnswer, readAnswer } from './direct-answer.ts';
 import { type PlainRequest, readBody, readPlainHead } from './direct-request.ts';
 import { createEdgeHeaders, type RawHeaders } from './headers.ts';
-import { answerRefusal } from './responses.ts';
+import { answerRefusal } from './refusals.ts';
 import { traceHeader } from './yoga.ts';
 
 export interface FastLaneOptions extends RequestAuthentication {

@@ -1,12 +1,10 @@
-import type { Authenticate } from '../auth/authenticate.ts';
-import { authenticateRequest } from '../auth/authenticate.ts';
+import { type Authenticate, authenticateRequest } from '../auth/authenticate.ts';
 import type { Caller } from '../auth/caller.ts';
 import type { RateLimits } from '../auth/rate-limits.ts';
 import type { ActiveTokens } from '../auth/revocations.ts';
-import type { Operations } from './operations.ts';
 import { type IsOwnHost, refuseHost } from './own-hosts.ts';
 import { streamShared } from './pages/widget-files.ts';
-import { answerRefusal } from './responses.ts';
+import { answerRefusal } from './refusals.ts';
 import { createUploadGate, isUpload } from './uploads.ts';
 import { type GraphQLServer, traceHeader } from './yoga.ts';
 
@@ -26,7 +24,9 @@ export interface GraphQLRouteOptions {
 }
 
 /** GraphQL over HTTP and SSE, from the request to its answer: who asks, what it costs to ask, and which server answers. */
-export function createGraphQLRoute(options: GraphQLRouteOptions): Operations['answer'] {
+export function createGraphQLRoute(
+  options: GraphQLRouteOptions,
+): (request: Request, admitted: Caller | null) => Promise<Response> {
   const beginUpload = createUploadGate();
   const answerGraphiQL = createGraphiQLPage(options);
   return (request, admitted) => answerGraphQL({ ...options, beginUpload, answerGraphiQL, admitted }, request);

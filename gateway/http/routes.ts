@@ -1,17 +1,17 @@
 import { IncomingMessage } from 'node:http';
 import { Hono } from 'hono';
 import { findCaller } from '../auth/authenticate.ts';
+import type { Caller } from '../auth/caller.ts';
 import type { Metrics } from '../metrics.ts';
 import type { ReceiveWebhook, WebhookConnection } from '../webhooks/endpoint.ts';
 import { allowOrigins, secure } from './headers.ts';
-import type { Operations } from './operations.ts';
 import { answerDocument, type DocumentsOptions } from './pages/documents.ts';
 import { answerLaunch, type LaunchOptions } from './pages/launch.ts';
 import { createWidgetFiles } from './pages/widget-files.ts';
 
 export interface RoutesOptions extends DocumentsOptions, LaunchOptions {
-  /** What answers GraphQL: it is still being loaded when the first webhooks come. */
-  readonly operations: () => Promise<Operations>;
+  /** Waits while the graph is still being loaded. `admitted` is the caller that the direct path has let in, or null. */
+  readonly answerGraphQL: (request: Request, admitted: Caller | null) => Promise<Response>;
   readonly isAllowedOrigin: (origin: string) => boolean;
   readonly receiveWebhook: ReceiveWebhook;
   readonly checkReady: () => Promise<Readiness>;
@@ -43,10 +43,7 @@ export function createRoutes(options: RoutesOptions): Hono {
 
   app.use(secure());
   app.use('/graphql', allowOrigin);
-  app.all('/graphql', async (context) => {
-    const { answer } = await options.operations();
-    return await answer(context.req.raw, findCaller(context.env));
-  });
+  app.all('/graphql', (context) => options.answerGraphQL(context.req.raw, findCaller(context.env)));
   app.use('/documents/*', allowOrigin);
   app.all('/documents/:ticket', (context) =>
     answerDocument(context.req.raw, context.req.param('ticket'), {

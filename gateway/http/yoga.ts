@@ -1,3 +1,4 @@
+import type { GraphQLSchema } from 'graphql';
 import {
   createYoga,
   type GraphiQLOptions,
@@ -6,7 +7,6 @@ import {
   type YogaServerInstance,
 } from 'graphql-yoga';
 import type { Caller } from '../auth/caller.ts';
-import { schema } from '../domain/schema.ts';
 import type { DocumentCache } from '../execution/document/prepared-document.ts';
 import { requirePrepared } from '../execution/document/prepared-document.ts';
 import type { ListedOperations } from '../execution/document/trusted-documents.ts';
@@ -46,6 +46,7 @@ export const traceHeader = 'x-labgraph-trace';
 export type CreateContext = (asking: Asking) => GraphContext;
 
 export interface GraphQLServerOptions {
+  readonly schema: GraphQLSchema;
   readonly createContext: CreateContext;
   readonly metrics: Metrics;
   readonly documents: DocumentCache;
@@ -73,7 +74,7 @@ export type GraphQLServer = YogaServerInstance<Asking, GraphContext>;
  */
 export function createGraphQLServer(options: GraphQLServerOptions): GraphQLServer {
   return createYoga<Asking, GraphContext>({
-    schema,
+    schema: options.schema,
     // The runtime's own classes. Yoga's ponyfills make a Response over a foreign stream, and when a client leaves
     // such a stream, closing it throws out of band and would end the process (seen with Node 26.10).
     fetchAPI: { Request, Response, Headers, ReadableStream, TextEncoder, TextDecoder, URL },

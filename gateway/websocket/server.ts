@@ -15,89 +15,106 @@ import { observeSend } from '../execution/observe.ts';
 import type { RunStream } from '../execution/streams.ts';
 import { findDocument } from '../http/operation-ids.ts';
 import { hasOneHost, refuseRequest } from '../http/timeouts.ts';
-import { type Asking, type GraphQLServer, traceHeader } from '../http/yoga.ts';
+import { type GraphQLServer, traceHeader } from '../http/yoga.ts';
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
 import { type WatchedSocket, watchSockets } from './socket-watch.ts';
 
 const path = '/graphql';
 const maxPayloadBytes = 100_000;
-/** With the time for a goodbye no longer than the whole of a request over HTTP. */
+/** Together with the time for the close no longer than a whole request over HTTP may take. */
 const initWaitMs = 8000;
 const restartCode = 1012;
-/** Clients come back after this one, later and later. */
+/** Clients reconnect after this code, with growing delays. */
 const tryLaterCode = 1013;
-/** How long a client may take to answer the close; one that never does would hold up the end of the process. */
-const goodbyeMs = 2000;
-/** An option of ws that its types do not know. */
-const goodbye = { closeTimeout: goodbyeMs };
+/**
+ * How long a client may take to answer the close; one that never does would delay the end of the process. An option of ws
+ * that its types do not know.
+ */
+const closeOptions = { closeTimeout: 2000 };
 
 export interface SocketsOptions {
   readonly graphql: GraphQLServer;
+  readonly documents: DocumentCache;
   readonly runStream: RunStream;
   readonly mask: Mask;
   readonly authenticate: Authenticate;
   readonly endOf: ActiveTokens['endOf'];
   readonly rateLimits: RateLimits;
-  readonly documents: DocumentCache;
   readonly listed: ListedOperations;
   readonly isAllowedOrigin: (origin: string) => boolean;
   readonly log: Log;
   readonly metrics: Metrics;
 }
 
-export interface Sockets {
-  /** Takes a request to upgrade, or refuses it. */
-  readonly upgrade: (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
-  /** Closes every socket with 1012, so that clients resume elsewhere with their cursor. */
-  readonly close: () => void;
-}
-
-/** One open socket: who it belongs to, and when it is left. Ten thousand are a usual day: each byte counts. */
+/** An open socket and its caller. Ten thousand are usual: each byte counts. */
 interface Session extends Record<PropertyKey, unknown> {
   readonly socket: WebSocket;
   readonly watched: WatchedSocket;
   readonly origin: string | null;
   readonly left: AbortController;
   caller: Caller | null;
-  /** Gives its place back; null while it has none. */
+  /** Ends its count among the caller's connections; null while it is not counted. */
   leave: (() => void) | null;
 }
 
 /**
- * GraphQL over WebSocket (`graphql-transport-ws`). The token comes in `connectionParams.authorization`; browsers
- * are let in from exact origins only. A socket closes with 4403 when its token ends or
- * is revoked, and clients retry that.
+ * GraphQL over WebSocket (`graphql-transport-ws`). The token comes in `connectionParams.authorization`. Browsers may connect
+ * from allowed origins only. A socket closes with 4403 when its token ends or is revoked; clients reconnect after that.
  */
-export function createSockets(options: SocketsOptions): Sockets {
-  const sockets = new WebSocketServer({
+export class Sockets {
+  readonly #options: SocketsOptions;
+  readonly #protocol: Protocol;
+  readonly #watch = watchSockets();
+  readonly #server = new WebSocketServer({
     noServer: true,
     maxPayload: maxPayloadBytes,
     handleProtocols,
-    ...goodbye,
+    ...closeOptions,
   });
-  const protocol = createProtocol(options);
-  const watch = watchSockets();
 
-  sockets.on('connection', (socket: WebSocket, request: IncomingMessage) => {
+  constructor(options: SocketsOptions) {
+    this.#options = options;
+    this.#protocol = createProtocol(options);
+    this.#server.on('connection', (socket, request) => this.#open(socket, request));
+  }
+
+  /** Takes a request to upgrade, or refuses it. */
+  upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
+    const refusal = this.#findRefusal(request);
+    if (refusal !== null) refuseRequest(socket, refusal);
+    else
+      this.#server.handleUpgrade(request, socket, head, (accepted) =>
+        this.#server.emit('connection', accepted, request),
+      );
+  }
+
+  #findRefusal(request: IncomingMessage): string | null {
+    const { origin } = request.headers;
+    if ((request.url ?? '').split('?')[0] !== path) return '404 Not Found';
+    if (!hasOneHost(request)) return '400 Bad Request';
+    const isRefused = origin !== undefined && !this.#options.isAllowedOrigin(origin);
+    return isRefused ? '403 Forbidden' : null;
+  }
+
+  /** Closes every socket with 1012, so that clients resume elsewhere with their cursor. */
+  close(): void {
+    for (const socket of this.#server.clients) socket.close(restartCode, 'Service restart');
+    this.#server.close();
+    this.#watch.stop();
+  }
+
+  #open(socket: WebSocket, request: IncomingMessage): void {
     const left = new AbortController();
-    const watched = watch.add(socket);
+    const watched = this.#watch.add(socket);
     const { origin = null } = request.headers;
     const session: Session = { socket, watched, origin, left, caller: null, leave: null };
-    const closed = protocol.opened(
+    const closed = this.#protocol.opened(
       {
         protocol: socket.protocol,
         send: watched.send,
         close: (code, reason) => socket.close(code, reason),
-        onMessage: (handle) =>
-          socket.on('message', (data) => {
-            // Who does not answer the close may go on sending for a while.
-            if (socket.readyState !== socket.OPEN || watched.end?.aborted) return;
-            handle(String(data)).catch((error: unknown) => {
-              options.log.error('socket.failed', { error });
-              socket.close(CloseCode.InternalServerError, 'The gateway failed.');
-            });
-          }),
+        onMessage: (handle) => this.#listen(session, handle),
       },
       session,
     );
@@ -105,78 +122,69 @@ export function createSockets(options: SocketsOptions): Sockets {
     socket.once('close', (code, reason) => {
       left.abort();
       session.leave?.();
-      closed(code, String(reason)).catch((error: unknown) => options.log.error('socket.failed', { error }));
+      closed(code, String(reason)).catch((error: unknown) => this.#logFailure(error));
     });
-  });
+  }
 
-  const upgrade = (request: IncomingMessage, socket: Duplex, head: Buffer) => {
-    const { origin } = request.headers;
-    if ((request.url ?? '').split('?')[0] !== path) return refuseRequest(socket, '404 Not Found');
-    if (!hasOneHost(request)) return refuseRequest(socket, '400 Bad Request');
-    if (origin !== undefined && !options.isAllowedOrigin(origin))
-      return refuseRequest(socket, '403 Forbidden');
-    sockets.handleUpgrade(request, socket, head, (accepted) => sockets.emit('connection', accepted, request));
-  };
+  #listen({ socket, watched }: Session, handle: (message: string) => Promise<void>): void {
+    socket.on('message', (data) => {
+      // A client that does not answer the close can go on sending for a while.
+      if (socket.readyState !== socket.OPEN || watched.end?.aborted) return;
+      handle(String(data)).catch((error: unknown) => {
+        this.#logFailure(error);
+        socket.close(CloseCode.InternalServerError, 'The gateway failed.');
+      });
+    });
+  }
 
-  return {
-    upgrade,
-    close: () => {
-      for (const socket of sockets.clients) socket.close(restartCode, 'Service restart');
-      sockets.close();
-      watch.stop();
-    },
-  };
+  #logFailure(error: unknown): void {
+    this.#options.log.error('socket.failed', { error });
+  }
 }
 
+type Params = Record<string, unknown>;
+type Protocol = ReturnType<typeof createProtocol>;
+
 function createProtocol(options: SocketsOptions) {
-  const { runStream, mask, authenticate, endOf, rateLimits, metrics } = options;
-  return makeServer<Record<string, unknown>, Session>({
+  return makeServer<Params, Session>({
     connectionInitWaitTimeout: initWaitMs,
-    onConnect: async ({ connectionParams, extra }) => {
-      const authorization = connectionParams?.authorization;
-      const caller = await admit(authenticate, { authorization, origin: extra.origin });
-      // Read once; a secret is not kept for the socket's life.
-      if (connectionParams !== undefined) Reflect.deleteProperty(connectionParams, 'authorization');
-      if (caller === null || !takeSeat(extra, () => rateLimits.connect(caller))) return false;
-      extra.watched.end = endOf(caller);
-      extra.caller = caller;
-      return true;
-    },
-    onSubscribe: async ({ extra, connectionParams, subscriptions }, _id, payload) => {
-      if (extra.caller === null) return [new GraphQLError('Not authenticated.')];
-      const refusal = await findRefusal(rateLimits, extra.caller, Object.keys(subscriptions).length);
-      if (refusal !== null) return [mask(refusal)];
-      const { origin } = extra;
-      const { signal } = extra.left;
-      const isTraced = connectionParams?.[traceHeader] === 'upstream';
-      const transport = 'websocket' as const;
-      const asking: Asking = {
-        caller: extra.caller,
-        origin,
-        left: signal,
-        over: signal,
-        isTraced,
-        transport,
-      };
-      const prepared = await prepare(options, asking, payload);
-      return 'errors' in prepared ? prepared.errors.map(mask) : prepared.args;
-    },
+    onConnect: ({ connectionParams, extra }) => connect(options, extra, connectionParams),
+    onSubscribe: ({ extra, connectionParams, subscriptions }, _id, payload) =>
+      prepare(options, payload, {
+        session: extra,
+        isTraced: connectionParams?.[traceHeader] === 'upstream',
+        underWay: Object.keys(subscriptions).length,
+      }),
     onError: (_context, _id, _payload, errors) => errors.map(formatForStream),
     onNext: (_context, _id, _payload, _args, result) => {
-      observeSend(metrics, 'websocket', result);
-      if (result.errors === undefined) return undefined;
-      return {
-        data: result.data ?? null,
-        errors: result.errors.map(formatForStream),
-        ...(result.extensions === undefined ? {} : { extensions: result.extensions }),
-      };
+      observeSend(options.metrics, 'websocket', result);
+      const { data = null, errors, extensions } = result;
+      if (errors === undefined) return undefined;
+      const formatted = errors.map(formatForStream);
+      return { data, errors: formatted, ...(extensions === undefined ? {} : { extensions }) };
     },
     execute: (args) => takeEnveloped(args).execute(args),
     subscribe: (args) => {
       takeEnveloped(args);
-      return runStream(args);
+      return options.runStream(args);
     },
   });
+}
+
+/** @returns false for a caller who may not connect: the socket is closed */
+async function connect(
+  { authenticate, endOf, rateLimits }: SocketsOptions,
+  session: Session,
+  params: Params | undefined,
+): Promise<boolean> {
+  const authorization = params?.authorization;
+  const caller = await tryAuthenticate(authenticate, { authorization, origin: session.origin });
+  // Read once: a secret is not held for the socket's life.
+  if (params !== undefined) Reflect.deleteProperty(params, 'authorization');
+  if (caller === null || !takeSeat(session, () => rateLimits.connect(caller))) return false;
+  session.watched.end = endOf(caller);
+  session.caller = caller;
+  return true;
 }
 
 interface Presented {
@@ -184,7 +192,7 @@ interface Presented {
   readonly origin: string | null;
 }
 
-async function admit(
+async function tryAuthenticate(
   authenticate: Authenticate,
   { authorization, origin }: Presented,
 ): Promise<Caller | null> {
@@ -199,7 +207,7 @@ async function admit(
   }
 }
 
-/** Counts the socket until it is left. One too many is closed: its client tries again later. */
+/** Counts the socket until it closes. One too many is closed at once: its client tries again later. */
 function takeSeat(session: Session, connect: () => () => void): boolean {
   if (session.left.signal.aborted) return false;
   try {
@@ -212,7 +220,7 @@ function takeSeat(session: Session, connect: () => () => void): boolean {
   }
 }
 
-/** What stands in the way of one more operation, before anything of it is read. */
+/** The refusal of one more operation, before anything of it is read; null if it may run. */
 async function findRefusal(
   rateLimits: RateLimits,
   caller: Caller,
@@ -228,35 +236,52 @@ async function findRefusal(
   }
 }
 
-type Enveloped = ReturnType<GraphQLServer['getEnveloped']>;
-type Prepared = { readonly args: ExecutionArgs } | { readonly errors: readonly unknown[] };
+interface Subscribing {
+  readonly session: Session;
+  readonly isTraced: boolean;
+  /** Operations of the socket, with this one. */
+  readonly underWay: number;
+}
 
+/** The arguments of an operation, or the errors that refuse it. */
 async function prepare(
-  { graphql, documents, listed }: SocketsOptions,
-  asking: Asking,
+  { graphql, documents, listed, rateLimits, mask }: SocketsOptions,
   payload: SubscribePayload,
-): Promise<Prepared> {
-  const enveloped = graphql.getEnveloped(asking);
+  { session, isTraced, underWay }: Subscribing,
+): Promise<ExecutionArgs | readonly GraphQLError[]> {
+  const { caller, origin, left } = session;
+  if (caller === null) return [new GraphQLError('Not authenticated.')];
+  const refusal = await findRefusal(rateLimits, caller, underWay);
+  if (refusal !== null) return [mask(refusal)];
+  const { signal } = left;
+  const enveloped = graphql.getEnveloped({
+    caller,
+    origin,
+    left: signal,
+    over: signal,
+    isTraced,
+    transport: 'websocket',
+  });
   try {
     const text = findDocument(listed, payload) ?? payload.query;
     await documents.waitForTurn(text);
     const document = enveloped.parse(text);
     const errors = enveloped.validate(enveloped.schema, document);
-    if (errors.length > 0) return { errors };
+    if (errors.length > 0) return errors.map(mask);
     return {
-      args: {
-        schema: enveloped.schema,
-        document,
-        operationName: payload.operationName,
-        variableValues: payload.variables,
-        contextValue: await enveloped.contextFactory(),
-        rootValue: enveloped,
-      },
+      schema: enveloped.schema,
+      document,
+      operationName: payload.operationName,
+      variableValues: payload.variables,
+      contextValue: await enveloped.contextFactory(),
+      rootValue: enveloped,
     };
   } catch (error) {
-    return { errors: [error] };
+    return [mask(error)];
   }
 }
+
+type Enveloped = ReturnType<GraphQLServer['getEnveloped']>;
 
 /**
  * The enveloped functions of an operation travel as its root value. They are needed once, and a subscription's

@@ -44,7 +44,7 @@ export async function startTwoLanes(): Promise<TwoLanes> {
         ...parts,
         config: {
           ...config,
-          fastLane: false,
+          directPath: false,
           auditTrail: { ...config.auditTrail, folder: otherTrail.path },
         },
         log: createLog({ level: 'info', destination: { write: (line) => void otherLogged.push(line) } }),

@@ -1,0 +1,101 @@
+import { type AuditTrail, openAuditTrail } from '../audit/trail.ts';
+import { createRateLimits, type RateLimits } from '../auth/rate-limits.ts';
+import { keepRecent } from '../cache/memoize.ts';
+import type { Config } from '../config/config.ts';
+import { GatewayError } from '../errors.ts';
+import { type EventStore, openEventStore } from '../events/open.ts';
+import { createListedOperations, type ListedOperations } from '../execution/document/trusted-documents.ts';
+import type { Log } from '../log.ts';
+import { createMetrics, type Metrics } from '../metrics.ts';
+import { type Callers, openCallers } from './callers.ts';
+
+/** Readiness and metrics are public, so their answers are cached for this long. */
+export const probeEveryMs = 1000;
+/** Where the widget is built to. */
+export const widgetFolder = new URL('../../widget/dist/', import.meta.url);
+
+/** The parts that most others of a gateway depend on. */
+export interface Core {
+  readonly config: Config;
+  readonly log: Log;
+  readonly metrics: Metrics;
+  readonly store: EventStore;
+  /** Null with AUDIT_TRAIL=off. */
+  readonly trail: AuditTrail | null;
+  readonly callers: Callers;
+  readonly rateLimits: RateLimits;
+  readonly listed: ListedOperations;
+  /** Whether each store can be written; null for an audit trail that is off. */
+  readonly isLogWritable: () => Promise<boolean>;
+  readonly isTrailWritable: () => boolean | null;
+  readonly isAllowedOrigin: (origin: string) => boolean;
+  /** Allows more browser origins than the configuration does. */
+  readonly allowOrigins: (origins: readonly string[]) => void;
+  /** Aborted when the gateway stops. */
+  readonly stopping: AbortController;
+}
+
+export interface CoreParts {
+  readonly config: Config;
+  readonly log: Log;
+  /** The event log, if it is being opened already. */
+  readonly store: Promise<EventStore> | undefined;
+}
+
+/**
+ * Opens the event log and the audit trail, and knows the callers.
+ * @throws GatewayError EVENT_LOG_LOCKED, EVENT_LOG_DAMAGED, EVENT_LOG_WEAK, EVENT_LOG_UNAVAILABLE, or CONFIG_INVALID for an
+ * audit trail that cannot be written
+ */
+export async function openCore({ config, log, store: opening }: CoreParts): Promise<Core> {
+  const metrics = createMetrics();
+  const [store, trail] = await Promise.all([
+    opening ?? openEventStore(config.eventLog, { keys: config.eventLogKeys, log }),
+    openTrail(config, log, metrics),
+  ]);
+  const isLogWritable = keepRecent(() => store.log.isWritable(), probeEveryMs);
+  const isTrailWritable = () => trail?.isWritable() ?? null;
+  metrics.watchEventLog(config.eventLog.kind, isLogWritable);
+  metrics.watchAuditTrail(isTrailWritable);
+  const allowedOrigins = new Set(config.allowedOrigins);
+  return {
+    config,
+    log,
+    metrics,
+    store,
+    trail,
+    callers: await openCallers({ config, marks: store.log, log }),
+    rateLimits: createRateLimits({ ...config.limits, runShared: store.runShared }),
+    listed: openTrustedDocuments(config, log, metrics),
+    isLogWritable,
+    isTrailWritable,
+    isAllowedOrigin: (origin) => allowedOrigins.has(origin),
+    allowOrigins: (origins) => origins.forEach((origin) => void allowedOrigins.add(origin)),
+    stopping: new AbortController(),
+  };
+}
+
+async function openTrail({ auditTrail }: Config, log: Log, metrics: Metrics): Promise<AuditTrail | null> {
+  if (auditTrail === null) return null;
+  const { folder, keys } = auditTrail;
+  const onRecords = (outcome: string, count: number) => metrics.auditRecords.inc({ outcome }, count);
+  try {
+    return await openAuditTrail({ folder, keys, log, onRecords });
+  } catch (cause) {
+    const message = '- AUDIT_TRAIL names a folder that cannot be read and written.';
+    throw new GatewayError('CONFIG_INVALID', message, { cause });
+  }
+}
+
+function openTrustedDocuments(config: Config, log: Log, metrics: Metrics): ListedOperations {
+  const { mode, file } = config.persistedOperations;
+  return createListedOperations({
+    mode,
+    files: file === null ? [] : [file],
+    whereBuilt: [new URL('operations.json', widgetFolder)],
+    onUnlisted: (documentHash) => {
+      metrics.unlistedOperations.inc();
+      if (documentHash !== null) log.info('operation.unlisted', { documentHash });
+    },
+  });
+}
