@@ -101,7 +101,7 @@ test('a gateway whose replaced parts do the same is not', async () => {
     factories: {
       bindService: (upstream, options) => withMembers(bindService(upstream, options), () => ({})),
     },
-    log: ({ read, wake }) => ({ read, wake }),
+    log: (log) => ({ read: log.read.bind(log), wake: log.wake.bind(log) }),
   });
   for (const walk of [walkReads, walkMixedUp, walkStreams])
     expect(await Array.fromAsync(walk(make))).toEqual([]);
