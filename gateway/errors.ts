@@ -1,6 +1,6 @@
 /**
  * The closed set of error codes and what each one means to the person who meets it.
- * Every code stands in docs/errors.md and the other way round (tested).
+ * Every code is in docs/errors.md, and every code there is here (tested).
  */
 export const errorCodes = {
   BAD_REQUEST: 'The HTTP request is not a GraphQL request this endpoint understands.',

@@ -34,7 +34,7 @@ export interface GatewayParts {
   readonly factories?: Partial<GatewayFactories>;
 }
 
-/** How the parts are made that keep callers apart; no setting reaches them. */
+/** How the parts are made that separate callers; no setting changes them. */
 export interface GatewayFactories extends ContextFactories {
   /** The cache key of a read of the service. */
   readonly readKey: NonNullable<UpstreamOptions['readKey']>;

@@ -41,7 +41,7 @@ function openEarly(
   // Modules are loaded without a turn of the event loop: a server's answer would be heard after its time was up.
   if (eventLog.kind === 'redis') return undefined;
   const store = openStore(eventLog, { keys: eventLogKeys, log });
-  // Its failure is heard where it is waited for.
+  // Its failure is handled where it is awaited.
   store.catch(() => undefined);
   return store;
 }
@@ -74,7 +74,7 @@ async function startWithSandbox(
   return { url, close };
 }
 
-/** The sandbox's state stands beside the event log: the two are kept or lost together. */
+/** The sandbox's state is stored beside the event log, so that both survive or are lost together. */
 function stateFileOf({ eventLog }: Config): { readonly stateFile?: string } {
   return eventLog.kind === 'sqlite' ? { stateFile: join(dirname(eventLog.path), 'sandbox.json') } : {};
 }
@@ -102,7 +102,7 @@ async function run(openStore: OpenStore): Promise<void> {
   closeAll = close;
   log.info('gateway.listening', { address: url, service: config.service.kind, store: config.eventLog.kind });
   process.stdout.write(describeStart(config, url));
-  // Kept at once: a process that is killed keeps nothing.
+  // Stored at once, because a killed process stores nothing.
   flushCompileCache();
   startWatchdog({ log, level: config.logLevel });
 }

@@ -26,7 +26,7 @@ export interface SandboxOptions {
   readonly seed?: number;
 }
 
-/** The outgoing side: who hears, what goes wrong, what was sent. */
+/** The outgoing side: receivers, faults, sent messages. */
 interface Webhooks {
   /** Adds an address; adding it again changes nothing. */
   readonly register: (url: string) => void;

@@ -88,7 +88,7 @@ export function findCaller(connection: unknown): Caller | null {
   return typeof incoming === 'object' && incoming !== null ? (callers.get(incoming) ?? null) : null;
 }
 
-/** How much of a key's hash is in its name: enough to tell a few keys apart. */
+/** How much of a key's hash is in its name: enough to distinguish a few keys. */
 const nameLength = 8;
 
 /**

@@ -55,7 +55,7 @@ function createDescription({ store, config, options }: Session<EventStore>) {
   });
 }
 
-/** Pseudonyms tell users apart and do not name them. A user's pseudonym stays the same as long as the log's key. */
+/** Pseudonyms distinguish users without naming them. A user's pseudonym stays the same while the log's key does. */
 function createPseudonyms(key: Buffer): (userId: string) => string {
   return (userId) =>
     createHmac('sha256', key).update('user pseudonym\0').update(userId).digest('hex').slice(0, 16);

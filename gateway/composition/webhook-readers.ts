@@ -9,5 +9,5 @@ export const readers = {
   factsOf: healthFactsOf,
 } as const;
 
-/** The mark of the log under which a gateway keeps the team it has learned, for commands that read again. */
+/** The name under which the log stores the learned team, for commands that replay. */
 export const teamMark = 'team';

@@ -19,7 +19,7 @@ const minSecretLength = 32;
 
 /** An entry of GATEWAY_API_KEYS. */
 interface GatewayKeyEntry {
-  /** Names whoever has the key; null where it is not said. */
+  /** The name of the key's holder; null without a label. */
   readonly label: string | null;
   /** As text or `sha256:<hex>`. */
   readonly key: string;

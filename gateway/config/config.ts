@@ -34,12 +34,12 @@ export interface Config {
   readonly eventRetentionDays: number;
   /** How often the service is compared with the event log; 0 = never. */
   readonly reconcileMinutes: number;
-  /** For how long an answer of the service is kept at most; 0 = not at all. */
+  /** The longest time that an answer of the service is cached; 0 = not at all. */
   readonly readCacheSeconds: number;
-  /** Null = none is kept. */
+  /** Null = no audit trail. */
   readonly auditTrail: AuditTrailConfig | null;
   readonly limits: LimitsConfig;
-  /** The documents that viewers may send: refused, told or ignored when they stand on no list. */
+  /** The trusted documents of viewers; others are refused, logged or ignored. */
   readonly persistedOperations: { readonly mode: 'off' | 'log' | 'enforce'; readonly file: string | null };
   /** Whether ordinary JSON requests take the direct path (http/direct-path.ts) instead of Yoga's; for tests. */
   readonly directPath: boolean;
@@ -248,7 +248,7 @@ function readAuditTrail(reading: Reading): AuditTrailConfig | null {
   return { folder, keys: [first, ...older] };
 }
 
-/** Names what keeps several processes from sharing one port. */
+/** Reports settings with which several processes cannot share one port. */
 function refuseUnshareable(reading: Reading, { port, eventLog, service }: Config): void {
   if (port === 0) reading.fault('REUSE_PORT=1 needs PORT: all processes listen on the same one.');
   if (eventLog.kind !== 'redis' && !reading.hasFault('EVENT_LOG')) {

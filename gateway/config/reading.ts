@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import { GatewayError } from '../errors.ts';
 
-/** Secrets made once for a gateway that was given none; see `kept-secrets.ts`. */
+/** Secrets that are generated once for a gateway without configured ones; see `generated-secrets.ts`. */
 export interface KeptSecrets {
   readonly serviceApiKey: string;
   readonly webhookSecret: string;
@@ -113,7 +113,7 @@ export class Reading {
     return origins;
   }
 
-  /** The generated stand-in of a missing secret; with NODE_ENV=production a fault instead. */
+  /** Generates a missing secret; with NODE_ENV=production it is a fault. */
   generate(name: string, pick: (kept: KeptSecrets) => string): string | null {
     if (this.production) {
       this.fault(`${name} is missing: with NODE_ENV=production nothing is generated.`);

@@ -26,7 +26,7 @@ const minOwn = 12;
 const words =
   /change|replace|password|passwort|passwd|secret|default|example|sample|placeholder|dummy|admin|root|test|demo|super|your|this|please|here|insecure|letmein|welcome|qwert[yz](uiop)?|asdf(ghjkl)?|labgraph|gateway|viewer|webhook|service|event|token|key|api|log|dev|prod(uction)?|me|my|[^a-z0-9]/gi;
 
-/** Names every secret that somebody could guess, and every one that stands for another as well. */
+/** Reports every secret that is easy to guess, and every secret that is used twice. */
 export function refuseWeakSecrets(reading: Reading, secrets: Secrets): void {
   const named = nameSecrets(secrets).filter(({ name, secret }) => secret !== '' && !reading.hasFault(name));
   const faults = [...named.flatMap(describeWeakness), ...describeEqual(named)];

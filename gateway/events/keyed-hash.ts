@@ -32,7 +32,7 @@ export class KeyedHash {
     return first === undefined ? digest : hashWith(first, digest);
   }
 
-  /** Whether a stored hash is of this digest. True if its key has been removed, because nobody can tell then. */
+  /** Whether a stored hash is of this digest. True if its key was removed, because then it cannot be checked. */
   isHashOf(stored: Buffer, digest: Buffer): boolean {
     if (stored.length === digestBytes) return timingSafeEqual(stored, digest);
     const key = this.#keys.find(({ id }) => id.equals(stored.subarray(0, keyIdBytes)));

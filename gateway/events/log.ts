@@ -144,7 +144,7 @@ export interface Appended {
   readonly position: number;
   /** The message id was known: nothing was stored. */
   readonly duplicate: boolean;
-  /** The message id was known with another body: the first one stands. */
+  /** The message id was known with another body: the first body stays. */
   readonly altered: boolean;
 }
 

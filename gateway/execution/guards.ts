@@ -74,7 +74,7 @@ export interface OperationArgs extends ExecutionArgs {
   readonly contextValue: Operation;
 }
 
-/** The arguments of an operation that came by Yoga or a socket: contexts.ts made its context, and Envelop keeps that as it is. */
+/** The arguments of an operation from Yoga or a socket. Its context is ours: Envelop passes it through unchanged. */
 export function toOperationArgs(args: ExecutionArgs): OperationArgs {
   return {
     ...args,

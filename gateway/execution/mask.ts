@@ -99,7 +99,7 @@ function describeHttp(code: ErrorCode, retryAfterSeconds: number | undefined): H
   return { ...usual, headers: { 'retry-after': String(retryAfterSeconds) } };
 }
 
-/** Whoever asked for something to be done hears whether it may have been. */
+/** Errors of mutations say whether the write may have been done. */
 const outcomes = { true: 'It may have been done all the same.', false: 'Nothing was done.' };
 
 /** GraphQL's own errors keep their sentence; what they carry besides (a malformed body, say) is dropped. */

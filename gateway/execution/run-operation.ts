@@ -19,7 +19,7 @@ export interface RunOperationOptions {
   readonly mask: Mask;
 }
 
-/** Queries and mutations, the same in every lane and over sockets: guarded, paid for, masked, counted. */
+/** Queries and mutations on every transport: guarded, charged, masked, counted. */
 export function createRunOperation({ guards, metrics, mask }: RunOperationOptions): RunOperation {
   const options = { ...guards, mask };
   const tell = (

@@ -13,7 +13,7 @@ import type { GraphContext } from '../graph/context.ts';
 /** What the edge needs to know of the item that a result was made of. */
 export interface StreamItem {
   readonly cursor: string;
-  /** When the gateway heard of it; null for what was there before the stream began. */
+  /** When the gateway received it; null for events from before the stream began. */
   readonly waitingSince: Date | null;
 }
 

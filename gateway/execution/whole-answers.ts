@@ -60,7 +60,7 @@ export function giveWholeAnswers(options: WholeAnswersOptions, answerPlainly: An
   };
 
   return async (asking) => {
-    // Whoever asks what an answer cost is told of its own.
+    // A traced operation reports its own calls, so it shares nothing.
     if (asking.head.trace !== null) return await answerPlainly(asking);
     const key = answerKey(asking);
     // Where there is nothing to give, nothing is waited for.

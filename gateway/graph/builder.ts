@@ -16,7 +16,7 @@ type ScalarTypes = {
   EventCursor: { Input: string; Output: string };
 };
 
-/** The schema under construction. Fields are nullable unless they say otherwise: see the rules in README. */
+/** The schema under construction. Fields are nullable unless they say otherwise (docs/queries.md). */
 export const builder = new SchemaBuilder<{ Context: GraphContext; Scalars: ScalarTypes }>({
   plugins: [ComplexityPlugin],
   complexity: { fieldComplexity: usualCost },

@@ -24,7 +24,7 @@ export interface GraphContext {
   readonly cursors: Cursors;
   readonly idempotency: Idempotency;
   readonly mintViewerToken: ViewerTokens['mint'];
-  /** Takes viewer tokens back and tells since when. */
+  /** Revokes viewer tokens; returns the time of the revocation. */
   readonly revokeViewerTokens: (what: Omit<Revocation, 'at'>) => Promise<Date>;
   readonly documentTickets: DocumentTickets;
   readonly launchTickets: LaunchTickets;
@@ -43,7 +43,7 @@ export interface GraphContext {
   readonly upstreamTotals: () => UpstreamTotals;
   /** The processor cost of the operation so far. */
   readonly work: Work;
-  /** Whether the answer is to tell it; for callers of the team only. */
+  /** Whether the answer shows it; for callers of the team only. */
   readonly isTraced: boolean;
 }
 
@@ -53,7 +53,7 @@ export type Batch<Key, Value> = (
   keys: readonly Key[],
 ) => Promise<readonly (Value | Error)[]>;
 
-/** A kind of loader: how to batch and how to tell keys apart. Defined once, used per operation. */
+/** A kind of loader: its batch function and its cache key. Defined once, instantiated per operation. */
 export interface LoaderKind<Key, Value> {
   readonly batch: Batch<Key, Value>;
   readonly keyOf: (key: Key) => string;
@@ -73,7 +73,7 @@ export function createLoaders(service: Service, work: Work): Loaders {
   return {
     of: <Key, Value>(kind: LoaderKind<Key, Value>) => {
       const existing = made?.get(kind);
-      // The map is keyed by the kind itself, so what stands under it has the kind's own types.
+      // The map is keyed by the kind itself, so its value has the kind's types.
       if (existing !== undefined) return existing as DataLoader<Key, Value, string>;
       const loader = new DataLoader<Key, Value, string>((keys) => kind.batch(service, keys), {
         cacheKeyFn: kind.keyOf,

@@ -99,7 +99,7 @@ function write(response: ServerResponse, { status, headers, body }: PlainAnswer,
   else response.end(body.toString('latin1'), 'latin1');
 }
 
-/** Nobody hears of it where the client has left. */
+/** Does nothing if the client has left. */
 function fail({ log }: Lane, { request, response }: Exchange, error: unknown): void {
   if (request.destroyed || response.destroyed || response.headersSent) return void response.destroy();
   log.error('request.failed', { route: '/graphql', error });

@@ -82,7 +82,7 @@ function chooseMediaType(accept: string): MediaType | null {
 /** The whole body: Node has counted it against its announced length. Rejects when the client leaves before its end. */
 export function readBody(request: IncomingMessage): Promise<Buffer> {
   return new Promise((resolve, reject) => {
-    // Gone while it was being let in: whatever would tell is over.
+    // The client has left during authentication, so there is nobody to answer.
     if (request.destroyed && !request.complete) return reject(new Error('The client has left.'));
     const chunks: Buffer[] = [];
     request.on('data', (chunk: Buffer) => chunks.push(chunk));

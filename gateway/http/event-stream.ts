@@ -64,7 +64,7 @@ function writeEvents(
     },
     pull: async (controller) => {
       const next = await Promise.race([iterator.next(), ended]);
-      // Also what became ready in the moment of the end: a token that has ended is told nothing more.
+      // Also drops items that became ready at the same moment: an expired token gets nothing more.
       if (next === 'over' || next.done || over.aborted) {
         clearInterval(pings);
         controller.enqueue(encoder.encode('event: complete\ndata:\n\n'));

@@ -9,7 +9,7 @@ export function secure(): MiddlewareHandler {
     crossOriginOpenerPolicy: false,
     // Widget files and answers to allowed origins are for other origins.
     crossOriginResourcePolicy: false,
-    // Whether all of a host is https is for whoever serves the host to say.
+    // Whether a whole host is https is the decision of its operator.
     strictTransportSecurity: false,
     // For browsers that are no more, or without a meaning here.
     originAgentCluster: false,

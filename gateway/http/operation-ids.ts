@@ -19,7 +19,7 @@ export function useOperationIds(listed: ListedOperations): Plugin {
   };
 }
 
-/** What stands for a document in a request, however it travelled: nothing of it has been looked at. */
+/** The document or its id, as sent in a request over any transport, unchecked. */
 interface Sent {
   readonly query?: unknown;
   readonly documentId?: unknown;

@@ -2,7 +2,7 @@ import { type GatewayError, isGatewayError } from '../errors.ts';
 import { describeGatewayError } from '../execution/mask.ts';
 
 /**
- * The answer to a request that ends before anything of it is read, whichever lane it came in.
+ * The answer to a request that is refused before it is read, on the direct path and on Yoga's.
  * @throws the error itself where it is none of those
  */
 export function answerRefusal(error: unknown): Response {

@@ -24,7 +24,7 @@ export interface RoutesOptions extends DocumentsOptions, LaunchOptions {
 export interface Readiness {
   readonly eventLog: boolean;
   readonly service: boolean;
-  /** Null where none is kept. Does not decide whether the gateway is ready (decision 0061). */
+  /** Null without an audit trail. Does not decide whether the gateway is ready (decision 0061). */
   readonly auditTrail: boolean | null;
 }
 
@@ -75,7 +75,7 @@ export function createRoutes(options: RoutesOptions): Hono {
     context.json({ error: { code: 'NOT_FOUND', message: 'There is nothing here.' } }, 404),
   );
   app.onError((error, context) => {
-    // The client has left, or was cut, before its request was whole: nobody hears this, and nothing has failed.
+    // The client has left, or was cut, before its request was complete. The answer reaches nobody, and nothing has failed.
     if ('code' in error && error.code === 'ECONNRESET') return context.body(null, 408);
     options.log.error('request.failed', { route: context.req.path, error });
     return context.json({ error: { code: 'INTERNAL', message: 'The gateway failed.' } }, 500);

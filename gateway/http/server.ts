@@ -51,7 +51,7 @@ export function localOrigins(url: string): readonly string[] {
 export async function closeServer(server: Server): Promise<void> {
   if (!server.listening) return;
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-  // A kept-alive connection becomes idle only when its request has ended, so it is asked again and again.
+  // A keep-alive connection becomes idle only when its request has ended, so this is repeated.
   const idling = setInterval(() => server.closeIdleConnections(), 100);
   const cut = setTimeout(() => server.closeAllConnections(), drainMs);
   server.closeIdleConnections();

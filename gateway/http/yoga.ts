@@ -30,7 +30,7 @@ export interface Asking {
   readonly left: AbortSignal;
   /** Aborts when a stream must end: the client has left, its token has ended or the gateway stops. */
   readonly over: AbortSignal;
-  /** Whether the answer is to tell what it asked of the service; for callers of the team only. */
+  /** Whether the answer has `extensions.upstream`; for callers of the team only. */
   readonly isTraced?: boolean;
   /** Where the client's stream broke off: what an EventSource sends when it comes back. Wins over `after`. */
   readonly lastEventId?: string | null;
@@ -40,7 +40,7 @@ export interface Asking {
   readonly transport?: 'websocket';
 }
 
-/** With the value `upstream`: the answer's `extensions.upstream` tells what it asked of the service. */
+/** With the value `upstream`, the answer's `extensions.upstream` counts its calls to the service. */
 export const traceHeader = 'x-labgraph-trace';
 
 export type CreateContext = (asking: Asking) => GraphContext;
@@ -70,7 +70,7 @@ export type GraphQLServer = YogaServerInstance<Asking, GraphContext>;
 
 /**
  * GraphQL over HTTP and SSE, and the enveloped functions that the sockets use: one list of plugins for all.
- * CORS, authentication and body limits stand in front of it (routes.ts, graphql-route.ts).
+ * CORS, authentication and body limits come before it (routes.ts, graphql-route.ts).
  */
 export function createGraphQLServer(options: GraphQLServerOptions): GraphQLServer {
   return createYoga<Asking, GraphContext>({

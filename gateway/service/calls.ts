@@ -11,12 +11,12 @@ export interface ReadFile extends Guarded {
 }
 
 export interface Guarded extends UpstreamCall {
-  /** The scope a viewer token needs for this call; null where whoever calls has asked for it already. */
+  /** The scope that a viewer token needs for this call; null if the caller of this function has checked it. */
   readonly scope: Scope | null;
 }
 
 export interface Keepable extends Guarded {
-  /** How long the answer may be kept for those who only show it (`forShowing`); never, where this is left out. */
+  /** How long the answer may be cached for resolvers that only show it (`forShowing`); by default it is not cached. */
   readonly keeping?: Keeping;
 }
 

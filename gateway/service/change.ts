@@ -7,24 +7,24 @@ import type { Invalidation } from '../cache/shared-cache.ts';
 
 /** How long the answer to a read may be cached; what says nothing is never stored. */
 export type Keeping =
-  /** What only time changes, as far as anybody tells: catalogues. The same answer for everybody. */
+  /** No event reports its changes: catalogues. The same answer for everybody. */
   | 'for-a-time'
-  /** Until the service tells of its users anything that is no new version of a thing of theirs. */
+  /** Invalidated by events of its users, except new versions of their things. */
   | 'until-news-of-user'
-  /** Until the service tells of its orders, or of their users, anything at all. */
+  /** Invalidated by every event of its orders or of their users. */
   | 'until-news-of-order';
 
 /** What was changed: by news of the service, or by a write of a gateway. */
 export interface Change {
   /** Null when it is not known whose it is: then it may be anybody's. */
   readonly userId: string | null;
-  /** The order, or another thing of the user that is told in versions. */
+  /** The order, or another versioned thing of the user. */
   readonly orderId: string | null;
   /** A write says whose things it is about, not which of them it changes. */
   readonly by: 'news' | 'write';
 }
 
-/** The tag of an order, or of another thing that is told in versions. */
+/** The tag of an order or of another versioned thing. */
 export function tagOfOrder(orderId: string): string {
   return `order ${lower(orderId)}`;
 }

@@ -16,7 +16,7 @@ export class Dependencies {
   #isStorable = true;
   #pending = 0;
 
-  /** @param onIsolated told when it is known that the answer is for its operation alone */
+  /** @param onIsolated called when the answer turns out to be for its operation only */
   constructor(onIsolated: () => void) {
     this.#onIsolated = onIsolated;
   }

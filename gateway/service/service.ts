@@ -10,12 +10,12 @@ import { type OnUnreadable, readNoting } from './unreadable.ts';
 
 /** One page of a list, as any of the service's paging styles gives it. */
 export interface Page<Row> {
-  /** In the service's order. Null stands for a row that is unreadable or not the caller's, so places stay right. */
+  /** In the service's order. Null is a row that is unreadable or not the caller's, so that the other rows keep their places. */
   readonly rows: readonly (Row | null)[];
   readonly total: number | null;
   readonly pages: number | null;
   readonly nextCursor: string | null;
-  /** Where in the whole list the first row stands, as far as the answer says. */
+  /** The place of the first row in the whole list, if the answer has it. */
   readonly from: number | null;
   /** Whether rows came that lie beyond the bound that was asked for: the service knows no such bound. */
   readonly ignoresBound?: boolean;
@@ -28,7 +28,7 @@ export interface Page<Row> {
  * methods: they are called on it, and not taken off it.
  */
 export interface Service {
-  /** The thing, or null when it does not exist or is not the caller's: the two are told apart nowhere. */
+  /** The thing, or null when it does not exist or is not the caller's; nothing distinguishes the two. */
   readonly readOne: <T>(read: ReadOne<T>) => Promise<T | null>;
   readonly readPage: <Row>(read: ReadPage<Row>) => Promise<Page<Row>>;
   /** The file, or null when it does not exist or is not the caller's. Read it or cancel it: it holds a connection. */
@@ -233,7 +233,7 @@ class BoundService implements Service {
   }
 }
 
-/** Empties the places of rows that do not belong; a total that counted them would tell of them, so it goes too. */
+/** Replaces rows of others by null. A total that counts them would reveal them, so it becomes null too. */
 export function keepRows<Row>(page: Page<Row>, belongs: (row: Row) => boolean): Page<Row> {
   if (page.rows.every((row) => row === null || belongs(row))) return page;
   return { ...page, rows: page.rows.map((row) => (row !== null && belongs(row) ? row : null)), total: null };

@@ -1,7 +1,7 @@
 import { CloseCode } from 'graphql-ws';
 import type { WebSocket } from 'ws';
 
-/** How often sockets are looked at: a token's end is kept to this. */
+/** The interval of checks: an expired token closes its socket within it. */
 const lookMs = 500;
 /** Looks from one ping to the next. */
 const looksPerPing = 30;
@@ -24,7 +24,7 @@ export interface WatchedSocket {
 
 interface Watched extends WatchedSocket {
   readonly socket: WebSocket;
-  /** Whether the other side was heard of since the last ping. */
+  /** Whether anything was received since the last ping. */
   isAlive: boolean;
 }
 

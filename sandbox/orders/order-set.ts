@@ -161,7 +161,7 @@ interface AccountRequest {
   readonly labAccountId: string | null;
   readonly labId: number;
   readonly hasPhysician: boolean;
-  /** An imported order may stand on an account that is still pending (specification: import). */
+  /** An imported order may use an account that is still pending (specification: import). */
   readonly mayBePending: boolean;
 }
 

@@ -10,7 +10,7 @@ const retryWaitsSeconds = [5, 5 * 60, 30 * 60, 2 * 3600, 5 * 3600, 10 * 3600, 10
 // Valid in form, known to nobody: receivers must refuse what it signs.
 const wrongSecret = `whsec_${Buffer.from('a secret that no receiver knows!').toString('base64')}`;
 
-/** What became of one message; `unaddressed` when nobody was registered to hear it. */
+/** The outcome of one message; `unaddressed` without a registered receiver. */
 export interface SentMessage {
   readonly messageId: string;
   readonly eventType: string;

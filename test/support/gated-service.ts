@@ -9,7 +9,7 @@ export type Gate = (call: string) => Promise<unknown>;
 
 /** The reads of a service that stays as it is, each answered when the gate opens for it. */
 export interface GatedService extends AsyncDisposable {
-  /** Serves the sandbox behind the gate and tells the address. */
+  /** Serves the sandbox behind the gate and returns the address. */
   readonly serve: (sandbox: Sandbox) => Promise<string>;
   readonly through: (gate: Gate) => void;
 }

@@ -8,7 +8,7 @@ export interface HostileQuery {
 const times = (count: number, write: (index: number) => string): string =>
   Array.from({ length: count }, (_, index) => write(index)).join(' ');
 
-/** Lists inside lists; made as text, because whoever sends it does not recurse either. */
+/** Lists inside lists, made as text, because an attacker does not recurse either. */
 function nestLists(depth: number): unknown {
   return JSON.parse(`${'['.repeat(depth)}${']'.repeat(depth)}`);
 }

@@ -46,7 +46,7 @@ export interface LabOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** How many times faster than real time the sandbox retries webhooks. */
   readonly speed?: number;
-  /** Serves the sandbox in another way and tells the address, which the gateway is given instead of its own. */
+  /** Serves the sandbox in another way and returns the address for the gateway. */
   readonly serve?: (sandbox: Sandbox) => Promise<string>;
   /** For how long the text of `/metrics` is served again; not at all where left out. */
   readonly metricsCacheMs?: number;

@@ -25,7 +25,7 @@ export interface TicketAsked {
   readonly orderId?: string | null | undefined;
 }
 
-/** What a page is told that asks for a launch ticket: the result, or the whole answer where there is none. */
+/** The result of a page's request for a launch ticket, or the whole answer without one. */
 export async function askForTicket({ gateway, url }: Answering, asked: TicketAsked) {
   const { token = gatewayKey, origin = pageOrigin, ...input } = asked;
   const request = graphqlRequest(url, { query: createTicket, variables: { input } }, token);

@@ -9,7 +9,7 @@ export interface ListCase {
   readonly field: string;
   /** Fields with the same rows under the same cursors have the same. */
   readonly list: string;
-  /** What tells its rows apart. */
+  /** The field that identifies its rows. */
   readonly key: 'id' | 'userId';
   readonly growsAt: 'head' | 'end';
   /** A stretch may hold fewer rows than asked for, and the list go on. */
@@ -61,7 +61,7 @@ const kitOf = (lab: Lab) =>
     0,
   ).labTestId;
 
-/** Sends out a kit and tells the order's id. */
+/** Sends out a kit and returns the order's id. */
 export async function orderKit(lab: Lab, labTestId = kitOf(lab)): Promise<string> {
   const body = { user_id: userIdOf(lab), lab_test_id: labTestId, shipping_details: shippingDetails };
   const { order } = await askService<{ order: { id: string } }>(lab, 'POST /v3/order/testkit', body);

@@ -15,7 +15,7 @@ interface Seen {
 
 export type Answer = (response: ServerResponse) => void;
 
-/** A real server on 127.0.0.1 that answers as it is told. */
+/** A real server on 127.0.0.1 with scripted answers. */
 export interface MisbehavingService extends AsyncDisposable {
   readonly url: string;
   readonly seen: readonly Seen[];

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 
-/** An order of a made-up world: whose it is, what has happened to it, and what its subscribers must be told. */
+/** An order of a simulated world: its user, its history, and the items that its subscribers must get. */
 export interface WorldOrder {
   readonly id: string;
   readonly userId: string;

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 
-/** A WebSocket client that does only what it is told: it answers no close and no ping, and reads nothing when paused. */
+/** A WebSocket client that does nothing by itself: it answers no close and no ping, and reads nothing when paused. */
 export interface RawSocket {
   readonly connection: Socket;
   /** Sends a text message; false when the other side has not taken what was sent before. */

@@ -11,14 +11,14 @@ import { findRedisServer } from './tools.ts';
 /** A redis-server of its own for one test, as durable as the gateway asks for, gone with it. */
 export interface RedisServer extends AsyncDisposable {
   readonly port: number;
-  /** Where it keeps its files. */
+  /** The folder of its files. */
   readonly folder: string;
   /** Address of a database that nobody else was given. */
   readonly newUrl: () => string;
   /** Runs a command in the database of an address. */
   readonly command: (url: string, ...args: readonly string[]) => Promise<unknown>;
   readonly kill: () => Promise<void>;
-  /** Starts it again over what it kept, or over nothing. */
+  /** Starts it again, with its files or empty. */
   readonly restart: (how?: 'as-it-was' | 'empty') => Promise<void>;
   /** Stops (SIGSTOP) and continues its process: there, and answering nothing. */
   readonly freeze: () => void;

@@ -11,7 +11,7 @@ import { createServer as createHttps } from 'node:https';
 import { getCACertificates, setDefaultCACertificates, type TLSSocket } from 'node:tls';
 import { listenAnywhere } from './listening.ts';
 
-/** Made for tests, for this machine's own address, and trusted by whoever asks `trustSecureServices` to. */
+/** A certificate for tests and for this machine's address; `trustSecureServices` trusts it. */
 const key = readFileSync(new URL('./tls/key.pem', import.meta.url), 'utf8');
 const cert = readFileSync(new URL('./tls/certificate.pem', import.meta.url), 'utf8');
 

@@ -22,7 +22,7 @@ interface Sent {
   readonly body: Buffer;
 }
 
-/** A lab whose gateway reaches the sandbox through a server that answers for it when told to. */
+/** A lab whose gateway reaches the sandbox through a server that can answer in its place. */
 export interface SpoiltLab extends Lab {
   readonly spoil: (rule: Spoil) => void;
   /** From now on the service answers for itself. */
@@ -56,7 +56,7 @@ export async function startSpoiltLab({ env, ...options }: LabOptions = {}): Prom
 
   const lab = await startLab({
     ...options,
-    // Hundreds of these are opened for what the service answers; how the log is kept is tested elsewhere.
+    // Hundreds of these are opened to test answers of the service; the log is tested elsewhere.
     env: { EVENT_LOG: 'memory:', ...env },
     serve: async (sandbox) => {
       const server = createServer((request, response) => void handle(sandbox, request, response));

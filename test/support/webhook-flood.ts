@@ -33,7 +33,7 @@ interface Post {
   readonly finish: () => void;
 }
 
-/** Begins a message and keeps its last byte back. */
+/** Sends a message without its last byte. */
 function begin(index: number): Post {
   const body = JSON.stringify({ event_type: 'of.flood', data: { index, filler } });
   const signedAt = new Date();

@@ -1,10 +1,10 @@
 import { createGateway, type Gateway, type GatewayParts } from '../../gateway/gateway.ts';
 import { gatewayKey, type Lab } from './lab.ts';
 
-/** Whole answers are given in the fast lane, whichever way the rest of the suite is run. */
+/** Whole answers are given on the direct path, whichever way the rest of the suite is run. */
 export const inFastLane = { FAST_LANE: 'on' } as const;
 
-/** An operation as a client sends it over the network, which is where whole answers are kept. */
+/** An operation sent over the network, where whole answers are cached. */
 export interface Sent {
   readonly variables?: Readonly<Record<string, unknown>>;
   readonly token?: string;
@@ -49,7 +49,7 @@ export async function countMore(lab: Pick<Lab, 'gateway' | 'url'>, ask: () => Pr
   };
 }
 
-/** A gateway whose `fetch` goes over the network: everything that is asked of it comes where whole answers are kept. */
+/** A gateway whose `fetch` goes over the network, where whole answers are cached. */
 export async function makeOverNetwork(parts: GatewayParts, make = createGateway): Promise<Gateway> {
   const gateway = await make(parts);
   const { url } = await gateway.listen();

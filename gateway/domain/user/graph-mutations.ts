@@ -197,7 +197,7 @@ const updateDemographicsResult = mutationResult(
   [demographicsUpdatedRef, inputRejectedRef, notFoundRef, featureNotEnabledRef],
 );
 
-/** A day as the service has it; undefined and null keep their meaning. */
+/** A day in the service's form; undefined and null stay as they are. */
 function toDay(date: Date | null | undefined): string | null | undefined {
   return date?.toISOString().slice(0, 10) ?? (date === null ? null : undefined);
 }

@@ -12,7 +12,7 @@ import {
 /** How much an operation asks for, its lists weighed as full. */
 export interface Measure {
   readonly depth: number;
-  /** Fields, those of a fragment wherever it stands. */
+  /** Number of fields, those of a fragment counted at each spread. */
   readonly breadth: number;
   readonly complexity: number;
 }

@@ -5,18 +5,18 @@ import type { Caller } from '../../auth/caller.ts';
 import { Rights } from '../../auth/rights.ts';
 import { GatewayError } from '../../errors.ts';
 
-/** Documents of viewers that are told in the log; beyond it they are only counted. */
+/** How many different documents of viewers are logged; further ones are only counted. */
 const maxTold = 1000;
 
 export type ListingMode = 'off' | 'log' | 'enforce';
 
 export interface ListedOperationsOptions {
-  /** Of documents that stand on no list: `enforce` refuses them, `log` tells of them. */
+  /** For documents that are not trusted: `enforce` refuses them, `log` logs them. */
   readonly mode: ListingMode;
   /** JSON files of documents by their sha256 hash. A file of `whereBuilt` may be missing: it comes with a build. */
   readonly files: readonly (string | URL)[];
   readonly whereBuilt: readonly (string | URL)[];
-  /** Told of a document of a viewer that stands on no list: its hash where it is news. */
+  /** Called with a viewer's document that is not trusted: with its hash the first time. */
   readonly onUnlisted: (hash: string | null) => void;
 }
 
@@ -38,7 +38,7 @@ export interface ListedOperations {
   readonly requireListed: (caller: Caller, document: Listing) => void;
   /** @returns whether the team wrote the document: its servers may send any, and the team wrote the list */
   readonly check: (caller: Caller, document: Listing) => boolean;
-  /** Counts once more a document that was checked before, and stands on no list. */
+  /** Counts another use of a document that is not trusted. */
   readonly countUnlisted: () => void;
   /** The document that the list has under a hash; null where it has none. Nothing that is sent gets onto the list. */
   readonly find: (hash: string) => string | null;
@@ -136,7 +136,7 @@ function unusable(file: string | URL, why: string): GatewayError {
   return new GatewayError('CONFIG_INVALID', `- The list of operations ${String(file)} ${why}.`);
 }
 
-/** Each document once, and not without end: whoever has a token can make up as many as they like. */
+/** Reports each document once, and a limited number: a caller can invent as many as it likes. */
 function createTelling(onUnlisted: ListedOperationsOptions['onUnlisted']): (hash: string) => void {
   const told = new Set<string>();
   return (hash) => {

@@ -48,7 +48,7 @@ export function validateDocument(
 /** A longer message repeats a name that the client made up: 100 of them made 9 MB of a request of 90 kB. */
 const maxMessage = 500;
 
-/** Merges errors with the same message and keeps all locations: an unknown directive used ten times is one error. */
+/** Merges errors with the same message, with all their locations: an unknown directive used ten times is one error. */
 function mergeEqual(message: string, equal: readonly GraphQLError[]): GraphQLError {
   const short = message.length <= maxMessage ? message : `${message.slice(0, maxMessage)}…`;
   const locations = equal.flatMap((error) => locationsOf(error) ?? []);
@@ -99,7 +99,7 @@ function quietly(rule: ValidationRule): ValidationRule {
 function quietValuesRule(context: ValidationContext): ASTVisitor {
   const check = (node: ValueNode, type: GraphQLInputType | null | undefined) => {
     if (type) reportLiteral(context, node, type);
-    // What stands inside has been checked with it.
+    // Its contents have been checked with it.
     return false;
   };
   const checkHere = (node: ValueNode) => check(node, context.getInputType());
@@ -162,12 +162,12 @@ function describeFault(root: GraphQLInputType, path: Path, names: readonly strin
   return `"${declared}" is expected, yet ${all.join(', ')}.`;
 }
 
-/** A key that cannot be a field's name is somebody's text, and is not told. */
+/** A key that cannot be a field's name may be somebody's text, so it is not in the message. */
 function describeUnknown(name: string): string {
   return /^[_A-Za-z]\w{0,49}$/.test(name) ? `it has no field "${name}"` : 'a key is no name of a field';
 }
 
-/** A single value may stand where a list is expected, so lists may be passed without a place of their own. */
+/** GraphQL accepts a single value in place of a list, so lists may be left out of a path. */
 function typeAt(root: GraphQLInputType, path: Path): GraphQLInputType {
   return path.reduce<GraphQLInputType>((outer, step) => {
     let type: GraphQLInputType = getNullableType(outer);

@@ -4,7 +4,7 @@ import { builder } from '../builder.ts';
 import { upstreamCallCost } from '../cost.ts';
 import type { ListCursors } from './list-cursor.ts';
 
-/** A Relay connection: one stretch of a list, and where it stands in the whole. */
+/** A Relay connection: one page of a list, and its place in the whole list. */
 export interface Connection<Node> {
   readonly edges: readonly { readonly cursor: string; readonly node: Node }[];
   readonly pageInfo: PageInfo;

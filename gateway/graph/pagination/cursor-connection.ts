@@ -30,7 +30,7 @@ export async function cursorConnection<Node>(
     const { cursor, skip } = placeAfter(start, index, page);
     return cursors.issue([cursor, skip]);
   };
-  // Behind nothing at all stands the next page, if there is one: a service may give an empty page on the way.
+  // An empty page may have a next page: the service may return empty pages in between.
   const isAtEnd = stretch.length === 0 && page.nextCursor === null;
   const edges = stretch.flatMap((node, index) =>
     node === null ? [] : [toEdge(node, () => cursorAt(index))],

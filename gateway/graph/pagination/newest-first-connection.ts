@@ -157,7 +157,7 @@ function takeRows<Node>(list: NewestFirstList<Node>, { place, start, reading }: 
   return { edges, count, end: { at, place: toPlace(group, at) } };
 }
 
-/** Whether a row was shown before, or is newer than all that was. Of what has no time its place must tell. */
+/** Whether a row was shown before, or is newer than all shown rows. A row without a time is judged by its place. */
 function isRead<Node>(
   list: NewestFirstList<Node>,
   row: Node | null,
@@ -182,7 +182,7 @@ function joinGroup(
 /** How a place is told in this window: by the last row's time, or counted where times do not help. */
 function placesOf(from: Place, isSorted: boolean): (group: Group, end: number) => Place {
   const { above } = from;
-  // Found to be of another order once, a list stays so: a stretch of one row cannot tell.
+  // Once found to be in another order, a list stays so: a page of one row shows no order.
   const isOfOtherOrder = above === null && from.until === null;
   if (!isSorted || isOfOtherOrder) {
     return (_, end) => ({ until: null, above: null, begin: 0, skip: (above ?? 0) + end, seen: [] });

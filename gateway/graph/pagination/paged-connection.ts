@@ -64,7 +64,7 @@ interface PagePlan {
   readonly size: number;
   readonly firstPage: number;
   readonly pages: readonly number[];
-  /** Rows of the first page that stand before the stretch. */
+  /** Rows of the first page that precede the wanted ones. */
   readonly skip: number;
 }
 

@@ -2,7 +2,7 @@ import { ServerResponse } from 'node:http';
 import { GatewayError, isGatewayError } from '../../errors.ts';
 import type { Log } from '../../log.ts';
 
-/** A document on its way to whoever has its ticket. */
+/** A document that is sent to the holder of its ticket. */
 export interface OpenedDocument {
   readonly kind: 'RESULT' | 'REQUISITION';
   readonly bytes: number | null;
@@ -17,7 +17,7 @@ export interface DocumentsOptions {
   readonly log: Log;
 }
 
-/** The same for every document: kept by nobody, shown by no page, never taken for anything but a PDF. */
+/** Headers of every document: not cached, not framed, never interpreted as anything but a PDF. */
 const headers = {
   'content-type': 'application/pdf',
   'cache-control': 'no-store',

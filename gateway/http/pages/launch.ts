@@ -42,7 +42,7 @@ export async function answerLaunch(request: Request, options: LaunchOptions): Pr
     return new Response(null, { status: 405, headers: { allow: 'POST', 'cache-control': 'no-store' } });
   }
   const origin = request.headers.get('origin');
-  // `null` is what many pages say who hide theirs: no page can be told by it.
+  // Pages that hide their origin send `null`, which identifies no page.
   if (origin === null || origin === 'null') return answerLaunchPage('FORBIDDEN');
   const signal = AbortSignal.any([request.signal, options.stopping]);
   try {
@@ -92,7 +92,7 @@ function refusalOf({ code }: GatewayError): LaunchRefusal {
   }
 }
 
-/** What a person is told, and the status a program sees. Nothing of the request stands in any of it. */
+/** The text for a person and the HTTP status. Neither contains anything of the request. */
 interface PageText {
   readonly status: number;
   readonly title: string;

@@ -158,7 +158,7 @@ export function orderCreationRoutes(service: Service): Hono<SandboxEnv> {
     return c.json(answer as object);
   };
   routes.post('/v3/order', place);
-  // Both paths stand in the specification; the public service has only the first.
+  // Both paths are in the specification; the public service has only the first.
   routes.post('/v3/order/create', place);
 
   routes.post('/v3/order/import', async (c) => {

@@ -122,7 +122,7 @@ function isOrderStep(text: string): text is OrderStep {
   return Object.hasOwn(orderSteps, text);
 }
 
-/** Words for a status nobody told us about: `held_at_customs` -> `Held at customs`. */
+/** A label for an unknown status: `held_at_customs` -> `Held at customs`. */
 function labelOf(text: string): string {
   const words = text
     .toLowerCase()
