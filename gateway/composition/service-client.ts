@@ -2,8 +2,8 @@ import { SharedCache } from '../cache/shared-cache.ts';
 import type { Config } from '../config/config.ts';
 import type { AppendNotice, EventLog } from '../events/log.ts';
 import type { Metrics } from '../metrics.ts';
-import { type Change, readTouched, toText, touchedBy } from '../service/change.ts';
 import { createUpstream, type Upstream, type UpstreamOptions } from '../service/client.ts';
+import { type Change, readTouched, toText, touchedBy } from '../service/tags.ts';
 import type { WebhookOutcome } from '../webhooks/endpoint.ts';
 
 export interface ServiceClient {

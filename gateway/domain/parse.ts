@@ -1,5 +1,5 @@
 import { parseDay, parseInstant } from '../parse/dates.ts';
-import type { Page } from '../service/service.ts';
+import type { Page } from '../service/calls.ts';
 import { noteLeftOut, Unreadable } from '../service/unreadable.ts';
 
 /**

@@ -1,7 +1,58 @@
 import type { Owner, Scope } from '../auth/rights.ts';
-import type { Keeping } from './change.ts';
-import type { UpstreamCall } from './client.ts';
-import type { Page } from './service.ts';
+
+/** One call to the service. Knows paths and JSON, but no concept of the service. */
+export interface UpstreamCall {
+  /** A short name for logs and metrics, such as `order.list`. */
+  readonly operation: string;
+  readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
+  readonly path: string;
+  /** The same resource under another path, tried when `path` is not found or redirects. For reads only. */
+  readonly otherPath?: string;
+  /** Lists become repeated keys; null and undefined are left out. */
+  readonly query?: Readonly<Record<string, QueryValue>>;
+  readonly body?: unknown;
+  /** Whether each answer is good for one caller only, such as single-use keys: then no two reads share one. */
+  readonly isSingleUse?: boolean;
+  /** Statuses of refusals whose JSON says something that the caller branches on: given back as Refusal, not thrown. */
+  readonly readsRefusals?: readonly number[];
+  /** More request headers, such as the service's idempotency key. The key header cannot be set here. */
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Sent as multipart/form-data in place of `body`. */
+  readonly form?: Form;
+}
+
+type QueryValue = string | number | boolean | null | undefined | readonly (string | number)[];
+
+/** The parts of a form, in order; names may repeat. */
+export type Form = readonly FormPart[];
+
+type FormPart =
+  | { readonly name: string; readonly value: string }
+  | { readonly name: string; readonly file: Blob; readonly fileName: string };
+
+/** One page of a list, as any of the service's paging styles gives it. */
+export interface Page<Row> {
+  /** In the service's order. Null is a row that is unreadable or not the caller's, so that the other rows keep their places. */
+  readonly rows: readonly (Row | null)[];
+  readonly total: number | null;
+  readonly pages: number | null;
+  readonly nextCursor: string | null;
+  /** The place of the first row in the whole list, if the answer has it. */
+  readonly from: number | null;
+  /** Whether rows came that lie beyond the bound that was asked for: the service knows no such bound. */
+  readonly ignoresBound?: boolean;
+  /** Whether it was read before this operation began: it may be shown, and nobody may act on it. */
+  readonly isEarlier?: boolean;
+}
+
+/** How long the answer to a read may be cached; what says nothing is never stored. */
+export type Keeping =
+  /** No event reports its changes: catalogues. The same answer for everybody. */
+  | 'for-a-time'
+  /** Invalidated by events of its users, except new versions of their things. */
+  | 'until-news-of-user'
+  /** Invalidated by every event of its orders or of their users. */
+  | 'until-news-of-order';
 
 /** A read of a file that belongs to somebody; it comes as a stream. */
 export interface ReadFile extends Guarded {

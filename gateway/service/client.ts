@@ -1,38 +1,16 @@
 import { Pool } from 'undici';
 import { type Entry, type Invalidation, type Shared, SharedCache } from '../cache/shared-cache.ts';
 import { isGatewayError } from '../errors.ts';
+import type { UpstreamCall } from './calls.ts';
 import { type ExchangeLimits, exchange } from './exchange.ts';
 import { describeEnd, readAnswer } from './failure.ts';
 import { type OpenOptions, openFile, type UpstreamFile } from './file.ts';
 import { createPathChoice, type Fetched } from './other-path.ts';
-import { type Form, toBody, toHeaders, toKey, toPath } from './request.ts';
+import { toBody, toHeaders, toKey, toPath } from './request.ts';
 import { withRetries } from './retry.ts';
-
-/** One call to the service. Knows paths and JSON, but no concept of the service. */
-export interface UpstreamCall {
-  /** A short name for logs and metrics, such as `order.list`. */
-  readonly operation: string;
-  readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
-  readonly path: string;
-  /** The same resource under another path, tried when `path` is not found or redirects. For reads only. */
-  readonly otherPath?: string;
-  /** Lists become repeated keys; null and undefined are left out. */
-  readonly query?: Readonly<Record<string, QueryValue>>;
-  readonly body?: unknown;
-  /** Whether each answer is good for one caller only, such as single-use keys: then no two reads share one. */
-  readonly isSingleUse?: boolean;
-  /** Statuses of refusals whose JSON says something that the caller branches on: given back as Refusal, not thrown. */
-  readonly readsRefusals?: readonly number[];
-  /** More request headers, such as the service's idempotency key. The key header cannot be set here. */
-  readonly headers?: Readonly<Record<string, string>>;
-  /** Sent as multipart/form-data in place of `body`. */
-  readonly form?: Form;
-}
 
 /** The process has 10 s to end: 4 for requests in hand, these for calls under way, the rest for the event log. */
 const closeMs = 3000;
-
-type QueryValue = string | number | boolean | null | undefined | readonly (string | number)[];
 
 export interface Upstream {
   /**

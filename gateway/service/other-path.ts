@@ -1,5 +1,5 @@
 import { isGatewayError } from '../errors.ts';
-import type { UpstreamCall } from './client.ts';
+import type { UpstreamCall } from './calls.ts';
 
 /** The service's answer as read from its JSON, and how long that was. */
 export interface Fetched {

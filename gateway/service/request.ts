@@ -1,14 +1,7 @@
 import { FormData } from 'undici';
 import { GatewayError } from '../errors.ts';
-import type { UpstreamCall } from './client.ts';
+import type { Form, UpstreamCall } from './calls.ts';
 import { acceptEncoding } from './encoding.ts';
-
-/** The parts of a form, in order; names may repeat. */
-export type Form = readonly FormPart[];
-
-type FormPart =
-  | { readonly name: string; readonly value: string }
-  | { readonly name: string; readonly file: Blob; readonly fileName: string };
 
 /** Equal calls of one rights key have the same. */
 export function toKey(call: UpstreamCall, rights: string): string {

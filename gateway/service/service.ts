@@ -1,27 +1,12 @@
 import type { Owner, Rights } from '../auth/rights.ts';
 import { GatewayError, isGatewayError } from '../errors.ts';
 import { type AuditedCall, auditCall } from './audited-call.ts';
-import type { Guarded, Keepable, ReadFile, ReadOne, ReadPage, Write } from './calls.ts';
+import type { Guarded, Keepable, Page, ReadFile, ReadOne, ReadPage, Write } from './calls.ts';
 import type { ReadOptions } from './client.ts';
 import type { UpstreamFile } from './file.ts';
-import { tagsOfOne, tagsOfPage, touchedByWrite } from './resting.ts';
+import { tagsOfOne, tagsOfPage, touchedByWrite } from './tags.ts';
 import type { Asked } from './trace.ts';
 import { type OnUnreadable, readNoting } from './unreadable.ts';
-
-/** One page of a list, as any of the service's paging styles gives it. */
-export interface Page<Row> {
-  /** In the service's order. Null is a row that is unreadable or not the caller's, so that the other rows keep their places. */
-  readonly rows: readonly (Row | null)[];
-  readonly total: number | null;
-  readonly pages: number | null;
-  readonly nextCursor: string | null;
-  /** The place of the first row in the whole list, if the answer has it. */
-  readonly from: number | null;
-  /** Whether rows came that lie beyond the bound that was asked for: the service knows no such bound. */
-  readonly ignoresBound?: boolean;
-  /** Whether it was read before this operation began: it may be shown, and nobody may act on it. */
-  readonly isEarlier?: boolean;
-}
 
 /**
  * The service as one caller may use it. Every access to somebody's data is told to the audit trail here. What it does are

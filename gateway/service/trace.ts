@@ -1,4 +1,5 @@
-import type { ReadOptions, Upstream, UpstreamCall, WriteOptions } from './client.ts';
+import type { UpstreamCall } from './calls.ts';
+import type { ReadOptions, Upstream, WriteOptions } from './client.ts';
 import type { Dependencies } from './dependencies.ts';
 import type { OpenOptions, UpstreamFile } from './file.ts';
 

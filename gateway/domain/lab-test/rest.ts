@@ -1,4 +1,5 @@
-import type { Page, Service } from '../../service/service.ts';
+import type { Page } from '../../service/calls.ts';
+import type { Service } from '../../service/service.ts';
 import {
   flag,
   id,

@@ -12,7 +12,7 @@ import {
 } from '../../graph/pagination/connection.ts';
 import { listCursors } from '../../graph/pagination/list-cursor.ts';
 import { offsetConnection, pagedConnection } from '../../graph/pagination/paged-connection.ts';
-import type { Page } from '../../service/service.ts';
+import type { Page } from '../../service/calls.ts';
 import {
   type Answer,
   catalogueLimits,

@@ -1,7 +1,8 @@
 import type { Owner } from '../../auth/rights.ts';
 import { GatewayError } from '../../errors.ts';
+import type { Page } from '../../service/calls.ts';
 import { Refusal } from '../../service/failure.ts';
-import { emptyPage, type Page, type Service } from '../../service/service.ts';
+import { emptyPage, type Service } from '../../service/service.ts';
 import {
   day,
   id,

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Page } from '../../service/service.ts';
+import type { Page } from '../../service/calls.ts';
 import { type Connection, type ConnectionArguments, readFirst, toEdge } from './connection.ts';
 import type { ListCursors } from './list-cursor.ts';
 

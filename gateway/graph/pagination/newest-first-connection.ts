@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { z } from 'zod';
 import { startOfDay } from '../../parse/dates.ts';
-import type { Page } from '../../service/service.ts';
+import type { Page } from '../../service/calls.ts';
 import { type Connection, type ConnectionArguments, readFirst, toEdge } from './connection.ts';
 import type { ListCursors } from './list-cursor.ts';
 import { maxPageSize, type PageRange, type Reading, readPlaces } from './paged-connection.ts';

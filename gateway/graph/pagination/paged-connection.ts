@@ -1,4 +1,4 @@
-import type { Page } from '../../service/service.ts';
+import type { Page } from '../../service/calls.ts';
 import { type Connection, type ConnectionArguments, readList, toConnection } from './connection.ts';
 import type { ListCursors } from './list-cursor.ts';
 

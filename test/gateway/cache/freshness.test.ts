@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { SharedCache } from '../../../gateway/cache/shared-cache.ts';
-import { tagsOf, touchedBy } from '../../../gateway/service/change.ts';
+import { tagsOf, touchedBy } from '../../../gateway/service/tags.ts';
 
 const users = ['A', 'B'] as const;
 const orderIds = ['x', 'y', 'z'] as const;

@@ -7,7 +7,7 @@ import {
   pagedConnection,
   planPages,
 } from '../../../gateway/graph/pagination/paged-connection.ts';
-import type { Page } from '../../../gateway/service/service.ts';
+import type { Page } from '../../../gateway/service/calls.ts';
 import { badCursorsOf, cursorsOf, nodesOf, rowsOf, walk } from './lists.ts';
 
 const page = (rows: Page<number>['rows'], more: Partial<Page<number>> = {}): Page<number> => ({

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { SharedCache } from '../../../gateway/cache/shared-cache.ts';
-import { createUpstream, type UpstreamCall } from '../../../gateway/service/client.ts';
+import type { UpstreamCall } from '../../../gateway/service/calls.ts';
+import { createUpstream } from '../../../gateway/service/client.ts';
 import {
   type Answer,
   cutShort,

@@ -1,7 +1,7 @@
 import process from 'node:process';
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
-import type { UpstreamCall } from '../../../gateway/service/client.ts';
+import type { UpstreamCall } from '../../../gateway/service/calls.ts';
 import type { UpstreamFile } from '../../../gateway/service/file.ts';
 import { type Answer, openUpstream } from '../../support/misbehaving-service.ts';
 

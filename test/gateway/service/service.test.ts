@@ -2,7 +2,8 @@ import { describe, expect, test } from 'vitest';
 import type { Caller } from '../../../gateway/auth/caller.ts';
 import { type Owner, Rights } from '../../../gateway/auth/rights.ts';
 import { GatewayError } from '../../../gateway/errors.ts';
-import { bindService, type Page, type ServiceOptions } from '../../../gateway/service/service.ts';
+import type { Page } from '../../../gateway/service/calls.ts';
+import { bindService, type ServiceOptions } from '../../../gateway/service/service.ts';
 import { type Answer, json, openUpstream } from '../../support/misbehaving-service.ts';
 
 interface Row {

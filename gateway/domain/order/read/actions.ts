@@ -3,7 +3,7 @@ import { readPayload } from '../../../events/follow.ts';
 import type { Latest } from '../../../events/log.ts';
 import { nameRefusedArguments } from '../../../graph/arguments.ts';
 import type { GraphContext, LoaderKind } from '../../../graph/context.ts';
-import type { Page } from '../../../service/service.ts';
+import type { Page } from '../../../service/calls.ts';
 import { getOrders, listOrders } from './rest.ts';
 import { filterNames, fits, type OrderFilter, type OrderRange } from './rest-filter.ts';
 import { type CurrentOrder, type Order, readNewestOrder, versionOf } from './rest-order.ts';

@@ -1,5 +1,6 @@
 import { isGatewayError } from '../../../errors.ts';
-import { emptyPage, keepRows, type Page, type Service } from '../../../service/service.ts';
+import type { Page } from '../../../service/calls.ts';
+import { emptyPage, keepRows, type Service } from '../../../service/service.ts';
 import { pageReader } from '../../parse.ts';
 import { fits, isBeyond, lastInstant, type OrderFilter, type OrderRange, queryOf } from './rest-filter.ts';
 import { type CurrentOrder, ownerOfOrder, parseCurrentOrder, versionOf } from './rest-order.ts';

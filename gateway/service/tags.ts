@@ -1,18 +1,11 @@
+import type { Rights } from '../auth/rights.ts';
 import type { Invalidation } from '../cache/shared-cache.ts';
+import type { Keeping, Page, ReadOne, ReadPage, Write } from './calls.ts';
 
 /**
  * The tags of cached answers, and what a change touches, in the same few words: a change drops exactly the answers that it
  * may have made old. Ids in lower case.
  */
-
-/** How long the answer to a read may be cached; what says nothing is never stored. */
-export type Keeping =
-  /** No event reports its changes: catalogues. The same answer for everybody. */
-  | 'for-a-time'
-  /** Invalidated by events of its users, except new versions of their things. */
-  | 'until-news-of-user'
-  /** Invalidated by every event of its orders or of their users. */
-  | 'until-news-of-order';
 
 /** What was changed: by news of the service, or by a write of a gateway. */
 export interface Change {
@@ -73,7 +66,38 @@ export function tagsOf(
   return [...tags];
 }
 
-/** For telling other gateways; no tag holds a line break. */
+/** The tags of the answer to a read of one thing; null where it is not the caller's, because that is not cached. */
+export function tagsOfOne<T>({ keeping, owner, about }: ReadOne<T>, thing: T, rights: Rights) {
+  if (keeping === undefined) return null;
+  if (owner === 'anyone') return tagsOf(keeping, [], about);
+  const subject = owner(thing);
+  return rights.owns(subject) ? tagsOf(keeping, [subject], about) : null;
+}
+
+/** The tags of a page: of all its rows, the caller's or not. */
+export function tagsOfPage<Row>({ keeping, owner, about }: ReadPage<Row>, page: Page<Row>) {
+  if (keeping === undefined) return null;
+  const rows = page.rows.filter((row) => row !== null);
+  return tagsOf(keeping, owner === 'anyone' ? [] : rows.map(owner), about ?? null);
+}
+
+/** What a write is about, and what its answer is of. */
+export function touchedByWrite<T>(
+  write: Write<T>,
+  answer: { readonly json: unknown } | undefined,
+): Invalidation {
+  const subjects = [write.about];
+  try {
+    if (answer?.json !== undefined && write.owner !== 'anyone')
+      subjects.push(write.owner(write.reader(answer.json)));
+  } catch {
+    return 'everything';
+  }
+  const touched = subjects.map(({ userId, orderId = null }) => touchedBy({ userId, orderId, by: 'write' }));
+  return touched.includes('everything') ? 'everything' : touched.flat();
+}
+
+/** For other gateways; no tag holds a line break. */
 export function toText(touched: Invalidation): string {
   return touched === 'everything' ? touched : touched.join('\n');
 }
