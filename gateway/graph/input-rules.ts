@@ -1,21 +1,18 @@
 import type { InputIssue } from './user-error.ts';
 
-/** A rule of the service for an input. All rules are checked before the call, and reported at once. */
-export interface InputRule<Input> {
-  readonly path: readonly string[];
-  readonly message: string;
-  readonly holds: (input: Input) => boolean;
+/** A rule of the service for an input: where, with dots between names, the message when it is broken, and the check. */
+export type InputRule<Input> = readonly [path: string, message: string, holds: (input: Input) => boolean];
+
+/** The broken rules, in the order of the rules. Rules are checked before the call, and all at once. */
+export function findIssues<Input>(rules: readonly InputRule<Input>[], input: Input): readonly InputIssue[] {
+  return rules
+    .filter(([, , holds]) => !holds(input))
+    .map(([path, message]) => ({ path: path.split('.'), message }));
 }
 
-/** The rules that the input breaks, as issues under `path`, in the order of the rules. */
-export function findIssues<Input>(
-  rules: readonly InputRule<Input>[],
-  input: Input,
-  path: readonly string[] = [],
-): readonly InputIssue[] {
-  return rules
-    .filter((rule) => !rule.holds(input))
-    .map((rule) => ({ path: [...path, ...rule.path], message: rule.message }));
+/** The issues of a part of the input, with paths from the whole input on. */
+export function under(part: string, issues: readonly InputIssue[]): readonly InputIssue[] {
+  return issues.map(({ path, message }) => ({ path: [part, ...path], message }));
 }
 
 export function isGiven(text: string): boolean {

@@ -203,27 +203,23 @@ async function findCancellationIssues(
 
 /** The public service's rules for an address of a visit. */
 const addressRules: readonly InputRule<VisitAddress>[] = [
-  {
-    path: ['address', 'firstLine'],
-    message: 'Give street and number.',
-    holds: ({ firstLine }) => /\d/.test(firstLine) && /\p{L}/u.test(firstLine),
-  },
-  { path: ['address', 'city'], message: 'Give the city.', holds: ({ city }) => isGiven(city) },
-  {
-    path: ['address', 'state'],
-    message: 'Give the two letters of the state, such as AZ.',
-    holds: ({ state }) => /^[A-Za-z]{2}$/.test(state),
-  },
-  {
-    path: ['address', 'zip'],
-    message: 'Give five digits, or five, a dash and four.',
-    holds: ({ zip }) => /^\d{5}(-\d{4})?$/.test(zip),
-  },
-  {
-    path: ['address', 'accessNotes'],
-    message: `Give ${maxNotes} characters at most.`,
-    holds: ({ accessNotes }) => countCharacters(accessNotes) <= maxNotes,
-  },
+  [
+    'address.firstLine',
+    'Give street and number.',
+    ({ firstLine }) => /\d/.test(firstLine) && /\p{L}/u.test(firstLine),
+  ],
+  ['address.city', 'Give the city.', ({ city }) => isGiven(city)],
+  [
+    'address.state',
+    'Give the two letters of the state, such as AZ.',
+    ({ state }) => /^[A-Za-z]{2}$/.test(state),
+  ],
+  ['address.zip', 'Give five digits, or five, a dash and four.', ({ zip }) => /^\d{5}(-\d{4})?$/.test(zip)],
+  [
+    'address.accessNotes',
+    `Give ${maxNotes} characters at most.`,
+    ({ accessNotes }) => countCharacters(accessNotes) <= maxNotes,
+  ],
 ];
 
 /** The address of a query. @throws GatewayError BAD_USER_INPUT with every fault at once */

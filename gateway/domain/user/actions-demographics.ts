@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { countCharacters } from '../../graph/arguments.ts';
 import type { GraphContext } from '../../graph/context.ts';
-import { findIssues, type InputRule, isGiven } from '../../graph/input-rules.ts';
+import { findIssues, type InputRule, isGiven, under } from '../../graph/input-rules.ts';
 import {
   type FeatureNotEnabled,
   type InputIssue,
@@ -78,62 +78,43 @@ function isPersonsNumber(text: string): boolean {
 
 /** The public service's rules for patient input. */
 const addressRules: readonly InputRule<NewHomeAddress>[] = [
-  { path: ['firstLine'], message: 'Give street and number.', holds: (address) => isGiven(address.firstLine) },
-  { path: ['city'], message: 'Give the city.', holds: (address) => isGiven(address.city) },
-  {
-    path: ['state'],
-    message: 'Give the two-letter region code, such as AZ.',
-    holds: (address) => /^[A-Za-z]{2}$/.test(address.state),
-  },
-  {
-    path: ['zip'],
-    message: 'Give the postal code; in the United States five digits, or nine as 85004-1234.',
-    holds: (address) =>
-      toCountry(address.country).code === 'US' ? /^\d{5}(-\d{4})?$/.test(address.zip) : isGiven(address.zip),
-  },
-  {
-    path: ['country'],
-    message: 'Give a two-letter country code, such as US.',
-    holds: (address) => toCountry(address.country).code !== null,
-  },
-  {
-    path: ['accessNotes'],
-    message: 'Give 1,000 characters at most.',
-    holds: (address) => countCharacters(address.accessNotes) <= 1000,
-  },
+  ['firstLine', 'Give street and number.', ({ firstLine }) => isGiven(firstLine)],
+  ['city', 'Give the city.', ({ city }) => isGiven(city)],
+  ['state', 'Give the two-letter region code, such as AZ.', ({ state }) => /^[A-Za-z]{2}$/.test(state)],
+  ['zip', 'Give the postal code; in the United States five digits, or nine as 85004-1234.', hasZip],
+  [
+    'country',
+    'Give a two-letter country code, such as US.',
+    ({ country }) => toCountry(country).code !== null,
+  ],
+  [
+    'accessNotes',
+    'Give 1,000 characters at most.',
+    ({ accessNotes }) => countCharacters(accessNotes) <= 1000,
+  ],
 ];
 
-const proxyRules: readonly InputRule<NewMedicalProxy>[] = [
-  { path: ['firstName'], message: nameRule, holds: (proxy) => isName(proxy.firstName) },
-  { path: ['lastName'], message: nameRule, holds: (proxy) => isName(proxy.lastName) },
-  { path: ['phoneNumber'], message: phoneRule, holds: (proxy) => isPersonsNumber(proxy.phoneNumber) },
-  {
-    path: ['email'],
-    message: 'Give an e-mail address.',
-    holds: (proxy) => proxy.email === null || email.safeParse(proxy.email).success,
-  },
+function hasZip({ country, zip }: NewHomeAddress): boolean {
+  return toCountry(country).code === 'US' ? /^\d{5}(-\d{4})?$/.test(zip) : isGiven(zip);
+}
+
+/** Rules for a person and for who answers for one. */
+const contactRules: readonly InputRule<NewDemographics | NewMedicalProxy>[] = [
+  ['firstName', nameRule, ({ firstName }) => isName(firstName)],
+  ['lastName', nameRule, ({ lastName }) => isName(lastName)],
+  ['email', 'Give an e-mail address.', (of) => of.email === null || email.safeParse(of.email).success],
+  ['phoneNumber', phoneRule, ({ phoneNumber }) => isPersonsNumber(phoneNumber)],
 ];
 
 const personRules: readonly InputRule<NewDemographics>[] = [
-  { path: ['firstName'], message: nameRule, holds: (person) => isName(person.firstName) },
-  { path: ['lastName'], message: nameRule, holds: (person) => isName(person.lastName) },
-  {
-    path: ['email'],
-    message: 'Give an e-mail address.',
-    holds: (person) => email.safeParse(person.email).success,
-  },
-  { path: ['phoneNumber'], message: phoneRule, holds: (person) => isPersonsNumber(person.phoneNumber) },
-  { path: ['gender'], message: 'Give the gender.', holds: (person) => isGiven(person.gender) },
-  {
-    path: ['dob'],
-    message: 'Give a day that is not in the future.',
-    holds: (person) => !isFuture(person.dob),
-  },
-  {
-    path: ['medicalProxy'],
-    message: 'A person under 18 needs a medical proxy.',
-    holds: (person) => person.medicalProxy !== null || !isMinor(person.dob),
-  },
+  ...contactRules,
+  ['gender', 'Give the gender.', ({ gender }) => isGiven(gender)],
+  ['dob', 'Give a day that is not in the future.', ({ dob }) => !isFuture(dob)],
+  [
+    'medicalProxy',
+    'A person under 18 needs a medical proxy.',
+    ({ medicalProxy, dob }) => medicalProxy !== null || !isMinor(dob),
+  ],
 ];
 
 /** Somewhere on earth it may be tomorrow already: 14 hours ahead of UTC at most. */
@@ -152,16 +133,14 @@ export function isMinor(day: string): boolean {
 function findDemographicsIssues(person: NewDemographics): readonly InputIssue[] {
   return [
     ...findIssues(personRules, person),
-    ...findIssues(addressRules, person.address, ['address']),
+    ...under('address', findIssues(addressRules, person.address)),
     ...findProxyIssues(person.medicalProxy),
   ];
 }
 
-/** The same for who answers for a person, with paths from `medicalProxy` on; none are fine where nobody needs to. */
+/** The same for a medical proxy, with paths from `medicalProxy` on; none for null. */
 export function findProxyIssues(proxy: NewMedicalProxy | null): readonly InputIssue[] {
   if (proxy === null) return [];
-  return [
-    ...findIssues(proxyRules, proxy, ['medicalProxy']),
-    ...findIssues(addressRules, proxy.address, ['medicalProxy', 'address']),
-  ];
+  const ofAddress = under('address', findIssues(addressRules, proxy.address));
+  return under('medicalProxy', [...findIssues(contactRules, proxy), ...ofAddress]);
 }

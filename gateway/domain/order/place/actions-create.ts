@@ -1,15 +1,14 @@
 import type { GraphContext } from '../../../graph/context.ts';
+import { findIssues, under } from '../../../graph/input-rules.ts';
 import { inputRejected } from '../../../graph/user-error.ts';
 import { anyAccount, type CreateOrderResult, placeOrder, referenceOf } from './actions.ts';
 import {
-  findIssues,
   findPatientIssues,
   importRules,
   keyRules,
   orderRules,
   orderSetRules,
   shippingRules,
-  under,
 } from './actions-rules.ts';
 import { createOrder, createTestkitOrder, importOrder } from './rest.ts';
 import { findOrderAnswer, isOrderOf, isPlacedSince, isTestkitOf } from './rest-recovery.ts';

@@ -1,4 +1,5 @@
 import { countCharacters, isOver } from '../../../graph/arguments.ts';
+import { findIssues, type InputRule, isGiven, under } from '../../../graph/input-rules.ts';
 import type { InputIssue } from '../../../graph/user-error.ts';
 import { startOfDay } from '../../../parse/dates.ts';
 import { isPhoneNumber, toCountry } from '../../address/rest.ts';
@@ -11,25 +12,7 @@ import type {
   PatientPart,
 } from './rest-request.ts';
 
-/** A rule of the service for an input: where, the message when it is broken, and the check. */
-export type InputRule<Input> = readonly [path: string, message: string, holds: (input: Input) => boolean];
-
-/** The broken rules, in the order of the rules. Rules are checked before the call, and all at once. */
-export function findIssues<Input>(rules: readonly InputRule<Input>[], input: Input): readonly InputIssue[] {
-  return rules
-    .filter(([, , holds]) => !holds(input))
-    .map(([path, message]) => ({ path: path.split('.'), message }));
-}
-
-export function isGiven(text: string): boolean {
-  return text.trim() !== '';
-}
-
 const giveName = 'Give the name of the receiver.';
-const giveStreet = 'Give street and number.';
-const giveCity = 'Give the city.';
-const giveState = 'Give the region code, such as AZ.';
-const giveCountry = 'Give a two-letter country code, such as US.';
 const givePhone = 'Give the phone number in international format, with a leading plus sign.';
 const atMost1000 = 'Give at most 1,000 characters.';
 
@@ -59,24 +42,30 @@ const patientRules: readonly InputRule<PatientPart['patientDetails']>[] = [
   ],
 ];
 
-/** Rules for the patient's address; the service checks the postal code. */
-const addressRules: readonly InputRule<PatientPart['patientAddress']>[] = [
-  ['firstLine', giveStreet, ({ firstLine }) => isGiven(firstLine)],
-  ['city', giveCity, ({ city }) => isGiven(city)],
-  ['state', giveState, ({ state }) => isGiven(state)],
+type PostalAddress = PatientPart['patientAddress'] | NewTestkitOrder['shipping'];
+
+/** Rules for all addresses of an order; the service checks the postal code. */
+const addressRules: readonly InputRule<PostalAddress>[] = [
+  ['firstLine', 'Give street and number.', ({ firstLine }) => isGiven(firstLine)],
+  ['city', 'Give the city.', ({ city }) => isGiven(city)],
+  ['state', 'Give the region code, such as AZ.', ({ state }) => isGiven(state)],
   ['zip', 'Give the postal code.', ({ zip }) => isGiven(zip)],
-  ['country', giveCountry, ({ country }) => toCountry(country).code !== null],
+  [
+    'country',
+    'Give a two-letter country code, such as US.',
+    ({ country }) => toCountry(country).code !== null,
+  ],
+];
+
+const patientAddressRules: readonly InputRule<PatientPart['patientAddress']>[] = [
+  ...addressRules,
   ['accessNotes', atMost1000, ({ accessNotes }) => countCharacters(accessNotes) <= 1000],
 ];
 
 /** Rules for the shipping address of a kit (public service). */
 export const shippingRules: readonly InputRule<NewTestkitOrder['shipping']>[] = [
   ['receiverName', giveName, ({ receiverName }) => isGiven(receiverName)],
-  ['firstLine', giveStreet, ({ firstLine }) => isGiven(firstLine)],
-  ['city', giveCity, ({ city }) => isGiven(city)],
-  ['state', giveState, ({ state }) => isGiven(state)],
-  ['zip', 'Give the postal code.', ({ zip }) => isGiven(zip)],
-  ['country', giveCountry, ({ country }) => toCountry(country).code !== null],
+  ...addressRules,
   ['phoneNumber', givePhone, ({ phoneNumber }) => isPhoneNumber(phoneNumber)],
 ];
 
@@ -128,14 +117,9 @@ export const importRules: readonly InputRule<OrderToImport>[] = [
 export function findPatientIssues({ patientDetails, patientAddress }: PatientPart): readonly InputIssue[] {
   return [
     ...under('patientDetails', findIssues(patientRules, patientDetails)),
-    ...under('patientAddress', findIssues(addressRules, patientAddress)),
+    ...under('patientAddress', findIssues(patientAddressRules, patientAddress)),
     ...under('patientDetails', findProxyIssues(patientDetails.medicalProxy)),
   ];
-}
-
-/** The same issues as those of a part of the input. */
-export function under(part: string, issues: readonly InputIssue[]): readonly InputIssue[] {
-  return issues.map(({ path, message }) => ({ path: [part, ...path], message }));
 }
 
 /** Text, an at sign, and text with a dot inside; the service checks the rest. */

@@ -1,5 +1,6 @@
 import { isGatewayError } from '../../../errors.ts';
 import type { GraphContext } from '../../../graph/context.ts';
+import { findIssues, type InputRule, isGiven } from '../../../graph/input-rules.ts';
 import {
   type FeatureNotEnabled,
   type InputRejected,
@@ -9,7 +10,7 @@ import {
 } from '../../../graph/user-error.ts';
 import { settleLost } from '../../settle.ts';
 import { anyAccount, describeRefusal, type PhysicianRequired } from '../place/actions.ts';
-import { findIssues, findPatientIssues, type InputRule, isGiven } from '../place/actions-rules.ts';
+import { findPatientIssues } from '../place/actions-rules.ts';
 import { registerTestkit } from '../place/rest.ts';
 import { isForPatient } from '../place/rest-recovery.ts';
 import type { Registration } from '../place/rest-request.ts';
