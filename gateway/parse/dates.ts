@@ -44,6 +44,11 @@ function daysOf(year: number, month: number): number {
   return year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0) ? 29 : 28;
 }
 
+/** The day (UTC) of a Date, as `YYYY-MM-DD`. */
+export function toDay(date: Date): string {
+  return date.toISOString().slice(0, 10);
+}
+
 /** Midnight (UTC) of a day `YYYY-MM-DD`. @throws RangeError for anything but a calendar day */
 export function startOfDay(day: string): Date {
   const start = dayForm.test(day) ? parseInstant(`${day}T00:00Z`) : null;

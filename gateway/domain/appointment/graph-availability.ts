@@ -3,6 +3,7 @@ import { requireDayToCome } from '../../graph/arguments.ts';
 import { builder } from '../../graph/builder.ts';
 import { openEnum } from '../../graph/open-enum.ts';
 import { requireOpen } from '../../graph/open-input.ts';
+import { toDay } from '../../parse/dates.ts';
 import { addressRef } from '../address/graph.ts';
 import { requireAddress, requireRadius, requireZipCode } from './actions.ts';
 import { coordinatesRef } from './graph.ts';
@@ -101,10 +102,6 @@ const centerInput = builder.inputType('ServiceCenterAvailabilityInput', {
   }),
 });
 
-function toDay(date: Date | null | undefined): string | null {
-  return date?.toISOString().slice(0, 10) ?? null;
-}
-
 function toCenterSearch(input: typeof centerInput.$inferInput): CenterSearch {
   const { siteCodes = null, zipCode = null } = input;
   const lab = requireOpen('input', input, 'lab') ?? '';
@@ -120,7 +117,7 @@ function toCenterSearch(input: typeof centerInput.$inferInput): CenterSearch {
     siteCodes,
     zipCode: zipCode === null ? null : requireZipCode('input.zipCode', zipCode),
     radius: requireRadius('input.radius', input.radius),
-    startDate: requireDayToCome('input.startDate', toDay(input.startDate)),
+    startDate: requireDayToCome('input.startDate', input.startDate ? toDay(input.startDate) : null),
     allowStale: input.allowStale ?? null,
   };
 }
@@ -137,7 +134,7 @@ builder.queryFields((t) => ({
       listPhlebotomyAvailability(
         service,
         requireAddress(toVisitAddress(input.address)),
-        requireDayToCome('input.startDate', toDay(input.startDate)),
+        requireDayToCome('input.startDate', input.startDate ? toDay(input.startDate) : null),
       ),
   }),
   serviceCenterAvailability: t.field({

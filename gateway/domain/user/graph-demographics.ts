@@ -2,6 +2,7 @@ import { builder, type Fields } from '../../graph/builder.ts';
 import { upstreamCallCost } from '../../graph/cost.ts';
 import { openEnum, openEnumFields } from '../../graph/open-enum.ts';
 import { readOpen } from '../../graph/open-input.ts';
+import { toDay } from '../../parse/dates.ts';
 import { addressRef } from '../address/graph.ts';
 import { userRef } from './graph.ts';
 import {
@@ -208,7 +209,7 @@ export function readDemographics(input: Input): NewDemographics {
     email: input.email,
     phoneNumber: input.phoneNumber,
     gender: input.gender,
-    dob: input.dob.toISOString().slice(0, 10),
+    dob: toDay(input.dob),
     address: readAddress(input.address),
     medicalProxy: medicalProxy ? readMedicalProxy(medicalProxy) : null,
     race: readOpen(input, 'race'),

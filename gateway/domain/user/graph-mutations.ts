@@ -8,6 +8,7 @@ import {
   userErrorRef,
 } from '../../graph/mutation-result.ts';
 import { findContradictions } from '../../graph/open-input.ts';
+import { toDay } from '../../parse/dates.ts';
 import {
   type ClientUserIdTaken,
   findUser,
@@ -197,18 +198,14 @@ const updateDemographicsResult = mutationResult(
   [demographicsUpdatedRef, inputRejectedRef, notFoundRef, featureNotEnabledRef],
 );
 
-/** A day in the service's form; undefined and null stay as they are. */
-function toDay(date: Date | null | undefined): string | null | undefined {
-  return date?.toISOString().slice(0, 10) ?? (date === null ? null : undefined);
-}
-
+/** Undefined and null stay as they are: the one leaves the value, the other clears it. */
 function readProfile(input: Omit<(typeof updateUserInput)['$inferInput'], 'id'>) {
   return {
     clientUserId: input.clientUserId,
     fallbackTimeZone: input.fallbackTimeZone,
-    fallbackBirthDate: toDay(input.fallbackBirthDate),
-    ingestionStart: toDay(input.ingestionStart),
-    ingestionEnd: toDay(input.ingestionEnd),
+    fallbackBirthDate: input.fallbackBirthDate && toDay(input.fallbackBirthDate),
+    ingestionStart: input.ingestionStart && toDay(input.ingestionStart),
+    ingestionEnd: input.ingestionEnd && toDay(input.ingestionEnd),
   };
 }
 

@@ -1,4 +1,5 @@
 import { builder } from '../../../graph/builder.ts';
+import { toDay } from '../../../parse/dates.ts';
 import {
   ethnicity,
   genderIdentity,
@@ -163,9 +164,4 @@ export function readConsents(
     version: consent.version ?? null,
     timeOfConsent: consent.timeOfConsent ?? null,
   }));
-}
-
-/** The day of a Date argument, `YYYY-MM-DD`. */
-export function toDay(date: Date): string {
-  return date.toISOString().slice(0, 10);
 }

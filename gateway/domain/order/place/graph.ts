@@ -8,18 +8,13 @@ import {
   notFoundRef,
   userErrorRef,
 } from '../../../graph/mutation-result.ts';
+import { toDay } from '../../../parse/dates.ts';
 import { collectionMethod } from '../../lab-test/graph.ts';
 import { orderRef } from '../read/graph.ts';
 import { billingType } from '../read/graph-parts.ts';
 import type { OrderCreated, PhysicianRequired } from './actions.ts';
 import { submitImport, submitOrder, submitTestkitOrder } from './actions-create.ts';
-import {
-  consentInput,
-  patientPartFields,
-  readConsents,
-  readPatientPart,
-  toDay,
-} from './graph-patient-input.ts';
+import { consentInput, patientPartFields, readConsents, readPatientPart } from './graph-patient-input.ts';
 import type { NewOrder, NewTestkitOrder, OrderSetRequest, OrderToImport } from './rest-request.ts';
 
 const orderCreatedRef = builder.objectRef<OrderCreated>('OrderCreated').implement({

@@ -7,7 +7,7 @@ import {
   notFoundRef,
   userErrorRef,
 } from '../../../graph/mutation-result.ts';
-import { toDay } from '../place/graph-patient-input.ts';
+import { toDay } from '../../../parse/dates.ts';
 import { orderRef, orderStatusRef } from '../read/graph.ts';
 import { readOrderStatus } from '../read/rest-status.ts';
 import {
@@ -140,11 +140,7 @@ builder.mutationFields((t) => ({
       'Moves an order that waits for a day to another day, or lets it go. Viewer tokens need the scope write:orders.',
     args: { input: t.arg({ type: updateOrderInput, required: true, description: 'What is to change.' }) },
     resolve: (_root, { input }, context) =>
-      requestUpdate(
-        context,
-        readUuid('input.id', input.id),
-        input.activateBy instanceof Date ? toDay(input.activateBy) : input.activateBy,
-      ),
+      requestUpdate(context, readUuid('input.id', input.id), input.activateBy && toDay(input.activateBy)),
   }),
   resendOrderEvents: t.field({
     type: resendOrderEventsResult,
