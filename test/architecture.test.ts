@@ -69,7 +69,7 @@ function roomsOf(concept: string): readonly Room[] {
     /^(zod|node:crypto)$/,
     /^gateway\/service\/(service|calls)\.ts$/,
     /^gateway\/events\/(follow|cursor|log)\.ts$/,
-    /^gateway\/graph\/(context|arguments|input-rules|user-error|pagination\/cursor-scope)\.ts$/,
+    /^gateway\/graph\/(context|arguments|input-rules|user-error|pagination\/list-cursor)\.ts$/,
     /^gateway\/domain\/settle\.ts$/,
   ];
   const graph = [errors, dates, rights, /^gateway\/graph\//, /^gateway\/service\/(service|calls)\.ts$/];
@@ -196,7 +196,7 @@ const rooms: readonly Room[] = [
   {
     files: /^gateway\/composition\/webhook-readers\.ts$/,
     may: [
-      /^gateway\/domain\/(order\/read\/rest-order|lab-report\/rest|health-data\/rest-facts)\.ts$/,
+      /^gateway\/domain\/(order\/read\/rest-order|lab-report\/rest|health-data\/actions)\.ts$/,
       /^gateway\/webhooks\/envelope\.ts$/,
     ],
   },

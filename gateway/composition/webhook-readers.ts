@@ -1,4 +1,4 @@
-import { healthFactsOf } from '../domain/health-data/rest-facts.ts';
+import { healthFactsOf } from '../domain/health-data/actions.ts';
 import { versionOfLabReport } from '../domain/lab-report/rest.ts';
 import { versionOfOrder } from '../domain/order/read/rest-order.ts';
 import { firstSubject } from '../webhooks/envelope.ts';

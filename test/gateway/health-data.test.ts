@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { healthFactsOf } from '../../gateway/domain/health-data/rest-facts.ts';
+import { healthFactsOf } from '../../gateway/domain/health-data/actions.ts';
 import { gatewayKey, type Lab, serviceKey, startLab } from '../support/lab.ts';
 import { subscribeOverSse } from '../support/subscribe.ts';
 

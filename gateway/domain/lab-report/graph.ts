@@ -11,10 +11,12 @@ import {
 } from '../../graph/mutation-result.ts';
 import { needsScope } from '../../graph/needs-scope.ts';
 import { openEnum, openEnumFields } from '../../graph/open-enum.ts';
+import type { ServiceEvent } from '../service-event/actions.ts';
+import { claimServiceEvents, serviceEventRef } from '../service-event/graph.ts';
 import { loadUser, userRef } from '../user/graph.ts';
 import { type LabReportCreated, submitLabReport } from './actions.ts';
 import { labReportResultRef } from './graph-results.ts';
-import { getLabReport, type LabReport, type LabReportData } from './rest.ts';
+import { getLabReport, type LabReport, type LabReportData, readLabReport } from './rest.ts';
 
 const status = openEnum('LabReportStatus', 'How far the reading of a lab report has come.', {
   UPLOAD_PENDING: 'The upload is not complete.',
@@ -111,7 +113,7 @@ const metadataRef = builder.objectRef<NonNullable<LabReportData['metadata']>>('L
   }),
 });
 
-export const labReportRef = builder.objectRef<LabReport>('LabReport').implement({
+const labReportRef = builder.objectRef<LabReport>('LabReport').implement({
   description: 'An uploaded lab report, and what was read from it.',
   fields: (t) => ({
     id: t.exposeID('id', { nullable: false, description: "The service's id of the report (uuid)." }),
@@ -220,3 +222,22 @@ builder.mutationField('createLabReport', (t) =>
       }),
   }),
 );
+
+const typename = 'LabReportChanged';
+
+claimServiceEvents(
+  typename,
+  (event) => event.type.startsWith('lab_report.parsing_job.') && readLabReport(event.payload, null) !== null,
+);
+
+builder.objectRef<ServiceEvent>(typename).implement({
+  description: 'A lab report was uploaded, read or reviewed.',
+  interfaces: [serviceEventRef],
+  fields: (t) => ({
+    labReport: t.field({
+      type: labReportRef,
+      description: 'The report as the service reported it.',
+      resolve: (event) => readLabReport(event.payload, event.userId),
+    }),
+  }),
+});

@@ -2,8 +2,8 @@ import { readUuid } from '../../graph/arguments.ts';
 import { builder } from '../../graph/builder.ts';
 import { openEnum, openEnumFields } from '../../graph/open-enum.ts';
 import { connectionArgs, connectionCost, connectionType } from '../../graph/pagination/connection.ts';
-import { cursorConnection } from '../../graph/pagination/cursor-connection.ts';
 import { listCursors } from '../../graph/pagination/list-cursor.ts';
+import { cursorConnection } from '../../graph/pagination/paged-connection.ts';
 import { loadOrderSetMarkers, markerConnectionRef } from '../marker/graph.ts';
 import { getLabTest, type Lab, type LabTest, listLabs, listLabTests } from './rest.ts';
 

@@ -9,37 +9,21 @@ import {
   userErrorRef,
 } from '../../graph/mutation-result.ts';
 import { needsScope } from '../../graph/needs-scope.ts';
-import { openEnum, openEnumFields } from '../../graph/open-enum.ts';
-import { addressRef } from '../address/graph.ts';
-import { loadOrder } from '../order/read/actions.ts';
+import { openEnumFields } from '../../graph/open-enum.ts';
+import { loadOrder, loadShownOrder } from '../order/read/actions.ts';
 import { interpretation, orderRef } from '../order/read/graph.ts';
 import type { CurrentOrder, Order } from '../order/read/rest-order.ts';
+import type { ServiceEvent } from '../service-event/actions.ts';
+import { claimServiceEvents, serviceEventRef } from '../service-event/graph.ts';
 import { type DocumentNotReady, type DocumentTicket, requestDocumentTicket } from './actions.ts';
-import { biomarkerResultRef, sampleDateFields, sourceMarkerRef } from './graph-biomarkers.ts';
+import { biomarkerResultRef, missingResultRef, sampleDateFields, sampleRef } from './graph-parts.ts';
 import {
   getResultMetadata,
   getResults,
-  type MissingResult,
   type OrderResults,
-  type PerformingLaboratory,
   type ResultMetadata,
-  type ResultSample,
+  readCriticalResult,
 } from './rest.ts';
-
-const missingReason = openEnum('MissingResultReason', 'Why a result is missing, as far as it is known.', {
-  QUANTITY_NOT_SUFFICIENT_FAILURE: 'There was too little of the sample.',
-  COLLECTION_PROCESS_FAILURE: 'Something went wrong when the sample was taken.',
-  DROP_OFF_FAILURE: 'Something went wrong on the way to the lab.',
-  INTERNAL_LAB_FAILURE: 'Something went wrong in the lab.',
-  ORDER_ENTRY_FAILURE: 'The order reached the lab wrongly.',
-  NON_FAILURE: 'Nothing went wrong: the result is not given.',
-  UNKNOWN_FAILURE: 'The lab does not say why.',
-  PATIENT_CONDITION_FAILURE: "The patient's condition made the sample unusable.",
-  MISSING_RESULT_CALC_FAILURE: 'It is calculated from a result that is missing.',
-  MISSING_DEMO_AOE_CALC_FAILURE:
-    'It is calculated from an answer or a detail of the patient that is missing.',
-  INSUFFICIENT_VOLUME: 'The volume of the sample was too small.',
-});
 
 /** Results by order: the service has no call for several, so each is one call, made once per operation. */
 const resultsOfOrder: LoaderKind<CurrentOrder, OrderResults | null> = {
@@ -87,71 +71,6 @@ const metadataRef = builder.objectRef<ResultMetadata>('ResultMetadata').implemen
     cliaNumber: t.exposeString('cliaNumber', { description: "The lab's CLIA number." }),
     specimenNumber: t.exposeString('specimenNumber', { description: "The lab's number of the sample." }),
     ...sampleDateFields(t),
-  }),
-});
-
-const missingResultRef = builder.objectRef<MissingResult>('MissingResult').implement({
-  description: 'A result that the order should have brought and did not.',
-  fields: (t) => ({
-    name: t.exposeString('name', { description: 'What was to be measured.' }),
-    slug: t.exposeString('slug', { description: 'Its stable identifier.' }),
-    ...openEnumFields(t, missingReason, {
-      name: 'reason',
-      description: 'Why it is missing, as the service infers it; null when the reason is not one of these.',
-      raw: 'The reason as the service sent it.',
-    }),
-    note: t.exposeString('note', { description: 'What the lab noted about it.' }),
-    loincCode: t.exposeString('loincCode', { description: 'Its LOINC code.' }),
-    loincSlug: t.exposeString('loincSlug', { description: 'Identifier of its LOINC entry.' }),
-    providerId: t.exposeString('providerId', { description: "The lab's own code of it." }),
-    sourceMarkers: t.expose('sourceMarkers', {
-      type: [sourceMarkerRef],
-      nullable: false,
-      description: 'The ordered markers it belongs to.',
-    }),
-  }),
-});
-
-const performingLaboratoryRef = builder.objectRef<PerformingLaboratory>('PerformingLaboratory').implement({
-  description: 'A laboratory that worked on a sample.',
-  fields: (t) => ({
-    code: t.exposeString('code', {
-      nullable: false,
-      description: 'Its code, as the service sent it.',
-    }),
-    name: t.exposeString('name', { description: 'Its name.' }),
-    phoneNumber: t.exposeString('phoneNumber', { description: 'Its phone number.' }),
-    medicalDirector: t.exposeString('medicalDirector', {
-      description: 'The physician who is responsible for its work.',
-    }),
-    address: t.expose('address', { type: addressRef, description: 'Its address.' }),
-  }),
-});
-
-const sampleRef = builder.objectRef<ResultSample>('ResultSample').implement({
-  description: 'A sample that results come from.',
-  fields: (t) => ({
-    sampleId: t.exposeString('sampleId', { description: 'The number on the sample.' }),
-    controlNumber: t.exposeString('controlNumber', { description: "The lab's control number." }),
-    ...sampleDateFields(t),
-    laboratories: t.stringList({
-      nullable: false,
-      description: 'Names of the laboratories that worked on it.',
-      resolve: (sample) => sample.laboratories.flatMap(({ name }) => name ?? []),
-    }),
-    performingLaboratories: t.expose('laboratories', {
-      type: [performingLaboratoryRef],
-      nullable: false,
-      description: 'The laboratories that worked on it, with their addresses and medical directors.',
-    }),
-    fasting: t.exposeBoolean('fasting', { description: 'Whether the patient was fasting.' }),
-    notes: t.exposeString('notes', { description: 'Clinical notes on it.' }),
-    information: t.exposeString('information', {
-      description: 'Clinical information that was sent with the sample.',
-    }),
-    totalVolume: t.exposeString('totalVolume', {
-      description: 'The volume of the sample, with its unit, as the lab wrote it.',
-    }),
   }),
 });
 
@@ -262,3 +181,55 @@ builder.mutationField('createDocumentTicket', (t) =>
       }),
   }),
 );
+
+const typename = 'ResultCritical';
+
+const criticalOf = ({ payload }: ServiceEvent) => readCriticalResult(payload);
+
+claimServiceEvents(
+  typename,
+  (event) => event.type === 'labtest.result.critical' && criticalOf(event) !== null,
+);
+
+builder.objectRef<ServiceEvent>(typename).implement({
+  description: 'A result needs attention at once. The event carries no values: read them from the order.',
+  interfaces: [serviceEventRef],
+  fields: (t) => ({
+    orderId: t.id({
+      description: 'Id of the order whose result it is (uuid).',
+      resolve: (event) => criticalOf(event)?.orderId,
+    }),
+    order: t.field({
+      type: orderRef,
+      description: 'The order as it is now.',
+      resolve: (event, _args, context) => {
+        const orderId = criticalOf(event)?.orderId ?? null;
+        return orderId === null ? null : loadShownOrder(context, orderId);
+      },
+    }),
+    sampleId: t.string({
+      description: 'The number on the sample.',
+      resolve: (event) => criticalOf(event)?.sampleId,
+    }),
+    statusRaw: t.string({
+      description: 'How complete the results are, as the service sent it.',
+      resolve: (event) => criticalOf(event)?.status,
+    }),
+    ...openEnumFields(t, interpretation, {
+      name: 'interpretation',
+      description: 'What the result means; null when the value is not one of these.',
+      raw: 'The interpretation as the service sent it.',
+      read: (event) => criticalOf(event)?.interpretation ?? null,
+    }),
+    createdAt: t.field({
+      type: 'DateTime',
+      description: 'When the service made the result.',
+      resolve: (event) => criticalOf(event)?.createdAt,
+    }),
+    updatedAt: t.field({
+      type: 'DateTime',
+      description: 'When the result last changed.',
+      resolve: (event) => criticalOf(event)?.updatedAt,
+    }),
+  }),
+});

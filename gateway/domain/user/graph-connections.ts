@@ -2,8 +2,8 @@ import { builder } from '../../graph/builder.ts';
 import { upstreamCallCost } from '../../graph/cost.ts';
 import { openEnum, openEnumFields } from '../../graph/open-enum.ts';
 import { connectionArgs, connectionCost, connectionType } from '../../graph/pagination/connection.ts';
-import { cursorConnection } from '../../graph/pagination/cursor-connection.ts';
 import { listCursors } from '../../graph/pagination/list-cursor.ts';
+import { cursorConnection } from '../../graph/pagination/paged-connection.ts';
 import { loadUser, sourceRef, userRef } from './graph.ts';
 import {
   type ConnectionFault,

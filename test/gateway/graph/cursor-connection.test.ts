@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { ConnectionArguments } from '../../../gateway/graph/pagination/connection.ts';
-import { cursorConnection } from '../../../gateway/graph/pagination/cursor-connection.ts';
+import { cursorConnection } from '../../../gateway/graph/pagination/paged-connection.ts';
 import type { Page } from '../../../gateway/service/calls.ts';
 import { badCursorsOf, cursorsOf, nodesOf, rowsOf, walk } from './lists.ts';
 

@@ -8,7 +8,7 @@ import {
 } from '../../../events/follow.ts';
 import type { Scope, StoredEvent } from '../../../events/log.ts';
 import type { GraphContext } from '../../../graph/context.ts';
-import { cursorScope } from '../../../graph/pagination/cursor-scope.ts';
+import { cursorScope } from '../../../graph/pagination/list-cursor.ts';
 import { findUnlisted, toNewest } from '../read/actions.ts';
 import { getOrder, listNewestOrders } from '../read/rest.ts';
 import { type Order, type OrderEvent, readOrder, versionOf } from '../read/rest-order.ts';

@@ -1,7 +1,15 @@
 import { builder, type Fields } from '../../graph/builder.ts';
 import { openEnum, openEnumFields } from '../../graph/open-enum.ts';
+import { addressRef } from '../address/graph.ts';
 import { interpretation } from '../order/read/graph.ts';
-import type { BiomarkerResult, SourceMarker, WrittenDate } from './rest.ts';
+import type {
+  BiomarkerResult,
+  MissingResult,
+  PerformingLaboratory,
+  ResultSample,
+  SourceMarker,
+  WrittenDate,
+} from './rest.ts';
 
 /** The dates of a sample, which labs write as text. */
 interface SampleDates {
@@ -57,7 +65,7 @@ const resultType = openEnum('ResultType', 'What kind of value a result has.', {
   CODED_VALUE: 'A word of a fixed list, such as Negative.',
 });
 
-export const sourceMarkerRef = builder.objectRef<SourceMarker>('SourceMarker').implement({
+const sourceMarkerRef = builder.objectRef<SourceMarker>('SourceMarker').implement({
   description: 'An ordered marker that a result belongs to.',
   fields: (t) => ({
     markerId: t.exposeID('markerId', { description: "The service's id of the marker." }),
@@ -120,5 +128,85 @@ export const biomarkerResultRef = builder.objectRef<BiomarkerResult>('BiomarkerR
     }),
     sampleId: t.exposeString('sampleId', { description: 'The number of the sample it was measured in.' }),
     ...reportDateFields(t, 'When it was reported'),
+  }),
+});
+
+const missingReason = openEnum('MissingResultReason', 'Why a result is missing, as far as it is known.', {
+  QUANTITY_NOT_SUFFICIENT_FAILURE: 'There was too little of the sample.',
+  COLLECTION_PROCESS_FAILURE: 'Something went wrong when the sample was taken.',
+  DROP_OFF_FAILURE: 'Something went wrong on the way to the lab.',
+  INTERNAL_LAB_FAILURE: 'Something went wrong in the lab.',
+  ORDER_ENTRY_FAILURE: 'The order reached the lab wrongly.',
+  NON_FAILURE: 'Nothing went wrong: the result is not given.',
+  UNKNOWN_FAILURE: 'The lab does not say why.',
+  PATIENT_CONDITION_FAILURE: "The patient's condition made the sample unusable.",
+  MISSING_RESULT_CALC_FAILURE: 'It is calculated from a result that is missing.',
+  MISSING_DEMO_AOE_CALC_FAILURE:
+    'It is calculated from an answer or a detail of the patient that is missing.',
+  INSUFFICIENT_VOLUME: 'The volume of the sample was too small.',
+});
+
+export const missingResultRef = builder.objectRef<MissingResult>('MissingResult').implement({
+  description: 'A result that the order should have brought and did not.',
+  fields: (t) => ({
+    name: t.exposeString('name', { description: 'What was to be measured.' }),
+    slug: t.exposeString('slug', { description: 'Its stable identifier.' }),
+    ...openEnumFields(t, missingReason, {
+      name: 'reason',
+      description: 'Why it is missing, as the service infers it; null when the reason is not one of these.',
+      raw: 'The reason as the service sent it.',
+    }),
+    note: t.exposeString('note', { description: 'What the lab noted about it.' }),
+    loincCode: t.exposeString('loincCode', { description: 'Its LOINC code.' }),
+    loincSlug: t.exposeString('loincSlug', { description: 'Identifier of its LOINC entry.' }),
+    providerId: t.exposeString('providerId', { description: "The lab's own code of it." }),
+    sourceMarkers: t.expose('sourceMarkers', {
+      type: [sourceMarkerRef],
+      nullable: false,
+      description: 'The ordered markers it belongs to.',
+    }),
+  }),
+});
+
+const performingLaboratoryRef = builder.objectRef<PerformingLaboratory>('PerformingLaboratory').implement({
+  description: 'A laboratory that worked on a sample.',
+  fields: (t) => ({
+    code: t.exposeString('code', {
+      nullable: false,
+      description: 'Its code, as the service sent it.',
+    }),
+    name: t.exposeString('name', { description: 'Its name.' }),
+    phoneNumber: t.exposeString('phoneNumber', { description: 'Its phone number.' }),
+    medicalDirector: t.exposeString('medicalDirector', {
+      description: 'The physician who is responsible for its work.',
+    }),
+    address: t.expose('address', { type: addressRef, description: 'Its address.' }),
+  }),
+});
+
+export const sampleRef = builder.objectRef<ResultSample>('ResultSample').implement({
+  description: 'A sample that results come from.',
+  fields: (t) => ({
+    sampleId: t.exposeString('sampleId', { description: 'The number on the sample.' }),
+    controlNumber: t.exposeString('controlNumber', { description: "The lab's control number." }),
+    ...sampleDateFields(t),
+    laboratories: t.stringList({
+      nullable: false,
+      description: 'Names of the laboratories that worked on it.',
+      resolve: (sample) => sample.laboratories.flatMap(({ name }) => name ?? []),
+    }),
+    performingLaboratories: t.expose('laboratories', {
+      type: [performingLaboratoryRef],
+      nullable: false,
+      description: 'The laboratories that worked on it, with their addresses and medical directors.',
+    }),
+    fasting: t.exposeBoolean('fasting', { description: 'Whether the patient was fasting.' }),
+    notes: t.exposeString('notes', { description: 'Clinical notes on it.' }),
+    information: t.exposeString('information', {
+      description: 'Clinical information that was sent with the sample.',
+    }),
+    totalVolume: t.exposeString('totalVolume', {
+      description: 'The volume of the sample, with its unit, as the lab wrote it.',
+    }),
   }),
 });
