@@ -65,6 +65,8 @@ const defaultMaxBytes = 64 * 1024 * 1024;
 const bytesOf = { entry: 1000, tag: 100 } as const;
 /** Entries expire at so many moments of a TTL. What is made of 21 reads is then made anew once, and not for each of them. */
 const momentsPerTtl = 40;
+/** Tags that a load in flight holds; with more, it counts everything as invalidated. */
+const maxInvalidated = 1000;
 
 /**
  * Values that equal requests share: reads of the service and whole answers. Equal loads in flight are joined (single
@@ -127,7 +129,7 @@ export class SharedCache {
 
   /** From now on nothing is given that was loaded before and depends on this. */
   invalidate(invalidation: Invalidation): void {
-    for (const load of this.#loads.values()) load.missed.push(invalidation);
+    for (const load of this.#loads.values()) load.noteInvalidation(invalidation);
     for (const entry of this.#findTouched(invalidation)) {
       if (this.#entries.delete(entry.key)) entry.onDropped?.('changed');
     }
@@ -166,14 +168,14 @@ export class SharedCache {
     }
   }
 
-  #toEntry<Value>({ beganAt, missed }: Load<Value>, loaded: Loaded<Value>, isCurrent: boolean): Entry<Value> {
+  #toEntry<Value>(load: Load<Value>, loaded: Loaded<Value>, isCurrent: boolean): Entry<Value> {
     const { value, tags, expiresAt = Number.POSITIVE_INFINITY } = loaded;
-    const isStorable = isCurrent && tags !== null && !missed.some((each) => isTouched(tags, each));
+    const isStorable = isCurrent && tags !== null && !load.isInvalidated(tags);
     return {
       value,
       tags: isStorable ? tags : null,
       expiresAt: Math.min(expiresAt, this.#endOfTtl()),
-      beganAt,
+      beganAt: load.beganAt,
     };
   }
 
@@ -233,13 +235,13 @@ export class SharedCache {
 /** A load in flight, and those who wait for it. */
 class Load<Value> {
   readonly beganAt: number;
-  /** What was invalidated since it began: what its value depends on is known only at its end. */
-  readonly missed: Invalidation[] = [];
   result: Promise<Entry<Value>> = new Promise(() => {});
   readonly #abort = new AbortController();
   /** Made when the first joins: most loads have one who waits. */
   #detached: PromiseWithResolvers<null> | null = null;
   #waiting = 0;
+  /** The tags that were invalidated since it began: those of its value are known only at its end. */
+  #invalidated: Set<string> | 'everything' | null = null;
 
   constructor(beganAt: number) {
     this.beganAt = beganAt;
@@ -250,7 +252,24 @@ class Load<Value> {
   }
 
   isJoinable(since: number): boolean {
-    return this.beganAt > since && this.missed.length === 0 && !this.signal.aborted;
+    return this.beganAt > since && this.#invalidated === null && !this.signal.aborted;
+  }
+
+  noteInvalidation(invalidation: Invalidation): void {
+    if (invalidation === 'everything' || this.#invalidated === 'everything') {
+      this.#invalidated = 'everything';
+      return;
+    }
+    const invalidated = this.#invalidated ?? new Set();
+    for (const tag of invalidation) invalidated.add(tag);
+    this.#invalidated = invalidated.size > maxInvalidated ? 'everything' : invalidated;
+  }
+
+  /** Whether a value with these tags is out of date already. */
+  isInvalidated(tags: readonly string[]): boolean {
+    const invalidated = this.#invalidated;
+    if (invalidated === 'everything') return tags.length > 0;
+    return invalidated !== null && tags.some((tag) => invalidated.has(tag));
   }
 
   /** Null where the value turns out to be for the first who asked alone. */
@@ -280,9 +299,4 @@ class Load<Value> {
       signal?.removeEventListener('abort', leave);
     }
   }
-}
-
-function isTouched(tags: readonly string[], invalidation: Invalidation): boolean {
-  if (invalidation === 'everything') return tags.length > 0;
-  return invalidation.some((tag) => tags.includes(tag));
 }
