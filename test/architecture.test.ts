@@ -135,7 +135,7 @@ const rooms: readonly Room[] = [
   },
   {
     files: /^gateway\/audit\//,
-    may: [errors, log, /^gateway\/audit\//, rights, /^gateway\/auth\/caller\.ts$/, /^zod$/, node],
+    may: [errors, log, /^gateway\/audit\//, rights, /^zod$/, node],
   },
   {
     files: /^gateway\/auth\//,
@@ -167,7 +167,7 @@ const rooms: readonly Room[] = [
       errors,
       dates,
       /^gateway\/graph\//,
-      /^gateway\/(auth\/(caller|rights|revocations|viewer-tokens|tickets)|service\/(service|calls|trace)|events\/(cursor|log|idempotency|versions))\.ts$/,
+      /^gateway\/(auth\/(rights|revocations|viewer-tokens|tickets)|service\/(service|calls|trace)|events\/(cursor|log|idempotency|versions))\.ts$/,
       /^(@pothos\/.*|dataloader|graphql|graphql-scalars|zod)$/,
       node,
     ],
@@ -176,7 +176,7 @@ const rooms: readonly Room[] = [
     files: /^gateway\/execution\/document\//,
     may: [
       errors,
-      /^gateway\/(execution\/(document\/.*|turns)|auth\/(caller|rights))\.ts$/,
+      /^gateway\/(execution\/(document\/.*|turns)|auth\/rights)\.ts$/,
       /^(graphql|lru-cache|zod|@pothos\/plugin-complexity)$/,
       /^node:(fs|crypto)$/,
     ],
@@ -188,7 +188,7 @@ const rooms: readonly Room[] = [
       log,
       cache,
       /^gateway\/domain\/schema\.ts$/,
-      /^gateway\/(metrics|(http|websocket|execution|graph|auth|webhooks)\/.*|service\/dependencies)\.ts$/,
+      /^gateway\/(metrics|(http|websocket|execution|graph|auth|webhooks)\/.*|service\/trace)\.ts$/,
       /^(graphql|graphql-yoga|@graphql-yoga\/.*|graphql-ws|ws|hono|hono\/.*|@hono\/node-server|zod|@fastify\/busboy)$/,
       node,
     ],

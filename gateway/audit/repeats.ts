@@ -1,5 +1,4 @@
-import type { Caller } from '../auth/caller.ts';
-import type { Access } from '../auth/rights.ts';
+import type { Access, Caller } from '../auth/rights.ts';
 
 /** One line of the trail: an access, or a count of equal accesses. */
 export interface AccessRecord {

@@ -1,5 +1,4 @@
-import type { Caller } from '../auth/caller.ts';
-import type { OnAccess } from '../auth/rights.ts';
+import type { Caller, OnAccess } from '../auth/rights.ts';
 import type { Log } from '../log.ts';
 import { beginFile, type TrailFile } from './files.ts';
 import { AuditKey, formatHead, type NewLine } from './line.ts';

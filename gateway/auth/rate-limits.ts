@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { RateLimiterMemory, RateLimiterRedis, RateLimiterRes } from 'rate-limiter-flexible';
 import { GatewayError } from '../errors.ts';
-import type { Caller } from './caller.ts';
+import type { Caller } from './rights.ts';
 
 const windowSeconds = 60;
 /** Servers of the team speak for many users over few connections. */
@@ -117,7 +117,7 @@ function ignore(settled: Promise<unknown>): void {
   settled.catch(() => undefined);
 }
 
-/** A credential is the same caller from request to request (auth/verified-credentials.ts), and each pays twice. */
+/** A credential is the same caller from request to request (auth/authenticate.ts), and each pays twice. */
 const keys = new WeakMap<Caller, string>();
 
 /** The key of a caller: one user, or one gateway key. */

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { toDelay } from '../cache/delay.ts';
 import { parseInstant } from '../parse/dates.ts';
-import type { Caller, UserCaller } from './caller.ts';
+import type { Caller, UserCaller } from './rights.ts';
 import { clockSkewSeconds, maxTtlSeconds } from './viewer-tokens.ts';
 
 const prefix = 'revoked ';

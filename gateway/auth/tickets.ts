@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { z } from 'zod';
 import type { OneTimeValues } from '../events/one-time-values.ts';
 import { parseInstant } from '../parse/dates.ts';
-import type { Caller, UserCaller } from './caller.ts';
+import type { Caller, UserCaller } from './rights.ts';
 
 /** A document that a ticket lets somebody fetch. */
 export interface DocumentGrant {

@@ -3,8 +3,7 @@ import { decodeJwt, errors, type JWTPayload, type JWTVerifyGetKey, jwtVerify, Si
 import { ownIssuer, type ViewerProviderConfig } from '../config/auth.ts';
 import { GatewayError } from '../errors.ts';
 import { decodeBase64url } from '../parse/base64url.ts';
-import type { UserCaller } from './caller.ts';
-import { defaultScopes, scopes as knownScopes } from './rights.ts';
+import { defaultScopes, scopes as knownScopes, type UserCaller } from './rights.ts';
 import { createOwnKeys, createProviderKeys, type OwnKeys } from './token-keys.ts';
 
 /** The longest lifetime of a viewer token, ours or the provider's: a browser can leak it. */

@@ -1,6 +1,6 @@
 import { type Authenticate, createAuthenticate, createGatewayKeys } from '../auth/authenticate.ts';
-import type { Caller } from '../auth/caller.ts';
 import { ActiveTokens, type Marks, openRevocations, type Revocation } from '../auth/revocations.ts';
+import type { Caller } from '../auth/rights.ts';
 import { createViewerTokens, type ViewerTokens } from '../auth/viewer-tokens.ts';
 import type { Config } from '../config/config.ts';
 import type { Log } from '../log.ts';

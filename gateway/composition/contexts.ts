@@ -1,5 +1,4 @@
-import type { Caller } from '../auth/caller.ts';
-import { type OnAccess, Rights } from '../auth/rights.ts';
+import { type Caller, type OnAccess, Rights } from '../auth/rights.ts';
 import {
   createDocumentTickets,
   createLaunchTickets,
@@ -12,9 +11,8 @@ import { createScheduler } from '../execution/scheduler.ts';
 import { createLoaders, type GraphContext } from '../graph/context.ts';
 import type { CreateContext } from '../http/yoga.ts';
 import type { Upstream } from '../service/client.ts';
-import type { Dependencies } from '../service/dependencies.ts';
 import { bindService } from '../service/service.ts';
-import { traceUpstream } from '../service/trace.ts';
+import { type Dependencies, traceUpstream } from '../service/trace.ts';
 import type { Core } from './core.ts';
 import { NotedContext, noteVersions } from './noted-context.ts';
 import { Services } from './services.ts';

@@ -1,5 +1,5 @@
 import type { RequestListener } from 'node:http';
-import type { Caller } from '../auth/caller.ts';
+import type { Caller } from '../auth/rights.ts';
 import { schema } from '../domain/schema.ts';
 import { DocumentCache } from '../execution/document/prepared-document.ts';
 import { createMask, type Mask } from '../execution/mask.ts';

@@ -1,7 +1,7 @@
 import type { Versions } from '../events/versions.ts';
 import type { GraphContext } from '../graph/context.ts';
-import type { Dependencies } from '../service/dependencies.ts';
 import { tagOfOrder } from '../service/tags.ts';
+import type { Dependencies } from '../service/trace.ts';
 
 /**
  * The context of an operation whose answer others may be given. Its fields say the same for all of one caller's equal

@@ -1,5 +1,4 @@
-import type { Caller } from '../auth/caller.ts';
-import type { OnAccess, Rights } from '../auth/rights.ts';
+import type { Caller, OnAccess, Rights } from '../auth/rights.ts';
 import { listOrders, ordersPath } from '../domain/order/read/rest.ts';
 import { listUsers } from '../domain/user/rest.ts';
 import type { Upstream } from '../service/client.ts';

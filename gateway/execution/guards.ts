@@ -5,13 +5,12 @@ import {
   type OperationDefinitionNode,
   OperationTypeNode,
 } from 'graphql';
-import type { Caller } from '../auth/caller.ts';
 import type { RateLimits } from '../auth/rate-limits.ts';
+import type { Caller } from '../auth/rights.ts';
 import type { GraphContext } from '../graph/context.ts';
 import { upstreamCallCost } from '../graph/cost.ts';
-import type { Dependencies } from '../service/dependencies.ts';
-import type { Measure } from './document/measure.ts';
-import { findWidth, refuse } from './document/measure.ts';
+import type { Dependencies } from '../service/trace.ts';
+import { findWidth, type Measure, refuse } from './document/measure.ts';
 import { type PreparedDocument, requirePrepared } from './document/prepared-document.ts';
 import type { ListedOperations } from './document/trusted-documents.ts';
 import { findVariableFaults } from './document/validation.ts';

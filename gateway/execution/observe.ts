@@ -1,7 +1,7 @@
 import type { ExecutionResult } from 'graphql';
 import type { GraphContext } from '../graph/context.ts';
 import type { Metrics } from '../metrics.ts';
-import type { Dependencies } from '../service/dependencies.ts';
+import type { Dependencies } from '../service/trace.ts';
 import { readStreamItem } from './stream-items.ts';
 
 /** What streams travel over. */

@@ -2,7 +2,7 @@ import { type ExecutionArgs, type ExecutionResult, execute } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
 import { GatewayError } from '../errors.ts';
 import type { Metrics } from '../metrics.ts';
-import type { Dependencies } from '../service/dependencies.ts';
+import type { Dependencies } from '../service/trace.ts';
 import { admit, type GuardOptions, type OperationArgs, toOperationArgs } from './guards.ts';
 import { type Mask, maskResult } from './mask.ts';
 import { countOutcome, withTotals } from './observe.ts';

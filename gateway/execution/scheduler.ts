@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
-import type { Caller } from '../auth/caller.ts';
 import { keyOf, shareOf } from '../auth/rate-limits.ts';
+import type { Caller } from '../auth/rights.ts';
 import { GatewayError } from '../errors.ts';
 import type { Work } from '../graph/cost.ts';
 

@@ -1,8 +1,8 @@
-import type { Caller } from '../auth/caller.ts';
+import type { Caller } from '../auth/rights.ts';
 import type { LoadControl, SharedCache } from '../cache/shared-cache.ts';
 import type { AnswerPlainly, PlainAnswer, PlainAsking } from '../http/direct-answer.ts';
 import type { Metrics } from '../metrics.ts';
-import { Dependencies } from '../service/dependencies.ts';
+import { Dependencies } from '../service/trace.ts';
 
 /** Writing this many bytes takes about as much processor time as a request. */
 const bytesPerPoint = 64 * 1024;

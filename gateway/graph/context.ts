@@ -1,6 +1,6 @@
 import DataLoader from 'dataloader';
-import type { Caller } from '../auth/caller.ts';
 import type { Revocation } from '../auth/revocations.ts';
+import type { Caller } from '../auth/rights.ts';
 import type { DocumentTickets, LaunchTickets } from '../auth/tickets.ts';
 import type { ViewerTokens } from '../auth/viewer-tokens.ts';
 import type { Cursors } from '../events/cursor.ts';

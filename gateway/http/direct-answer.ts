@@ -1,9 +1,9 @@
 import { type ExecutionResult, type GraphQLError, type GraphQLSchema, getOperationAST } from 'graphql';
-import type { Caller } from '../auth/caller.ts';
+import type { Caller } from '../auth/rights.ts';
 import type { DocumentCache } from '../execution/document/prepared-document.ts';
 import { describeAnswer, formatForStream, type Mask } from '../execution/mask.ts';
 import type { RunOperation } from '../execution/run-operation.ts';
-import type { Dependencies } from '../service/dependencies.ts';
+import type { Dependencies } from '../service/trace.ts';
 import { type MediaType, type PlainParams, type PlainRequest, readParams } from './direct-request.ts';
 import type { RawHeaders } from './headers.ts';
 import type { CreateContext } from './yoga.ts';

@@ -1,6 +1,6 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import { authenticateRequest, type RequestAuthentication, storeCaller } from '../auth/authenticate.ts';
-import type { Caller } from '../auth/caller.ts';
+import type { Caller } from '../auth/rights.ts';
 import type { Log } from '../log.ts';
 import { type AnswerPlainly, type PlainAnswer, readAnswer } from './direct-answer.ts';
 import { type PlainRequest, readBody, readPlainHead } from './direct-request.ts';

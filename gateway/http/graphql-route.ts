@@ -1,7 +1,7 @@
 import { type Authenticate, authenticateRequest } from '../auth/authenticate.ts';
-import type { Caller } from '../auth/caller.ts';
 import type { RateLimits } from '../auth/rate-limits.ts';
 import type { ActiveTokens } from '../auth/revocations.ts';
+import type { Caller } from '../auth/rights.ts';
 import { type IsOwnHost, refuseHost } from './own-hosts.ts';
 import { streamShared } from './pages/widget-files.ts';
 import { answerRefusal } from './refusals.ts';

@@ -1,7 +1,7 @@
 import { IncomingMessage } from 'node:http';
 import { Hono } from 'hono';
 import { findCaller } from '../auth/authenticate.ts';
-import type { Caller } from '../auth/caller.ts';
+import type { Caller } from '../auth/rights.ts';
 import type { Metrics } from '../metrics.ts';
 import type { ReceiveWebhook, WebhookConnection } from '../webhooks/endpoint.ts';
 import { allowOrigins, secure } from './headers.ts';

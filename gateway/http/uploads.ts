@@ -1,7 +1,6 @@
 import { GraphQLError } from 'graphql';
 import type { GraphQLParams, Plugin } from 'graphql-yoga';
-import type { Caller } from '../auth/caller.ts';
-import { Rights } from '../auth/rights.ts';
+import { type Caller, Rights } from '../auth/rights.ts';
 import { GatewayError } from '../errors.ts';
 import { type MultipartForm, MultipartLimitError, type MultipartLimits, readMultipart } from './multipart.ts';
 

@@ -6,9 +6,8 @@ import {
   type Plugin,
   type YogaServerInstance,
 } from 'graphql-yoga';
-import type { Caller } from '../auth/caller.ts';
-import type { DocumentCache } from '../execution/document/prepared-document.ts';
-import { requirePrepared } from '../execution/document/prepared-document.ts';
+import type { Caller } from '../auth/rights.ts';
+import { type DocumentCache, requirePrepared } from '../execution/document/prepared-document.ts';
 import type { ListedOperations } from '../execution/document/trusted-documents.ts';
 import { formatForStream, type Mask } from '../execution/mask.ts';
 import { observeSend } from '../execution/observe.ts';
@@ -16,7 +15,7 @@ import { type RunOperation, useRunOperation } from '../execution/run-operation.t
 import { type RunStream, useStreams } from '../execution/streams.ts';
 import type { GraphContext } from '../graph/context.ts';
 import type { Metrics } from '../metrics.ts';
-import type { Dependencies } from '../service/dependencies.ts';
+import type { Dependencies } from '../service/trace.ts';
 import { useEventStream } from './event-stream.ts';
 import { useOperationIds } from './operation-ids.ts';
 import { maxUploadBytes, useUploads } from './uploads.ts';

@@ -2,12 +2,10 @@ import { Pool } from 'undici';
 import { type Entry, type Invalidation, type Shared, SharedCache } from '../cache/shared-cache.ts';
 import { isGatewayError } from '../errors.ts';
 import type { UpstreamCall } from './calls.ts';
-import { type ExchangeLimits, exchange } from './exchange.ts';
+import { type ExchangeLimits, exchange, toBody, toHeaders, toKey, toPath } from './exchange.ts';
 import { describeEnd, readAnswer } from './failure.ts';
 import { type OpenOptions, openFile, type UpstreamFile } from './file.ts';
-import { createPathChoice, type Fetched } from './other-path.ts';
-import { toBody, toHeaders, toKey, toPath } from './request.ts';
-import { withRetries } from './retry.ts';
+import { createPathChoice, type Fetched, withRetries } from './retry.ts';
 
 /** The process has 10 s to end: 4 for requests in hand, these for calls under way, the rest for the event log. */
 const closeMs = 3000;

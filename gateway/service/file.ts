@@ -1,8 +1,7 @@
 import type { Readable } from 'node:stream';
 import type { Dispatcher } from 'undici';
 import { GatewayError } from '../errors.ts';
-import { decodeStream, isEncoded } from './encoding.ts';
-import { textOf } from './exchange.ts';
+import { decodeStream, isEncoded, textOf } from './exchange.ts';
 import { describeEnd, describeFault, describeTooLong, readAnswer } from './failure.ts';
 
 /** A file of the service on its way. */

@@ -1,6 +1,5 @@
-import type { Owner, Rights } from '../auth/rights.ts';
+import type { AccessKind, OnAccess, Owner, Rights } from '../auth/rights.ts';
 import { GatewayError, isGatewayError } from '../errors.ts';
-import { type AuditedCall, auditCall } from './audited-call.ts';
 import type { Guarded, Keepable, Page, ReadFile, ReadOne, ReadPage, Write } from './calls.ts';
 import type { ReadOptions } from './client.ts';
 import type { UpstreamFile } from './file.ts';
@@ -254,4 +253,54 @@ function isSameId(shown: string | null | undefined, asked: string | null | undef
 function mayBeDone(error: GatewayError): boolean {
   if (error.notSent) return false;
   return isGatewayError(error, 'UPSTREAM_TIMEOUT', 'UPSTREAM_UNAVAILABLE', 'UPSTREAM_UNREADABLE');
+}
+
+/** The parts of a call that say whether it is about somebody, and about whom. */
+interface OwnedCall {
+  readonly operation: string;
+  readonly about?: Owner;
+  readonly owner?: unknown;
+}
+
+/** Reports the outcome of one call to the audit trail. A class, so that its methods are shared: each read has one. */
+export class AuditedCall {
+  readonly #onAccess: OnAccess | undefined;
+  readonly #kind: AccessKind;
+  readonly #about: string | null;
+
+  constructor(onAccess: OnAccess | undefined, kind: AccessKind, about: string | null) {
+    this.#onAccess = onAccess;
+    this.#kind = kind;
+    this.#about = about;
+  }
+
+  /** @param userId the owner in the answer; left out where only the call names one */
+  report(outcome: string, userId: string | null = this.#about): void {
+    this.#onAccess?.({ kind: this.#kind, userId, outcome });
+  }
+
+  /** @returns null, the answer of the call */
+  reportMissing(): null {
+    this.report('not-found');
+    return null;
+  }
+
+  /** @returns the error, to be thrown on */
+  reportFailure(error: unknown): unknown {
+    this.report(isGatewayError(error) ? error.code : 'INTERNAL');
+    return error;
+  }
+}
+
+/** For calls about nobody, such as the catalogue of lab tests. */
+const notAudited = new AuditedCall(undefined, 'read nothing', null);
+
+/** Made where a caller asks, not where the answer comes from: a read that shares an answer is an access of its own. */
+export function auditCall(
+  onAccess: OnAccess | undefined,
+  as: 'read' | 'write' | 'file',
+  { operation, about, owner }: OwnedCall,
+): AuditedCall {
+  if (onAccess === undefined || (owner === 'anyone' && about === undefined)) return notAudited;
+  return new AuditedCall(onAccess, `${as} ${operation}`, about?.userId ?? null);
 }

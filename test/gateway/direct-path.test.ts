@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, request } from 'node:http';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Caller } from '../../gateway/auth/caller.ts';
+import type { Caller } from '../../gateway/auth/rights.ts';
 import { GatewayError } from '../../gateway/errors.ts';
 import { createFastLane } from '../../gateway/http/direct-path.ts';
 import { createLog } from '../../gateway/log.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { createLoaders, type Loaders } from '../../gateway/graph/context.ts';
-import { toKey } from '../../gateway/service/request.ts';
+import { toKey } from '../../gateway/service/exchange.ts';
 import { type Fault, makeWith } from '../support/replaced-parts.ts';
 import { type Find, findAnswers, findReads, gather } from './isolation/interleave.ts';
 

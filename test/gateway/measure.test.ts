@@ -3,8 +3,7 @@ import fc from 'fast-check';
 import { type GraphQLField, getNullableType, isInterfaceType, isObjectType } from 'graphql';
 import { expect, test } from 'vitest';
 import { schema } from '../../gateway/domain/schema.ts';
-import type { PreparedDocument } from '../../gateway/execution/document/prepared-document.ts';
-import { DocumentCache } from '../../gateway/execution/document/prepared-document.ts';
+import { DocumentCache, type PreparedDocument } from '../../gateway/execution/document/prepared-document.ts';
 import { createListedOperations } from '../../gateway/execution/document/trusted-documents.ts';
 
 const documents = [

@@ -1,8 +1,7 @@
 import { buildSchema } from 'graphql';
 import { expect, test } from 'vitest';
-import type { Caller } from '../../gateway/auth/caller.ts';
-import type { PreparedDocument } from '../../gateway/execution/document/prepared-document.ts';
-import { DocumentCache } from '../../gateway/execution/document/prepared-document.ts';
+import type { Caller } from '../../gateway/auth/rights.ts';
+import { DocumentCache, type PreparedDocument } from '../../gateway/execution/document/prepared-document.ts';
 import { createListedOperations } from '../../gateway/execution/document/trusted-documents.ts';
 
 const schema = buildSchema('type Query { viewer: String }');

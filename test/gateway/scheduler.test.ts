@@ -1,7 +1,7 @@
 import { setImmediate as nextRound } from 'node:timers/promises';
 import { buildSchema, execute, type GraphQLFieldResolver, isObjectType, parse } from 'graphql';
 import { expect, test } from 'vitest';
-import type { Caller } from '../../gateway/auth/caller.ts';
+import type { Caller } from '../../gateway/auth/rights.ts';
 import { createScheduler, type SchedulerLimits, usualLimits } from '../../gateway/execution/scheduler.ts';
 import { createLoaders, type Loaders } from '../../gateway/graph/context.ts';
 import { meterFields, type Work } from '../../gateway/graph/cost.ts';

@@ -1,7 +1,7 @@
 import { connect } from 'node:net';
 import { createYoga } from 'graphql-yoga';
 import { expect, test } from 'vitest';
-import type { Caller } from '../../gateway/auth/caller.ts';
+import type { Caller } from '../../gateway/auth/rights.ts';
 import { schema } from '../../gateway/domain/schema.ts';
 import { createUploadGate, isUpload, type Patience, useUploads } from '../../gateway/http/uploads.ts';
 import { partBombs, sendPartBombs } from '../siege/part-bombs.ts';

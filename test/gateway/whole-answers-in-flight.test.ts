@@ -4,7 +4,7 @@ import { type Invalidation, SharedCache } from '../../gateway/cache/shared-cache
 import { giveWholeAnswers, type WholeAnswersOptions } from '../../gateway/execution/whole-answers.ts';
 import type { PlainAnswer, PlainAsking } from '../../gateway/http/direct-answer.ts';
 import { createMetrics } from '../../gateway/metrics.ts';
-import type { Dependencies } from '../../gateway/service/dependencies.ts';
+import type { Dependencies } from '../../gateway/service/trace.ts';
 
 /** One run of a query, answered by hand. */
 interface Run {

@@ -8,7 +8,7 @@ test.each([
     name: 'isolates no answer',
     changes: [
       {
-        file: 'gateway/service/dependencies.ts',
+        file: 'gateway/service/trace.ts',
         from: '    this.forbidStoring();\n    this.#onIsolated();',
         to: 'void this.#onIsolated;',
       },
@@ -19,7 +19,7 @@ test.each([
     name: 'does not look whether its reads are stored',
     changes: [
       {
-        file: 'gateway/service/dependencies.ts',
+        file: 'gateway/service/trace.ts',
         from: 'if (tags === null) this.forbidStoring();',
         to: '',
       },

@@ -7,8 +7,7 @@ import {
   type OperationDefinitionNode,
 } from 'graphql';
 import { LRUCache } from 'lru-cache';
-import type { Caller } from '../../auth/caller.ts';
-import { Rights } from '../../auth/rights.ts';
+import { type Caller, Rights } from '../../auth/rights.ts';
 import { Turns } from '../turns.ts';
 import {
   countWidth,

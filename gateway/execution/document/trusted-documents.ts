@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
-import type { Caller } from '../../auth/caller.ts';
-import { Rights } from '../../auth/rights.ts';
+import { type Caller, Rights } from '../../auth/rights.ts';
 import { GatewayError } from '../../errors.ts';
 
 /** How many different documents of viewers are logged; further ones are only counted. */

@@ -2,8 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { examineTrail } from '../../../gateway/audit/examine.ts';
-import type { AccessLine } from '../../../gateway/audit/line.ts';
-import { AuditKey } from '../../../gateway/audit/line.ts';
+import { type AccessLine, AuditKey } from '../../../gateway/audit/line.ts';
 import { type AuditTrailOptions, openAuditTrail } from '../../../gateway/audit/trail.ts';
 import { createLog } from '../../../gateway/log.ts';
 

@@ -1,8 +1,14 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { createAuthenticate, createGatewayKeys } from '../../../gateway/auth/authenticate.ts';
-import type { Caller, UserCaller } from '../../../gateway/auth/caller.ts';
-import { type Access, type Permission, Rights, scopes } from '../../../gateway/auth/rights.ts';
+import {
+  type Access,
+  type Caller,
+  type Permission,
+  Rights,
+  scopes,
+  type UserCaller,
+} from '../../../gateway/auth/rights.ts';
 import { createViewerTokens } from '../../../gateway/auth/viewer-tokens.ts';
 
 const userId = '0f2c8f5e-0000-4000-8000-00000000000a';

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import type { Caller } from '../../../gateway/auth/caller.ts';
+import type { Caller } from '../../../gateway/auth/rights.ts';
 import { createDocumentTickets, createLaunchTickets } from '../../../gateway/auth/tickets.ts';
 import { MemoryOneTimeValues } from '../../../gateway/events/memory/store.ts';
 

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import type { Caller } from '../../../gateway/auth/caller.ts';
-import { cacheVerified } from '../../../gateway/auth/verified-credentials.ts';
+import { cacheVerified } from '../../../gateway/auth/authenticate.ts';
+import type { Caller } from '../../../gateway/auth/rights.ts';
 
 const start = Date.parse('2026-03-02T00:00:00Z');
 

@@ -3,8 +3,7 @@ import { SharedCache } from '../../../gateway/cache/shared-cache.ts';
 import { NotedContext, noteVersions } from '../../../gateway/composition/noted-context.ts';
 import type { Versions } from '../../../gateway/events/versions.ts';
 import type { GraphContext } from '../../../gateway/graph/context.ts';
-import { Dependencies } from '../../../gateway/service/dependencies.ts';
-import { type Asked, traceUpstream } from '../../../gateway/service/trace.ts';
+import { type Asked, Dependencies, traceUpstream } from '../../../gateway/service/trace.ts';
 import { json, openUpstream } from '../../support/misbehaving-service.ts';
 
 const cached = { tags: ['user u', 'order a3f2'], expiresAt: 1000 };

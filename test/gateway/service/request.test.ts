@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { toHeaders, toPath } from '../../../gateway/service/request.ts';
+import { toHeaders, toPath } from '../../../gateway/service/exchange.ts';
 
 const call = { operation: 'thing.list', method: 'GET', path: '/things' } as const;
 const word = fc.oneof(fc.string({ maxLength: 8 }), fc.string({ unit: 'binary', maxLength: 8 }));

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Caller } from '../../../gateway/auth/caller.ts';
-import { type Owner, Rights } from '../../../gateway/auth/rights.ts';
+import { type Caller, type Owner, Rights } from '../../../gateway/auth/rights.ts';
 import { GatewayError } from '../../../gateway/errors.ts';
 import type { Page } from '../../../gateway/service/calls.ts';
 import { bindService, type ServiceOptions } from '../../../gateway/service/service.ts';
