@@ -182,7 +182,7 @@ function toFormData(form: Form): FormData {
 }
 
 /** Encodings that the gateway accepts. */
-export const acceptEncoding = 'gzip, br';
+const acceptEncoding = 'gzip, br';
 
 const gzip = { whole: promisify(gunzip), stream: createGunzip };
 const decoders = new Map([
@@ -201,7 +201,7 @@ export function isEncoded(encoding: string | null): encoding is string {
  * Decompresses a body into at most `maxBytes`, so that a small compressed body cannot fill the memory.
  * @throws GatewayError UPSTREAM_UNREADABLE
  */
-export async function decode(body: Buffer, encoding: string, maxBytes: number): Promise<Buffer> {
+async function decode(body: Buffer, encoding: string, maxBytes: number): Promise<Buffer> {
   const decoder = decoders.get(toName(encoding));
   if (decoder === undefined) throw describeUndecodable();
   try {

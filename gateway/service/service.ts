@@ -263,7 +263,7 @@ interface OwnedCall {
 }
 
 /** Reports the outcome of one call to the audit trail. A class, so that its methods are shared: each read has one. */
-export class AuditedCall {
+class AuditedCall {
   readonly #onAccess: OnAccess | undefined;
   readonly #kind: AccessKind;
   readonly #about: string | null;
@@ -296,7 +296,7 @@ export class AuditedCall {
 const notAudited = new AuditedCall(undefined, 'read nothing', null);
 
 /** Made where a caller asks, not where the answer comes from: a read that shares an answer is an access of its own. */
-export function auditCall(
+function auditCall(
   onAccess: OnAccess | undefined,
   as: 'read' | 'write' | 'file',
   { operation, about, owner }: OwnedCall,
