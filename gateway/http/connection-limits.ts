@@ -131,6 +131,18 @@ interface Waiting {
   readonly response: ServerResponse;
 }
 
+interface Connection {
+  /** Whether one of its requests is being answered or waits. */
+  isBusy: boolean;
+  readonly waiting: Waiting[];
+  /**
+   * Bytes read when its last request began. Node answers short requests while it parses the next ones, and a thousand
+   * pipelined ones would be answered before any other connection is read. A request of the same bytes waits for the next
+   * round of the event loop; each such round asks the system for events anew, so no other request waits for one.
+   */
+  bytesRead: number;
+}
+
 interface TurnOptions {
   /** When each idle connection became idle; connections with a request in progress are not in it. */
   readonly idleSince: Map<Socket, number>;
@@ -142,23 +154,23 @@ interface TurnOptions {
  * whole previous answer. Node would run all of them at once and keep their answers in memory until they are read.
  */
 function answerInTurn(answer: RequestListener, { idleSince, onCut }: TurnOptions): RequestListener {
-  /** The waiting requests of each connection with a request in progress; null for none. */
-  const queues = new WeakMap<Socket, Waiting[] | null>();
-  const begin = (socket: Socket, { request, response }: Waiting) => {
-    if (socket.destroyed) return void queues.delete(socket);
-    response.once('close', () => end(socket));
+  const connections = new WeakMap<Socket, Connection>();
+  const turns = new Turns();
+  const begin = (socket: Socket, connection: Connection, { request, response }: Waiting) => {
+    if (socket.destroyed) return void connections.delete(socket);
+    connection.bytesRead = socket.bytesRead;
+    response.once('close', () => end(socket, connection));
     answer(request, response);
   };
-  const turns = new Turns();
-  const startNext = (socket: Socket) => {
-    const next = socket.destroyed ? undefined : queues.get(socket)?.shift();
-    if (next !== undefined) return turns.run(() => begin(socket, next));
-    queues.delete(socket);
+  const end = (socket: Socket, connection: Connection) => {
+    if (connection.waiting.length > 0) return void setImmediate(startNext, socket, connection);
+    connection.isBusy = false;
     if (!socket.destroyed) idleSince.set(socket, performance.now());
   };
-  // In the next round of the event loop: Node answers short requests while it parses the next ones, and a thousand
-  // pipelined ones would be answered before any other connection is read.
-  const end = (socket: Socket) => void setImmediate(startNext, socket);
+  const startNext = (socket: Socket, connection: Connection) => {
+    const next = connection.waiting.shift();
+    if (next !== undefined) turns.run(() => begin(socket, connection, next));
+  };
   return (request, response) => {
     const { socket } = request;
     // The request came in the same bytes as the one that the connection was reset for. Destroyed here, because Node would
@@ -166,15 +178,18 @@ function answerInTurn(answer: RequestListener, { idleSince, onCut }: TurnOptions
     if (socket.destroyed) return void request.destroy();
     // The request came after the connection was closed. It is not started, so the client can send it again.
     if (!socket.writable) return void socket.resetAndDestroy();
-    const waiting = queues.get(socket);
-    if (waiting === undefined) {
+    const connection = connections.get(socket) ?? { isBusy: false, waiting: [], bytesRead: 0 };
+    const { isBusy, waiting } = connection;
+    if (!isBusy) {
+      connection.isBusy = true;
+      connections.set(socket, connection);
       idleSince.delete(socket);
-      queues.set(socket, null);
-      begin(socket, { request, response });
-    } else if (waiting === null) {
-      queues.set(socket, [{ request, response }]);
+    }
+    if (!isBusy && connection.bytesRead !== socket.bytesRead) {
+      begin(socket, connection, { request, response });
     } else if (waiting.length < maxWaiting) {
       waiting.push({ request, response });
+      if (!isBusy) setImmediate(startNext, socket, connection);
     } else {
       onCut('pipelined');
       socket.resetAndDestroy();
