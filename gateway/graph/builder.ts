@@ -52,5 +52,8 @@ builder.scalarType('File', {
   },
 });
 
+/** The `t` of an input type's fields. */
+export type InputFields = Parameters<Parameters<typeof builder.inputType>[1]['fields']>[0];
+
 /** The `t` of an object type's fields. */
 export type Fields<Parent> = PothosSchemaTypes.ObjectFieldBuilder<typeof builder.$inferSchemaTypes, Parent>;

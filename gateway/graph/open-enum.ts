@@ -1,4 +1,6 @@
-import { builder, type Fields } from './builder.ts';
+import { GatewayError } from '../errors.ts';
+import { builder, type Fields, type InputFields } from './builder.ts';
+import type { InputIssue } from './user-error.ts';
 
 /**
  * A GraphQL enum over values that the service may extend at any time. `openEnumFields` shows it as a pair: `x`, null
@@ -81,4 +83,76 @@ function definePair<Parent>(t: Fields<Parent>, values: OpenEnum<string>, pair: P
     }),
     [`${name}Raw`]: t.string({ nullable: !isRequired, description: raw, resolve: read }),
   };
+}
+
+/** The fields of a list of open enums: `x` has the values of the enum only, `xRaw` every text as sent. */
+export function openEnumListFields<Parent>(
+  t: Fields<Parent>,
+  values: OpenEnum<string>,
+  pair: {
+    readonly name: string;
+    readonly description: string;
+    readonly raw: string;
+    readonly read: (parent: Parent) => readonly string[];
+  },
+) {
+  const { name, description, raw, read } = pair;
+  return {
+    [name]: t.field({
+      type: [values.ref],
+      nullable: false,
+      description,
+      resolve: (parent) => read(parent).flatMap((each) => values.known(each) ?? []),
+    }),
+    [`${name}Raw`]: t.stringList({
+      nullable: false,
+      description: raw,
+      resolve: (parent) => [...read(parent)],
+    }),
+  };
+}
+
+/** The fields of an input that take an open enum: `x`, or in its place `xRaw`, a text that the enum does not have. */
+export function openInputFields<Name extends string>(
+  t: InputFields,
+  values: OpenEnum<string>,
+  { name, description, raw }: { readonly name: Name; readonly description: string; readonly raw: string },
+) {
+  const fields = { known: t.field({ type: values.ref, description }), raw: t.string({ description: raw }) };
+  return { [name]: fields.known, [`${name}Raw`]: fields.raw } as Record<NoInfer<Name>, typeof fields.known> &
+    Record<`${NoInfer<Name>}Raw`, typeof fields.raw>;
+}
+
+/** An input with open enums: each value is given as `x`, or as `xRaw`, a text that the enum does not have. */
+type OpenInput<Name extends string> = Readonly<
+  Partial<Record<Name | `${Name}Raw`, string | null | undefined>>
+>;
+
+/** What is asked for in the service's spelling, or null when it is left out. */
+export function readOpen<Name extends string>(input: OpenInput<Name>, name: Name): string | null {
+  return input[name]?.toLowerCase() ?? input[`${name}Raw`] ?? null;
+}
+
+/** A known value and a text for the same field contradict each other. */
+export function findContradictions<Name extends string>(
+  input: OpenInput<Name>,
+  names: readonly Name[],
+): readonly InputIssue[] {
+  return names
+    .filter((name) => input[name] && input[`${name}Raw`])
+    .map((name) => ({ path: [`${name}Raw`], message: `Give either ${name} or ${name}Raw.` }));
+}
+
+/**
+ * Like readOpen for the argument of a query, which has no other way to refuse.
+ * @param place where the input is, such as `filter`
+ * @throws GatewayError BAD_USER_INPUT for a contradiction
+ */
+export function requireOpen<Name extends string>(
+  place: string,
+  input: OpenInput<Name>,
+  name: Name,
+): string | null {
+  if (findContradictions(input, [name]).length === 0) return readOpen(input, name);
+  throw new GatewayError('BAD_USER_INPUT', `Give either ${place}.${name} or ${place}.${name}Raw.`);
 }

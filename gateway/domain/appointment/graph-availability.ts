@@ -1,13 +1,12 @@
 import { GatewayError } from '../../errors.ts';
 import { requireDayToCome } from '../../graph/arguments.ts';
 import { builder } from '../../graph/builder.ts';
-import { openEnum } from '../../graph/open-enum.ts';
-import { requireOpen } from '../../graph/open-input.ts';
+import { openEnum, openInputFields, requireOpen } from '../../graph/open-enum.ts';
 import { toDay } from '../../parse/dates.ts';
 import { addressRef } from '../address/graph.ts';
 import { requireAddress, requireRadius, requireZipCode } from './actions.ts';
 import { coordinatesRef } from './graph.ts';
-import { appointmentAddressInput, toVisitAddress } from './graph-places.ts';
+import { appointmentAddressInput, distanceFields, toVisitAddress } from './graph-places.ts';
 import {
   type AvailabilityDay,
   type AvailabilityPlace,
@@ -39,12 +38,7 @@ const placeRef = builder.objectRef<AvailabilityPlace>('AvailabilityPlace').imple
     name: t.exposeString('name', { description: 'Its name.' }),
     address: t.expose('address', { type: addressRef, description: 'Where it is.' }),
     location: t.expose('location', { type: coordinatesRef, description: 'Where that is on the map.' }),
-    distance: t.exposeInt('distance', {
-      description: 'Distance from the zip code in miles; null when it is not a whole number.',
-    }),
-    distanceRaw: t.exposeString('distanceRaw', {
-      description: 'The distance as the service sent it.',
-    }),
+    ...distanceFields(t),
   }),
 });
 
@@ -87,8 +81,11 @@ const centerLab = openEnum('ServiceCenterLab', 'A lab whose service centers take
 const centerInput = builder.inputType('ServiceCenterAvailabilityInput', {
   description: 'At which centers and from when on an appointment is wanted.',
   fields: (t) => ({
-    lab: t.field({ type: centerLab.ref, description: 'Whose centers.' }),
-    labRaw: t.string({ description: "Whose centers, in the service's own word, for a new lab." }),
+    ...openInputFields(t, centerLab, {
+      name: 'lab',
+      description: 'Whose centers.',
+      raw: "Whose centers, in the service's own word, for a new lab.",
+    }),
     siteCodes: t.stringList({ description: 'Only these centers, 3 at most; else give a zip code.' }),
     zipCode: t.string({ description: 'Centers around this zip code of five digits.' }),
     radius: t.int({

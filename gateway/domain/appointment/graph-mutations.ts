@@ -7,7 +7,7 @@ import {
   notFoundRef,
   userErrorRef,
 } from '../../graph/mutation-result.ts';
-import { findContradictions, readOpen } from '../../graph/open-input.ts';
+import { findContradictions, openInputFields, readOpen } from '../../graph/open-enum.ts';
 import { orderRef, orderStatusRef } from '../order/read/graph.ts';
 import { getOrder } from '../order/read/rest.ts';
 import { readOrderStatus } from '../order/read/rest-status.ts';
@@ -127,8 +127,11 @@ const requestInput = builder.inputType('RequestAppointmentInput', {
       required: true,
       description: 'Where the visit takes place.',
     }),
-    provider: t.field({ type: appointmentProvider.ref, description: 'Who is asked.' }),
-    providerRaw: t.string({ description: "Who is asked, in the service's own word, for a new provider." }),
+    ...openInputFields(t, appointmentProvider, {
+      name: 'provider',
+      description: 'Who is asked.',
+      raw: "Who is asked, in the service's own word, for a new provider.",
+    }),
     appointmentNotes: t.string({ description: appointmentNotes }),
   }),
 });

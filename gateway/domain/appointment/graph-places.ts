@@ -1,7 +1,7 @@
-import { builder } from '../../graph/builder.ts';
+import { builder, type Fields } from '../../graph/builder.ts';
 import type { GraphContext } from '../../graph/context.ts';
 import { upstreamCallCost } from '../../graph/cost.ts';
-import { openEnum, openEnumFields } from '../../graph/open-enum.ts';
+import { openEnum, openEnumFields, openEnumListFields } from '../../graph/open-enum.ts';
 import { addressRef } from '../address/graph.ts';
 import { loadOrder } from '../order/read/actions.ts';
 import { orderRef } from '../order/read/graph.ts';
@@ -12,6 +12,7 @@ import type { VisitAddress } from './rest.ts';
 import {
   type AreaInfo,
   type AreaLab,
+  type AvailabilityPlace,
   getAreaInfo,
   listCentersOfOrder,
   listServiceCenters,
@@ -51,8 +52,34 @@ const capability = openEnum('ServiceCenterCapability', 'What a service center ca
   APPOINTMENT_SCHEDULING_WITH_LAB: 'Appointments that the lab itself books.',
 });
 
-function knownCapabilities(raw: readonly string[]) {
-  return raw.flatMap((each) => capability.known(each) ?? []);
+function centerFields<Parent extends AreaLab | ServiceCenter>(t: Fields<Parent>, abilities: string) {
+  return {
+    ...openEnumListFields(t, capability, {
+      name: 'capabilities',
+      description: `${abilities}, as far as these are known.`,
+      raw: `${abilities}, as the service sent it.`,
+      read: (parent) => parent.capabilities,
+    }),
+    supportedBillTypes: t.stringList({
+      nullable: false,
+      description: 'Who can be billed, as the service sent it, such as client_bill.',
+      resolve: (parent) => [...parent.supportedBillTypes],
+    }),
+  };
+}
+
+/** How far a place is from a zip code. */
+export function distanceFields<Parent extends AvailabilityPlace | ServiceCenter>(t: Fields<Parent>) {
+  return {
+    distance: t.int({
+      description: 'Distance from the zip code in miles; null when it is not a whole number.',
+      resolve: (place) => place.distance,
+    }),
+    distanceRaw: t.string({
+      description: 'The distance as the service sent it.',
+      resolve: (place) => place.distanceRaw,
+    }),
+  };
 }
 
 const providerRef = builder.objectRef<PhlebotomyProvider>('PhlebotomyProvider').implement({
@@ -97,20 +124,7 @@ const areaLabRef = builder.objectRef<AreaLab>('AreaLab').implement({
     canBookAppointments: t.exposeBoolean('canBook', {
       description: 'Whether appointments at them are booked here.',
     }),
-    capabilities: t.field({
-      type: [capability.ref],
-      nullable: false,
-      description: 'What its centers can do, as far as these are known.',
-      resolve: (lab) => knownCapabilities(lab.capabilities),
-    }),
-    capabilitiesRaw: t.exposeStringList('capabilities', {
-      nullable: false,
-      description: 'What its centers can do, as the service sent it.',
-    }),
-    supportedBillTypes: t.exposeStringList('supportedBillTypes', {
-      nullable: false,
-      description: 'Who can be billed, as the service sent it, such as client_bill.',
-    }),
+    ...centerFields(t, 'What its centers can do'),
   }),
 });
 
@@ -140,31 +154,15 @@ const serviceCenterRef = builder.objectRef<ServiceCenter>('ServiceCenter').imple
     name: t.exposeString('name', { description: 'Its name.' }),
     address: t.expose('address', { type: addressRef, description: 'Where it is.' }),
     location: t.expose('location', { type: coordinatesRef, description: 'Where that is on the map.' }),
-    distance: t.exposeInt('distance', {
-      description: 'Distance from the zip code in miles; null when it is not a whole number.',
-    }),
-    distanceRaw: t.exposeString('distanceRaw', {
-      description: 'The distance as the service sent it.',
-    }),
-    capabilities: t.field({
-      type: [capability.ref],
-      nullable: false,
-      description: 'What it can do, as far as these are known.',
-      resolve: (center) => knownCapabilities(center.capabilities),
-    }),
-    capabilitiesRaw: t.exposeStringList('capabilities', {
-      nullable: false,
-      description: 'What it can do, as the service sent it.',
-    }),
-    supportedBillTypes: t.exposeStringList('supportedBillTypes', {
-      nullable: false,
-      description: 'Who can be billed, as the service sent it, such as client_bill.',
-    }),
+    ...distanceFields(t),
+    ...centerFields(t, 'What it can do'),
     faxNumber: t.exposeString('faxNumber', { description: 'Its fax number.' }),
     website: t.expose('website', { type: 'URL', description: 'Its page on the web.' }),
     hours: t.expose('hours', { type: 'JSON', description: 'When it is open, as the service sent it.' }),
   }),
 });
+
+const radius = 'How far around, in miles: 10, 20, 25, 50 or 100.';
 
 async function readCenters(context: GraphContext, { id }: Order, miles: number) {
   const order = await loadOrder(context, id);
@@ -177,16 +175,11 @@ builder.objectField(orderRef, 'serviceCenters', (t) =>
     type: [serviceCenterRef],
     description: "The service centers around the patient's address; null where it has none.",
     args: {
-      radius: t.arg.int({
-        defaultValue: 25,
-        description: 'How far around, in miles: 10, 20, 25, 50 or 100.',
-      }),
+      radius: t.arg.int({ defaultValue: 25, description: radius }),
     },
     resolve: (order, args, context) => readCenters(context, order, requireRadius('radius', args.radius)),
   }),
 );
-
-const radius = 'How far around, in miles: 10, 20, 25, 50 or 100.';
 
 builder.queryFields((t) => ({
   areaInfo: t.field({

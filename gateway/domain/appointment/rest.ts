@@ -15,6 +15,7 @@ import {
   timestamp,
 } from '../parse.ts';
 import { toRequestBody } from '../request-body.ts';
+import type { NewHomeAddress } from '../user/rest-demographics.ts';
 
 export type Appointment = ReturnType<typeof parseAppointment>;
 export type AppointmentEvent = Appointment['events'][number];
@@ -157,14 +158,7 @@ export async function listCancellationReasons(
 }
 
 /** An address in the United States, where at-home appointments take place. */
-export interface VisitAddress {
-  readonly firstLine: string;
-  readonly secondLine: string | null;
-  readonly city: string;
-  readonly state: string;
-  readonly zip: string;
-  readonly accessNotes: string | null;
-}
+export type VisitAddress = Omit<NewHomeAddress, 'country'>;
 
 /** A slot, by its single-use key, and what the visitor is to know. */
 export interface Booking {

@@ -1,7 +1,6 @@
 import { builder, type Fields } from '../../graph/builder.ts';
 import { upstreamCallCost } from '../../graph/cost.ts';
-import { openEnum, openEnumFields } from '../../graph/open-enum.ts';
-import { readOpen } from '../../graph/open-input.ts';
+import { openEnum, openEnumFields, openInputFields, readOpen } from '../../graph/open-enum.ts';
 import { toDay } from '../../parse/dates.ts';
 import { addressRef } from '../address/graph.ts';
 import { userRef } from './graph.ts';
@@ -11,6 +10,7 @@ import {
   type MedicalProxy,
   type NewDemographics,
   type NewMedicalProxy,
+  type SelfDescription,
 } from './rest-demographics.ts';
 
 /** How people describe themselves: open sets of the service, for demographics and for patients of orders. */
@@ -62,36 +62,18 @@ export const medicalProxyRef = builder.objectRef<MedicalProxy>('MedicalProxy').i
   }),
 });
 
-interface SelfDescription {
-  readonly race: string | null;
-  readonly ethnicity: string | null;
-  readonly sexualOrientation: string | null;
-  readonly genderIdentity: string | null;
-}
-
 /** What people say of themselves, wherever a person is shown. */
 export function selfDescriptionFields<Person extends SelfDescription>(t: Fields<Person>) {
+  const pair = <Name extends keyof SelfDescription>(name: Name, title: string) => ({
+    name,
+    description: `${title}; null when it is not set or not one of these.`,
+    raw: `${title} as the service sent it.`,
+  });
   return {
-    ...openEnumFields(t, race, {
-      name: 'race',
-      description: 'Race; null when it is not set or not one of these.',
-      raw: 'Race as the service sent it.',
-    }),
-    ...openEnumFields(t, ethnicity, {
-      name: 'ethnicity',
-      description: 'Ethnicity; null when it is not set or not one of these.',
-      raw: 'Ethnicity as the service sent it.',
-    }),
-    ...openEnumFields(t, sexualOrientation, {
-      name: 'sexualOrientation',
-      description: 'Sexual orientation; null when it is not set or not one of these.',
-      raw: 'Sexual orientation as the service sent it.',
-    }),
-    ...openEnumFields(t, genderIdentity, {
-      name: 'genderIdentity',
-      description: 'Gender identity; null when it is not set or not one of these.',
-      raw: 'Gender identity as the service sent it.',
-    }),
+    ...openEnumFields(t, race, pair('race', 'Race')),
+    ...openEnumFields(t, ethnicity, pair('ethnicity', 'Ethnicity')),
+    ...openEnumFields(t, sexualOrientation, pair('sexualOrientation', 'Sexual orientation')),
+    ...openEnumFields(t, genderIdentity, pair('genderIdentity', 'Gender identity')),
   };
 }
 
@@ -149,6 +131,14 @@ export const medicalProxyInput = builder.inputType('MedicalProxyInput', {
   }),
 });
 
+function openPair<Name extends string>(name: Name, title: string) {
+  return {
+    name,
+    description: `${title}, as labs ask for it.`,
+    raw: `${title} in a word of the service that the enum does not have.`,
+  };
+}
+
 export const updateDemographicsInput = builder.inputType('UpdateDemographicsInput', {
   description: 'The whole demographics record of a user: what is left out is gone afterwards.',
   fields: (t) => ({
@@ -172,26 +162,10 @@ export const updateDemographicsInput = builder.inputType('UpdateDemographicsInpu
       type: medicalProxyInput,
       description: 'Who answers for the person; needed for people under 18.',
     }),
-    race: t.field({ type: race.ref, description: 'Race, as labs ask for it.' }),
-    raceRaw: t.string({ description: 'Race in a word of the service that the enum does not have.' }),
-    ethnicity: t.field({ type: ethnicity.ref, description: 'Ethnicity, as labs ask for it.' }),
-    ethnicityRaw: t.string({
-      description: 'Ethnicity in a word of the service that the enum does not have.',
-    }),
-    sexualOrientation: t.field({
-      type: sexualOrientation.ref,
-      description: 'Sexual orientation, as labs ask for it.',
-    }),
-    sexualOrientationRaw: t.string({
-      description: 'Sexual orientation in a word of the service that the enum does not have.',
-    }),
-    genderIdentity: t.field({
-      type: genderIdentity.ref,
-      description: 'Gender identity, as labs ask for it.',
-    }),
-    genderIdentityRaw: t.string({
-      description: 'Gender identity in a word of the service that the enum does not have.',
-    }),
+    ...openInputFields(t, race, openPair('race', 'Race')),
+    ...openInputFields(t, ethnicity, openPair('ethnicity', 'Ethnicity')),
+    ...openInputFields(t, sexualOrientation, openPair('sexualOrientation', 'Sexual orientation')),
+    ...openInputFields(t, genderIdentity, openPair('genderIdentity', 'Gender identity')),
   }),
 });
 

@@ -7,7 +7,7 @@ import {
   notFoundRef,
   userErrorRef,
 } from '../../graph/mutation-result.ts';
-import { findContradictions } from '../../graph/open-input.ts';
+import { findContradictions } from '../../graph/open-enum.ts';
 import { toDay } from '../../parse/dates.ts';
 import {
   type ClientUserIdTaken,

@@ -1,10 +1,15 @@
 import type { Service } from '../../service/service.ts';
-import { readAddress } from '../address/rest.ts';
+import { type Address, readAddress } from '../address/rest.ts';
 import { day, integer, optional, record, text, where } from '../parse.ts';
 import { toRequestBody } from '../request-body.ts';
 
 export type Demographics = ReturnType<typeof readDemographics>;
 export type MedicalProxy = NonNullable<Demographics['medicalProxy']>;
+export type Household = Readonly<Pick<MedicalProxy, 'householdIncome' | 'householdSize'>>;
+/** What people say of themselves, in the service's spelling; null = not set. */
+export type SelfDescription = Readonly<
+  Pick<Demographics, 'race' | 'ethnicity' | 'sexualOrientation' | 'genderIdentity'>
+>;
 
 /** Who answers for a person under 18, as demographics and orders show it. */
 export const readMedicalProxy = optional(
@@ -60,46 +65,24 @@ export function getDemographics(
   });
 }
 
-/** Where a person lives. */
-export interface NewHomeAddress {
-  readonly firstLine: string;
-  readonly secondLine: string | null;
-  readonly city: string;
-  /** Two letters. */
-  readonly state: string;
-  readonly zip: string;
-  /** A two-letter code or an English name. */
-  readonly country: string;
-  readonly accessNotes: string | null;
-}
+/** Fields of something that the service shows, each given, as the service needs them in a request. */
+export type Given<Shown, Name extends keyof Shown> = { readonly [Key in Name]: NonNullable<Shown[Key]> };
+
+/** Where a person lives. `state` has two letters, `country` is a two-letter code or an English name. */
+export type NewHomeAddress = Given<Address, 'firstLine' | 'city' | 'state' | 'zip' | 'country'> &
+  Readonly<Pick<Address, 'secondLine' | 'accessNotes'>>;
 
 /** Who answers for a person under 18. */
-export interface NewMedicalProxy {
-  readonly firstName: string;
-  readonly lastName: string;
-  readonly phoneNumber: string;
-  readonly email: string | null;
-  readonly address: NewHomeAddress;
-  readonly householdIncome: number | null;
-  readonly householdSize: number | null;
-}
+export type NewMedicalProxy = Given<MedicalProxy, 'firstName' | 'lastName' | 'phoneNumber'> &
+  Readonly<Pick<MedicalProxy, 'email'>> &
+  Household & { readonly address: NewHomeAddress };
 
 /** The whole record; null = not set. */
-export interface NewDemographics {
-  readonly firstName: string;
-  readonly lastName: string;
-  readonly email: string;
-  readonly phoneNumber: string;
-  readonly gender: string;
-  /** `YYYY-MM-DD`. */
-  readonly dob: string;
-  readonly address: NewHomeAddress;
-  readonly medicalProxy: NewMedicalProxy | null;
-  readonly race: string | null;
-  readonly ethnicity: string | null;
-  readonly sexualOrientation: string | null;
-  readonly genderIdentity: string | null;
-}
+export type NewDemographics = Given<
+  Demographics,
+  'firstName' | 'lastName' | 'email' | 'phoneNumber' | 'gender' | 'dob'
+> &
+  SelfDescription & { readonly address: NewHomeAddress; readonly medicalProxy: NewMedicalProxy | null };
 
 /**
  * Sets the whole record and gives back what the service then has; null when there is no such user

@@ -4,13 +4,7 @@ import type { InputIssue } from '../../../graph/user-error.ts';
 import { startOfDay } from '../../../parse/dates.ts';
 import { isPhoneNumber, toCountry } from '../../address/rest.ts';
 import { findProxyIssues, isMinor } from '../../user/actions-demographics.ts';
-import type {
-  NewOrder,
-  NewTestkitOrder,
-  OrderSetRequest,
-  OrderToImport,
-  PatientPart,
-} from './rest-request.ts';
+import type { NewOrder, NewTestkitOrder, OrderSetRequest, OrderToImport, PatientPart } from './rest.ts';
 
 const giveName = 'Give the name of the receiver.';
 const givePhone = 'Give the phone number in international format, with a leading plus sign.';

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import type { AccessKind } from '../../../auth/rights.ts';
 import { GatewayError } from '../../../errors.ts';
 import type { GraphContext } from '../../../graph/context.ts';
+import { findIssues, under } from '../../../graph/input-rules.ts';
 import {
   type FeatureNotEnabled,
   type IdempotencyConflict,
@@ -17,7 +18,23 @@ import {
 } from '../../../graph/user-error.ts';
 import { type Order, readOrderAnswer } from '../read/rest-order.ts';
 import { cursorAfter } from '../stream/actions.ts';
-import { type AccountQuestion, needsPhysician } from './rest.ts';
+import {
+  findPatientIssues,
+  importRules,
+  keyRules,
+  orderRules,
+  orderSetRules,
+  shippingRules,
+} from './actions-rules.ts';
+import type { NewOrder, NewTestkitOrder, OrderToImport } from './rest.ts';
+import {
+  type AccountQuestion,
+  createOrder,
+  createTestkitOrder,
+  importOrder,
+  needsPhysician,
+} from './rest.ts';
+import { findOrderAnswer, isOrderOf, isPlacedSince, isTestkitOf } from './rest-recovery.ts';
 
 export interface OrderCreated {
   readonly kind: 'OrderCreated';
@@ -157,4 +174,91 @@ function physicianRequired(): PhysicianRequired {
 /** A reference that names an attempt without revealing the caller's idempotency key. */
 export function referenceOf(callerKey: string, idempotencyKey: string): string {
   return createHash('sha256').update(`${callerKey}\0${idempotencyKey}`).digest('hex').slice(0, 32);
+}
+
+/**
+ * Orders a testkit, at most once per idempotency key of this caller. The same key with the same input gives the first
+ * answer again, without another call; with another input it is a conflict.
+ * @throws GatewayError FORBIDDEN, IDEMPOTENCY_UNSETTLED, UPSTREAM_*
+ */
+export async function submitTestkitOrder(
+  context: GraphContext,
+  order: NewTestkitOrder,
+  idempotencyKey: string,
+): Promise<CreateOrderResult> {
+  const { service } = context;
+  const reference = referenceOf(`${service.rights.key} testkit`, idempotencyKey);
+  return await placeOrder(context, {
+    access: 'write order.create-testkit',
+    issues: [
+      ...under('shippingDetails', findIssues(shippingRules, order.shipping)),
+      ...findIssues(keyRules, { idempotencyKey }),
+    ],
+    reference,
+    input: order,
+    // A kit is ordered without a physician: one is named at its registration.
+    question: { ...anyAccount, hasPhysician: true },
+    create: () => createTestkitOrder(service, order, reference),
+    recover: (since) =>
+      findOrderAnswer(service, order.userId, (found) => isTestkitOf(order, { reference, since }, found)),
+  });
+}
+
+/**
+ * Places an order, at most once per idempotency key of this caller: here by stored answers, and at the service by its own
+ * idempotency key.
+ * @throws GatewayError FORBIDDEN, IDEMPOTENCY_UNSETTLED, UPSTREAM_*
+ */
+export async function submitOrder(
+  context: GraphContext,
+  order: NewOrder,
+  idempotencyKey: string,
+): Promise<CreateOrderResult> {
+  const { service } = context;
+  const reference = referenceOf(`${service.rights.key} order`, idempotencyKey);
+  return await placeOrder(context, {
+    access: 'write order.create',
+    issues: [
+      ...findIssues(orderSetRules, order),
+      ...findPatientIssues(order),
+      ...findIssues(orderRules, order),
+      ...findIssues(keyRules, { idempotencyKey }),
+    ],
+    reference,
+    input: order,
+    question: { ...questionOf(order), takesPending: false },
+    create: () => createOrder(service, order, reference),
+    recover: (since) =>
+      findOrderAnswer(service, order.userId, (found) => isOrderOf(order, { reference, since }, found)),
+  });
+}
+
+/**
+ * Imports an order, at most once per sample: its number identifies the order at the service.
+ * @throws GatewayError FORBIDDEN, IDEMPOTENCY_UNSETTLED, UPSTREAM_*
+ */
+export async function submitImport(context: GraphContext, order: OrderToImport): Promise<CreateOrderResult> {
+  const { service } = context;
+  const { userId, sampleId } = order;
+  const result = await placeOrder(context, {
+    access: 'write order.import',
+    issues: [
+      ...findIssues(orderSetRules, order),
+      ...findPatientIssues(order),
+      ...findIssues(importRules, order),
+    ],
+    reference: referenceOf(`${service.rights.key} import`, sampleId),
+    input: order,
+    question: { ...questionOf(order), takesPending: true },
+    create: () => importOrder(service, order),
+    recover: (since) =>
+      findOrderAnswer(service, userId, (found) => found.sampleId === sampleId && isPlacedSince(found, since)),
+  });
+  if (result.kind !== 'IdempotencyConflict') return result;
+  const message = 'An order with this sample was imported before, with another input.';
+  return inputRejected([{ path: ['sampleId'], message }]);
+}
+
+function questionOf({ physician, labAccountId, orderSet }: NewOrder | OrderToImport) {
+  return { hasPhysician: physician !== null, labAccountId, labTestId: orderSet.labTestIds[0] ?? null };
 }

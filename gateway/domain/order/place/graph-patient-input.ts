@@ -8,7 +8,7 @@ import {
   readMedicalProxy,
   sexualOrientation,
 } from '../../user/graph-demographics.ts';
-import type { NewOrder, PatientPart } from './rest-request.ts';
+import type { NewOrder, PatientPart } from './rest.ts';
 
 const gender = builder.enumType('OrderPatientGender', {
   description: 'Gender of a patient, as the lab needs it.',

@@ -13,9 +13,9 @@ import { collectionMethod } from '../../lab-test/graph.ts';
 import { orderRef } from '../read/graph.ts';
 import { billingType } from '../read/graph-parts.ts';
 import type { OrderCreated, PhysicianRequired } from './actions.ts';
-import { submitImport, submitOrder, submitTestkitOrder } from './actions-create.ts';
+import { submitImport, submitOrder, submitTestkitOrder } from './actions.ts';
 import { consentInput, patientPartFields, readConsents, readPatientPart } from './graph-patient-input.ts';
-import type { NewOrder, NewTestkitOrder, OrderSetRequest, OrderToImport } from './rest-request.ts';
+import type { NewOrder, NewTestkitOrder, OrderSetRequest, OrderToImport } from './rest.ts';
 
 const orderCreatedRef = builder.objectRef<OrderCreated>('OrderCreated').implement({
   description: 'The order was placed.',

@@ -1,7 +1,7 @@
 import type { Service } from '../../../service/service.ts';
 import { walkOrderRows } from '../read/rest.ts';
 import type { Order } from '../read/rest-order.ts';
-import type { NewOrder, NewTestkitOrder, PatientPart } from './rest-request.ts';
+import type { NewOrder, NewTestkitOrder, PatientPart } from './rest.ts';
 
 /** How far the service's clock may be behind ours. */
 const clockSkewMs = 120_000;

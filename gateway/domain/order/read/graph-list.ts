@@ -1,7 +1,7 @@
 import { readOptionalUuid, readUuids } from '../../../graph/arguments.ts';
 import { builder } from '../../../graph/builder.ts';
 import type { GraphContext } from '../../../graph/context.ts';
-import { requireOpen } from '../../../graph/open-input.ts';
+import { requireOpen } from '../../../graph/open-enum.ts';
 import {
   type ConnectionArguments,
   connectionArgs,

@@ -11,9 +11,9 @@ import {
 import { settleLost } from '../../settle.ts';
 import { anyAccount, describeRefusal, type PhysicianRequired } from '../place/actions.ts';
 import { findPatientIssues } from '../place/actions-rules.ts';
+import type { Registration } from '../place/rest.ts';
 import { registerTestkit } from '../place/rest.ts';
 import { isForPatient } from '../place/rest-recovery.ts';
-import type { Registration } from '../place/rest-request.ts';
 import { findTestkit } from '../read/rest.ts';
 import type { Order, OrderEvent } from '../read/rest-order.ts';
 import { readOrderStatus } from '../read/rest-status.ts';

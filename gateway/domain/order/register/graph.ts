@@ -13,7 +13,7 @@ import {
   readConsents,
   readPatientPart,
 } from '../place/graph-patient-input.ts';
-import type { Registration } from '../place/rest-request.ts';
+import type { Registration } from '../place/rest.ts';
 import { orderRef } from '../read/graph.ts';
 import { submitRegistration, type TestkitRegistered } from './actions.ts';
 
