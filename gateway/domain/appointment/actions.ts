@@ -52,7 +52,7 @@ export function submitBooking(
 }
 
 /** What a caller gives to book at a service center. */
-export interface CenterBookingRequest extends Booking {
+interface CenterBookingRequest extends Booking {
   readonly asyncConfirmation: boolean | null;
   readonly idempotencyKey: string | null;
 }

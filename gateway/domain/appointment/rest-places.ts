@@ -116,7 +116,7 @@ const readCenterList = requiredList(readCenter);
 const readCenters = record((raw) => required(raw, 'patient_service_centers', readCenterList));
 
 /** Which centers: a lab's, around a zip code, with all of these capabilities. */
-export interface CenterFilter extends Surroundings {
+interface CenterFilter extends Surroundings {
   readonly labId: number;
   readonly capabilities: readonly string[];
 }

@@ -70,7 +70,7 @@ const readEvents = list(
 );
 
 /** Reads what the service answered about an appointment. @throws Unreadable when it is none */
-export const parseAppointment = record((raw) => {
+const parseAppointment = record((raw) => {
   const address = readAddress(raw.address);
   return {
     id: required(raw, 'id', id),
@@ -167,7 +167,7 @@ export interface Booking {
 }
 
 /** What only bookings at service centers take; each is an opt-in of the service. */
-export interface CenterBooking extends Booking {
+interface CenterBooking extends Booking {
   /** The lab may confirm later: the appointment stays pending meanwhile. */
   readonly asyncConfirmation: boolean | null;
   /** Names the attempt: the service answers a repeated one with its first answer for 14 days. */

@@ -128,7 +128,7 @@ const readUserPulls = record((raw) => ({
 const readPullPage = pageReader('data', readUserPulls);
 
 /** Whose backfills, and of which provider; null = all. */
-export interface HistoricalPullFilter {
+interface HistoricalPullFilter {
   readonly userId: string | null;
   readonly providerSlug: string | null;
 }

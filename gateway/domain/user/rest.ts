@@ -51,7 +51,7 @@ const readTimeZone = optional(
 );
 
 /** A user as the service answers it, alone or in a list. */
-export const readUser = record((raw) => ({
+const readUser = record((raw) => ({
   id: required(raw, 'user_id', id),
   teamId: id(raw.team_id),
   clientUserId: text(raw.client_user_id),

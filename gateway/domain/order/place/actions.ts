@@ -48,7 +48,7 @@ export interface PhysicianRequired extends UserError {
   readonly kind: 'PhysicianRequired';
 }
 
-export type CreateOrderResult =
+type CreateOrderResult =
   | OrderCreated
   | InputRejected
   | IdempotencyConflict
@@ -57,7 +57,7 @@ export type CreateOrderResult =
   | FeatureNotEnabled;
 
 /** One order to be placed at most once. */
-export interface Placement {
+interface Placement {
   /** For the owner check and the audit trail: a repeated placement shows the order without a call to the service. */
   readonly access: AccessKind;
   /** Broken rules: nothing is sent where there are any. */
@@ -83,7 +83,7 @@ const storedAnswer = z.object({ answer: z.unknown(), position: z.number(), since
  * Checks and places an order at most once per reference; a repeated placement gets the first answer again.
  * @throws GatewayError FORBIDDEN, IDEMPOTENCY_UNSETTLED, UPSTREAM_*
  */
-export async function placeOrder(context: GraphContext, placement: Placement): Promise<CreateOrderResult> {
+async function placeOrder(context: GraphContext, placement: Placement): Promise<CreateOrderResult> {
   const { access, issues, input, question } = placement;
   const { rights } = context.service;
   rights.require('new-orders');
@@ -137,7 +137,7 @@ async function describeCreated(
 }
 
 /** Why a refused request may need a physician: it named none, and the lab account may be the reason. */
-export interface PhysicianQuestion extends AccountQuestion {
+interface PhysicianQuestion extends AccountQuestion {
   readonly hasPhysician: boolean;
 }
 

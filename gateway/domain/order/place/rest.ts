@@ -86,24 +86,24 @@ export interface NewTestkitOrder {
 }
 
 /** The body of `POST /v3/order`. */
-export function toOrderBody({ consents, ...order }: NewOrder, passthrough: string): object {
+function toOrderBody({ consents, ...order }: NewOrder, passthrough: string): object {
   const { orderSet, aoeAnswers } = order;
   const fields = { ...order, orderSet: toOrderSet(orderSet), aoeAnswers: orNull(aoeAnswers), passthrough };
   return { ...toRequestBody(fields), ...toConsents(consents) };
 }
 
 /** The body of `POST /v3/order/import`. */
-export function toImportBody(order: OrderToImport): object {
+function toImportBody(order: OrderToImport): object {
   return toRequestBody({ ...order, orderSet: toOrderSet(order.orderSet) });
 }
 
 /** The body of `POST /v3/order/testkit`. */
-export function toTestkitBody({ shipping, ...order }: NewTestkitOrder, passthrough: string): object {
+function toTestkitBody({ shipping, ...order }: NewTestkitOrder, passthrough: string): object {
   return toRequestBody({ ...order, shippingDetails: shipping, passthrough });
 }
 
 /** The body of `POST /v3/order/testkit/register`. */
-export function toRegistrationBody({ consents, ...registration }: Registration): object {
+function toRegistrationBody({ consents, ...registration }: Registration): object {
   return { ...toRequestBody(registration), ...toConsents(consents) };
 }
 
