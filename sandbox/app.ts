@@ -1,37 +1,28 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { Hono, type MiddlewareHandler } from 'hono';
-import type { FaultRules } from './faults.ts';
-import { misbehave } from './http/misbehave.ts';
+import { type Faults, misbehave } from './http/faults.ts';
 import { Refusal, refuse } from './http/refusal.ts';
-import { areaRoutes } from './routes/appointments/area.ts';
-import { phlebotomyRoutes } from './routes/appointments/phlebotomy.ts';
-import { serviceCenterRoutes } from './routes/appointments/service-centers.ts';
-import { connectionRoutes } from './routes/connections.ts';
+import { appointmentRoutes } from './routes/appointments/appointments.ts';
+import { availabilityRoutes } from './routes/appointments/availability.ts';
+import { catalogueRoutes } from './routes/catalogue.ts';
 import { controlRoutes } from './routes/controls.ts';
-import { labAccountRoutes } from './routes/lab-accounts.ts';
 import { labReportRoutes } from './routes/lab-reports.ts';
-import { labTestRoutes } from './routes/lab-tests.ts';
-import { markerRoutes } from './routes/markers.ts';
 import { orderCreationRoutes } from './routes/orders/creation.ts';
 import { orderListRoutes } from './routes/orders/list.ts';
 import { orderRoutes } from './routes/orders/orders.ts';
 import { simulationRoutes } from './routes/orders/simulation.ts';
-import { orderUpdateRoutes } from './routes/orders/updates.ts';
-import type { PortalVisit } from './routes/portal/pages.ts';
-import { portalPageRoutes } from './routes/portal/pages.ts';
-import { portalUrlRoutes } from './routes/portal/urls.ts';
+import { type PortalVisit, portalPageRoutes, portalUrlRoutes } from './routes/portal.ts';
 import { resultRoutes } from './routes/results.ts';
-import { userChangeRoutes } from './routes/user-changes.ts';
 import { userRoutes } from './routes/users.ts';
-import { wearableControls, workoutRoutes } from './routes/wearables.ts';
+import { wearableControls, wearableRoutes } from './routes/wearables.ts';
 import type { SandboxEnv, Service } from './service.ts';
 import type { WebhookSender } from './webhooks/sender.ts';
 
-/** What the HTTP interface is made of. */
+/** The parts of the HTTP interface. */
 interface AppParts {
   readonly service: Service;
   readonly sender: WebhookSender;
-  readonly faults: FaultRules;
+  readonly faults: Faults;
   readonly apiKey: string;
   /** Grows by one line for each request to the service's interface. */
   readonly calls: string[];
@@ -61,30 +52,26 @@ function record(calls: string[]): MiddlewareHandler<SandboxEnv> {
 function serviceRoutes({ service, faults, apiKey, calls }: AppParts): Hono<SandboxEnv> {
   const routes = new Hono<SandboxEnv>();
   routes.use(record(calls), requireKey(apiKey), misbehave(faults, service.closing));
-  routes.route('/', userRoutes(service));
-  routes.route('/', userChangeRoutes(service));
-  routes.route('/', connectionRoutes(service));
-  routes.route('/', portalUrlRoutes(service));
-  // Before the lab tests, whose path takes any last part.
-  routes.route('/', markerRoutes(service));
-  routes.route('/', labAccountRoutes(service));
-  routes.route('/', labTestRoutes(service));
-  routes.route('/', orderListRoutes(service));
-  // Before the orders, whose path takes any last part.
-  routes.route('/', areaRoutes());
-  routes.route('/', phlebotomyRoutes(service));
-  routes.route('/', serviceCenterRoutes(service));
-  routes.route('/', orderCreationRoutes(service));
-  routes.route('/', orderUpdateRoutes(service));
-  routes.route('/', orderRoutes(service));
-  routes.route('/', resultRoutes(service));
-  routes.route('/', labReportRoutes(service));
-  routes.route('/', simulationRoutes(service));
-  routes.route('/', workoutRoutes(service));
+  const parts = [
+    userRoutes,
+    portalUrlRoutes,
+    catalogueRoutes,
+    orderListRoutes,
+    // Before the orders, whose path accepts any last part.
+    availabilityRoutes,
+    appointmentRoutes,
+    orderCreationRoutes,
+    orderRoutes,
+    resultRoutes,
+    labReportRoutes,
+    simulationRoutes,
+    wearableRoutes,
+  ];
+  for (const part of parts) routes.route('/', part(service));
   return routes;
 }
 
-/** The whole HTTP interface: portal pages and controls first, then the service, which takes every other path. */
+/** The whole HTTP interface: portal pages and controls first, then the service for all other paths. */
 export function createApp(parts: AppParts): Hono<SandboxEnv> {
   const visits: PortalVisit[] = [];
   const app = new Hono<SandboxEnv>();

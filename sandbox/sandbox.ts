@@ -1,16 +1,54 @@
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import { getRequestListener } from '@hono/node-server';
+import type { Hono } from 'hono';
 import { createApp } from './app.ts';
-import { createFaults, type Faults } from './faults.ts';
-import { type ListenAddress, type Listening, startServer, stopServer } from './server.ts';
-import type { Service } from './service.ts';
+import { Faults } from './http/faults.ts';
+import type { SandboxEnv, Service } from './service.ts';
 import { createSave, readState, type Save } from './state-file.ts';
 import { type LabTestView, type OrderView, type UserView, viewsOf } from './views.ts';
-import { type Announcer, createAnnouncer, type EventSubject, forgetMessage } from './webhooks/announcer.ts';
-import type { WebhookKnobs } from './webhooks/knobs.ts';
-import { type SentMessage, WebhookSender } from './webhooks/sender.ts';
+import {
+  type Announcer,
+  createAnnouncer,
+  type EventSubject,
+  removeFromOutbox,
+} from './webhooks/announcer.ts';
+import { type SentMessage, type WebhookKnobs, WebhookSender } from './webhooks/sender.ts';
 import { createClock } from './world/clock.ts';
 import { createGrowth, type Growth } from './world/growth.ts';
 import { createState } from './world/new-state.ts';
 import { createWorld, latestTime } from './world/world.ts';
+
+/** Where to listen; port 0 takes any free port. */
+interface ListenAddress {
+  readonly host: string;
+  readonly port: number;
+}
+
+/** A server that listens, and the address it was given. */
+interface Listening {
+  readonly server: Server;
+  readonly url: string;
+}
+
+/** Serves the app over HTTP; rejects when the address is taken. */
+async function startServer(app: Hono<SandboxEnv>, { host, port }: ListenAddress): Promise<Listening> {
+  // The global Request and Response belong to everyone in the process, so they are left as they are.
+  const listener = getRequestListener(app.fetch, { overrideGlobalObjects: false });
+  const server = createServer(listener).listen(port, host);
+  await once(server, 'listening');
+  const address = server.address();
+  const bound = typeof address === 'object' && address ? address.port : port;
+  return { server, url: `http://${host.includes(':') ? `[${host}]` : host}:${bound}` };
+}
+
+/** Stops listening and breaks what is still open. */
+async function stopServer(server: Server): Promise<void> {
+  const closed = once(server, 'close');
+  server.close();
+  server.closeAllConnections();
+  await closed;
+}
 
 /** How a sandbox is set up. */
 export interface SandboxOptions {
@@ -73,7 +111,7 @@ function assemble({ webhookSecret, stateFile, speed = 1, seed = 1 }: SandboxOpti
     secret: webhookSecret,
     speed,
     onDone: (message) => {
-      forgetMessage(world, message);
+      removeFromOutbox(world, message);
       // A failure is harmless: the message is then sent again under its old id.
       save().catch(() => undefined);
     },
@@ -89,7 +127,7 @@ function assemble({ webhookSecret, stateFile, speed = 1, seed = 1 }: SandboxOpti
  */
 export function createSandbox(options: SandboxOptions): Sandbox {
   const { world, sender, announcer, save, ...rest } = assemble(options);
-  const faults = createFaults();
+  const faults = new Faults();
   const closing = new AbortController();
   const calls: string[] = [];
   let listening: Listening | null = null;

@@ -3,8 +3,7 @@ import { mkdir, rename, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { z } from 'zod';
-import { emptyAppointments } from './appointments/state.ts';
-import type { WorldState } from './world/world.ts';
+import { emptyState, type WorldState } from './world/state.ts';
 
 // The file is our own: the shape of its top level is enough to recognise a damaged or a foreign one.
 const stateShape = z.looseObject({
@@ -26,9 +25,8 @@ export function readState(path: string): WorldState | null {
   try {
     const state: unknown = JSON.parse(readFileSync(path, 'utf8'));
     stateShape.parse(state);
-    // Files of earlier versions know no lab reports, no appointments and no idempotency keys.
-    const empty = { labReports: [], replies: [], ...emptyAppointments() };
-    return Object.assign(empty, state as WorldState);
+    // Files of earlier versions have no lab reports, no appointments and no idempotency records.
+    return { ...emptyState(0), ...(state as WorldState) };
   } catch (cause) {
     throw new Error(`The sandbox's state file ${path} is damaged. Delete it to start with a new world.`, {
       cause,

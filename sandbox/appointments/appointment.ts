@@ -2,9 +2,9 @@ import type { Order } from '../orders/order.ts';
 import type { CollectionMethod } from '../orders/states.ts';
 import { formatTimestamp } from '../world/clock.ts';
 import { seededUuid } from '../world/ids.ts';
+import type { Appointment, AppointmentStatus, AppointmentType, VisitAddress } from '../world/state.ts';
 import type { World } from '../world/world.ts';
 import { homePlaceOf, type Place, placeOfCode } from './places.ts';
-import type { Appointment, AppointmentStatus, AppointmentType, VisitAddress } from './state.ts';
 
 const types: Partial<Readonly<Record<CollectionMethod, AppointmentType>>> = {
   at_home_phlebotomy: 'phlebotomy',
@@ -31,7 +31,7 @@ export function activeAppointment(world: World, order: Order): Appointment | und
   return latest && isActive(latest) ? latest : undefined;
 }
 
-/** What a new appointment is made from. */
+/** The fields of a new appointment. */
 interface NewAppointment {
   readonly type: AppointmentType;
   readonly provider: string;
@@ -114,4 +114,46 @@ export function presentAppointment(world: World, appointment: Appointment) {
 
 function formatTime(timeMs: number | null): string | null {
   return timeMs === null ? null : formatTimestamp(timeMs);
+}
+
+const dayMs = 86_400_000;
+const hourMs = 3_600_000;
+
+/** The active appointment of an order, created where a simulation or the seed skipped its booking. */
+function ensureAppointment(world: World, order: Order): Appointment | undefined {
+  const type = appointmentTypeOf(order.method);
+  if (type === undefined) return undefined;
+  const address = visitAddressOf(order);
+  return (
+    activeAppointment(world, order) ??
+    addAppointment(world, order, {
+      type,
+      provider: type === 'phlebotomy' ? 'getlabs' : 'quest',
+      place: homePlaceOf(address.zip_code),
+      address,
+      notes: null,
+    })
+  );
+}
+
+function schedule(appointment: Appointment, at: number): void {
+  if (appointment.startAt !== null) return;
+  appointment.startAt = Math.floor(at / dayMs) * dayMs + 2 * dayMs + 16 * hourMs;
+  appointment.endAt = appointment.startAt + hourMs;
+  appointment.events.push({ createdAt: at, status: 'scheduled', data: { origin: 'provider' } });
+}
+
+/** Updates the appointment of an order that moved without a booking; does nothing after a booking. */
+export function followOrder(world: World, order: Order, { step, at }: { step: string; at: number }): void {
+  if (step === 'appointment_scheduled') {
+    const appointment = ensureAppointment(world, order);
+    if (appointment) schedule(appointment, at);
+    return;
+  }
+  const active = activeAppointment(world, order);
+  if (step === 'appointment_cancelled')
+    active?.events.push({ createdAt: at, status: 'cancelled', data: null });
+  if (step === 'draw_completed' || step === 'partial_results' || step === 'completed') {
+    active?.events.push({ createdAt: at, status: 'completed', data: null });
+  }
 }

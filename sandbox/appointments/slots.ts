@@ -26,7 +26,7 @@ function capacityOf(world: World, { place, startAt }: Slot): number {
 }
 
 /** How many more appointments fit into it. */
-function roomOf(world: World, slot: Slot): number {
+function freePlacesIn(world: World, slot: Slot): number {
   const taken = world.state.appointments.filter(
     ({ placeCode, startAt, events }) =>
       placeCode === slot.place.code && startAt === slot.startAt && events.at(-1)?.status !== 'cancelled',
@@ -34,16 +34,18 @@ function roomOf(world: World, slot: Slot): number {
   return capacityOf(world, slot) - taken.length;
 }
 
-/** The single-use key of a slot: new with each look, the older ones stay valid (public service, observed). */
+/** The single-use key of a slot: each answer has a new one, and older ones stay valid (public service, observed). */
 function mintKey(world: World, { place, startAt }: Slot): string {
   const { bookingKeys, seed } = world.state;
   bookingKeys.minted += 1;
-  const named = Buffer.from(JSON.stringify([place.code, startAt, bookingKeys.minted])).toString('base64url');
-  return `${named}.${signatureOf(seed, named)}`;
+  const content = Buffer.from(JSON.stringify([place.code, startAt, bookingKeys.minted])).toString(
+    'base64url',
+  );
+  return `${content}.${signatureOf(seed, content)}`;
 }
 
-function signatureOf(seed: number, named: string): string {
-  return createHash('sha256').update(`${seed}/booking/${named}`).digest('hex').slice(0, 16);
+function signatureOf(seed: number, content: string): string {
+  return createHash('sha256').update(`${seed}/booking/${content}`).digest('hex').slice(0, 16);
 }
 
 const keyContent = z.tuple([z.string(), z.number(), z.number()]);
@@ -54,13 +56,13 @@ const keyContent = z.tuple([z.string(), z.number(), z.number()]);
  *   in its sandbox)
  */
 export function spendKey(world: World, key: string, now: number): Slot {
-  const [named = '', signature] = key.split('.');
-  if (signature !== signatureOf(world.state.seed, named)) throw refuse(400, 'Booking key is invalid');
-  const [code, startAt] = keyContent.parse(JSON.parse(Buffer.from(named, 'base64url').toString()));
+  const [content = '', signature] = key.split('.');
+  if (signature !== signatureOf(world.state.seed, content)) throw refuse(400, 'Booking key is invalid');
+  const [code, startAt] = keyContent.parse(JSON.parse(Buffer.from(content, 'base64url').toString()));
   const place = placeOfCode(code);
   if (!place || world.state.bookingKeys.used.includes(key)) throw refuse(400, 'Booking key was used');
   if (expiryOf(startAt) <= now) throw refuse(400, 'Booking key has expired');
-  if (roomOf(world, { place, startAt }) <= 0) throw refuse(400, 'The slot is no longer available');
+  if (freePlacesIn(world, { place, startAt }) <= 0) throw refuse(400, 'The slot is no longer available');
   world.state.bookingKeys.used.push(key);
   return { place, startAt };
 }
@@ -82,18 +84,18 @@ function presentSlot(world: World, slot: Slot) {
     expires_at: formatTimestamp(expiryOf(slot.startAt)),
     price: 3500,
     is_priority: false,
-    num_appointments_available: roomOf(world, slot),
+    num_appointments_available: freePlacesIn(world, slot),
   };
 }
 
-/** Fourteen days of free slots at a place, from a day on; days without any are there too. */
+/** The free slots of fourteen days at a place, from a day on; days without any are included. */
 export function presentDays(world: World, place: Place, { from, now }: { from: string; now: number }) {
   const firstDay = Date.parse(`${from}T00:00:00Z`);
   return Array.from({ length: availableDays }, (_, index) => {
     const day = firstDay + index * dayMs;
     const slots = Array.from({ length: lastHour - firstHour + 1 }, (_, step): Slot => {
       return { place, startAt: day + (firstHour + step + place.hoursBehindUtc) * hourMs };
-    }).filter((slot) => expiryOf(slot.startAt) > now && roomOf(world, slot) > 0);
+    }).filter((slot) => expiryOf(slot.startAt) > now && freePlacesIn(world, slot) > 0);
     return {
       location: null,
       date: new Date(day).toISOString().slice(0, 10),

@@ -1,10 +1,10 @@
 import type { Context } from 'hono';
 import { z } from 'zod';
-import { Refusal } from './refusal.ts';
+import { Refusal, refuse } from './refusal.ts';
 
 type Place = 'body' | 'query' | 'path';
 
-/** One fault of the input in the public service's shape; `input` repeats what was sent, as the service does. */
+/** One fault of the input in the public service's shape; `input` repeats the value that was sent, as the service does. */
 interface Fault {
   readonly type: string;
   readonly loc: readonly (string | number)[];
@@ -68,7 +68,7 @@ function faultOf(issue: Issue, input: unknown, place: Place): Fault {
 }
 
 /**
- * The input as the schema says.
+ * The input as the schema parses it.
  * @throws Refusal 422 with a list of faults (public service: HTTPValidationError as it is in practice).
  */
 export function validate<Schema extends z.ZodType>(
@@ -81,7 +81,7 @@ export function validate<Schema extends z.ZodType>(
   throw new Refusal(422, { detail: read.error.issues.map((issue) => faultOf(issue, input, place)) });
 }
 
-/** The JSON body as the schema says; no body at all is `undefined` to the schema. */
+/** The JSON body as the schema parses it; a missing body is `undefined` to the schema. */
 export async function readBody<Schema extends z.ZodType>(
   c: Context,
   schema: Schema,
@@ -100,7 +100,7 @@ function parseJson(text: string): unknown {
   }
 }
 
-/** The query as the schema says; a key given more than once is a list. */
+/** The query as the schema parses it; a key given more than once is a list. */
 export function readQuery<Schema extends z.ZodType>(c: Context, schema: Schema): z.output<Schema> {
   const entries = Object.entries(c.req.queries()).map(([key, values]) => [
     key,
@@ -120,7 +120,7 @@ export const pageQuery = {
   size: z.coerce.number().int().min(1).max(100).default(50),
 };
 
-/** Which page is asked for. */
+/** The page that a request asks for. */
 export interface Page {
   readonly page: number;
   readonly size: number;
@@ -142,4 +142,19 @@ export function pageOf<Item>(items: readonly Item[], page: number, size: number)
 /** Whether the text contains the part, in any case. */
 export function includesText(text: string, part: string): boolean {
   return text.toLowerCase().includes(part.toLowerCase());
+}
+
+/** Reads a cursor: the position of the next row, opaque to the caller. @throws Refusal 422 */
+export function readCursor(cursor: string | undefined): number {
+  if (cursor === undefined) return 0;
+  const position = Number(Buffer.from(cursor, 'base64url').toString());
+  if (!Number.isInteger(position) || position < 1) throw refuse(422, 'The cursor is not valid.');
+  return position;
+}
+
+/** The rows from `start` on, and the cursor of the row after them; null at the end. */
+export function stretchOf<Row>(rows: readonly Row[], start: number, limit: number) {
+  const end = start + limit;
+  const next = end < rows.length ? Buffer.from(String(end)).toString('base64url') : null;
+  return { rows: rows.slice(start, end), next };
 }

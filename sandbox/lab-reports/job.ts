@@ -1,9 +1,11 @@
 import { createHash } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { measure } from '../results/measure.ts';
+import type { Service } from '../service.ts';
 import { biomarkers } from '../world/biomarkers.ts';
 import { seededNumber, seededUuid } from '../world/ids.ts';
+import { type FailureReason, failureReasons, type LabReportJob } from '../world/state.ts';
 import { findUser, type World } from '../world/world.ts';
-import { type FailureReason, failureReasons, type LabReportJob } from './state.ts';
 
 interface NewJob {
   readonly userId: string;
@@ -12,12 +14,12 @@ interface NewJob {
   readonly files: readonly Buffer[];
 }
 
-/** A file that contains `sandbox:low_quality`, or another reason so marked, fails with it: the sandbox's own rule. */
-function readFate(files: readonly Buffer[]): FailureReason | null {
+/** The sandbox's own rule: a file that contains `sandbox:low_quality`, or another reason so marked, fails with it. */
+function readFailure(files: readonly Buffer[]): FailureReason | null {
   return failureReasons.find((reason) => files.some((file) => file.includes(`sandbox:${reason}`))) ?? null;
 }
 
-/** Puts a job into the world, at work. */
+/** Adds a started job to the world. */
 export function startJob({ state }: World, from: NewJob): LabReportJob {
   const ordinal = state.labReports.length;
   const job: LabReportJob = {
@@ -25,7 +27,7 @@ export function startJob({ state }: World, from: NewJob): LabReportJob {
     ordinal,
     userId: from.userId,
     status: 'started',
-    willFail: readFate(from.files),
+    willFail: readFailure(from.files),
     needsHumanReview: from.needsHumanReview,
     isReviewed: false,
     createdAt: from.createdAt,
@@ -39,8 +41,8 @@ export function findJob({ state }: World, jobId: string): LabReportJob | undefin
   return state.labReports.find((job) => job.id === jobId.toLowerCase());
 }
 
-/** Takes the job one step on: read or failed, then reviewed where that was asked for. False at its end. */
-export function advance(job: LabReportJob): boolean {
+/** Takes the job one step on: read or failed, then reviewed where a review was requested. False at its end. */
+function advance(job: LabReportJob): boolean {
   if (job.status === 'started') {
     job.status = job.willFail === null ? 'completed' : 'failed';
     return true;
@@ -54,8 +56,8 @@ function presentResult(world: World, job: LabReportJob, index: number) {
   const [name, loinc, unit] = biomarkers[index] ?? ['Unknown', '0-0', null];
   const gender = findUser(world, job.userId)?.demographics?.gender ?? 'unknown';
   const place = { seed: world.state.seed, ordinal: 10_000 + job.ordinal };
-  const lie = index % 5 === 0 ? 'abnormal' : 'normal';
-  const measured = measure({ ...place, loinc, gender, lie });
+  const interpretation = index % 5 === 0 ? 'abnormal' : 'normal';
+  const measured = measure({ ...place, loinc, gender, interpretation });
   const isSure = index % 3 !== 0;
   return {
     test_name: name.toUpperCase(),
@@ -78,7 +80,7 @@ function presentResult(world: World, job: LabReportJob, index: number) {
       },
     ],
     loinc_match_status: isSure ? 'auto_match' : 'needs_review',
-    interpretation: measured.lie,
+    interpretation: measured.interpretation,
     is_above_max_range: measured.isAbove,
     is_below_min_range: measured.isBelow,
   };
@@ -113,4 +115,24 @@ export function presentJob(world: World, job: LabReportJob) {
     needs_human_review: job.needsHumanReview,
     is_reviewed: job.isReviewed,
   };
+}
+
+/** The duration of reading and of reviewing a report, in real time. */
+const stepMs = 2000;
+
+/** Sends `lab_report.parsing_job.created` or `.updated` for the job as it is now. */
+export function announceJob({ world, announcer }: Service, job: LabReportJob): void {
+  const eventType = `lab_report.parsing_job.${job.status === 'started' ? 'created' : 'updated'}`;
+  announcer.send(eventType, presentJob(world, job), { userId: job.userId });
+}
+
+/** Takes the job to its end, step by step, with a webhook for each. */
+export async function runToEnd(service: Service, job: LabReportJob): Promise<void> {
+  const { closing, speed, save } = service;
+  for (;;) {
+    await sleep(stepMs / speed, undefined, { signal: closing, ref: false }).catch(() => undefined);
+    if (closing.aborted || !advance(job)) return;
+    announceJob(service, job);
+    await save();
+  }
 }

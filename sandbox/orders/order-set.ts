@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { refuse } from '../http/refusal.ts';
-import type { LabTest, Marker } from '../world/catalogue.ts';
+import { requireLabTest } from '../http/require.ts';
+import { type LabTest, labIdOf, type Marker } from '../world/catalogue.ts';
 import { seededUuid } from '../world/ids.ts';
-import { labIdOf } from '../world/present-catalogue.ts';
 import type { World } from '../world/world.ts';
 import type { CollectionMethod } from './states.ts';
 
@@ -13,7 +13,7 @@ export const collectionMethod = z.enum([
   'on_site_collection',
 ]);
 
-/** What an order is made of (public service: OrderSetRequest). */
+/** Lab tests and single markers (public service: OrderSetRequest). */
 export const orderSet = z.object({
   lab_test_ids: z.array(z.guid()).nullish(),
   add_on: z
@@ -39,14 +39,6 @@ interface Resolved {
   readonly labTest: LabTest;
   readonly isGenerated: boolean;
   readonly markers: readonly Marker[];
-}
-
-function findLabTests({ catalogue }: World, ids: readonly string[]): readonly LabTest[] {
-  return ids.map((id) => {
-    const labTest = catalogue.labTests.find((each) => each.id === id.toLowerCase());
-    if (!labTest) throw refuse(404, 'Lab test does not exist');
-    return labTest;
-  });
 }
 
 function findAddOns({ catalogue }: World, request: OrderSetRequest): readonly Marker[] {
@@ -81,7 +73,7 @@ export function resolveOrderSet(world: World, request: OrderSetRequest): Resolve
     ...(request.order_set?.lab_test_ids ?? []),
     ...(request.lab_test_id ? [request.lab_test_id] : []),
   ];
-  const labTests = findLabTests(world, ids);
+  const labTests = ids.map((id) => requireLabTest(world, id));
   const addOns = findAddOns(world, request);
   if (labTests.length + addOns.length === 0) {
     throw refuse(400, 'Either lab_test_id or order_set must be set');
@@ -138,7 +130,7 @@ function generate(world: World, { labTests, addOns, labId, method, markers }: In
   };
 }
 
-// Read loosely: a marker without questions has null here.
+// Lenient: a marker without questions has null here.
 const questionsOf = z
   .object({ questions: z.array(z.object({ id: z.number(), required: z.boolean() })) })
   .nullable()
@@ -156,7 +148,7 @@ export function requireAnswers(markers: readonly Marker[], answers: z.output<typ
   if (!isComplete) throw refuse(400, 'Missing required questions');
 }
 
-/** What an order asks of a lab account. */
+/** The needs of an order towards its lab account. */
 interface AccountRequest {
   readonly labAccountId: string | null;
   readonly labId: number;

@@ -1,9 +1,8 @@
 import { latestAppointment } from '../appointments/appointment.ts';
+import { presentLabTest } from '../world/catalogue.ts';
 import { formatMicroseconds, formatTimestamp } from '../world/clock.ts';
-import { presentLabTest } from '../world/present-catalogue.ts';
 import { labTestOf, type World } from '../world/world.ts';
-import type { Order, OrderEvent } from './order.ts';
-import { currentStatus } from './order.ts';
+import { currentStatus, type Order, type OrderEvent } from './order.ts';
 import { partsOf } from './states.ts';
 
 function presentEvent(event: OrderEvent) {
@@ -98,4 +97,9 @@ export function presentOrder(world: World, order: Order) {
     origin: order.origin,
     order_transaction: presentTransaction(world, order),
   };
+}
+
+/** The answer to a change of an order (public service: PostOrderResponse). */
+export function presentChange(world: World, order: Order, message: string) {
+  return { order: presentOrder(world, order), status: 'success', message };
 }

@@ -1,16 +1,16 @@
+import { type Range, rangeOf } from '../world/biomarkers.ts';
 import { seededNumber } from '../world/ids.ts';
-import { printRange, type Range, rangeOf } from './ranges.ts';
 
-/** How a value lies to its range. */
-export type Lie = 'normal' | 'abnormal' | 'critical';
+/** How a value compares with its range. */
+export type Interpretation = 'normal' | 'abnormal' | 'critical';
 
-/** What is measured, of whom, and how it is to turn out. */
+/** The biomarker, the person and the wanted outcome. */
 interface Measuring {
   readonly seed: number;
   readonly ordinal: number;
   readonly loinc: string;
   readonly gender: string;
-  readonly lie: Lie;
+  readonly interpretation: Interpretation;
 }
 
 /** One measured value with everything that follows from its range. */
@@ -23,23 +23,35 @@ export interface Measurement {
   readonly max: number | null;
   readonly isAbove: boolean;
   readonly isBelow: boolean;
-  readonly lie: Lie;
+  readonly interpretation: Interpretation;
 }
 
-function valueIn({ low, high, decimals, printed, critical }: Range, lie: Lie, fraction: number): number {
+function valueIn(
+  { low, high, decimals, printed, critical }: Range,
+  interpretation: Interpretation,
+  fraction: number,
+): number {
   const span = high - low;
-  if (lie === 'critical') return critical ?? high + span * 1.5;
-  if (lie === 'normal') return low + span * (0.15 + 0.7 * fraction);
+  if (interpretation === 'critical') return critical ?? high + span * 1.5;
+  if (interpretation === 'normal') return low + span * (0.15 + 0.7 * fraction);
   // One step of the last decimal beyond the bound at least, so that rounding cannot bring it back.
   const beyond = 1 / 10 ** decimals + span * (0.1 + 0.3 * fraction);
   return printed === 'low' ? low - beyond : high + beyond;
 }
 
+/** The range as a lab prints it: `70-99`, `<200` or `>39`, in the decimals of its values. */
+function printRange({ low, high, decimals, printed }: Range): string {
+  const step = 1 / 10 ** decimals;
+  if (printed === 'high') return `<${(high + step).toFixed(decimals)}`;
+  if (printed === 'low') return `>${(low - step).toFixed(decimals)}`;
+  return `${low.toFixed(decimals)}-${high.toFixed(decimals)}`;
+}
+
 /** A value that is always the same for one seed, order and biomarker. No value is derived from another. */
-export function measure({ seed, ordinal, loinc, gender, lie }: Measuring): Measurement {
+export function measure({ seed, ordinal, loinc, gender, interpretation }: Measuring): Measurement {
   const range = rangeOf(loinc, gender);
   const fraction = seededNumber(seed, `result ${loinc}`, ordinal) / 2 ** 32;
-  const result = valueIn(range, lie, fraction).toFixed(range.decimals);
+  const result = valueIn(range, interpretation, fraction).toFixed(range.decimals);
   const value = Number(result);
   const min = range.printed === 'high' ? null : range.low;
   const max = range.printed === 'low' ? null : range.high;
@@ -51,6 +63,6 @@ export function measure({ seed, ordinal, loinc, gender, lie }: Measuring): Measu
     max,
     isAbove: max !== null && value > max,
     isBelow: min !== null && value < min,
-    lie,
+    interpretation,
   };
 }

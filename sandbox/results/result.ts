@@ -4,7 +4,7 @@ import type { Marker } from '../world/catalogue.ts';
 import { formatTimestamp } from '../world/clock.ts';
 import { labs } from '../world/lab-tests.ts';
 import { labTestOf, type World } from '../world/world.ts';
-import { type Lie, measure } from './measure.ts';
+import { type Interpretation, measure } from './measure.ts';
 
 const resultSteps = new Set(['partial_results', 'completed', 'corrected', 'redraw_available']);
 const drawSteps = new Set(['draw_completed', 'transit_lab', 'appointment_scheduled']);
@@ -43,7 +43,7 @@ function countOf(order: Order, total: number): number {
 }
 
 /** The first result is critical in a critical order; the first, or the one after it, is out of range. */
-function lieOf(order: Order, place: number): Lie {
+function interpretationOf(order: Order, place: number): Interpretation {
   if (order.interpretation === 'critical') return (['critical', 'abnormal'] as const)[place] ?? 'normal';
   return order.interpretation === 'abnormal' && place === 0 ? 'abnormal' : 'normal';
 }
@@ -65,7 +65,7 @@ function presentResult(world: World, order: Order, { each, place }: { each: Expe
     ordinal: order.ordinal,
     loinc: each.expected.loinc.code,
     gender: order.patientDetails?.gender ?? 'unknown',
-    lie: lieOf(order, place),
+    interpretation: interpretationOf(order, place),
   });
   const event = lastResultOf(order);
   const flag = measured.isBelow ? 'L' : 'H';
@@ -83,8 +83,8 @@ function presentResult(world: World, order: Order, { each, place }: { each: Expe
     max_range_value: measured.max,
     is_above_max_range: measured.isAbove,
     is_below_min_range: measured.isBelow,
-    interpretation: measured.lie,
-    source_interpretation: measured.lie === 'normal' ? 'N' : flag,
+    interpretation: measured.interpretation,
+    source_interpretation: measured.interpretation === 'normal' ? 'N' : flag,
     ...sourceOf(each),
     performing_laboratory: labOf(world, order)?.name ?? null,
     source_sample_id: order.sampleId,

@@ -1,11 +1,11 @@
 import { Hono } from 'hono';
 import { z } from 'zod';
-import type { FaultRule, Faults } from '../faults.ts';
+import type { FaultRule, Faults } from '../http/faults.ts';
 import { refuse } from '../http/refusal.ts';
 import { readBody } from '../http/validation.ts';
 import type { SandboxEnv } from '../service.ts';
 import type { WebhookSender } from '../webhooks/sender.ts';
-import type { PortalVisit } from './portal/pages.ts';
+import type { PortalVisit } from './portal.ts';
 
 const effect = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('tooManyRequests'), retryAfterSeconds: z.number().exactOptional() }),
@@ -50,7 +50,7 @@ function ruleOf({ isPattern, path, ...rest }: z.output<typeof faultBody>): Fault
   }
 }
 
-/** What the controls turn and show. */
+/** The parts that the controls change and show. */
 interface ControlParts {
   readonly faults: Faults;
   readonly sender: WebhookSender;
@@ -58,7 +58,7 @@ interface ControlParts {
   readonly visits: readonly PortalVisit[];
 }
 
-/** The sandbox's own controls, for a sandbox that runs alone; in the same process the value has them all. */
+/** The controls of a sandbox in its own process; a test in the same process uses `Sandbox`. */
 export function controlRoutes({ faults, sender, calls, visits }: ControlParts): Hono<SandboxEnv> {
   const routes = new Hono<SandboxEnv>();
 

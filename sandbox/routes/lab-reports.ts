@@ -1,11 +1,10 @@
 import { type Context, Hono } from 'hono';
 import { z } from 'zod';
 import { refuse } from '../http/refusal.ts';
+import { requireUser } from '../http/require.ts';
 import { readUuid, validate } from '../http/validation.ts';
-import { findJob, presentJob, startJob } from '../lab-reports/job.ts';
-import { announceJob, liveOn } from '../lab-reports/life.ts';
+import { announceJob, findJob, presentJob, runToEnd, startJob } from '../lab-reports/job.ts';
 import type { SandboxEnv, Service } from '../service.ts';
-import { findUser } from '../world/world.ts';
 
 /** Specification, Limits: 10 MB a file; up to 8 images together (public service). */
 const maxFileBytes = 10 * 1024 * 1024;
@@ -36,7 +35,7 @@ async function readForm(c: Context<SandboxEnv>): Promise<z.output<typeof uploadB
   return validate(uploadBody, body, 'body');
 }
 
-/** The bytes of a file, whose type must be what its name tag and its first bytes say. */
+/** The bytes of a file. Its type, its content type and its first bytes must agree. */
 async function readFile(file: File): Promise<Buffer> {
   if (file.size > maxFileBytes) throw refuse(413, 'File too large');
   if (file.size === 0) throw refuse(400, 'File is empty');
@@ -53,19 +52,18 @@ function checkTogether(files: readonly File[]): void {
   if (files.length > 1 && hasPdf) throw refuse(400, 'A PDF must be the only file');
 }
 
-/** Upload and reading of lab reports (specification: lab report parsing; shapes: public service). */
+/** Upload of lab reports, and their parsing jobs (specification: lab report parsing; shapes: public service). */
 export function labReportRoutes(service: Service): Hono<SandboxEnv> {
   const { world, clock, save, track } = service;
   const routes = new Hono<SandboxEnv>();
-  // Jobs that an earlier run left at work.
-  for (const job of world.state.labReports) track(liveOn(service, job));
+  // Jobs that an earlier run left unfinished.
+  for (const job of world.state.labReports) track(runToEnd(service, job));
 
   routes.post('/lab_report/v1/parser/job', async (c) => {
     const body = await readForm(c);
     checkTogether(body.file);
     const files = await Promise.all(body.file.map(readFile));
-    const user = findUser(world, body.user_id);
-    if (!user) throw refuse(404, 'User not found');
+    const user = requireUser(world, body.user_id);
     const job = startJob(world, {
       userId: user.id,
       needsHumanReview: body.needs_human_review,
@@ -75,7 +73,7 @@ export function labReportRoutes(service: Service): Hono<SandboxEnv> {
     const answer = presentJob(world, job);
     announceJob(service, job);
     await save();
-    track(liveOn(service, job));
+    track(runToEnd(service, job));
     return c.json(answer);
   });
 

@@ -1,14 +1,42 @@
 import { Hono } from 'hono';
 import { z } from 'zod';
 import { refuse } from '../http/refusal.ts';
-import { readBody, readUuid } from '../http/validation.ts';
+import { requireUser, requireUserOfPath } from '../http/require.ts';
+import { readBody, readCursor, readQuery, readUuid, stretchOf } from '../http/validation.ts';
 import type { SandboxEnv, Service } from '../service.ts';
 import { examplesOf, streamOf, workoutIdOf } from '../wearables/examples.ts';
-import { findUser } from '../world/world.ts';
+import { presentConnections, presentHistoricalPulls } from '../world/connections.ts';
+import { livingUsers } from '../world/world.ts';
 
-/** Streams of workouts (specification: other operations with a known path). */
-export function workoutRoutes({ world }: Service): Hono<SandboxEnv> {
+const pullQuery = z.object({
+  user_id: z.guid().optional(),
+  provider: z.string().optional(),
+  user_limit: z.coerce.number().int().min(1).max(200).default(50),
+  next_cursor: z.string().optional(),
+  /** The deprecated name of `next_cursor`. */
+  cursor: z.string().optional(),
+});
+
+/** Connected providers, their backfills and streams of workouts (public service: connections, introspection). */
+export function wearableRoutes({ world }: Service): Hono<SandboxEnv> {
   const routes = new Hono<SandboxEnv>();
+
+  routes.get('/v2/user/providers/:user_id', (c) =>
+    c.json({ providers: presentConnections(requireUserOfPath(world, c.req.param('user_id'))) }),
+  );
+
+  // A page covers a stretch of all users. Users without connections are left out of it, so it may be short or empty.
+  routes.get('/v2/introspect/historical_pull', (c) => {
+    const { user_id, provider, user_limit, next_cursor, cursor } = readQuery(c, pullQuery);
+    const users = livingUsers(world).filter(
+      (user) => user_id === undefined || user.id === user_id.toLowerCase(),
+    );
+    const { rows, next } = stretchOf(users, readCursor(next_cursor ?? cursor), user_limit);
+    const data = rows
+      .map((user) => presentHistoricalPulls(user, provider))
+      .filter((row) => Object.keys(row.provider).length > 0);
+    return c.json({ data, next, next_cursor: next });
+  });
 
   routes.get('/v2/timeseries/workouts/:workout_id/stream', (c) => {
     const workoutId = readUuid(c, 'workout_id').toLowerCase();
@@ -33,8 +61,7 @@ export function wearableControls({ world, clock, announcer }: Service): Hono<San
 
   routes.post('/sandbox/wearables', async (c) => {
     const { user_id, event_type, data } = await readBody(c, wearableBody);
-    const user = findUser(world, user_id);
-    if (!user) throw refuse(404, 'User not found');
+    const user = requireUser(world, user_id);
     const events =
       event_type === undefined
         ? examplesOf(world, user, clock.now())

@@ -1,23 +1,23 @@
-import type { Order } from '../orders/order.ts';
-import { currentStatus } from '../orders/order.ts';
+import { currentStatus, type Order } from '../orders/order.ts';
 import { presentOrder } from '../orders/present.ts';
 import { partsOf } from '../orders/states.ts';
 import type { Save } from '../state-file.ts';
 import { formatTimestamp } from '../world/clock.ts';
-import { findUser, type OutgoingMessage, type World } from '../world/world.ts';
+import type { OutgoingMessage } from '../world/state.ts';
+import { findUser, type World } from '../world/world.ts';
 import type { WebhookSender } from './sender.ts';
 
-/** Whom an event is about. */
+/** The user and the order of an event. */
 export interface EventSubject {
   readonly userId: string;
   readonly orderId?: string;
 }
 
-/** Turns what happened into webhook messages. */
+/** Sends webhooks about changes. */
 export interface Announcer {
   /** Sends an event of any type, known or unknown, and returns its message id. */
   readonly send: (eventType: string, payload: unknown, subject: EventSubject) => string;
-  /** Sends what belongs to the order's last event. */
+  /** Sends the webhooks of the order's last event. */
   readonly announce: (order: Order) => void;
 }
 
@@ -77,8 +77,8 @@ function criticalResultOf(world: World, order: Order) {
   };
 }
 
-/** Takes a message that will not be tried again out of the outbox. */
-export function forgetMessage(world: World, message: OutgoingMessage): void {
+/** Removes a message that will not be tried again. */
+export function removeFromOutbox(world: World, message: OutgoingMessage): void {
   const { outbox } = world.state;
   const position = outbox.findIndex((each) => each.messageId === message.messageId);
   if (position >= 0) outbox.splice(position, 1);

@@ -1,13 +1,72 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { Webhook } from 'standardwebhooks';
-import type { OutgoingMessage } from '../world/world.ts';
-import { postSigned } from './attempt.ts';
-import { createKnobs, takeDrop, type WebhookKnobs } from './knobs.ts';
+import type { OutgoingMessage } from '../world/state.ts';
+import '../world/world.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+/** Faults of delivery; a test or the demo turns them on. */
+export interface WebhookKnobs {
+  /** Each message is sent twice under the same id. */
+  duplicate: boolean;
+  /** A message is sent after the next one; without a next one, by `settled()`. */
+  reorder: boolean;
+  /** The next messages, or those that the predicate picks, are never sent, as if lost. */
+  drop: number | ((message: { readonly eventType: string; readonly orderId: string | null }) => boolean);
+  /** Messages are signed with a wrong secret. */
+  wrongSignature: boolean;
+}
+
+/** Whether this message is dropped; counts down. */
+function takeDrop(
+  knobs: WebhookKnobs,
+  message: { readonly eventType: string; readonly orderId: string | null },
+): boolean {
+  if (typeof knobs.drop === 'function') return knobs.drop(message);
+  if (knobs.drop <= 0) return false;
+  knobs.drop -= 1;
+  return true;
+}
+
+/** The longest wait for a receiver's answer (public service: 15 s). */
+const answerTimeoutMs = 15_000;
+
+/** One attempt to deliver a message. */
+interface Attempt {
+  readonly url: string;
+  readonly secret: string;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Posts the message once, signed at this moment. True when the receiver answered 2xx in time; a redirect is
+ * a failure and is not followed (public service: delivery).
+ */
+async function postSigned(message: OutgoingMessage, attempt: Attempt): Promise<boolean> {
+  const at = new Date();
+  try {
+    const response = await fetch(attempt.url, {
+      method: 'POST',
+      redirect: 'manual',
+      signal: AbortSignal.any([attempt.signal, AbortSignal.timeout(answerTimeoutMs)]),
+      headers: {
+        'content-type': 'application/json',
+        'user-agent': 'labgraph-sandbox',
+        'svix-id': message.messageId,
+        'svix-timestamp': String(Math.floor(at.getTime() / 1000)),
+        'svix-signature': new Webhook(attempt.secret).sign(message.messageId, at, message.body),
+      },
+      body: message.body,
+    });
+    await response.body?.cancel();
+    return response.ok;
+  } catch {
+    return false;
+  }
+}
 
 /** Waits before the second to the eighth attempt, in seconds (public service: about 27.6 hours in all). */
 const retryWaitsSeconds = [5, 5 * 60, 30 * 60, 2 * 3600, 5 * 3600, 10 * 3600, 10 * 3600];
 
-// Valid in form, known to nobody: receivers must refuse what it signs.
+// Valid in form, but no receiver has it: receivers must refuse its signatures.
 const wrongSecret = `whsec_${Buffer.from('a secret that no receiver knows!').toString('base64')}`;
 
 /** The outcome of one message; `unaddressed` without a registered receiver. */
@@ -37,11 +96,11 @@ interface Job {
 }
 
 /**
- * Brings messages to every registered address: those of one order in their order (first attempts only),
- * those of different orders side by side, with the retries of the public service.
+ * Delivers messages to every registered address: those of one order in sequence (first attempts only),
+ * those of different orders concurrently, with the retries of the public service.
  */
 export class WebhookSender {
-  readonly knobs: WebhookKnobs = createKnobs();
+  readonly knobs: WebhookKnobs = { duplicate: false, reorder: false, drop: 0, wrongSignature: false };
   readonly sent: Entry[] = [];
   readonly #options: SenderOptions;
   readonly #addresses = new Set<string>();
@@ -64,7 +123,7 @@ export class WebhookSender {
     for (const message of waiting) this.send(message, Promise.resolve());
   }
 
-  /** Messages left over from an earlier run; they go out as soon as there is an address. */
+  /** Messages of an earlier run; they are sent as soon as there is an address. */
   resume(messages: readonly OutgoingMessage[]): void {
     this.#waiting.push(...messages);
   }
@@ -84,11 +143,11 @@ export class WebhookSender {
   /** Makes `settled()` wait for work that will send messages later. */
   track(work: Promise<unknown>): void {
     this.#open.add(work);
-    const forget = () => this.#open.delete(work);
-    work.then(forget, forget);
+    const remove = () => this.#open.delete(work);
+    work.then(remove, remove);
   }
 
-  /** Resolves when nothing is under way any more; a message held back for its successor goes out now. */
+  /** Resolves when no delivery is in flight any more; a message held back for its successor is sent now. */
   async settled(): Promise<void> {
     this.#releaseHeld(Promise.resolve());
     while (this.#open.size > 0) {
@@ -97,7 +156,7 @@ export class WebhookSender {
     }
   }
 
-  /** Stops retries and attempts under way; what is not delivered stays pending. */
+  /** Stops retries and attempts under way; undelivered messages stay pending. */
   async close(): Promise<void> {
     this.#closing.abort();
     await Promise.allSettled([...this.#open]);
@@ -116,7 +175,7 @@ export class WebhookSender {
     const deliveries = [...this.#addresses].map((url) => {
       const first = this.#queue(url, job);
       firsts.push(first);
-      return this.#insist(url, job, first);
+      return this.#retry(url, job, first);
     });
     const done = Promise.all(deliveries).then((delivered) => {
       if (this.#closing.signal.aborted) return;
@@ -138,7 +197,7 @@ export class WebhookSender {
   }
 
   /** True once an attempt has succeeded, false when all have failed or the sender closes. */
-  async #insist(url: string, job: Job, first: Promise<boolean>): Promise<boolean> {
+  async #retry(url: string, job: Job, first: Promise<boolean>): Promise<boolean> {
     if (await first) return true;
     const { signal } = this.#closing;
     for (const seconds of retryWaitsSeconds) {

@@ -1,47 +1,8 @@
-import type { AppointmentState } from '../appointments/state.ts';
-import type { Refusal } from '../http/refusal.ts';
-import type { LabReportJob } from '../lab-reports/state.ts';
 import type { Order } from '../orders/order.ts';
 import { type Catalogue, createCatalogue, type LabTest } from './catalogue.ts';
 import { seededUuid } from './ids.ts';
+import type { WorldState } from './state.ts';
 import { isLiving, type User } from './users.ts';
-
-/** A pre-authorized link into the portal (specification: portal URL). */
-export interface PortalLink {
-  readonly path: string;
-  readonly orderId: string | null;
-  readonly expiresAt: number;
-}
-
-/** A webhook message that is not delivered yet; its body is fixed, so that a retry sends the same bytes. */
-export interface OutgoingMessage {
-  readonly messageId: string;
-  readonly eventType: string;
-  readonly orderId: string | null;
-  readonly body: string;
-}
-
-/** The first answer to a request with an idempotency key. */
-interface StoredReply {
-  readonly key: string;
-  readonly at: number;
-  readonly status: Refusal['status'] | 200;
-  readonly body: unknown;
-}
-
-/** Everything that changes and is stored in the state file. */
-export interface WorldState extends AppointmentState {
-  readonly version: 1;
-  readonly seed: number;
-  readonly users: User[];
-  readonly orders: Order[];
-  readonly labReports: LabReportJob[];
-  readonly portalLinks: PortalLink[];
-  readonly outbox: OutgoingMessage[];
-  readonly replies: StoredReply[];
-  /** How many there have been; the next one takes the next ordinal. */
-  readonly counters: { events: number; orders: number; messages: number };
-}
 
 /** The service's whole state, and the catalogue that follows from its seed. */
 export interface World {
@@ -74,6 +35,11 @@ export function findUser(world: World, userId: string): User | undefined {
 /** The order with this id, if there is one. */
 export function findOrder(world: World, orderId: string): Order | undefined {
   return world.state.orders.find((order) => order.id === orderId.toLowerCase());
+}
+
+/** The lab test of the catalogue with this id, if there is one. */
+export function findLabTest({ catalogue }: World, labTestId: string): LabTest | undefined {
+  return catalogue.labTests.find((labTest) => labTest.id === labTestId.toLowerCase());
 }
 
 /** The lab tests of the catalogue, and those made for the order set of one order. */

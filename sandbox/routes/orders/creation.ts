@@ -1,10 +1,17 @@
 import { type Context, Hono } from 'hono';
 import { z } from 'zod';
-import { onceForKey } from '../../http/idempotency.ts';
-import { consents, importedAddress, patientAddress, patientDetails, physician } from '../../http/patient.ts';
+import { oncePerKey } from '../../http/idempotency.ts';
+import {
+  consents,
+  importedAddress,
+  patientAddress,
+  patientDetails,
+  physician,
+  shippingDetails,
+} from '../../http/person.ts';
 import { Refusal, refuse } from '../../http/refusal.ts';
+import { requireLabTest, requireUser } from '../../http/require.ts';
 import { readBody, textUpTo } from '../../http/validation.ts';
-import { appendEvent, startOrder } from '../../orders/life.ts';
 import type { Order } from '../../orders/order.ts';
 import {
   aoeAnswers,
@@ -14,10 +21,10 @@ import {
   requireAnswers,
   resolveOrderSet,
 } from '../../orders/order-set.ts';
-import { presentOrder } from '../../orders/present.ts';
-import { statusOf } from '../../orders/states.ts';
+import { presentChange } from '../../orders/present.ts';
+import { advance, startOrder } from '../../orders/progress.ts';
+import { statusOf, successPathOf } from '../../orders/states.ts';
 import type { SandboxEnv, Service } from '../../service.ts';
-import { findUser } from '../../world/world.ts';
 
 const billing = z.enum(['client_bill', 'commercial_insurance', 'patient_bill_passthrough', 'patient_bill']);
 
@@ -55,14 +62,22 @@ const importBody = z.object({
   sample_id: z.string().min(1),
 });
 
-/** A day that is over already cannot be waited for. */
+const testkitBody = z.object({
+  user_id: z.guid(),
+  lab_test_id: z.guid(),
+  shipping_details: shippingDetails,
+  passthrough: z.string().nullish(),
+  lab_account_id: z.guid().nullish(),
+});
+
+/** @throws Refusal 400 for a day that is over */
 export function requireFutureDay(day: string): void {
   if (Date.parse(`${day}T23:59:59Z`) < Date.now()) throw refuse(400, 'activate_by is in the past');
 }
 
 function create(service: Service, body: z.output<typeof createBody>): Order {
   const { world, clock } = service;
-  if (!findUser(world, body.user_id)) throw refuse(404, 'User not found');
+  const user = requireUser(world, body.user_id);
   if (body.activate_by) requireFutureDay(body.activate_by);
   const { labTest, isGenerated, markers } = resolveOrderSet(world, body);
   requireAnswers(markers, body.aoe_answers);
@@ -74,7 +89,7 @@ function create(service: Service, body: z.output<typeof createBody>): Order {
   });
   const notes = [body.clinical_notes, defaultNotes].filter(Boolean).join('\n');
   const order = startOrder(world, {
-    userId: body.user_id.toLowerCase(),
+    userId: user.id,
     labTestId: labTest.id,
     method: labTest.method,
     registrable: false,
@@ -92,12 +107,12 @@ function create(service: Service, body: z.output<typeof createBody>): Order {
       ...(body.activate_by ? { activateBy: body.activate_by } : {}),
     },
   });
-  return begin(service, order, 'received.ordered');
+  return begin(service, order, [statusOf(order.method, 'received.ordered')]);
 }
 
 function importOrder(service: Service, body: z.output<typeof importBody>): Order {
   const { world, clock } = service;
-  if (!findUser(world, body.user_id)) throw refuse(404, 'User not found');
+  const user = requireUser(world, body.user_id);
   if (world.state.orders.some((each) => each.sampleId === body.sample_id))
     throw sampleIdTaken(body.sample_id);
   const { labTest, isGenerated } = resolveOrderSet(world, body);
@@ -108,7 +123,7 @@ function importOrder(service: Service, body: z.output<typeof importBody>): Order
     mayBePending: true,
   });
   const order = startOrder(world, {
-    userId: body.user_id.toLowerCase(),
+    userId: user.id,
     labTestId: labTest.id,
     method: labTest.method,
     registrable: false,
@@ -118,7 +133,7 @@ function importOrder(service: Service, body: z.output<typeof importBody>): Order
     ...(isGenerated ? { generatedLabTest: labTest } : {}),
     extras: { physician: body.physician ?? null, billingType: body.billing_type },
   });
-  return begin(service, order, 'received.requisition_bypassed');
+  return begin(service, order, [statusOf(order.method, 'received.requisition_bypassed')]);
 }
 
 /** A clash of sample ids is a validation error (public service: import). */
@@ -132,27 +147,44 @@ function sampleIdTaken(input: string): Refusal {
   return new Refusal(422, { detail: [fault] });
 }
 
-function begin({ world, clock, announcer }: Service, order: Order, stageAndStep: string): Order {
-  world.state.orders.push(order);
-  appendEvent(world, order, { status: statusOf(order.method, stageAndStep), at: clock.now() });
-  announcer.announce(order);
+function begin(service: Service, order: Order, statuses: readonly string[]): Order {
+  service.world.state.orders.push(order);
+  for (const status of statuses) advance(service, order, { status });
   return order;
 }
 
-/** Orders placed and orders imported (specification: `POST /v3/order`, `/v3/order/create`, `/v3/order/import`). */
+/** Sends out an unregistered kit: ordered, then awaiting its registration (specification: observed rows). */
+function orderTestkit(service: Service, body: z.output<typeof testkitBody>): Order {
+  const { world, clock } = service;
+  const user = requireUser(world, body.user_id);
+  const labTest = requireLabTest(world, body.lab_test_id);
+  if (labTest.method !== 'testkit') throw refuse(400, 'The lab test is not done with a testkit');
+  // A kit has no patient and no physician before it is registered.
+  const account = { labAccountId: body.lab_account_id ?? null, hasPhysician: true, mayBePending: false };
+  const clinicalNotes = chooseLabAccount(world, { ...account, labId: labTest.labId });
+
+  const order = startOrder(world, {
+    userId: user.id,
+    labTestId: labTest.id,
+    method: labTest.method,
+    registrable: true,
+    createdAt: clock.now(),
+    shippingDetails: body.shipping_details,
+    passthrough: body.passthrough ?? null,
+    extras: { clinicalNotes },
+  });
+  return begin(service, order, successPathOf(order).slice(0, 2));
+}
+
+/** Placing and importing orders (specification: `POST /v3/order`, `/v3/order/create`, `/import`, endpoint 3). */
 export function orderCreationRoutes(service: Service): Hono<SandboxEnv> {
   const { world, save } = service;
   const routes = new Hono<SandboxEnv>();
-
-  const answerOf = (order: Order, message: string) => ({
-    order: presentOrder(world, order),
-    status: 'success',
-    message,
-  });
+  const created = 'Order created successfully';
 
   const place = async (c: Context<SandboxEnv>) => {
-    const answer = await onceForKey(c, world, async () =>
-      answerOf(create(service, await readBody(c, createBody)), 'Order created successfully'),
+    const answer = await oncePerKey(c, world, async () =>
+      presentChange(world, create(service, await readBody(c, createBody)), created),
     );
     await save();
     return c.json(answer as object);
@@ -162,10 +194,14 @@ export function orderCreationRoutes(service: Service): Hono<SandboxEnv> {
   routes.post('/v3/order/create', place);
 
   routes.post('/v3/order/import', async (c) => {
-    const answer = answerOf(
-      importOrder(service, await readBody(c, importBody)),
-      'Order imported successfully',
-    );
+    const order = importOrder(service, await readBody(c, importBody));
+    const answer = presentChange(world, order, 'Order imported successfully');
+    await save();
+    return c.json(answer);
+  });
+
+  routes.post('/v3/order/testkit', async (c) => {
+    const answer = presentChange(world, orderTestkit(service, await readBody(c, testkitBody)), created);
     await save();
     return c.json(answer);
   });

@@ -1,12 +1,12 @@
 import { Hono } from 'hono';
 import { z } from 'zod';
-import { refuse } from '../../http/refusal.ts';
+import { requireUser } from '../../http/require.ts';
 import { includesText, pageOf, pageQuery, readQuery, repeated } from '../../http/validation.ts';
 import { currentStatus, type Order } from '../../orders/order.ts';
+import { collectionMethod } from '../../orders/order-set.ts';
 import { presentOrder } from '../../orders/present.ts';
 import { partsOf } from '../../orders/states.ts';
 import type { SandboxEnv, Service } from '../../service.ts';
-import { findUser } from '../../world/world.ts';
 
 /** A time, or a date which then means this time of its day. */
 function moment(timeOfDay: string) {
@@ -28,9 +28,9 @@ const listQuery = z.object({
   order_ids: repeated(z.guid()),
   interpretation: z.enum(['normal', 'abnormal', 'critical', 'unknown']).optional(),
   status: repeated(z.string()),
-  order_type: repeated(z.enum(['testkit', 'walk_in_test', 'at_home_phlebotomy', 'on_site_collection'])),
+  order_type: repeated(collectionMethod),
   start_date: moment('00:00:00.000'),
-  // A day is meant to its end here, but not for updates (public service).
+  // A date includes its whole day here, but not in `updated_end_date` (public service).
   end_date: moment('23:59:59.999'),
   updated_start_date: moment('00:00:00.000'),
   updated_end_date: moment('00:00:00.000'),
@@ -105,18 +105,14 @@ export function orderListRoutes({ world }: Service): Hono<SandboxEnv> {
 
   routes.on('GET', ['/orders', '/v3/orders'], (c) => {
     const query = readQuery(c, listQuery);
-    if (query.user_id && !findUser(world, query.user_id)) throw refuse(404, 'User not found');
+    if (query.user_id) requireUser(world, query.user_id);
     const orders = sorted(
       world.state.orders.filter((order) => isWanted(order, query)),
       query,
     );
     const { page, size } = query;
-    return c.json({
-      orders: pageOf(orders, page, size).map((order) => presentOrder(world, order)),
-      total: orders.length,
-      page,
-      size,
-    });
+    const rows = pageOf(orders, page, size).map((order) => presentOrder(world, order));
+    return c.json({ orders: rows, total: orders.length, page, size });
   });
 
   return routes;

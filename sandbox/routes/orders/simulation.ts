@@ -2,12 +2,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Hono } from 'hono';
 import { z } from 'zod';
 import { refuse } from '../../http/refusal.ts';
+import { requireOrder } from '../../http/require.ts';
 import { readBody, readQuery, readUuid } from '../../http/validation.ts';
-import { appendEvent } from '../../orders/life.ts';
 import { currentStatus, type Order } from '../../orders/order.ts';
+import { advance } from '../../orders/progress.ts';
 import { allStatuses, isStatusOfMethod, partsOf, remainingPath, successPathOf } from '../../orders/states.ts';
 import type { SandboxEnv, Service } from '../../service.ts';
-import { requireOrder } from './orders.ts';
 
 const simulationQuery = z.object({
   final_status: z.enum(allStatuses).optional(),
@@ -50,32 +50,22 @@ function planSteps(order: Order, finalStatus: string | undefined): readonly stri
 
 interface Step {
   readonly status: string;
-  readonly flags: z.output<typeof simulationBody>;
-}
-
-interface Pace {
-  readonly steps: readonly Step[];
-  readonly delayMs: number;
-}
-
-function take({ world, clock, announcer }: Service, order: Order, step: Step): void {
-  appendEvent(world, order, {
-    status: step.status,
-    at: clock.now(),
-    statusDetail: step.flags?.status_detail ?? usualDetails[partsOf(step.status).step],
-    interpretation: step.flags?.interpretation,
-  });
-  announcer.announce(order);
+  readonly statusDetail: string | undefined;
+  readonly interpretation: string | undefined;
 }
 
 /** Stops early when something else, such as a cancellation, has moved the order meanwhile. */
-async function takeSlowly(service: Service, order: Order, { steps, delayMs }: Pace): Promise<void> {
+async function advanceSlowly(
+  service: Service,
+  order: Order,
+  { steps, delayMs }: { readonly steps: readonly Step[]; readonly delayMs: number },
+): Promise<void> {
   const { closing, save } = service;
   for (const step of steps) {
     const before = currentStatus(order);
     await sleep(delayMs, undefined, { signal: closing, ref: false }).catch(() => undefined);
     if (closing.aborted || currentStatus(order) !== before) return;
-    take(service, order, step);
+    advance(service, order, step);
     await save();
   }
 }
@@ -88,11 +78,15 @@ export function simulationRoutes(service: Service): Hono<SandboxEnv> {
     const order = requireOrder(service.world, readUuid(c, 'order_id'));
     const { final_status, delay } = readQuery(c, simulationQuery);
     const flags = await readBody(c, simulationBody);
-    const steps = planSteps(order, final_status).map((status) => ({ status, flags }));
+    const steps = planSteps(order, final_status).map((status) => ({
+      status,
+      statusDetail: flags?.status_detail ?? usualDetails[partsOf(status).step],
+      interpretation: flags?.interpretation,
+    }));
     if (delay > 0) {
-      service.track(takeSlowly(service, order, { steps, delayMs: (delay * 1000) / service.speed }));
+      service.track(advanceSlowly(service, order, { steps, delayMs: (delay * 1000) / service.speed }));
     } else {
-      for (const step of steps) take(service, order, step);
+      for (const step of steps) advance(service, order, step);
       await service.save();
     }
     return c.json('Success');

@@ -1,4 +1,5 @@
-import { followOrder } from '../appointments/follow-order.ts';
+import { followOrder } from '../appointments/appointment.ts';
+import type { Service } from '../service.ts';
 import type { LabTest } from '../world/catalogue.ts';
 import { formatTimestamp } from '../world/clock.ts';
 import { seededNumber, seededUuid } from '../world/ids.ts';
@@ -9,7 +10,7 @@ import { type CollectionMethod, partsOf } from './states.ts';
 
 const firstEventId = 728_001;
 
-/** What an order starts from. */
+/** The first values of an order. */
 interface NewOrder {
   readonly userId: string;
   readonly labTestId: string;
@@ -21,14 +22,14 @@ interface NewOrder {
   readonly extras?: OrderExtras;
   /** The order this one repeats with a new sample. */
   readonly redrawOf?: Order;
-  /** It replaces an order that was made wrongly (specification: update_reason). */
+  /** It replaces an order that was placed wrongly (specification: update_reason). */
   readonly isRecreation?: boolean;
   readonly patient?: Patient;
   readonly sampleId?: string;
   readonly generatedLabTest?: LabTest;
 }
 
-/** Whom an order is for, as a request gave it. */
+/** The person an order is for, from its request. */
 export interface Patient {
   readonly details: PatientDetails;
   readonly address: Address;
@@ -136,7 +137,7 @@ function returnParcel(world: World, order: Order, at: string): void {
   order.shipment.inbound_tracking_url = url;
 }
 
-/** A sample has its number and its person from the requisition on, and where there is none from the start. */
+/** A sample has its number and its person from the requisition on; without a requisition, from the start. */
 function identifySample(world: World, order: Order): void {
   if (!order.patientDetails) setPatient(world, order);
   order.sampleId ??= sampleIdOf(world.state.seed, order.ordinal);
@@ -147,7 +148,7 @@ function writeRequisition(world: World, order: Order): void {
   order.requisitionFormUrl = `https://files.example.com/requisitions/${order.id}.pdf`;
 }
 
-/** What else changes in an order when it reaches a step. */
+/** Changes the other fields of an order that reaches a step. */
 function applyStep(world: World, order: Order, event: EventToAppend): void {
   const at = formatTimestamp(event.at);
   const { step } = partsOf(event.status);
@@ -193,4 +194,14 @@ export function appendEvent(world: World, order: Order, event: EventToAppend): v
   counters.events += 1;
   order.updatedAt = event.at;
   applyStep(world, order, event);
+}
+
+/** Appends an event that happens now, and sends its webhooks. */
+export function advance(
+  { world, clock, announcer }: Service,
+  order: Order,
+  event: Omit<EventToAppend, 'at'>,
+): void {
+  appendEvent(world, order, { ...event, at: clock.now() });
+  announcer.announce(order);
 }

@@ -1,16 +1,36 @@
-import { type Context, Hono } from 'hono';
+import { Hono } from 'hono';
 import { z } from 'zod';
-import { presentAppointment, visitAddressOf } from '../../appointments/appointment.ts';
-import { book, cancel, reschedule, type Visit } from '../../appointments/life.ts';
-import { type Center, canBook, centerLabs, centerOfCode, centersNear } from '../../appointments/places.ts';
-import { reasonsOf } from '../../appointments/reasons.ts';
+import { visitAddressOf } from '../../appointments/appointment.ts';
+import { reasonsOf } from '../../appointments/booking.ts';
+import {
+  type Center,
+  canBook,
+  centerLabs,
+  centerOfCode,
+  centersNear,
+  homePlaceOf,
+  isServed,
+} from '../../appointments/places.ts';
 import { presentDays } from '../../appointments/slots.ts';
 import { refuse } from '../../http/refusal.ts';
+import { requireOrder } from '../../http/require.ts';
 import { readBody, readQuery, readUuid, repeated } from '../../http/validation.ts';
 import type { SandboxEnv, Service } from '../../service.ts';
-import { requireOrder } from '../orders/orders.ts';
-import { billTypes, radius, zipCode } from './area.ts';
-import { bookingBody, firstDayOf, presentCurrent, startDate } from './phlebotomy.ts';
+import { findLabTest } from '../../world/world.ts';
+import { visitAddress } from './appointments.ts';
+
+/** Five digits (public service). */
+const zipCode = z.string().regex(/^\d{5}$/);
+
+/** Miles, as text of a closed set (public service: AllowedRadius). */
+const radius = z.enum(['10', '20', '25', '50', '100']).default('25');
+
+const billTypes = ['client_bill', 'patient_bill'];
+
+/** A day from which slots are shown. */
+const startDate = z.iso.date().optional();
+
+const areaQuery = z.object({ zip_code: zipCode, radius });
 
 const capability = z.enum(['stat', 'appointment_scheduling_via_junction', 'appointment_scheduling_with_lab']);
 
@@ -27,19 +47,30 @@ const availabilityQuery = z.object({
   site_codes: repeated(z.string()),
   zip_code: zipCode.optional(),
   radius,
-  // Nothing is ever stale here.
+  // Accepted and ignored: nothing is stale here.
   allow_stale: z.enum(['true', 'false']).optional(),
 });
 
-const centerBookingBody = bookingBody.extend({
-  // The sandbox's lab confirms at once.
-  async_confirmation: z.boolean().optional(),
-  sync_confirmation_timeout_millisecond: z.number().int().min(1000).max(10_000).nullish(),
-  async_confirmation_timeout_millisecond: z.number().int().min(60_000).max(172_800_000).nullish(),
-});
+/** The first day to show: today unless the query names one. @throws Refusal 422 for a day that is over */
+function firstDayOf(asked: string | undefined, now: number): string {
+  const today = new Date(now).toISOString().slice(0, 10);
+  if (asked !== undefined && asked < today) throw refuse(422, 'start_date is in the past');
+  return asked ?? today;
+}
 
-// The one body of the service in camelCase (public service: PscCancelBody).
-const cancelBody = z.object({ cancellationReasonId: z.guid(), note: z.string().nullish() });
+function presentLabArea(lab: (typeof centerLabs)[number], query: z.output<typeof areaQuery>) {
+  const centers = centersNear(lab.id, query.zip_code, Number(query.radius));
+  return {
+    patient_service_centers: {
+      appointment_with_vital: centers.some(canBook),
+      within_radius: centers.length,
+      radius: query.radius,
+      capabilities: [...new Set(centers.flatMap(({ capabilities }) => capabilities))],
+    },
+    supported_bill_types: billTypes,
+    lab_id: lab.id,
+  };
+}
 
 function presentCenter(center: Center) {
   const { name, state, city, zip, firstLine, distance, code, location, capabilities } = center;
@@ -94,35 +125,69 @@ function presentLocation({ location, distance, firstLine, city, state, zip, code
   };
 }
 
-function findSlots(world: Service['world'], query: z.infer<typeof availabilityQuery>, now: number) {
+function presentCenterSlots({ world, clock }: Service, query: z.output<typeof availabilityQuery>) {
+  const now = clock.now();
   const from = firstDayOf(query.start_date, now);
   return bookableCenters(query).flatMap((center) =>
     presentDays(world, center, { from, now }).map((day) => ({ ...day, location: presentLocation(center) })),
   );
 }
 
-/** Patient service centers: search, slots, appointments (public service). */
-export function serviceCenterRoutes(service: Service): Hono<SandboxEnv> {
+/** Areas, service centers, free slots and reasons for cancelling (public service). */
+export function availabilityRoutes(service: Service): Hono<SandboxEnv> {
   const routes = new Hono<SandboxEnv>();
-  addSearchRoutes(routes, service);
-  addAppointmentRoutes(routes, service);
+  addHomeRoutes(routes, service);
+  addCenterRoutes(routes, service);
   return routes;
 }
 
-function addSearchRoutes(routes: Hono<SandboxEnv>, { world, clock }: Service): void {
+function addHomeRoutes(routes: Hono<SandboxEnv>, { world, clock }: Service): void {
+  routes.get('/v3/order/area/info', (c) => {
+    const query = readQuery(c, areaQuery);
+    const served = isServed(query.zip_code);
+    const providers = [
+      { name: 'getlabs', service_types: ['appointment-ready'] },
+      { name: 'phlebfinders', service_types: ['appointment-request'] },
+    ];
+    return c.json({
+      zip_code: query.zip_code,
+      phlebotomy: { is_served: served, providers: served ? providers : [] },
+      central_labs: Object.fromEntries(centerLabs.map((lab) => [lab.slug, presentLabArea(lab, query)])),
+    });
+  });
+
+  routes.post('/v3/order/phlebotomy/appointment/availability', async (c) => {
+    const query = readQuery(c, z.object({ start_date: startDate }));
+    const address = await readBody(c, visitAddress);
+    if (!/\d/.test(address.first_line)) throw refuse(400, 'The address needs a street number');
+    const place = homePlaceOf(address.zip_code);
+    const now = clock.now();
+    const from = firstDayOf(query.start_date, now);
+    const slots = isServed(address.zip_code) ? presentDays(world, place, { from, now }) : [];
+    return c.json({ slots, timezone: place.timeZone });
+  });
+
+  routes.get('/v3/order/phlebotomy/appointment/cancellation-reasons', (c) =>
+    c.json(reasonsOf(world.state.seed, 'phlebotomy')),
+  );
+}
+
+function addCenterRoutes(routes: Hono<SandboxEnv>, service: Service): void {
+  const { world } = service;
+
   routes.get('/v3/order/psc/info', (c) => c.json(search(readQuery(c, searchQuery))));
 
   routes.get('/v3/order/:order_id/psc/info', (c) => {
     const order = requireOrder(world, readUuid(c, 'order_id'));
     const query = readQuery(c, searchQuery.pick({ radius: true, capabilities: true }));
     if (order.method !== 'walk_in_test') throw refuse(404, 'No patient service centers for this order');
-    const labTest = world.catalogue.labTests.find(({ id }) => id === order.labTestId);
+    const labTest = findLabTest(world, order.labTestId);
     const zip_code = visitAddressOf(order).zip_code;
     return c.json(search({ ...query, zip_code, lab_id: labTest?.labId ?? 0 }));
   });
 
   routes.post('/v3/order/psc/appointment/availability', (c) => {
-    const slots = findSlots(world, readQuery(c, availabilityQuery), clock.now());
+    const slots = presentCenterSlots(service, readQuery(c, availabilityQuery));
     if (slots.length === 0) throw refuse(404, 'No slots found. Not all PSCs support scheduling appointments');
     return c.json({ slots, timezone: null });
   });
@@ -130,45 +195,4 @@ function addSearchRoutes(routes: Hono<SandboxEnv>, { world, clock }: Service): v
   routes.get('/v3/order/psc/appointment/cancellation-reasons', (c) =>
     c.json(reasonsOf(world.state.seed, 'patient_service_center')),
   );
-}
-
-function addAppointmentRoutes(routes: Hono<SandboxEnv>, service: Service): void {
-  const { world, save } = service;
-  const base = '/v3/order/:order_id/psc/appointment';
-  const visitOf = (c: Context): Visit => ({
-    order: requireOrder(world, readUuid(c, 'order_id')),
-    type: 'patient_service_center',
-  });
-
-  routes.get(base, (c) => c.json(presentCurrent(service, visitOf(c))));
-
-  routes.post(`${base}/book`, async (c) => {
-    const visit = visitOf(c);
-    const { booking_key, appointment_notes } = await readBody(c, centerBookingBody);
-    const { bookingReplies } = world.state;
-    const idempotencyKey = c.req.header('x-idempotency-key');
-    const stored = idempotencyKey === undefined ? undefined : bookingReplies[idempotencyKey];
-    if (stored !== undefined) return c.json(stored);
-    const booked = book(service, visit, { bookingKey: booking_key, notes: appointment_notes ?? null });
-    const answer = presentAppointment(world, booked);
-    if (idempotencyKey !== undefined) bookingReplies[idempotencyKey] = answer;
-    await save();
-    return c.json(answer);
-  });
-
-  routes.patch(`${base}/reschedule`, async (c) => {
-    const visit = visitOf(c);
-    const { booking_key, appointment_notes } = await readBody(c, bookingBody);
-    const moved = reschedule(service, visit, { bookingKey: booking_key, notes: appointment_notes ?? null });
-    await save();
-    return c.json(presentAppointment(world, moved));
-  });
-
-  routes.patch(`${base}/cancel`, async (c) => {
-    const visit = visitOf(c);
-    const { cancellationReasonId, note } = await readBody(c, cancelBody);
-    const cancelled = cancel(service, visit, { reasonId: cancellationReasonId, notes: note ?? null });
-    await save();
-    return c.json(presentAppointment(world, cancelled));
-  });
 }

@@ -1,21 +1,64 @@
 import { refuse } from '../http/refusal.ts';
-import { appendEvent } from '../orders/life.ts';
 import { currentStatus, type Order } from '../orders/order.ts';
+import { advance } from '../orders/progress.ts';
 import { partsOf, remainingPath, statusOf } from '../orders/states.ts';
 import type { Service } from '../service.ts';
+import { seededUuid } from '../world/ids.ts';
+import type { Appointment, AppointmentType, VisitAddress } from '../world/state.ts';
 import {
   activeAppointment,
   addAppointment,
   appointmentTypeOf,
+  latestAppointment,
   presentAppointment,
   visitAddressOf,
 } from './appointment.ts';
 import { centerOfCode, homePlaceOf } from './places.ts';
-import { isReasonOther, requireReason } from './reasons.ts';
 import { endOf, type Slot, spendKey } from './slots.ts';
-import type { Appointment, AppointmentType, VisitAddress } from './state.ts';
 
-/** Which order, and which of the two kinds of appointment the path named. */
+interface Reason {
+  readonly id: string;
+  readonly name: string;
+  readonly is_refundable: boolean;
+}
+
+const names: Readonly<Record<AppointmentType, readonly (readonly [name: string, isRefundable: boolean])[]>> =
+  {
+    phlebotomy: [
+      ['Time no longer suits', true],
+      ['Patient is ill', true],
+      ['Provider asked for it', true],
+      ['Other', false],
+    ],
+    patient_service_center: [
+      ['Time no longer suits', true],
+      ['Another center suits better', true],
+      ['Other', false],
+    ],
+  };
+
+/** The reasons for cancelling appointments of this kind. */
+export function reasonsOf(seed: number, type: AppointmentType): readonly Reason[] {
+  return names[type].map(([name, isRefundable], index) => ({
+    id: seededUuid(seed, `cancellation-reason/${type}`, index),
+    name,
+    is_refundable: isRefundable,
+  }));
+}
+
+/** @throws Refusal 400 for an unknown reason, or one of the other kind */
+function requireReason(seed: number, type: AppointmentType, reasonId: string): Reason {
+  const reason = reasonsOf(seed, type).find(({ id }) => id === reasonId.toLowerCase());
+  if (!reason) throw refuse(400, 'Cancellation reason does not exist');
+  return reason;
+}
+
+/** Observed: this reason needs notes. */
+function isReasonOther({ name }: Reason): boolean {
+  return name === 'Other';
+}
+
+/** The order and the kind of appointment that a path names. */
 export interface Visit {
   readonly order: Order;
   readonly type: AppointmentType;
@@ -72,18 +115,15 @@ function schedule(appointment: Appointment, slot: Slot, event: { at: number; isR
   appointment.events.push({ createdAt: event.at, status: 'scheduled', data });
 }
 
-/** Moves the order and announces both; the order's events first, as the requisition flow does. */
+/** Moves the order and sends the webhooks of both; the order's events first, as the requisition flow does. */
 function announce(
   service: Service,
   appointment: Appointment,
   moves: { order: Order; to: readonly string[] },
 ) {
-  const { world, clock, announcer } = service;
+  const { world, announcer } = service;
   const { order, to } = moves;
-  for (const status of to) {
-    appendEvent(world, order, { status, at: clock.now() });
-    announcer.announce(order);
-  }
+  for (const status of to) advance(service, order, { status });
   const eventType =
     appointment.events.length > 1 ? 'labtest.appointment.updated' : 'labtest.appointment.created';
   const subject = { userId: order.userId, orderId: order.id };
@@ -159,4 +199,11 @@ export function cancel(
   const to = [statusOf(order.method, 'collecting_sample.appointment_cancelled')];
   announce(service, appointment, { order, to });
   return appointment;
+}
+
+/** The order's active appointment, or its last one. @throws Refusal 404 */
+export function presentCurrent({ world }: Service, { order, type }: Visit) {
+  const appointment = activeAppointment(world, order) ?? latestAppointment(world, order);
+  if (appointment?.type !== type) throw refuse(404, 'Appointment not found');
+  return presentAppointment(world, appointment);
 }

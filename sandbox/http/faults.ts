@@ -1,8 +1,70 @@
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Context, MiddlewareHandler } from 'hono';
-import type { FaultEffect, FaultRules } from '../faults.ts';
 import type { SandboxEnv } from '../service.ts';
+
+/** One way in which an answer goes wrong. */
+export type FaultEffect =
+  | { readonly kind: 'tooManyRequests'; readonly retryAfterSeconds?: number }
+  /** 500 with the text `Internal Server Error`, as the public service answers (observed). */
+  | { readonly kind: 'serverError' }
+  /** 403: the team is not enabled for the feature. */
+  | { readonly kind: 'featureNotEnabled' }
+  /** Any answer at all. */
+  | {
+      readonly kind: 'answer';
+      readonly status: number;
+      readonly body: string;
+      readonly headers?: Readonly<Record<string, string>>;
+    }
+  /** The work is done; the JSON of the answer breaks off in the middle. */
+  | { readonly kind: 'truncatedBody' }
+  /** No answer until the caller disconnects or the sandbox closes; the work is not done. */
+  | { readonly kind: 'hang' }
+  /** The work is done; the connection breaks before the answer. */
+  | { readonly kind: 'lostAnswer' }
+  /** Orders in the answer have an unknown last status. */
+  | { readonly kind: 'unknownStatus'; readonly status?: string }
+  /** The answer gets this many bytes of padding. */
+  | { readonly kind: 'bigBody'; readonly bytes: number };
+
+/** A fault for matching requests; delay and effect may be combined. */
+export interface FaultRule {
+  /** All methods where left out. */
+  readonly method?: string;
+  /** A string is a prefix of the path; a pattern is searched in path and query. */
+  readonly path: string | RegExp;
+  /** The number of requests; unlimited where left out. */
+  readonly times?: number;
+  readonly delayMs?: number;
+  readonly effect?: FaultEffect;
+}
+
+function isMatch(rule: FaultRule, method: string, pathAndQuery: string): boolean {
+  if (rule.method !== undefined && rule.method.toUpperCase() !== method) return false;
+  if (typeof rule.path === 'string') return pathAndQuery.startsWith(rule.path);
+  return rule.path.test(pathAndQuery);
+}
+
+/** Rules that make the sandbox misbehave; the first that matches a request is used. */
+export class Faults {
+  #rules: { readonly rule: FaultRule; left: number }[] = [];
+
+  add(rule: FaultRule): void {
+    this.#rules.push({ rule, left: rule.times ?? Number.POSITIVE_INFINITY });
+  }
+
+  clear(): void {
+    this.#rules = [];
+  }
+
+  /** The rule for a request, counted as used. */
+  take(method: string, pathAndQuery: string): FaultRule | undefined {
+    const found = this.#rules.find(({ rule, left }) => left > 0 && isMatch(rule, method, pathAndQuery));
+    if (found) found.left -= 1;
+    return found?.rule;
+  }
+}
 
 /** The answer of an effect that does no work; undefined for an effect that spoils a finished answer. */
 function answerInstead(effect: FaultEffect): Response | undefined {
@@ -88,7 +150,7 @@ async function spoil(answer: Response, effect: FaultEffect): Promise<Response> {
 }
 
 /** Applies the fault rule that matches the request, if there is one. */
-export function misbehave(faults: FaultRules, closing: AbortSignal): MiddlewareHandler<SandboxEnv> {
+export function misbehave(faults: Faults, closing: AbortSignal): MiddlewareHandler<SandboxEnv> {
   return async (c, next) => {
     const url = new URL(c.req.url);
     const rule = faults.take(c.req.method, url.pathname + url.search);
