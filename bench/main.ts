@@ -8,7 +8,7 @@ interface Bench {
 
 const benches: Readonly<Record<string, Bench>> = {
   reads: {
-    measures: 'queries, beside Apollo Server, Mercurius and bare node:http (when nothing is named)',
+    measures: 'queries, beside Apollo Server, Mercurius and bare node:http (the default)',
     load: () => import('./reads/main.ts'),
   },
   delivery: {
@@ -17,7 +17,7 @@ const benches: Readonly<Record<string, Bench>> = {
     load: () => import('./delivery/main.ts'),
   },
   soak: {
-    measures: 'whether a gateway under load and faults holds more and more (npm run soak)',
+    measures: 'whether memory, files or latency grow under load and faults (npm run soak)',
     load: () => import('./soak/main.ts'),
   },
 };

@@ -1,16 +1,16 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Posted } from '../load/poster.ts';
-import { type Distribution, formatMs, formatNumber, formatQuantiles, type Row } from '../support/figures.ts';
+import { formatMs, formatNumber, formatQuantiles, type Row } from '../support/figures.ts';
 import type { Plan } from './plan.ts';
 import type { Stage } from './stage.ts';
 
 const warmUps = 300;
 
-/** From a webhook's post to its 2xx, one at a time and many at once. Fills the log on its way. */
+/** From a webhook's post to its 2xx, one at a time and many at once. This also fills the log. */
 export async function measureAppend(
   { poster, hearing, audience }: Stage,
   plan: Plan,
-): Promise<{ readonly rows: readonly Row[]; readonly distributions: readonly Distribution[] }> {
+): Promise<readonly Row[]> {
   const orders = audience.busy;
   const { concurrency } = plan;
   await poster.call('postAll', { count: Math.min(warmUps, plan.logEvents), concurrency, orders });
@@ -30,13 +30,7 @@ export async function measureAppend(
       inside.count,
     ],
   ] as const;
-  return {
-    rows: figures.map(([what, figure, samples]) => ({ what, goal: null, figure, samples, isMet: null })),
-    distributions: [
-      { name: 'webhook to 2xx, one at a time', samplesMs: alone },
-      { name: `webhook to 2xx, ${concurrency} at once`, samplesMs: many },
-    ],
-  };
+  return figures.map(([what, figure, samples]) => ({ what, goal: null, figure, samples, isMet: null }));
 }
 
 /** @throws Error when one was not acknowledged: then the figures would be of something else */

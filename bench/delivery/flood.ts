@@ -1,4 +1,4 @@
-import { type Distribution, formatNumber, formatQuantiles, type Row } from '../support/figures.ts';
+import { formatNumber, formatQuantiles, type Row } from '../support/figures.ts';
 import { perSecond } from './append.ts';
 import type { Plan } from './plan.ts';
 import type { Stage } from './stage.ts';
@@ -6,11 +6,8 @@ import type { Stage } from './stage.ts';
 const queriesPerSecond = 50;
 const query = 'query ($id: ID!) { order(id: $id) { id status { label } } }';
 
-/** What a simple query takes, first in quiet and then while webhooks come as fast as they can. */
-export async function measureFlood(
-  stage: Stage,
-  plan: Plan,
-): Promise<{ readonly rows: readonly Row[]; readonly distributions: readonly Distribution[] }> {
+/** The latency of a simple query, first without other load and then during a flood of webhooks. */
+export async function measureFlood(stage: Stage, plan: Plan): Promise<readonly Row[]> {
   const { asker, poster, audience } = stage;
   const seconds = plan.floodSeconds;
   const asked = {
@@ -33,14 +30,11 @@ export async function measureFlood(
     ['a simple query, in quiet', quiet],
     ['a simple query, in a flood of webhooks', flooded],
   ] as const;
-  return {
-    rows: measured.map(([what, samples]) => ({
-      what: samples === flooded ? `${what} (${rate})` : what,
-      goal: null,
-      figure: formatQuantiles(samples),
-      samples: samples.length,
-      isMet: null,
-    })),
-    distributions: measured.map(([name, samplesMs]) => ({ name, samplesMs })),
-  };
+  return measured.map(([what, samples]) => ({
+    what: samples === flooded ? `${what} (${rate})` : what,
+    goal: null,
+    figure: formatQuantiles(samples),
+    samples: samples.length,
+    isMet: null,
+  }));
 }

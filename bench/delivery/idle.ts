@@ -4,24 +4,15 @@ import { collectGarbage, readSettledRss } from '../support/process-memory.ts';
 import type { Plan } from './plan.ts';
 import { closeAll, openAll, type Stage } from './stage.ts';
 
-export const goalPerGigabyte = 40_000;
+const goalPerGigabyte = 40_000;
 const warmUps = 100;
 const steps = 4;
 
-/** A point of the memory curve: what the gateway has in memory with so many sockets beyond what it had without. */
-export interface MemoryPoint {
-  readonly sockets: number;
-  readonly bytes: number;
-}
-
 /**
- * What a subscribed socket that hears nothing costs the gateway. A fresh process, warmed up with sockets that have
- * gone again; its resident memory before and after, each when what was read is kept no more, settled and after garbage was collected.
+ * The memory of a subscribed socket without events: the resident memory of a fresh, warmed up process before and
+ * after the sockets open, each when cached reads have expired, memory has settled and garbage is collected.
  */
-export async function measureIdle(
-  stage: Stage,
-  plan: Plan,
-): Promise<{ readonly rows: readonly Row[]; readonly points: readonly MemoryPoint[] }> {
+export async function measureIdle(stage: Stage, plan: Plan): Promise<readonly Row[]> {
   const { serving } = stage;
   await serving.end('SIGTERM');
   await serving.start();
@@ -35,19 +26,17 @@ export async function measureIdle(
     return { untouched, collected: await readSettledRss(pid) };
   };
   const before = await readMemory();
-  const points: MemoryPoint[] = [{ sockets: 0, bytes: 0 }];
-  let untouched = 0;
-  for (let step = 1; step <= steps; step += 1) {
-    const from = points.at(-1)?.sockets ?? 0;
-    const to = Math.round((plan.idleSockets * step) / steps);
-    await openSockets(stage, { from, to });
-    const now = await readMemory();
-    untouched = now.untouched - before.collected;
-    points.push({ sockets: to, bytes: now.collected - before.collected });
+  let after = before;
+  const toSocket = (step: number) => Math.round((plan.idleSockets * step) / steps);
+  for (let step = 0; step < steps; step += 1) {
+    await openSockets(stage, { from: toSocket(step), to: toSocket(step + 1) });
+    after = await readMemory();
   }
   await closeAll(stage);
-  const bytes = points.at(-1)?.bytes ?? 0;
-  return { rows: describe(plan, { collected: bytes, untouched }), points };
+  return describe(plan, {
+    collected: after.collected - before.collected,
+    untouched: after.untouched - before.collected,
+  });
 }
 
 async function openSockets(stage: Stage, { from, to }: { readonly from: number; readonly to: number }) {

@@ -1,21 +1,16 @@
 import type { Arrival } from '../load/listener.ts';
 import type { OrderRange, Posted } from '../load/poster.ts';
-import { type Distribution, formatMs, formatQuantiles, quantile, type Row } from '../support/figures.ts';
+import { formatMs, formatQuantiles, quantile, type Row } from '../support/figures.ts';
 import { timesOf } from './append.ts';
 import type { Plan } from './plan.ts';
 import { closeAll, openAll, type Stage } from './stage.ts';
 
-interface Measured {
-  readonly rows: readonly Row[];
-  readonly distributions: readonly Distribution[];
-}
-
 /**
  * From a webhook's post to the subscriber's socket: each subscriber follows an order of its own. Once by
- * themselves, then with a stalled subscriber beside them that wants everything from the log's beginning.
+ * themselves, then beside a stalled subscriber that requests everything from the log's beginning.
  * @param beginning the cursor of the team's stream where the log began
  */
-export async function measureLatency(stage: Stage, plan: Plan, beginning: string): Promise<Measured> {
+export async function measureLatency(stage: Stage, plan: Plan, beginning: string): Promise<readonly Row[]> {
   const orders = { from: stage.audience.crowd.from, count: plan.subscribers };
   const wanted = Array.from({ length: orders.count }, (_, index) => stage.orderUpdates(orders.from + index));
   await openAll(stage, await Promise.all(wanted));
@@ -27,27 +22,21 @@ export async function measureLatency(stage: Stage, plan: Plan, beginning: string
   const goalMs = plan.store === 'sqlite' ? 25 : 50;
   const name = `webhook to subscriber, ${plan.subscribers} subscribers, ${plan.webhooksPerSecond} webhooks a second`;
   const ratio = (share: number) => (quantile(beside, share) / quantile(alone, share)).toFixed(2);
-  return {
-    rows: [
-      { ...describe(name, alone), goal: `p99 at most ${goalMs} ms`, isMet: quantile(alone, 0.99) <= goalMs },
-      {
-        ...describe('the same, beside a stalled subscriber', beside),
-        goal: `p99 at most ${goalMs} ms`,
-        isMet: quantile(beside, 0.99) <= goalMs,
-      },
-      {
-        what: 'ratio: beside a stalled subscriber to without',
-        goal: 'no change',
-        figure: `p50 ${ratio(0.5)}, p99 ${ratio(0.99)}`,
-        samples: alone.length + beside.length,
-        isMet: null,
-      },
-    ],
-    distributions: [
-      { name: 'webhook to subscriber', samplesMs: alone },
-      { name: 'webhook to subscriber, one stalled', samplesMs: beside },
-    ],
-  };
+  return [
+    { ...describe(name, alone), goal: `p99 at most ${goalMs} ms`, isMet: quantile(alone, 0.99) <= goalMs },
+    {
+      ...describe('the same, beside a stalled subscriber', beside),
+      goal: `p99 at most ${goalMs} ms`,
+      isMet: quantile(beside, 0.99) <= goalMs,
+    },
+    {
+      what: 'ratio: beside a stalled subscriber to without',
+      goal: 'no change',
+      figure: `p50 ${ratio(0.5)}, p99 ${ratio(0.99)}`,
+      samples: alone.length + beside.length,
+      isMet: null,
+    },
+  ];
 }
 
 function describe(what: string, samples: readonly number[]): Row {
@@ -59,23 +48,23 @@ async function measureSteadily(stage: Stage, plan: Plan, orders: OrderRange): Pr
   const post = async (seconds: number) => {
     const posted = await stage.poster.call('postSteadily', { perSecond, seconds, orders });
     timesOf(posted);
-    return toLatencies(posted, await hear(stage, posted.length));
+    return toLatencies(posted, await receive(stage, posted.length));
   };
   await post(plan.warmUpSeconds);
   return await post(plan.steadySeconds);
 }
 
-const patienceMs = 15_000;
+const timeoutMs = 15_000;
 
-/** What the subscribers heard, once it is so much. */
-async function hear({ listeners }: Stage, count: number): Promise<readonly Arrival[]> {
+/** The changes that the subscribers received, once there are `count` of them. */
+async function receive({ listeners }: Stage, count: number): Promise<readonly Arrival[]> {
   const arrivals: Arrival[] = [];
-  const end = Date.now() + patienceMs;
+  const end = Date.now() + timeoutMs;
   while (arrivals.length < count && Date.now() < end) {
     for (const listener of listeners) arrivals.push(...(await listener.call('heard', null)));
   }
   if (arrivals.length !== count) {
-    throw new Error(`The subscribers heard ${arrivals.length} instead of ${count} changes.`);
+    throw new Error(`The subscribers received ${arrivals.length} instead of ${count} changes.`);
   }
   return arrivals;
 }
@@ -85,26 +74,22 @@ function toLatencies(posted: readonly Posted[], arrivals: readonly Arrival[]): r
   return arrivals.map(({ key, atMs }) => atMs - (sent.get(key) ?? Number.NaN));
 }
 
-/** One webhook that many wait for: when the first has it, and when the last. */
-export async function measureFanOut(stage: Stage, plan: Plan): Promise<Measured> {
+/** One webhook for many subscribers: the latency of the first and of the last. */
+export async function measureFanOut(stage: Stage, plan: Plan): Promise<readonly Row[]> {
   const { star } = stage.audience;
   const subscribers = Array.from({ length: plan.subscribers }, () => stage.userUpdates(star));
   await openAll(stage, await Promise.all(subscribers));
-  const [first, last, all]: [number[], number[], number[]] = [[], [], []];
+  const [first, last]: [number[], number[]] = [[], []];
   // The first is the warm-up.
   for (let round = 0; round <= plan.fanOuts; round += 1) {
     const posted = await stage.poster.call('postOne', { order: star });
-    const latencies = toLatencies([posted], await hear(stage, plan.subscribers));
+    const latencies = toLatencies([posted], await receive(stage, plan.subscribers));
     if (round === 0) continue;
     first.push(Math.min(...latencies));
     last.push(Math.max(...latencies));
-    all.push(...latencies);
   }
   await closeAll(stage);
   const figure = `first p50 ${formatMs(quantile(first, 0.5))}, last p50 ${formatMs(quantile(last, 0.5))}, last p99 ${formatMs(quantile(last, 0.99))}`;
   const what = `one webhook to ${plan.subscribers} subscribers of one user`;
-  return {
-    rows: [{ what, goal: null, figure, samples: plan.fanOuts, isMet: null }],
-    distributions: [{ name: what, samplesMs: all }],
-  };
+  return [{ what, goal: null, figure, samples: plan.fanOuts, isMet: null }];
 }

@@ -15,9 +15,9 @@ import { startStage } from './stage.ts';
 
 const usage = `npm run bench -- delivery [--store sqlite|redis] [--short] [--write]
 
-Measures real gateways from outside, each load in a process of its own. Without --store both stores, one after the
-other. --short shows that the command works (30 s a store), its figures mean little; --write puts the tables and plots
-into docs/performance-delivery.md and docs/images. Needs about 10,500 open files per process (ulimit -n).`;
+Measures real gateways from outside, each load in a process of its own. Without --store it measures both stores, one
+after the other. --short shows that the command works (30 s a store); its figures mean little. --write puts the tables
+into docs/performance-delivery.md. Needs about 10,500 open files per process (ulimit -n).`;
 
 /** Runs the bench and prints its tables. */
 export async function run(args: readonly string[]): Promise<void> {
@@ -75,13 +75,6 @@ async function measure(plan: Plan): Promise<DeliveryReport> {
   const idle = await measureIdle(stage, plan);
   return {
     store: plan.store,
-    rows: [...append.rows, ...latency.rows, ...fanOut.rows, ...idle.rows, ...catchUp, restart, ...flood.rows],
-    distributions: [
-      ...append.distributions,
-      ...latency.distributions,
-      ...fanOut.distributions,
-      ...flood.distributions,
-    ],
-    memory: idle.points,
+    rows: [...append, ...latency, ...fanOut, ...idle, ...catchUp, restart, ...flood],
   };
 }

@@ -20,14 +20,14 @@ export interface ServiceCalls {
 }
 
 /** Somebody who hears of changes. */
-export interface Hearer {
+export interface Receiver {
   readonly url: string;
   readonly secret: string;
   /** One message of so many comes twice at once; left out: none does. */
   readonly twiceEvery?: number;
 }
 
-const keptEvents = 10;
+const mostEvents = 10;
 const timeoutMs = 15_000;
 /** As the service does: a kept connection may have been closed just when it is used again. */
 const attempts = 3;
@@ -75,29 +75,26 @@ const calls = {
     counted = { ...noCalls };
     return taken;
   },
-  /**
-   * Lets so many changes a second happen to the first orders, and tells of them where somebody hears; resolves with how
-   * many were told and not acknowledged.
-   */
+  /** Changes the first orders at this rate and notifies the receiver, if any; resolves with the number of unacknowledged webhooks. */
   change: async ({
     perSecond,
     seconds,
     orders,
-    hearer,
+    receiver,
   }: {
     perSecond: number;
     seconds: number;
     orders: number;
-    hearer: Hearer | null;
+    receiver: Receiver | null;
   }): Promise<number> => {
     const startedMs = nowMs();
-    const told = Array.from({ length: Math.floor(perSecond * seconds) }, async (_, index) => {
+    const sent = Array.from({ length: Math.floor(perSecond * seconds) }, async (_, index) => {
       await wait(Math.max(0, startedMs + (index * 1000) / perSecond - nowMs()));
       const order = advance(worldOf().orderIds[index % orders] ?? '');
-      const isTwice = hearer?.twiceEvery !== undefined && index % hearer.twiceEvery === 0;
-      return hearer === null || (await tell(order, hearer, isTwice));
+      const isTwice = receiver?.twiceEvery !== undefined && index % receiver.twiceEvery === 0;
+      return receiver === null || (await notify(order, receiver, isTwice));
     });
-    return (await Promise.all(told)).filter((isAcknowledged) => !isAcknowledged).length;
+    return (await Promise.all(sent)).filter((isAcknowledged) => !isAcknowledged).length;
   },
 };
 
@@ -142,20 +139,20 @@ function update(orderId: string, { activate_by }: { readonly activate_by: string
   return JSON.stringify({ order, status: 'success', message: 'The order was updated.' });
 }
 
-/** Something happens to an order: it has one event more, of the status that it has. */
+/** Appends an event to an order, with its current status. */
 function advance(orderId: string): ServiceOrder {
   const before = worldOf().order(orderId);
   if (before === undefined) throw new Error('There is no such order.');
   lastEventId += 1;
   const now = new Date().toISOString();
   const event = { id: lastEventId, created_at: now, status: before.events.at(-1)?.status ?? '' };
-  const events = [...before.events.slice(1 - keptEvents), event];
+  const events = [...before.events.slice(1 - mostEvents), event];
   const order = { ...before, events, last_event: event, updated_at: now };
   worldOf().change(order);
   return order;
 }
 
-async function tell(order: ServiceOrder, { url, secret }: Hearer, isTwice: boolean): Promise<boolean> {
+async function notify(order: ServiceOrder, { url, secret }: Receiver, isTwice: boolean): Promise<boolean> {
   const post = createWebhookPost({ address: () => url, agent, timeoutMs });
   const { teamId } = worldOf();
   const envelope = {
@@ -165,15 +162,15 @@ async function tell(order: ServiceOrder, { url, secret }: Hearer, isTwice: boole
     data: order,
   };
   const message = { id: `msg_${randomUUID()}`, body: JSON.stringify(envelope) };
-  const bring = async () => {
+  const deliver = async () => {
     for (let attempt = 1; attempt <= attempts; attempt += 1) {
       const status = await post(message, secret);
       if (status >= 200 && status < 300) return true;
     }
     return false;
   };
-  const brought = await Promise.all(isTwice ? [bring(), bring()] : [bring()]);
-  return brought.every(Boolean);
+  const delivered = await Promise.all(isTwice ? [deliver(), deliver()] : [deliver()]);
+  return delivered.every(Boolean);
 }
 
 serveCalls(calls);

@@ -4,14 +4,12 @@ import { type TargetId, targetNames } from './targets.ts';
 import { type WorkloadName, workloads } from './workloads.ts';
 import { userCounts } from './world.ts';
 
-/** A goal and how near it is. */
+/** A goal and its figure. */
 export interface Goal {
   readonly what: string;
   readonly figure: string;
   readonly goal: string;
   readonly isMet: boolean;
-  /** The figure of ours that it is about: where to look when it is missed. */
-  readonly of: { readonly workload: WorkloadName; readonly target: TargetId };
 }
 
 type Find = (workload: WorkloadName, target: TargetId) => Figure | undefined;
@@ -34,7 +32,7 @@ const rates: readonly Rate[] = [
   { workload: 'trivial', beside: 'mercurius', times: 1 },
 ];
 
-/** What there is to say of the goals; those whose figures were not measured are left out. */
+/** All goals whose figures were measured. */
 export function judge(figures: readonly Figure[]): readonly Goal[] {
   const find: Find = (workload, target) =>
     figures.find((figure) => figure.workload === workload && figure.target === target);
@@ -52,13 +50,11 @@ function judgeRate(find: Find, { workload, ours = 'ours', beside, times }: Rate)
   const [own, other] = [find(workload, ours), find(workload, beside)];
   if (own === undefined || other === undefined) return null;
   const ratio = own.perSecond / other.perSecond;
-  const caching = ours === 'ours' ? 'caching on' : 'caching off';
   return {
-    what: `${describeWorkload(workload)}, ${caching}`,
+    what: `${describeWorkload(workload)}, ${describeCache(ours)}`,
     figure: `${formatRatio(ratio, times)} ${targetNames[beside]}`,
     goal: formatRatio(times, times),
     isMet: ratio >= times,
-    of: { workload, target: ours },
   };
 }
 
@@ -72,7 +68,6 @@ function judgeOwnOrders(find: Find): Goal | null {
     figure: `${formatRatio(share, 0.8)} of ${describeWorkload('many-orders')}`,
     goal: formatRatio(0.8, 0.8),
     isMet: share >= 0.8,
-    of: { workload: 'own-orders', target: 'ours' },
   };
 }
 
@@ -85,7 +80,6 @@ function judgeTail(find: Find): Goal | null {
     figure: `${formatRatio(times, 3)} its p50 (${formatMs(own.p50Ms)})`,
     goal: 'at most 3x',
     isMet: times <= 3,
-    of: { workload: 'nested-20', target: 'ours' },
   };
 }
 
@@ -97,15 +91,14 @@ function judgeTailBesideMercurius(find: Find, workload: WorkloadName): Goal | nu
     figure: formatMs(own.p99Ms),
     goal: `at most that of Mercurius, ${formatMs(other.p99Ms)}`,
     isMet: own.p99Ms <= other.p99Ms,
-    of: { workload, target: 'ours' },
   };
 }
 
 const steadyGrowth = 1.5;
 
 /**
- * A user more among many must cost no more than one of half as many did, all told. Not than a user more among few: where
- * whole answers are kept that is a tenth of a microsecond, and nothing but chance.
+ * One more user among many must cost about as much as each of half as many. Comparing with few users would compare
+ * noise: from a cached answer, a user costs a tenth of a microsecond.
  */
 function judgeGrowth(figures: readonly Figure[], target: 'ours' | 'ours-uncached'): Goal | null {
   const costs = nestedCosts(figures, target);
@@ -114,15 +107,14 @@ function judgeGrowth(figures: readonly Figure[], target: 'ours' | 'ours-uncached
   const each = some.microseconds / some.users;
   const more = (many.microseconds - some.microseconds) / (many.users - some.users);
   return {
-    what: `nested, a user more, ${target === 'ours' ? 'caching on' : 'caching off'}`,
-    figure: `${more.toFixed(2)} µs beyond ${some.users} users, each of these ${each.toFixed(2)} µs`,
+    what: `nested, cost of one more user, ${describeCache(target)}`,
+    figure: `${more.toFixed(2)} µs beyond ${some.users} users, each of those ${each.toFixed(2)} µs`,
     goal: `at most ${steadyGrowth}x`,
     isMet: more <= steadyGrowth * each,
-    of: { workload: 'nested-100', target },
   };
 }
 
-/** What one nested request takes of a server that does nothing else. */
+/** The cost of one nested request on an otherwise idle server. */
 export interface Cost {
   readonly users: number;
   readonly microseconds: number;
@@ -134,6 +126,10 @@ export function nestedCosts(figures: readonly Figure[], target: TargetId): reado
       .filter((figure) => figure.workload === `nested-${users}` && figure.target === target)
       .map(({ perSecond }) => ({ users, microseconds: 1e6 / perSecond })),
   );
+}
+
+function describeCache(target: 'ours' | 'ours-uncached'): string {
+  return target === 'ours' ? 'cached' : 'no cache, in-flight reads joined';
 }
 
 export function describeWorkload(name: WorkloadName): string {

@@ -18,12 +18,12 @@ import { userCounts } from './world.ts';
 
 const usage = `npm run bench -- reads [--only <workload>,...] [--users <number>] [--vary NAME=value]... [--profile] [--short] [--write]
 
-Measures queries of a real gateway beside Apollo Server, Mercurius and bare node:http, all in one run, and says for each
-goal whether it is met. --only takes some of the workloads: ${workloads.map(({ name }) => name).join(', ')}.
---users has the service know so many (1000 as a rule), with five orders each.
---vary measures one gateway more, with these settings. --profile says afterwards where the gateway's time goes.
---short shows that the command works, in seconds, without the peers; its figures mean little. --write puts tables and
-plots into docs/performance.md and docs/images.`;
+Measures queries of a real gateway beside Apollo Server, Mercurius and bare node:http in one run, and prints whether each
+goal is met. --only selects workloads: ${workloads.map(({ name }) => name).join(', ')}.
+--users sets the number of users of the service (1000 by default), with five orders each.
+--vary measures one more gateway with these settings. --profile prints where the gateway's time goes.
+--short shows in seconds that the command works, without the peers; its figures mean little. --write puts the tables into
+docs/performance.md.`;
 
 /** Runs the bench and prints its tables. */
 export async function run(args: readonly string[]): Promise<void> {
@@ -87,10 +87,7 @@ interface Wanted {
   readonly tools: BenchTools;
 }
 
-/**
- * What changes the service needs one that can change. Everything else reads the constant one; where there is none, one
- * stage does for all.
- */
+/** Workloads with writes need a service that can change. All others read constant answers from nginx, if it is there. */
 async function measureAll(plan: Plan, wanted: Wanted): Promise<Pick<ReadsReport, 'figures' | 'profiles'>> {
   if (plan.withPeers) ensurePeers();
   const measured: Measured[] = [];
@@ -110,11 +107,11 @@ function shareOut(wanted: Wanted): readonly Wanted[] {
   ];
 }
 
-/** Over one service, which stands until all of them are measured. */
+/** Measures these workloads over one service. */
 async function measureSome(plan: Plan, wanted: Wanted): Promise<readonly Measured[]> {
   const { settings, tools, isProfiling } = wanted;
   if (wanted.workloads.length === 0) return [];
-  const ids = targetOrder.filter((id) => isAsked(id, { plan, settings }));
+  const ids = targetOrder.filter((id) => isMeasured(id, { plan, settings }));
   await using stage = await startStage({ size: plan.world, nginx: tools.nginx, ids, settings });
   await using loader = createLoader(tools.wrk, stage.folder);
   const profilers = isProfiling ? await prepareProfilers(stage.targets) : new Map();
@@ -131,7 +128,7 @@ interface Choice {
   readonly settings: Wanted['settings'];
 }
 
-function isAsked(id: TargetId, { plan, settings }: Choice): boolean {
+function isMeasured(id: TargetId, { plan, settings }: Choice): boolean {
   if (id === 'apollo' || id === 'mercurius') return plan.withPeers;
   return id !== 'ours-varied' || Object.keys(settings).length > 0;
 }

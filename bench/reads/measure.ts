@@ -8,20 +8,20 @@ import type { Stage } from './stage.ts';
 import { isOurs, type Target, type TargetId } from './targets.ts';
 import { countMixedOrders, nestedShareOfMix, type Workload, type WorkloadName } from './workloads.ts';
 
-/** What one server makes of one workload: medians of the rounds. */
+/** One server under one workload: medians of the rounds. */
 export interface Figure {
   readonly workload: WorkloadName;
   readonly target: TargetId;
   readonly perSecond: number;
   readonly p50Ms: number;
   readonly p99Ms: number;
-  /** Lists that the service was asked for by 1,000 nested reads; null where nobody counted. */
+  /** List calls to the service for 1,000 nested reads; null where they were not counted. */
   readonly callsPerThousand: number | null;
 }
 
 type Round = LoadOutcome & { readonly callsPerThousand: number | null };
 
-/** What came of one workload. */
+/** The results of one workload. */
 export interface Measured {
   readonly figures: readonly Figure[];
   /** Where there are profilers. */
@@ -29,7 +29,7 @@ export interface Measured {
 }
 
 /**
- * Measures all servers by turns, so that a minute in which the machine is slow is not one server's alone.
+ * Measures all servers by turns, so that a slow minute of the machine affects all of them.
  * @throws Error where a server answers wrongly or not at all: a wrong answer is no figure
  */
 export async function measureWorkload(bench: Bench, workload: Workload): Promise<Measured> {
@@ -67,12 +67,12 @@ async function profileAll(load: Load, targets: readonly Target[]): Promise<reado
   return profiles;
 }
 
-/** What measuring takes. */
+/** The parts that measuring needs. */
 export interface Bench {
   readonly stage: Stage;
   readonly plan: Plan;
   readonly loader: Loader;
-  /** Of what is to be profiled as well. */
+  /** Profilers of the targets that are profiled as well. */
   readonly profilers: ReadonlyMap<TargetId, Profiler>;
 }
 
@@ -88,7 +88,7 @@ function isMeasured(id: TargetId, { isForPeers, isForBare }: Workload): boolean 
 
 const mostSeconds = 60;
 
-/** One stretch of load; a longer one where a slow machine brought nothing to its end in it. */
+/** One stretch of load; a longer one if a slow machine finished no request in it. */
 async function runOnce(load: Load, target: Target, seconds: number): Promise<Round> {
   const { loader, requests, workload, plan } = load;
   const [outcome, changed] = await Promise.all([
@@ -106,19 +106,19 @@ async function runOnce(load: Load, target: Target, seconds: number): Promise<Rou
   return { ...outcome, callsPerThousand: lists === null ? null : (lists * 1000) / nested };
 }
 
-/** What load left behind is not to be the next server's: the answer to one request comes when it is done with. */
+/** Waits for an answer, so that queued work of this server does not slow the next one. */
 async function settle(target: Target, [request]: readonly LoadRequest[]): Promise<void> {
   if (target.id !== 'bare' && request !== undefined) await readAnswer(target, request);
 }
 
-/** Changes the service while load is on; the gateway hears of it, the peers keep nothing that could be stale. */
+/** Changes the service under load. The gateway receives webhooks; the peers cache nothing. */
 async function changeMeanwhile({ stage, plan }: Load, { id, victim }: Target, seconds: number) {
   const { live, webhookSecret } = stage;
   if (live === null) throw new Error('A constant service cannot change.');
   await live.call('takeCalls', undefined);
-  const hearer = isOurs(id) ? { url: victim.url, secret: webhookSecret } : null;
+  const receiver = isOurs(id) ? { url: victim.url, secret: webhookSecret } : null;
   const orders = countMixedOrders(stage);
-  const lost = await live.call('change', { perSecond: plan.webhooksPerSecond, seconds, orders, hearer });
+  const lost = await live.call('change', { perSecond: plan.webhooksPerSecond, seconds, orders, receiver });
   if (lost > 0) throw new Error(`${lost} webhooks were not acknowledged.`);
   return {
     takeLists: async () => {
@@ -128,7 +128,7 @@ async function changeMeanwhile({ stage, plan }: Load, { id, victim }: Target, se
   };
 }
 
-/** The first and the last request of each workload must have one answer, whoever gives it. */
+/** All servers must give the same answers to the first and the last request of a workload. */
 async function requireEqualAnswers(
   targets: readonly Target[],
   requests: readonly LoadRequest[],

@@ -1,87 +1,73 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { formatMs, formatNumber } from '../support/figures.ts';
 import { putMarked } from '../support/marked-page.ts';
-import { describeWorkload, type Goal, judge } from './goals.ts';
+import { describeWorkload, type Goal, judge, nestedCosts } from './goals.ts';
 import type { Figure } from './measure.ts';
-import { drawCosts, drawLatencies, drawRates } from './plots.ts';
 import type { Profile } from './profile.ts';
 import { targetNames, targetOrder } from './targets.ts';
 import { workloads } from './workloads.ts';
+import { userCounts } from './world.ts';
 
-/** What the bench found out. */
+/** The results of the bench. */
 export interface ReadsReport {
   readonly figures: readonly Figure[];
   readonly profiles: readonly Profile[];
-  /** What was measured on and with: machine, versions, settings. */
+  /** Machine, versions, settings. */
   readonly conditions: string;
-  /** The share of the processors' time that the host gave to others meanwhile; null where nobody says. */
+  /** The share of the processors' time that the host gave to other machines; null where it is unknown. */
   readonly stolenShare: number | null;
 }
 
-const docs = new URL('../../docs/', import.meta.url);
-const page = new URL('performance.md', docs);
-const images = { rates: 'reads-rates.svg', latencies: 'reads-latencies.svg', costs: 'reads-costs.svg' };
+const page = new URL('../../docs/performance.md', import.meta.url);
 
-/** Puts tables and plots into docs/performance.md and docs/images; what people wrote around them stays. */
+/** Puts the tables into docs/performance.md; the text around them stays. */
 export function writeReport(report: ReadsReport): void {
-  const plots = [
-    [images.rates, drawRates],
-    [images.latencies, drawLatencies],
-    [images.costs, drawCosts],
-  ] as const;
-  for (const [file, draw] of plots) writeFileSync(new URL(`images/${file}`, docs), draw(report.figures));
-  writeFileSync(page, putMarked(readFileSync(page, 'utf8'), 'measured', describeReport(report, images)));
+  writeFileSync(page, putMarked(readFileSync(page, 'utf8'), 'measured', describeReport(report)));
 }
 
-/** The report as Markdown; with plots where their files are named. */
-export function describeReport(report: ReadsReport, plots: Partial<typeof images> = {}): string {
-  const { figures, profiles, conditions } = report;
-  const goals = judge(figures);
+/** The report as Markdown. */
+export function describeReport(report: ReadsReport): string {
+  const { figures, conditions } = report;
   const sections = [
     `Measured by \`npm run bench\` on ${conditions}.`,
-    section('Goals', toGoalTable(goals)),
+    section('Which goals are met?', toGoalTable(judge(figures))),
     section(
-      'Requests a second',
+      'How many requests a second?',
       toTable(figures, ({ perSecond }) => formatNumber(perSecond)),
-      plots.rates,
     ),
-    section(
-      'Latency',
-      `${describeTails(report)}\n\n${toTable(
-        figures,
-        ({ p50Ms, p99Ms }) => `${formatMs(p50Ms)}, ${formatMs(p99Ms)}`,
-      )}`,
-      plots.latencies,
-    ),
-    section('What a user more costs', describeCosts(figures), plots.costs),
-    section('Calls to the service', describeCalls(figures)),
-    section('Where a goal is missed', describeMisses(goals, profiles)),
+    section('How long does a request take?', toLatencyTable(report)),
+    section('What does one more user cost?', toCostTable(figures)),
+    section('How many calls does the service get?', toCallTable(figures)),
   ];
   return sections.filter((text) => text !== '').join('\n\n');
 }
 
-function section(title: string, text: string, image?: string): string {
-  if (text === '') return '';
-  return `## ${title}\n\n${text}${image === undefined ? '' : `\n\n![${title}](images/${image})`}`;
+function section(title: string, text: string): string {
+  return text === '' ? '' : `## ${title}\n\n${text}`;
 }
 
-/** With what the machine itself adds to the slowest of them. */
+function toLatencyTable(report: ReadsReport): string {
+  const table = toTable(report.figures, ({ p50Ms, p99Ms }) => `${formatMs(p50Ms)}, ${formatMs(p99Ms)}`);
+  return `${describeTails(report)}\n\n${table}`;
+}
+
+/** The share of the slowest requests that the machine itself explains. */
 function describeTails({ figures, stolenShare }: ReadsReport): string {
   const bare = figures.filter(({ target }) => target === 'bare').map(({ p50Ms, p99Ms }) => p99Ms / p50Ms);
   return [
-    'Half of the requests took at most the first time, 99 of 100 at most the second.',
+    'The first time is the median (p50), the second the 99th percentile (p99).',
     ...(stolenShare === null
       ? []
-      : [`The host gave ${(stolenShare * 100).toFixed(1)} % of the processors' time to others meanwhile.`]),
+      : [`The host gave ${(stolenShare * 100).toFixed(1)} % of the processors' time to other machines.`]),
     ...(bare.length === 0
       ? []
       : [
-          `The second time of bare node:http, which does nothing, is ${Math.max(...bare).toFixed(1)} times its first at worst.`,
+          `For bare node:http, which does no work, p99 is up to ${Math.max(...bare).toFixed(1)} times its p50.`,
         ]),
   ].join(' ');
 }
 
-/** Workloads by servers; a cell is empty where one was not asked. */
+/** Workloads by servers; a cell is empty where it was not measured. */
 function toTable(figures: readonly Figure[], toCell: (figure: Figure) => string): string {
   const targets = targetOrder.filter((id) => figures.some(({ target }) => target === id));
   const rows = workloads.flatMap(({ name, what }) => {
@@ -110,33 +96,33 @@ function toGoalTable(goals: readonly Goal[]): string {
   return [toRow(['what', 'figure', 'goal', 'met']), '|---|---|---|---|', ...rows].join('\n');
 }
 
-function describeCosts(figures: readonly Figure[]): string {
+/** Microseconds of a nested request for each of its users; a level or falling column shows linear growth. */
+function toCostTable(figures: readonly Figure[]): string {
   if (!figures.some(({ workload }) => workload === 'nested-100')) return '';
-  return 'Of a nested request, by how many users it asks for: a line that is level or falls means that nothing grows faster than the answer does.';
+  const targets = targetOrder.filter((id) => nestedCosts(figures, id).length > 0);
+  const rows = userCounts.map((users) => {
+    const costs = targets.map((id) => nestedCosts(figures, id).find((cost) => cost.users === users));
+    return toRow([
+      String(users),
+      ...costs.map((cost) => (cost === undefined ? '' : (cost.microseconds / users).toFixed(1))),
+    ]);
+  });
+  const head = toRow(['users in one nested request', ...targets.map((id) => targetNames[id])]);
+  const rule = `|---:|${targets.map(() => '---:|').join('')}`;
+  const lead =
+    'Microseconds for each user of the request. A column that is level or falls grows no faster than the answer.';
+  return [lead, '', head, rule, ...rows].join('\n');
 }
 
-function describeCalls(figures: readonly Figure[]): string {
+function toCallTable(figures: readonly Figure[]): string {
   const rows = targetOrder.flatMap((id) =>
     figures
       .filter(({ target, callsPerThousand }) => target === id && callsPerThousand !== null)
       .map(({ callsPerThousand }) => toRow([targetNames[id], formatNumber(callsPerThousand ?? 0)])),
   );
   if (rows.length === 0) return '';
-  const head = toRow([
-    'of 20 users and their orders, beside writes and webhooks',
-    'lists asked for by 1,000 nested reads',
-  ]);
+  const head = toRow(['nested reads of 20 users, beside writes and webhooks', 'list calls for 1,000 reads']);
   return [head, '|---|---:|', ...rows].join('\n');
-}
-
-function describeMisses(goals: readonly Goal[], profiles: readonly Profile[]): string {
-  const missed = goals.filter(({ isMet }) => !isMet);
-  if (missed.length === 0) return goals.length === 0 ? '' : 'None is.';
-  const lines = missed.map(({ what, figure, goal }) => `- ${what}: ${figure}, goal ${goal}.`);
-  const looked = profiles.filter(({ workload, target }) =>
-    missed.some(({ of }) => of.workload === workload && of.target === target),
-  );
-  return [lines.join('\n'), ...looked.map(describeProfile)].join('\n\n');
 }
 
 /** Where the time of one server went, as Markdown. */
@@ -147,8 +133,8 @@ export function describeProfile({ workload, target, busyShare, top, parts }: Pro
     return toRow([formatShare(share), name, place, ...ofPart]);
   });
   const busy = Math.round(busyShare * 100);
-  const title = `${targetNames[target]}, ${describeWorkload(workload)}: its main thread is busy ${busy} % of the time, with`;
-  const head = toRow(['of that', 'function', 'where', 'and of that', 'all of']);
+  const title = `${targetNames[target]}, ${describeWorkload(workload)}: the main thread is busy ${busy} % of the time`;
+  const head = toRow(['share', 'function', 'place', 'share', 'part']);
   return [title, '', head, '|---:|---|---|---:|---|', ...rows].join('\n');
 }
 

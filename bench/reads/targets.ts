@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { prepareGateways, type Secrets } from '../../test/support/fleet.ts';
 import { type GatewayVictim, prepareServer } from '../../test/support/processes.ts';
 
-/** Servers that are measured: what stands at an address and answers GraphQL, or seems to. */
+/** The measured servers. All but `bare` answer GraphQL. */
 export type TargetId = 'bare' | 'apollo' | 'mercurius' | 'ours' | 'ours-uncached' | 'ours-varied';
 
 export interface Target {
@@ -19,11 +19,11 @@ export const targetNames: Readonly<Record<TargetId, string>> = {
   apollo: 'Apollo Server',
   mercurius: 'Mercurius',
   ours: 'Labgraph',
-  'ours-uncached': 'Labgraph, caching off',
+  'ours-uncached': 'Labgraph, no cache, in-flight reads joined',
   'ours-varied': 'Labgraph, varied',
 };
 
-/** Ours first, then what they are beside. */
+/** Ours first, then the peers. */
 export const targetOrder: readonly TargetId[] = [
   'ours',
   'ours-uncached',
@@ -36,9 +36,6 @@ export const targetOrder: readonly TargetId[] = [
 export function isOurs(id: TargetId): boolean {
   return id.startsWith('ours');
 }
-
-/** For how long ours keeps reads. */
-const keptSeconds = { on: '10', off: '0' };
 
 export interface TargetOptions {
   readonly folder: string;
@@ -92,14 +89,13 @@ async function prepareOurs(id: TargetId, options: TargetOptions): Promise<Gatewa
   // Each has an event log of its own.
   const folder = join(options.folder, id);
   mkdirSync(folder, { recursive: true });
-  const kept = id === 'ours-uncached' ? keptSeconds.off : keptSeconds.on;
   const [gateway] = await prepareGateways({
     ...{ folder, teamId: options.teamId, secrets: options.secrets },
     ...{ service: options.serviceUrl, redis: undefined },
     env: {
       // Where the inspector listens once it is asked for (profile.ts).
       NODE_OPTIONS: '--inspect-port=0',
-      READ_CACHE_SECONDS: kept,
+      READ_CACHE_SECONDS: id === 'ours-uncached' ? '0' : '10',
       ...(id === 'ours-varied' ? options.settings : {}),
     },
   });

@@ -2,7 +2,7 @@ import type { LoadRequest } from '../load/hammer.ts';
 import type { Stage } from './stage.ts';
 import { userCounts } from './world.ts';
 
-/** What callers ask for, and of whom it is asked. */
+/** A set of requests, and the servers that can answer it. */
 export interface Workload {
   readonly name: WorkloadName;
   readonly what: string;
@@ -10,9 +10,9 @@ export interface Workload {
   readonly requests: (stage: Stage) => Promise<readonly LoadRequest[]> | readonly LoadRequest[];
   /** Whether servers without viewer tokens can be asked the same. */
   readonly isForPeers: boolean;
-  /** Whether a constant answer means anything beside it. */
+  /** Whether a comparison with a constant answer makes sense. */
   readonly isForBare: boolean;
-  /** Whether things change meanwhile: the service takes writes and tells of changes. */
+  /** Whether the service changes during the load: it accepts writes and sends webhooks. */
   readonly isLive: boolean;
 }
 
@@ -26,7 +26,7 @@ export type WorkloadName =
   | `nested-${UserCount}`
   | 'mix';
 
-/** What is asked of any server that serves the schema. */
+/** Queries that every server but `bare` answers. */
 export const queries = {
   trivial: '{ __typename }',
   order: 'query ($id: ID!) { order(id: $id) { id sampleId labTest { name } } }',

@@ -7,9 +7,9 @@ import { judge } from './verdict.ts';
 
 const usage = `npm run soak -- [--minutes 30] [--write]
 
-Runs a gateway under a usual day's mix while its service fails in every way, and looks after each period at what the
-process holds. Ends with 1 when memory, files or latency have grown, or anything was lost. --write puts the table and
-plots into docs/performance.md and docs/images.`;
+Runs a gateway under a mixed load while its service fails in several ways, and measures the process after each period.
+Exits with 1 when memory, files or latency have grown, or anything was lost. --write puts the table into
+docs/performance.md.`;
 
 /** Runs the soak and prints its table. */
 export async function run(args: readonly string[]): Promise<void> {

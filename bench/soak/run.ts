@@ -60,12 +60,12 @@ async function runPeriod(stage: Stage, plan: Plan): Promise<Period> {
   const { gateway, service, visitor, passers, orders, secrets } = stage;
   const { periodSeconds: seconds, passers: count } = plan;
   const [url, viewerTokenSecret] = [gateway.url, secrets.viewerTokenSecret];
-  const hearer = { url, secret: secrets.webhookSecret, twiceEvery };
+  const receiver = { url, secret: secrets.webhookSecret, twiceEvery };
   const visiting = { url, gatewayKey: secrets.gatewayKey, viewerTokenSecret, orders };
   const startedMs = nowMs();
   const [visits, lostWebhooks, passed] = await Promise.all([
     visitor.call('visit', { ...visiting, perSecond: plan.visitsPerSecond, seconds }),
-    service.call('change', { perSecond: plan.webhooksPerSecond, seconds, orders: orders.length, hearer }),
+    service.call('change', { perSecond: plan.webhooksPerSecond, seconds, orders: orders.length, receiver }),
     passers.call('pass', {
       url,
       viewerTokenSecret,

@@ -4,15 +4,9 @@ export interface Row {
   /** Null for figures that have no goal. */
   readonly goal: string | null;
   readonly figure: string;
-  /** How many measurements the figure stands on. */
+  /** The number of measurements behind the figure. */
   readonly samples: number;
   readonly isMet: boolean | null;
-}
-
-/** Measured milliseconds under a name: a line of the plot. */
-export interface Distribution {
-  readonly name: string;
-  readonly samplesMs: readonly number[];
 }
 
 /** The value that a share of the samples does not exceed; NaN of none. */

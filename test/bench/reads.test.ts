@@ -24,15 +24,13 @@ function sectionOf(report: string, title: string): string {
 
 test('the reads bench measures every workload, in its short form without the peers', async () => {
   const { stdout } = await run(process.execPath, [main, '--short']);
-  const rates = readRows(sectionOf(stdout, 'Requests a second'));
+  const rates = readRows(sectionOf(stdout, 'How many requests a second?'));
   expect(
     rates.map(([, what, ours, uncached, bare]) => [what, ours !== '', uncached !== '', bare !== '']),
   ).toEqual(workloads.map(({ what, isForBare }) => [what, true, true, isForBare]));
-  const calls = readRows(sectionOf(stdout, 'Calls to the service'));
-  expect(calls.map(([, who]) => who)).toEqual(['Labgraph', 'Labgraph, caching off']);
-  expect(stdout).toMatch(
-    /^one order, same id, caching on: \d+ % bare node:http \(goal 55 %\) (met|MISSED)$/m,
-  );
+  const calls = readRows(sectionOf(stdout, 'How many calls does the service get?'));
+  expect(calls.map(([, who]) => who)).toEqual(['Labgraph', 'Labgraph, no cache, in-flight reads joined']);
+  expect(stdout).toMatch(/^one order, same id, cached: \d+ % bare node:http \(goal 55 %\) (met|MISSED)$/m);
 }, 60_000);
 
 /** A server as the bench sees it, that answers with this status and text. */
@@ -76,7 +74,7 @@ async function measure(targets: readonly Target[]) {
 
 const right = { status: 200, text: '{"data":{"__typename":"Query"}}' };
 
-test('a server that answers otherwise than the others gets no figure', async () => {
+test('a server with another answer than the others gets no figure', async () => {
   await using ours = await startAnswering('ours', () => right);
   await using other = await startAnswering('mercurius', () => ({
     status: 200,
@@ -98,7 +96,7 @@ test('a server that fails under load gets no figure', async () => {
   );
 });
 
-test('what people wrote around the figures stays when they are written anew', () => {
+test('the text around the figures stays when they are written again', () => {
   const once = putMarked('Before.\n', 'measured', 'Figures.');
   const grown = `${once}\nAfter.\n`;
   expect(once).toMatch(/^Before\.\n/);
@@ -109,7 +107,7 @@ function figure(workload: WorkloadName, target: TargetId, more: Partial<Figure>)
   return { workload, target, perSecond: 1, p50Ms: 1, p99Ms: 2, callsPerThousand: null, ...more };
 }
 
-test('each goal is told with its figure, and whether it is met', () => {
+test('each goal is printed with its figure, and whether it is met', () => {
   const figures = [
     figure('nested-20', 'ours', { perSecond: 12_000, p50Ms: 2, p99Ms: 7 }),
     figure('nested-20', 'apollo', { perSecond: 100 }),
@@ -118,15 +116,15 @@ test('each goal is told with its figure, and whether it is met', () => {
     figure('same-order', 'bare', { perSecond: 90_000 }),
   ];
   expect(judge(figures).map(describeGoal)).toEqual([
-    'nested, 20 users x orders, caching on: 120x Apollo Server (goal 100x) met',
-    'nested, 20 users x orders, caching on: 30x Mercurius (goal 60x) MISSED',
-    'one order, same id, caching on: 60 % bare node:http (goal 55 %) met',
+    'nested, 20 users x orders, cached: 120x Apollo Server (goal 100x) met',
+    'nested, 20 users x orders, cached: 30x Mercurius (goal 60x) MISSED',
+    'one order, same id, cached: 60 % bare node:http (goal 55 %) met',
     'nested, 20 users x orders, p99: 3.50x its p50 (2.00 ms) (goal at most 3x) MISSED',
     'nested, 20 users x orders, p99: 7.00 ms (goal at most that of Mercurius, 90.0 ms) met',
   ]);
 });
 
-test('growth is judged by what a user more costs beyond 50, beside each of these', () => {
+test('growth compares the cost of one more user beyond 50 with the cost of each of the first 50', () => {
   const perSecond = (microseconds: number) => ({ perSecond: 1e6 / microseconds });
   const steady = [1, 10, 20, 50, 100] as const;
   const figures = (beyond: number) =>
@@ -138,9 +136,9 @@ test('growth is judged by what a user more costs beyond 50, beside each of these
       ),
     );
   const growth = (beyond: number) =>
-    judge(figures(beyond)).filter(({ what }) => what.startsWith('nested, a user more'));
+    judge(figures(beyond)).filter(({ what }) => what.startsWith('nested, cost of one more user'));
   expect(growth(10).map(({ figure, isMet }) => [figure, isMet])).toEqual([
-    ['10.00 µs beyond 50 users, each of these 12.00 µs', true],
+    ['10.00 µs beyond 50 users, each of those 12.00 µs', true],
   ]);
   expect(growth(20).map(({ isMet }) => isMet)).toEqual([false]);
 });
