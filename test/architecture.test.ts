@@ -69,7 +69,7 @@ function roomsOf(concept: string): readonly Room[] {
     /^(zod|node:crypto)$/,
     /^gateway\/service\/(service|calls)\.ts$/,
     /^gateway\/events\/(follow|cursor|log)\.ts$/,
-    /^gateway\/graph\/(context|arguments|input-rules|user-error|pagination\/list-cursor)\.ts$/,
+    /^gateway\/graph\/(context|arguments|input-rules|user-error|pagination\/cursors)\.ts$/,
     /^gateway\/domain\/settle\.ts$/,
   ];
   const graph = [errors, dates, rights, /^gateway\/graph\//, /^gateway\/service\/(service|calls)\.ts$/];

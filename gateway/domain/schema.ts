@@ -25,13 +25,8 @@ import './portal/graph.ts';
 import './lab-report/graph.ts';
 import './health-data/graph.ts';
 import './health-data/events.ts';
-import { builder } from '../graph/builder.ts';
+import { builder, requireScopes } from '../graph/builder.ts';
 import { meterFields } from '../graph/cost.ts';
-import { tellUnknowns } from '../graph/drift.ts';
-import { requireScopes } from '../graph/needs-scope.ts';
-import { resumeFromLastEventId } from '../graph/resume.ts';
 
 /** The whole graph. One line above per concept: taking it away takes the concept out of the schema. */
-export const schema: GraphQLSchema = meterFields(
-  requireScopes(resumeFromLastEventId(tellUnknowns(builder.toSchema()))),
-);
+export const schema: GraphQLSchema = meterFields(requireScopes(builder.toSchema()));

@@ -1,5 +1,7 @@
+import type { GraphQLResolveInfo } from 'graphql';
 import { GatewayError } from '../errors.ts';
 import { builder, type Fields, type InputFields } from './builder.ts';
+import type { GraphContext } from './context.ts';
 import type { InputIssue } from './user-error.ts';
 
 /**
@@ -12,11 +14,13 @@ export interface OpenEnum<Value extends string> {
   >;
   /** The known value of a text of the service, or null. */
   readonly known: (raw: string | null) => Value | null;
+  /** The same for the answer to an operation: a text that the enum does not know is reported. */
+  readonly show: (raw: string | null, context: GraphContext, info: GraphQLResolveInfo) => Value | null;
 }
 
 /**
  * @param about the description, and in `saysNothing` the declared values of the service without information: they are
- * shown as null and do not count as drift (graph/drift.ts)
+ * shown as null and are not reported
  */
 export function openEnum<Value extends string>(
   name: string,
@@ -28,15 +32,27 @@ export function openEnum<Value extends string>(
   const described = Object.fromEntries(
     Object.entries<string>(values).map(([value, text]) => [value, { description: text }]),
   ) as Record<Value, { readonly description: string }>;
-  const ref = builder.enumType(name, { description, values: described, extensions: { saysNothing } });
   const isKnown = (value: string): value is Value => Object.hasOwn(values, value);
-  return {
-    ref,
-    known: (raw) => {
-      const upper = raw?.toUpperCase() ?? '';
-      return isKnown(upper) ? upper : null;
-    },
+  const known = (raw: string | null) => {
+    const upper = raw?.toUpperCase() ?? '';
+    return isKnown(upper) ? upper : null;
   };
+  const isSilent = (raw: string | null) => raw !== null && saysNothing.includes(raw.toLowerCase());
+  return {
+    ref: builder.enumType(name, { description, values: described }),
+    known,
+    show: (raw, context, info) => known(raw) ?? (isSilent(raw) ? null : reportUnknown(raw, context, info)),
+  };
+}
+
+/** Reports a text of the service that the enum of this field does not know, and shows null in its place. */
+export function reportUnknown(
+  raw: string | null | undefined,
+  context: GraphContext,
+  { parentType, fieldName }: GraphQLResolveInfo,
+): null {
+  if (raw) context.onUnknown(`${parentType.name}.${fieldName}`, raw);
+  return null;
 }
 
 interface Pair<Name extends string> {
@@ -79,13 +95,16 @@ function definePair<Parent>(t: Fields<Parent>, values: OpenEnum<string>, pair: P
     [name]: t.field({
       type: values.ref,
       description,
-      resolve: (parent) => values.known(read(parent)),
+      resolve: (parent, _args, context, info) => values.show(read(parent), context, info),
     }),
     [`${name}Raw`]: t.string({ nullable: !isRequired, description: raw, resolve: read }),
   };
 }
 
-/** The fields of a list of open enums: `x` has the values of the enum only, `xRaw` every text as sent. */
+/**
+ * The fields of a list of open enums: `x` has the values of the enum only, with hyphens read as underscores; `xRaw` has
+ * every text as sent.
+ */
 export function openEnumListFields<Parent>(
   t: Fields<Parent>,
   values: OpenEnum<string>,
@@ -102,7 +121,10 @@ export function openEnumListFields<Parent>(
       type: [values.ref],
       nullable: false,
       description,
-      resolve: (parent) => read(parent).flatMap((each) => values.known(each) ?? []),
+      resolve: (parent, _args, context, info) =>
+        read(parent).flatMap(
+          (text) => values.known(text.replaceAll('-', '_')) ?? reportUnknown(text, context, info) ?? [],
+        ),
     }),
     [`${name}Raw`]: t.stringList({
       nullable: false,

@@ -91,16 +91,11 @@ const providerRef = builder.objectRef<PhlebotomyProvider>('PhlebotomyProvider').
       raw: 'Which one, as the service sent it.',
       isRequired: true,
     }),
-    serviceTypes: t.field({
-      type: [serviceType.ref],
-      nullable: false,
+    ...openEnumListFields(t, serviceType, {
+      name: 'serviceTypes',
       description: 'How it is engaged, as far as these are known.',
-      resolve: ({ serviceTypes }) =>
-        serviceTypes.flatMap((each) => serviceType.known(each.replaceAll('-', '_')) ?? []),
-    }),
-    serviceTypesRaw: t.exposeStringList('serviceTypes', {
-      nullable: false,
-      description: 'How it is engaged, as the service sent it.',
+      raw: 'How it is engaged, as the service sent it.',
+      read: ({ serviceTypes }) => serviceTypes,
     }),
   }),
 });

@@ -1,7 +1,6 @@
-import { builder } from '../../graph/builder.ts';
+import { builder, needsScope } from '../../graph/builder.ts';
 import { type GraphContext, type LoaderKind, loadEach } from '../../graph/context.ts';
 import { upstreamCallCost } from '../../graph/cost.ts';
-import { needsScope } from '../../graph/needs-scope.ts';
 import { openEnum, openEnumFields } from '../../graph/open-enum.ts';
 import { addressRef } from '../address/graph.ts';
 import { loadOrder } from '../order/read/actions.ts';

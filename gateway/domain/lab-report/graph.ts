@@ -1,5 +1,5 @@
 import { readUuid } from '../../graph/arguments.ts';
-import { builder } from '../../graph/builder.ts';
+import { builder, needsScope } from '../../graph/builder.ts';
 import type { GraphContext } from '../../graph/context.ts';
 import { upstreamCallCost } from '../../graph/cost.ts';
 import {
@@ -9,7 +9,6 @@ import {
   mutationResult,
   notFoundRef,
 } from '../../graph/mutation-result.ts';
-import { needsScope } from '../../graph/needs-scope.ts';
 import { openEnum, openEnumFields } from '../../graph/open-enum.ts';
 import type { ServiceEvent } from '../service-event/actions.ts';
 import { claimServiceEvents, serviceEventRef } from '../service-event/graph.ts';

@@ -1,8 +1,8 @@
 import { readUuid } from '../../graph/arguments.ts';
 import { builder } from '../../graph/builder.ts';
-import { openEnum, openEnumFields } from '../../graph/open-enum.ts';
+import { openEnum, openEnumFields, openEnumListFields } from '../../graph/open-enum.ts';
 import { connectionArgs, connectionCost, connectionType } from '../../graph/pagination/connection.ts';
-import { listCursors } from '../../graph/pagination/list-cursor.ts';
+import { listCursors } from '../../graph/pagination/cursors.ts';
 import { cursorConnection } from '../../graph/pagination/paged-connection.ts';
 import { loadOrderSetMarkers, markerConnectionRef } from '../marker/graph.ts';
 import { getLabTest, type Lab, type LabTest, listLabs, listLabTests } from './rest.ts';
@@ -29,16 +29,11 @@ const labRef = builder.objectRef<Lab>('Lab').implement({
     firstLine: t.exposeString('firstLine', { description: 'Street and number.' }),
     city: t.exposeString('city', { description: 'Name of the city.' }),
     zip: t.exposeString('zip', { description: 'Postal code.' }),
-    collectionMethods: t.field({
-      type: [collectionMethod.ref],
-      nullable: false,
+    ...openEnumListFields(t, collectionMethod, {
+      name: 'collectionMethods',
       description: 'How it takes samples, as far as known.',
-      resolve: (lab) =>
-        lab.collectionMethods.map((raw) => collectionMethod.known(raw)).filter((known) => known !== null),
-    }),
-    collectionMethodsRaw: t.exposeStringList('collectionMethods', {
-      nullable: false,
-      description: 'How it takes samples, as the service sent it.',
+      raw: 'How it takes samples, as the service sent it.',
+      read: (lab) => lab.collectionMethods,
     }),
     sampleTypesRaw: t.exposeStringList('sampleTypes', {
       nullable: false,

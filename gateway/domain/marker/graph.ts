@@ -10,7 +10,7 @@ import {
   connectionCost,
   connectionType,
 } from '../../graph/pagination/connection.ts';
-import { listCursors } from '../../graph/pagination/list-cursor.ts';
+import { listCursors } from '../../graph/pagination/cursors.ts';
 import { offsetConnection, pagedConnection } from '../../graph/pagination/paged-connection.ts';
 import type { Page } from '../../service/calls.ts';
 import {

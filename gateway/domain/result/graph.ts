@@ -1,5 +1,5 @@
 import { readUuid } from '../../graph/arguments.ts';
-import { builder } from '../../graph/builder.ts';
+import { builder, needsScope } from '../../graph/builder.ts';
 import { type GraphContext, type LoaderKind, loadEach } from '../../graph/context.ts';
 import { upstreamCallCost } from '../../graph/cost.ts';
 import {
@@ -8,7 +8,6 @@ import {
   notFoundRef,
   userErrorRef,
 } from '../../graph/mutation-result.ts';
-import { needsScope } from '../../graph/needs-scope.ts';
 import { openEnumFields } from '../../graph/open-enum.ts';
 import { loadOrder, loadShownOrder } from '../order/read/actions.ts';
 import { interpretation, orderRef } from '../order/read/graph.ts';

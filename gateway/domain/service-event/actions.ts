@@ -2,7 +2,7 @@ import type { Place } from '../../events/cursor.ts';
 import { createStream, follow } from '../../events/follow.ts';
 import type { GapReason, Scope } from '../../events/log.ts';
 import type { GraphContext } from '../../graph/context.ts';
-import { cursorScope } from '../../graph/pagination/list-cursor.ts';
+import { cursorScope } from '../../graph/pagination/cursors.ts';
 
 /** One item of the team's stream: an event, or a notice that history was lost. */
 export interface ServiceEvent {

@@ -1,6 +1,7 @@
 import { readOptionalUuid } from '../../graph/arguments.ts';
 import { builder } from '../../graph/builder.ts';
 import type { GraphContext } from '../../graph/context.ts';
+import { resumeAt } from '../../graph/pagination/cursors.ts';
 import { followServiceEvents, type ServiceEvent, type ServiceEventArguments } from './actions.ts';
 
 /** A concept's claim on event types: which GraphQL type shows them. */
@@ -79,7 +80,7 @@ builder.subscriptionField('events', (t) =>
       subscribe(context, {
         userId: readOptionalUuid('userId', args.userId),
         types: args.types ?? null,
-        after: args.after ?? null,
+        after: resumeAt(context, args.after),
       }),
     resolve: (event) => event,
   }),

@@ -2,7 +2,7 @@ import { builder } from '../../graph/builder.ts';
 import { upstreamCallCost } from '../../graph/cost.ts';
 import { openEnum, openEnumFields } from '../../graph/open-enum.ts';
 import { connectionArgs, connectionCost, connectionType } from '../../graph/pagination/connection.ts';
-import { listCursors } from '../../graph/pagination/list-cursor.ts';
+import { listCursors } from '../../graph/pagination/cursors.ts';
 import { cursorConnection } from '../../graph/pagination/paged-connection.ts';
 import { loadUser, sourceRef, userRef } from './graph.ts';
 import {

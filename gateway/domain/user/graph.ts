@@ -1,9 +1,8 @@
 import { readUuid } from '../../graph/arguments.ts';
-import { builder } from '../../graph/builder.ts';
+import { builder, needsScope } from '../../graph/builder.ts';
 import { type GraphContext, type LoaderKind, loadEach } from '../../graph/context.ts';
-import { needsScope } from '../../graph/needs-scope.ts';
 import { connectionArgs, connectionCost, connectionType } from '../../graph/pagination/connection.ts';
-import { listCursors } from '../../graph/pagination/list-cursor.ts';
+import { listCursors } from '../../graph/pagination/cursors.ts';
 import { offsetConnection } from '../../graph/pagination/paged-connection.ts';
 import { type ConnectedSource, getUser, getUserByClientUserId, listUsers, type User } from './rest.ts';
 

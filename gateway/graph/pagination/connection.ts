@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { GatewayError } from '../../errors.ts';
 import { builder } from '../builder.ts';
 import { upstreamCallCost } from '../cost.ts';
-import type { ListCursors } from './list-cursor.ts';
+import type { ListCursors } from './cursors.ts';
 
 /** A Relay connection: one page of a list, and its place in the whole list. */
 export interface Connection<Node> {

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { startOfDay } from '../../parse/dates.ts';
 import type { Page } from '../../service/calls.ts';
 import { type Connection, type ConnectionArguments, readFirst, toEdge } from './connection.ts';
-import type { ListCursors } from './list-cursor.ts';
+import type { ListCursors } from './cursors.ts';
 import { maxPageSize, type PageRange, type Reading, readPlaces } from './paged-connection.ts';
 
 /** A list in numbered pages whose newest rows come first, so that it grows at its head. */

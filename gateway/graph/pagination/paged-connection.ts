@@ -8,7 +8,7 @@ import {
   toConnection,
   toEdge,
 } from './connection.ts';
-import type { ListCursors } from './list-cursor.ts';
+import type { ListCursors } from './cursors.ts';
 
 /**
  * A connection over a list that the service pages by offset and limit. Its cursors are places: they are stable

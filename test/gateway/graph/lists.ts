@@ -4,7 +4,7 @@ import {
   type ListCursors,
   type ListIdentity,
   listCursors,
-} from '../../../gateway/graph/pagination/list-cursor.ts';
+} from '../../../gateway/graph/pagination/cursors.ts';
 
 /** The cursors of a list for a server of the team. */
 export function cursorsOf(identity: ListIdentity): ListCursors {

@@ -8,7 +8,7 @@ import {
   connectionCost,
   connectionType,
 } from '../../../graph/pagination/connection.ts';
-import { listCursors } from '../../../graph/pagination/list-cursor.ts';
+import { listCursors } from '../../../graph/pagination/cursors.ts';
 import { newestFirstConnection } from '../../../graph/pagination/newest-first-connection.ts';
 import { collectionMethod } from '../../lab-test/graph.ts';
 import { userRef } from '../../user/graph.ts';

@@ -1,7 +1,6 @@
-import { builder } from '../../../graph/builder.ts';
+import { builder, needsScope } from '../../../graph/builder.ts';
 import type { GraphContext } from '../../../graph/context.ts';
-import { needsScope } from '../../../graph/needs-scope.ts';
-import { openEnum, openEnumFields } from '../../../graph/open-enum.ts';
+import { openEnum, openEnumFields, reportUnknown } from '../../../graph/open-enum.ts';
 import { medicalProxyRef, selfDescriptionFields } from '../../user/graph-demographics.ts';
 import { loadOrder, loadShownOrder } from './actions.ts';
 import { orderOrigin, orderRef, orderStepRef } from './graph.ts';
@@ -130,7 +129,8 @@ const orderInTransactionRef = builder
       step: t.field({
         type: orderStepRef,
         description: 'Its last step; null when not known.',
-        resolve: (order) => findStep(order.step?.toUpperCase()),
+        resolve: ({ step }, _args, context, info) =>
+          findStep(step?.toUpperCase()) ?? reportUnknown(step, context, info),
       }),
       stepRaw: t.exposeString('step', { description: 'Its last step as the service sent it.' }),
       stepAt: t.expose('stepAt', { type: 'DateTime', description: 'When it came to that step.' }),

@@ -1,9 +1,8 @@
 import { readUuid } from '../../../graph/arguments.ts';
-import { builder } from '../../../graph/builder.ts';
+import { builder, needsScope } from '../../../graph/builder.ts';
 import type { GraphContext } from '../../../graph/context.ts';
 import { upstreamCallCost } from '../../../graph/cost.ts';
-import { needsScope } from '../../../graph/needs-scope.ts';
-import { openEnum, openEnumFields } from '../../../graph/open-enum.ts';
+import { openEnum, openEnumFields, reportUnknown } from '../../../graph/open-enum.ts';
 import {
   type ConnectionArguments,
   connectionArgs,
@@ -64,22 +63,23 @@ export const orderStatusRef = builder.objectRef<OrderStatus>('OrderStatus').impl
       nullable: false,
       description: 'The text as sent, such as collecting_sample.testkit.transit_customer.',
     }),
-    stage: t.expose('stage', {
+    stage: t.field({
       type: orderStageRef,
       nullable: false,
       description: 'The stage, from a closed set.',
-      extensions: { sentAs: ({ raw }: OrderStatus) => raw.split('.')[0] },
+      resolve: ({ stage, raw }, _args, context, info) =>
+        stage === 'UNKNOWN' ? (reportUnknown(raw.split('.')[0], context, info) ?? stage) : stage,
     }),
     method: t.field({
       type: collectionMethod.ref,
       description: 'The collection method it speaks of; null when not given or not known.',
-      extensions: { sentAs: ({ method }: OrderStatus) => method },
-      resolve: (status) => collectionMethod.known(status.method),
+      resolve: (status, _args, context, info) => collectionMethod.show(status.method, context, info),
     }),
-    step: t.expose('step', {
+    step: t.field({
       type: orderStepRef,
       description: 'The exact step; null when not given or not known.',
-      extensions: { sentAs: ({ raw }: OrderStatus) => raw.split('.')[2] },
+      resolve: ({ step, raw }, _args, context, info) =>
+        step ?? reportUnknown(raw.split('.')[2], context, info),
     }),
     label: t.exposeString('label', {
       nullable: false,

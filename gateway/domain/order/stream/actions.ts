@@ -8,7 +8,7 @@ import {
 } from '../../../events/follow.ts';
 import type { Scope, StoredEvent } from '../../../events/log.ts';
 import type { GraphContext } from '../../../graph/context.ts';
-import { cursorScope } from '../../../graph/pagination/list-cursor.ts';
+import { cursorScope, resumeAt } from '../../../graph/pagination/cursors.ts';
 import { findUnlisted, toNewest } from '../read/actions.ts';
 import { getOrder, listNewestOrders } from '../read/rest.ts';
 import { type Order, type OrderEvent, readOrder, versionOf } from '../read/rest-order.ts';
@@ -43,10 +43,10 @@ interface Start {
 export async function followOrders(
   context: GraphContext,
   followed: Followed,
-  after: string | null,
+  after: string | null | undefined,
 ): Promise<AsyncGenerator<OrderUpdate>> {
   context.service.rights.require('read:orders');
-  const start = await begin(context, followed, after);
+  const start = await begin(context, followed, resumeAt(context, after));
   return createStream(context.over, (signal) => generate(context, followed, { start, signal }));
 }
 

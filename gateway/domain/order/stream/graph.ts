@@ -64,7 +64,7 @@ builder.subscriptionFields((t) => ({
       after: t.arg({ type: 'EventCursor', description: 'The last cursor you saw of this stream.' }),
     },
     subscribe: (_root, args, context) =>
-      followOrders(context, { orderId: readUuid('orderId', args.orderId) }, args.after ?? null),
+      followOrders(context, { orderId: readUuid('orderId', args.orderId) }, args.after),
     resolve: (update) => update,
   }),
   userOrderUpdates: t.field({
@@ -78,7 +78,7 @@ builder.subscriptionFields((t) => ({
       after: t.arg({ type: 'EventCursor', description: 'The last cursor you saw of this stream.' }),
     },
     subscribe: (_root, args, context) =>
-      followOrders(context, { userId: readUuid('userId', args.userId) }, args.after ?? null),
+      followOrders(context, { userId: readUuid('userId', args.userId) }, args.after),
     resolve: (update) => update,
   }),
 }));

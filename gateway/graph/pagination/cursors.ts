@@ -10,6 +10,17 @@ export function cursorScope({ caller }: Pick<GraphContext, 'caller'>, stream: st
   return `${stream} ${of} ${caller.kind === 'TEAM' ? 'team' : `user:${caller.userId}`}`;
 }
 
+/**
+ * The cursor that a stream resumes at. An EventSource reconnects to its first address, whose `after` is as old as the
+ * first connection, so the request's `Last-Event-ID` wins.
+ */
+export function resumeAt(
+  { lastEventId }: Pick<GraphContext, 'lastEventId'>,
+  after: string | null | undefined,
+): string | null {
+  return lastEventId ?? after ?? null;
+}
+
 /** Which list a cursor belongs to: its name and everything that filters it. */
 export type ListIdentity = readonly unknown[];
 
