@@ -47,15 +47,9 @@ export interface GraphContext {
   readonly isTraced: boolean;
 }
 
-/** Makes the batch function of a loader for one service. */
-export type Batch<Key, Value> = (
-  service: Service,
-  keys: readonly Key[],
-) => Promise<readonly (Value | Error)[]>;
-
 /** A kind of loader: its batch function and its cache key. Defined once, instantiated per operation. */
 export interface LoaderKind<Key, Value> {
-  readonly batch: Batch<Key, Value>;
+  readonly batch: (service: Service, keys: readonly Key[]) => Promise<readonly (Value | Error)[]>;
   readonly keyOf: (key: Key) => string;
 }
 

@@ -1,6 +1,6 @@
 import { builder } from '../../graph/builder.ts';
 import { openEnum, openEnumFields } from '../../graph/open-enum.ts';
-import { interpretation } from '../order/read/graph.ts';
+import { rangeFields } from '../result/graph-parts.ts';
 import type { LabReportResult, LoincMatch } from './rest.ts';
 
 const resultType = openEnum('LabReportResultType', 'What kind of value was read.', {
@@ -66,23 +66,7 @@ export const labReportResultRef = builder.objectRef<LabReportResult>('LabReportR
       raw: 'The kind of value as the service sent it.',
     }),
     unit: t.exposeString('unit', { description: 'The unit of the value and its range.' }),
-    minRange: t.exposeFloat('minRange', {
-      description: 'The lowest expected value; null where there is none.',
-    }),
-    maxRange: t.exposeFloat('maxRange', {
-      description: 'The highest expected value; null where there is none.',
-    }),
-    isAboveRange: t.exposeBoolean('isAboveRange', {
-      description: 'Whether it is above the highest expected value.',
-    }),
-    isBelowRange: t.exposeBoolean('isBelowRange', {
-      description: 'Whether it is below the lowest expected value.',
-    }),
-    ...openEnumFields(t, interpretation, {
-      name: 'interpretation',
-      description: 'What the value means; null when the interpretation is not one of these.',
-      raw: 'The interpretation as the service sent it.',
-    }),
+    ...rangeFields(t),
     ...openEnumFields(t, sampleType, {
       name: 'sampleType',
       description: 'What it was measured in; null when that is not one of these.',

@@ -58,6 +58,42 @@ function dateFields<Parent>(t: Fields<Parent>, what: string, read: (parent: Pare
   };
 }
 
+/** A value, as far as it is judged by a range. */
+interface JudgedValue {
+  readonly minRange: number | null;
+  readonly maxRange: number | null;
+  readonly isAboveRange: boolean | null;
+  readonly isBelowRange: boolean | null;
+  readonly interpretation: string | null;
+}
+
+/** Fields for the expected range of a value, and what the value means. Lab reports have the same. */
+export function rangeFields<Parent extends JudgedValue>(t: Fields<Parent>) {
+  return {
+    minRange: t.float({
+      description: 'The lowest expected value; null where there is none.',
+      resolve: ({ minRange }) => minRange,
+    }),
+    maxRange: t.float({
+      description: 'The highest expected value; null where there is none.',
+      resolve: ({ maxRange }) => maxRange,
+    }),
+    isAboveRange: t.boolean({
+      description: 'Whether it is above the highest expected value.',
+      resolve: ({ isAboveRange }) => isAboveRange,
+    }),
+    isBelowRange: t.boolean({
+      description: 'Whether it is below the lowest expected value.',
+      resolve: ({ isBelowRange }) => isBelowRange,
+    }),
+    ...openEnumFields(t, interpretation, {
+      name: 'interpretation',
+      description: 'What the value means; null when the interpretation is not one of these.',
+      raw: 'The interpretation as the service sent it.',
+    }),
+  };
+}
+
 const resultType = openEnum('ResultType', 'What kind of value a result has.', {
   NUMERIC: 'A number, as text.',
   RANGE: 'A bound or a range, such as <0.3.',
@@ -94,23 +130,7 @@ export const biomarkerResultRef = builder.objectRef<BiomarkerResult>('BiomarkerR
     referenceRange: t.exposeString('referenceRange', {
       description: 'The expected range as the lab wrote it.',
     }),
-    minRange: t.exposeFloat('minRange', {
-      description: 'The lowest expected value; null where there is none.',
-    }),
-    maxRange: t.exposeFloat('maxRange', {
-      description: 'The highest expected value; null where there is none.',
-    }),
-    isAboveRange: t.exposeBoolean('isAboveRange', {
-      description: 'Whether it is above the highest expected value.',
-    }),
-    isBelowRange: t.exposeBoolean('isBelowRange', {
-      description: 'Whether it is below the lowest expected value.',
-    }),
-    ...openEnumFields(t, interpretation, {
-      name: 'interpretation',
-      description: 'What the value means; null when the interpretation is not one of these.',
-      raw: 'The interpretation as the service sent it.',
-    }),
+    ...rangeFields(t),
     sourceInterpretation: t.exposeString('sourceInterpretation', {
       description: "The lab's own mark for it, such as H for high.",
     }),

@@ -1,8 +1,6 @@
-import { z } from 'zod';
 import { GatewayError } from '../../errors.ts';
 import { builder } from '../builder.ts';
 import { upstreamCallCost } from '../cost.ts';
-import type { ListCursors } from './cursors.ts';
 
 /** A Relay connection: one page of a list, and its place in the whole list. */
 export interface Connection<Node> {
@@ -120,54 +118,37 @@ export function connectionCost(args: ConnectionArguments): {
   return { field: upstreamCallCost, multiplier: Math.min(Math.max(args.first ?? defaultFirst, 1), maxFirst) };
 }
 
-export interface ListRequest {
-  readonly first: number;
-  readonly start: number;
-  readonly cursors: ListCursors;
-}
-
-export function readList(args: ConnectionArguments, cursors: ListCursors): ListRequest {
-  return { first: readFirst(args), start: readStart(args.after, cursors), cursors };
-}
-
-/** `first` with its default.
- * @throws GatewayError BAD_USER_INPUT */
+/** `first` with its default. @throws GatewayError BAD_USER_INPUT */
 export function readFirst(args: ConnectionArguments): number {
   const first = args.first ?? defaultFirst;
   if (first >= 1 && first <= maxFirst) return first;
   throw new GatewayError('BAD_USER_INPUT', `first must be from 1 to ${maxFirst}.`);
 }
 
-const indexShape = z.int().min(0).max(999_999_999);
-
-function readStart(after: string | null | undefined, cursors: ListCursors): number {
-  return after === null || after === undefined ? 0 : cursors.read(after, indexShape) + 1;
-}
-
-interface Stretch<Node> {
-  readonly rows: readonly (Node | null)[];
-  readonly hasNextPage: boolean;
-  readonly totalCount: number | null;
-}
-
-export function toConnection<Node>(list: ListRequest, stretch: Stretch<Node>): Connection<Node> {
-  const edges = stretch.rows.flatMap((node, index) =>
-    node === null ? [] : [toEdge(node, () => list.cursors.issue(list.start + index))],
-  );
-  const lastIndex = list.start + stretch.rows.length - 1;
+/** A connection of these edges. */
+export function toConnection<Node>({
+  edges,
+  totalCount,
+  ...pageInfo
+}: Omit<PageInfo, 'startCursor'> & Pick<Connection<Node>, 'edges' | 'totalCount'>): Connection<Node> {
   return {
     edges,
-    totalCount: stretch.totalCount,
+    totalCount,
     pageInfo: {
-      hasNextPage: stretch.hasNextPage,
-      hasPreviousPage: list.start > 0,
+      ...pageInfo,
       get startCursor() {
         return edges[0]?.cursor ?? null;
       },
-      // The end of what was read, even when its last row was left out: reading on must not come back here.
-      endCursor: stretch.rows.length === 0 ? null : list.cursors.issue(lastIndex),
     },
   };
+}
+
+/** The edges of rows, without those that were left out (null). */
+export function toEdges<Node>(
+  rows: readonly (Node | null)[],
+  cursorAt: (index: number) => string,
+): Connection<Node>['edges'] {
+  return rows.flatMap((node, index) => (node === null ? [] : [toEdge(node, () => cursorAt(index))]));
 }
 
 /** An edge that makes its cursor on demand: most queries ask only for the cursor at the end of the page. */

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { z } from 'zod';
 import { startOfDay } from '../../parse/dates.ts';
 import type { Page } from '../../service/calls.ts';
-import { type Connection, type ConnectionArguments, readFirst, toEdge } from './connection.ts';
+import { type Connection, type ConnectionArguments, readFirst, toConnection, toEdge } from './connection.ts';
 import type { ListCursors } from './cursors.ts';
 import { maxPageSize, type PageRange, type Reading, readPlaces } from './paged-connection.ts';
 
@@ -63,23 +63,17 @@ export async function newestFirstConnection<Node>(
   const { places, hasMorePages, totalCount } = window.reading;
   const cursorOf = ({ until, above, begin, skip, seen }: Place) =>
     cursors.issue([until, above, begin, skip, seen]);
-  const shown = edges.map(({ node, place }) => toEdge(node, () => cursorOf(place)));
   // Without a step forward there is nowhere to go on from, whatever the service promises.
   const isFurther = length > 0 || end.at > window.place.skip;
   const hasNextPage = isFurther && (places.has(end.at) || hasMorePages);
-  return {
-    edges: shown,
+  return toConnection({
+    edges: edges.map(({ node, place }) => toEdge(node, () => cursorOf(place))),
     totalCount: totalCount === null ? null : (window.place.above ?? 0) + totalCount,
-    pageInfo: {
-      hasNextPage,
-      hasPreviousPage: args.after != null,
-      get startCursor() {
-        return shown[0]?.cursor ?? null;
-      },
-      // The end of what was read, even when its last row was left out: reading on must not come back here.
-      endCursor: isFurther ? cursorOf(end.place) : null,
-    },
-  };
+    hasNextPage,
+    hasPreviousPage: args.after != null,
+    // The end of what was read, even when its last row was left out: reading on must not come back here.
+    endCursor: isFurther ? cursorOf(end.place) : null,
+  });
 }
 
 function readPlace(after: string | null | undefined, cursors: ListCursors): Place {

@@ -1,13 +1,6 @@
 import { z } from 'zod';
 import type { Page } from '../../service/calls.ts';
-import {
-  type Connection,
-  type ConnectionArguments,
-  readFirst,
-  readList,
-  toConnection,
-  toEdge,
-} from './connection.ts';
+import { type Connection, type ConnectionArguments, readFirst, toConnection, toEdges } from './connection.ts';
 import type { ListCursors } from './cursors.ts';
 
 /**
@@ -20,17 +13,18 @@ export async function offsetConnection<Node>(
   cursors: ListCursors,
   fetch: (range: { readonly offset: number; readonly limit: number }) => Promise<Page<Node>>,
 ): Promise<Connection<Node>> {
-  const list = readList(args, cursors);
-  const page = await fetch({ offset: list.start, limit: list.first });
-  const skip = list.start - placeOf(page, { start: list.start, size: list.first });
-  const rows = page.rows.slice(skip, skip + list.first);
-  const end = list.start + rows.length;
+  const first = readFirst(args);
+  const start = readIndex(args.after, cursors);
+  const page = await fetch({ offset: start, limit: first });
+  const skip = start - placeOf(page, { start, size: first });
+  const rows = page.rows.slice(skip, skip + first);
+  const end = start + rows.length;
   // A total that is smaller than the page cannot be that of the whole list.
   const totalCount = page.total !== null && page.total < end && rows.length > 0 ? null : page.total;
-  const isEnd = totalCount === null ? page.rows.length < list.first : end >= totalCount;
-  return toConnection(list, {
+  const isEnd = totalCount === null ? page.rows.length < first : end >= totalCount;
+  return toIndexed(cursors, start, {
     rows,
-    // An empty stretch ends the list whatever its total says: there is no cursor to go on from.
+    // An empty page ends the list whatever its total says: there is no cursor to go on from.
     hasNextPage: rows.length > 0 && (!isEnd || page.rows.length > skip + rows.length),
     totalCount,
   });
@@ -46,16 +40,45 @@ export async function pagedConnection<Node>(
   cursors: ListCursors,
   fetch: (range: PageRange) => Promise<Page<Node>>,
 ): Promise<Connection<Node>> {
-  const list = readList(args, cursors);
-  const { places, totalCount, hasMorePages } = await readPlaces(list.start, list.first, fetch);
+  const first = readFirst(args);
+  const start = readIndex(args.after, cursors);
+  const { places, totalCount, hasMorePages } = await readPlaces(start, first, fetch);
   const rows: (Node | null)[] = [];
-  for (let at = list.start; rows.length < list.first && places.has(at); at += 1)
-    rows.push(places.get(at) ?? null);
-  const hasMoreRows = places.has(list.start + rows.length);
-  return toConnection(list, {
+  for (let at = start; rows.length < first && places.has(at); at += 1) rows.push(places.get(at) ?? null);
+  const hasMoreRows = places.has(start + rows.length);
+  return toIndexed(cursors, start, {
     rows,
     hasNextPage: rows.length > 0 && (hasMoreRows || hasMorePages),
     totalCount,
+  });
+}
+
+const indexShape = z.int().min(0).max(999_999_999);
+
+/** Where in the whole list to read on. */
+function readIndex(after: string | null | undefined, cursors: ListCursors): number {
+  return after === null || after === undefined ? 0 : cursors.read(after, indexShape) + 1;
+}
+
+interface Stretch<Node> {
+  readonly rows: readonly (Node | null)[];
+  readonly hasNextPage: boolean;
+  readonly totalCount: number | null;
+}
+
+/** A connection whose cursors are the places of its rows in the whole list. */
+function toIndexed<Node>(
+  cursors: ListCursors,
+  start: number,
+  { rows, ...page }: Stretch<Node>,
+): Connection<Node> {
+  const cursorAt = (index: number) => cursors.issue(start + index);
+  return toConnection({
+    ...page,
+    edges: toEdges(rows, cursorAt),
+    hasPreviousPage: start > 0,
+    // The end of what was read, even when its last row was left out: reading on must not come back here.
+    endCursor: rows.length === 0 ? null : cursorAt(rows.length - 1),
   });
 }
 
@@ -71,9 +94,7 @@ export interface PageRange {
 interface PagePlan {
   readonly size: number;
   readonly firstPage: number;
-  readonly pages: readonly number[];
-  /** Rows of the first page that precede the wanted ones. */
-  readonly skip: number;
+  readonly lastPage: number;
 }
 
 interface ReadPlan extends PagePlan {
@@ -102,7 +123,8 @@ export async function readPlaces<Node>(
   fetch: (range: PageRange) => Promise<Page<Node>>,
 ): Promise<Reading<Node>> {
   const plan = planPages(start, count);
-  const pages = await Promise.all(plan.pages.map((page) => fetch({ page, size: plan.size })));
+  const numbers = [...new Set([plan.firstPage, plan.lastPage])];
+  const pages = await Promise.all(numbers.map((page) => fetch({ page, size: plan.size })));
   const places = new Map<number, Node | null>();
   for (const [index, page] of pages.entries()) {
     const asked = (plan.firstPage - 1 + index) * plan.size;
@@ -138,19 +160,16 @@ export function planPages(start: number, count: number): PagePlan {
   const largest = Math.min(maxPageSize, count * 2);
   for (let size = count; size <= largest; size += 1) {
     const firstPage = Math.floor(start / size) + 1;
-    if (start + count <= firstPage * size) {
-      return { size, firstPage, pages: [firstPage], skip: start - (firstPage - 1) * size };
-    }
+    if (start + count <= firstPage * size) return { size, firstPage, lastPage: firstPage };
   }
   const firstPage = Math.floor(start / count) + 1;
-  return { size: count, firstPage, pages: [firstPage, firstPage + 1], skip: start - (firstPage - 1) * count };
+  return { size: count, firstPage, lastPage: firstPage + 1 };
 }
 
 function hasMorePages(page: Page<unknown> | undefined, plan: ReadPlan, totalCount: number | null): boolean {
-  const lastRead = plan.pages.at(-1) ?? plan.firstPage;
   if (page === undefined) return false;
-  if (page.pages !== null) return lastRead < page.pages;
-  if (totalCount !== null) return Math.max(lastRead * plan.size, plan.readThrough) < totalCount;
+  if (page.pages !== null) return plan.lastPage < page.pages;
+  if (totalCount !== null) return Math.max(plan.lastPage * plan.size, plan.readThrough) < totalCount;
   return page.rows.length >= plan.size;
 }
 
@@ -160,8 +179,7 @@ function hasMorePages(page: Page<unknown> | undefined, plan: ReadPlan, totalCoun
  */
 function countAll(page: Page<unknown> | undefined, plan: ReadPlan): number | null {
   if (page === undefined) return null;
-  const lastRead = plan.pages.at(-1) ?? plan.firstPage;
-  const isLastPage = page.pages === null ? page.rows.length < plan.size : lastRead >= page.pages;
+  const isLastPage = page.pages === null ? page.rows.length < plan.size : plan.lastPage >= page.pages;
   if (isLastPage && page.rows.length > 0) return plan.readThrough;
   if (page.total === null) return null;
   const agrees = page.pages === null || Math.ceil(page.total / plan.size) === page.pages;
@@ -174,14 +192,13 @@ function hidesRows(page: Page<unknown>): boolean {
   return page.total === null && page.rows.includes(null);
 }
 
-/** Where a stretch starts: the service's own cursor of a page (null = the first) and rows of it to skip. */
+/** Where to read on: the service's own cursor of a page (null = the first) and rows of it to skip. */
 interface Start {
   readonly cursor: string | null;
   readonly skip: number;
 }
 
-const maxLimit = 100;
-const startShape = z.tuple([z.string().nullable(), z.number().int().min(0).max(maxLimit)]);
+const startShape = z.tuple([z.string().nullable(), z.number().int().min(0).max(maxPageSize)]);
 
 /**
  * A connection over a list that the service pages by an opaque cursor, which it gives only at the end of each
@@ -195,30 +212,22 @@ export async function cursorConnection<Node>(
 ): Promise<Connection<Node>> {
   const first = readFirst(args);
   const start = readStart(args.after, cursors);
-  const page = await fetch({ cursor: start.cursor, limit: Math.min(maxLimit, start.skip + first) });
-  const stretch = page.rows.slice(start.skip, start.skip + first);
+  const page = await fetch({ cursor: start.cursor, limit: Math.min(maxPageSize, start.skip + first) });
+  const rows = page.rows.slice(start.skip, start.skip + first);
   const cursorAt = (index: number) => {
     const { cursor, skip } = placeAfter(start, index, page);
     return cursors.issue([cursor, skip]);
   };
   // An empty page may have a next page: the service may return empty pages in between.
-  const isAtEnd = stretch.length === 0 && page.nextCursor === null;
-  const edges = stretch.flatMap((node, index) =>
-    node === null ? [] : [toEdge(node, () => cursorAt(index))],
-  );
+  const isAtEnd = rows.length === 0 && page.nextCursor === null;
   const isWholeList = args.after == null && page.nextCursor === null;
-  return {
-    edges,
+  return toConnection({
+    edges: toEdges(rows, cursorAt),
     totalCount: isWholeList ? page.rows.length : null,
-    pageInfo: {
-      hasNextPage: page.nextCursor !== null || page.rows.length > start.skip + stretch.length,
-      hasPreviousPage: args.after != null,
-      get startCursor() {
-        return edges[0]?.cursor ?? null;
-      },
-      endCursor: isAtEnd ? null : cursorAt(stretch.length - 1),
-    },
-  };
+    hasNextPage: page.nextCursor !== null || page.rows.length > start.skip + rows.length,
+    hasPreviousPage: args.after != null,
+    endCursor: isAtEnd ? null : cursorAt(rows.length - 1),
+  });
 }
 
 function placeAfter(start: Start, index: number, page: Page<unknown>): Start {

@@ -86,23 +86,24 @@ describe('planPages', () => {
   test('covers exactly the stretch with at most two neighbouring pages of 1 to 100 rows', () => {
     fc.assert(
       fc.property(fc.nat(100_000), firsts, (start, count) => {
-        const { size, firstPage, pages, skip } = planPages(start, count);
+        const { size, firstPage, lastPage } = planPages(start, count);
+        const skip = start - (firstPage - 1) * size;
+        const pageCount = lastPage - firstPage + 1;
         expect(size).toBeGreaterThanOrEqual(1);
         expect(size).toBeLessThanOrEqual(100);
-        expect([[firstPage], [firstPage, firstPage + 1]]).toContainEqual(pages);
-        expect((firstPage - 1) * size + skip).toBe(start);
+        expect([1, 2]).toContain(pageCount);
         expect(skip).toBeGreaterThanOrEqual(0);
-        expect(skip + count).toBeLessThanOrEqual(size * pages.length);
-        expect(size * pages.length).toBeLessThanOrEqual(Math.max(2 * count, 1));
+        expect(skip + count).toBeLessThanOrEqual(size * pageCount);
+        expect(size * pageCount).toBeLessThanOrEqual(Math.max(2 * count, 1));
       }),
     );
   });
 
   test.each([
-    [0, 20, { size: 20, firstPage: 1, pages: [1], skip: 0 }],
-    [20, 20, { size: 20, firstPage: 2, pages: [2], skip: 0 }],
-    [30, 60, { size: 90, firstPage: 1, pages: [1], skip: 30 }],
-    [50, 100, { size: 100, firstPage: 1, pages: [1, 2], skip: 50 }],
+    [0, 20, { size: 20, firstPage: 1, lastPage: 1 }],
+    [20, 20, { size: 20, firstPage: 2, lastPage: 2 }],
+    [30, 60, { size: 90, firstPage: 1, lastPage: 1 }],
+    [50, 100, { size: 100, firstPage: 1, lastPage: 2 }],
   ])('of %i and %i', (start, count, plan) => {
     expect(planPages(start, count)).toEqual(plan);
   });
@@ -178,7 +179,7 @@ describe('a list in numbered pages', () => {
     const { read } = openPages(rows, () => ({}));
     const { pageInfo } = await read({ first: 50 });
     const [start, count] = [50, 100];
-    expect(planPages(start, count).pages).toEqual([1, 2]);
+    expect(planPages(start, count)).toMatchObject({ firstPage: 1, lastPage: 2 });
     const fetch = async ({ page: number, size }: PageRange) => {
       const here = rows.slice((number - 1) * size, number * size);
       return page(here, { total: here.includes(null) ? null : 150, pages: Math.ceil(150 / size) });

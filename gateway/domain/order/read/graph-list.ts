@@ -110,30 +110,30 @@ interface ListArguments extends ConnectionArguments {
 const guarantee =
   'Orders that are placed while the list is read are not in its later stretches; none comes twice.';
 
+const orderList = {
+  type: orderConnectionRef,
+  nullable: false,
+  complexity: connectionCost,
+  args: {
+    ...connectionArgs('orders'),
+    ...builder.args((t) => ({
+      filter: t.field({ type: orderFilter, description: 'Which orders; all of them when left out.' }),
+    })),
+  },
+} as const;
+
 builder.objectField(userRef, 'orders', (t) =>
   t.field({
-    type: orderConnectionRef,
-    nullable: false,
-    complexity: connectionCost,
+    ...orderList,
     description: `The user's orders, newest first. ${guarantee}`,
-    args: {
-      ...connectionArgs('orders'),
-      filter: t.arg({ type: orderFilter, description: 'Which orders; all of them when left out.' }),
-    },
     resolve: (user, args, context) => listConnection(context, args, user.id),
   }),
 );
 
 builder.queryField('orders', (t) =>
   t.field({
-    type: orderConnectionRef,
-    nullable: false,
-    complexity: connectionCost,
+    ...orderList,
     description: `The orders the caller may see, newest first. ${guarantee}`,
-    args: {
-      ...connectionArgs('orders'),
-      filter: t.arg({ type: orderFilter, description: 'Which orders; all of them when left out.' }),
-    },
     resolve: (_root, args, context) => listConnection(context, args, null),
   }),
 );

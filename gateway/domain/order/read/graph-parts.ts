@@ -1,6 +1,7 @@
 import { builder, needsScope } from '../../../graph/builder.ts';
 import type { GraphContext } from '../../../graph/context.ts';
 import { openEnum, openEnumFields, reportUnknown } from '../../../graph/open-enum.ts';
+import { addressRef } from '../../address/graph.ts';
 import { medicalProxyRef, selfDescriptionFields } from '../../user/graph-demographics.ts';
 import { loadOrder, loadShownOrder } from './actions.ts';
 import { orderOrigin, orderRef, orderStepRef } from './graph.ts';
@@ -112,6 +113,39 @@ builder.objectFields(orderRef, (t) => ({
   worstCaseResultBy: t.expose('worstCaseResultBy', {
     type: 'Date',
     description: 'The day by which results should be there at the latest.',
+  }),
+}));
+
+/** The details that were given when the order was placed, and its papers. */
+builder.objectFields(orderRef, (t) => ({
+  patientAddress: t.expose('patientAddress', {
+    type: addressRef,
+    extensions: needsScope('read:profile'),
+    description: "The patient's address, once known. Needs the scope read:profile.",
+  }),
+  shippingAddress: t.expose('shippingAddress', {
+    type: addressRef,
+    extensions: needsScope('read:profile'),
+    description: 'Where a kit is sent. Needs the scope read:profile.',
+  }),
+  sampleId: t.exposeString('sampleId', { description: 'The number on the sample or kit.' }),
+  notes: t.exposeString('notes', { description: 'Notes on the order.' }),
+  clinicalNotes: t.exposeString('clinicalNotes', { description: 'Comments for the lab.' }),
+  activateBy: t.expose('activateBy', {
+    type: 'Date',
+    description: 'The day a scheduled order becomes active.',
+  }),
+  hasAbn: t.exposeBoolean('hasAbn', { description: 'Whether an advance beneficiary notice exists.' }),
+  healthInsuranceId: t.exposeID('healthInsuranceId', {
+    description: 'Id of the insurance that pays for it.',
+  }),
+  requisitionFormUrl: t.expose('requisitionFormUrl', {
+    type: 'URL',
+    extensions: needsScope('read:profile'),
+    description: 'URL of the requisition form, which names the patient. Needs the scope read:profile.',
+  }),
+  passthrough: t.exposeString('passthrough', {
+    description: 'Your own text, as given when the order was placed.',
   }),
 }));
 

@@ -1,5 +1,5 @@
 import { readUuid } from '../../../graph/arguments.ts';
-import { builder, needsScope } from '../../../graph/builder.ts';
+import { builder } from '../../../graph/builder.ts';
 import type { GraphContext } from '../../../graph/context.ts';
 import { upstreamCallCost } from '../../../graph/cost.ts';
 import { openEnum, openEnumFields, reportUnknown } from '../../../graph/open-enum.ts';
@@ -8,7 +8,6 @@ import {
   connectionArgs,
   connectionCost,
 } from '../../../graph/pagination/connection.ts';
-import { addressRef } from '../../address/graph.ts';
 import { collectionMethod, labTestRef } from '../../lab-test/graph.ts';
 import { loadOrderSetMarkers, markerConnectionRef } from '../../marker/graph.ts';
 import { loadUser, userRef } from '../../user/graph.ts';
@@ -191,16 +190,6 @@ orderRef.implement({
       description: 'How the sample is taken; null when the method is not one of these.',
       raw: 'The method as the service sent it.',
     }),
-    patientAddress: t.expose('patientAddress', {
-      type: addressRef,
-      extensions: needsScope('read:profile'),
-      description: "The patient's address, once known. Needs the scope read:profile.",
-    }),
-    shippingAddress: t.expose('shippingAddress', {
-      type: addressRef,
-      extensions: needsScope('read:profile'),
-      description: 'Where a kit is sent. Needs the scope read:profile.',
-    }),
     ...openEnumFields(t, interpretation, {
       name: 'interpretation',
       description:
@@ -211,25 +200,6 @@ orderRef.implement({
       name: 'origin',
       description: 'Why it exists; null when the reason is not one of these.',
       raw: 'The origin as the service sent it.',
-    }),
-    sampleId: t.exposeString('sampleId', { description: 'The number on the sample or kit.' }),
-    notes: t.exposeString('notes', { description: 'Notes on the order.' }),
-    clinicalNotes: t.exposeString('clinicalNotes', { description: 'Comments for the lab.' }),
-    activateBy: t.expose('activateBy', {
-      type: 'Date',
-      description: 'The day a scheduled order becomes active.',
-    }),
-    hasAbn: t.exposeBoolean('hasAbn', { description: 'Whether an advance beneficiary notice exists.' }),
-    healthInsuranceId: t.exposeID('healthInsuranceId', {
-      description: 'Id of the insurance that pays for it.',
-    }),
-    requisitionFormUrl: t.expose('requisitionFormUrl', {
-      type: 'URL',
-      extensions: needsScope('read:profile'),
-      description: 'URL of the requisition form, which names the patient. Needs the scope read:profile.',
-    }),
-    passthrough: t.exposeString('passthrough', {
-      description: 'Your own text, as given when the order was placed.',
     }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was placed.' }),
     updatedAt: t.expose('updatedAt', { type: 'DateTime', description: 'When it last changed.' }),
