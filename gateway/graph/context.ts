@@ -11,7 +11,7 @@ import type { Service } from '../service/service.ts';
 import type { UpstreamTotals } from '../service/trace.ts';
 import type { Work } from './cost.ts';
 
-/** What a resolver can reach. One per operation; a subscription has one for its whole life. */
+/** Everything a resolver can reach. One per operation; a subscription has one for its whole life. */
 export interface GraphContext {
   readonly caller: Caller;
   /** The browser's `Origin`, as it was sent; null where none was. */
@@ -35,15 +35,15 @@ export interface GraphContext {
   /** Where an EventSource that has come back goes on from; null when the request does not say. */
   readonly lastEventId: string | null;
   readonly loaders: Loaders;
-  /** Told a value that the service sent for an open enum field (`Order.origin`) and the graph does not know. */
+  /** Reports a value of the service for an open enum field (`Order.origin`) that the graph does not know. */
   readonly onUnknown: (field: string, value: string) => void;
-  /** Told when a stream must begin anew because its history is gone. */
+  /** Reports that a stream must begin anew because its history is gone. */
   readonly onResync: (reason: GapReason) => void;
-  /** What the operation has asked of the service so far. */
+  /** The calls that the operation has made to the service so far. */
   readonly upstreamTotals: () => UpstreamTotals;
   /** The processor cost of the operation so far. */
   readonly work: Work;
-  /** Whether the answer shows it; for callers of the team only. */
+  /** Whether the answer shows these totals; for callers of the team only. */
   readonly isTraced: boolean;
 }
 
@@ -56,11 +56,11 @@ export interface LoaderKind<Key, Value> {
 /** The loaders of one operation. */
 export interface Loaders {
   readonly of: <Key, Value>(kind: LoaderKind<Key, Value>) => DataLoader<Key, Value, string>;
-  /** Forgets everything loaded: a subscription calls it before each event, or it would show old things. */
+  /** Drops everything loaded: a subscription calls it before each event, or it would show old values. */
   readonly clear: () => void;
 }
 
-/** Loaders that batch and remember for one operation. */
+/** Loaders that batch and cache for one operation. */
 export function createLoaders(service: Service, work: Work): Loaders {
   // Made with the first loader: most subscriptions that wait need none, and there are many.
   let made: Map<unknown, unknown> | null = null;
@@ -92,7 +92,7 @@ function afterMicrotasks(run: () => void): void {
   void resolved.then(() => process.nextTick(run));
 }
 
-/** Loads each key on its own, a failed one as its Error: for things the service has no batch call for. */
+/** Loads each key by itself, a failed one as its Error: for resources without a batch call. */
 export function loadEach<Key, Value>(
   keys: readonly Key[],
   load: (key: Key) => Promise<Value>,

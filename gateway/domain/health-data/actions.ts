@@ -34,8 +34,8 @@ const dayMs = 86_400_000;
 /** What one answer has at most; a day of values a minute is 1,440. */
 export const maxRows = 2000;
 
-/** Which stretch of a user's health data; both ends are included. */
-export interface Stretch {
+/** Health data of one resource of a user; both ends of the range are included. */
+export interface HealthQuery {
   readonly userId: string;
   readonly resource: string;
   readonly from: Date | null;
@@ -45,21 +45,24 @@ export interface Stretch {
 /** The newest version of each of a user's summaries, latest day first. @throws GatewayError FORBIDDEN, QUERY_TOO_COSTLY */
 export async function listSummaries(
   context: GraphContext,
-  stretch: Stretch,
+  query: HealthQuery,
 ): Promise<readonly HealthSummary[]> {
-  const facts = await readFacts(context, stretch, { kind: summaryKind(stretch.resource), stepMs: dayMs });
+  const facts = await readFacts(context, query, { kind: summaryKind(query.resource), stepMs: dayMs });
   return facts.flatMap((fact) => {
-    const summary = readSummary(stretch.resource, parseValue(fact));
+    const summary = readSummary(query.resource, parseValue(fact));
     return summary === null ? [] : [{ ...summary, receivedAt: fact.receivedAt }];
   });
 }
 
 /** The newest value of each of a user's samples, latest first. @throws GatewayError FORBIDDEN, QUERY_TOO_COSTLY */
-export async function listSamples(context: GraphContext, stretch: Stretch): Promise<readonly HealthSample[]> {
-  const facts = await readFacts(context, stretch, { kind: sampleKind(stretch.resource), stepMs: 1 });
+export async function listSamples(
+  context: GraphContext,
+  query: HealthQuery,
+): Promise<readonly HealthSample[]> {
+  const facts = await readFacts(context, query, { kind: sampleKind(query.resource), stepMs: 1 });
   const seen = new Set<string>();
   return facts.flatMap((fact) => {
-    const sample = readSample(stretch.resource, parseValue(fact));
+    const sample = readSample(query.resource, parseValue(fact));
     if (sample === null) return [];
     // A sample may be in the log twice: earlier versions had no type in its key. The newest row comes first.
     const key = sampleKey(sample.source, fact.at, sample.type);
@@ -71,24 +74,24 @@ export async function listSamples(context: GraphContext, stretch: Stretch): Prom
 
 interface Grain {
   readonly kind: string;
-  /** How long the last unit of a stretch is: a day of days, a millisecond of instants. */
+  /** How long the last unit of a range is: a day for days, a millisecond for instants. */
   readonly stepMs: number;
 }
 
 async function readFacts(
   { events, service }: GraphContext,
-  { userId, from, to }: Stretch,
+  { userId, from, to }: HealthQuery,
   { kind, stepMs }: Grain,
 ): Promise<readonly StoredFact[]> {
   service.rights.require('read:health');
   if (!service.rights.mayShow({ userId }, 'read health-data.list')) return [];
-  const query: FactQuery = {
+  const factQuery: FactQuery = {
     userId: userId.toLowerCase(),
     kind,
     ...(from === null ? {} : { from }),
     ...(to === null ? {} : { from: from ?? earliest, before: new Date(to.getTime() + stepMs) }),
   };
-  const facts = await events.facts(query, maxRows + 1);
+  const facts = await events.facts(factQuery, maxRows + 1);
   if (facts.length <= maxRows) return facts;
   const most = maxRows.toLocaleString('en');
   throw new GatewayError(

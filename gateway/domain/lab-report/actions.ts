@@ -42,8 +42,8 @@ export interface LabReportUpload {
 
 /**
  * Uploads a report, at most once per idempotency key of this caller for as long as an answer came. The service has
- * no idempotency here and lists no reports, so after a lost answer the key stays unsettled for a minute, and nobody
- * can then know whether the report arrived (decision 0003).
+ * no idempotency here and lists no reports, so after a lost answer the key stays unsettled for a minute, and then
+ * it is unknown whether the report arrived (decision 0003).
  * @throws GatewayError FORBIDDEN, IDEMPOTENCY_UNSETTLED, UPSTREAM_*
  */
 export async function submitLabReport(

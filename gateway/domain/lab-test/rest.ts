@@ -57,7 +57,7 @@ export interface LabTestFilter {
   readonly name: string | null;
 }
 
-/** Next stretch of a list that the service pages by opaque cursor. */
+/** The next page of a list that the service pages by opaque cursor. */
 export interface CursorRequest {
   readonly cursor: string | null;
   readonly limit: number;

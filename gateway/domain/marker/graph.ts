@@ -234,7 +234,7 @@ builder.objectField(markerRef, 'questions', (t) =>
   }),
 );
 
-/** One walk through the catalogue per operation, whatever the number of codes. */
+/** The catalogue is read once per operation, for any number of codes. */
 const markersByLoinc: LoaderKind<string, Page<Marker>> = {
   keyOf: (code) => code,
   batch: async (service, codes) => {
@@ -251,7 +251,7 @@ const markersByLoinc: LoaderKind<string, Page<Marker>> = {
 builder.objectField(loincRef, 'markers', (t) =>
   t.field({
     type: markerConnectionRef,
-    // The catalogue is read once per operation, whatever the number of codes.
+    // The catalogue is read once per operation, for any number of codes.
     complexity: (args) => ({ ...connectionCost(args), field: 1 }),
     description: `The orderable markers of all labs that measure this LOINC code; null where the code is unknown. The catalogue is read once per operation, in at most ${catalogueLimits.maxPages} calls of ${catalogueLimits.pageSize} markers; totalCount is null where it is longer than that. Viewer tokens need the scope read:catalogue.`,
     args: connectionArgs('markers'),

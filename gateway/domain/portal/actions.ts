@@ -70,7 +70,7 @@ async function mayLaunch(
   return orderId === null || (await loadOrder(context, orderId))?.userId.toLowerCase() === userId;
 }
 
-/** The service does not say in a fixed shape why it refused, so the demographics are looked at. */
+/** The service gives its reason in no fixed shape, so the demographics are read. */
 async function findMissingDemographics({ service }: GraphContext, userId: string): Promise<boolean | null> {
   try {
     return (await getDemographics(service, userId, 'launch:portal')) === null;
@@ -79,7 +79,6 @@ async function findMissingDemographics({ service }: GraphContext, userId: string
   }
 }
 
-/** Says which of the two it is, as far as that is known. */
 function describeRejection(
   issues: readonly InputIssue[],
   demographicsMissing: boolean | null,
@@ -103,15 +102,14 @@ export interface LaunchTicket {
 
 export type CreateLaunchTicketResult = LaunchTicket | PortalUrlRejected | NotFound | InputRejected;
 
-/** What a launch is asked for. */
 export interface LaunchRequest {
   readonly userId: string | null;
   readonly orderId: string | null;
 }
 
 /**
- * Makes a ticket for one launch by the page that asks. What is known to end in a refusal is refused here, where the
- * page can still tell the person; the portal link is asked for when the ticket is spent.
+ * Makes a ticket for one launch by the page that asks. A request that is known to be refused is refused here, where the
+ * page can still show it to the person; the portal link is requested when the ticket is redeemed.
  * @throws GatewayError FORBIDDEN, also for a request that says no origin; UPSTREAM_*
  */
 export async function requestLaunchTicket(
@@ -120,7 +118,7 @@ export async function requestLaunchTicket(
 ): Promise<CreateLaunchTicketResult> {
   const { service, caller, origin, launchTickets } = context;
   service.rights.require('launch:portal');
-  // `null` is what many pages say who hide theirs: a ticket bound to it would be bound to nothing.
+  // Pages without an origin of their own send `null`: a ticket bound to it would be bound to nothing.
   if (origin === null || origin === 'null') {
     throw new GatewayError('FORBIDDEN', 'A launch ticket is for a page: the request must say its Origin.');
   }
@@ -132,7 +130,7 @@ export async function requestLaunchTicket(
   return { kind: 'LaunchTicket', ...issued };
 }
 
-/** The portal needs demographics; a tab that opens only to say so is of no use to anybody. */
+/** The portal needs demographics; a tab that opens only to say so would be useless. */
 async function findRefusal(
   { service }: GraphContext,
   userId: string,
@@ -145,7 +143,7 @@ async function findRefusal(
   } catch (error) {
     if (isGatewayError(error, 'UPSTREAM_REJECTED'))
       return describeRejection(toInputIssues(error.issues), null);
-    // They cannot be shown, which says nothing of the portal.
+    // Demographics that cannot be shown say nothing about the portal.
     if (isGatewayError(error, 'UPSTREAM_FORBIDDEN', 'UPSTREAM_UNREADABLE')) return null;
     throw error;
   }
@@ -153,7 +151,7 @@ async function findRefusal(
 
 /**
  * The portal link that a ticket was made for, asked for and checked like any other with the rights of the ticket's
- * caller; NotFound also where there is no such ticket (any more) for a page of this origin. Spends the ticket.
+ * caller; NotFound also if a page of this origin has no such ticket (any more). Redeems the ticket.
  * @throws GatewayError FORBIDDEN, PORTAL_URL_REFUSED, UPSTREAM_*
  */
 export async function redeemLaunchTicket(

@@ -100,7 +100,7 @@ builder.mutationField('createViewerToken', (t) =>
       input: t.arg({ type: createViewerTokenInput, required: true, description: 'What it is to allow.' }),
     },
     resolve: (_root, { input }, context) => {
-      // Nobody widens a right with a token.
+      // A viewer must not extend its own rights with a new token.
       context.service.rights.require('gateway-key');
       return context.mintViewerToken({
         userId: readUuid('input.userId', input.userId),

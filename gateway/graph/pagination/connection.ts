@@ -68,35 +68,35 @@ export function connectionType<Node>(name: string, node: NodeRef<Node>, plural: 
       }),
     }),
   });
-  const connection = builder.objectRef<Connection<Node>>(`${name}Connection`);
-  connection.implement({
+  const connectionRef = builder.objectRef<Connection<Node>>(`${name}Connection`);
+  connectionRef.implement({
     description: `A stretch of a list of ${plural}.`,
     fields: (t) => ({
       edges: t.field({
         type: [edge],
         nullable: false,
         description: `The ${plural} of this stretch, with their cursors.`,
-        resolve: (stretch) => stretch.edges,
+        resolve: (connection) => connection.edges,
       }),
       nodes: t.field({
         type: [node],
         nullable: false,
         description: `The ${plural} of this stretch.`,
-        resolve: (stretch) => stretch.edges.map((item) => item.node),
+        resolve: (connection) => connection.edges.map((item) => item.node),
       }),
       pageInfo: t.field({
         type: pageInfoRef,
         nullable: false,
         description: 'Where this stretch begins and ends.',
-        resolve: (stretch) => stretch.pageInfo,
+        resolve: (connection) => connection.pageInfo,
       }),
       totalCount: t.int({
         description: `How many ${plural} the whole list has; null when the service does not say.`,
-        resolve: (stretch) => stretch.totalCount,
+        resolve: (connection) => connection.totalCount,
       }),
     }),
   });
-  return connection;
+  return connectionRef;
 }
 
 /** The arguments `first` and `after` of every connection field. */
@@ -110,7 +110,7 @@ export function connectionArgs(plural: string) {
   }));
 }
 
-/** What a connection field costs: one call, and its rows, each with what is asked of it. */
+/** The cost of a connection field: one call, and its rows, each with its selection. */
 export function connectionCost(args: ConnectionArguments): {
   readonly field: number;
   readonly multiplier: number;

@@ -3,8 +3,8 @@ import { GatewayError } from '../../errors.ts';
 import type { GraphContext } from '../context.ts';
 
 /**
- * What a cursor is bound to: which stream or list, of what, for whom. A renewed token of the same user keeps
- * its cursors; another caller's cursor is worth nothing.
+ * What a cursor is bound to: its stream or list, the subject of that, and the caller. A renewed token of the same
+ * user can use its cursors; those of another caller are invalid.
  */
 export function cursorScope({ caller }: Pick<GraphContext, 'caller'>, stream: string, of: string): string {
   return `${stream} ${of} ${caller.kind === 'TEAM' ? 'team' : `user:${caller.userId}`}`;

@@ -14,17 +14,17 @@ export interface NewestFirstList<Node> {
    */
   readonly fetch: (range: PageRange & { readonly until: Date | null }) => Promise<Page<Node>>;
   readonly idOf: (node: Node) => string;
-  /** When the row came to be; null where that cannot be read. */
+  /** When the row was created; null if that cannot be read. */
   readonly timeOf: (node: Node) => Date | null;
 }
 
-/** How far a reader has come: told by the last row that was read, because its place moves when rows are added. */
+/** How far a reader has come, by the last row read: a count alone is wrong once rows are added. */
 interface Place {
   /** Time (ms) of the last row that has one; null before the first, and where the list is not newest first. */
   readonly until: number | null;
-  /** How many rows stood above those of `until`; null where the service cannot bound: then it has only one top. */
+  /** How many rows precede those of `until`; null if the service ignores the bound. */
   readonly above: number | null;
-  /** The same as it was in the stretch that was read last: all there is where the bound turns out to be ignored. */
+  /** The same within the page read last: needed if the service turns out to ignore the bound. */
   readonly begin: number;
   /** How many of the rows no later than `until` are read; without a bound: how many of all. */
   readonly skip: number;
@@ -32,7 +32,7 @@ interface Place {
   readonly seen: readonly string[];
 }
 
-/** Beyond so many rows of one millisecond the oldest of them are forgotten, or cursors would grow without end. */
+/** Beyond so many rows of one millisecond the oldest of them are dropped, or cursors would grow without end. */
 const maxSeen = 100;
 const earliestMs = startOfDay('0001-01-01').getTime();
 const latestMs = startOfDay('9999-12-31').getTime() + 24 * 60 * 60 * 1000 - 1;
@@ -46,10 +46,10 @@ const placeShape = z.tuple([
 ]);
 
 /**
- * A connection over a list in numbered pages, newest first. Reading on asks for what is no later than the last row
- * that was read, so no row is shown twice and none that stood there is missed while rows are added at the head, or
- * come into and leave a filter anywhere. Where the service ignores the bound, rows later than it are left out of
- * what comes: a stretch may then be short, and rows that are removed meanwhile may hide others.
+ * A connection over a list in numbered pages, newest first. Reading on asks for rows no later than the last one
+ * read. So no row is shown twice and none is missed while rows are added at the head, or enter and leave a filter
+ * anywhere. If the service ignores the bound, later rows are left out here: a page may then be short, and rows
+ * that are removed meanwhile may hide others.
  * @throws GatewayError BAD_USER_INPUT for `first` out of 1..100, BAD_CURSOR for a cursor of another list
  */
 export async function newestFirstConnection<Node>(
@@ -63,7 +63,7 @@ export async function newestFirstConnection<Node>(
   const { places, hasMorePages, totalCount } = window.reading;
   const cursorOf = ({ until, above, begin, skip, seen }: Place) =>
     cursors.issue([until, above, begin, skip, seen]);
-  // Without a step forward there is nowhere to go on from, whatever the service promises.
+  // Without a step forward there is no place to continue from, even if the service announces more pages.
   const isFurther = length > 0 || end.at > window.place.skip;
   const hasNextPage = isFurther && (places.has(end.at) || hasMorePages);
   return toConnection({
@@ -82,7 +82,7 @@ function readPlace(after: string | null | undefined, cursors: ListCursors): Plac
   return { until, above, begin, skip, seen };
 }
 
-/** What was read of the list to go on from a place: rows that were read before are among it. */
+/** The rows read to continue from a place; rows that were shown before are among them. */
 interface Window<Node> {
   readonly place: Place;
   readonly start: number;
@@ -90,8 +90,8 @@ interface Window<Node> {
 }
 
 /**
- * The rows behind a place. A bounded list is read from its top, because what stood there may have gone and those
- * behind it moved up.
+ * The rows behind a place. A bounded list is read from its top, because rows may have left it and those behind them
+ * moved up.
  */
 async function readWindow<Node>(
   list: NewestFirstList<Node>,
@@ -125,7 +125,7 @@ async function readRows<Node>(
   return { ...tail, totalCount, places: new Map([...head.places, ...tail.places]) };
 }
 
-/** The rows of one time, as far as they are read: the last ones of a stretch. */
+/** The rows of one time, as far as they are read: the last ones of a page. */
 interface Group {
   readonly until: number | null;
   /** Where in the window's list it begins. */
@@ -133,7 +133,7 @@ interface Group {
   readonly seen: readonly string[];
 }
 
-/** Up to `first` rows of a window that were not read before; one that was left out counts, so that places pass. */
+/** Up to `first` rows of a window that were not read before. A row that was left out counts, so that places advance. */
 function takeRows<Node>(list: NewestFirstList<Node>, { place, start, reading }: Window<Node>, first: number) {
   const toPlace = placesOf(place, isNewestFirst(timesOf(list, reading)));
   const edges: { readonly node: Node; readonly place: Place }[] = [];
@@ -173,7 +173,7 @@ function joinGroup(
   return { ...group, seen: [...group.seen, hashOf(row.id)].slice(-maxSeen) };
 }
 
-/** How a place is told in this window: by the last row's time, or counted where times do not help. */
+/** How a place is written in this window: by the last row's time, or as a count if times do not help. */
 function placesOf(from: Place, isSorted: boolean): (group: Group, end: number) => Place {
   const { above } = from;
   // Once found to be in another order, a list stays so: a page of one row shows no order.
@@ -209,7 +209,7 @@ function isLater(time: number, until: number | null): boolean {
   return until !== null && time > until;
 }
 
-/** Enough of an id to know it again. */
+/** Enough of an id to recognize it. */
 function hashOf(id: string): string {
   return hash('sha256', id, 'base64url').slice(0, 12);
 }

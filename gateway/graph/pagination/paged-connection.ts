@@ -24,7 +24,7 @@ export async function offsetConnection<Node>(
   const isEnd = totalCount === null ? page.rows.length < first : end >= totalCount;
   return toIndexed(cursors, start, {
     rows,
-    // An empty page ends the list whatever its total says: there is no cursor to go on from.
+    // An empty page ends the list, even against its total: there is no cursor to continue from.
     hasNextPage: rows.length > 0 && (!isEnd || page.rows.length > skip + rows.length),
     totalCount,
   });
@@ -60,7 +60,7 @@ function readIndex(after: string | null | undefined, cursors: ListCursors): numb
   return after === null || after === undefined ? 0 : cursors.read(after, indexShape) + 1;
 }
 
-interface Stretch<Node> {
+interface IndexedPage<Node> {
   readonly rows: readonly (Node | null)[];
   readonly hasNextPage: boolean;
   readonly totalCount: number | null;
@@ -70,7 +70,7 @@ interface Stretch<Node> {
 function toIndexed<Node>(
   cursors: ListCursors,
   start: number,
-  { rows, ...page }: Stretch<Node>,
+  { rows, ...page }: IndexedPage<Node>,
 ): Connection<Node> {
   const cursorAt = (index: number) => cursors.issue(start + index);
   return toConnection({
@@ -102,20 +102,20 @@ interface ReadPlan extends PagePlan {
   readonly readThrough: number;
 }
 
-/** What was read of a list in numbered pages: at least the stretch that was asked for, where there is so much. */
+/** The rows read of a list in numbered pages: at least those requested, if there are so many. */
 export interface Reading<Node> {
   /** The rows by their places in the whole list. */
   readonly places: ReadonlyMap<number, Node | null>;
   readonly totalCount: number | null;
-  /** Whether the list goes on behind all that was read. */
+  /** Whether the list continues behind the rows read. */
   readonly hasMorePages: boolean;
   /** As of `Page`. */
   readonly ignoresBound: boolean;
 }
 
 /**
- * Reads `count` rows (1 to 100) of a list in numbered pages from the place `start` on. A stretch that no single
- * page covers is read as two neighbouring pages; nothing is asked for just to look ahead.
+ * Reads `count` rows (1 to 100) of a list in numbered pages from the place `start` on. Rows that no single
+ * page covers are read as two neighbouring pages; nothing is requested just to look ahead.
  */
 export async function readPlaces<Node>(
   start: number,

@@ -7,7 +7,7 @@ export interface OrderFilter {
   readonly userId?: string | null | undefined;
   readonly orderIds?: readonly string[] | null | undefined;
   readonly transactionId?: string | null | undefined;
-  /** `normal`, `abnormal`, `critical`, or whatever the service names next. */
+  /** `normal`, `abnormal`, `critical`, or any value that the service adds. */
   readonly interpretation?: string | null | undefined;
   /** Low-level statuses such as `transit_customer`; one of them must be the order's. */
   readonly statuses?: readonly string[] | null | undefined;
@@ -23,7 +23,7 @@ export interface OrderFilter {
 
 /** A page of orders. */
 export interface OrderRange extends PageRequest {
-  /** Only orders placed by the end of this millisecond. A wish: a service that ignores it sends later ones too. */
+  /** Only orders placed by the end of this millisecond. A service may ignore it and send later ones too. */
   readonly until?: Date | null;
 }
 
@@ -57,8 +57,8 @@ export const filterNames = {
 };
 
 /**
- * The end of the span of creation (`end_date`): the filter's own, or that of a stretch where it comes earlier. The
- * latter is a time that was read, and the service keeps microseconds: all of its millisecond belongs to it.
+ * The latest time of creation (`end_date`): the filter's own, or the bound of a page if that is earlier. The bound is a
+ * time that was read, and the service stores microseconds: all of its millisecond belongs to it.
  */
 export function lastInstant(
   createdBefore: Date | null | undefined,
@@ -74,8 +74,8 @@ export function isBeyond(order: Order | undefined, { until }: OrderRange): boole
 }
 
 /**
- * Whether a service that ignored the filter should have sent this order. What an order does not show counts as
- * fitting; what to search in and what is scheduled is left to the service.
+ * Whether an order fits the filter, for a service that ignores filters. A property that the order does not show counts
+ * as fitting; `search` and `activations` are left to the service.
  */
 export function fits(order: Order, filter: OrderFilter): boolean {
   const { userId, orderIds, interpretation, transactionId } = filter;
