@@ -44,6 +44,12 @@ export function readIds(name: string, values: readonly string[] | null | undefin
   return values ?? [];
 }
 
+/** The input with null for those of the named fields that were left out. */
+export function withNulls<Input extends object, Name extends keyof Input>(input: Input, ...names: Name[]) {
+  const nulls = Object.fromEntries(names.map((name) => [name, input[name] ?? null]));
+  return { ...input, ...nulls } as Omit<Input, Name> & { [Key in Name]-?: Exclude<Input[Key], undefined> };
+}
+
 /** An id that the service writes as a number. @throws GatewayError BAD_USER_INPUT */
 export function readIntegerId(name: string, value: string): number {
   if (/^\d{1,15}$/.test(value)) return Number(value);

@@ -20,10 +20,10 @@ export const refusalCodes = {
 
 export type RefusalCode = keyof typeof refusalCodes;
 
-/** A refusal that is data: part of a mutation's result, never of `errors`. */
-export interface UserError {
-  readonly kind: string;
-  readonly code: RefusalCode;
+/** A refusal that is data: part of a mutation's result, never of `errors`. `kind` is the name of its type in the graph. */
+export interface UserError<Kind extends string = string, Code extends RefusalCode = RefusalCode> {
+  readonly kind: Kind;
+  readonly code: Code;
   readonly message: string;
 }
 
@@ -34,24 +34,13 @@ export interface InputIssue {
   readonly message: string;
 }
 
-export interface InputRejected extends UserError {
-  readonly kind: 'InputRejected';
+export interface InputRejected extends UserError<'InputRejected'> {
   readonly issues: readonly InputIssue[];
 }
 
-export interface NotFound extends UserError {
-  readonly kind: 'NotFound';
-  readonly code: 'NOT_FOUND';
-}
-
-export interface FeatureNotEnabled extends UserError {
-  readonly kind: 'FeatureNotEnabled';
-  readonly code: 'FEATURE_NOT_ENABLED';
-}
-
-export interface IdempotencyConflict extends UserError {
-  readonly kind: 'IdempotencyConflict';
-}
+export type NotFound = UserError<'NotFound', 'NOT_FOUND'>;
+export type FeatureNotEnabled = UserError<'FeatureNotEnabled', 'FEATURE_NOT_ENABLED'>;
+export type IdempotencyConflict = UserError<'IdempotencyConflict'>;
 
 export function notFound(what: string): NotFound {
   return { kind: 'NotFound', code: 'NOT_FOUND', message: `There is no such ${what}.` };

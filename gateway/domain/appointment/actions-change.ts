@@ -27,12 +27,9 @@ export interface AppointmentAccepted {
   readonly appointment: Appointment | null;
 }
 
-export interface SlotUnavailable extends UserError {
-  readonly kind: 'SlotUnavailable';
-}
+export type SlotUnavailable = UserError<'SlotUnavailable'>;
 
-export interface AppointmentRefused extends UserError {
-  readonly kind: 'AppointmentRefused';
+export interface AppointmentRefused extends UserError<'AppointmentRefused'> {
   readonly order: Order;
   readonly appointment: Appointment | null;
 }

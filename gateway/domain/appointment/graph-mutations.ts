@@ -1,5 +1,5 @@
 import { readUuid } from '../../graph/arguments.ts';
-import { builder } from '../../graph/builder.ts';
+import { builder, type InputFields } from '../../graph/builder.ts';
 import {
   featureNotEnabledRef,
   inputRejectedRef,
@@ -78,27 +78,25 @@ const appointmentResult = mutationResult('AppointmentResult', 'What came of chan
 const appointmentNotes =
   'What the visitor is to know about this appointment: 1,000 characters at most, new with each reschedule.';
 
+function bookingFields(t: InputFields, bookingKey: string) {
+  return {
+    orderId: t.id({ required: true, description: 'Id of the order (uuid).' }),
+    bookingKey: t.string({ required: true, description: bookingKey }),
+    appointmentNotes: t.string({ description: appointmentNotes }),
+  };
+}
+
 const bookInput = builder.inputType('BookAppointmentInput', {
   description: 'A slot to book.',
   fields: (t) => ({
-    orderId: t.id({ required: true, description: 'Id of the order (uuid).' }),
-    bookingKey: t.string({
-      required: true,
-      description: "The slot's `bookingKey`; works once, so repeating a call never books twice.",
-    }),
-    appointmentNotes: t.string({ description: appointmentNotes }),
+    ...bookingFields(t, "The slot's `bookingKey`; works once, so repeating a call never books twice."),
   }),
 });
 
 const bookCenterInput = builder.inputType('BookServiceCenterAppointmentInput', {
   description: 'A slot to book at a service center.',
   fields: (t) => ({
-    orderId: t.id({ required: true, description: 'Id of the order (uuid).' }),
-    bookingKey: t.string({
-      required: true,
-      description: "The slot's `bookingKey`; works once, so repeating a call never books twice.",
-    }),
-    appointmentNotes: t.string({ description: appointmentNotes }),
+    ...bookingFields(t, "The slot's `bookingKey`; works once, so repeating a call never books twice."),
     asyncConfirmation: t.boolean({
       description: 'Whether the lab may confirm later; the appointment stays PENDING meanwhile.',
     }),
@@ -112,9 +110,7 @@ const bookCenterInput = builder.inputType('BookServiceCenterAppointmentInput', {
 const rescheduleInput = builder.inputType('RescheduleAppointmentInput', {
   description: 'A slot to move an appointment to.',
   fields: (t) => ({
-    orderId: t.id({ required: true, description: 'Id of the order (uuid).' }),
-    bookingKey: t.string({ required: true, description: "The new slot's `bookingKey`; works once." }),
-    appointmentNotes: t.string({ description: appointmentNotes }),
+    ...bookingFields(t, "The new slot's `bookingKey`; works once."),
   }),
 });
 

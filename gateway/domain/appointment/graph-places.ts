@@ -6,6 +6,7 @@ import { addressRef } from '../address/graph.ts';
 import { loadOrder } from '../order/read/actions.ts';
 import { orderRef } from '../order/read/graph.ts';
 import type { Order } from '../order/read/rest-order.ts';
+import { addressInputFields } from '../user/graph-demographics.ts';
 import { requireRadius, requireZipCode } from './actions.ts';
 import { appointmentProvider, coordinatesRef } from './graph.ts';
 import type { VisitAddress } from './rest.ts';
@@ -24,11 +25,10 @@ import {
 export const appointmentAddressInput = builder.inputType('AppointmentAddressInput', {
   description: 'An address in the United States that is visited.',
   fields: (t) => ({
-    firstLine: t.string({ required: true, description: 'Street and number.' }),
-    secondLine: t.string({ description: 'Flat, floor or the like.' }),
-    city: t.string({ required: true, description: 'Name of the city.' }),
-    state: t.string({ required: true, description: 'Two letters of the state, such as AZ.' }),
-    zip: t.string({ required: true, description: 'Postal code: five digits, or five, a dash and four.' }),
+    ...addressInputFields(t, {
+      state: 'Two letters of the state, such as AZ.',
+      zip: 'Postal code: five digits, or five, a dash and four.',
+    }),
     accessNotes: t.string({
       description: 'How the visitor gets to the door: 1,000 characters at most.',
     }),

@@ -1,5 +1,6 @@
 import { isGatewayError } from '../../errors.ts';
 import type { GraphContext } from '../../graph/context.ts';
+import { findIssues, type InputRule, isGiven } from '../../graph/input-rules.ts';
 import {
   type InputIssue,
   type InputRejected,
@@ -27,8 +28,7 @@ export interface UserCreated {
   readonly user: User;
 }
 
-export interface ClientUserIdTaken extends UserError {
-  readonly kind: 'ClientUserIdTaken';
+export interface ClientUserIdTaken extends UserError<'ClientUserIdTaken'> {
   readonly existingUserId: string | null;
   readonly createdAt: Date | null;
 }
@@ -49,8 +49,7 @@ export interface UserDeletionUndone {
   readonly name: UserName;
 }
 
-export interface UndoRefused extends UserError {
-  readonly kind: 'UndoRefused';
+export interface UndoRefused extends UserError<'UndoRefused'> {
   readonly name: UserName;
 }
 
@@ -67,7 +66,7 @@ export async function requestUser(
   profile: UserProfile & { readonly clientUserId: string },
 ): Promise<UserCreated | ClientUserIdTaken | InputRejected> {
   context.service.rights.require('gateway-key');
-  const issues = findIssues(profile);
+  const issues = findIssues(profileRules, profile);
   if (issues.length > 0) return inputRejected(issues);
   try {
     const answer = await createUser(context.service, profile);
@@ -84,7 +83,7 @@ export async function requestUpdate(
   profile: UserProfile,
 ): Promise<UserUpdated | ClientUserIdTaken | InputRejected | NotFound> {
   context.service.rights.require('gateway-key');
-  const issues = [...findIssues(profile), ...findNothing(profile)];
+  const issues = [...findIssues(profileRules, profile), ...findNothing(profile)];
   if (issues.length > 0) return inputRejected(issues);
   try {
     const isDone = await updateUser(context.service, userId, profile);
@@ -185,20 +184,18 @@ function taken(
   };
 }
 
-function findIssues(profile: UserProfile): readonly InputIssue[] {
-  const { clientUserId, fallbackTimeZone: zone } = profile;
-  const issues: InputIssue[] = [];
-  if (clientUserId !== undefined && (clientUserId ?? '').trim() === '') {
-    issues.push({ path: ['clientUserId'], message: "Give the team's own reference of the user." });
-  }
-  if (zone !== undefined && zone !== null && !isTimeZone(zone)) {
-    issues.push({
-      path: ['fallbackTimeZone'],
-      message: 'Give the name of a time zone, such as America/New_York.',
-    });
-  }
-  return issues;
-}
+const profileRules: readonly InputRule<UserProfile>[] = [
+  [
+    'clientUserId',
+    "Give the team's own reference of the user.",
+    ({ clientUserId }) => clientUserId === undefined || isGiven(clientUserId ?? ''),
+  ],
+  [
+    'fallbackTimeZone',
+    'Give the name of a time zone, such as America/New_York.',
+    ({ fallbackTimeZone: zone }) => zone === undefined || zone === null || isTimeZone(zone),
+  ],
+];
 
 function findNothing(profile: UserProfile): readonly InputIssue[] {
   const isEmpty = Object.values(profile).every((value) => value === undefined);

@@ -1,4 +1,5 @@
-import { builder, type Fields } from '../../graph/builder.ts';
+import { withNulls } from '../../graph/arguments.ts';
+import { builder, type Fields, type InputFields } from '../../graph/builder.ts';
 import { upstreamCallCost } from '../../graph/cost.ts';
 import { openEnum, openEnumFields, openInputFields, readOpen } from '../../graph/open-enum.ts';
 import { toDay } from '../../parse/dates.ts';
@@ -104,15 +105,31 @@ builder.objectField(userRef, 'demographics', (t) =>
   }),
 );
 
-const homeAddressInput = builder.inputType('HomeAddressInput', {
-  description: 'Where a person lives.',
-  fields: (t) => ({
+interface AddressDescriptions {
+  readonly state: string;
+  readonly zip: string;
+}
+
+/** The fields that every address of an input has. */
+export function addressInputFields(t: InputFields, { state, zip }: AddressDescriptions) {
+  return {
     firstLine: t.string({ required: true, description: 'Street and number.' }),
     secondLine: t.string({ description: 'Flat, floor or the like.' }),
     city: t.string({ required: true, description: 'Name of the city.' }),
-    state: t.string({ required: true, description: 'Two-letter region code, such as AZ.' }),
-    zip: t.string({ required: true, description: 'Postal code.' }),
-    country: t.string({ required: true, description: 'Two-letter country code, such as US.' }),
+    state: t.string({ required: true, description: state }),
+    zip: t.string({ required: true, description: zip }),
+  };
+}
+
+export function countryField(t: InputFields) {
+  return t.string({ required: true, description: 'Two-letter country code, such as US.' });
+}
+
+const homeAddressInput = builder.inputType('HomeAddressInput', {
+  description: 'Where a person lives.',
+  fields: (t) => ({
+    ...addressInputFields(t, { state: 'Two-letter region code, such as AZ.', zip: 'Postal code.' }),
+    country: countryField(t),
     accessNotes: t.string({ description: 'How a visitor gets to the door; 1,000 characters at most.' }),
   }),
 });
@@ -194,19 +211,10 @@ export function readDemographics(input: Input): NewDemographics {
 }
 
 export function readMedicalProxy(proxy: (typeof medicalProxyInput)['$inferInput']): NewMedicalProxy {
-  return {
-    ...proxy,
-    email: proxy.email ?? null,
-    address: readAddress(proxy.address),
-    householdIncome: proxy.householdIncome ?? null,
-    householdSize: proxy.householdSize ?? null,
-  };
+  const address = readAddress(proxy.address);
+  return withNulls({ ...proxy, address }, 'email', 'householdIncome', 'householdSize');
 }
 
 function readAddress(address: Input['address']): NewDemographics['address'] {
-  return {
-    ...address,
-    secondLine: address.secondLine ?? null,
-    accessNotes: address.accessNotes ?? null,
-  };
+  return withNulls(address, 'secondLine', 'accessNotes');
 }

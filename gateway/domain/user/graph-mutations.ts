@@ -1,5 +1,5 @@
 import { readOptionalUuid, readUuid } from '../../graph/arguments.ts';
-import { builder } from '../../graph/builder.ts';
+import { builder, type InputFields } from '../../graph/builder.ts';
 import {
   featureNotEnabledRef,
   inputRejectedRef,
@@ -32,13 +32,8 @@ import {
 } from './graph-demographics.ts';
 import type { UserName } from './rest.ts';
 
-const createUserInput = builder.inputType('CreateUserInput', {
-  description: 'A new user.',
-  fields: (t) => ({
-    clientUserId: t.string({
-      required: true,
-      description: "The team's own reference, the natural key of the user; it must tell nothing personal.",
-    }),
+function profileFields(t: InputFields) {
+  return {
     fallbackTimeZone: t.string({
       description: 'Name of the time zone used where a source gives none, such as America/New_York.',
     }),
@@ -48,6 +43,17 @@ const createUserInput = builder.inputType('CreateUserInput', {
     }),
     ingestionStart: t.field({ type: 'Date', description: 'The first day whose data is taken in.' }),
     ingestionEnd: t.field({ type: 'Date', description: 'The last day whose data is taken in.' }),
+  };
+}
+
+const createUserInput = builder.inputType('CreateUserInput', {
+  description: 'A new user.',
+  fields: (t) => ({
+    clientUserId: t.string({
+      required: true,
+      description: "The team's own reference, the natural key of the user; it must tell nothing personal.",
+    }),
+    ...profileFields(t),
   }),
 });
 
@@ -56,15 +62,7 @@ const updateUserInput = builder.inputType('UpdateUserInput', {
   fields: (t) => ({
     id: t.id({ required: true, description: "The user's id (uuid)." }),
     clientUserId: t.string({ description: "The team's own new reference; it cannot be cleared." }),
-    fallbackTimeZone: t.string({
-      description: 'Name of the time zone used where a source gives none, such as America/New_York.',
-    }),
-    fallbackBirthDate: t.field({
-      type: 'Date',
-      description: 'The birth date used where demographics give none.',
-    }),
-    ingestionStart: t.field({ type: 'Date', description: 'The first day whose data is taken in.' }),
-    ingestionEnd: t.field({ type: 'Date', description: 'The last day whose data is taken in.' }),
+    ...profileFields(t),
   }),
 });
 

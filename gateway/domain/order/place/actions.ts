@@ -44,9 +44,7 @@ export interface OrderCreated {
   readonly cursor: string;
 }
 
-export interface PhysicianRequired extends UserError {
-  readonly kind: 'PhysicianRequired';
-}
+export type PhysicianRequired = UserError<'PhysicianRequired'>;
 
 type CreateOrderResult =
   | OrderCreated

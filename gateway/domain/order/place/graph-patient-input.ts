@@ -1,6 +1,9 @@
-import { builder } from '../../../graph/builder.ts';
+import { withNulls } from '../../../graph/arguments.ts';
+import { builder, type InputFields } from '../../../graph/builder.ts';
 import { toDay } from '../../../parse/dates.ts';
 import {
+  addressInputFields,
+  countryField,
   ethnicity,
   genderIdentity,
   medicalProxyInput,
@@ -55,12 +58,8 @@ const addressInput = builder.inputType('OrderAddressInput', {
   description: 'Where the patient lives.',
   fields: (t) => ({
     receiverName: t.string({ description: 'Who receives what is sent there; needed for an import.' }),
-    firstLine: t.string({ required: true, description: 'Street and number.' }),
-    secondLine: t.string({ description: 'Flat, floor or the like.' }),
-    city: t.string({ required: true, description: 'Name of the city.' }),
-    state: t.string({ required: true, description: 'Region code, such as AZ.' }),
-    zip: t.string({ required: true, description: 'Postal code.' }),
-    country: t.string({ required: true, description: 'Two-letter country code, such as US.' }),
+    ...addressInputFields(t, { state: 'Region code, such as AZ.', zip: 'Postal code.' }),
+    country: countryField(t),
     phoneNumber: t.string({ description: 'Phone number in international format.' }),
     accessNotes: t.string({
       description:
@@ -101,8 +100,6 @@ export const consentInput = builder.inputType('OrderConsentInput', {
   }),
 });
 
-type InputFields = Parameters<Parameters<typeof builder.inputType>[1]['fields']>[0];
-
 /** The fields about the patient that all ways to an order have. */
 export function patientPartFields(t: InputFields) {
   return {
@@ -128,16 +125,8 @@ export function readPatientPart({
 }: PatientPartInput): PatientPart {
   return {
     patientDetails: readPatient(patientDetails),
-    patientAddress: {
-      ...patientAddress,
-      receiverName: patientAddress.receiverName ?? null,
-      secondLine: patientAddress.secondLine ?? null,
-      phoneNumber: patientAddress.phoneNumber ?? null,
-      accessNotes: patientAddress.accessNotes ?? null,
-    },
-    physician: physician
-      ? { ...physician, email: physician.email ?? null, licensedStates: physician.licensedStates ?? null }
-      : null,
+    patientAddress: withNulls(patientAddress, 'receiverName', 'secondLine', 'phoneNumber', 'accessNotes'),
+    physician: physician ? withNulls(physician, 'email', 'licensedStates') : null,
   };
 }
 

@@ -1,4 +1,11 @@
-import { readIds, readIntegerId, readOptionalUuid, readUuid, readUuids } from '../../../graph/arguments.ts';
+import {
+  readIds,
+  readIntegerId,
+  readOptionalUuid,
+  readUuid,
+  readUuids,
+  withNulls,
+} from '../../../graph/arguments.ts';
 import { builder } from '../../../graph/builder.ts';
 import {
   featureNotEnabledRef,
@@ -10,6 +17,7 @@ import {
 } from '../../../graph/mutation-result.ts';
 import { toDay } from '../../../parse/dates.ts';
 import { collectionMethod } from '../../lab-test/graph.ts';
+import { addressInputFields, countryField } from '../../user/graph-demographics.ts';
 import { orderRef } from '../read/graph.ts';
 import { billingType } from '../read/graph-parts.ts';
 import type { OrderCreated, PhysicianRequired } from './actions.ts';
@@ -136,12 +144,8 @@ const shippingAddressInput = builder.inputType('ShippingAddressInput', {
   description: 'Where a kit is sent.',
   fields: (t) => ({
     receiverName: t.string({ required: true, description: 'Who receives the kit.' }),
-    firstLine: t.string({ required: true, description: 'Street and number.' }),
-    secondLine: t.string({ description: 'Flat, floor or the like.' }),
-    city: t.string({ required: true, description: 'Name of the city.' }),
-    state: t.string({ required: true, description: 'Region code, such as AZ.' }),
-    zip: t.string({ required: true, description: 'Postal code.' }),
-    country: t.string({ required: true, description: 'Two-letter country code, such as US.' }),
+    ...addressInputFields(t, { state: 'Region code, such as AZ.', zip: 'Postal code.' }),
+    country: countryField(t),
     phoneNumber: t.string({
       required: true,
       description: 'Phone number in international format, such as +16025550100.',
@@ -229,7 +233,7 @@ function readNewTestkit(input: typeof createTestkitOrderInput.$inferInput): NewT
     userId: readUuid('input.userId', userId),
     labTestId: readUuid('input.labTestId', labTestId),
     labAccountId: readOptionalUuid('input.labAccountId', labAccountId),
-    shipping: { ...shippingDetails, secondLine: shippingDetails.secondLine ?? null },
+    shipping: withNulls(shippingDetails, 'secondLine'),
     passthrough: passthrough ?? null,
   };
 }

@@ -31,8 +31,7 @@ export interface Changed<Kind extends string> {
 }
 
 /** The status of the order rules the change out. */
-export interface Refused<Kind extends string> extends UserError {
-  readonly kind: Kind;
+export interface Refused<Kind extends string> extends UserError<Kind> {
   readonly order: Order;
 }
 
