@@ -73,35 +73,24 @@ export function meterFields(schema: GraphQLSchema): GraphQLSchema {
       if (metered.has(field)) continue;
       metered.add(field);
       const resolve: Resolve = field.resolve ?? defaultFieldResolver;
-      field.resolve = isLeafType(getNamedType(field.type)) ? meterLeaf(resolve) : meterParent(resolve);
+      field.resolve = meter(resolve, isLeafType(getNamedType(field.type)));
     }
   }
   return schema;
 }
 
-function meterLeaf(resolve: Resolve): Resolve {
+function meter(resolve: Resolve, isLeaf: boolean): Resolve {
+  const weigh = isLeaf ? weighValue : weighRows;
   return (parent, args, context, info) => {
     const { work } = context;
     try {
       const value = resolve(parent, args, context, info);
-      if (isPromise(value)) return weighLater(work, value, weighValue);
-      work.add(weighValue(value));
-      return value;
-    } catch (error) {
-      work.add(weightOfError);
-      throw error;
-    }
-  };
-}
-
-function meterParent(resolve: Resolve): Resolve {
-  return (parent, args, context, info) => {
-    const { work } = context;
-    try {
-      const value = resolve(parent, args, context, info);
-      if (isPromise(value)) return waitForTurn(work, weighLater(work, value, weighRows));
-      work.add(weighRows(value));
-      return Array.isArray(value) && work.isDue() ? work.nextTurn().then(() => value) : value;
+      if (isPromise(value)) {
+        const weighed = weighLater(work, value, weigh);
+        return isLeaf ? weighed : waitForTurn(work, weighed);
+      }
+      work.add(weigh(value));
+      return !isLeaf && Array.isArray(value) && work.isDue() ? work.nextTurn().then(() => value) : value;
     } catch (error) {
       work.add(weightOfError);
       throw error;

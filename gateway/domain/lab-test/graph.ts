@@ -1,10 +1,10 @@
 import { readUuid } from '../../graph/arguments.ts';
 import { builder } from '../../graph/builder.ts';
 import { openEnum, openEnumFields, openEnumListFields } from '../../graph/open-enum.ts';
-import { connectionArgs, connectionCost, connectionType } from '../../graph/pagination/connection.ts';
+import { connectionField } from '../../graph/pagination/connection.ts';
 import { listCursors } from '../../graph/pagination/cursors.ts';
 import { cursorConnection } from '../../graph/pagination/paged-connection.ts';
-import { loadOrderSetMarkers, markerConnectionRef } from '../marker/graph.ts';
+import { loadOrderSetMarkers, markerList } from '../marker/graph.ts';
 import { getLabTest, type Lab, type LabTest, listLabs, listLabTests } from './rest.ts';
 
 export const collectionMethod = openEnum('CollectionMethod', 'How the sample of an order is taken.', {
@@ -77,10 +77,8 @@ labTestRef.implement({
     fasting: t.exposeBoolean('fasting', { description: 'Whether the patient must fast.' }),
     lab: t.expose('lab', { type: labRef, description: 'The lab that does it.' }),
     markers: t.field({
-      type: markerConnectionRef,
-      complexity: connectionCost,
+      ...markerList,
       description: 'What it measures.',
-      args: connectionArgs('markers'),
       resolve: (labTest, args, context) =>
         labTest.id === null
           ? null
@@ -89,7 +87,7 @@ labTestRef.implement({
   }),
 });
 
-const labTestConnectionRef = connectionType('LabTest', labTestRef, 'lab tests');
+const labTestList = connectionField('LabTest', labTestRef, 'lab tests');
 
 const labTestFilter = builder.inputType('LabTestFilter', {
   description: 'Which lab tests; all given parts must match.',
@@ -111,12 +109,11 @@ builder.queryFields((t) => ({
     resolve: (_root, args, { service }) => getLabTest(service.forShowing, readUuid('id', args.id)),
   }),
   labTests: t.field({
-    type: labTestConnectionRef,
+    ...labTestList,
     nullable: false,
-    complexity: connectionCost,
     description: 'The lab tests the team can order, in the order of the service.',
     args: {
-      ...connectionArgs('lab tests'),
+      ...labTestList.args,
       filter: t.arg({ type: labTestFilter, description: 'Which lab tests; all of them when left out.' }),
     },
     resolve: (_root, { filter, ...args }, context) => {

@@ -6,9 +6,8 @@ import { openEnum, openEnumFields } from '../../graph/open-enum.ts';
 import {
   type Connection,
   type ConnectionArguments,
-  connectionArgs,
   connectionCost,
-  connectionType,
+  connectionField,
 } from '../../graph/pagination/connection.ts';
 import { listCursors } from '../../graph/pagination/cursors.ts';
 import { offsetConnection, pagedConnection } from '../../graph/pagination/paged-connection.ts';
@@ -102,7 +101,8 @@ markerRef.implement({
   }),
 });
 
-export const markerConnectionRef = connectionType('Marker', markerRef, 'markers');
+/** Fields that show a list of markers. */
+export const markerList = connectionField('Marker', markerRef, 'markers');
 
 interface OrderSetPage {
   readonly set: OrderSet;
@@ -116,7 +116,7 @@ const orderSetPages: LoaderKind<OrderSetPage, Page<Marker>> = {
     loadEach(keys, ({ set, request }) => listOrderSetMarkers(service.forShowing, set, request)),
 };
 
-/** What a set measures, as a connection; equal pages are read once per operation. */
+/** The markers of an order set, as a connection; equal pages are read once per operation. */
 export function loadOrderSetMarkers(
   context: GraphContext,
   set: OrderSet,
@@ -129,12 +129,11 @@ export function loadOrderSetMarkers(
 
 builder.queryFields((t) => ({
   markers: t.field({
-    type: markerConnectionRef,
+    ...markerList,
     nullable: false,
-    complexity: connectionCost,
     description: 'The markers that can be ordered, in the order of the service.',
     args: {
-      ...connectionArgs('markers'),
+      ...markerList.args,
       labSlug: t.arg.string({ description: 'Only markers of the lab with this slug.' }),
       name: t.arg.string({ description: 'Only markers whose name or test code has this text.' }),
     },
@@ -144,12 +143,11 @@ builder.queryFields((t) => ({
       ),
   }),
   orderSetMarkers: t.field({
-    type: markerConnectionRef,
+    ...markerList,
     nullable: false,
-    complexity: connectionCost,
     description: 'What a set of lab tests and add-ons measures together.',
     args: {
-      ...connectionArgs('markers'),
+      ...markerList.args,
       labTestIds: t.arg.idList({ description: 'Ids of the lab tests in the set (uuid).' }),
       addOnProviderIds: t.arg.stringList({
         description:
@@ -163,18 +161,20 @@ builder.queryFields((t) => ({
   }),
 }));
 
+type IdList = readonly string[] | null | undefined;
+
+interface OrderSetArguments {
+  readonly labTestIds?: IdList;
+  readonly addOnProviderIds?: IdList;
+  readonly addOnMarkerIds?: IdList;
+}
+
 /** @throws GatewayError BAD_USER_INPUT */
-function readOrderSet(args: {
-  readonly labTestIds?: readonly string[] | null | undefined;
-  readonly addOnProviderIds?: readonly string[] | null | undefined;
-  readonly addOnMarkerIds?: readonly string[] | null | undefined;
-}): OrderSet {
+function readOrderSet(args: OrderSetArguments): OrderSet {
   return { labTestIds: readUuids('labTestIds', args.labTestIds) ?? [], addOn: readAddOn(args) };
 }
 
-type AddOnArguments = Omit<Parameters<typeof readOrderSet>[0], 'labTestIds'>;
-
-function readAddOn({ addOnMarkerIds, addOnProviderIds }: AddOnArguments): OrderSet['addOn'] {
+function readAddOn({ addOnMarkerIds, addOnProviderIds }: OrderSetArguments): OrderSet['addOn'] {
   const providerIds = readIds('addOnProviderIds', addOnProviderIds);
   const ids = readIds('addOnMarkerIds', addOnMarkerIds);
   if (ids.length === 0) return providerIds.length === 0 ? null : { providerIds };
@@ -250,11 +250,10 @@ const markersByLoinc: LoaderKind<string, Page<Marker>> = {
 
 builder.objectField(loincRef, 'markers', (t) =>
   t.field({
-    type: markerConnectionRef,
+    ...markerList,
     // The catalogue is read once per operation, for any number of codes.
     complexity: (args) => ({ ...connectionCost(args), field: 1 }),
     description: `The orderable markers of all labs that measure this LOINC code; null where the code is unknown. The catalogue is read once per operation, in at most ${catalogueLimits.maxPages} calls of ${catalogueLimits.pageSize} markers; totalCount is null where it is longer than that. Viewer tokens need the scope read:catalogue.`,
-    args: connectionArgs('markers'),
     resolve: ({ code }, args, context) =>
       code === null
         ? null

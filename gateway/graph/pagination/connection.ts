@@ -118,6 +118,15 @@ export function connectionCost(args: ConnectionArguments): {
   return { field: upstreamCallCost, multiplier: Math.min(Math.max(args.first ?? defaultFirst, 1), maxFirst) };
 }
 
+/** The type, cost and arguments of fields that show a list of nodes. */
+export function connectionField<Node>(name: string, node: NodeRef<Node>, plural: string) {
+  return {
+    type: connectionType(name, node, plural),
+    complexity: connectionCost,
+    args: connectionArgs(plural),
+  };
+}
+
 /** `first` with its default. @throws GatewayError BAD_USER_INPUT */
 export function readFirst(args: ConnectionArguments): number {
   const first = args.first ?? defaultFirst;

@@ -2,12 +2,7 @@ import { readOptionalUuid, readUuids } from '../../../graph/arguments.ts';
 import { builder } from '../../../graph/builder.ts';
 import type { GraphContext } from '../../../graph/context.ts';
 import { requireOpen } from '../../../graph/open-enum.ts';
-import {
-  type ConnectionArguments,
-  connectionArgs,
-  connectionCost,
-  connectionType,
-} from '../../../graph/pagination/connection.ts';
+import { type ConnectionArguments, connectionField } from '../../../graph/pagination/connection.ts';
 import { listCursors } from '../../../graph/pagination/cursors.ts';
 import { newestFirstConnection } from '../../../graph/pagination/newest-first-connection.ts';
 import { collectionMethod } from '../../lab-test/graph.ts';
@@ -23,8 +18,6 @@ const orderActivation = builder.enumType('OrderActivation', {
     SCHEDULED: { description: 'It becomes active on a later day (`activateBy`).' },
   } as const,
 });
-
-const orderConnectionRef = connectionType('Order', orderRef, 'orders');
 
 const orderFilter = builder.inputType('OrderFilter', {
   description: 'Which orders; all given parts must match.',
@@ -110,21 +103,20 @@ interface ListArguments extends ConnectionArguments {
 const guarantee =
   'Orders that are placed while the list is read are not in its later stretches; none comes twice.';
 
-const orderList = {
-  type: orderConnectionRef,
-  nullable: false,
-  complexity: connectionCost,
-  args: {
-    ...connectionArgs('orders'),
-    ...builder.args((t) => ({
-      filter: t.field({ type: orderFilter, description: 'Which orders; all of them when left out.' }),
-    })),
-  },
-} as const;
+const orderList = connectionField('Order', orderRef, 'orders');
+
+const orderListArgs = {
+  ...orderList.args,
+  ...builder.args((t) => ({
+    filter: t.field({ type: orderFilter, description: 'Which orders; all of them when left out.' }),
+  })),
+};
 
 builder.objectField(userRef, 'orders', (t) =>
   t.field({
     ...orderList,
+    args: orderListArgs,
+    nullable: false,
     description: `The user's orders, newest first. ${guarantee}`,
     resolve: (user, args, context) => listConnection(context, args, user.id),
   }),
@@ -133,6 +125,8 @@ builder.objectField(userRef, 'orders', (t) =>
 builder.queryField('orders', (t) =>
   t.field({
     ...orderList,
+    args: orderListArgs,
+    nullable: false,
     description: `The orders the caller may see, newest first. ${guarantee}`,
     resolve: (_root, args, context) => listConnection(context, args, null),
   }),

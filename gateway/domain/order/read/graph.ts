@@ -3,13 +3,9 @@ import { builder } from '../../../graph/builder.ts';
 import type { GraphContext } from '../../../graph/context.ts';
 import { upstreamCallCost } from '../../../graph/cost.ts';
 import { openEnum, openEnumFields, reportUnknown } from '../../../graph/open-enum.ts';
-import {
-  type ConnectionArguments,
-  connectionArgs,
-  connectionCost,
-} from '../../../graph/pagination/connection.ts';
+import type { ConnectionArguments } from '../../../graph/pagination/connection.ts';
 import { collectionMethod, labTestRef } from '../../lab-test/graph.ts';
-import { loadOrderSetMarkers, markerConnectionRef } from '../../marker/graph.ts';
+import { loadOrderSetMarkers, markerList } from '../../marker/graph.ts';
 import { loadUser, userRef } from '../../user/graph.ts';
 import { loadShownOrder } from './actions.ts';
 import type { Order, OrderEvent } from './rest-order.ts';
@@ -136,10 +132,8 @@ export const orderEventRef = builder.objectRef<EventOfOrder>('OrderEvent').imple
       resolve: (event) => event.order,
     }),
     markers: t.field({
-      type: markerConnectionRef,
-      complexity: connectionCost,
+      ...markerList,
       description: "The markers of the event's order.",
-      args: connectionArgs('markers'),
       resolve: (event, args, context) => markersOf(event.order, args, context),
     }),
   }),
@@ -179,10 +173,8 @@ orderRef.implement({
     }),
     labTest: t.expose('labTest', { type: labTestRef, description: 'The lab test that was ordered.' }),
     markers: t.field({
-      type: markerConnectionRef,
-      complexity: connectionCost,
+      ...markerList,
       description: 'What its lab test measures.',
-      args: connectionArgs('markers'),
       resolve: markersOf,
     }),
     ...openEnumFields(t, collectionMethod, {
