@@ -3,7 +3,7 @@ import type { Page } from '../service/calls.ts';
 import { noteLeftOut, Unreadable } from '../service/unreadable.ts';
 
 /**
- * Readers of untrusted JSON that bend and do not break: a field of the wrong type becomes null, a row without
+ * Tolerant readers of untrusted JSON: a field of the wrong type becomes null, a row without
  * its required parts is left out of its list, an unknown enum value stays text. New fields and values are normal
  * (specification, Versioning 3). A reader is a plain function that is composed once, at load (decision 0074).
  */
@@ -88,8 +88,8 @@ function isWebAddress(value: string): boolean {
 }
 
 /**
- * An object, made into what the gateway calls it.
- * @throws Unreadable from the reader for what is no object, or lacks what `build` requires
+ * Reads an object into the gateway's own shape.
+ * @throws Unreadable from the reader for anything but an object, or if a required field is missing
  */
 export function record<T>(build: (raw: Raw) => T): Reader<T> {
   return (json) => {
@@ -111,15 +111,15 @@ export function required<T>(raw: Raw, key: string, reader: Reader<T | null>): T 
   }
 }
 
-/** What was read, unless it is null. @throws Unreadable */
+/** The value read, unless it is null. @throws Unreadable */
 export function present<T>(read: T | null): T {
   if (read === null) throw new Unreadable();
   return read;
 }
 
-/** The same reader, for what can do without: null where it refuses. */
+/** The same reader for an optional part: null where it refuses. */
 export function optional<T>(reader: Reader<T>): Reader<T | null> {
-  // What is not there is usual, and a refusal costs a stack trace.
+  // A missing part is usual, and a refusal costs a stack trace.
   return (json) => (json === null || json === undefined ? null : attempt(reader, json));
 }
 
@@ -136,7 +136,7 @@ const readStamp = optional(
   record((raw) => ({ stamp: raw.timestamp, offsetSeconds: integer(raw.timezone_offset) })),
 );
 
-/** The same reader, which refuses what does not hold. */
+/** The same reader, which refuses values that do not hold. */
 export function where<T>(reader: Reader<T>, holds: (read: T) => boolean): Reader<T> {
   return (json) => {
     const read = reader(json);
@@ -145,7 +145,7 @@ export function where<T>(reader: Reader<T>, holds: (read: T) => boolean): Reader
   };
 }
 
-/** The rows of a list with null for those that cannot be read. @throws Unreadable from the reader for what is no list */
+/** The rows of a list with null for those that cannot be read. @throws Unreadable from the reader for anything but a list */
 function rowsWithHoles<Row>(row: Reader<Row | null>): Reader<readonly (Row | null)[]> {
   return (json) => {
     if (!Array.isArray(json)) throw new Unreadable();
@@ -157,7 +157,7 @@ function rowsWithHoles<Row>(row: Reader<Row | null>): Reader<readonly (Row | nul
   };
 }
 
-/** A list whose unreadable rows are left out. @throws Unreadable from the reader for what is no list */
+/** A list whose unreadable rows are left out. @throws Unreadable from the reader for anything but a list */
 export function requiredList<Row>(row: Reader<Row | null>): Reader<readonly Row[]> {
   const readRows = rowsWithHoles(row);
   return (json) => readRows(json).filter((read) => read !== null);
@@ -210,7 +210,7 @@ function readPlace(raw: Raw): number | null {
 
 /**
  * The answer to a write that has nothing to show: empty, a text, or an object such as `{ "success": true }`.
- * @throws Unreadable for anything else, and for an object that speaks of a fault
+ * @throws Unreadable for anything else, and for an object that reports a fault
  */
 export function readDone(json: unknown): true {
   const isDone = isObject(json) ? !isFault(json) : json === null || typeof json === 'string';

@@ -42,7 +42,7 @@ function readCodesByName(): ReadonlyMap<string, string> {
 
 /**
  * A country in both forms. The specification accepts a code and returns a full name; the public sandbox
- * echoes what was sent, so both are read.
+ * echoes the text it was sent, so both are read.
  */
 export function toCountry(text: string | null): {
   readonly name: string | null;

@@ -31,7 +31,7 @@ export interface StreamOfWorkout extends WorkoutStream {
 }
 
 const dayMs = 86_400_000;
-/** What one answer has at most; a day of values a minute is 1,440. */
+/** The most rows of one answer; a day with a value each minute has 1,440. */
 export const maxRows = 2000;
 
 /** Health data of one resource of a user; both ends of the range are included. */
@@ -111,8 +111,8 @@ function parseValue({ value }: StoredFact): unknown {
 }
 
 /**
- * The stream of a workout. The service does not say whose it is, so a viewer gets only what a webhook named as
- * theirs; what is not known to be theirs is not asked for.
+ * The stream of a workout. The service does not name its owner, so a viewer gets only workouts that a webhook
+ * named as theirs; others are not requested.
  * @throws GatewayError FORBIDDEN, UPSTREAM_*
  */
 export async function findWorkoutStream(
@@ -129,7 +129,7 @@ export async function findWorkoutStream(
   return stream === null ? null : { ...stream, workoutId };
 }
 
-/** What an event states of its user's health data, in the form that the event log stores. */
+/** A statement of an event about its user's health data, as the event log stores it. */
 export interface HealthFact {
   readonly kind: string;
   readonly key: string;

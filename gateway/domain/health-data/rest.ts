@@ -92,7 +92,7 @@ function dayOfBegin(raw: Raw): string | null {
 
 /**
  * A summary: its fields are directly in the payload, with an id (specification, Summary events). Null for
- * what has no id, and for a batch of samples.
+ * a payload without an id, and for a batch of samples.
  */
 export function readSummary(resource: string, payload: unknown) {
   const parts = readSummaryParts(payload);
@@ -125,7 +125,7 @@ function everything(json: unknown): readonly unknown[] | null {
   return Array.isArray(json) ? json : null;
 }
 
-/** One sample of a batch, with what the batch says of all of them: the form in which it is stored. */
+/** One sample of a batch, with the source that all of them share, as it is stored. */
 export interface SampleOfBatch {
   readonly source: unknown;
   readonly source_id: string | null;
@@ -134,7 +134,7 @@ export interface SampleOfBatch {
 
 /**
  * The samples of a batch as they were sent (specification, Timeseries events); null when it is none. A list in a
- * payload with an id of its own is a part of a summary, unless it holds what has been measured at a time.
+ * payload with an id of its own is a part of a summary, unless it has values that were measured at a time.
  */
 export function splitBatch(payload: unknown): readonly SampleOfBatch[] | null {
   const batch = readBatch(payload);
@@ -178,7 +178,7 @@ const readWorkout = optional(
   })),
 );
 
-/** What says that a workout's stream can be read; null for every other event. */
+/** The announcement that a workout's stream can be read; null for every other event. */
 export function readWorkoutEvent(eventType: string, payload: unknown): WorkoutEvent | null {
   if (resourceOf(eventType) !== 'workout_stream') return null;
   return readWorkout(payload);
@@ -253,7 +253,7 @@ function toDate(seconds: number): Date | null {
 
 /**
  * The stream of a workout, or null (`GET /v2/timeseries/workouts/{workout_id}/stream`).
- * @param owner whose it is: the answer does not say, the webhook did
+ * @param owner as the webhook named it: the answer does not
  */
 export function getWorkoutStream(
   service: Service,

@@ -116,7 +116,7 @@ function hash(...parts: readonly string[]): string {
   return createHash('sha256').update(JSON.stringify(parts)).digest('base64url');
 }
 
-/** What a file begins with; the name and type that its sender gives it are not believed. */
+/** The first bytes of each type of file; the name and type that the sender gives are not trusted. */
 const signatures = [
   { extension: 'pdf', type: 'application/pdf', start: Buffer.from('%PDF-') },
   { extension: 'jpeg', type: 'image/jpeg', start: Buffer.from([0xff, 0xd8, 0xff]) },

@@ -42,7 +42,7 @@ const reviewState = builder.enumType('LabReportReview', {
   } as const,
 });
 
-/** What the service's two flags mean together; null when it sent neither. */
+/** The service's two flags as one state; null when it sent neither. */
 function reviewOf({
   status,
   needsHumanReview,

@@ -13,7 +13,7 @@ import {
   writtenDate,
 } from '../parse.ts';
 
-/** A report as the service describes it, and whose it is as far as the gateway knows. */
+/** A report as the service describes it, and its owner as far as the gateway knows. */
 export interface LabReport extends ReturnType<typeof parseLabReport> {
   readonly userId: string | null;
 }
@@ -129,7 +129,7 @@ function checkLabReport(json: unknown): unknown {
 
 /**
  * A report, or null (`GET /lab_report/v1/parser/job/{job_id}`). The service names no owner.
- * @param userId whose it is as the gateway knows; null = unknown, then only the team may see it
+ * @param userId the owner as the gateway knows it; null = unknown, then only the team may see it
  */
 export async function getLabReport(
   service: Service,
@@ -165,8 +165,8 @@ const progress: ReadonlyMap<string, number> = new Map([
 ]);
 
 /**
- * What a webhook of a parsing job is a new version of: the job, which only ever goes on; a review comes last. The
- * service gives no version, and the envelope says whose it is. Null for other events.
+ * The job and the version that a webhook of a parsing job reports. A job only moves forward, and a review comes last. The
+ * service gives no version, and the envelope names the owner. Null for other events.
  */
 export function versionOfLabReport(
   eventType: string,

@@ -55,7 +55,7 @@ const readQuestionList = list(
   })),
 );
 
-/** Questions in their sequence; null for what is no set of questions. */
+/** Questions in their sequence; null for anything else. */
 const readQuestions = optional(
   record((raw) => readQuestionList(raw.questions).toSorted((a, b) => (a.sequence ?? 0) - (b.sequence ?? 0))),
 );
@@ -98,7 +98,7 @@ export interface OrderSet {
 /** Single markers to add, by one kind of id: the public service does not accept both kinds at once. */
 export type AddOn = { readonly markerIds: readonly number[] } | { readonly providerIds: readonly string[] };
 
-/** What an order set measures (`POST /v3/lab_tests/list_order_set_markers`: a POST that only reads). */
+/** The markers of an order set (`POST /v3/lab_tests/list_order_set_markers`: a POST that only reads). */
 export function listOrderSetMarkers(
   service: Service,
   set: OrderSet,

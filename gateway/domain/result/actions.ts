@@ -22,7 +22,6 @@ export interface DocumentNotReady extends UserError {
 
 export type CreateDocumentTicketResult = DocumentTicket | DocumentNotReady | NotFound | FeatureNotEnabled;
 
-/** What a ticket is asked for. */
 export interface DocumentRequest {
   readonly orderId: string;
   readonly kind: DocumentKind;
@@ -30,7 +29,7 @@ export interface DocumentRequest {
 
 /**
  * Makes a ticket for one fetch of a document of an order. The service is asked for the document first and the
- * transfer ended at once: nothing else says truthfully that it is there (some labs give no file for partial results).
+ * transfer ended at once: no other read shows that it exists (some labs give no file for partial results).
  * @throws GatewayError FORBIDDEN, UPSTREAM_*
  */
 export async function requestDocumentTicket(

@@ -161,7 +161,7 @@ export function getResults(service: Service, order: CurrentOrder): Promise<Order
   });
 }
 
-/** What the lab says about the results as a whole, or null (`GET /v3/order/{order_id}/result/metadata`). */
+/** The lab's statements about the results as a whole, or null (`GET /v3/order/{order_id}/result/metadata`). */
 export function getResultMetadata(service: Service, order: CurrentOrder): Promise<ResultMetadata | null> {
   return service.readOne({
     operation: 'result.metadata',

@@ -71,7 +71,7 @@ export async function newestFirstConnection<Node>(
     totalCount: totalCount === null ? null : (window.place.above ?? 0) + totalCount,
     hasNextPage,
     hasPreviousPage: args.after != null,
-    // The end of what was read, even when its last row was left out: reading on must not come back here.
+    // The end of the rows read, even if the last one was left out: reading on must not come back here.
     endCursor: isFurther ? cursorOf(end.place) : null,
   });
 }

@@ -77,7 +77,7 @@ function toIndexed<Node>(
     ...page,
     edges: toEdges(rows, cursorAt),
     hasPreviousPage: start > 0,
-    // The end of what was read, even when its last row was left out: reading on must not come back here.
+    // The end of the rows read, even if the last one was left out: reading on must not come back here.
     endCursor: rows.length === 0 ? null : cursorAt(rows.length - 1),
   });
 }
@@ -98,7 +98,7 @@ interface PagePlan {
 }
 
 interface ReadPlan extends PagePlan {
-  /** The end of what was read: one past the place of the last row. */
+  /** One past the place of the last row read. */
   readonly readThrough: number;
 }
 
@@ -175,7 +175,7 @@ function hasMorePages(page: Page<unknown> | undefined, plan: ReadPlan, totalCoun
 
 /**
  * The size of the whole list. `total` of some lists counts the returned page only (public service), so it is
- * believed only where `pages` or what was read agrees with it.
+ * believed only if `pages` or the rows read agree with it.
  */
 function countAll(page: Page<unknown> | undefined, plan: ReadPlan): number | null {
   if (page === undefined) return null;
@@ -183,7 +183,7 @@ function countAll(page: Page<unknown> | undefined, plan: ReadPlan): number | nul
   if (isLastPage && page.rows.length > 0) return plan.readThrough;
   if (page.total === null) return null;
   const agrees = page.pages === null || Math.ceil(page.total / plan.size) === page.pages;
-  // Fewer than the rows before: also what an answer "there is no such page" would say.
+  // Fewer than the rows before: an answer "there is no such page" would say the same.
   return agrees && page.total >= plan.readThrough ? page.total : null;
 }
 

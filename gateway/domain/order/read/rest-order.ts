@@ -113,7 +113,7 @@ const readPhysician = optional(
   record((raw) => ({ firstName: text(raw.first_name), lastName: text(raw.last_name), npi: text(raw.npi) })),
 );
 
-/** An order as the service sends it. @throws Unreadable for what is none */
+/** An order as the service sends it. @throws Unreadable for anything else */
 export const parseOrder = record((raw) => {
   const events = sortEvents(readEvents(raw.events), readLastEvent(raw.last_event));
   const labTest = readOrderedTest(raw.lab_test);

@@ -195,7 +195,7 @@ export interface ChangedOrder {
 /**
  * Every order that changed since then, page by page, for the reconciliation with the event log. A service that does not
  * filter by time is read to its last page, of 1,000 at most.
- * @throws GatewayError what the service answered with
+ * @throws GatewayError UPSTREAM_*
  */
 export async function* listChangedOrders(service: Service, since: Date): AsyncGenerator<ChangedOrder> {
   const seen = new Set<string>();

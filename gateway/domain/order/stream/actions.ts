@@ -24,7 +24,7 @@ export interface OrderUpdate {
   readonly receivedAt: Date | null;
 }
 
-/** What is followed: one order, or all orders of a user. Ids in lower case. */
+/** The subject of a stream: one order, or all orders of a user. Ids in lower case. */
 export type Followed = { readonly orderId: string } | { readonly userId: string };
 
 interface Start {
@@ -37,7 +37,7 @@ interface Start {
 /**
  * The updates of one order or of all orders of a user. Without `after` the stream begins with the orders as
  * they are (SNAPSHOT) and continues with strictly newer changes; with it, it resumes where the cursor ended.
- * Resolves once the stream is allowed; then reads from the log for as long as the client stays.
+ * Resolves once the stream is allowed; then reads from the log until the client leaves.
  * @throws GatewayError BAD_CURSOR, NOT_FOUND (missing and forbidden look the same), FORBIDDEN
  */
 export async function followOrders(
