@@ -1,5 +1,5 @@
 import { setTimeout } from 'node:timers/promises';
-import { keepRecent, once } from './cache/memoize.ts';
+import { memoize } from './cache/memoize.ts';
 import { type ContextFactories, type Contexts, createContexts } from './composition/contexts.ts';
 import { type Core, openCore, probeEveryMs, widgetFolder } from './composition/core.ts';
 import type { GraphQLParts, GraphQLTransports } from './composition/graphql.ts';
@@ -73,7 +73,7 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
   const { services } = contexts;
   const reconciler = startReconciliation(core, services);
   const isOwnHost = createOwnHosts(config);
-  const graphql = once(() =>
+  const graphql = memoize(() =>
     loadGraphQL(core, {
       createContext: contexts.create,
       service,
@@ -84,7 +84,7 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
   );
   const receiveWebhook = createWebhooks(core, { services, reconciler, noteIntake: service.noteIntake });
   const shownMetrics = {
-    text: keepRecent(metrics.text, parts.metricsCacheMs ?? probeEveryMs),
+    text: memoize(metrics.text, parts.metricsCacheMs ?? probeEveryMs),
     contentType: metrics.contentType,
   };
   const app = createApp(core, { graphql, contexts, receiveWebhook, metrics: shownMetrics });
@@ -131,9 +131,9 @@ interface AppParts {
 /** Every route of the gateway but the demo's. */
 function createApp(core: Core, { graphql, contexts, receiveWebhook, metrics }: AppParts) {
   const { config, log, isAllowedOrigin, isLogWritable, isTrailWritable } = core;
-  const isServiceReachable = keepRecent(() => contexts.services.isReachable(), probeEveryMs);
+  const isServiceReachable = memoize(() => contexts.services.isReachable(), probeEveryMs);
   // Loaded with the graph, for which webhooks do not wait.
-  const redemption = once(async () => {
+  const redemption = memoize(async () => {
     const { createTicketRedemption } = await import('./composition/ticket-redemption.ts');
     return createTicketRedemption(contexts);
   });

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import process from 'node:process';
 import { describeStart, generatedGatewayKey } from './banner.ts';
 import { type Config, readConfig } from './config/config.ts';
-import { keepSecrets } from './config/generated-secrets.ts';
+import { loadSecrets } from './config/generated-secrets.ts';
 import { type EventStore, openEventStore } from './events/open.ts';
 import { createLog, type Log } from './log.ts';
 import { endOnSignals, logWarnings, toStartFault } from './shutdown.ts';
@@ -94,7 +94,7 @@ export async function runProcess({ openStore = openEventStore } = {}): Promise<v
 }
 
 async function run(openStore: OpenStore): Promise<void> {
-  const config = readConfig(process.env, () => keepSecrets(dataFolder));
+  const config = readConfig(process.env, () => loadSecrets(dataFolder));
   const log = createLog({ level: config.logLevel });
   logWarnings(log);
   endOnSignals({ log, close: () => closeAll(), drainMs });

@@ -17,7 +17,7 @@ const base64url = /^gateway\/parse\/base64url\.ts$/;
 const json = /^gateway\/parse\/json\.ts$/;
 const dates = /^gateway\/parse\/dates\.ts$/;
 const log = /^gateway\/log\.ts$/;
-const cache = /^gateway\/cache\/(delay|memoize|shared-cache)\.ts$/;
+const cache = /^gateway\/cache\/(memoize|shared-cache)\.ts$/;
 /** What a caller may see and do. */
 const rights = /^gateway\/auth\/rights\.ts$/;
 const config = /^gateway\/config\/(?!generated-secrets)/;

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { toDelay } from '../cache/delay.ts';
 import { parseInstant } from '../parse/dates.ts';
 import type { Caller, UserCaller } from './rights.ts';
 import { clockSkewSeconds, maxTtlSeconds } from './viewer-tokens.ts';
@@ -74,7 +73,8 @@ export class ActiveTokens {
       this.#active.delete(key);
       token.end.abort('Token expired');
     };
-    setTimeout(expire, toDelay(caller.expiresAt.getTime() - Date.now())).unref();
+    // At least 1 ms: Node warns of a negative delay. At most 15 minutes, the longest life of a token.
+    setTimeout(expire, Math.max(1, caller.expiresAt.getTime() - Date.now())).unref();
     if (this.isRevoked(caller)) token.end.abort('Token revoked');
     return token;
   }

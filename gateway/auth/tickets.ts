@@ -4,48 +4,22 @@ import type { OneTimeValues } from '../events/one-time-values.ts';
 import { parseInstant } from '../parse/dates.ts';
 import type { Caller, UserCaller } from './rights.ts';
 
-/** A document that a ticket lets somebody fetch. */
-export interface DocumentGrant {
-  /** Who asked for the ticket: the document is fetched with this caller's rights, and no others. */
-  readonly caller: Caller;
-  readonly orderId: string;
-  /** Whose order it was when the ticket was made. */
-  readonly userId: string;
-  readonly kind: DocumentKind;
-}
-
-export type DocumentKind = 'RESULT' | 'REQUISITION';
-
-/** The launch into the portal that a ticket is for. */
-export interface LaunchGrant {
-  /** Who asked for the ticket: the portal link is asked for with this caller's rights, and no others. */
-  readonly caller: Caller;
-  readonly userId: string;
-  /** Null for the portal's start. */
-  readonly orderId: string | null;
-  /** Of the page that asked; only a form of that page spends the ticket. */
-  readonly origin: string;
-}
-
 /** Tickets of one kind. */
 export interface Tickets<Grant> {
   /** @throws GatewayError EVENT_LOG_UNAVAILABLE */
   readonly issue: (grant: Grant) => Promise<{ readonly ticket: string; readonly expiresAt: Date }>;
   /**
-   * What the ticket is for, once; null ever after, when it has ended, and for anything that is no ticket.
+   * The grant of the ticket, once; null when it was redeemed, has expired or is unknown.
    * @throws GatewayError EVENT_LOG_UNAVAILABLE
    */
   readonly redeem: (ticket: string) => Promise<Grant | null>;
 }
 
-/** Whether the viewer token behind a ticket was revoked: the ticket then opens nothing more. */
+/** Whether the viewer token behind a ticket was revoked: the ticket is then of no use. */
 type IsRevoked = (caller: UserCaller) => boolean;
 
-export type DocumentTickets = Tickets<DocumentGrant>;
-export type LaunchTickets = Tickets<LaunchGrant>;
-
 const time = z.string().transform(parseInstant).pipe(z.date());
-const callerShape = z.discriminatedUnion('kind', [
+const callerShape: z.ZodType<Caller> = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('TEAM'), keyName: z.string().exactOptional() }),
   z.object({
     kind: z.literal('USER'),
@@ -58,61 +32,58 @@ const callerShape = z.discriminatedUnion('kind', [
     tokenId: z.string().nullable(),
   }),
 ]);
+/** The document that a ticket is for. It is fetched with the rights of the caller who requested the ticket. */
 const documentShape = z.object({
   caller: callerShape,
   orderId: z.string(),
+  /** The user of the order when the ticket was issued. */
   userId: z.string(),
   kind: z.enum(['RESULT', 'REQUISITION']),
 });
+/** The launch into the portal that a ticket is for. The link is requested with the rights of the caller of the ticket. */
 const launchShape = z.object({
   caller: callerShape,
   userId: z.string(),
+  /** Null for the portal's start. */
   orderId: z.string().nullable(),
+  /** Of the requesting page; only a form of that page redeems the ticket. */
   origin: z.string(),
 });
+export type DocumentTickets = Tickets<z.infer<typeof documentShape>>;
+export type LaunchTickets = Tickets<z.infer<typeof launchShape>>;
 
-/** Tickets for one fetch of one document: they live for 60 s. */
+/** Tickets for one fetch of one document, valid for 60 s. */
 export function createDocumentTickets(values: OneTimeValues, isRevoked: IsRevoked): DocumentTickets {
-  return createTickets<DocumentGrant>(values, {
-    name: 'document',
-    lifeMs: 60_000,
-    shape: documentShape,
-    isRevoked,
-  });
+  return createTickets(values, { name: 'document', ttlMs: 60_000, shape: documentShape, isRevoked });
 }
 
-/** Tickets for one launch into the portal: they live for 30 s. */
+/** Tickets for one launch into the portal, valid for 30 s. */
 export function createLaunchTickets(values: OneTimeValues, isRevoked: IsRevoked): LaunchTickets {
-  return createTickets<LaunchGrant>(values, {
-    name: 'launch',
-    lifeMs: 30_000,
-    shape: launchShape,
-    isRevoked,
-  });
+  return createTickets(values, { name: 'launch', ttlMs: 30_000, shape: launchShape, isRevoked });
 }
 
 interface TicketKind<Grant> {
   readonly name: string;
-  readonly lifeMs: number;
+  readonly ttlMs: number;
   readonly shape: z.ZodType<Grant>;
   readonly isRevoked: IsRevoked;
 }
 
 /**
- * 256 random bits, single use, never longer alive than the viewer token behind them. What a ticket is for waits
- * beside the event log under the ticket's hash: nothing that is written down opens one, every gateway over one log
- * honours it, and a ticket of one kind is none of another.
+ * 256 random bits, for one use, that expire with the viewer token behind them at the latest. The grant is stored beside the
+ * event log under the ticket's hash: nothing stored can redeem it, every gateway over the log accepts it, and the tickets of
+ * one kind are not valid for another.
  */
 function createTickets<Grant extends { readonly caller: Caller }>(
   values: OneTimeValues,
-  { name, lifeMs, shape, isRevoked }: TicketKind<Grant>,
+  { name, ttlMs, shape, isRevoked }: TicketKind<Grant>,
 ): Tickets<Grant> {
   const keyOf = (ticket: string) => `${name} ${createHash('sha256').update(ticket).digest('base64url')}`;
   return {
     issue: async (grant) => {
       const ticket = randomBytes(32).toString('base64url');
       const tokenEnds = grant.caller.kind === 'USER' ? grant.caller.expiresAt.getTime() : Infinity;
-      const expiresAt = new Date(Math.min(Date.now() + lifeMs, tokenEnds));
+      const expiresAt = new Date(Math.min(Date.now() + ttlMs, tokenEnds));
       await values.put(keyOf(ticket), grant, expiresAt);
       return { ticket, expiresAt };
     },

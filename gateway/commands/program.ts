@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import process from 'node:process';
 import { type ParseArgsOptionsConfig, parseArgs } from 'node:util';
 import { type Config, readConfig } from '../config/config.ts';
-import type { KeptSecrets } from '../config/reading.ts';
+import type { GeneratedSecrets } from '../config/reading.ts';
 import { GatewayError, isGatewayError } from '../errors.ts';
 
 /** A command of a program, such as `npm run events -- <name>`. */
@@ -42,7 +42,7 @@ export interface Program<Store> {
 }
 
 /** No command needs a secret of the gateway's callers, so none is generated for it. */
-const unused: KeptSecrets = {
+const unused: GeneratedSecrets = {
   serviceApiKey: '',
   webhookSecret: '',
   gatewayApiKey: '',

@@ -12,7 +12,7 @@ import { createLoaders, type GraphContext } from '../graph/context.ts';
 import type { CreateContext } from '../http/yoga.ts';
 import type { Upstream } from '../service/client.ts';
 import { bindService } from '../service/service.ts';
-import { type Dependencies, traceUpstream } from '../service/trace.ts';
+import { type Dependencies, TracedUpstream } from '../service/trace.ts';
 import type { Core } from './core.ts';
 import { NotedContext, noteVersions } from './noted-context.ts';
 import { Services } from './services.ts';
@@ -61,9 +61,9 @@ export function createContexts(core: Core, parts: ContextParts): Contexts {
   const portalOrigins = [...config.portalOrigins, ...parts.portalOrigins];
 
   const create: CreateContext = ({ caller, left, over, origin, isTraced, lastEventId, dependencies }) => {
-    const traced = traceUpstream(parts.upstream, dependencies);
+    const traced = new TracedUpstream(parts.upstream, dependencies);
     const onAccess = watchAgain(trail?.watch ?? null, { caller, dependencies });
-    const service = services.bind(traced.upstream, { caller, signal: left, onAccess });
+    const service = services.bind(traced, { caller, signal: left, onAccess });
     const work = scheduler.begin(caller, left);
     const context: GraphContext = {
       ...createTokenActions(core, { caller, onAccess }),
@@ -86,7 +86,7 @@ export function createContexts(core: Core, parts: ContextParts): Contexts {
         dependencies?.addReport(`unknown ${field} ${value}`, () => metrics.countUnknown(field, value));
       }),
       onResync: (reason) => metrics.resyncs.inc({ reason }),
-      upstreamTotals: traced.totals,
+      upstreamTotals: () => traced.totals(),
       work,
       isTraced: isTraced === true && service.rights.has('gateway-key'),
     };

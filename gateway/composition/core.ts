@@ -1,6 +1,6 @@
 import { type AuditTrail, openAuditTrail } from '../audit/trail.ts';
 import { createRateLimits, type RateLimits } from '../auth/rate-limits.ts';
-import { keepRecent } from '../cache/memoize.ts';
+import { memoize } from '../cache/memoize.ts';
 import type { Config } from '../config/config.ts';
 import { GatewayError } from '../errors.ts';
 import { type EventStore, openEventStore } from '../events/open.ts';
@@ -53,7 +53,7 @@ export async function openCore({ config, log, store: opening }: CoreParts): Prom
     opening ?? openEventStore(config.eventLog, { keys: config.eventLogKeys, log }),
     openTrail(config, log, metrics),
   ]);
-  const isLogWritable = keepRecent(() => store.log.isWritable(), probeEveryMs);
+  const isLogWritable = memoize(() => store.log.isWritable(), probeEveryMs);
   const isTrailWritable = () => trail?.isWritable() ?? null;
   metrics.watchEventLog(config.eventLog.kind, isLogWritable);
   metrics.watchAuditTrail(isTrailWritable);

@@ -1,6 +1,6 @@
 import type { Versions } from '../events/versions.ts';
 import type { GraphContext } from '../graph/context.ts';
-import { tagOfOrder } from '../service/tags.ts';
+import { tagOfSubject } from '../service/tags.ts';
 import type { Dependencies } from '../service/trace.ts';
 
 /**
@@ -88,14 +88,17 @@ export function noteVersions(versions: Versions, dependencies: Dependencies): Ve
     latest: async (subject) => {
       dependencies.beginRead();
       const latest = await versions.latest(subject);
-      dependencies.endRead({ tags: [tagOfOrder(subject)], expiresAt: Number.POSITIVE_INFINITY });
+      dependencies.endRead({ tags: [tagOfSubject(subject)], expiresAt: Number.POSITIVE_INFINITY });
       return latest;
     },
     readLatest: async (subject, latest, maxAgeMs) => {
       dependencies.beginRead();
       const event = await versions.readLatest(subject, latest, maxAgeMs);
       const ageMs = event === null ? Number.NEGATIVE_INFINITY : Date.now() - event.receivedAt.getTime();
-      dependencies.endRead({ tags: [tagOfOrder(subject)], expiresAt: performance.now() + maxAgeMs - ageMs });
+      dependencies.endRead({
+        tags: [tagOfSubject(subject)],
+        expiresAt: performance.now() + maxAgeMs - ageMs,
+      });
       return event;
     },
   };

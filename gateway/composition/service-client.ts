@@ -2,7 +2,7 @@ import { SharedCache } from '../cache/shared-cache.ts';
 import type { Config } from '../config/config.ts';
 import type { AppendNotice, EventLog } from '../events/log.ts';
 import type { Metrics } from '../metrics.ts';
-import { createUpstream, type Upstream, type UpstreamOptions } from '../service/client.ts';
+import { Upstream, type UpstreamOptions } from '../service/client.ts';
 import { type Change, readTouched, toText, touchedBy } from '../service/tags.ts';
 import type { WebhookOutcome } from '../webhooks/endpoint.ts';
 
@@ -42,7 +42,7 @@ export function openServiceClient(
       () => false,
     );
   };
-  const upstream = createUpstream({
+  const upstream = new Upstream({
     url: serviceUrl,
     apiKey: config.service.apiKey,
     apiKeyHeader: config.apiKeyHeader,
@@ -50,12 +50,10 @@ export function openServiceClient(
       metrics.upstreamCalls.inc({ operation, outcome });
       metrics.upstreamSeconds.observe({ operation }, seconds);
     },
-    onShared: (operation, how) => {
-      if (how === 'joined') metrics.upstreamShared.inc({ operation });
-      else metrics.readCache.inc({ outcome: 'hit' });
+    onCache: (outcome, operation) => {
+      if (outcome === 'joined') metrics.upstreamShared.inc({ operation });
+      else metrics.readCache.inc({ outcome: outcome === 'cached' ? 'hit' : outcome });
     },
-    onMissed: (why) => metrics.readCache.inc({ outcome: why }),
-    onDropped: (why) => metrics.readCache.inc({ outcome: why }),
     cache,
     readKey,
     catchUp,
@@ -78,5 +76,5 @@ export function openServiceClient(
 }
 
 function toChange({ userId, subject }: AppendNotice): Change {
-  return { userId, orderId: subject?.id ?? null, by: 'news' };
+  return { userId, subjectId: subject?.id ?? null, by: 'event' };
 }

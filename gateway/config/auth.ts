@@ -1,7 +1,7 @@
-import { createPrivateKey } from 'node:crypto';
+import { createHash, createPrivateKey } from 'node:crypto';
 import type { Reading } from './reading.ts';
 
-/** The team's identity provider: whose tokens are taken beside our own. */
+/** The team's identity provider, whose tokens are accepted beside our own. */
 export interface ViewerProviderConfig {
   /** Where it publishes the keys that it signs with (RFC 7517). */
   readonly jwksUrl: string;
@@ -11,9 +11,9 @@ export interface ViewerProviderConfig {
   readonly userClaim: string;
 }
 
-/** What our own tokens name as their issuer; no provider may have the same. */
+/** The issuer of our own tokens; no provider may have the same. */
 export const ownIssuer = 'labgraph';
-/** Stands before a private key in VIEWER_TOKEN_SECRET. */
+/** The prefix of a private key in VIEWER_TOKEN_SECRET. */
 export const ed25519Prefix = 'ed25519:';
 const minSecretLength = 32;
 
@@ -31,7 +31,7 @@ export function splitGatewayKey(entry: string): GatewayKeyEntry {
   return label === undefined || key === undefined ? { label: null, key: entry } : { label, key };
 }
 
-/** Viewers go by `user-` in the audit trail, the gateway itself by `team`. */
+/** The audit trail names viewers `user-...` and the gateway itself `team`. */
 const takenLabel = /^(user|team)/i;
 
 export function readGatewayKeys(reading: Reading): readonly string[] {
@@ -45,7 +45,7 @@ export function readGatewayKeys(reading: Reading): readonly string[] {
       );
   }
   if (keys.length > 0) return keys;
-  const generated = reading.generate('GATEWAY_API_KEYS', (kept) => kept.gatewayApiKey);
+  const generated = reading.generate('GATEWAY_API_KEYS', (secrets) => secrets.gatewayApiKey);
   return generated === null ? [] : [generated];
 }
 
@@ -59,7 +59,7 @@ export function readViewerSecrets(reading: Reading): readonly string[] {
     reading.fault('VIEWER_TOKEN_SECRET has an ed25519: entry that is no private key (base64 of PKCS 8).');
   if (secrets.length > 0) return secrets;
   if (reading.production && reading.text('VIEWER_JWKS_URL') !== null) return [];
-  const generated = reading.generate('VIEWER_TOKEN_SECRET', (kept) => kept.viewerTokenSecret);
+  const generated = reading.generate('VIEWER_TOKEN_SECRET', (secrets) => secrets.viewerTokenSecret);
   return generated === null ? [] : [generated];
 }
 
@@ -103,4 +103,72 @@ function isKeyAddress(text: string, production: boolean): boolean {
   if (username !== '' || password !== '') return false;
   const isHere = /^(localhost|127\.0\.0\.1|\[::1\])$/.test(hostname);
   return protocol === 'https:' || (protocol === 'http:' && (isHere || !production));
+}
+
+/** The values of one variable, and their least length in characters: the service may issue shorter ones than we would. */
+export interface SecretsOfVariable {
+  readonly name: string;
+  readonly minLength: number;
+  readonly secrets: readonly string[];
+}
+
+interface NamedSecret extends Omit<SecretsOfVariable, 'secrets'> {
+  readonly secret: string;
+}
+
+const prefixes = /^(whsec_|sha256:|ed25519:)/;
+const minDistinct = 8;
+/** The characters that a secret must have besides common words, years and counting. */
+const minOwn = 12;
+const commonWords =
+  /change|replace|password|passwort|passwd|secret|default|example|sample|placeholder|dummy|admin|root|test|demo|super|your|this|please|here|insecure|letmein|welcome|qwert[yz](uiop)?|asdf(ghjkl)?|labgraph|gateway|viewer|webhook|service|event|token|key|api|log|dev|prod(uction)?|me|my|(19|20)\d\d|0?1234?5?6?7?8?9?0?|[\s!-,.:;_-]/gi;
+
+/** Reports every secret that is too short, easily guessed or used twice (docs/configuration.md). */
+export function refuseWeakSecrets(reading: Reading, variables: readonly SecretsOfVariable[]): void {
+  const named = variables
+    .filter(({ name }) => !reading.hasFault(name))
+    .flatMap(({ name, minLength, secrets }) => secrets.map((secret) => ({ name, minLength, secret })))
+    .filter(({ secret }) => secret !== '');
+  const owners = new Map<string, string>();
+  const weaknesses = named.map(describeWeakness);
+  const repeats = named.map(({ name, secret }) => describeRepeat(owners, name, fingerprintsOf(secret)));
+  for (const fault of new Set([...weaknesses, ...repeats])) if (fault !== null) reading.fault(fault);
+}
+
+function describeWeakness({ name, minLength, secret }: NamedSecret): string | null {
+  const bare = secret.replace(prefixes, '');
+  if (bare.length < minLength) return `${name} is too short: ${minLength} characters are the least.`;
+  // The bytes of a base64 secret count as well.
+  const isBase64 = name === 'EVENT_LOG_KEY' || name === 'AUDIT_TRAIL_KEY' || secret.startsWith('whsec_');
+  const isWeak =
+    isGuessable(bare) || (isBase64 && isGuessable(Buffer.from(bare, 'base64').toString('latin1')));
+  return isWeak ? `${name} is easily guessed: make it of random bytes (openssl rand -base64 32).` : null;
+}
+
+/** Few different characters, little more than common words, one piece over and over, or counting. */
+function isGuessable(text: string): boolean {
+  const own = text.replaceAll(commonWords, '');
+  const codes = [...text].map((character) => character.codePointAt(0) ?? 0);
+  const half = codes.length / 2;
+  return (
+    own.length < minOwn ||
+    new Set(own).size < minDistinct ||
+    codes.some((_, at) => at > 0 && at <= half && text.startsWith(text.slice(at))) ||
+    codes.filter((code, at) => Math.abs(code - (codes[at - 1] ?? code)) === 1).length > half
+  );
+}
+
+function describeRepeat(owners: Map<string, string>, name: string, prints: readonly string[]): string | null {
+  const owner = prints.map((print) => owners.get(print)).find((found) => found !== undefined);
+  for (const print of prints) if (!owners.has(print)) owners.set(print, name);
+  if (owner === undefined) return null;
+  if (owner === name) return `${name} lists one secret twice.`;
+  return `${name} is the same secret as ${owner}: each must be its own.`;
+}
+
+/** Equal for equal secrets, also where one is given by its hash or without its prefix. */
+function fingerprintsOf(secret: string): readonly string[] {
+  if (secret.startsWith('sha256:')) return [secret.slice('sha256:'.length).toLowerCase()];
+  const hash = (text: string) => createHash('sha256').update(text).digest('hex');
+  return [...new Set([hash(secret), hash(secret.replace(prefixes, ''))])];
 }

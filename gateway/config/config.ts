@@ -1,6 +1,13 @@
-import { readGatewayKeys, readViewerProvider, readViewerSecrets, type ViewerProviderConfig } from './auth.ts';
-import { type Environment, type KeptSecrets, Reading } from './reading.ts';
-import { refuseWeakSecrets } from './secret-strength.ts';
+import {
+  readGatewayKeys,
+  readViewerProvider,
+  readViewerSecrets,
+  refuseWeakSecrets,
+  type SecretsOfVariable,
+  splitGatewayKey,
+  type ViewerProviderConfig,
+} from './auth.ts';
+import { type Environment, type GeneratedSecrets, Reading } from './reading.ts';
 
 /** Where the service is: inside this process (the sandbox), or at an address. */
 export type ServiceConfig =
@@ -68,11 +75,11 @@ const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']
 
 /**
  * Reads the configuration from the environment: the only place that does.
- * @param keepSecrets called when secrets must be generated (never with NODE_ENV=production)
+ * @param loadSecrets called when secrets must be generated (never with NODE_ENV=production)
  * @throws GatewayError CONFIG_INVALID that names every fault at once, one per line
  */
-export function readConfig(env: Environment, keepSecrets: () => KeptSecrets): Config {
-  const reading = new Reading(env, keepSecrets);
+export function readConfig(env: Environment, loadSecrets: () => GeneratedSecrets): Config {
+  const reading = new Reading(env, loadSecrets);
   const config: Config = {
     port: reading.integer('PORT', 4000, { min: 0, max: 65_535 }),
     host: readHost(reading),
@@ -109,9 +116,27 @@ export function readConfig(env: Environment, keepSecrets: () => KeptSecrets): Co
   if (reading.text('WORKERS') !== null) {
     reading.fault('WORKERS was removed: start several processes with REUSE_PORT=1 (docs/operations.md).');
   }
-  if (config.production) refuseWeakSecrets(reading, config);
+  if (config.production) refuseWeakSecrets(reading, listSecrets(config));
   reading.throwFaults();
   return Object.freeze(config);
+}
+
+function listSecrets(config: Config): readonly SecretsOfVariable[] {
+  const { service, webhookSecrets, gatewayApiKeys, viewerTokenSecrets, eventLogKeys, auditTrail } = config;
+  const toBase64 = (key: Buffer) => key.toString('base64');
+  const auditKeys = auditTrail?.keys ?? [];
+  return [
+    { name: 'SERVICE_API_KEY', minLength: 16, secrets: [service.apiKey] },
+    { name: 'WEBHOOK_SECRETS', minLength: 22, secrets: webhookSecrets },
+    {
+      name: 'GATEWAY_API_KEYS',
+      minLength: 24,
+      secrets: gatewayApiKeys.map((entry) => splitGatewayKey(entry).key),
+    },
+    { name: 'VIEWER_TOKEN_SECRET', minLength: 32, secrets: viewerTokenSecrets },
+    { name: 'EVENT_LOG_KEY', minLength: 44, secrets: eventLogKeys.map(toBase64) },
+    { name: 'AUDIT_TRAIL_KEY', minLength: 44, secrets: auditKeys.map(toBase64) },
+  ];
 }
 
 function readHost(reading: Reading): string {
@@ -134,7 +159,8 @@ function readService(reading: Reading): ServiceConfig {
     if (reading.production)
       reading.fault('SERVICE_URL is missing: the embedded sandbox is not for production.');
     const apiKey =
-      reading.secret('SERVICE_API_KEY') ?? reading.generate('SERVICE_API_KEY', (kept) => kept.serviceApiKey);
+      reading.secret('SERVICE_API_KEY') ??
+      reading.generate('SERVICE_API_KEY', (secrets) => secrets.serviceApiKey);
     return { kind: 'embedded', apiKey: apiKey ?? '' };
   }
   const apiKey = reading.secret('SERVICE_API_KEY');
@@ -184,7 +210,7 @@ function readWebhookSecrets(reading: Reading): readonly string[] {
     }
   }
   if (secrets.length > 0) return secrets;
-  const generated = reading.generate('WEBHOOK_SECRETS', (kept) => kept.webhookSecret);
+  const generated = reading.generate('WEBHOOK_SECRETS', (secrets) => secrets.webhookSecret);
   return generated === null ? [] : [generated];
 }
 

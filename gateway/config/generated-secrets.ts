@@ -1,23 +1,15 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { existsSync, linkSync, mkdirSync, readFileSync, unlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { z } from 'zod';
 import { GatewayError } from '../errors.ts';
-import type { KeptSecrets } from './reading.ts';
-
-const keptSecretsShape = z.object({
-  serviceApiKey: z.string().min(1),
-  webhookSecret: z.string().min(1),
-  gatewayApiKey: z.string().min(1),
-  viewerTokenSecret: z.string().min(32),
-});
+import { type GeneratedSecrets, generatedSecretsShape } from './reading.ts';
 
 /**
- * The secrets a gateway made for itself, kept in `<folder>/secrets.json` (mode 0600), so that a restart keeps
- * keys and tokens valid. Two processes that start at once agree: the first to create the file wins.
+ * The secrets that a gateway generated for itself, stored in `<folder>/secrets.json` (mode 0600), so that keys and tokens
+ * stay valid after a restart. Two processes that start at once agree: the first to create the file wins.
  * @throws GatewayError CONFIG_INVALID when the file is there but unreadable
  */
-export function keepSecrets(folder: string): KeptSecrets {
+export function loadSecrets(folder: string): GeneratedSecrets {
   const path = join(folder, 'secrets.json');
   try {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
@@ -45,7 +37,7 @@ function createFile(path: string, text: string): void {
   }
 }
 
-function generateSecrets(): KeptSecrets {
+function generateSecrets(): GeneratedSecrets {
   return {
     serviceApiKey: `sk_us_${randomBytes(24).toString('base64url')}`,
     webhookSecret: `whsec_${randomBytes(32).toString('base64')}`,
@@ -54,9 +46,9 @@ function generateSecrets(): KeptSecrets {
   };
 }
 
-function readSecrets(path: string): KeptSecrets {
+function readSecrets(path: string): GeneratedSecrets {
   try {
-    return keptSecretsShape.parse(JSON.parse(readFileSync(path, 'utf8')));
+    return generatedSecretsShape.parse(JSON.parse(readFileSync(path, 'utf8')));
   } catch (cause) {
     throw new GatewayError(
       'CONFIG_INVALID',

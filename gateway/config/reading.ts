@@ -3,12 +3,13 @@ import { z } from 'zod';
 import { GatewayError } from '../errors.ts';
 
 /** Secrets that are generated once for a gateway without configured ones; see `generated-secrets.ts`. */
-export interface KeptSecrets {
-  readonly serviceApiKey: string;
-  readonly webhookSecret: string;
-  readonly gatewayApiKey: string;
-  readonly viewerTokenSecret: string;
-}
+export const generatedSecretsShape = z.object({
+  serviceApiKey: z.string().min(1),
+  webhookSecret: z.string().min(1),
+  gatewayApiKey: z.string().min(1),
+  viewerTokenSecret: z.string().min(32),
+});
+export type GeneratedSecrets = Readonly<z.infer<typeof generatedSecretsShape>>;
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -19,13 +20,13 @@ export class Reading {
   readonly production: boolean;
   readonly generated: string[] = [];
   readonly #env: Environment;
-  readonly #keepSecrets: () => KeptSecrets;
+  readonly #loadSecrets: () => GeneratedSecrets;
   readonly #faults: string[] = [];
-  #kept: KeptSecrets | null = null;
+  #secrets: GeneratedSecrets | null = null;
 
-  constructor(env: Environment, keepSecrets: () => KeptSecrets) {
+  constructor(env: Environment, loadSecrets: () => GeneratedSecrets) {
     this.#env = env;
-    this.#keepSecrets = keepSecrets;
+    this.#loadSecrets = loadSecrets;
     this.production = this.text('NODE_ENV') === 'production';
   }
 
@@ -114,14 +115,14 @@ export class Reading {
   }
 
   /** Generates a missing secret; with NODE_ENV=production it is a fault. */
-  generate(name: string, pick: (kept: KeptSecrets) => string): string | null {
+  generate(name: string, pick: (secrets: GeneratedSecrets) => string): string | null {
     if (this.production) {
       this.fault(`${name} is missing: with NODE_ENV=production nothing is generated.`);
       return null;
     }
-    this.#kept ??= this.#keepSecrets();
+    this.#secrets ??= this.#loadSecrets();
     this.generated.push(name);
-    return pick(this.#kept);
+    return pick(this.#secrets);
   }
 }
 

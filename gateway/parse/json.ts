@@ -2,8 +2,8 @@
 const maxLevels = 100;
 
 /**
- * Parses what came from outside. JSON.parse takes any nesting, but writing it again does not: what is nested
- * deeper than 100 levels could be read and then neither be kept nor shown.
+ * Parses JSON from outside. JSON.parse accepts any nesting, but JSON.stringify does not: a value
+ * nested deeper than 100 levels could be read, but neither be stored nor shown.
  * @throws SyntaxError for text that is not JSON, or is nested too deeply
  */
 export function parseJson(text: string): unknown {

@@ -45,14 +45,14 @@ export interface Page<Row> {
   readonly isEarlier?: boolean;
 }
 
-/** How long the answer to a read may be cached; what says nothing is never stored. */
-export type Keeping =
-  /** No event reports its changes: catalogues. The same answer for everybody. */
-  | 'for-a-time'
-  /** Invalidated by events of its users, except new versions of their things. */
-  | 'until-news-of-user'
-  /** Invalidated by every event of its orders or of their users. */
-  | 'until-news-of-order';
+/** What ends the caching of an answer, besides its TTL. */
+export type CachedUntil =
+  /** Nothing: no event reports the changes of a catalogue. The same answer for everybody. */
+  | 'ttl'
+  /** An event of one of its users, except new versions of their subjects. */
+  | 'user-event'
+  /** An event of one of its subjects (versioned things of users, such as orders) or of their users. */
+  | 'subject-event';
 
 /** A read of a file that belongs to somebody; it comes as a stream. */
 export interface ReadFile extends Guarded {
@@ -66,13 +66,13 @@ export interface Guarded extends UpstreamCall {
   readonly scope: Scope | null;
 }
 
-export interface Keepable extends Guarded {
-  /** How long the answer may be cached for resolvers that only show it (`forShowing`); by default it is not cached. */
-  readonly keeping?: Keeping;
+export interface Cacheable extends Guarded {
+  /** Until when the answer may be cached for resolvers that only show it (`forShowing`); without it, it is not cached. */
+  readonly cachedUntil?: CachedUntil;
 }
 
 /** A read of one thing. `owner` is required: what is nobody's says so with `'anyone'`. */
-export interface ReadOne<T> extends Keepable {
+export interface ReadOne<T> extends Cacheable {
   /** An answer that several share is read once where they name the same reader. */
   readonly reader: (json: unknown) => T;
   readonly owner: 'anyone' | ((thing: T) => Owner);
@@ -81,7 +81,7 @@ export interface ReadOne<T> extends Keepable {
 }
 
 /** A read of one page of a list; rows that are not the caller's are left out. */
-export interface ReadPage<Row> extends Keepable {
+export interface ReadPage<Row> extends Cacheable {
   readonly reader: (json: unknown) => Page<Row>;
   /** What this request makes of the page that was read: unlike the reader, it may know the request. */
   readonly refine?: (page: Page<Row>) => Page<Row>;

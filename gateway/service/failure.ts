@@ -1,8 +1,8 @@
-import { GatewayError, type GatewayErrorOptions, type UpstreamIssue } from '../errors.ts';
+import { type ErrorCode, GatewayError, type UpstreamIssue } from '../errors.ts';
 import { parseHttpDate } from '../parse/dates.ts';
 import { parseJson } from '../parse/json.ts';
 
-/** What a refusal says, given back where the call asked for it: a class, so that no answer can be taken for one. */
+/** The body of a refusal, for calls that ask for it: a class, so that no other answer can be mistaken for one. */
 export class Refusal {
   readonly json: Readonly<Record<string, unknown>>;
 
@@ -20,9 +20,9 @@ export interface Answer {
 
 /**
  * The JSON of a successful answer (null for an empty one), or `undefined` for 404: "there is none" is an answer
- * and no fault, so it is shared and remembered like one. A refusal with one of the given statuses is a Refusal,
- * where it says an object.
- * @throws GatewayError for any other status, and UPSTREAM_UNREADABLE for 202 (taken is not done) and for a body that
+ * and no fault, so it is shared like one. A refusal with one of the given statuses is a Refusal, if its body is
+ * an object.
+ * @throws GatewayError for any other status, and UPSTREAM_UNREADABLE for 202 (accepted is not done) and for a body that
  *   is not JSON
  */
 export function readAnswer(answer: Answer, refusals: readonly number[] = []): unknown {
@@ -33,13 +33,8 @@ export function readAnswer(answer: Answer, refusals: readonly number[] = []): un
     throw describeFailure(answer);
   }
   if (answer.status === 202) {
-    throw new GatewayError(
-      'UPSTREAM_UNREADABLE',
-      'The service took the request without saying what came of it.',
-      {
-        status: answer.status,
-      },
-    );
+    const message = 'The service took the request without saying what came of it.';
+    throw new GatewayError('UPSTREAM_UNREADABLE', message, { status: answer.status });
   }
   if (answer.body === '') return null;
   try {
@@ -52,46 +47,27 @@ export function readAnswer(answer: Answer, refusals: readonly number[] = []): un
   }
 }
 
-function describeFailure(answer: Answer): GatewayError {
-  const { status } = answer;
-  if (status === 401) {
-    return new GatewayError('UPSTREAM_UNAUTHORIZED', "The service refused the gateway's key.", { status });
-  }
-  if (status === 403) {
-    return new GatewayError('UPSTREAM_FORBIDDEN', 'The service does not allow this team to do that.', {
-      status,
-    });
-  }
-  if (status === 408)
-    return new GatewayError('UPSTREAM_TIMEOUT', 'The service did not answer in time.', { status });
-  if (status === 429) {
-    return new GatewayError(
-      'UPSTREAM_RATE_LIMITED',
-      'The service asks to be called less often.',
-      withRetry(answer),
-    );
-  }
-  if (status >= 500) {
-    return new GatewayError('UPSTREAM_UNAVAILABLE', 'The service failed to answer.', withRetry(answer));
-  }
-  if (status >= 400) {
-    return new GatewayError('UPSTREAM_REJECTED', 'The service refused the request.', {
-      status,
-      issues: readIssues(answer.body),
-    });
-  }
-  return new GatewayError(
-    'UPSTREAM_UNREADABLE',
-    'The service answered with a redirect, which is not followed.',
-    {
-      status,
-    },
-  );
+const failures: ReadonlyMap<number, readonly [ErrorCode, string]> = new Map([
+  [401, ['UPSTREAM_UNAUTHORIZED', "The service refused the gateway's key."]],
+  [403, ['UPSTREAM_FORBIDDEN', 'The service does not allow this team to do that.']],
+  [408, ['UPSTREAM_TIMEOUT', 'The service did not answer in time.']],
+  [429, ['UPSTREAM_RATE_LIMITED', 'The service asks to be called less often.']],
+]);
+
+function describeFailure({ status, retryAfter, body }: Answer): GatewayError {
+  const [code, message] = failures.get(status) ?? describeClass(status);
+  const retryAfterMs = status === 429 || status >= 500 ? readRetryAfter(retryAfter) : null;
+  return new GatewayError(code, message, {
+    status,
+    ...(retryAfterMs === null ? {} : { retryAfterMs }),
+    ...(code === 'UPSTREAM_REJECTED' ? { issues: readIssues(body) } : {}),
+  });
 }
 
-function withRetry(answer: Answer): GatewayErrorOptions {
-  const retryAfterMs = readRetryAfter(answer.retryAfter);
-  return { status: answer.status, ...(retryAfterMs === null ? {} : { retryAfterMs }) };
+function describeClass(status: number): readonly [ErrorCode, string] {
+  if (status >= 500) return ['UPSTREAM_UNAVAILABLE', 'The service failed to answer.'];
+  if (status >= 400) return ['UPSTREAM_REJECTED', 'The service refused the request.'];
+  return ['UPSTREAM_UNREADABLE', 'The service answered with a redirect, which is not followed.'];
 }
 
 /** `Retry-After` in milliseconds: seconds or an HTTP date. */
@@ -104,7 +80,7 @@ export function readRetryAfter(value: string | null): number | null {
 
 /**
  * The issues of a 422: only `loc` and `msg` of each detail. `input` echoes the request, which is patient data, so it
- * is never passed on; a message with a word of it is replaced by the detail's type.
+ * is never passed on; a message that shares a word with it is replaced by the detail's type.
  */
 function readIssues(body: string): readonly UpstreamIssue[] {
   const detail = readDetail(body);
@@ -155,7 +131,7 @@ function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** What a call met that was not answered, where nothing here has ended it. */
+/** The fault of a call that was not answered and that the gateway did not end. */
 export function describeFault(error: unknown): GatewayError {
   if (error instanceof GatewayError) return error;
   const notSent = isConnectFailure(error);

@@ -1,6 +1,6 @@
 import type { AccessKind, OnAccess, Owner, Rights } from '../auth/rights.ts';
 import { GatewayError, isGatewayError } from '../errors.ts';
-import type { Guarded, Keepable, Page, ReadFile, ReadOne, ReadPage, Write } from './calls.ts';
+import type { Cacheable, Guarded, Page, ReadFile, ReadOne, ReadPage, Write } from './calls.ts';
 import type { ReadOptions } from './client.ts';
 import type { UpstreamFile } from './file.ts';
 import { tagsOfOne, tagsOfPage, touchedByWrite } from './tags.ts';
@@ -8,8 +8,8 @@ import type { Asked } from './trace.ts';
 import { type OnUnreadable, readNoting } from './unreadable.ts';
 
 /**
- * The service as one caller may use it. Every access to somebody's data is told to the audit trail here. What it does are
- * methods: they are called on it, and not taken off it.
+ * The service as one caller may use it. Reports every access to somebody's data to the audit trail. Its methods depend on
+ * `this`.
  */
 export interface Service {
   /** The thing, or null when it does not exist or is not the caller's; nothing distinguishes the two. */
@@ -23,7 +23,7 @@ export interface Service {
    */
   readonly write: <T>(write: Write<T>) => Promise<T | null>;
   /**
-   * The same service for whoever only shows what it reads: an answer may come from the cache (`ReadOne.keeping`). Whoever
+   * The same service for whoever only shows what it reads: an answer may come from the cache (`ReadOne.cachedUntil`). Whoever
    * acts on what it reads, or reads more by it, uses the service itself: its reads begin after the operation did.
    */
   readonly forShowing: Service;
@@ -180,15 +180,15 @@ class BoundService implements Service {
     return subject;
   }
 
-  #ask(read: Keepable, { tags, onEntry }: Pick<ReadOptions, 'tags' | 'onEntry'>): Promise<unknown> {
-    const { keeping } = read;
-    const isForAll = keeping === 'for-a-time';
+  #ask(read: Cacheable, { tags, onEntry }: Pick<ReadOptions, 'tags' | 'onEntry'>): Promise<unknown> {
+    const { cachedUntil } = read;
+    const isForAll = cachedUntil === 'ttl';
     return this.#upstream.read(read, {
       rights: isForAll ? 'anyone' : this.rights.key,
       signal: this.#options.signal,
       since: this.#isForShowing ? undefined : this.#options.operation.beganAt,
-      followsNews: !isForAll,
-      tags: keeping === undefined ? undefined : tags,
+      followsEvents: !isForAll,
+      tags: cachedUntil === undefined ? undefined : tags,
       onEntry,
     });
   }
@@ -208,7 +208,7 @@ class BoundService implements Service {
 
   /** Rows of others that a service listed unasked were nobody's wish: they are left out, and no access. */
   #ownRows<Row>(read: ReadPage<Row>, page: Page<Row>, call: AuditedCall): Page<Row> {
-    return keepRows(read.refine?.(page) ?? page, (row) => {
+    return filterRows(read.refine?.(page) ?? page, (row) => {
       const subject = this.#subjectOf(read.owner, row);
       if (!this.#owns(subject)) return false;
       if (subject !== null) call.report('ok', subject.userId);
@@ -218,7 +218,7 @@ class BoundService implements Service {
 }
 
 /** Replaces rows of others by null. A total that counts them would reveal them, so it becomes null too. */
-export function keepRows<Row>(page: Page<Row>, belongs: (row: Row) => boolean): Page<Row> {
+export function filterRows<Row>(page: Page<Row>, belongs: (row: Row) => boolean): Page<Row> {
   if (page.rows.every((row) => row === null || belongs(row))) return page;
   return { ...page, rows: page.rows.map((row) => (row !== null && belongs(row) ? row : null)), total: null };
 }

@@ -1,99 +1,93 @@
-import type { Rights } from '../auth/rights.ts';
+import type { Owner, Rights } from '../auth/rights.ts';
 import type { Invalidation } from '../cache/shared-cache.ts';
-import type { Keeping, Page, ReadOne, ReadPage, Write } from './calls.ts';
+import type { CachedUntil, Page, ReadOne, ReadPage, Write } from './calls.ts';
 
 /**
- * The tags of cached answers, and what a change touches, in the same few words: a change drops exactly the answers that it
- * may have made old. Ids in lower case.
+ * The tags of cached answers, and the tags that a change invalidates: exactly those of the answers that it may have made
+ * out of date. A subject is a versioned thing of a user, such as an order. Ids in lower case.
  */
 
-/** What was changed: by news of the service, or by a write of a gateway. */
+/** A change that the service reports by an event, or that a write of a gateway makes. */
 export interface Change {
   /** Null when it is not known whose it is: then it may be anybody's. */
   readonly userId: string | null;
-  /** The order, or another versioned thing of the user. */
-  readonly orderId: string | null;
-  /** A write says whose things it is about, not which of them it changes. */
-  readonly by: 'news' | 'write';
+  readonly subjectId: string | null;
+  /** The owner of a write names the user, but not every subject that it changes. */
+  readonly by: 'event' | 'write';
 }
 
-/** The tag of an order or of another versioned thing. */
-export function tagOfOrder(orderId: string): string {
-  return `order ${lower(orderId)}`;
+export function tagOfSubject(id: string): string {
+  return lower(`subject ${id}`);
 }
 
-function tagOfUser(userId: string): string {
-  return `user ${lower(userId)}`;
-}
+const tagOfUser = (id: string) => lower(`user ${id}`);
+const tagOfSubjectsOf = (userId: string) => lower(`subjects of ${userId}`);
+/** Of lists of the whole team. */
+const [someUsers, someSubjects] = ['some users', 'some subjects'];
 
-/** Whose things an answer shows, or was asked for. */
-interface Shown {
-  readonly userId: string | null;
-  readonly orderId?: string | null | undefined;
-}
-
-export function touchedBy({ userId, orderId, by }: Change): Invalidation {
+export function touchedBy({ userId, subjectId, by }: Change): Invalidation {
   if (!userId) return 'everything';
-  const lists = [`orders of ${userId}`, 'some orders'];
-  const order = orderId === null ? [] : [tagOfOrder(orderId)];
-  const user = [`user ${userId}`];
-  if (by === 'write') return [...user, 'some users', ...lists, ...order].map(lower);
-  return (orderId === null ? user : [...lists, ...order]).map(lower);
+  const subject = subjectId === null ? [] : [tagOfSubject(subjectId)];
+  const subjects = [tagOfSubjectsOf(userId), someSubjects, ...subject];
+  if (by === 'write') return [tagOfUser(userId), someUsers, ...subjects];
+  return subjectId === null ? [tagOfUser(userId)] : subjects;
 }
 
 /**
- * The tags of an answer: all that it shows, because that can move away, and whom it was asked about, because
- * more can come to them.
+ * The tags of an answer: of everything in it, because that can move to another user, and of the owner it was asked for,
+ * because more can be added there.
  * @param about null for a list of the whole team; undefined for one thing, which only its own changes touch
  */
 export function tagsOf(
-  keeping: Keeping,
-  shown: readonly Shown[],
-  about: Shown | null | undefined,
+  until: CachedUntil,
+  shown: readonly Owner[],
+  about: Owner | null | undefined,
 ): readonly string[] {
-  if (keeping === 'for-a-time') return [];
-  const isOfOrders = keeping === 'until-news-of-order';
+  if (until === 'ttl') return [];
+  const hasSubjects = until === 'subject-event';
   const tags = new Set<string>();
   for (const { userId, orderId } of shown) {
     if (userId !== null) tags.add(tagOfUser(userId));
-    if (isOfOrders && orderId) tags.add(tagOfOrder(orderId));
+    if (hasSubjects && orderId) tags.add(tagOfSubject(orderId));
   }
-  if (about === null) tags.add(isOfOrders ? 'some orders' : 'some users');
+  if (about === null) tags.add(hasSubjects ? someSubjects : someUsers);
   else if (about?.userId) {
     tags.add(tagOfUser(about.userId));
-    if (isOfOrders) tags.add(lower(`orders of ${about.userId}`));
+    if (hasSubjects) tags.add(tagOfSubjectsOf(about.userId));
   }
   return [...tags];
 }
 
 /** The tags of the answer to a read of one thing; null where it is not the caller's, because that is not cached. */
-export function tagsOfOne<T>({ keeping, owner, about }: ReadOne<T>, thing: T, rights: Rights) {
-  if (keeping === undefined) return null;
-  if (owner === 'anyone') return tagsOf(keeping, [], about);
+export function tagsOfOne<T>({ cachedUntil, owner, about }: ReadOne<T>, thing: T, rights: Rights) {
+  if (cachedUntil === undefined) return null;
+  if (owner === 'anyone') return tagsOf(cachedUntil, [], about);
   const subject = owner(thing);
-  return rights.owns(subject) ? tagsOf(keeping, [subject], about) : null;
+  return rights.owns(subject) ? tagsOf(cachedUntil, [subject], about) : null;
 }
 
 /** The tags of a page: of all its rows, the caller's or not. */
-export function tagsOfPage<Row>({ keeping, owner, about }: ReadPage<Row>, page: Page<Row>) {
-  if (keeping === undefined) return null;
+export function tagsOfPage<Row>({ cachedUntil, owner, about }: ReadPage<Row>, page: Page<Row>) {
+  if (cachedUntil === undefined) return null;
   const rows = page.rows.filter((row) => row !== null);
-  return tagsOf(keeping, owner === 'anyone' ? [] : rows.map(owner), about ?? null);
+  return tagsOf(cachedUntil, owner === 'anyone' ? [] : rows.map(owner), about ?? null);
 }
 
-/** What a write is about, and what its answer is of. */
+/** The tags of the owner that a write names, and of the owner of its answer. */
 export function touchedByWrite<T>(
   write: Write<T>,
   answer: { readonly json: unknown } | undefined,
 ): Invalidation {
-  const subjects = [write.about];
+  const owners = [write.about];
   try {
     if (answer?.json !== undefined && write.owner !== 'anyone')
-      subjects.push(write.owner(write.reader(answer.json)));
+      owners.push(write.owner(write.reader(answer.json)));
   } catch {
     return 'everything';
   }
-  const touched = subjects.map(({ userId, orderId = null }) => touchedBy({ userId, orderId, by: 'write' }));
+  const touched = owners.map(({ userId, orderId = null }) =>
+    touchedBy({ userId, subjectId: orderId, by: 'write' }),
+  );
   return touched.includes('everything') ? 'everything' : touched.flat();
 }
 
@@ -106,6 +100,6 @@ export function readTouched(text: string): Invalidation {
   return text === 'everything' ? text : text.split('\n');
 }
 
-function lower(name: string): string {
-  return name.toLowerCase();
+function lower(tag: string): string {
+  return tag.toLowerCase();
 }

@@ -58,7 +58,7 @@ export class Dependencies {
   }
 }
 
-/** What one operation has asked of the service so far. */
+/** The calls of one operation to the service so far. */
 export interface UpstreamTotals {
   /** Calls made for it; a call that is tried again is one. */
   readonly calls: number;
@@ -70,25 +70,14 @@ export interface UpstreamTotals {
   readonly ms: number;
 }
 
-/** What one operation asks of the service. */
+/** The part of the client that operations use. */
 export type Asked = Pick<Upstream, 'read' | 'write' | 'open' | 'now'>;
 
-export interface TracedUpstream {
-  readonly upstream: Asked;
-  readonly totals: () => UpstreamTotals;
-}
-
 /**
- * The service with a count of what is asked of it through here, for one operation.
- * @param dependencies notes each read; whatever else is used of the service isolates the answer of its operation
+ * The service with a count of the calls to it, for one operation.
+ * @param dependencies notes each read; writes, files and single-use answers isolate the answer of the operation
  */
-export function traceUpstream(upstream: Asked, dependencies: Dependencies | undefined): TracedUpstream {
-  const asking = new Asking(upstream, dependencies);
-  return { upstream: asking, totals: () => asking.totals() };
-}
-
-/** A class, so that its methods are shared; a read is counted and noted in one layer. */
-class Asking implements Asked {
+export class TracedUpstream implements Asked {
   readonly #upstream: Asked;
   readonly #dependencies: Dependencies | undefined;
   #asked = 0;

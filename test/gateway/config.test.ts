@@ -2,7 +2,7 @@ import { createHash, generateKeyPairSync, randomBytes } from 'node:crypto';
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { describe, expect, test, vi } from 'vitest';
 import { readConfig } from '../../gateway/config/config.ts';
-import { keepSecrets } from '../../gateway/config/generated-secrets.ts';
+import { loadSecrets } from '../../gateway/config/generated-secrets.ts';
 import { GatewayError } from '../../gateway/errors.ts';
 import {
   auditKey,
@@ -435,10 +435,10 @@ describe('what is missing', () => {
 describe('generated secrets', () => {
   test('are kept in a file for its owner only, the same after a restart', () => {
     using folder = makeFolder();
-    const first = keepSecrets(folder.file('inner'));
+    const first = loadSecrets(folder.file('inner'));
     const path = folder.file('inner/secrets.json');
 
-    expect(keepSecrets(folder.file('inner'))).toEqual(first);
+    expect(loadSecrets(folder.file('inner'))).toEqual(first);
     expect(statSync(path).mode & 0o777).toBe(0o600);
     expect(statSync(folder.file('inner')).mode & 0o777).toBe(0o700);
     expect(JSON.parse(readFileSync(path, 'utf8'))).toEqual(first);
@@ -447,14 +447,14 @@ describe('generated secrets', () => {
 
   test('differ from gateway to gateway and from each other', () => {
     using folder = makeFolder();
-    const all = ['a', 'b'].flatMap((name) => Object.values(keepSecrets(folder.file(name))));
+    const all = ['a', 'b'].flatMap((name) => Object.values(loadSecrets(folder.file(name))));
     expect(new Set(all).size).toBe(8);
   });
 
   test('in a file that cannot be read are a fault, and the file stays', () => {
     using folder = makeFolder();
     writeFileSync(folder.file('secrets.json'), '{"serviceApiKey": "x"}');
-    expect(() => keepSecrets(folder.path)).toThrow(expect.objectContaining({ code: 'CONFIG_INVALID' }));
+    expect(() => loadSecrets(folder.path)).toThrow(expect.objectContaining({ code: 'CONFIG_INVALID' }));
     expect(readFileSync(folder.file('secrets.json'), 'utf8')).toBe('{"serviceApiKey": "x"}');
   });
 });

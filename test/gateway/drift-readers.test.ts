@@ -41,8 +41,9 @@ import {
 } from '../../gateway/domain/user/rest-connections.ts';
 import { getDemographics, updateDemographics } from '../../gateway/domain/user/rest-demographics.ts';
 import { isGatewayError } from '../../gateway/errors.ts';
-import { createUpstream, type Upstream } from '../../gateway/service/client.ts';
+import { Upstream } from '../../gateway/service/client.ts';
 import { bindService, type Service } from '../../gateway/service/service.ts';
+import type { Asked } from '../../gateway/service/trace.ts';
 import { serviceKey, startLab } from '../support/lab.ts';
 import { spoil } from '../support/spoil.ts';
 
@@ -296,27 +297,26 @@ const payloads: Readonly<Record<string, (payload: unknown) => unknown>> = {
 const team = { rights: new Rights({ kind: 'TEAM' }) };
 
 /** The service as it would be if every answer were this one; notes which operations were asked. */
-function answering(json: (operation: string) => unknown): Upstream {
+function answering(json: (operation: string) => unknown): Asked {
   const answer = (call: { readonly operation: string }) => Promise.resolve(json(call.operation));
   return {
     read: answer,
     write: answer,
     open: () => Promise.resolve(undefined),
     now: () => 0,
-    close: () => Promise.resolve(),
   };
 }
 
 /** Asks the sandbox everything once and keeps what it answered. */
 async function collect() {
   await using lab = await startLab();
-  const real = createUpstream({ url: lab.serviceUrl, apiKey: serviceKey, apiKeyHeader: 'x-service-api-key' });
+  const real = new Upstream({ url: lab.serviceUrl, apiKey: serviceKey, apiKeyHeader: 'x-service-api-key' });
   let last: unknown;
   const read: Upstream['read'] = async (call, options) => {
     last = await real.read(call, options);
     return last;
   };
-  const service = bindService({ ...real, read }, team);
+  const service = bindService({ ...answering(() => null), read }, team);
   const find = async (status: string) => {
     const view = lab.sandbox.orders().find((order) => order.status.endsWith(status));
     const order = view && (await getOrder(service, view.orderId));

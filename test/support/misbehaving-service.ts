@@ -1,6 +1,6 @@
 import { EventEmitter, on, once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
-import { createUpstream, type Upstream, type UpstreamOptions } from '../../gateway/service/client.ts';
+import { Upstream, type UpstreamOptions } from '../../gateway/service/client.ts';
 import { listenAnywhere } from './listening.ts';
 
 /** A request as the service saw it. */
@@ -104,7 +104,7 @@ export async function openUpstream(
   more: Partial<UpstreamOptions> = {},
 ): Promise<OpenUpstream> {
   const service = await startMisbehavingService(...answers);
-  const upstream = createUpstream({
+  const upstream = new Upstream({
     url: service.url,
     apiKey: 'key-of-the-team',
     apiKeyHeader: 'x-service-api-key',

@@ -48,7 +48,7 @@ export async function listLabAccounts(
     path: '/v3/lab_test/lab_account',
     query: { lab_account_id: filter.id, status: filter.status },
     reader: readLabAccounts,
-    keeping: 'for-a-time',
+    cachedUntil: 'ttl',
     scope: 'read:catalogue',
     owner: 'anyone',
   });

@@ -81,7 +81,7 @@ export function listLabTests(
       name: filter.name,
     },
     reader: readLabTestPage,
-    keeping: 'for-a-time',
+    cachedUntil: 'ttl',
     scope: 'read:catalogue',
     owner: 'anyone',
   });
@@ -94,7 +94,7 @@ export function getLabTest(service: Service, labTestId: string): Promise<LabTest
     method: 'GET',
     path: `/v3/lab_tests/${encodeURIComponent(labTestId)}`,
     reader: readLabTest,
-    keeping: 'for-a-time',
+    cachedUntil: 'ttl',
     scope: 'read:catalogue',
     owner: 'anyone',
   });
@@ -107,7 +107,7 @@ export async function listLabs(service: Service): Promise<readonly Lab[]> {
     method: 'GET',
     path: '/v3/lab_tests/labs',
     reader: readLabs,
-    keeping: 'for-a-time',
+    cachedUntil: 'ttl',
     scope: 'read:catalogue',
     owner: 'anyone',
   });

@@ -111,7 +111,7 @@ export function listOrderSetMarkers(
     query: { page: request.page, size: request.size },
     body: toRequestBody(set),
     reader: readMarkerPage,
-    keeping: 'for-a-time',
+    cachedUntil: 'ttl',
     scope: 'read:orders',
     owner: 'anyone',
   });
@@ -134,7 +134,7 @@ export function listMarkers(
     path: '/v3/lab_tests/markers',
     query: { lab_slug: filter.labSlug, name: filter.name, page: request.page, size: request.size },
     reader: readMarkerPage,
-    keeping: 'for-a-time',
+    cachedUntil: 'ttl',
     scope: 'read:catalogue',
     owner: 'anyone',
   });

@@ -85,7 +85,7 @@ export async function listConnections(
     method: 'GET',
     path: `/v2/user/providers/${encodeURIComponent(userId)}`,
     reader: readProviders,
-    keeping: 'until-news-of-user',
+    cachedUntil: 'user-event',
     scope: 'read:profile',
     owner: () => ({ userId }),
     about: { userId },

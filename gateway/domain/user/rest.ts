@@ -97,7 +97,7 @@ export async function listUsers(
     otherPath: '/v2/user',
     query: { offset, limit },
     reader: readUserPage,
-    keeping: 'until-news-of-user',
+    cachedUntil: 'user-event',
     scope: 'read:orders',
     owner: ownerOf,
   });
@@ -110,7 +110,7 @@ export async function getUser(service: Service, userId: string): Promise<User | 
     method: 'GET',
     path: `/v2/user/${encodeURIComponent(userId)}`,
     reader: readUser,
-    keeping: 'until-news-of-user',
+    cachedUntil: 'user-event',
     scope: 'read:orders',
     owner: ownerOf,
     about: { userId },
@@ -127,7 +127,7 @@ export async function getUserByClientUserId(service: Service, clientUserId: stri
     method: 'GET',
     path: `/v2/user/resolve/${encodeURIComponent(clientUserId)}`,
     reader: readUser,
-    keeping: 'until-news-of-user',
+    cachedUntil: 'user-event',
     scope: 'read:orders',
     owner: ownerOf,
   });

@@ -35,10 +35,10 @@ function pick(world: World, fits: (order: Order, id: string) => boolean): View {
 
 function toTags(key: Key, view: View): readonly string[] | null {
   const shown = [...view].map(([orderId, { userId }]) => ({ userId, orderId }));
-  return key === 'order x' && shown.length === 0 ? null : tagsOf('until-news-of-order', shown, abouts[key]);
+  return key === 'order x' && shown.length === 0 ? null : tagsOf('subject-event', shown, abouts[key]);
 }
 
-/** What may happen, in any order: news come late and out of order, answers as the service computed them long before. */
+/** What may happen, in any order: events come late and out of order, answers as the service computed them long before. */
 const step = fc.oneof(
   {
     weight: 5,
@@ -50,7 +50,7 @@ const step = fc.oneof(
   {
     weight: 3,
     arbitrary: fc.record({
-      kind: fc.constantFrom('compute' as const, 'answer' as const, 'tell' as const),
+      kind: fc.constantFrom('compute' as const, 'answer' as const, 'report' as const),
       at: fc.nat(5),
     }),
   },
@@ -60,7 +60,7 @@ const step = fc.oneof(
       kind: fc.constant('change' as const),
       orderId: fc.constantFrom(...orderIds),
       userId: fc.constantFrom(...users),
-      by: fc.constantFrom('news' as const, 'write' as const),
+      by: fc.constantFrom('event' as const, 'write' as const),
     }),
   },
 );
@@ -73,22 +73,22 @@ interface Call {
   isAnswered: boolean;
 }
 
-test('no answer is older than what was told before it was asked for, in any order of changes, news, writes and slow answers', async () => {
+test('no answer is older than what was invalidated before it was asked for, in any order of changes, events, writes and slow answers', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 10, maxLength: 60, size: 'max' }), async (steps) => {
       const cache = new SharedCache({ ttlMs: 60_000 });
       const history: World[] = [new Map()];
       const changes: { readonly orderId: string; readonly userId: string }[] = [];
-      const untold: number[] = [];
-      const told = new Set<number>();
+      const unreported: number[] = [];
+      const invalidated = new Set<number>();
       const calls: Call[] = [];
       const checks: Promise<void>[] = [];
 
-      const tell = (change: number, by: 'news' | 'write') => {
+      const invalidate = (change: number, by: 'event' | 'write') => {
         const changed = changes[change - 1];
         if (changed === undefined) return;
-        told.add(change);
-        cache.invalidate(touchedBy({ ...changed, by }));
+        invalidated.add(change);
+        cache.invalidate(touchedBy({ userId: changed.userId, subjectId: changed.orderId, by }));
       };
       const compute = (call: Call | undefined) => {
         if (call !== undefined) call.computedAt ??= history.length - 1;
@@ -100,8 +100,8 @@ test('no answer is older than what was told before it was asked for, in any orde
         call.settle.resolve(views[call.key](history[call.computedAt ?? 0] ?? new Map()));
       };
       /** Of each order, the answer shows what was true then or later. */
-      const check = (key: Key, view: View, toldBefore: readonly number[]) => {
-        for (const change of toldBefore) {
+      const check = (key: Key, view: View, invalidatedBefore: readonly number[]) => {
+        for (const change of invalidatedBefore) {
           const { orderId } = changes[change - 1] ?? {};
           const since = history.slice(change).map((world) => views[key](world).get(orderId ?? ''));
           expect(since).toContainEqual(view.get(orderId ?? ''));
@@ -110,7 +110,7 @@ test('no answer is older than what was told before it was asked for, in any orde
       for (const event of steps) {
         if (event.kind === 'ask') {
           const { key } = event;
-          const toldBefore = [...told];
+          const invalidatedBefore = [...invalidated];
           const asked = cache.get<View>(key, {
             load: async () => {
               const call: Call = {
@@ -124,18 +124,18 @@ test('no answer is older than what was told before it was asked for, in any orde
               return { value: view, size: 1, tags: toTags(key, view) };
             },
           });
-          checks.push(asked.then(({ value }) => check(key, value, toldBefore)));
+          checks.push(asked.then(({ value }) => check(key, value, invalidatedBefore)));
         } else if (event.kind === 'change') {
           const { orderId, userId } = event;
           const version = history.length;
           history.push(new Map(history.at(-1)).set(orderId, { userId, version }));
           changes.push({ orderId, userId });
-          // A write is told before it is answered; news come when they come.
-          if (event.by === 'write') tell(version, 'write');
-          else untold.push(version);
-        } else if (event.kind === 'tell') {
-          const [change] = untold.splice(event.at % Math.max(1, untold.length), 1);
-          if (change !== undefined) tell(change, 'news');
+          // A write invalidates before it is answered; events come at any time.
+          if (event.by === 'write') invalidate(version, 'write');
+          else unreported.push(version);
+        } else if (event.kind === 'report') {
+          const [change] = unreported.splice(event.at % Math.max(1, unreported.length), 1);
+          if (change !== undefined) invalidate(change, 'event');
         } else {
           const open = calls.filter(({ computedAt, isAnswered }) =>
             event.kind === 'answer' ? !isAnswered : computedAt === null,

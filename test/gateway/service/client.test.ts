@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { SharedCache } from '../../../gateway/cache/shared-cache.ts';
 import type { UpstreamCall } from '../../../gateway/service/calls.ts';
-import { createUpstream } from '../../../gateway/service/client.ts';
+import { Upstream } from '../../../gateway/service/client.ts';
 import {
   type Answer,
   cutShort,
@@ -40,7 +40,7 @@ describe('a call', () => {
   test('keeps the path of the base address', async () => {
     await using service = await startMisbehavingService(json({}));
     const options = { apiKey: 'k', apiKeyHeader: 'x-service-api-key' };
-    const upstream = createUpstream({ url: `${service.url}/base/`, ...options });
+    const upstream = new Upstream({ url: `${service.url}/base/`, ...options });
 
     await upstream.read(list, rights);
 
@@ -67,7 +67,7 @@ describe('a call', () => {
   test('that finds no service says so, and that nothing was sent', async () => {
     const service = await startMisbehavingService();
     const options = { apiKey: 'k', apiKeyHeader: 'x-service-api-key' };
-    const upstream = createUpstream({ url: service.url, ...options });
+    const upstream = new Upstream({ url: service.url, ...options });
     await service[Symbol.asyncDispose]();
 
     await expect(upstream.write(create)).rejects.toMatchObject({
@@ -308,8 +308,8 @@ describe('a client that leaves', () => {
 describe('sharing through the client', () => {
   test('makes one call of equal reads at once, and one per rights', async () => {
     const shared: string[] = [];
-    const onShared = (operation: string, how: string) => shared.push(`${operation} ${how}`);
-    await using open = await openUpstream([json({ orders: [] })], { onShared });
+    const onCache = (outcome: string, operation: string) => shared.push(`${operation} ${outcome}`);
+    await using open = await openUpstream([json({ orders: [] })], { onCache });
     const { upstream } = open;
 
     await Promise.all([

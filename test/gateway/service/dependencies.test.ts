@@ -3,7 +3,7 @@ import { SharedCache } from '../../../gateway/cache/shared-cache.ts';
 import { NotedContext, noteVersions } from '../../../gateway/composition/noted-context.ts';
 import type { Versions } from '../../../gateway/events/versions.ts';
 import type { GraphContext } from '../../../gateway/graph/context.ts';
-import { type Asked, Dependencies, traceUpstream } from '../../../gateway/service/trace.ts';
+import { type Asked, Dependencies, TracedUpstream } from '../../../gateway/service/trace.ts';
 import { json, openUpstream } from '../../support/misbehaving-service.ts';
 
 const cached = { tags: ['user u', 'order a3f2'], expiresAt: 1000 };
@@ -107,7 +107,7 @@ test.each<readonly [string, boolean, (asked: Asked) => Promise<unknown>]>([
   const dependencies = new Dependencies(() => {
     hasIsolated = true;
   });
-  const { upstream, totals } = traceUpstream(open.upstream, dependencies);
+  const upstream = new TracedUpstream(open.upstream, dependencies);
   await ask(upstream);
-  expect([hasIsolated, totals().calls]).toEqual([isIsolated, 1]);
+  expect([hasIsolated, upstream.totals().calls]).toEqual([isIsolated, 1]);
 });

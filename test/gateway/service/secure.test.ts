@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { createUpstream, type Upstream, type UpstreamOptions } from '../../../gateway/service/client.ts';
+import { Upstream, type UpstreamOptions } from '../../../gateway/service/client.ts';
 import {
   type SecureAnswer,
   type SecureService,
@@ -24,7 +24,7 @@ async function open(
 ): Promise<Opened> {
   const service = await startSecureService(answer, more);
   const key = { apiKey: 'key-of-the-team', apiKeyHeader: 'x-service-api-key' };
-  const upstream = createUpstream({ url: service.url, ...key, retryDelayMs: 1, ...more });
+  const upstream = new Upstream({ url: service.url, ...key, retryDelayMs: 1, ...more });
   return {
     service,
     upstream,

@@ -1,6 +1,6 @@
 import { isGatewayError } from '../../../errors.ts';
 import type { Page } from '../../../service/calls.ts';
-import { emptyPage, keepRows, type Service } from '../../../service/service.ts';
+import { emptyPage, filterRows, type Service } from '../../../service/service.ts';
 import { pageReader } from '../../parse.ts';
 import { fits, isBeyond, lastInstant, type OrderFilter, type OrderRange, queryOf } from './rest-filter.ts';
 import { type CurrentOrder, ownerOfOrder, parseCurrentOrder, versionOf } from './rest-order.ts';
@@ -63,11 +63,11 @@ async function listOrderRows(
     },
     reader: readOrderRows,
     refine: (page) => {
-      const fitting = keepRows(page, ({ order }) => fits(order, { ...filter, userId, orderIds }));
+      const fitting = filterRows(page, ({ order }) => fits(order, { ...filter, userId, orderIds }));
       // Of all rows: those that do not fit show it as well.
       return { ...fitting, ignoresBound: page.rows.some((row) => isBeyond(row?.order, request)) };
     },
-    keeping: 'until-news-of-order',
+    cachedUntil: 'subject-event',
     scope: null,
     owner: ({ order }) => ownerOfOrder(order),
     ...(userId === null ? {} : { about: { userId } }),
@@ -139,7 +139,7 @@ export async function getOrder(service: Service, orderId: string): Promise<Curre
     method: 'GET',
     path: `/v3/order/${encodeURIComponent(orderId)}`,
     reader: parseCurrentOrder,
-    keeping: 'until-news-of-order',
+    cachedUntil: 'subject-event',
     scope: 'read:orders',
     owner: ownerOfOrder,
   });
