@@ -6,7 +6,7 @@ import type { GraphContext } from '../../../gateway/graph/context.ts';
 import { type Asked, Dependencies, TracedUpstream } from '../../../gateway/service/trace.ts';
 import { json, openUpstream } from '../../support/misbehaving-service.ts';
 
-const cached = { tags: ['user u', 'order a3f2'], expiresAt: 1000 };
+const cached = { tags: ['user u', 'subject a3f2'], expiresAt: 1000 };
 
 /** A query that read one cached answer, and did this as well. */
 function dependenciesOf(more: (dependencies: Dependencies) => void = () => {}): Dependencies {
@@ -23,7 +23,7 @@ test('a query depends on all that its reads depend on, and expires with the firs
     dependencies.beginRead();
     dependencies.endRead({ tags: ['user u', 'user v'], expiresAt: 900 });
   });
-  expect({ tags, expiresAt }).toEqual({ tags: ['user u', 'order a3f2', 'user v'], expiresAt: 900 });
+  expect({ tags, expiresAt }).toEqual({ tags: ['user u', 'subject a3f2', 'user v'], expiresAt: 900 });
 });
 
 test.each<readonly [string, (dependencies: Dependencies) => void]>([
@@ -54,7 +54,7 @@ test('what was reported is reported again once, however often the operation said
   expect(reported).toEqual(['a', 'b']);
 });
 
-test('the newest version of an order in the log is noted with the tag that its news touch, and for as long as its event counts', async () => {
+test('the newest version of an order in the log is noted with the tag that its events invalidate, and for as long as its event counts', async () => {
   const event = { receivedAt: new Date() };
   const latest = { version: 2, position: 7, userId: null };
   // Only what is looked at.
@@ -63,7 +63,7 @@ test('the newest version of an order in the log is noted with the tag that its n
   dependencies.isQuery = true;
   const noted = noteVersions(versions, dependencies);
   expect(await noted.latest('A3F2')).toBe(latest);
-  expect([dependencies.tags, dependencies.expiresAt]).toEqual([['order a3f2'], Number.POSITIVE_INFINITY]);
+  expect([dependencies.tags, dependencies.expiresAt]).toEqual([['subject a3f2'], Number.POSITIVE_INFINITY]);
   expect(await noted.readLatest('a3f2', latest, 60_000)).toBe(event);
   const remainingMs = dependencies.expiresAt - performance.now();
   expect(remainingMs).toBeLessThanOrEqual(60_000);
