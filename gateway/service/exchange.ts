@@ -1,4 +1,3 @@
-import type { IncomingHttpHeaders } from 'node:http';
 import type { Readable } from 'node:stream';
 import { promisify } from 'node:util';
 import {
@@ -71,7 +70,7 @@ class Receiver implements Dispatcher.DispatchHandler {
   }
 
   /** Also called for informational answers (1xx), before the final one. */
-  onResponseStart(_: unknown, status: number, headers: IncomingHttpHeaders): void {
+  onResponseStart(_: unknown, status: number, headers: Readonly<Record<string, HeaderValue>>): void {
     this.#status = status;
     this.#retryAfter = textOf(headers['retry-after']);
     this.#encoding = textOf(headers['content-encoding']);
@@ -126,8 +125,10 @@ class Receiver implements Dispatcher.DispatchHandler {
 
 const empty = Buffer.alloc(0);
 
+type HeaderValue = string | readonly string[] | undefined;
+
 /** Of a header that came twice, the first. */
-export function textOf(value: string | readonly string[] | undefined): string | null {
+export function textOf(value: HeaderValue): string | null {
   if (value === undefined) return null;
   return typeof value === 'string' ? value : (value[0] ?? null);
 }
