@@ -4,9 +4,10 @@ import { getRequestListener } from '@hono/node-server';
 import type { Hono } from 'hono';
 import { createApp } from './app.ts';
 import { Faults } from './http/faults.ts';
+import { currentStatus } from './orders/order.ts';
+import type { CollectionMethod } from './orders/states.ts';
 import type { SandboxEnv, Service } from './service.ts';
 import { createSave, readState, type Save } from './state-file.ts';
-import { type LabTestView, type OrderView, type UserView, viewsOf } from './views.ts';
 import {
   type Announcer,
   createAnnouncer,
@@ -17,7 +18,7 @@ import { type SentMessage, type WebhookKnobs, WebhookSender } from './webhooks/s
 import { createClock } from './world/clock.ts';
 import { createGrowth, type Growth } from './world/growth.ts';
 import { createState } from './world/new-state.ts';
-import { createWorld, latestTime } from './world/world.ts';
+import { createWorld, latestTime, livingUsers, type World } from './world/world.ts';
 
 /** Where to listen; port 0 takes any free port. */
 interface ListenAddress {
@@ -42,7 +43,7 @@ async function startServer(app: Hono<SandboxEnv>, { host, port }: ListenAddress)
   return { server, url: `http://${host.includes(':') ? `[${host}]` : host}:${bound}` };
 }
 
-/** Stops listening and breaks what is still open. */
+/** Stops listening and closes all connections. */
 async function stopServer(server: Server): Promise<void> {
   const closed = once(server, 'close');
   server.close();
@@ -50,7 +51,7 @@ async function stopServer(server: Server): Promise<void> {
   await closed;
 }
 
-/** How a sandbox is set up. */
+/** Settings of a sandbox. */
 export interface SandboxOptions {
   /** Expected in the header `x-service-api-key`. */
   readonly apiKey: string;
@@ -68,22 +69,44 @@ export interface SandboxOptions {
 interface Webhooks {
   /** Adds an address; adding it again changes nothing. */
   readonly register: (url: string) => void;
-  /** To be set at any time; they hold for messages and attempts from then on. */
+  /** Can be set at any time, for later messages and attempts. */
   readonly knobs: WebhookKnobs;
-  /** Resolves when no message, retry or delayed simulation is under way. */
+  /** Resolves when no message, retry or delayed simulation is in flight. */
   readonly settled: () => Promise<void>;
-  /** One entry a message, in the order the messages came to be. */
+  /** One entry for each message, oldest first. */
   readonly sent: readonly SentMessage[];
   /** Sends an event of any type and returns its message id. */
   readonly send: (eventType: string, payload: unknown, subject: EventSubject) => string;
 }
 
-/** The lab-testing service in small, as a value. */
+/** A user as tests and the demo need it. */
+interface UserView {
+  readonly userId: string;
+  readonly clientUserId: string;
+  readonly hasDemographics: boolean;
+}
+
+/** An order as tests and the demo need it; the status is that of its last event. */
+interface OrderView {
+  readonly orderId: string;
+  readonly userId: string;
+  readonly method: CollectionMethod;
+  readonly status: string;
+}
+
+/** A lab test as tests and the demo need it. */
+interface LabTestView {
+  readonly labTestId: string;
+  readonly name: string;
+  readonly method: CollectionMethod;
+}
+
+/** A small lab-testing service, as a value. */
 export interface Sandbox {
   readonly fetch: (request: Request) => Response | Promise<Response>;
   /** Serves over HTTP; portal URLs then have this origin. Rejects when the address is taken. */
   readonly listen: (at: ListenAddress) => Promise<{ readonly url: string }>;
-  /** What it serves: `GET /orders`, `POST /v3/order/:order_id/cancel` and so on. */
+  /** Its routes: `GET /orders`, `POST /v3/order/:order_id/cancel` and so on. */
   readonly routes: readonly string[];
   /** `GET /orders?user_id=...` for each request to the service's interface, in order. */
   readonly calls: readonly string[];
@@ -176,5 +199,26 @@ function webhooksOf(sender: WebhookSender, announcer: Announcer): Webhooks {
     settled: () => sender.settled(),
     sent: sender.sent,
     send: announcer.send,
+  };
+}
+
+/** Small read-only views of the world as it is at the call. */
+function viewsOf({ state, catalogue }: World) {
+  return {
+    users: (): readonly UserView[] =>
+      livingUsers({ state }).map(({ id, clientUserId, demographics }) => ({
+        userId: id,
+        clientUserId,
+        hasDemographics: demographics !== null,
+      })),
+    orders: (): readonly OrderView[] =>
+      state.orders.map((order) => ({
+        orderId: order.id,
+        userId: order.userId,
+        method: order.method,
+        status: currentStatus(order),
+      })),
+    labTests: (): readonly LabTestView[] =>
+      catalogue.labTests.map(({ id, name, method }) => ({ labTestId: id, name, method })),
   };
 }

@@ -4,7 +4,7 @@ import type { Announcer } from './webhooks/announcer.ts';
 import type { Clock } from './world/clock.ts';
 import type { World } from './world/world.ts';
 
-/** What the routes work with. */
+/** The parts that the routes use. */
 export interface Service {
   readonly world: World;
   readonly clock: Clock;
@@ -15,13 +15,13 @@ export interface Service {
   readonly speed: number;
   /** Aborted when the sandbox closes. */
   readonly closing: AbortSignal;
-  /** Work that goes on after its answer. */
+  /** Registers work that continues after its answer. */
   readonly track: (work: Promise<unknown>) => void;
-  /** Where portal pages are found by a browser. */
+  /** The origin of portal pages for a browser. */
   readonly originOf: (request: Request) => string;
 }
 
-/** What Hono hands to a route: the socket's message where the sandbox listens, nothing with plain `fetch`. */
+/** Bindings of a route: the socket's message where the sandbox listens, nothing with plain `fetch`. */
 export interface SandboxEnv {
   readonly Bindings: { readonly incoming?: IncomingMessage };
 }

@@ -8,16 +8,16 @@ const warmUps = 300;
 
 /** From a webhook's post to its 2xx, one at a time and many at once. This also fills the log. */
 export async function measureAppend(
-  { poster, hearing, audience }: Stage,
+  { poster, receiving, audience }: Stage,
   plan: Plan,
 ): Promise<readonly Row[]> {
   const orders = audience.busy;
   const { concurrency } = plan;
   await poster.call('postAll', { count: Math.min(warmUps, plan.logEvents), concurrency, orders });
   const alone = timesOf(await poster.call('postAll', { count: plan.alone, concurrency: 1, orders }));
-  const before = await readAppendTimes(hearing.url);
+  const before = await readAppendTimes(receiving.url);
   const posted = await poster.call('postAll', { count: plan.logEvents, concurrency, orders });
-  const after = await readAppendTimes(hearing.url);
+  const after = await readAppendTimes(receiving.url);
   const many = timesOf(posted);
   const inside = { count: after.count - before.count, seconds: after.seconds - before.seconds };
   const figures = [

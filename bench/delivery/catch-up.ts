@@ -17,7 +17,7 @@ export async function noteBeginnings(stage: Stage): Promise<Beginnings> {
     wanted: await stage.userUpdates(audience.busy.from),
     count: audience.busy.count,
   });
-  // The team's stream begins with the first event that comes; it may be told before the stream is open.
+  // The team's stream begins with the first event that comes; it may arrive before the stream is open.
   const taking = listener.call('take', { wanted: stage.everything(), count: 1 });
   let team: string | null = null;
   void taking.then(({ cursor }) => {

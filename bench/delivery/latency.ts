@@ -61,7 +61,7 @@ async function receive({ listeners }: Stage, count: number): Promise<readonly Ar
   const arrivals: Arrival[] = [];
   const end = Date.now() + timeoutMs;
   while (arrivals.length < count && Date.now() < end) {
-    for (const listener of listeners) arrivals.push(...(await listener.call('heard', null)));
+    for (const listener of listeners) arrivals.push(...(await listener.call('takeArrivals', null)));
   }
   if (arrivals.length !== count) {
     throw new Error(`The subscribers received ${arrivals.length} instead of ${count} changes.`);

@@ -14,7 +14,7 @@ export interface Plan {
   readonly fanOuts: number;
   readonly floodSeconds: number;
   readonly idleSockets: number;
-  /** What is read when a stream opens is kept for other readers for 10 s (READ_CACHE_SECONDS): that is no socket's memory. */
+  /** The reads of an opening stream are cached for 10 s (READ_CACHE_SECONDS). They are not the socket's memory. */
   readonly forgettingSeconds: number;
 }
 

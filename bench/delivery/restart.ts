@@ -6,15 +6,15 @@ import type { Stage } from './stage.ts';
 const goalMs = 500;
 
 /** From starting a gateway that was killed to its first 2xx for a webhook. */
-export async function measureRestart({ hearing, poster, audience }: Stage, plan: Plan): Promise<Row> {
+export async function measureRestart({ receiving, poster, audience }: Stage, plan: Plan): Promise<Row> {
   const tookMs: number[] = [];
   // The first one reads the files for the first time.
   for (let round = 0; round <= plan.restarts; round += 1) {
-    await hearing.end('SIGKILL');
+    await receiving.end('SIGKILL');
     const startedMs = nowMs();
     const [acknowledgedMs] = await Promise.all([
       poster.call('postUntilAcknowledged', { order: audience.busy.from }),
-      hearing.start(),
+      receiving.start(),
     ]);
     if (round > 0) tookMs.push(acknowledgedMs - startedMs);
   }

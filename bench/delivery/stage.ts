@@ -15,7 +15,7 @@ import type { Plan } from './plan.ts';
 /** Real gateways, the service they ask, and processes that load them. */
 export interface Stage extends AsyncDisposable {
   /** Webhooks go to this one. */
-  readonly hearing: GatewayVictim;
+  readonly receiving: GatewayVictim;
   /** Subscribers and queries are at this one: another over Redis, the same over SQLite. */
   readonly serving: GatewayVictim;
   readonly poster: LoadProcess<PosterCalls>;
@@ -68,8 +68,8 @@ export async function startStage(plan: Plan): Promise<Stage> {
     // Where the inspector listens once it is asked for (collectGarbage).
     env: { NODE_OPTIONS: '--inspect-port=0' },
   });
-  const [hearing, serving] = [gateways.at(0), gateways.at(-1)];
-  if (hearing === undefined || serving === undefined) throw new Error('There is no gateway.');
+  const [receiving, serving] = [gateways.at(0), gateways.at(-1)];
+  if (receiving === undefined || serving === undefined) throw new Error('There is no gateway.');
   const poster = startLoadProcess<PosterCalls>(new URL('../load/poster.ts', import.meta.url));
   const asker = startLoadProcess<AskerCalls>(new URL('../load/asker.ts', import.meta.url));
   const listeners = Array.from({ length: listenerProcesses }, () =>
@@ -85,13 +85,13 @@ export async function startStage(plan: Plan): Promise<Stage> {
   try {
     await redis?.start();
     await Promise.all(gateways.map((gateway) => gateway.start()));
-    await poster.call('prepare', { url: hearing.url, secret: secrets.webhookSecret, plan: worldPlan });
+    await poster.call('prepare', { url: receiving.url, secret: secrets.webhookSecret, plan: worldPlan });
   } catch (error) {
     await dispose();
     throw error;
   }
   return {
-    ...{ hearing, serving, poster, asker, listeners, audience, gatewayKey: secrets.gatewayKey },
+    ...{ receiving, serving, poster, asker, listeners, audience, gatewayKey: secrets.gatewayKey },
     ...createSubscriptions(worldPlan, { url: serving.url, secrets }),
     [Symbol.asyncDispose]: dispose,
   };

@@ -3,7 +3,7 @@ import { WebSocket } from 'ws';
 import { nowMs } from '../support/clock.ts';
 import { serveCalls } from '../support/load-process.ts';
 
-/** A process that holds subscribers: bare sockets that remember nothing but when something came. */
+/** A process of subscribers: bare sockets that record only the arrival of items. */
 export type ListenerCalls = typeof calls;
 
 /** A subscription whose one field has the alias `item`. */
@@ -14,7 +14,7 @@ export interface Wanted {
   readonly variables: Readonly<Record<string, unknown>>;
 }
 
-/** What came: `<order id>:<event id>`, and when its bytes were there. */
+/** One received item: `<order id>:<event id>`, and the time at which its bytes arrived. */
 export interface Arrival {
   readonly key: string;
   readonly atMs: number;
@@ -35,16 +35,16 @@ const calls = {
     };
     await Promise.all(Array.from({ length: opening }, work));
   },
-  /** Subscribes and never reads what comes. */
+  /** Subscribes and never reads. */
   openStalled: async ({ wanted }: { wanted: Wanted }) => {
     const socket = await connect(wanted);
     socket.pause();
   },
-  /** What came since it was asked last. */
-  heard: async (_: null): Promise<readonly Arrival[]> => {
-    const heard = arrivals;
+  /** The items since the last call. */
+  takeArrivals: async (_: null): Promise<readonly Arrival[]> => {
+    const taken = arrivals;
     arrivals = [];
-    return heard;
+    return taken;
   },
   /** Follows one subscription as fast as it comes until so many items were there. */
   take: async ({ wanted, count }: { wanted: Wanted; count: number }) => {

@@ -8,10 +8,10 @@ import { nowMs } from '../support/clock.ts';
 import { serveCalls } from '../support/load-process.ts';
 import { type Fault, misbehave } from './misbehave.ts';
 
-/** The process that is the service where things change: it takes writes, and tells of changes by webhook. */
+/** The process of a service that changes: it accepts writes and sends webhooks about changes. */
 export type LiveServiceCalls = typeof calls;
 
-/** How often the service was called, by what it was asked. */
+/** The number of calls to the service, by kind. */
 export interface ServiceCalls {
   userLists: number;
   orderLists: number;
@@ -19,7 +19,7 @@ export interface ServiceCalls {
   writes: number;
 }
 
-/** Somebody who hears of changes. */
+/** A receiver of webhooks. */
 export interface Receiver {
   readonly url: string;
   readonly secret: string;
@@ -29,7 +29,7 @@ export interface Receiver {
 
 const mostEvents = 10;
 const timeoutMs = 15_000;
-/** As the service does: a kept connection may have been closed just when it is used again. */
+/** Like the service: a keep-alive connection may be closed as it is used again. */
 const attempts = 3;
 const noCalls: ServiceCalls = { userLists: 0, orderLists: 0, orders: 0, writes: 0 };
 const agent = new Agent({ keepAlive: true });
@@ -59,7 +59,7 @@ const calls = {
   misbehave: async (next: Fault | null): Promise<void> => {
     fault = next;
   },
-  /** Nobody listens at the address for so long, and whoever was connected is cut. */
+  /** Closes the port for this time, and all connections. */
   closeFor: async (ms: number): Promise<void> => {
     const address = server?.address();
     if (!server || typeof address !== 'object' || address === null) throw new Error('It does not listen.');

@@ -51,7 +51,7 @@ interface One {
   readonly passed: Passed;
 }
 
-/** Where it was with an order when it left. */
+/** The place in an order's stream at which a subscriber left. */
 interface Place {
   cursor: string | undefined;
   version: number;
@@ -76,7 +76,7 @@ async function passOne(passing: Passing, { index, endMs, passed }: One): Promise
     });
     const variables = { id, after: place.cursor };
     const stream = await subscribe({ url: passing.url, token, query, variables }).catch(() => null);
-    // Nobody outstays the end.
+    // No subscriber stays longer than the test.
     const stayMs = Math.min(Math.random() * passing.stayMs, endMs - nowMs());
     const leaving = setTimeout(() => void stream?.close().catch(() => undefined), stayMs);
     const isWhole = stream !== null && (await listen(stream, place, passed));
@@ -93,7 +93,7 @@ async function passOne(passing: Passing, { index, endMs, passed }: One): Promise
 async function listen(stream: Subscribed, place: Place, passed: Passed): Promise<boolean> {
   passed.streams += 1;
   for (;;) {
-    // A cut connection ends in an error or in nothing, whoever has cut it.
+    // A cut connection ends with or without an error.
     const result = await stream.next().catch(() => null);
     if (result === null) return true;
     if (result.errors !== undefined) return false;

@@ -42,7 +42,7 @@ const calls = {
     const post = createWebhookPost({ address: () => url, agent, timeoutMs });
     sending = { world: createWorld(plan), secret, post };
   },
-  /** So many messages, each connection its next when the last was answered. */
+  /** Posts this number of messages; each connection posts its next one after an answer. */
   postAll: async ({
     count,
     concurrency,
@@ -53,9 +53,9 @@ const calls = {
     orders: OrderRange;
   }) => {
     let begun = 0;
-    return await postInLanes({ concurrency, orders, isWanted: () => begun++ < count });
+    return await postConcurrently({ concurrency, orders, isWanted: () => begun++ < count });
   },
-  /** As many as the connections bring about, for so long. */
+  /** Posts as fast as the connections allow, for this time. */
   flood: async ({
     seconds,
     concurrency,
@@ -66,9 +66,9 @@ const calls = {
     orders: OrderRange;
   }) => {
     const end = nowMs() + seconds * 1000;
-    return await postInLanes({ concurrency, orders, isWanted: () => nowMs() < end });
+    return await postConcurrently({ concurrency, orders, isWanted: () => nowMs() < end });
   },
-  /** So many a second, whether the last was answered or not; one order after the other. */
+  /** Posts at this rate, without waiting for answers; one order after the other. */
   postSteadily: async ({
     perSecond,
     seconds,
@@ -93,28 +93,28 @@ const calls = {
   },
 };
 
-interface Lanes {
+interface Concurrency {
   readonly concurrency: number;
   readonly orders: OrderRange;
   readonly isWanted: () => boolean;
 }
 
-/** Each lane has orders of its own: messages of one order never overtake each other. */
-async function postInLanes({ concurrency, orders, isWanted }: Lanes): Promise<readonly Posted[]> {
+/** Each worker has its own orders, so that messages of one order never overtake each other. */
+async function postConcurrently({ concurrency, orders, isWanted }: Concurrency): Promise<readonly Posted[]> {
   const posted: Posted[] = [];
-  const work = async (lane: number) => {
-    const own = Math.max(1, Math.floor((orders.count - lane - 1) / concurrency) + 1);
+  const work = async (worker: number) => {
+    const own = Math.max(1, Math.floor((orders.count - worker - 1) / concurrency) + 1);
     for (let turn = 0; isWanted(); turn += 1) {
-      posted.push(await postOne(orders.from + (((turn % own) * concurrency + lane) % orders.count)));
+      posted.push(await postOne(orders.from + (((turn % own) * concurrency + worker) % orders.count)));
     }
   };
-  await Promise.all(Array.from({ length: concurrency }, (_, lane) => work(lane)));
+  await Promise.all(Array.from({ length: concurrency }, (_, worker) => work(worker)));
   return posted;
 }
 
 async function postOne(index: number): Promise<Posted> {
   const order = sending?.world.orders[index];
-  if (sending === null || order === undefined) throw new Error('There is no such order to tell of.');
+  if (sending === null || order === undefined) throw new Error('There is no such order.');
   const { world, secret, post } = sending;
   const version = world.advance(order);
   const message = world.tell(order, version);

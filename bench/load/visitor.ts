@@ -42,7 +42,7 @@ const writeEvery = 20;
 /** Of the others so many in a row are one nested read and reads of one order. */
 const nestedEvery = 3;
 const timeoutMs = 40_000;
-/** Kept connections that were closed may come one after the other. */
+/** Several closed keep-alive connections may follow one another. */
 const attempts = 5;
 const ttlSeconds = 30;
 const agent = new Agent({ keepAlive: true });
@@ -68,7 +68,7 @@ const calls = {
   },
 };
 
-/** New ones again and again: what the gateway keeps of each must go with it. */
+/** Creates new tokens all the time: the gateway must free its memory of each when it expires. */
 function createTokens({ viewerTokenSecret }: Visiting): (userId: string) => Promise<string> {
   const { mint } = createViewerTokens({ secrets: [viewerTokenSecret], provider: null });
   return async (userId) =>
@@ -93,7 +93,7 @@ async function choose(
   return { query: queries.order, variables: { id }, token };
 }
 
-/** Again where a kept connection was closed just when it was used again, as any client of HTTP does. */
+/** Retries when a keep-alive connection was closed as it was used again, like any HTTP client. */
 async function ask(url: string, asking: Asking): Promise<Visit['outcome']> {
   for (let attempt = 1; attempt <= attempts; attempt += 1) {
     const outcome = await askOnce(url, asking);

@@ -6,7 +6,7 @@ import { renaming, typeDefs } from './schema.js';
 
 /**
  * Mercurius as its documentation would have it in production: `jit: 1` compiles a query from its second run on, loaders
- * take a field of many parents at once (and drop doubles within a request), undici's pool keeps connections to the
+ * take a field of many parents at once (and drop doubles within a request), undici's pool reuses connections to the
  * service. Fastify's logger stays off, as it is by default.
  */
 const { serviceUrl, port } = readSettings();

@@ -13,7 +13,7 @@ export function readSettings() {
   return { serviceUrl: SERVICE_URL, port: Number(PORT) };
 }
 
-/** What the bench waits for. */
+/** The line that the bench waits for. */
 export function tellReady() {
   process.stdout.write('Listening on the port that was given\n');
 }

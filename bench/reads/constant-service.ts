@@ -4,7 +4,7 @@ import process from 'node:process';
 import { prepareNginx } from '../../test/support/processes.ts';
 import type { ReadWorld } from './world.ts';
 
-/** A service that is fast beyond question: nginx answers every read with a file. */
+/** A service that is never the bottleneck: nginx answers every read with a file. */
 export async function startConstantService(
   nginx: string,
   { folder, world, userCounts }: ConstantServiceOptions,

@@ -6,7 +6,7 @@ import { z } from 'zod';
 import type { HammerCalls, Hammering, LoadOutcome } from '../load/hammer.ts';
 import { startLoadProcess } from '../support/load-process.ts';
 
-/** What loads a server, one stretch after the other. */
+/** A source of load, one stretch after the other. */
 export interface Loader extends AsyncDisposable {
   readonly run: (load: Hammering) => Promise<LoadOutcome>;
 }
@@ -26,7 +26,7 @@ const outcomeShape = z.object({
   p99Ms: z.number(),
 });
 
-/** wrk, with one thread: it is never what is slow, and leaves the other cores alone. It counts in whole seconds. */
+/** wrk, with one thread: it is never the bottleneck, and leaves the other cores free. It counts in whole seconds. */
 function createWrk(wrk: string, folder: string): Loader {
   const file = join(folder, 'requests');
   return {

@@ -56,7 +56,7 @@ export async function run(args: readonly string[]): Promise<void> {
   process.stdout.write([describeReport(report), '', ...profiles, ...goals, ''].join('\n'));
 }
 
-/** @throws Error for what is no number, or too few users for the nested workloads */
+/** @throws Error for a text that is not a number, or too few users for the nested workloads */
 function readCount(text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
   const most = Math.max(...userCounts);

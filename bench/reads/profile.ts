@@ -47,12 +47,12 @@ type Sampled = z.output<typeof profileShape>['profile'];
 
 type SelfTimes = Pick<Profile, 'busyShare' | 'top' | 'parts'>;
 
-/** Tells where the time of a server goes while `load` lasts. */
+/** Measures where the time of a server goes during `load`. */
 export type Profiler = (load: () => Promise<unknown>) => Promise<SelfTimes>;
 
 /**
- * Profilers of ours, by what they profile. To be asked for before any load: a server tells the address of its inspector
- * once, and only its last words are kept.
+ * Profilers of our servers, by target. Call it before any load: a server prints the address of its inspector
+ * once, and only its last lines of output are stored.
  */
 export async function prepareProfilers(targets: readonly Target[]): Promise<ReadonlyMap<TargetId, Profiler>> {
   const found = targets
@@ -75,7 +75,7 @@ async function profileAt(address: string, load: () => Promise<unknown>): Promise
   return readSelfTimes(profile);
 }
 
-/** Adds up by function, and by part, what was sampled by call path. */
+/** Adds up the samples of call paths by function and by part. */
 function readSelfTimes({ nodes, samples, timeDeltas }: Sampled): SelfTimes {
   const frames = new Map(nodes.map(({ id, callFrame }) => [id, callFrame]));
   const functions = new Map<string, SelfTime & { readonly us: number }>();
@@ -105,7 +105,7 @@ function readSelfTimes({ nodes, samples, timeDeltas }: Sampled): SelfTimes {
   return { busyShare: busyUs / allUs, top, parts: spread };
 }
 
-/** `gateway/http`, `undici`, `node`; what has no place is the engine's own, or the system's. */
+/** `gateway/http`, `undici`, `node`; functions without a place belong to the engine or the system. */
 function describePart(name: string, place: string): string {
   if (place.startsWith('node:')) return 'node';
   if (place === '' || place.startsWith('wasm')) return name.startsWith('(') ? name : 'native code';

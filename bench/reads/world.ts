@@ -46,7 +46,7 @@ const orderTemplates = z.object({
 });
 type Templates = z.output<typeof userTemplates> & z.output<typeof orderTemplates>;
 
-/** The sandbox's own answers: what the world's are made after. */
+/** The sandbox's own answers, as templates. */
 async function readTemplates(): Promise<Templates> {
   const apiKey = 'the key of a sandbox that nobody else reaches';
   const sandbox = createSandbox({ apiKey, webhookSecret: `whsec_${Buffer.alloc(24).toString('base64')}` });
@@ -106,7 +106,7 @@ interface Rows {
 
 function createAnswers({ userRows, orders, orderIds, ordersPerUser }: Rows) {
   const texts = new Map<string, string>();
-  /** Written once, until the order changes: the service must not be what is measured. */
+  /** Serialized once, until the order changes: the bench must not measure the service. */
   const textOf = (orderId: string): string | null => {
     const order = orders.get(orderId);
     if (order === undefined) return null;

@@ -15,7 +15,7 @@ export interface Plan {
 
 const usualPeriods = 30;
 const leastPeriodSeconds = 1;
-/** By then everything that is kept for a time, or up to a bound, is there. */
+/** After this time every cache has reached its TTL or its bound. */
 const warmUpSeconds = 180;
 
 /** A period is a minute of 30, and shorter with fewer: each has all the faults, so that periods can be compared. */
@@ -34,7 +34,7 @@ export function makePlan(minutes: number): Plan {
   };
 }
 
-/** What is done to the service: faults of its answers, nobody listening, a process that stands still. */
+/** A way in which the service fails: faulty answers, a closed port, a stopped process. */
 export type Harm = Fault | 'closed' | 'stopped';
 const harms: readonly Harm[] = [...faults, 'closed', 'stopped'];
 
@@ -45,7 +45,7 @@ export interface Window {
   readonly toMs: number;
 }
 
-/** Of a minute two seconds each. */
+/** Two seconds of a minute for each. */
 const harmShare = 1 / 30;
 
 export function planHarm({ periodSeconds }: Plan): readonly Window[] {
@@ -56,10 +56,10 @@ export function planHarm({ periodSeconds }: Plan): readonly Window[] {
   });
 }
 
-/** How long what was held up is worked off, as a multiple of what held it up. */
+/** The time in which delayed requests are finished, as a multiple of the failure's duration. */
 const recovery = 2;
 
-/** Whether nothing was done to the service while this lasted, nor just before. */
+/** Whether the service did not fail in this time, nor just before. */
 export function isQuiet(
   windows: readonly Window[],
   { fromMs, toMs }: Pick<Window, 'fromMs' | 'toMs'>,

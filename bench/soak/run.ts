@@ -8,18 +8,18 @@ import { type Harm, isQuiet, type Plan, planHarm } from './plan.ts';
 import { describeVisits, readProcess, type Sample } from './sample.ts';
 import { type Stage, startStage } from './stage.ts';
 
-/** What happened, and what each period showed. */
+/** The totals of a soak, and a sample for each period. */
 export interface Soaked {
   readonly plan: Plan;
   readonly samples: readonly Sample[];
   readonly visits: Readonly<Record<Visit['outcome'], number>>;
-  /** Webhooks that were told and never acknowledged. */
-  readonly webhooks: { readonly told: number; readonly lost: number };
+  /** Webhooks that were sent, and those that were never acknowledged. */
+  readonly webhooks: { readonly sent: number; readonly lost: number };
   readonly passed: Passed;
   readonly crashes: number;
 }
 
-/** Every so many messages one comes twice at once. */
+/** One of so many messages is sent twice at once. */
 const twiceEvery = 20;
 /** How long a subscriber stays at most, in periods. */
 const stayPeriods = 0.3;
@@ -33,13 +33,13 @@ export async function soak(plan: Plan, onSample: (sample: Sample) => void): Prom
 
   const samples: Sample[] = [];
   const visits = { answered: 0, refused: 0, unanswered: 0 };
-  const webhooks = { told: 0, lost: 0 };
+  const webhooks = { sent: 0, lost: 0 };
   const passed: Passed = { streams: 0, items: 0, broken: 0, wrong: 0 };
   for (let period = 0; period < plan.periods; period += 1) {
     const ran = await runPeriod(stage, plan);
     for (const { outcome } of ran.visits) visits[outcome] += 1;
     for (const key of ['streams', 'items', 'broken', 'wrong'] as const) passed[key] += ran.passed[key];
-    webhooks.told += Math.floor(plan.webhooksPerSecond * plan.periodSeconds);
+    webhooks.sent += Math.floor(plan.webhooksPerSecond * plan.periodSeconds);
     webhooks.lost += ran.lostWebhooks;
     const sample = { ...(await readProcess(gateway, inspector)), ...describeVisits(ran.quietVisits) };
     samples.push(sample);
@@ -55,7 +55,7 @@ interface Period {
   readonly passed: Passed;
 }
 
-/** Everybody comes at once, while one thing after the other is done to the service. */
+/** Runs all clients at once, while the service fails in one way after the other. */
 async function runPeriod(stage: Stage, plan: Plan): Promise<Period> {
   const { gateway, service, visitor, passers, orders, secrets } = stage;
   const { periodSeconds: seconds, passers: count } = plan;

@@ -6,13 +6,13 @@ import { quantile } from '../support/figures.ts';
 import type { Inspector } from '../support/inspector.ts';
 import { readRss } from '../support/process-memory.ts';
 
-/** What a period showed. */
+/** The measurements of one period. */
 export interface Sample {
   /** Live objects, after garbage was collected by force. */
   readonly heapBytes: number;
   readonly rssBytes: number;
   readonly files: number;
-  /** What keeps Node's event loop alive: sockets, timers, calls under way. */
+  /** Resources that keep Node's event loop alive: sockets, timers, pending calls. */
   readonly resources: number;
   readonly loopLagMs: number;
   /** Of requests while nothing was done to the service. */
@@ -22,7 +22,7 @@ export interface Sample {
 
 const heapUsage = z.object({ usedSize: z.number() });
 
-/** The process as it stands when a period is over. */
+/** Measures the process at the end of a period. */
 export async function readProcess(
   { pid: pidOf, url }: GatewayVictim,
   inspector: Inspector,
@@ -30,11 +30,11 @@ export async function readProcess(
   const pid = pidOf() ?? 0;
   const { nodejs_eventloop_lag_p99_seconds: lag = 0, nodejs_active_resources_total: resources = 0 } =
     await readMetrics(url);
-  // Twice: what the first one finalizes is freed by the second.
+  // Twice: the second collection frees objects that the first has finalized.
   for (const _ of [1, 2]) await inspector.call('HeapProfiler.collectGarbage');
   const { usedSize } = heapUsage.parse(await inspector.call('Runtime.getHeapUsage'));
   const files = readdirSync(`/proc/${pid}/fd`).length;
-  // The lag is counted anew from each reading: what was done here is not of the next period.
+  // Each reading resets the lag, so this measurement does not count in the next period.
   await readMetrics(url);
   return { heapBytes: usedSize, rssBytes: readRss(pid), files, resources, loopLagMs: lag * 1000 };
 }

@@ -11,7 +11,7 @@ import { createReadWorld } from '../reads/world.ts';
 import { type LoadProcess, startLoadProcess } from '../support/load-process.ts';
 import type { Plan } from './plan.ts';
 
-/** A gateway as in production, the service it asks, and whoever comes to it: processes of their own. */
+/** A gateway as in production, its service and its clients, each in a separate process. */
 export interface Stage extends AsyncDisposable {
   readonly gateway: GatewayVictim;
   readonly service: LoadProcess<LiveServiceCalls>;
@@ -59,7 +59,7 @@ export async function startStage({ users, ordersPerUser }: Plan): Promise<Stage>
   }
 }
 
-/** Everything that keeps something is on. */
+/** Switches on every feature that stores something. */
 function settings(folder: string): Readonly<Record<string, string>> {
   return {
     AUDIT_TRAIL: `file:${join(folder, 'audit')}`,

@@ -2,12 +2,12 @@ import { formatMs, formatNumber, quantile, type Row } from '../support/figures.t
 import type { Soaked } from './run.ts';
 import type { Sample } from './sample.ts';
 
-/** What must not grow from the second third of the soak to the last. */
+/** A measure that must not grow from the second third of the soak to the last. */
 interface Level {
   readonly what: string;
   readonly of: (sample: Sample) => number;
   readonly format: (value: number) => string;
-  /** How much more the last third may show: a share of the second, and what counts for nothing. */
+  /** The allowed growth: a share of the second third, plus a constant for noise. */
   readonly maxShare: number;
   readonly slack: number;
 }
@@ -44,7 +44,7 @@ const levels: readonly Level[] = [
   },
 ];
 
-/** What was found, each with whether it is as it should be. */
+/** All results, each with its goal. */
 export function judge(soaked: Soaked): readonly Row[] {
   const { samples, visits, webhooks, passed, crashes } = soaked;
   const asked = visits.answered + visits.refused + visits.unanswered;
@@ -54,19 +54,19 @@ export function judge(soaked: Soaked): readonly Row[] {
   return [
     ...levels.map((level) => judgeLevel(samples, level)),
     none('requests without an answer', visits.unanswered, asked),
-    none('webhooks never acknowledged', webhooks.lost, webhooks.told),
+    none('webhooks never acknowledged', webhooks.lost, webhooks.sent),
     none('items repeated or out of order', passed.wrong, passed.items),
     none('ends of the gateway', crashes, 1),
-    told('requests answered with errors, while the service was away', visits.refused, asked),
-    told('streams that were refused, and tried again', passed.broken, passed.streams),
+    count('requests answered with errors, while the service was away', visits.refused, asked),
+    count('streams that were refused, and tried again', passed.broken, passed.streams),
   ];
 }
 
-function told(what: string, count: number, of: number): Row {
-  return { what, goal: null, figure: formatNumber(count), samples: of, isMet: null };
+function count(what: string, figure: number, of: number): Row {
+  return { what, goal: null, figure: formatNumber(figure), samples: of, isMet: null };
 }
 
-/** Medians: one period in which the machine was busy is none of the gateway. */
+/** Compares medians, so that one busy period of the machine does not count. */
 function judgeLevel(samples: readonly Sample[], { what, of, format, maxShare, slack }: Level): Row {
   const third = Math.ceil(samples.length / 3);
   const median = (part: readonly Sample[]) => quantile(part.map(of), 0.5);

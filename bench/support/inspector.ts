@@ -3,7 +3,7 @@ import process from 'node:process';
 import { setTimeout as wait } from 'node:timers/promises';
 import { WebSocket } from 'ws';
 
-const patienceMs = 15_000;
+const timeoutMs = 15_000;
 
 /** The inspector of a running process of Node. */
 export interface Inspector extends Disposable {
@@ -17,10 +17,10 @@ interface Reply {
   readonly error?: { readonly message: string };
 }
 
-/** Has a process open its inspector (SIGUSR1), and finds its address in what the process says of it: `output`. */
+/** Makes a process open its inspector (SIGUSR1), and finds the address in the process's output. */
 export async function findInspector(pid: number, output: readonly string[]): Promise<string> {
   process.kill(pid, 'SIGUSR1');
-  const end = Date.now() + patienceMs;
+  const end = Date.now() + timeoutMs;
   while (Date.now() < end) {
     const address = output
       .map((line) => /^Debugger listening on (ws:\S+)$/.exec(line)?.[1])

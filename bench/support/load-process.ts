@@ -2,7 +2,7 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import process from 'node:process';
 
-/** What a load process can be asked to do, by name. Arguments and answers are cloned on their way. */
+/** The functions of a load process, by name. Arguments and answers are cloned. */
 export type Calls = Readonly<Record<string, (arg: never) => Promise<unknown>>>;
 
 interface Ask {
@@ -31,7 +31,7 @@ interface Waiting {
   readonly reject: (error: Error) => void;
 }
 
-/** Starts a process of its own for load, so that what it costs is not the gateway's, nor that of other load. */
+/** Starts a separate process for load, so that its cost does not affect the gateway or other load. */
 export function startLoadProcess<C extends Calls>(module: URL): LoadProcess<C> {
   const child = fork(module, { serialization: 'advanced', execArgv: [] });
   const waiting = new Map<number, Waiting>();
@@ -65,7 +65,7 @@ export function startLoadProcess<C extends Calls>(module: URL): LoadProcess<C> {
   };
 }
 
-/** In the load process: answers what it is asked. */
+/** In the load process: answers the calls. */
 export function serveCalls(calls: Calls): void {
   const answer = async ({ id, name, arg }: Ask): Promise<Answer> => {
     try {

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { cpus, release, totalmem, type } from 'node:os';
 import process from 'node:process';
 
-/** What the figures were measured on. */
+/** The machine of the measurement. */
 export function describeMachine(): string {
   const [cpu] = cpus();
   const memory = `${Math.round(totalmem() / 2 ** 30)} GiB`;
@@ -16,7 +16,7 @@ interface ProcessorTimes {
   readonly stolen: number;
 }
 
-/** Tells, when it is asked, what share of the processors' time the host has given away since now; null where nobody says. */
+/** Returns a function for the share of the processors' time that the host has given to other machines since now; null where it is unknown. */
 export function watchStolenTime(): () => number | null {
   const before = readProcessorTimes();
   return () => {

@@ -1,9 +1,9 @@
 /**
- * The page with this text between the marks of a word, at its end where it has none: what people wrote around it stays.
- * @param word such as `measured`
+ * The page with this text between its two marks, or at its end if it has none. The text around the marks stays.
+ * @param name of the marks, such as `measured`
  */
-export function putMarked(page: string, word: string, text: string): string {
-  const [begin, end] = [`<!-- ${word}: made by the command -->`, `<!-- end of what was ${word} -->`];
+export function putMarked(page: string, name: string, text: string): string {
+  const [begin, end] = [`<!-- ${name}: made by the command -->`, `<!-- end of what was ${name} -->`];
   const marked = `${begin}\n\n${text}\n\n${end}`;
   const [before, after] = [page.indexOf(begin), page.indexOf(end)];
   if (before === -1 || after === -1) return `${page}\n${marked}\n`;

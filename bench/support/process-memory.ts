@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
 import { findInspector, openInspector } from './inspector.ts';
 
-/** What a process has in memory (VmRSS), in bytes. */
+/** The resident memory of a process (VmRSS), in bytes. */
 export function readRss(pid: number): number {
   const status = readFileSync(`/proc/${pid}/status`, 'utf8');
   return Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1]) * 1024;
@@ -11,11 +11,11 @@ export function readRss(pid: number): number {
 const lookMs = 500;
 const steadyLooks = 3;
 const steadyShare = 0.005;
-const patienceMs = 15_000;
+const timeoutMs = 15_000;
 
 /** The memory of a process once it has stopped moving. */
 export async function readSettledRss(pid: number): Promise<number> {
-  const end = Date.now() + patienceMs;
+  const end = Date.now() + timeoutMs;
   let seen = [readRss(pid)];
   while (Date.now() < end) {
     await wait(lookMs);
@@ -29,6 +29,6 @@ export async function readSettledRss(pid: number): Promise<number> {
 /** Collects the garbage of a process by force; `output` is where it says the address of its inspector. */
 export async function collectGarbage(pid: number, output: readonly string[]): Promise<void> {
   using inspector = await openInspector(await findInspector(pid, output));
-  // Twice: what the first one finalizes is freed by the second.
+  // Twice: the second collection frees objects that the first has finalized.
   for (const _ of [1, 2]) await inspector.call('HeapProfiler.collectGarbage');
 }

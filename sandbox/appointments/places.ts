@@ -64,7 +64,7 @@ const centers: readonly Center[] = areas.flatMap((area, areaIndex) =>
         hoursBehindUtc: area.hoursBehindUtc,
         location: { lng: area.location.lng - distance / 100, lat: area.location.lat },
         distance,
-        // The third center of each area takes nobody by appointment.
+        // The third center of each area offers no appointments.
         capabilities: index === 2 ? ['stat'] : lab.capabilities,
       };
     }),

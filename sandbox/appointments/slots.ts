@@ -19,13 +19,13 @@ export interface Slot {
   readonly startAt: number;
 }
 
-/** How many appointments fit into a slot; 0 where nobody works. */
+/** The number of appointments that fit into a slot; 0 outside working hours. */
 function capacityOf(world: World, { place, startAt }: Slot): number {
   const chance = seededNumber(world.state.seed, `slot/${place.code}`, startAt / hourMs);
   return chance % 5 === 0 ? 0 : 1 + (chance % 2);
 }
 
-/** How many more appointments fit into it. */
+/** The number of appointments that still fit into the slot. */
 function freePlacesIn(world: World, slot: Slot): number {
   const taken = world.state.appointments.filter(
     ({ placeCode, startAt, events }) =>

@@ -1,32 +1,35 @@
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Context, MiddlewareHandler } from 'hono';
+import { z } from 'zod';
 import type { SandboxEnv } from '../service.ts';
 
 /** One way in which an answer goes wrong. */
-export type FaultEffect =
-  | { readonly kind: 'tooManyRequests'; readonly retryAfterSeconds?: number }
+export const faultEffect = z.discriminatedUnion('kind', [
+  z.object({ kind: z.literal('tooManyRequests'), retryAfterSeconds: z.number().exactOptional() }),
   /** 500 with the text `Internal Server Error`, as the public service answers (observed). */
-  | { readonly kind: 'serverError' }
+  z.object({ kind: z.literal('serverError') }),
   /** 403: the team is not enabled for the feature. */
-  | { readonly kind: 'featureNotEnabled' }
+  z.object({ kind: z.literal('featureNotEnabled') }),
   /** Any answer at all. */
-  | {
-      readonly kind: 'answer';
-      readonly status: number;
-      readonly body: string;
-      readonly headers?: Readonly<Record<string, string>>;
-    }
+  z.object({
+    kind: z.literal('answer'),
+    status: z.number().int().min(200).max(599),
+    body: z.string(),
+    headers: z.record(z.string(), z.string()).exactOptional(),
+  }),
   /** The work is done; the JSON of the answer breaks off in the middle. */
-  | { readonly kind: 'truncatedBody' }
+  z.object({ kind: z.literal('truncatedBody') }),
   /** No answer until the caller disconnects or the sandbox closes; the work is not done. */
-  | { readonly kind: 'hang' }
+  z.object({ kind: z.literal('hang') }),
   /** The work is done; the connection breaks before the answer. */
-  | { readonly kind: 'lostAnswer' }
+  z.object({ kind: z.literal('lostAnswer') }),
   /** Orders in the answer have an unknown last status. */
-  | { readonly kind: 'unknownStatus'; readonly status?: string }
+  z.object({ kind: z.literal('unknownStatus'), status: z.string().exactOptional() }),
   /** The answer gets this many bytes of padding. */
-  | { readonly kind: 'bigBody'; readonly bytes: number };
+  z.object({ kind: z.literal('bigBody'), bytes: z.number().int().min(0).max(100_000_000) }),
+]);
+type FaultEffect = Readonly<z.output<typeof faultEffect>>;
 
 /** A fault for matching requests; delay and effect may be combined. */
 export interface FaultRule {

@@ -29,7 +29,7 @@ const personName = z
   .regex(/^[a-zA-Z0-9][a-zA-Z0-9\-.,']*(\s[a-zA-Z0-9\-.,']+)*$/);
 
 const phone = z.string().regex(/^\+[1-9][\d ().-]{6,18}$/);
-/** Numbers of the area code 555 belong to nobody and are refused (public service). */
+/** Numbers of the area code 555 are fictitious and refused (public service). */
 const phoneOfPerson = z.string().regex(/^\+(?!1[ ().-]*555)[1-9][\d ().-]{6,18}$/);
 
 const zip = z.string().regex(/^\d{5}(-\d{4})?$/);

@@ -39,13 +39,13 @@ interface Shipment {
   readonly notes: string | null;
 }
 
-/** What only some orders have. */
+/** Fields that only some orders have. */
 export interface OrderExtras {
   readonly notes?: string;
   readonly clinicalNotes?: string | null;
   readonly healthInsuranceId?: string;
   readonly hasAbn?: boolean;
-  /** A date; null once a scheduled order was let go at once. */
+  /** A date; null once a scheduled order was released at once. */
   readonly activateBy?: string | null;
   readonly physician?: {
     readonly first_name: string;

@@ -1,32 +1,23 @@
 import { followOrder } from '../appointments/appointment.ts';
 import type { Service } from '../service.ts';
-import type { LabTest } from '../world/catalogue.ts';
 import { formatTimestamp } from '../world/clock.ts';
 import { seededNumber, seededUuid } from '../world/ids.ts';
 import type { Address } from '../world/people.ts';
 import { findUser, type World } from '../world/world.ts';
-import type { Order, OrderExtras, PatientDetails } from './order.ts';
-import { type CollectionMethod, partsOf } from './states.ts';
+import type { Order, PatientDetails } from './order.ts';
+import { partsOf } from './states.ts';
 
 const firstEventId = 728_001;
 
 /** The first values of an order. */
-interface NewOrder {
-  readonly userId: string;
-  readonly labTestId: string;
-  readonly method: CollectionMethod;
-  readonly registrable: boolean;
-  readonly createdAt: number;
-  readonly shippingDetails?: Address;
-  readonly passthrough?: string | null;
-  readonly extras?: OrderExtras;
-  /** The order this one repeats with a new sample. */
+interface NewOrder
+  extends Pick<Order, 'userId' | 'labTestId' | 'method' | 'registrable' | 'createdAt'>,
+    Partial<Pick<Order, 'shippingDetails' | 'passthrough' | 'extras' | 'sampleId' | 'generatedLabTest'>> {
+  /** The order that this one repeats with a new sample. */
   readonly redrawOf?: Order;
   /** It replaces an order that was placed wrongly (specification: update_reason). */
   readonly isRecreation?: boolean;
   readonly patient?: Patient;
-  readonly sampleId?: string;
-  readonly generatedLabTest?: LabTest;
 }
 
 /** The person an order is for, from its request. */

@@ -1,12 +1,12 @@
 /** How a sample is taken (public service: LabTestCollectionMethod). */
 export type CollectionMethod = 'testkit' | 'walk_in_test' | 'at_home_phlebotomy' | 'on_site_collection';
 
-/** The rules of one order's life: `stage.step` texts, to be read with {@link statusOf}. */
-interface Life {
+/** The lifecycle of an order. Its texts are `stage.step`; {@link statusOf} makes statuses of them. */
+interface Lifecycle {
   readonly statuses: readonly string[];
-  /** What happens when all goes well, first to last. */
+  /** The statuses of an order without problems, first to last. */
   readonly successPath: readonly string[];
-  /** Where the success path goes on after a status beside it: [status, the next status on the path]. */
+  /** The next status on the success path after a status that is not on it. */
   readonly returns: ReadonlyMap<string, string>;
   readonly cancellable: ReadonlySet<string>;
 }
@@ -33,7 +33,7 @@ const kitReturn = [
   'completed.completed',
 ] as const;
 
-const testkit: Life = {
+const testkit: Lifecycle = {
   statuses: [
     ...everywhere.received,
     'received.awaiting_registration',
@@ -63,7 +63,7 @@ const testkit: Life = {
 };
 
 /** An unregistered kit is sent out first and registered by the patient: its stage goes back to `received`. */
-const registrableTestkit: Life = {
+const registrableTestkit: Lifecycle = {
   ...testkit,
   successPath: [
     'received.ordered',
@@ -75,98 +75,61 @@ const registrableTestkit: Life = {
   ],
 };
 
-const walkIn: Life = {
-  statuses: [
-    ...everywhere.received,
-    ...everywhere.appointments,
-    'collecting_sample.redraw_available',
-    'sample_with_lab.partial_results',
-    ...everywhere.completed,
-    'failed.sample_error',
-    'cancelled.cancelled',
-  ],
-  successPath: [
-    'received.ordered',
-    'received.requisition_created',
-    'collecting_sample.appointment_pending',
-    'collecting_sample.appointment_scheduled',
-    'sample_with_lab.partial_results',
-    'completed.completed',
-  ],
-  returns: new Map([
-    ['received.requisition_bypassed', 'collecting_sample.appointment_pending'],
-    ['collecting_sample.appointment_cancelled', 'collecting_sample.appointment_pending'],
-  ]),
-  cancellable: new Set([...everywhere.received, ...everywhere.appointments]),
-};
+/**
+ * The lifecycle of a method that draws blood.
+ * @param draw its statuses before the lab; the order can be cancelled in them
+ * @param path those of its success path between the requisition and completion
+ * @param more further statuses
+ */
+function drawnBy(
+  draw: readonly string[],
+  path: readonly [string, ...string[]],
+  more: readonly string[] = [],
+): Lifecycle {
+  return {
+    statuses: [
+      ...everywhere.received,
+      ...draw,
+      ...more,
+      'sample_with_lab.partial_results',
+      ...everywhere.completed,
+      'failed.sample_error',
+      'cancelled.cancelled',
+    ],
+    successPath: ['received.ordered', 'received.requisition_created', ...path, 'completed.completed'],
+    returns: new Map([
+      ['received.requisition_bypassed', path[0]],
+      ['collecting_sample.appointment_cancelled', 'collecting_sample.appointment_pending'],
+      ['sample_with_lab.partial_results', 'completed.completed'],
+    ]),
+    cancellable: new Set([...everywhere.received, ...draw]),
+  };
+}
 
-const atHome: Life = {
-  statuses: [
-    ...everywhere.received,
-    ...everywhere.appointments,
-    'collecting_sample.draw_completed',
-    'sample_with_lab.partial_results',
-    ...everywhere.completed,
-    'failed.sample_error',
-    'cancelled.cancelled',
-  ],
-  successPath: [
-    'received.ordered',
-    'received.requisition_created',
-    'collecting_sample.appointment_pending',
-    'collecting_sample.appointment_scheduled',
-    'collecting_sample.draw_completed',
-    'completed.completed',
-  ],
-  returns: new Map([
-    ['received.requisition_bypassed', 'collecting_sample.appointment_pending'],
-    ['collecting_sample.appointment_cancelled', 'collecting_sample.appointment_pending'],
-    ['sample_with_lab.partial_results', 'completed.completed'],
-  ]),
-  cancellable: new Set([
-    ...everywhere.received,
-    ...everywhere.appointments,
-    'collecting_sample.draw_completed',
-  ]),
-};
+const [pending, scheduled] = everywhere.appointments;
 
-const onSite: Life = {
-  statuses: [
-    ...everywhere.received,
-    'sample_with_lab.draw_completed',
-    'sample_with_lab.partial_results',
-    ...everywhere.completed,
-    'failed.sample_error',
-    'cancelled.cancelled',
-  ],
-  successPath: [
-    'received.ordered',
-    'received.requisition_created',
-    'sample_with_lab.draw_completed',
-    'completed.completed',
-  ],
-  returns: new Map([
-    ['received.requisition_bypassed', 'sample_with_lab.draw_completed'],
-    ['sample_with_lab.partial_results', 'completed.completed'],
-  ]),
-  cancellable: new Set([...everywhere.received, 'sample_with_lab.draw_completed']),
-};
-
-const lives: Readonly<Record<CollectionMethod, Life>> = {
+const lifecycles: Readonly<Record<CollectionMethod, Lifecycle>> = {
   testkit,
-  walk_in_test: walkIn,
-  at_home_phlebotomy: atHome,
-  on_site_collection: onSite,
+  walk_in_test: drawnBy(
+    everywhere.appointments,
+    [pending, scheduled, 'sample_with_lab.partial_results'],
+    ['collecting_sample.redraw_available'],
+  ),
+  at_home_phlebotomy: drawnBy(
+    [...everywhere.appointments, 'collecting_sample.draw_completed'],
+    [pending, scheduled, 'collecting_sample.draw_completed'],
+  ),
+  on_site_collection: drawnBy(['sample_with_lab.draw_completed'], ['sample_with_lab.draw_completed']),
 };
 
-/** What decides which life an order leads. */
+/** The two facts that select the lifecycle of an order. */
 interface OrderKind {
   readonly method: CollectionMethod;
   readonly registrable: boolean;
 }
 
-function lifeOf(kind: OrderKind): Life {
-  return kind.method === 'testkit' && kind.registrable ? registrableTestkit : lives[kind.method];
+function lifecycleOf(kind: OrderKind): Lifecycle {
+  return kind.method === 'testkit' && kind.registrable ? registrableTestkit : lifecycles[kind.method];
 }
 
 /** `collecting_sample.transit_lab` of a testkit is the status `collecting_sample.testkit.transit_lab`. */
@@ -187,30 +150,30 @@ function stageAndStepOf(status: string): string {
 }
 
 /** All 54 statuses of all methods (public service: OrderStatus). */
-export const allStatuses: readonly string[] = Object.entries(lives).flatMap(([method, life]) =>
-  life.statuses.map((status) => statusOf(method as CollectionMethod, status)),
+export const allStatuses: readonly string[] = Object.entries(lifecycles).flatMap(([method, { statuses }]) =>
+  statuses.map((status) => statusOf(method as CollectionMethod, status)),
 );
 
 /** Whether an order of this method can ever have this status. */
 export function isStatusOfMethod(method: CollectionMethod, status: string): boolean {
-  return lives[method].statuses.some((each) => statusOf(method, each) === status);
+  return lifecycles[method].statuses.some((each) => statusOf(method, each) === status);
 }
 
 /** The success path of an order, first status first. */
 export function successPathOf(kind: OrderKind): readonly string[] {
-  return lifeOf(kind).successPath.map((each) => statusOf(kind.method, each));
+  return lifecycleOf(kind).successPath.map((each) => statusOf(kind.method, each));
 }
 
-/** What is left of the success path after `status`; empty at its end and after a failure. */
+/** The rest of the success path after `status`; empty at its end and after a failure. */
 export function remainingPath(kind: OrderKind, status: string): readonly string[] {
   const path = successPathOf(kind);
   const position = path.indexOf(status);
   if (position >= 0) return path.slice(position + 1);
-  const next = lifeOf(kind).returns.get(stageAndStepOf(status));
+  const next = lifecycleOf(kind).returns.get(stageAndStepOf(status));
   return next === undefined ? [] : path.slice(path.indexOf(statusOf(kind.method, next)));
 }
 
 /** Whether an order at this status may still be cancelled (public service: the cancel guide). */
 export function isCancellable(kind: OrderKind, status: string): boolean {
-  return lifeOf(kind).cancellable.has(stageAndStepOf(status));
+  return lifecycleOf(kind).cancellable.has(stageAndStepOf(status));
 }

@@ -1,28 +1,11 @@
 import { Hono } from 'hono';
 import { z } from 'zod';
-import type { FaultRule, Faults } from '../http/faults.ts';
+import { type FaultRule, type Faults, faultEffect } from '../http/faults.ts';
 import { refuse } from '../http/refusal.ts';
 import { readBody } from '../http/validation.ts';
 import type { SandboxEnv } from '../service.ts';
 import type { WebhookSender } from '../webhooks/sender.ts';
 import type { PortalVisit } from './portal.ts';
-
-const effect = z.discriminatedUnion('kind', [
-  z.object({ kind: z.literal('tooManyRequests'), retryAfterSeconds: z.number().exactOptional() }),
-  z.object({ kind: z.literal('serverError') }),
-  z.object({ kind: z.literal('featureNotEnabled') }),
-  z.object({
-    kind: z.literal('answer'),
-    status: z.number().int().min(200).max(599),
-    body: z.string(),
-    headers: z.record(z.string(), z.string()).exactOptional(),
-  }),
-  z.object({ kind: z.literal('truncatedBody') }),
-  z.object({ kind: z.literal('hang') }),
-  z.object({ kind: z.literal('lostAnswer') }),
-  z.object({ kind: z.literal('unknownStatus'), status: z.string().exactOptional() }),
-  z.object({ kind: z.literal('bigBody'), bytes: z.number().int().min(0).max(100_000_000) }),
-]);
 
 const faultBody = z.object({
   method: z.string().exactOptional(),
@@ -31,7 +14,7 @@ const faultBody = z.object({
   isPattern: z.boolean().default(false),
   times: z.number().int().min(1).exactOptional(),
   delayMs: z.number().min(0).exactOptional(),
-  effect: effect.exactOptional(),
+  effect: faultEffect.exactOptional(),
 });
 
 const knobBody = z.object({

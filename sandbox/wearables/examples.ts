@@ -72,7 +72,7 @@ function samplesOf(user: User, unit: string, samples: readonly (readonly [at: nu
   };
 }
 
-/** What a wearer brings: a connection, its history, two days of activity, samples, a workout. */
+/** The events of a new wearable: a connection, its history, two days of activity, samples, a workout. */
 export function examplesOf(world: World, user: User, now: number): readonly WearableEvent[] {
   const today = Math.floor(now / dayMs) * dayMs;
   const source = sourceOf(user);

@@ -1,11 +1,10 @@
-import type { CollectionMethod } from '../orders/states.ts';
 import { biomarkers } from './biomarkers.ts';
 import { seededUuid } from './ids.ts';
 import { createLabAccounts, type LabAccount } from './lab-accounts.ts';
-import { labs, labTestPlans, panelPlans } from './lab-tests.ts';
+import { type LabTestPlan, labs, labTestPlans, panelPlans } from './lab-tests.ts';
 import { type Questions, questionsOf } from './questions.ts';
 
-/** What a marker is expected to bring back (specification: expected result). */
+/** One result that a marker is expected to give (specification: expected result). */
 interface ExpectedResult {
   readonly id: number;
   readonly name: string;
@@ -42,16 +41,9 @@ export interface Marker {
 }
 
 /** One lab test of the catalogue, with the ids of its markers. */
-export interface LabTest {
+export interface LabTest extends Omit<LabTestPlan, 'biomarkers'> {
   readonly id: string;
   readonly slug: string;
-  readonly name: string;
-  readonly description: string;
-  readonly method: CollectionMethod;
-  readonly sampleType: string;
-  readonly price: number;
-  readonly fasting: boolean;
-  readonly labId: number;
   readonly markerIds: readonly number[];
 }
 
@@ -135,17 +127,11 @@ function panelAt(plan: (typeof panelPlans)[number], ordinal: number): Marker {
 export function createCatalogue(seed: number): Catalogue {
   const markers = labs.flatMap((lab) => lab.biomarkers.map((index) => biomarkerAt(index, lab.id)));
   const panels = panelPlans.map(panelAt);
-  const labTests = labTestPlans.map((plan, ordinal) => ({
+  const labTests = labTestPlans.map(({ biomarkers: measured, ...plan }, ordinal) => ({
+    ...plan,
     id: seededUuid(seed, 'lab-test', ordinal),
     slug: slugOf(plan.name),
-    name: plan.name,
-    description: plan.description,
-    method: plan.method,
-    sampleType: plan.sampleType,
-    price: plan.price,
-    fasting: plan.fasting,
-    labId: plan.labId,
-    markerIds: plan.biomarkers.map((index) => plan.labId * 1000 + index),
+    markerIds: measured.map((index) => plan.labId * 1000 + index),
   }));
   return {
     markers: [...markers, ...panels].sort((a, b) => a.id - b.id),

@@ -2,7 +2,7 @@ import { formatTimestamp } from './clock.ts';
 import { seededNumber } from './ids.ts';
 import { presentSource, type User } from './users.ts';
 
-/** What each provider brings; the others bring activity only. */
+/** The resources of each provider; others have activity only. */
 const resources: Readonly<Record<string, readonly string[]>> = {
   oura: ['activity', 'sleep', 'heartrate', 'hrv'],
   withings: ['body', 'blood_pressure', 'sleep'],

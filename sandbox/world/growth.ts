@@ -2,7 +2,7 @@ import type { LabTest, Marker } from './catalogue.ts';
 import { seededUuid } from './ids.ts';
 import { findUser, type World } from './world.ts';
 
-/** What changes in the world without any request of the team: the catalogue grows, people connect providers. */
+/** Changes without a request of the team: the catalogue grows, users connect providers. */
 export interface Growth {
   /** Adds a testkit that measures nothing yet, last in the catalogue, and returns its id. The state file does not contain it. */
   readonly addLabTest: () => string;
@@ -53,7 +53,7 @@ function newMarker(markers: readonly Marker[], labId: number): Marker {
   return { ...like, id, lab_id: labId, provider_id: `NEW-${id}` };
 }
 
-/** @throws an error where there is none: then a caller named what is not there */
+/** @throws Error for an empty list: the caller named an unknown id */
 function firstOf<Item>([item]: readonly Item[]): Item {
   if (item === undefined) throw new Error('The world has no such thing.');
   return item;

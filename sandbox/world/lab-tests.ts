@@ -41,7 +41,8 @@ export const panelPlans = [
   { name: 'Lipid Panel', labId: 6, biomarkers: range(2, 7) },
 ] as const;
 
-interface LabTestPlan {
+/** A lab test without the ids of one seed; `biomarkers` are indices of the list of biomarkers. */
+export interface LabTestPlan {
   readonly name: string;
   readonly description: string;
   readonly method: CollectionMethod;

@@ -11,7 +11,7 @@ export interface Address {
   readonly access_notes?: string | null;
 }
 
-/** What the service knows of a person (public service: UserInfo). */
+/** A person's record at the service (public service: UserInfo). */
 export interface Demographics {
   readonly first_name: string;
   readonly last_name: string;
@@ -20,7 +20,7 @@ export interface Demographics {
   readonly gender: string;
   readonly dob: string;
   readonly address: Address;
-  /** What was sent of a legal guardian and of the person's own account of themselves. */
+  /** As sent: the legal guardian, and the person's own statements. */
   readonly medical_proxy?: unknown;
   readonly race?: string | null;
   readonly ethnicity?: string | null;

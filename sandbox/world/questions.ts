@@ -11,12 +11,17 @@ interface Question {
   readonly default: string | null;
 }
 
-/** What has to be answered when a marker is ordered: ask at order entry (public service: AoE). */
+/** The questions of a marker that is ordered: ask at order entry (public service: AoE). */
 export interface Questions {
   readonly questions: readonly Question[];
 }
 
-const fasting: Omit<Question, 'id'> = {
+type QuestionPlan = Omit<Question, 'id'>;
+
+const optional = { required: false, answers: [], constraint: null, default: null } as const;
+
+const fasting: QuestionPlan = {
+  ...optional,
   required: true,
   code: 'FASTING',
   value: 'Has the patient fasted for eight hours or more?',
@@ -26,23 +31,20 @@ const fasting: Omit<Question, 'id'> = {
     { id: 1, code: 'Y', value: 'Yes' },
     { id: 2, code: 'N', value: 'No' },
   ],
-  constraint: null,
-  default: null,
 };
 
-const lastMeal: Omit<Question, 'id'> = {
-  required: false,
+const lastMeal: QuestionPlan = {
+  ...optional,
   code: 'HOURS_SINCE_MEAL',
   value: 'How many hours have passed since the last meal?',
   type: 'numeric',
   sequence: 2,
-  answers: [],
   constraint: '^[0-9]{1,2}$',
   default: '0',
 };
 
-const cyclePhase: Omit<Question, 'id'> = {
-  required: false,
+const cyclePhase: QuestionPlan = {
+  ...optional,
   code: 'CYCLE_PHASE',
   value: 'In which phase of the cycle is the sample taken?',
   type: 'choice',
@@ -52,23 +54,19 @@ const cyclePhase: Omit<Question, 'id'> = {
     { id: 2, code: 'L', value: 'Luteal' },
     { id: 3, code: 'X', value: 'Not applicable' },
   ],
-  constraint: null,
   default: 'X',
 };
 
-const medication: Omit<Question, 'id'> = {
-  required: false,
+const medication: QuestionPlan = {
+  ...optional,
   code: 'MEDICATION',
   value: 'Which medication does the patient take?',
   type: 'text',
   sequence: 2,
-  answers: [],
-  constraint: null,
-  default: null,
 };
 
 /** Questions by name of the marker, at the one lab that asks any. */
-const asked: Readonly<Record<string, readonly Omit<Question, 'id'>[]>> = {
+const asked: Readonly<Record<string, readonly QuestionPlan[]>> = {
   Insulin: [fasting, lastMeal],
   Estradiol: [cyclePhase, medication],
   'Testosterone, Total': [medication],

@@ -49,7 +49,7 @@ function soakedWith(change: (period: number) => Partial<Sample>, more: Partial<S
     plan,
     samples: Array.from({ length: plan.periods }, (_, period) => ({ ...flat, ...change(period) })),
     visits: { answered: 100, refused: 3, unanswered: 0 },
-    webhooks: { told: 100, lost: 0 },
+    webhooks: { sent: 100, lost: 0 },
     passed: { streams: 10, items: 100, broken: 1, wrong: 0 },
     crashes: 0,
     ...more,
@@ -81,7 +81,7 @@ test.each<readonly [string, (period: number) => Partial<Sample>]>([
 test('whatever is lost is found out', () => {
   const soaked = soakedWith(() => ({}), {
     visits: { answered: 100, refused: 3, unanswered: 1 },
-    webhooks: { told: 100, lost: 1 },
+    webhooks: { sent: 100, lost: 1 },
     passed: { streams: 10, items: 100, broken: 1, wrong: 1 },
     crashes: 1,
   });

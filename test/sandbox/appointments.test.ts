@@ -352,7 +352,7 @@ test('An area says who comes and which centers there are', async () => {
   expect((await service.ask('GET', '/v3/order/area/info')).status).toBe(422);
 });
 
-test('A booking at a center under an idempotency key is answered again as it was, and a refusal is not kept', async () => {
+test('A booking at a center under an idempotency key is replayed, and a refusal is not stored', async () => {
   await using service = openSandbox();
   const { orderId } = await readyOrder(service, 'psc');
   const book = async (booking_key: string, idempotencyKey: string) => {

@@ -127,7 +127,7 @@ test('A wrong key is refused before any fault', async () => {
   expect(answer.status).toBe(401);
 });
 
-test('Calls are told in order and forgotten on request', async () => {
+test('Calls are listed in order and cleared on request', async () => {
   await using service = openSandbox();
   await service.ask('GET', '/orders?user_id=me&size=3');
   await service.ask('POST', '/v3/lab_tests/list_order_set_markers?page=1', {});

@@ -107,7 +107,7 @@ test.each([
   expect((await upload(service, files)).status).toBe(status);
 });
 
-test('Missing parts and an unknown user are told as the service tells them', async () => {
+test('Missing parts and an unknown user are refused in the words of the service', async () => {
   await using service = openSandbox();
   const empty = await upload(service, [], { user_id: '' });
   expect(empty).toMatchObject({

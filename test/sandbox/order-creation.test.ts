@@ -219,20 +219,20 @@ describe('an idempotency key', () => {
     expect(service.sandbox.orders()).toHaveLength(50);
   });
 
-  test('replays a refusal too, unless only successes are to be kept', async () => {
+  test('replays a refusal too, unless only successes are to be stored', async () => {
     await using service = openSandbox();
     const wrong = orderOf(service, { order_set: {} });
-    const kept = { 'X-Idempotency-Key': 'k' };
-    const notKept = { 'X-Idempotency-Key': 'l', 'X-Idempotency-Error': 'no-cache' };
+    const stored = { 'X-Idempotency-Key': 'k' };
+    const notStored = { 'X-Idempotency-Key': 'l', 'X-Idempotency-Error': 'no-cache' };
     const statuses = [];
-    for (const headers of [kept, notKept]) {
+    for (const headers of [stored, notStored]) {
       statuses.push((await send(service, wrong, headers)).status);
       statuses.push((await send(service, orderOf(service), headers)).status);
     }
     expect(statuses).toEqual([400, 400, 400, 200]);
   });
 
-  test('keeps nothing of a request that was not valid', async () => {
+  test('stores nothing of an invalid request', async () => {
     await using service = openSandbox();
     const headers = { 'X-Idempotency-Key': 'k' };
     const invalid = await send(service, { ...orderOf(service), user_id: 'me' }, headers);

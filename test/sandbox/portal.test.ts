@@ -77,7 +77,7 @@ test.each(['launch', 'communications'])('A %s link ends with its lifetime', asyn
   expect(await open()).toBe(404);
 });
 
-test('Visits tell whether a browser said where it came from, and are no calls of the service', async () => {
+test('Visits show whether a browser sent its origin, and are not calls to the service', async () => {
   await using service = openSandbox();
   const headers = { referer: 'https://shop.example.com/', 'sec-fetch-site': 'cross-site' };
   await service.sandbox.fetch(new Request('http://sandbox.test/portal/one', { headers }));

@@ -10,7 +10,7 @@ import { apiKey, openReceiver, requestTo, shippingDetails, webhookSecret } from 
 
 const main = new URL('../../sandbox/main.ts', import.meta.url).pathname;
 
-/** The sandbox as its own process; resolves when it has told its address. */
+/** The sandbox as its own process; resolves when it has printed its address. */
 async function startAlone(env: Readonly<Record<string, string>>) {
   const child = spawn(process.execPath, [main], {
     env: { PATH: process.env.PATH, SANDBOX_PORT: '0', ...env },

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { at, openReceiver, openSandbox } from './support.ts';
 
-test('A wearer’s examples go out as webhooks about that user, each under the id that was told', async () => {
+test('A wearer’s examples go out as webhooks about that user, each under the message id of the answer', async () => {
   await using service = openSandbox();
   await using receiver = await openReceiver();
   service.sandbox.webhooks.register(receiver.url);

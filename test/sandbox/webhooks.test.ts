@@ -237,7 +237,7 @@ test('An event of any type can be sent', async () => {
   ]);
 });
 
-test('Without an address nothing is sent and nothing is kept for later', async () => {
+test('Without an address nothing is sent and nothing is stored for later', async () => {
   await using receiver = await openReceiver();
   await using service = openSandbox();
   await walkIn(service).step();
