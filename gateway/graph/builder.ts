@@ -1,4 +1,4 @@
-import SchemaBuilder from '@pothos/core';
+import SchemaBuilder, { type FieldMap } from '@pothos/core';
 import ComplexityPlugin from '@pothos/plugin-complexity';
 import {
   defaultFieldResolver,
@@ -64,6 +64,9 @@ export type InputFields = Parameters<Parameters<typeof builder.inputType>[1]['fi
 
 /** The `t` of an object type's fields. */
 export type Fields<Parent> = PothosSchemaTypes.ObjectFieldBuilder<typeof builder.$inferSchemaTypes, Parent>;
+
+/** The `fields` of an object type. */
+export type DefineFields<Parent> = (t: Fields<Parent>) => FieldMap;
 
 /**
  * Declares the scope that viewer tokens need for a field in addition to that of its read:

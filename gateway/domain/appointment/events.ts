@@ -1,32 +1,27 @@
-import { builder } from '../../graph/builder.ts';
 import { loadShownOrder } from '../order/read/actions.ts';
 import { orderRef } from '../order/read/graph.ts';
 import type { ServiceEvent } from '../service-event/actions.ts';
-import { claimServiceEvents, serviceEventRef } from '../service-event/graph.ts';
+import { serviceEventType } from '../service-event/graph.ts';
 import { appointmentRef } from './graph.ts';
 import { readAppointment } from './rest.ts';
 
-const typename = 'AppointmentChanged';
+const appointmentOf = ({ type, payload }: ServiceEvent) =>
+  type.startsWith('labtest.appointment.') ? readAppointment(payload) : null;
 
-claimServiceEvents(
-  typename,
-  (event) => event.type.startsWith('labtest.appointment.') && readAppointment(event.payload) !== null,
-);
-
-builder.objectRef<ServiceEvent>(typename).implement({
+serviceEventType('AppointmentChanged', {
   description: 'An appointment was made or changed.',
-  interfaces: [serviceEventRef],
+  read: appointmentOf,
   fields: (t) => ({
     appointment: t.field({
       type: appointmentRef,
       description: 'The appointment as the service reported it.',
-      resolve: (event) => readAppointment(event.payload),
+      resolve: appointmentOf,
     }),
     order: t.field({
       type: orderRef,
       description: 'The order it is for.',
       resolve: (event, _args, context) => {
-        const orderId = readAppointment(event.payload)?.orderId ?? null;
+        const orderId = appointmentOf(event)?.orderId ?? null;
         return orderId === null ? null : loadShownOrder(context, orderId);
       },
     }),

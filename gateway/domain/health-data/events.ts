@@ -1,7 +1,7 @@
 import { builder } from '../../graph/builder.ts';
 import { openEnumFields } from '../../graph/open-enum.ts';
 import type { ServiceEvent } from '../service-event/actions.ts';
-import { claimServiceEvents, serviceEventRef } from '../service-event/graph.ts';
+import { serviceEventType } from '../service-event/graph.ts';
 import { connectionErrorType, resourceAvailabilityRef } from '../user/graph-connections.ts';
 import { findWorkoutStream, type HealthSample, type HealthSummary } from './actions.ts';
 import { healthSampleRef, healthSourceRef, healthSummaryRef, workoutStreamRef } from './graph.ts';
@@ -44,15 +44,9 @@ const workoutOf = ({ type, payload }: ServiceEvent) => readWorkoutEvent(type, pa
 const connectionOf = ({ type, payload }: ServiceEvent) => readConnectionEvent(type, payload);
 const pullOf = ({ type, payload }: ServiceEvent) => readPullEvent(type, payload);
 
-claimServiceEvents('HealthSamplesReceived', (event) => batchOf(event) !== null);
-claimServiceEvents('HealthSummaryReceived', (event) => summaryOf(event) !== null);
-claimServiceEvents('WorkoutStreamReady', (event) => workoutOf(event) !== null);
-claimServiceEvents('ConnectionChanged', (event) => connectionOf(event) !== null);
-claimServiceEvents('HistoricalPullCompleted', (event) => pullOf(event) !== null);
-
-builder.objectRef<ServiceEvent>('HealthSummaryReceived').implement({
+serviceEventType('HealthSummaryReceived', {
   description: 'A summary of health data was made or changed.',
-  interfaces: [serviceEventRef],
+  read: summaryOf,
   fields: (t) => ({
     resource: t.string({
       description: 'What is summed up, such as activity.',
@@ -71,9 +65,9 @@ builder.objectRef<ServiceEvent>('HealthSummaryReceived').implement({
   }),
 });
 
-builder.objectRef<ServiceEvent>('HealthSamplesReceived').implement({
+serviceEventType('HealthSamplesReceived', {
   description: 'Values were measured, or measured values were replaced.',
-  interfaces: [serviceEventRef],
+  read: batchOf,
   fields: (t) => ({
     resource: t.string({
       description: 'What was measured, such as glucose.',
@@ -103,9 +97,9 @@ const sportRef = builder.objectRef<Sport>('Sport').implement({
   }),
 });
 
-builder.objectRef<ServiceEvent>('WorkoutStreamReady').implement({
+serviceEventType('WorkoutStreamReady', {
   description: 'The stream of a workout can be read.',
-  interfaces: [serviceEventRef],
+  read: workoutOf,
   fields: (t) => ({
     workoutId: t.id({
       description: 'Id of the workout (uuid).',
@@ -140,9 +134,9 @@ builder.objectRef<ServiceEvent>('WorkoutStreamReady').implement({
   }),
 });
 
-builder.objectRef<ServiceEvent>('ConnectionChanged').implement({
+serviceEventType('ConnectionChanged', {
   description: "A user's connection to a provider was made, or is in trouble.",
-  interfaces: [serviceEventRef],
+  read: connectionOf,
   fields: (t) => ({
     isConnected: t.boolean({
       nullable: false,
@@ -181,9 +175,9 @@ builder.objectRef<ServiceEvent>('ConnectionChanged').implement({
   }),
 });
 
-builder.objectRef<ServiceEvent>('HistoricalPullCompleted').implement({
+serviceEventType('HistoricalPullCompleted', {
   description: 'The earlier data of a new connection has been read, for one resource.',
-  interfaces: [serviceEventRef],
+  read: pullOf,
   fields: (t) => ({
     resource: t.string({
       description: 'Which data, such as activity.',

@@ -11,7 +11,7 @@ import {
 } from '../../graph/mutation-result.ts';
 import { openEnum, openEnumFields } from '../../graph/open-enum.ts';
 import type { ServiceEvent } from '../service-event/actions.ts';
-import { claimServiceEvents, serviceEventRef } from '../service-event/graph.ts';
+import { serviceEventType } from '../service-event/graph.ts';
 import { loadUser, userRef } from '../user/graph.ts';
 import { type LabReportCreated, submitLabReport } from './actions.ts';
 import { labReportResultRef } from './graph-results.ts';
@@ -222,21 +222,17 @@ builder.mutationField('createLabReport', (t) =>
   }),
 );
 
-const typename = 'LabReportChanged';
+const labReportOf = ({ type, payload, userId }: ServiceEvent) =>
+  type.startsWith('lab_report.parsing_job.') ? readLabReport(payload, userId) : null;
 
-claimServiceEvents(
-  typename,
-  (event) => event.type.startsWith('lab_report.parsing_job.') && readLabReport(event.payload, null) !== null,
-);
-
-builder.objectRef<ServiceEvent>(typename).implement({
+serviceEventType('LabReportChanged', {
   description: 'A lab report was uploaded, read or reviewed.',
-  interfaces: [serviceEventRef],
+  read: labReportOf,
   fields: (t) => ({
     labReport: t.field({
       type: labReportRef,
       description: 'The report as the service reported it.',
-      resolve: (event) => readLabReport(event.payload, event.userId),
+      resolve: labReportOf,
     }),
   }),
 });

@@ -13,7 +13,7 @@ import { loadOrder, loadShownOrder } from '../order/read/actions.ts';
 import { interpretation, orderRef } from '../order/read/graph.ts';
 import type { CurrentOrder, Order } from '../order/read/rest-order.ts';
 import type { ServiceEvent } from '../service-event/actions.ts';
-import { claimServiceEvents, serviceEventRef } from '../service-event/graph.ts';
+import { serviceEventType } from '../service-event/graph.ts';
 import { type DocumentNotReady, type DocumentTicket, requestDocumentTicket } from './actions.ts';
 import { biomarkerResultRef, missingResultRef, sampleDateFields, sampleRef } from './graph-parts.ts';
 import {
@@ -181,18 +181,12 @@ builder.mutationField('createDocumentTicket', (t) =>
   }),
 );
 
-const typename = 'ResultCritical';
+const criticalOf = ({ type, payload }: ServiceEvent) =>
+  type === 'labtest.result.critical' ? readCriticalResult(payload) : null;
 
-const criticalOf = ({ payload }: ServiceEvent) => readCriticalResult(payload);
-
-claimServiceEvents(
-  typename,
-  (event) => event.type === 'labtest.result.critical' && criticalOf(event) !== null,
-);
-
-builder.objectRef<ServiceEvent>(typename).implement({
+serviceEventType('ResultCritical', {
   description: 'A result needs attention at once. The event carries no values: read them from the order.',
-  interfaces: [serviceEventRef],
+  read: criticalOf,
   fields: (t) => ({
     orderId: t.id({
       description: 'Id of the order whose result it is (uuid).',

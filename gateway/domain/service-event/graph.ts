@@ -1,28 +1,25 @@
 import { readOptionalUuid } from '../../graph/arguments.ts';
-import { builder } from '../../graph/builder.ts';
+import { builder, type DefineFields } from '../../graph/builder.ts';
 import type { GraphContext } from '../../graph/context.ts';
 import { resumeAt } from '../../graph/pagination/cursors.ts';
 import { followServiceEvents, type ServiceEvent, type ServiceEventArguments } from './actions.ts';
 
-/** A concept's claim on event types: which GraphQL type shows them. */
-interface Claim {
-  readonly typename: string;
-  readonly claims: (event: ServiceEvent) => boolean;
+/** An object type for webhooks of a concept. */
+interface EventType {
+  readonly description: string;
+  /** Reads the content of an event; null for events that are not of this type. */
+  readonly read: (event: ServiceEvent) => unknown;
+  readonly fields: DefineFields<ServiceEvent>;
 }
 
-const registered: Claim[] = [];
-
-/** Shows the events that `claims` accepts as the object type `typename`; the others stay UnknownEvent. */
-export function claimServiceEvents(typename: string, claims: Claim['claims']): void {
-  registered.push({ typename, claims });
-}
+const eventTypes = new Map<string, EventType>();
 
 function typenameOf(event: ServiceEvent): string {
   if (event.kind === 'reset') return 'StreamReset';
-  return registered.find(({ claims }) => claims(event))?.typename ?? 'UnknownEvent';
+  return [...eventTypes].find(([, { read }]) => read(event) !== null)?.[0] ?? 'UnknownEvent';
 }
 
-export const serviceEventRef = builder.interfaceRef<ServiceEvent>('ServiceEvent').implement({
+const serviceEventRef = builder.interfaceRef<ServiceEvent>('ServiceEvent').implement({
   description: 'Something the service reported by webhook.',
   resolveType: typenameOf,
   fields: (t) => ({
@@ -45,6 +42,13 @@ export const serviceEventRef = builder.interfaceRef<ServiceEvent>('ServiceEvent'
     }),
   }),
 });
+
+/** Shows the events that `read` can read as an object type of their own; the others stay UnknownEvent. */
+export function serviceEventType(typename: string, type: EventType): void {
+  const { description, fields } = type;
+  eventTypes.set(typename, type);
+  builder.objectRef<ServiceEvent>(typename).implement({ description, interfaces: [serviceEventRef], fields });
+}
 
 builder.objectRef<ServiceEvent>('UnknownEvent').implement({
   description: 'An event of a type this gateway has no shape for yet.',

@@ -1,7 +1,7 @@
 import { readUuid } from '../../../graph/arguments.ts';
 import { builder } from '../../../graph/builder.ts';
 import type { ServiceEvent } from '../../service-event/actions.ts';
-import { claimServiceEvents, serviceEventRef } from '../../service-event/graph.ts';
+import { serviceEventType } from '../../service-event/graph.ts';
 import { eventsOf, orderEventRef, orderRef } from '../read/graph.ts';
 import { readOrder } from '../read/rest-order.ts';
 import { followOrders, type OrderUpdate } from './actions.ts';
@@ -83,27 +83,23 @@ builder.subscriptionFields((t) => ({
   }),
 }));
 
-const typename = 'OrderEventReceived';
+const orderOf = ({ type, payload }: ServiceEvent) =>
+  type.startsWith('labtest.order.') ? readOrder(payload) : null;
 
-claimServiceEvents(
-  typename,
-  (event) => event.type.startsWith('labtest.order.') && readOrder(event.payload) !== null,
-);
-
-builder.objectRef<ServiceEvent>(typename).implement({
+serviceEventType('OrderEventReceived', {
   description: 'An order was created or changed.',
-  interfaces: [serviceEventRef],
+  read: orderOf,
   fields: (t) => ({
     order: t.field({
       type: orderRef,
       description: 'The order as the service reported it.',
-      resolve: (event) => readOrder(event.payload),
+      resolve: orderOf,
     }),
     event: t.field({
       type: orderEventRef,
       description: 'What happened to it last.',
       resolve: (event) => {
-        const order = readOrder(event.payload);
+        const order = orderOf(event);
         return order === null ? null : (eventsOf(order).at(-1) ?? null);
       },
     }),
