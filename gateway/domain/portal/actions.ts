@@ -137,7 +137,7 @@ async function findRefusal(
 ): Promise<PortalUrlRejected | NotFound | null> {
   try {
     if ((await getDemographics(service, userId, 'launch:portal')) !== null) return null;
-    // To the team an unknown user is one without demographics, too. Who has a token is known.
+    // The service answers the same for an unknown user. A user with a token is known.
     const isKnown = service.rights.userId !== null || (await getUser(service, userId)) !== null;
     return isKnown ? describeRejection([], true) : notFound('user or order');
   } catch (error) {

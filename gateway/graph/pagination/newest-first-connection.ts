@@ -158,7 +158,7 @@ function isRead<Node>(
   { at, place }: { readonly at: number; readonly place: Place },
 ): boolean {
   if (row === null) return at < place.skip;
-  // Hashing each row of a list that begins was a tenth of a nested query.
+  // A first page has nothing to compare with, and hashing each of its rows would be expensive.
   if (place.seen.length > 0 && place.seen.includes(hashOf(list.idOf(row)))) return true;
   const time = timeIn(list, row);
   return time === null ? at < place.skip : isLater(time, place.until);

@@ -144,7 +144,7 @@ export async function readPlaces<Node>(
 
 /**
  * The place of a page's first row in the whole list. The service may not page at all (the specification shows no
- * parameters): then it says another place than was asked for, or sends more than was asked for: the whole list.
+ * parameters): then it names another place than requested, or sends more rows than requested: the whole list.
  */
 function placeOf(page: Page<unknown>, asked: { readonly start: number; readonly size: number }): number {
   if (page.from !== null && page.from <= asked.start) return page.from;
@@ -153,7 +153,7 @@ function placeOf(page: Page<unknown>, asked: { readonly start: number; readonly 
 }
 
 /**
- * The pages that cover `[start, start + count)`: one page where some size up to 100 does it with at most twice
+ * The pages that cover `[start, start + count)`: one page if a size up to 100 covers them with at most twice
  * the rows wanted, else two pages of size `count`.
  */
 export function planPages(start: number, count: number): PagePlan {
