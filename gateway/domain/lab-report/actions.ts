@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { createHash, hash } from 'node:crypto';
 import { GatewayError, isGatewayError } from '../../errors.ts';
 import type { GraphContext } from '../../graph/context.ts';
 import {
@@ -69,7 +69,7 @@ export async function submitLabReport(
   };
   try {
     const outcome = await idempotency.run({
-      key: hash(`${service.rights.key} lab-report`, idempotencyKey),
+      key: hash('sha256', JSON.stringify([`${service.rights.key} lab-report`, idempotencyKey]), 'base64url'),
       fingerprint: await fingerprintOf(report),
       perform,
       recover: null,
@@ -110,10 +110,6 @@ async function fingerprintOf({ userId, needsHumanReview, files }: NewLabReport):
     for await (const chunk of content.stream()) digest.update(chunk);
   }
   return digest.digest('hex');
-}
-
-function hash(...parts: readonly string[]): string {
-  return createHash('sha256').update(JSON.stringify(parts)).digest('base64url');
 }
 
 /** The first bytes of each type of file; the name and type that the sender gives are not trusted. */
