@@ -4,10 +4,10 @@ import type { Log } from '../log.ts';
 import { type Cursors, createCursors, loadCursorKey } from './cursor.ts';
 import type { IdempotencyRecords } from './idempotency.ts';
 import type { EventLog } from './log.ts';
-import { MemoryIdempotencyRecords, MemoryLog, MemoryOneTimeValues } from './memory/store.ts';
 import type { OneTimeValues } from './one-time-values.ts';
 import type { RedisStore } from './redis/store.ts';
 import { deriveCursorKey } from './seal.ts';
+import { inMemory } from './sqlite/log-file.ts';
 import { openSqliteStore } from './sqlite/store.ts';
 
 /** Everything that the gateway stores: the log, idempotency records and one-time values, and the cursors into the log. */
@@ -44,7 +44,6 @@ export async function openEventStore(
   location: EventStoreLocation,
   { keys, log, access = 'exclusive' }: OpenOptions,
 ): Promise<EventStore> {
-  if (location.kind === 'memory') return openMemoryStore();
   // A key that was stored before EVENT_LOG_KEY was set still reads the cursors of that time.
   const derived = keys.map(deriveCursorKey);
   if (location.kind === 'redis') {
@@ -55,21 +54,15 @@ export async function openEventStore(
     const cursors = createCursors(() => store.log.epoch(), [...derived, ...(cursorKey ? [cursorKey] : [])]);
     return { ...store, cursors, checkIntegrity: async () => [] };
   }
-  const store = await openSqliteStore(location.path, { keys, access });
-  const keyPath = `${location.path}.cursor-key`;
-  const stored = derived.length === 0 || existsSync(keyPath) ? [loadCursorKey(keyPath)] : [];
-  const cursors = createCursors(() => store.log.epoch(), [...derived, ...stored]);
+  const path = location.kind === 'memory' ? inMemory : location.path;
+  const store = await openSqliteStore(path, { keys, access });
+  const cursors = createCursors(() => store.log.epoch(), [...derived, ...loadCursorKeys(path, derived)]);
   return { ...store, cursors, runShared: null };
 }
 
-function openMemoryStore(): EventStore {
-  const log = new MemoryLog();
-  return {
-    log,
-    idempotencyRecords: new MemoryIdempotencyRecords(),
-    oneTimeValues: new MemoryOneTimeValues(),
-    cursors: createCursors(() => log.epoch(), [randomBytes(32)]),
-    checkIntegrity: async () => [],
-    runShared: null,
-  };
+/** The stored key of cursors, where there is one or no other key. */
+function loadCursorKeys(path: string, derived: readonly Buffer[]): readonly Buffer[] {
+  if (path === inMemory) return derived.length === 0 ? [randomBytes(32)] : [];
+  const keyPath = `${path}.cursor-key`;
+  return derived.length === 0 || existsSync(keyPath) ? [loadCursorKey(keyPath)] : [];
 }

@@ -1,13 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { ActiveTokens, openRevocations } from '../../gateway/auth/revocations.ts';
-import { MemoryLog } from '../../gateway/events/memory/store.ts';
 import { createGateway } from '../../gateway/gateway.ts';
 import { createLog } from '../../gateway/log.ts';
 import { startIdentityProvider } from '../support/identity-provider.ts';
 import { knock } from '../support/knock.ts';
 import { type Lab, readTestConfig, startLab } from '../support/lab.ts';
 import { replaceMembers } from '../support/members.ts';
+import { openMemoryStore } from '../support/memory-store.ts';
 import { startRedis } from '../support/redis.ts';
 import { openSocket } from '../support/socket.ts';
 import { subscribeOverSse, subscribeOverWebSocket } from '../support/subscribe.ts';
@@ -179,7 +179,7 @@ describe('a revocation is kept', () => {
   }, 20_000);
 
   test('for as long as a token could live that it concerns, and no longer', async () => {
-    const log = new MemoryLog();
+    const { log } = await openMemoryStore();
     const at = (ms: number) => new Date(Date.now() - ms).toISOString();
     const userId = crypto.randomUUID();
     await log.writeMark('revoked old', JSON.stringify({ userId, tokenId: null, at: at(16 * 60_000 + 1) }));
@@ -205,7 +205,7 @@ describe('a revocation is kept', () => {
 });
 
 test('what cannot be dropped any more keeps nothing else from being known', async () => {
-  const log = new MemoryLog();
+  const { log } = await openMemoryStore();
   const userId = crypto.randomUUID();
   await log.writeMark('revoked a', '{}');
   await log.writeMark('revoked b', JSON.stringify({ userId, tokenId: null, at: new Date() }));

@@ -1,6 +1,6 @@
 import { GatewayError } from '../../errors.ts';
 import type { Appended, NewMessage } from '../log.ts';
-import type { WriterClient } from './writer-client.ts';
+import type { Writer } from './writer-client.ts';
 
 /** Messages per transaction at most. A transaction delays the next one. */
 const maxGroup = 500;
@@ -20,13 +20,13 @@ interface Pending {
 
 /** Groups appends: the writer has one group at a time, and messages that arrive meanwhile are the next group. */
 export class AppendQueue {
-  readonly #writer: WriterClient;
+  readonly #writer: Writer;
   readonly #listener: AppendListener;
   readonly #pending: Pending[] = [];
   #writing: Promise<void> | null = null;
   #group = Promise.resolve();
 
-  constructor(writer: WriterClient, listener: AppendListener) {
+  constructor(writer: Writer, listener: AppendListener) {
     this.#writer = writer;
     this.#listener = listener;
   }

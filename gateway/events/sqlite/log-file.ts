@@ -4,6 +4,12 @@ import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { GatewayError } from '../../errors.ts';
 
+/** The path of a log in memory, in SQLite's notation. It has no file, no lock, and one connection for reads and writes. */
+export const inMemory = ':memory:';
+
+/** At 4 KiB each: 256 MiB. Then appends are refused, as on a full disk. */
+const maxMemoryPages = 65_536;
+
 /** The lock time-out of a connection: a command may write beside the gateway. */
 export const busyMs = 1000;
 
@@ -75,7 +81,8 @@ export class LogFile {
 
   constructor(path: string, database: DatabaseSync, lock: DatabaseSync | null) {
     this.database = database;
-    this.files = (lock === null ? [path] : [path, `${path}.lock`]).map(identify);
+    const paths = path === inMemory ? [] : [path];
+    this.files = (lock === null ? paths : [...paths, `${path}.lock`]).map(identify);
     this.#path = path;
     this.#lock = lock;
   }
@@ -99,7 +106,7 @@ export class LogFile {
 }
 
 /**
- * Opens the file of an event log, or makes it. A gateway holds its lock until the process ends, even by a kill; `shared`
+ * Opens the file of an event log, or makes it; `:memory:` is always a new log. A gateway holds its lock until the process ends, even by a kill; `shared`
  * takes no lock and makes no file, for commands that run beside a gateway.
  * @throws GatewayError EVENT_LOG_LOCKED, EVENT_LOG_DAMAGED or EVENT_LOG_UNAVAILABLE
  */
@@ -107,6 +114,12 @@ export function openLogFile(path: string, access: 'exclusive' | 'shared'): LogFi
   let lock: DatabaseSync | null = null;
   let database: DatabaseSync | null = null;
   try {
+    if (path === inMemory) {
+      database = new DatabaseSync(path);
+      database.exec(`PRAGMA max_page_count = ${maxMemoryPages}`);
+      fill(database);
+      return new LogFile(path, database, null);
+    }
     if (access === 'exclusive') {
       mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
       lock = takeLock(`${path}.lock`);
@@ -147,12 +160,18 @@ function makeFile(path: string): void {
   const database = new DatabaseSync(unfinished);
   try {
     chmodSync(unfinished, 0o600);
-    database.exec(`PRAGMA synchronous = FULL; ${tables}`);
-    database.prepare("INSERT INTO meta (name, value) VALUES ('epoch', ?)").run(randomUUID());
+    database.exec('PRAGMA synchronous = FULL');
+    fill(database);
   } finally {
     database.close();
   }
   renameSync(unfinished, path);
+}
+
+/** Makes an empty log. */
+function fill(database: DatabaseSync): void {
+  database.exec(tables);
+  database.prepare("INSERT INTO meta (name, value) VALUES ('epoch', ?)").run(randomUUID());
 }
 
 function openDatabase(path: string): DatabaseSync {

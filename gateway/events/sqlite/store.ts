@@ -18,10 +18,11 @@ import type { OneTimeValues } from '../one-time-values.ts';
 import { Seal } from '../seal.ts';
 import { checkEveryMs, Waiters } from '../waiters.ts';
 import { AppendQueue } from './append-queue.ts';
-import { type LogFile, openLogFile } from './log-file.ts';
+import { inMemory, type LogFile, openLogFile } from './log-file.ts';
 import { cacheLatest } from './newest-versions.ts';
 import { LogReader } from './reader.ts';
-import { WriterClient } from './writer-client.ts';
+import { LogWriter } from './writer.ts';
+import { createLocalWriter, type Writer, WriterClient } from './writer-client.ts';
 
 export interface SqliteStore {
   readonly log: EventLog;
@@ -41,14 +42,19 @@ export interface SqliteOptions {
 /**
  * The event log in one SQLite file (WAL, synchronous=FULL). A thread of its own writes. Messages that arrive during a
  * commit share the next transaction. They are acknowledged after its COMMIT, which fsyncs: an acknowledged message survives
- * kill -9 and power loss. Reads use a connection of this thread and wait for no write.
+ * kill -9 and power loss. Reads use a connection of this thread and wait for no write. The path `:memory:` is a log without
+ * a file and a thread, which ends with the process.
  * @throws GatewayError EVENT_LOG_LOCKED, EVENT_LOG_DAMAGED or EVENT_LOG_UNAVAILABLE
  */
 export async function openSqliteStore(path: string, { keys, access }: SqliteOptions): Promise<SqliteStore> {
   const file = openLogFile(path, access);
-  const writer = new WriterClient({ path, keys, files: file.files });
+  const seal = new Seal(keys);
+  const writer =
+    path === inMemory
+      ? createLocalWriter(new LogWriter(file.database, seal))
+      : new WriterClient({ path, keys, files: file.files });
   await checkOrClose(file, writer);
-  const reader = new LogReader(file.database, new Seal(keys));
+  const reader = new LogReader(file.database, seal);
   // In the background: webhooks are written between the steps. A failed migration runs again at the next start.
   if (access === 'exclusive' && keys.length > 0) rehashAll(writer).catch(() => undefined);
   return {
@@ -60,7 +66,7 @@ export async function openSqliteStore(path: string, { keys, access }: SqliteOpti
 }
 
 /** The writer's thread checks the file while this thread loads the rest of the gateway, so a start takes less time. */
-async function checkOrClose(file: LogFile, writer: WriterClient): Promise<void> {
+async function checkOrClose(file: LogFile, writer: Writer): Promise<void> {
   try {
     const isWhole = await writer.call('isWhole').catch(() => false);
     // A second check here, for the exact error.
@@ -73,19 +79,19 @@ async function checkOrClose(file: LogFile, writer: WriterClient): Promise<void> 
 }
 
 /** Replaces the plain hashes of an earlier version. */
-async function rehashAll(writer: WriterClient): Promise<void> {
+async function rehashAll(writer: Writer): Promise<void> {
   for (let after: string | null = ''; after !== null; ) after = await writer.call('rehash', after);
 }
 
 interface SqliteLogParts {
   readonly file: LogFile;
-  readonly writer: WriterClient;
+  readonly writer: Writer;
   readonly reader: LogReader;
 }
 
 class SqliteLog implements EventLog {
   readonly #file: LogFile;
-  readonly #writer: WriterClient;
+  readonly #writer: Writer;
   readonly #reader: LogReader;
   readonly #latest: ReturnType<typeof cacheLatest>;
   readonly #waiters = new Waiters();
@@ -236,7 +242,7 @@ class SqliteLog implements EventLog {
   }
 }
 
-function createIdempotencyRecords(writer: WriterClient): IdempotencyRecords {
+function createIdempotencyRecords(writer: Writer): IdempotencyRecords {
   return {
     begin: (key, fingerprint) => writer.call('beginIdempotent', key, fingerprint, new Date()),
     reclaim: (key, since) => writer.call('reclaimIdempotent', key, since, new Date()),
@@ -245,7 +251,7 @@ function createIdempotencyRecords(writer: WriterClient): IdempotencyRecords {
   };
 }
 
-function createOneTimeValues(writer: WriterClient): OneTimeValues {
+function createOneTimeValues(writer: Writer): OneTimeValues {
   return {
     put: (key, value, until) => writer.call('putOneTimeValue', key, value, { until, now: new Date() }),
     take: (key) => writer.call('takeOneTimeValue', key, new Date()),

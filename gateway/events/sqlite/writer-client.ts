@@ -25,8 +25,33 @@ interface PendingCall {
   readonly reject: (error: GatewayError) => void;
 }
 
+/** Does the writes of a log. */
+export interface Writer {
+  /** @throws GatewayError EVENT_LOG_UNAVAILABLE when the write failed, or the thread died before it answered */
+  readonly call: <Name extends keyof LogWriter>(
+    name: Name,
+    ...args: Parameters<LogWriter[Name]>
+  ) => Promise<ReturnType<LogWriter[Name]>>;
+  /** Finishes the calls made so far. */
+  readonly close: () => Promise<void>;
+}
+
+/** Writes on this thread, for a log in memory: nothing waits for a disk. */
+export function createLocalWriter(writer: LogWriter): Writer {
+  return {
+    call: async (name, ...args) => {
+      try {
+        return Reflect.apply(writer[name], writer, args);
+      } catch (cause) {
+        throw unavailable(cause);
+      }
+    },
+    close: async () => writer.close(),
+  };
+}
+
 /** Calls the thread that writes to the log's file. A thread that died (out of memory) is started again by the next call. */
-export class WriterClient {
+export class WriterClient implements Writer {
   readonly #data: WriterData;
   readonly #pending = new Map<number, PendingCall>();
   #isClosed = false;
@@ -38,7 +63,6 @@ export class WriterClient {
     this.#worker = this.#start();
   }
 
-  /** @throws GatewayError EVENT_LOG_UNAVAILABLE when the write failed, or the thread died before it answered */
   call<Name extends keyof LogWriter>(
     name: Name,
     ...args: Parameters<LogWriter[Name]>

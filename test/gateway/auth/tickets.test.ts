@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { Caller } from '../../../gateway/auth/rights.ts';
 import { createDocumentTickets, createLaunchTickets } from '../../../gateway/auth/tickets.ts';
-import { MemoryOneTimeValues } from '../../../gateway/events/memory/store.ts';
+import { openMemoryStore } from '../../support/memory-store.ts';
 
 const team: Caller = { kind: 'TEAM' };
 const userUntil = (expiresAt: Date): Caller => ({
@@ -15,6 +15,7 @@ const userUntil = (expiresAt: Date): Caller => ({
   tokenId: null,
 });
 const isRevoked = () => false;
+const { oneTimeValues: values } = await openMemoryStore();
 const document = { caller: team, orderId: 'o', userId: 'u', kind: 'RESULT' } as const;
 const launch = { caller: team, orderId: null, userId: 'u', origin: 'https://page.example' } as const;
 
@@ -24,7 +25,7 @@ const kinds = [
     lifeMs: 60_000,
     grant: document,
     open: () => {
-      const tickets = createDocumentTickets(new MemoryOneTimeValues(), isRevoked);
+      const tickets = createDocumentTickets(values, isRevoked);
       return { ...tickets, issueTo: (caller: Caller) => tickets.issue({ ...document, caller }) };
     },
   },
@@ -33,7 +34,7 @@ const kinds = [
     lifeMs: 30_000,
     grant: launch,
     open: () => {
-      const tickets = createLaunchTickets(new MemoryOneTimeValues(), isRevoked);
+      const tickets = createLaunchTickets(values, isRevoked);
       return { ...tickets, issueTo: (caller: Caller) => tickets.issue({ ...launch, caller }) };
     },
   },
@@ -74,7 +75,6 @@ describe.each(kinds)('a $name ticket', ({ lifeMs, grant, open }) => {
 });
 
 test('a ticket of one kind is none of the other, and is not spent by the mistake', async () => {
-  const values = new MemoryOneTimeValues();
   const [documents, launches] = [
     createDocumentTickets(values, isRevoked),
     createLaunchTickets(values, isRevoked),
@@ -86,7 +86,6 @@ test('a ticket of one kind is none of the other, and is not spent by the mistake
 
 test('what is kept opens nothing: a ticket is kept under its hash only', async () => {
   const keys: string[] = [];
-  const values = new MemoryOneTimeValues();
   const tickets = createLaunchTickets(
     {
       take: (key) => values.take(key),
@@ -106,8 +105,8 @@ test('what is kept opens nothing: a ticket is kept under its hash only', async (
 test('whose token was revoked meanwhile is none any more', async () => {
   const revoked = () => true;
   const [documents, launches] = [
-    createDocumentTickets(new MemoryOneTimeValues(), revoked),
-    createLaunchTickets(new MemoryOneTimeValues(), revoked),
+    createDocumentTickets(values, revoked),
+    createLaunchTickets(values, revoked),
   ];
   const caller = userUntil(new Date(Date.now() + 60_000));
   const issued = [

@@ -1,15 +1,11 @@
 import type { IdempotencyRecords } from '../../../gateway/events/idempotency.ts';
 import type { EventLog } from '../../../gateway/events/log.ts';
-import {
-  MemoryIdempotencyRecords,
-  MemoryLog,
-  MemoryOneTimeValues,
-} from '../../../gateway/events/memory/store.ts';
 import type { OneTimeValues } from '../../../gateway/events/one-time-values.ts';
 import { openRedisStore } from '../../../gateway/events/redis/store.ts';
 import { openSqliteStore } from '../../../gateway/events/sqlite/store.ts';
 import { createLog } from '../../../gateway/log.ts';
 import { makeFolder } from '../../support/folder.ts';
+import { openMemoryStore } from '../../support/memory-store.ts';
 import { type RedisServer, startRedis } from '../../support/redis.ts';
 
 export interface OpenStore extends AsyncDisposable {
@@ -33,12 +29,8 @@ export const stores: readonly { readonly name: string; readonly open: () => Prom
   {
     name: 'memory',
     open: async () => {
-      const log = new MemoryLog();
-      const beside = {
-        idempotencyRecords: new MemoryIdempotencyRecords(),
-        oneTimeValues: new MemoryOneTimeValues(),
-      };
-      return { log, ...beside, [Symbol.asyncDispose]: () => log.close() };
+      const store = await openMemoryStore();
+      return { ...store, [Symbol.asyncDispose]: () => store.log.close() };
     },
   },
   {
