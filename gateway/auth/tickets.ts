@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { z } from 'zod';
-import type { OneTimeValues } from '../events/one-time-values.ts';
+import type { OneTimeValues } from '../events/log.ts';
 import { parseInstant } from '../parse/dates.ts';
 import type { Caller, UserCaller } from './rights.ts';
 

@@ -3,8 +3,7 @@ import { ActiveTokens, type Marks, openRevocations, type Revocation } from '../a
 import type { Caller } from '../auth/rights.ts';
 import { createViewerTokens, type ViewerTokens } from '../auth/viewer-tokens.ts';
 import type { Config } from '../config/config.ts';
-import type { Log } from '../log.ts';
-import { createThrottle } from '../webhooks/throttle.ts';
+import { createThrottle, type Log } from '../log.ts';
 
 export interface CallersParts {
   readonly config: Config;

@@ -6,7 +6,7 @@ import {
   type LaunchTickets,
 } from '../auth/tickets.ts';
 import { Idempotency } from '../events/idempotency.ts';
-import { createVersions } from '../events/versions.ts';
+import { createVersions } from '../events/log.ts';
 import { createScheduler } from '../execution/scheduler.ts';
 import { createLoaders, type GraphContext } from '../graph/context.ts';
 import type { CreateContext } from '../http/yoga.ts';

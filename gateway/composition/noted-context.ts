@@ -1,4 +1,4 @@
-import type { Versions } from '../events/versions.ts';
+import type { Versions } from '../events/log.ts';
 import type { GraphContext } from '../graph/context.ts';
 import { tagOfSubject } from '../service/tags.ts';
 import type { Dependencies } from '../service/trace.ts';

@@ -226,3 +226,41 @@ export function isAdvance(
 
 /** How long a message id is stored, in days (the sender retries for about 28 hours). */
 export const messageIdDays = 30;
+
+/** The newest versions that the log has of its subjects. */
+export interface Versions {
+  /** The highest version of a subject, as `EventLog.latest`. */
+  readonly latest: (subject: string) => Promise<Latest | null>;
+  /** The event of the highest version; null where it was received longer ago than this, or cannot be read. */
+  readonly readLatest: (subject: string, latest: Latest, maxAgeMs: number) => Promise<StoredEvent | null>;
+}
+
+export function createVersions(log: EventLog): Versions {
+  return {
+    latest: (subject) => log.latest(subject),
+    readLatest: async (subject, { position }, maxAgeMs) => {
+      const batch = await log.read({ subject, changesOnly: true }, position - 1, 1);
+      const event = batch.kind === 'events' ? batch.events[0] : undefined;
+      if (event?.position !== position) return null;
+      return event.receivedAt.getTime() >= Date.now() - maxAgeMs ? event : null;
+    },
+  };
+}
+
+/**
+ * Small values that are stored beside the event log, as durable, until they are taken: the content of single-use tickets.
+ * All gateways over one log share them.
+ */
+export interface OneTimeValues {
+  /**
+   * Stores a value, sealed like a body, until it is taken or expires. A key is used once.
+   * @throws GatewayError EVENT_LOG_UNAVAILABLE when it could not be made durable
+   */
+  readonly put: (key: string, value: unknown, until: Date) => Promise<void>;
+  /**
+   * Returns the value to the first caller before it expires; null to every other caller, and for an unknown key. When it
+   * resolves it is durable that the value was taken.
+   * @throws GatewayError EVENT_LOG_UNAVAILABLE; the value may be taken nevertheless
+   */
+  readonly take: (key: string) => Promise<unknown>;
+}

@@ -1,7 +1,13 @@
-import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
-import { GatewayError, isGatewayError } from '../errors.ts';
-import { KeyedHash } from './keyed-hash.ts';
-import type { DeadReason, StoredEvent } from './log.ts';
+import {
+  createCipheriv,
+  createDecipheriv,
+  createHash,
+  createHmac,
+  hkdfSync,
+  randomBytes,
+  timingSafeEqual,
+} from 'node:crypto';
+import { GatewayError } from '../errors.ts';
 
 const plainMark = 0;
 /** Mark of values that an earlier version sealed without binding them to a row. They are deleted with their events. */
@@ -12,19 +18,34 @@ const sealedTextMark = '\u0001sealed ';
 const nonceBytes = 12;
 const tagBytes = 16;
 
+const keyIdBytes = 4;
+const digestBytes = 32;
+/** Prefix of hashed texts that were made with a key. */
+const keyedTextMark = 'keyed ';
+
+interface HashKey {
+  /** Identifies the key that made a hash. */
+  readonly id: Buffer;
+  readonly key: Buffer;
+}
+
 /**
  * Seals and opens stored values: bodies are health data. AES-256-GCM with a fresh 96-bit nonce per value and its row as
  * additional data, so a sealed value opens only in its row. Layout: mark, nonce, tag, ciphertext. The first key seals,
- * every key opens (rotation). Without keys values are stored in clear, so that a development log can be read. The same
- * keys make the hashes beside sealed values.
+ * every key opens (rotation). Without keys values are stored in clear, so that a development log can be read.
+ *
+ * The same keys make the hashes beside sealed values, so that values can be compared without opening them, and nobody can
+ * guess the content of a hash. A hash is the id of its key, then the HMAC-SHA256 of the SHA-256. So plain hashes of an
+ * earlier version can be keyed without the content, which may have been deleted.
  */
-export class Seal extends KeyedHash {
+export class Seal {
   readonly #keys: readonly Buffer[];
+  readonly #hashKeys: readonly HashKey[];
 
   /** @param keys 32 bytes each */
   constructor(keys: readonly Buffer[]) {
-    super(keys);
     this.#keys = keys;
+    this.#hashKeys = keys.map(deriveHashKey);
   }
 
   close(plain: Buffer, row: string): Buffer {
@@ -65,6 +86,42 @@ export class Seal extends KeyedHash {
     const sealed = Buffer.from(stored.slice(sealedTextMark.length), 'base64');
     return this.tryOpen(sealed, row)?.toString('utf8') ?? null;
   }
+
+  /** The same for a JSON value. */
+  closeJson(value: unknown, row: string): Buffer {
+    return this.close(Buffer.from(JSON.stringify(value)), row);
+  }
+
+  /** @throws GatewayError EVENT_LOG_UNAVAILABLE */
+  openJson(stored: Buffer, row: string): unknown {
+    return JSON.parse(this.open(stored, row).toString('utf8'));
+  }
+
+  /** @param digest SHA-256 of the content */
+  hash(digest: Buffer): Buffer {
+    const [first] = this.#hashKeys;
+    return first === undefined ? digest : hashWith(first, digest);
+  }
+
+  /** Whether a stored hash is of this digest. True if its key was removed, because then it cannot be checked. */
+  isHashOf(stored: Buffer, digest: Buffer): boolean {
+    if (stored.length === digestBytes) return timingSafeEqual(stored, digest);
+    const key = this.#hashKeys.find(({ id }) => id.equals(stored.subarray(0, keyIdBytes)));
+    if (key === undefined) return true;
+    const expected = hashWith(key, digest);
+    return stored.length === expected.length && timingSafeEqual(stored, expected);
+  }
+
+  /** The same for a short text, such as the fingerprint of an input. */
+  hashText(text: string): string {
+    if (this.#keys.length === 0) return text;
+    return `${keyedTextMark}${this.hash(sha256(text)).toString('base64')}`;
+  }
+
+  isHashOfText(stored: string, text: string): boolean {
+    if (!stored.startsWith(keyedTextMark)) return stored === text;
+    return this.isHashOf(Buffer.from(stored.slice(keyedTextMark.length), 'base64'), sha256(text));
+  }
 }
 
 function openWith(stored: Buffer, key: Buffer, row: string): Buffer | null {
@@ -80,68 +137,21 @@ function openWith(stored: Buffer, key: Buffer, row: string): Buffer | null {
   }
 }
 
-/** The events up to the first that no key opens. */
-export function openUntilSealed<Row>(
-  rows: readonly Row[],
-  open: (row: Row) => StoredEvent,
-): readonly StoredEvent[] {
-  const events: StoredEvent[] = [];
-  try {
-    for (const row of rows) events.push(open(row));
-  } catch (error) {
-    if (!isGatewayError(error, 'EVENT_LOG_UNAVAILABLE')) throw error;
-  }
-  return events;
+export function sha256(bytes: Buffer | string): Buffer {
+  return createHash('sha256').update(bytes).digest();
+}
+
+function deriveHashKey(key: Buffer): HashKey {
+  const derive = (purpose: string, length: number) =>
+    Buffer.from(hkdfSync('sha256', key, Buffer.alloc(0), purpose, length));
+  return { id: derive('labgraph hash key id', keyIdBytes), key: derive('labgraph hash', 32) };
+}
+
+function hashWith({ id, key }: HashKey, digest: Buffer): Buffer {
+  return Buffer.concat([id, createHmac('sha256', key).update(digest).digest()]);
 }
 
 /** The key of cursor MACs, derived from the log's own key so that both are rotated in one place. */
 export function deriveCursorKey(key: Buffer): Buffer {
   return Buffer.from(hkdfSync('sha256', key, Buffer.alloc(0), 'labgraph cursor', 32));
-}
-
-// Names of rows, to which sealed values are bound. A value does not open after it was moved to another row, or after its
-// row was changed, for instance to another user.
-
-/** The clear columns of a row of the log; all of them are known before it is appended. */
-export type EventRow = Omit<StoredEvent, 'position' | 'body' | 'clientUserId'> & {
-  readonly deadReason: DeadReason | null;
-};
-
-export function rowOfEvent(event: EventRow, column: 'body' | 'client-user-id'): string {
-  const { messageId, receivedAt, type, userId, teamId, subject, origin, deadReason } = event;
-  const message = [messageId, receivedAt.getTime(), type, userId, teamId];
-  const [subjectId, version] = [subject?.id ?? null, subject?.version ?? null];
-  return rowName('event', column, ...message, subjectId, version, origin, deadReason);
-}
-
-export interface FactRow {
-  readonly userId: string;
-  readonly kind: string;
-  /** As stored. */
-  readonly hashedKey: string;
-  readonly at: Date;
-  readonly receivedAt: Date;
-}
-
-export function rowOfFact({ userId, kind, hashedKey, at, receivedAt }: FactRow): string {
-  return rowName('fact', userId, kind, hashedKey, at.getTime(), receivedAt.getTime());
-}
-
-export function rowOfIdempotencyRecord(key: string): string {
-  return rowName('reply', key);
-}
-
-export function rowOfOneTimeValue(key: string): string {
-  return rowName('deposit', key);
-}
-
-/** Stores change unpaired surrogates, so they are replaced here before the row's name is used. */
-function rowName(...parts: readonly (string | number | null)[]): string {
-  return JSON.stringify(parts.map((part) => (typeof part === 'string' ? part.toWellFormed() : part)));
-}
-
-/** Reads a stored reason. */
-export function readDeadReason(stored: string | null): DeadReason | null {
-  if (stored === null) return null;
-  return stored === 'other-team' ? 'other-team' : 'unreadable';
 }

@@ -1,17 +1,22 @@
 import type { Readable } from 'node:stream';
 import { type ErrorCode, isGatewayError } from '../errors.ts';
 import type { Appended, DeadReason, EventLog, NewMessage } from '../events/log.ts';
-import type { Log } from '../log.ts';
-import { announcedBytesOf, bodyOf, maxBodyBytes, readBody } from './body.ts';
+import { createThrottle, type Log } from '../log.ts';
 import { type FactsOf, readEnvelope, type SubjectOf } from './envelope.ts';
-import { createIntakeBound, type Holding } from './intake-bound.ts';
+import {
+  announcedBytesOf,
+  bodyOf,
+  createIntakeBound,
+  type Holding,
+  maxBodyBytes,
+  readBody,
+} from './intake.ts';
 import {
   createClockCheck,
   createSignatureCheck,
   readSignatureHeaders,
   type SignatureHeaders,
 } from './signature.ts';
-import { createThrottle } from './throttle.ts';
 
 const retryAfterSeconds = 5;
 

@@ -1,7 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import type { Log } from '../log.ts';
-import { createThrottle } from './throttle.ts';
+import { createThrottle, type Log } from '../log.ts';
 
 /** Plausible signature headers of a request. */
 export interface SignatureHeaders {

@@ -322,7 +322,7 @@ test('nothing that a query shows goes by the clock or by chance, but what is lis
       'domain/service-event/actions.ts',
       'domain/user/actions.ts',
       'domain/user/actions-demographics.ts',
-      // How old a message may be: the answer expires with it (events/versions.ts).
+      // How old a message may be: the answer expires with it (events/log.ts).
       'domain/order/read/actions.ts',
       // Which days are over: asked for slots, which are good for one, and by mutations.
       'graph/arguments.ts',

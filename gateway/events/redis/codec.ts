@@ -1,24 +1,14 @@
 import { z } from 'zod';
-import { hashFactKey, sha256 } from '../keyed-hash.ts';
-import type {
-  AppendNotice,
-  DeadLetter,
-  FactQuery,
-  Latest,
-  NewMessage,
-  Scope,
-  StoredEvent,
-  StoredFact,
-} from '../log.ts';
+import type { AppendNotice, FactQuery, Latest, NewMessage, Scope, StoredFact } from '../log.ts';
+import { type Seal, sha256 } from '../seal.ts';
 import {
-  type EventRow,
-  type FactRow,
-  openUntilSealed,
-  readDeadReason,
-  rowOfEvent,
-  rowOfFact,
-  type Seal,
-} from '../seal.ts';
+  type EventColumns,
+  type FactColumns,
+  hashFactKey,
+  openFact,
+  sealEvent,
+  sealFacts,
+} from '../sealed-rows.ts';
 import type { Argument } from './connection.ts';
 
 /** Prefix of all keys. The braces put them into one slot, as a script over several keys needs. */
@@ -48,7 +38,7 @@ const rowShape = z.tuple([
 /** The arguments of `append.lua`. Bodies and facts leave this process sealed. */
 export function toAppendArguments(message: NewMessage, seal: Seal): readonly Argument[] {
   const { subject, userId, deadReason } = message;
-  const clientUserId = seal.closeText(message.clientUserId, rowOfEvent(message, 'client-user-id'));
+  const { clientUserId, body } = sealEvent(message, seal);
   return [
     message.messageId,
     seal.hash(sha256(message.body)).toString('hex'),
@@ -58,21 +48,14 @@ export function toAppendArguments(message: NewMessage, seal: Seal): readonly Arg
     subject === null ? '' : String(subject.version),
     message.origin,
     encodeOptional(deadReason),
-    seal.close(message.body, rowOfEvent(message, 'body')),
-    ...toFactArguments(message, seal),
+    body,
+    ...sealFacts(message, seal).flatMap(({ kind, hashedKey, at, value }) => [
+      factsName(userId, kind),
+      hashedKey,
+      String(at.getTime()),
+      value,
+    ]),
   ];
-}
-
-function toFactArguments(
-  { userId, deadReason, receivedAt, facts = [] }: NewMessage,
-  seal: Seal,
-): readonly Argument[] {
-  if (userId === null || deadReason !== null) return [];
-  return facts.flatMap(({ kind, key, at, value }) => {
-    const hashedKey = hashFactKey(key);
-    const row = rowOfFact({ userId, kind, hashedKey, at, receivedAt });
-    return [factsName(userId, kind), hashedKey, String(at.getTime()), seal.close(Buffer.from(value), row)];
-  });
 }
 
 /** A text that may be missing, so that an empty text and none are different. */
@@ -104,46 +87,13 @@ function factsName(userId: string | null, kind: string): string {
   return JSON.stringify([userId, kind]);
 }
 
-/** The events up to the first that no key opens. */
-export function toEvents(rows: readonly unknown[], seal: Seal): readonly StoredEvent[] {
-  return openUntilSealed(rows, (row) => toEvent(row, seal));
-}
-
-export function toDeadLetter(row: unknown, seal: Seal): DeadLetter {
-  const { event, clientUserId, position, sealed } = toParts(row, seal);
-  const body = seal.tryOpen(sealed, rowOfEvent(event, 'body'));
-  return { ...event, clientUserId, position, deadReason: event.deadReason ?? 'unreadable', body };
-}
-
-function toEvent(row: unknown, seal: Seal): StoredEvent {
-  const { event, clientUserId, position, sealed } = toParts(row, seal);
-  const { deadReason: _, ...head } = event;
-  return { ...head, clientUserId, position, body: seal.open(sealed, rowOfEvent(event, 'body')) };
-}
-
-interface Parts {
-  readonly event: EventRow;
-  readonly position: number;
-  readonly clientUserId: string | null;
-  readonly sealed: Buffer;
-}
-
-function toParts(row: unknown, seal: Seal): Parts {
+/** A row of `read.lua`. */
+export function toEventColumns(row: unknown): EventColumns {
   const [position, messageId, receivedAt, type, userId, clientUserId, teamId, subject, version, ...rest] =
     rowShape.parse(row);
-  const [origin, deadReason, sealed] = rest;
-  const event: EventRow = {
-    messageId,
-    receivedAt: new Date(receivedAt),
-    type,
-    userId,
-    teamId,
-    subject: subject === null ? null : { id: subject, version: Number(version) },
-    origin: origin === 'reconciled' ? 'reconciled' : 'webhook',
-    deadReason: readDeadReason(deadReason),
-  };
-  const openedId = seal.openText(clientUserId, rowOfEvent(event, 'client-user-id'));
-  return { event, position, clientUserId: openedId, sealed };
+  const [origin, deadReason, body] = rest;
+  const message = { position, messageId, receivedAt, type, userId, clientUserId, teamId };
+  return { ...message, subject, version: Number(version), origin, deadReason, body };
 }
 
 /** @param keysAndFacts hashed keys and facts, alternating */
@@ -155,13 +105,13 @@ export function toFacts(
   const facts: StoredFact[] = [];
   for (let index = 0; index + 1 < keysAndFacts.length; index += 2) {
     const [key, fact] = keysAndFacts.slice(index, index + 2);
-    if (key && fact) facts.push(toFact(fact, seal, { ...query, hashedKey: key.toString('latin1') }));
+    if (key && fact) facts.push(openFact(toFactColumns(key, fact), query, seal));
   }
   return facts;
 }
 
 /** A fact as `append.lua` stores it: `at position receivedAt value`, the value in bytes. */
-function toFact(bytes: Buffer, seal: Seal, row: Pick<FactRow, 'userId' | 'kind' | 'hashedKey'>): StoredFact {
+function toFactColumns(key: Buffer, bytes: Buffer): FactColumns {
   const numbers: number[] = [];
   let start = 0;
   while (numbers.length < 3) {
@@ -170,8 +120,7 @@ function toFact(bytes: Buffer, seal: Seal, row: Pick<FactRow, 'userId' | 'kind' 
     start = end + 1;
   }
   const [at = 0, position = 0, receivedAt = 0] = numbers;
-  const times = { at: new Date(at), receivedAt: new Date(receivedAt) };
-  return { ...times, position, value: seal.open(bytes.subarray(start), rowOfFact({ ...row, ...times })) };
+  return { hashedKey: key.toString('latin1'), at, position, receivedAt, value: bytes.subarray(start) };
 }
 
 /** A subject as `append.lua` stores it: `version position user`. */

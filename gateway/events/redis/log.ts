@@ -1,6 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { z } from 'zod';
-import { sha256 } from '../keyed-hash.ts';
 import {
   type Appended,
   type AppendNotice,
@@ -16,7 +15,8 @@ import {
   type Scope,
   type StoredFact,
 } from '../log.ts';
-import type { Seal } from '../seal.ts';
+import { type Seal, sha256 } from '../seal.ts';
+import { openBatch, openDeadLetter } from '../sealed-rows.ts';
 import type { Waiters } from '../waiters.ts';
 import {
   encodeOptional,
@@ -24,8 +24,7 @@ import {
   redisNumber,
   redisText,
   toAppendArguments,
-  toDeadLetter,
-  toEvents,
+  toEventColumns,
   toFactQueryArguments,
   toFacts,
   toLatest,
@@ -34,8 +33,7 @@ import {
 } from './codec.ts';
 import type { Argument, RedisConnection } from './connection.ts';
 import type { Durability } from './durability.ts';
-import type { Positions } from './positions.ts';
-import type { GatewayChannel } from './pubsub.ts';
+import type { GatewayChannel, Positions } from './pubsub.ts';
 import { readScript, type ScriptAnswer, type ScriptRunner } from './script-runner.ts';
 
 const dayMs = 86_400_000;
@@ -132,7 +130,7 @@ export class RedisLog implements EventLog {
     const args = [String(after), String(limit), 'dead', '0', '', '', '1'];
     const { values } = await runner.read(scripts.read, args);
     const rows = rowsShape.safeParse(values).data?.[2] ?? [];
-    return rows.map((row) => toDeadLetter(row, seal));
+    return rows.map((row) => openDeadLetter(toEventColumns(row), seal));
   }
 
   async readMark(name: string): Promise<string | null> {
@@ -214,10 +212,5 @@ function toBatch({ values, isSameLog }: ScriptAnswer, seal: Seal): Batch | Gap {
   const parsed = readShape.parse(values);
   if (parsed[0] !== 'events') return { kind: 'gap', reason: parsed[0] };
   const [, through, rows] = parsed;
-  const events = toEvents(rows, seal);
-  if (events.length === rows.length) return { kind: 'events', events, through };
-  const last = events.at(-1);
-  return last === undefined
-    ? { kind: 'gap', reason: 'sealed' }
-    : { kind: 'events', events, through: last.position };
+  return openBatch(rows.map(toEventColumns), through, seal);
 }

@@ -1,8 +1,9 @@
 import { z } from 'zod';
 import type { EarlierAttempt, IdempotencyRecords } from '../idempotency.ts';
+import type { OneTimeValues } from '../log.ts';
 import { messageIdDays } from '../log.ts';
-import type { OneTimeValues } from '../one-time-values.ts';
-import { rowOfIdempotencyRecord, rowOfOneTimeValue, type Seal } from '../seal.ts';
+import type { Seal } from '../seal.ts';
+import { openRecord, rowOfIdempotencyRecord, rowOfOneTimeValue } from '../sealed-rows.ts';
 import { redisNumber, redisText } from './codec.ts';
 import { readScript, type ScriptRunner } from './script-runner.ts';
 
@@ -35,10 +36,7 @@ export class RedisIdempotencyRecords implements IdempotencyRecords {
     const begun = begunShape.parse(await this.#runner.write(scripts.begin, args));
     if (begun[0] === 'first') return { kind: 'first' };
     const [, stored, since, answer] = begun;
-    if (!this.#seal.isHashOfText(stored, fingerprint)) return { kind: 'conflict' };
-    if (answer === null) return { kind: 'unsettled', since: new Date(since) };
-    const opened = this.#seal.open(answer, rowOfIdempotencyRecord(key));
-    return { kind: 'finished', answer: JSON.parse(opened.toString('utf8')) };
+    return openRecord({ fingerprint: stored, since, answer }, { key, fingerprint }, this.#seal);
   }
 
   async reclaim(key: string, since: Date): Promise<boolean> {
@@ -48,7 +46,7 @@ export class RedisIdempotencyRecords implements IdempotencyRecords {
   }
 
   async finish(key: string, answer: unknown): Promise<void> {
-    const sealed = this.#seal.close(Buffer.from(JSON.stringify(answer)), rowOfIdempotencyRecord(key));
+    const sealed = this.#seal.closeJson(answer, rowOfIdempotencyRecord(key));
     await this.#runner.write(scripts.settle, [key, sealed]);
   }
 
@@ -70,13 +68,12 @@ export class RedisOneTimeValues implements OneTimeValues {
   async put(key: string, value: unknown, until: Date): Promise<void> {
     const lifeMs = until.getTime() - Date.now();
     if (lifeMs <= 0) return;
-    const sealed = this.#seal.close(Buffer.from(JSON.stringify(value)), rowOfOneTimeValue(key));
+    const sealed = this.#seal.closeJson(value, rowOfOneTimeValue(key));
     await this.#runner.write(scripts.put, [key, sealed, String(lifeMs)]);
   }
 
   async take(key: string): Promise<unknown> {
     const [sealed] = takenShape.parse(await this.#runner.write(scripts.take, [key]));
-    if (sealed === null) return null;
-    return JSON.parse(this.#seal.open(sealed, rowOfOneTimeValue(key)).toString('utf8'));
+    return sealed === null ? null : this.#seal.openJson(sealed, rowOfOneTimeValue(key));
   }
 }

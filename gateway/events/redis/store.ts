@@ -1,18 +1,17 @@
 import { randomBytes } from 'node:crypto';
+import { z } from 'zod';
 import type { Log } from '../../log.ts';
 import type { IdempotencyRecords } from '../idempotency.ts';
-import type { EventLog } from '../log.ts';
-import type { OneTimeValues } from '../one-time-values.ts';
+import type { EventLog, OneTimeValues } from '../log.ts';
 import { Seal } from '../seal.ts';
 import { Waiters } from '../waiters.ts';
+import { keyPrefix, redisText } from './codec.ts';
 import { nameOf, RedisConnection } from './connection.ts';
 import { Durability } from './durability.ts';
-import { rehashAll } from './hash-migration.ts';
 import { RedisLog } from './log.ts';
-import { Positions } from './positions.ts';
-import { BusTail, GatewayChannel } from './pubsub.ts';
+import { BusTail, GatewayChannel, Positions } from './pubsub.ts';
 import { RedisIdempotencyRecords, RedisOneTimeValues } from './records.ts';
-import { ScriptRunner } from './script-runner.ts';
+import { readScript, ScriptRunner } from './script-runner.ts';
 
 export interface RedisStore {
   readonly log: EventLog;
@@ -133,4 +132,37 @@ async function connectAll(url: string, log: Log): Promise<Connections> {
 
 function closeAll(connections: Connections): void {
   for (const connection of Object.values(connections)) connection.close();
+}
+
+const rehashScript = readScript('rehash');
+const scannedShape = z.tuple([redisText, z.array(redisText)]);
+/** Message ids read per step. */
+const rehashChunk = '500';
+/** A position and a SHA-256 in hexadecimal digits; keyed hashes are longer. */
+const plain = /^(\d+) ([0-9a-f]{64})$/;
+
+interface MigrationParts {
+  readonly reads: RedisConnection;
+  readonly runner: ScriptRunner;
+  readonly seal: Seal;
+}
+
+/**
+ * Replaces plain hashes of an earlier version by keyed ones, in steps. It can be stopped and restarted at any time, and
+ * several gateways may run it at once.
+ */
+async function rehashAll({ reads, runner, seal }: MigrationParts): Promise<void> {
+  let cursor = '0';
+  do {
+    const scan = ['HSCAN', `${keyPrefix}ids`, cursor, 'COUNT', rehashChunk];
+    const [next, idsAndEntries] = scannedShape.parse(await reads.send(scan));
+    const changes = idsAndEntries.flatMap((entry, index) => {
+      const [, position, hash] = (index % 2 === 1 && plain.exec(entry)) || [];
+      if (position === undefined || hash === undefined) return [];
+      const keyed = seal.hash(Buffer.from(hash, 'hex')).toString('hex');
+      return [idsAndEntries[index - 1] ?? '', entry, `${position} ${keyed}`];
+    });
+    if (changes.length > 0) await runner.write(rehashScript, changes);
+    cursor = next;
+  } while (cursor !== '0');
 }

@@ -1,16 +1,7 @@
-import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
-import { hashFactKey } from '../keyed-hash.ts';
-import type { Batch, DeadLetter, FactQuery, Gap, Latest, Scope, StoredEvent, StoredFact } from '../log.ts';
-import { type EventRow, openUntilSealed, readDeadReason, rowOfEvent, rowOfFact, type Seal } from '../seal.ts';
-import {
-  type Row,
-  readBytes,
-  readNumber,
-  readOptionalNumber,
-  readOptionalText,
-  readText,
-  Statements,
-} from './statements.ts';
+import type { DatabaseSync, SQLInputValue, SQLOutputValue, StatementSync } from 'node:sqlite';
+import type { Batch, DeadLetter, FactQuery, Gap, Latest, Scope, StoredFact } from '../log.ts';
+import type { Seal } from '../seal.ts';
+import { type EventColumns, hashFactKey, openBatch, openDeadLetter, openFact } from '../sealed-rows.ts';
 
 /** Prefix of the names of marks in the table `meta`, which also holds the log's own entries. */
 export const markPrefix = 'mark ';
@@ -75,16 +66,14 @@ export class LogReader {
         `SELECT * FROM events
           WHERE position > ? AND position <= ? AND dead_reason IS NULL${where} ORDER BY position LIMIT ?`,
       )
-      .all(after, end, ...values, limit);
+      .all(after, end, ...values, limit)
+      .map(toEventColumns);
     // Read after the rows, so that events pruned meanwhile are noticed.
     const pruned = this.prunedThrough();
     if (after < pruned) return { kind: 'gap', reason: 'pruned' };
     if (!isPosition && after !== pruned) return { kind: 'gap', reason: 'other-epoch' };
-    const events = openUntilSealed(rows, (row) => this.#toEvent(row));
-    const isSealed = events.length < rows.length;
-    if (isSealed && events.length === 0) return { kind: 'gap', reason: 'sealed' };
-    const isAll = rows.length < limit && !isSealed;
-    return { kind: 'events', events, through: isAll ? end : (events.at(-1)?.position ?? after) };
+    const through = rows.length < limit ? end : (rows.at(-1)?.position ?? after);
+    return openBatch(rows, through, this.#seal);
   }
 
   latest(subject: string): Latest | null {
@@ -118,42 +107,23 @@ export class LogReader {
           ORDER BY at DESC, position DESC, key DESC LIMIT ?`,
       )
       .all(...values, limit)
-      .map((row) => this.#toFact(row, query));
+      .map((row) => {
+        const columns = {
+          hashedKey: readText(row, 'key'),
+          at: readNumber(row, 'at'),
+          position: readNumber(row, 'position'),
+          receivedAt: readNumber(row, 'received_at'),
+          value: readBytes(row, 'value'),
+        };
+        return openFact(columns, query, this.#seal);
+      });
   }
 
   deadLetters(after: number, limit: number): readonly DeadLetter[] {
     return this.#sql
       .get('SELECT * FROM events WHERE position > ? AND dead_reason IS NOT NULL ORDER BY position LIMIT ?')
       .all(after, limit)
-      .map((row) => {
-        const event = toEventRow(row);
-        const body = this.#seal.tryOpen(readBytes(row, 'body'), rowOfEvent(event, 'body'));
-        const deadReason = event.deadReason ?? 'unreadable';
-        return { ...event, ...this.#toRest(row, event), deadReason, body };
-      });
-  }
-
-  #toEvent(row: Row): StoredEvent {
-    const event = toEventRow(row);
-    const { deadReason: _, ...head } = event;
-    const body = this.#seal.open(readBytes(row, 'body'), rowOfEvent(event, 'body'));
-    return { ...head, ...this.#toRest(row, event), body };
-  }
-
-  #toRest(row: Row, event: EventRow): Pick<StoredEvent, 'position' | 'clientUserId'> {
-    const clientUserId = readOptionalText(row, 'client_user_id');
-    return {
-      position: readNumber(row, 'position'),
-      clientUserId: this.#seal.openText(clientUserId, rowOfEvent(event, 'client-user-id')),
-    };
-  }
-
-  #toFact(row: Row, { userId, kind }: FactQuery): StoredFact {
-    const at = new Date(readNumber(row, 'at'));
-    const receivedAt = new Date(readNumber(row, 'received_at'));
-    const sealedRow = rowOfFact({ userId, kind, hashedKey: readText(row, 'key'), at, receivedAt });
-    const value = this.#seal.open(readBytes(row, 'value'), sealedRow);
-    return { at, position: readNumber(row, 'position'), receivedAt, value };
+      .map((row) => openDeadLetter(toEventColumns(row), this.#seal));
   }
 }
 
@@ -163,18 +133,20 @@ export class LogReader {
  */
 const selectPosition = 'SELECT 1 FROM events WHERE position BETWEEN ? AND ? LIMIT 1';
 
-function toEventRow(row: Row): EventRow {
-  const subject = readOptionalText(row, 'subject');
-  const version = readOptionalNumber(row, 'version');
+function toEventColumns(row: Row): EventColumns {
   return {
+    position: readNumber(row, 'position'),
     messageId: readText(row, 'message_id'),
-    receivedAt: new Date(readNumber(row, 'received_at')),
+    receivedAt: readNumber(row, 'received_at'),
     type: readText(row, 'type'),
     userId: readOptionalText(row, 'user_id'),
+    clientUserId: readOptionalText(row, 'client_user_id'),
     teamId: readOptionalText(row, 'team_id'),
-    subject: subject === null || version === null ? null : { id: subject, version },
-    origin: readText(row, 'origin') === 'reconciled' ? 'reconciled' : 'webhook',
-    deadReason: readDeadReason(readOptionalText(row, 'dead_reason')),
+    subject: readOptionalText(row, 'subject'),
+    version: readOptionalNumber(row, 'version'),
+    origin: readText(row, 'origin'),
+    deadReason: readOptionalText(row, 'dead_reason'),
+    body: readBytes(row, 'body'),
   };
 }
 
@@ -206,4 +178,56 @@ function toFactConditions({ userId, kind, key, from, before }: FactQuery): Condi
   if (from !== undefined) parts.push(['at >= ?', from.getTime()]);
   if (before !== undefined) parts.push(['at < ?', before.getTime()]);
   return { where: parts.map(([part]) => part).join(' AND '), values: parts.map(([, value]) => value) };
+}
+
+/** Prepares each SQL text once. There are few texts: at most one per combination of the parts of a scope. */
+export class Statements {
+  readonly #database: DatabaseSync;
+  readonly #prepared = new Map<string, StatementSync>();
+
+  constructor(database: DatabaseSync) {
+    this.#database = database;
+  }
+
+  get(sql: string): StatementSync {
+    const statement = this.#prepared.get(sql) ?? this.#database.prepare(sql);
+    this.#prepared.set(sql, statement);
+    return statement;
+  }
+}
+
+/**
+ * Readers of rows. The tables are STRICT, so another type than the table's means a damaged file. No schema library here:
+ * loading one would double the start time of the writer thread.
+ */
+export type Row = Readonly<Record<string, SQLOutputValue>>;
+
+export function readNumber(row: Row, column: string): number {
+  const value = row[column];
+  if (typeof value !== 'number') throw unexpected(column);
+  return value;
+}
+
+export function readText(row: Row, column: string): string {
+  const value = row[column];
+  if (typeof value !== 'string') throw unexpected(column);
+  return value;
+}
+
+export function readOptionalText(row: Row, column: string): string | null {
+  return row[column] === null ? null : readText(row, column);
+}
+
+export function readOptionalNumber(row: Row, column: string): number | null {
+  return row[column] === null ? null : readNumber(row, column);
+}
+
+export function readBytes(row: Row, column: string): Buffer {
+  const value = row[column];
+  if (!(value instanceof Uint8Array)) throw unexpected(column);
+  return Buffer.from(value.buffer, value.byteOffset, value.byteLength);
+}
+
+function unexpected(column: string): Error {
+  return new Error(`The column ${column} of the event log holds what its table does not allow.`);
 }

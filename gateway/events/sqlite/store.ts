@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import { GatewayError, isGatewayError } from '../../errors.ts';
 import type { IdempotencyRecords } from '../idempotency.ts';
 import type {
@@ -11,18 +12,16 @@ import type {
   Gap,
   Latest,
   NewMessage,
+  OneTimeValues,
   Scope,
   StoredFact,
 } from '../log.ts';
-import type { OneTimeValues } from '../one-time-values.ts';
 import { Seal } from '../seal.ts';
 import { checkEveryMs, Waiters } from '../waiters.ts';
-import { AppendQueue } from './append-queue.ts';
 import { inMemory, type LogFile, openLogFile } from './log-file.ts';
-import { cacheLatest } from './newest-versions.ts';
 import { LogReader } from './reader.ts';
 import { LogWriter } from './writer.ts';
-import { createLocalWriter, type Writer, WriterClient } from './writer-client.ts';
+import { AppendQueue, createLocalWriter, type Writer, WriterClient } from './writer-client.ts';
 
 export interface SqliteStore {
   readonly log: EventLog;
@@ -89,6 +88,20 @@ interface SqliteLogParts {
   readonly reader: LogReader;
 }
 
+/** At about 300 bytes each: more orders than are shown between two changes of one of them, and at most 6 MB. */
+const maxSubjects = 20_000;
+
+/**
+ * Caches the newest version of each requested subject: a page of 100 orders requests 100. A read is one step of this
+ * thread, so a cached version was in the file then. A write drops the entry before anybody is notified of the write.
+ */
+export function cacheLatest(read: (subject: string) => Latest | null) {
+  return new LRUCache<string, { readonly latest: Latest | null }>({
+    max: maxSubjects,
+    memoMethod: (subject) => ({ latest: read(subject) }),
+  });
+}
+
 class SqliteLog implements EventLog {
   readonly #file: LogFile;
   readonly #writer: Writer;
@@ -142,7 +155,7 @@ class SqliteLog implements EventLog {
   }
 
   async latest(subject: string): Promise<Latest | null> {
-    return read(() => this.#latest.of(subject));
+    return read(() => this.#latest.memo(subject).latest);
   }
 
   async changedSince(userId: string, since: Date): Promise<readonly string[]> {
@@ -155,7 +168,7 @@ class SqliteLog implements EventLog {
 
   claim(subject: string, known: Claimed): Promise<void> {
     // Also after a failure: the claim may be stored nevertheless.
-    return this.#writer.call('claim', subject, known).finally(() => this.#latest.invalidate(subject));
+    return this.#writer.call('claim', subject, known).finally(() => this.#latest.delete(subject));
   }
 
   async deadLetters(after: number, limit: number): Promise<readonly DeadLetter[]> {
@@ -219,7 +232,7 @@ class SqliteLog implements EventLog {
 
   #noteOwn(message: NewMessage, { position, duplicate }: Appended): void {
     this.#head = Math.max(this.#head, position);
-    if (message.subject !== null) this.#latest.invalidate(message.subject.id);
+    if (message.subject !== null) this.#latest.delete(message.subject.id);
     if (!duplicate && message.deadReason === null) this.#waiters.wake(message);
   }
 

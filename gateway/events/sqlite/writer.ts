@@ -1,13 +1,17 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { EarlierAttempt } from '../idempotency.ts';
-import { hashFactKey, sha256 } from '../keyed-hash.ts';
 import { type Appended, type Claimed, isAdvance, type NewMessage } from '../log.ts';
-import { rowOfEvent, rowOfFact, rowOfIdempotencyRecord, rowOfOneTimeValue, type Seal } from '../seal.ts';
-import { rehashStep } from './hash-migration.ts';
+import { type Seal, sha256 } from '../seal.ts';
+import {
+  openRecord,
+  rowOfIdempotencyRecord,
+  rowOfOneTimeValue,
+  sealEvent,
+  sealFacts,
+} from '../sealed-rows.ts';
 import { isWhole } from './log-file.ts';
-import { type PruneStep, pruneStep } from './pruning.ts';
-import { LogReader, markPrefix } from './reader.ts';
-import { readBytes, readNumber, readText, Statements } from './statements.ts';
+import { type PruneStep, pruneStep, rehashStep } from './maintenance.ts';
+import { LogReader, markPrefix, readBytes, readNumber, readText, Statements } from './reader.ts';
 
 export interface AppendedGroup {
   /** The end of the log before the group. */
@@ -74,10 +78,12 @@ export class LogWriter {
       .run(key, this.#seal.hashText(fingerprint), now.getTime());
     if (inserted.changes === 1) return { kind: 'first' };
     const row = this.#sql.get('SELECT fingerprint, since, answer FROM replies WHERE key = ?').get(key) ?? {};
-    if (!this.#seal.isHashOfText(readText(row, 'fingerprint'), fingerprint)) return { kind: 'conflict' };
-    if (row.answer === null) return { kind: 'unsettled', since: new Date(readNumber(row, 'since')) };
-    const answer = this.#seal.open(readBytes(row, 'answer'), rowOfIdempotencyRecord(key));
-    return { kind: 'finished', answer: JSON.parse(answer.toString('utf8')) };
+    const record = {
+      fingerprint: readText(row, 'fingerprint'),
+      since: readNumber(row, 'since'),
+      answer: row.answer === null ? null : readBytes(row, 'answer'),
+    };
+    return openRecord(record, { key, fingerprint }, this.#seal);
   }
 
   reclaimIdempotent(key: string, since: Date, now: Date): boolean {
@@ -88,7 +94,7 @@ export class LogWriter {
   }
 
   finishIdempotent(key: string, answer: unknown): void {
-    const sealed = this.#seal.close(Buffer.from(JSON.stringify(answer)), rowOfIdempotencyRecord(key));
+    const sealed = this.#seal.closeJson(answer, rowOfIdempotencyRecord(key));
     this.#sql.get('UPDATE replies SET answer = ? WHERE key = ?').run(sealed, key);
   }
 
@@ -101,7 +107,7 @@ export class LogWriter {
     value: unknown,
     { until, now }: { readonly until: Date; readonly now: Date },
   ): void {
-    const sealed = this.#seal.close(Buffer.from(JSON.stringify(value)), rowOfOneTimeValue(key));
+    const sealed = this.#seal.closeJson(value, rowOfOneTimeValue(key));
     this.#sql.get('DELETE FROM deposits WHERE until <= ?').run(now.getTime());
     this.#sql
       .get('INSERT INTO deposits (key, until, value) VALUES (?, ?, ?)')
@@ -111,8 +117,7 @@ export class LogWriter {
   takeOneTimeValue(key: string, now: Date): unknown {
     const row = this.#sql.get('DELETE FROM deposits WHERE key = ? RETURNING until, value').get(key);
     if (row === undefined || readNumber(row, 'until') <= now.getTime()) return null;
-    const value = this.#seal.open(readBytes(row, 'value'), rowOfOneTimeValue(key));
-    return JSON.parse(value.toString('utf8'));
+    return this.#seal.openJson(readBytes(row, 'value'), rowOfOneTimeValue(key));
   }
 
   close(): void {
@@ -151,27 +156,22 @@ export class LogWriter {
 
   #insertEvent(message: NewMessage, advances: boolean): number {
     const { subject, userId, teamId } = message;
-    const clientUserId = this.#seal.closeText(message.clientUserId, rowOfEvent(message, 'client-user-id'));
+    const { clientUserId, body } = sealEvent(message, this.#seal);
     const { lastInsertRowid } = this.#sql.get(insertEvent).run(
       // Microseconds: whole numbers below 2^53 for 200 years more.
       Date.now() * 1000,
       ...[message.messageId, message.receivedAt.getTime(), message.type, userId, clientUserId, teamId],
       ...[subject?.id ?? null, subject?.version ?? null, message.origin, advances ? 1 : 0],
-      ...[message.deadReason, this.#seal.close(message.body, rowOfEvent(message, 'body'))],
+      ...[message.deadReason, body],
     );
     return Number(lastInsertRowid);
   }
 
-  /** Keys of facts are stored as hashes: they name sources and times, and are only ever compared. */
-  #storeFacts({ userId, receivedAt, deadReason, facts = [] }: NewMessage, position: number): void {
-    if (userId === null || deadReason !== null) return;
-    for (const { kind, key, at, value } of facts) {
-      const hashedKey = hashFactKey(key);
-      const row = rowOfFact({ userId, kind, hashedKey, at, receivedAt });
-      const sealed = this.#seal.close(Buffer.from(value), row);
+  #storeFacts(message: NewMessage, position: number): void {
+    for (const { userId, kind, hashedKey, at, receivedAt, value } of sealFacts(message, this.#seal)) {
       this.#sql
         .get(upsertFact)
-        .run(userId, kind, hashedKey, at.getTime(), position, receivedAt.getTime(), sealed);
+        .run(userId, kind, hashedKey, at.getTime(), position, receivedAt.getTime(), value);
     }
   }
 }

@@ -3,9 +3,9 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { IdempotencyRecords } from '../../../gateway/events/idempotency.ts';
-import { KeyedHash } from '../../../gateway/events/keyed-hash.ts';
 import type { EventLog, NewMessage } from '../../../gateway/events/log.ts';
 import { openRedisStore } from '../../../gateway/events/redis/store.ts';
+import { Seal } from '../../../gateway/events/seal.ts';
 import { openSqliteStore } from '../../../gateway/events/sqlite/store.ts';
 import { createLog } from '../../../gateway/log.ts';
 import { makeFolder } from '../../support/folder.ts';
@@ -262,7 +262,7 @@ test('bodies that an earlier version sealed, bound to no row, are still opened',
 });
 
 test('the hash of a text is compared whatever it is, and one of a log without a key as it is', () => {
-  const [keyed, plain] = [new KeyedHash([key]), new KeyedHash([])];
+  const [keyed, plain] = [new Seal([key]), new Seal([])];
   expect(plain.hashText('print')).toBe('print');
   expect(keyed.isHashOfText('print', 'print')).toBe(true);
   expect(keyed.isHashOfText(keyed.hashText('print'), 'print')).toBe(true);

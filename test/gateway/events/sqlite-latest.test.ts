@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { AppendNotice } from '../../../gateway/events/log.ts';
-import { cacheLatest } from '../../../gateway/events/sqlite/newest-versions.ts';
+import { cacheLatest } from '../../../gateway/events/sqlite/store.ts';
 import { newMessage } from '../../support/messages.ts';
 import { type Beside, openBeside } from './beside.ts';
 
@@ -154,12 +154,12 @@ test('Each subject is read once, and 20,000 are cached at most', () => {
     return null;
   });
   const ask = (count: number) => {
-    for (let index = 0; index < count; index += 1) latest.of(`order-${index}`);
+    for (let index = 0; index < count; index += 1) latest.memo(`order-${index}`);
   };
   ask(20_000);
   ask(20_000);
   expect(read).toHaveLength(20_000);
   ask(20_001);
-  latest.of('order-0');
+  latest.memo('order-0');
   expect(read.slice(20_000)).toEqual(['order-20000', 'order-0']);
 });

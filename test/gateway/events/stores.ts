@@ -1,6 +1,5 @@
 import type { IdempotencyRecords } from '../../../gateway/events/idempotency.ts';
-import type { EventLog } from '../../../gateway/events/log.ts';
-import type { OneTimeValues } from '../../../gateway/events/one-time-values.ts';
+import type { EventLog, OneTimeValues } from '../../../gateway/events/log.ts';
 import { openRedisStore } from '../../../gateway/events/redis/store.ts';
 import { openSqliteStore } from '../../../gateway/events/sqlite/store.ts';
 import { createLog } from '../../../gateway/log.ts';

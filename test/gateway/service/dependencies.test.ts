@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { SharedCache } from '../../../gateway/cache/shared-cache.ts';
 import { NotedContext, noteVersions } from '../../../gateway/composition/noted-context.ts';
-import type { Versions } from '../../../gateway/events/versions.ts';
+import type { Versions } from '../../../gateway/events/log.ts';
 import type { GraphContext } from '../../../gateway/graph/context.ts';
 import { type Asked, Dependencies, TracedUpstream } from '../../../gateway/service/trace.ts';
 import { json, openUpstream } from '../../support/misbehaving-service.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createIntakeBound, type Holding } from '../../../gateway/webhooks/intake-bound.ts';
+import { createIntakeBound, type Holding } from '../../../gateway/webhooks/intake.ts';
 
 const mebibyte = 1024 * 1024;
 
