@@ -214,11 +214,11 @@ export function readText(row: Row, column: string): string {
   return value;
 }
 
-export function readOptionalText(row: Row, column: string): string | null {
+function readOptionalText(row: Row, column: string): string | null {
   return row[column] === null ? null : readText(row, column);
 }
 
-export function readOptionalNumber(row: Row, column: string): number | null {
+function readOptionalNumber(row: Row, column: string): number | null {
   return row[column] === null ? null : readNumber(row, column);
 }
 
