@@ -12,9 +12,10 @@ const numbers = [
   'gateway/audit/trail.ts: at',
   'gateway/audit/trail.ts: repeated.since',
   'gateway/events/reconcile.ts: until',
-  'gateway/events/redis/codec.ts: at',
-  'gateway/events/redis/codec.ts: receivedAt',
-  'gateway/events/redis/records.ts: since',
+  'gateway/events/sealed-rows.ts: columns.at',
+  'gateway/events/sealed-rows.ts: columns.receivedAt',
+  'gateway/events/sealed-rows.ts: receivedAt',
+  'gateway/events/sealed-rows.ts: since',
   'gateway/graph/pagination/newest-first-connection.ts: place.until',
 ];
 
