@@ -94,7 +94,7 @@ const nameLength = 8;
 /**
  * Finds a presented key among the configured gateway keys (plain text, or `sha256:<hex>` of it, with or without
  * `label=` before it). All keys are compared, each in constant time, so neither content nor position can be measured.
- * @returns the name of the key for logs: its label (or `key`) and the first digits of its SHA-256, which tell the old
+ * @returns the name of the key for logs: its label (or `key`) and the first digits of its SHA-256, which distinguish the old
  *   from the new one in a rotation; null for an unknown key
  */
 export function createGatewayKeys(entries: readonly string[]): (presented: string) => string | null {
@@ -118,11 +118,11 @@ function digestOf(key: string): Buffer {
 }
 
 /**
- * For how long a credential is not verified again, in milliseconds. A key that the provider takes away works so much
- * longer; revocation and a token's end are looked at every time.
+ * For how long a verified credential is cached. A key that the provider withdraws works so much longer; revocation and
+ * expiry are checked every time.
  */
 const ttlMs = 60_000;
-/** Far more than ask at the same time. */
+/** Far more than are in use at the same time. */
 const maxCredentials = 10_000;
 /** Of one, in characters: those of the gateway itself have some 400. Longer ones are verified each time. */
 const maxLength = 2048;
@@ -133,10 +133,8 @@ interface Verified {
 }
 
 /**
- * Verifies credentials, each once a minute: a hash costs as much as the rest of letting somebody in, a signature as much
- * as all the rest of a small query. Only good ones are cached, so nobody can fill this with made-up ones, and whoever
- * guesses is always compared in the slow way. They are cached as they are, like those of whole answers
- * (execution/whole-answers.ts), and a timer deletes each: none is in memory for longer than its minute.
+ * Verifies credentials, each once a minute: a signature costs as much as the rest of a small query. Only valid ones are cached,
+ * so invented ones cannot fill the cache. They are cached as plain text, and a timer deletes each after its minute.
  */
 export function cacheVerified(
   verify: (credential: string) => Promise<Caller>,

@@ -153,15 +153,14 @@ function makeKey({ userId, orderIds }: UserCaller): string {
   return `user:${userId}:${orderIds === null ? '*' : orderIds.toSorted().join(',')}`;
 }
 
-/** Who is asking: a server of the team, or one user's browser. */
+/** The sender of an operation: a server of the team, or one user's browser. */
 export type Caller = TeamCaller | UserCaller;
 
 /** A server-side caller with a gateway key: sees everything the team sees. */
 export interface TeamCaller {
   readonly kind: 'TEAM';
   /**
-   * Names its gateway key in logs, the audit trail and rate limits, and is of no use to anybody; none
-   * for the gateway itself.
+   * The name of its gateway key in logs, the audit trail and rate limits; none for the gateway itself.
    */
   readonly keyName?: string;
 }

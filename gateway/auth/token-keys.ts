@@ -4,7 +4,7 @@ import { ed25519Prefix } from '../config/auth.ts';
 
 /** A key that the gateway signs and verifies its own tokens with. */
 interface OwnKey {
-  /** Says which of several keys signed a token, and nothing of the key. */
+  /** Names the key that signed a token; a hash, so it reveals nothing of the key. */
   readonly kid: string;
   readonly algorithm: 'HS256' | 'EdDSA';
   readonly signing: KeyObject;
@@ -57,7 +57,7 @@ function nameKey(key: Buffer): string {
 }
 
 export interface ProviderKeysOptions {
-  /** Told when the provider's keys cannot be had, and when they can be again, each once. */
+  /** Called once when the provider's keys become unavailable, and once when they are available again. */
   readonly onState: (isThere: boolean, error?: unknown) => void;
   readonly timing?: ProviderTiming;
 }

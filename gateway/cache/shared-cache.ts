@@ -1,16 +1,15 @@
 import { LRUCache } from 'lru-cache';
 
-/** What has changed: all that depends on one of these tags, or `everything` that depends on any. */
+/** Changed tags; `everything` stands for all of them. */
 export type Invalidation = readonly string[] | 'everything';
 
-/** What a load brings. */
 export interface Loaded<Value> {
   readonly value: Value;
   /** Of the value, in bytes. */
   readonly size: number;
-  /** What the value depends on; null = it is given to those who wait for it, and not stored. */
+  /** Null = the value is for those who wait for it, and not stored. */
   readonly tags: readonly string[] | null;
-  /** When the first of the things expires that it was made of, in the time of `performance.now()`. */
+  /** When the first part of the value expires, in the time of `performance.now()`. */
   readonly expiresAt?: number;
 }
 
@@ -28,28 +27,28 @@ export interface Entry<Value> {
 export type Shared = 'joined' | 'cached';
 
 export interface Wanted<Value> {
-  /** Called at once where no entry and no load in flight will do. Requests with equal keys load the same kind of value. */
+  /** Called at once where no entry and no load in flight will do. Equal keys load the same type of value. */
   readonly load: (load: LoadControl) => Promise<Loaded<Value>>;
   /** Only a load that began after this time (`SharedCache.now()`) will do; any, where left out. */
   readonly since?: number | undefined;
   /** Ends the wait with its reason. When all who wait for a load have left, the load is aborted. */
   readonly signal?: AbortSignal | undefined;
   readonly onShared?: ((how: Shared) => void) | undefined;
-  /** Told when the stored entry is dropped before it has expired. */
+  /** Called when the stored entry is dropped before it has expired. */
   readonly onDropped?: ((why: 'changed' | 'full') => void) | undefined;
 }
 
 export interface LoadControl {
   /** Aborts when nobody waits for the load any more. */
   readonly signal: AbortSignal;
-  /** The value turns out to be for the first who asked alone: those who joined load for themselves. */
+  /** The value turns out to be for its first requester only: those who joined load for themselves. */
   readonly detach: () => void;
 }
 
 export interface SharedCacheOptions {
   /** For how long an entry is given; 0 = only loads in flight are joined. */
   readonly ttlMs: number;
-  /** Of all entries together, with what they take besides their values. */
+  /** Of all entries together, overhead included. */
   readonly maxBytes?: number;
 }
 
@@ -61,17 +60,17 @@ interface Stored extends Entry<unknown> {
 
 /** A byte of JSON takes some five in memory, parsed and read. */
 const defaultMaxBytes = 64 * 1024 * 1024;
-/** What an entry takes besides its value, and what each of its tags adds. */
+/** The overhead of an entry and of each of its tags. */
 const bytesOf = { entry: 1000, tag: 100 } as const;
-/** Entries expire at so many moments of a TTL. What is made of 21 reads is then made anew once, and not for each of them. */
+/** Entries expire at so many moments of a TTL. An answer made of 21 reads is then made anew once, and not for each of them. */
 const momentsPerTtl = 40;
 /** Tags that a load in flight holds; with more, it counts everything as invalidated. */
 const maxInvalidated = 1000;
 
 /**
  * Values that equal requests share: reads of the service and whole answers. Equal loads in flight are joined (single
- * flight); what was loaded is stored for its TTL, least recently used first out. `invalidate` drops every entry with a touched
- * tag; a load that began before it is neither joined nor stored after it, however late its value comes. Failures are never stored.
+ * flight); a loaded value is stored for its TTL, and the least recently used are evicted. `invalidate` drops every entry with
+ * one of the tags; a load that began before it is neither joined nor stored after it. Failures are never stored.
  */
 export class SharedCache {
   readonly #ttlMs: number;
@@ -115,7 +114,7 @@ export class SharedCache {
     const entry = this.#find(key, since);
     if (entry !== undefined) {
       wanted.onShared?.('cached');
-      // Whoever names a key loads the same kind of value.
+      // Equal keys load the same type of value.
       return entry as Entry<Value>;
     }
     const inFlight = this.#loads.get(key) as Load<Value> | undefined;
@@ -127,7 +126,7 @@ export class SharedCache {
     return await this.#start(key, wanted).wait(signal);
   }
 
-  /** From now on nothing is given that was loaded before and depends on this. */
+  /** From now on, no value is given that was loaded before and has one of the tags. */
   invalidate(invalidation: Invalidation): void {
     for (const load of this.#loads.values()) load.noteInvalidation(invalidation);
     for (const entry of this.#findTouched(invalidation)) {
@@ -147,7 +146,7 @@ export class SharedCache {
     const load = new Load<Value>(this.now());
     this.#loads.set(key, load);
     load.result = this.#run(key, load, wanted);
-    // It fails those who wait; when they have left, nobody.
+    // A failure reaches those who wait; when they have left, nobody handles it.
     load.result.catch(() => {});
     return load;
   }
@@ -186,7 +185,7 @@ export class SharedCache {
     return Math.floor(end / step) * step;
   }
 
-  /** What was stored under the key before is older, so it goes even where this is not stored. */
+  /** The earlier entry of the key is older, so it is dropped even where this one is not stored. */
   #replace(
     key: string,
     { value, tags, expiresAt, beganAt }: Entry<unknown>,
@@ -219,7 +218,7 @@ export class SharedCache {
     return new Set(tags.flatMap((tag) => [...(this.#byTag.get(tag) ?? [])]));
   }
 
-  /** Expired entries that nobody asks for do not stay: they may be health data. */
+  /** Expired entries are removed even if nobody asks for them: they may be health data. */
   #purgeLater(): void {
     this.#purge ??= setTimeout(() => {
       this.#purge = null;
@@ -272,7 +271,7 @@ class Load<Value> {
     return invalidated !== null && tags.some((tag) => invalidated.has(tag));
   }
 
-  /** Null where the value turns out to be for the first who asked alone. */
+  /** Null where the value turns out to be for its first requester only. */
   join(signal: AbortSignal | undefined): Promise<Entry<Value> | null> {
     this.#detached ??= Promise.withResolvers();
     return this.wait(signal, this.#detached.promise);

@@ -14,7 +14,7 @@ export type ServiceConfig =
   | { readonly kind: 'embedded'; readonly apiKey: string }
   | { readonly kind: 'remote'; readonly url: string; readonly apiKey: string };
 
-/** What the gateway needs to know, read once and never changed. Every secret in it is in clear: never log it. */
+/** The settings of the gateway, read once and never changed. Secrets are in clear: never log it. */
 export interface Config {
   readonly port: number;
   readonly host: string;
@@ -250,14 +250,13 @@ function readEventLogKeys(reading: Reading): readonly Buffer[] {
   return keys;
 }
 
-/** Where the audit trail is written, and with which keys. */
 export interface AuditTrailConfig {
   readonly folder: string;
   /** 32 bytes each; the first writes, all verify. */
   readonly keys: readonly [Buffer, ...Buffer[]];
 }
 
-/** On in production and where it is asked for; else a trial of the gateway would fill a folder that nobody reads. */
+/** On in production and where it is configured; else a trial of the gateway would fill a folder that nobody reads. */
 function readAuditTrail(reading: Reading): AuditTrailConfig | null {
   const text = reading.text('AUDIT_TRAIL') ?? (reading.production ? 'file:./data/audit' : 'off');
   const [first, ...older] = reading.keys('AUDIT_TRAIL_KEY');

@@ -257,7 +257,6 @@ function isTooLarge(error: unknown): boolean {
 
 /** Has the status of a success, because a retry may bring a body that can be read. */
 function describeUndecodable(): GatewayError {
-  return new GatewayError('UPSTREAM_UNREADABLE', 'The service answered in an encoding that cannot be read.', {
-    status: 200,
-  });
+  const message = 'The service answered in an encoding that cannot be read.';
+  return new GatewayError('UPSTREAM_UNREADABLE', message, { status: 200 });
 }

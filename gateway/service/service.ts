@@ -18,16 +18,16 @@ export interface Service {
   /** The file, or null when it does not exist or is not the caller's. Read it or cancel it: it holds a connection. */
   readonly readFile: (read: ReadFile) => Promise<UpstreamFile | null>;
   /**
-   * The answer, or null when what it is about does not exist or is not the caller's.
+   * The answer, or null when its subject does not exist or is not the caller's.
    * @throws GatewayError that says whether it may have been done (`mayBeDone`)
    */
   readonly write: <T>(write: Write<T>) => Promise<T | null>;
   /**
-   * The same service for whoever only shows what it reads: an answer may come from the cache (`ReadOne.cachedUntil`). Whoever
-   * acts on what it reads, or reads more by it, uses the service itself: its reads begin after the operation did.
+   * The same service for resolvers that only show what they read: an answer may come from the cache (`ReadOne.cachedUntil`).
+   * Code that acts on an answer uses the service itself: its reads begin after the operation did.
    */
   readonly forShowing: Service;
-  /** What was read until now is earlier than this operation: a stream calls it before each event. */
+  /** Reads from now on begin anew, as in a new operation: a stream calls it before each event. */
   readonly beginAnew: () => void;
   /** What the caller may see and do. */
   readonly rights: Rights;
@@ -41,18 +41,17 @@ export interface ServiceOptions {
   /** Paths that this service has elsewhere than the specification. */
   readonly paths?: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal | undefined;
-  /** Told the team that an answer names. */
+  /** Called with the team that an answer names. */
   readonly onTeam?: (teamId: string) => void;
-  /** Told of rows that a reader left out and of answers that it refused. */
+  /** Called for rows that a reader left out and for answers that it refused. */
   readonly onUnreadable?: (operation: string, ...found: Parameters<OnUnreadable>) => void;
 }
 
 export const emptyPage: Page<never> = { rows: [], total: 0, pages: 0, nextCursor: null, from: null };
 
 /**
- * Binds the service to one caller. This is the one place where what the service returned is compared with
- * who asks: the team key can read every user, so nothing leaves here unchecked, and a read cannot be written
- * down without saying who owns its answer.
+ * Binds the service to one caller. This is the one place that compares the owner of an answer with the caller: the team key
+ * can read every user, so every answer is checked here, and the type of a read requires an owner.
  */
 export function bindService(upstream: Asked, options: ServiceOptions): Service {
   return new BoundService(upstream, { ...options, operation: { beganAt: upstream.now() } }, false);
@@ -172,7 +171,7 @@ class BoundService implements Service {
     return subject === null || rights.owns(subject);
   }
 
-  /** Whose it is, where the answer says so. */
+  /** The owner that the answer names. */
   #subjectOf<T>(owner: 'anyone' | ((thing: T) => Owner), thing: T): Owner | null {
     if (owner === 'anyone') return null;
     const subject = owner(thing);
@@ -197,16 +196,15 @@ class BoundService implements Service {
     return readNoting(reader, json, (path, rows) => this.#options.onUnreadable?.(operation, path, rows));
   }
 
-  /** What is of somebody else counts as unreadable: it says nothing of what was written. */
+  /** An answer about somebody else counts as unreadable: it says nothing about the write. */
   #readOwn<T>(write: Write<T>, json: unknown): T {
     const thing = write.reader(json);
     if (this.#owns(this.#subjectOf(write.owner, thing)) && isOf(write, thing)) return thing;
-    throw new GatewayError('UPSTREAM_UNREADABLE', 'The service answered about something else.', {
-      status: 200,
-    });
+    const message = 'The service answered about something else.';
+    throw new GatewayError('UPSTREAM_UNREADABLE', message, { status: 200 });
   }
 
-  /** Rows of others that a service listed unasked were nobody's wish: they are left out, and no access. */
+  /** Rows of others that the service lists unasked are left out, and are no access. */
   #ownRows<Row>(read: ReadPage<Row>, page: Page<Row>, call: AuditedCall): Page<Row> {
     return filterRows(read.refine?.(page) ?? page, (row) => {
       const subject = this.#subjectOf(read.owner, row);
@@ -226,16 +224,11 @@ export function filterRows<Row>(page: Page<Row>, belongs: (row: Row) => boolean)
 /** A list of somebody who does not exist is empty; a list that does not exist is a fault of the configuration. */
 function emptyPageOf(read: { readonly about?: Owner }): Page<never> {
   if (read.about !== undefined) return emptyPage;
-  throw new GatewayError(
-    'UPSTREAM_REJECTED',
-    'The service has no such list. Check SERVICE_URL and the paths in the configuration.',
-    {
-      status: 404,
-    },
-  );
+  const message = 'The service has no such list. Check SERVICE_URL and the paths in the configuration.';
+  throw new GatewayError('UPSTREAM_REJECTED', message, { status: 404 });
 }
 
-/** Whether the answer to a write is of the user and the order that were written about, as far as it says. */
+/** Whether the answer to a write is about the same user and order as the write, as far as it names them. */
 function isOf<T>({ owner, about }: Write<T>, thing: T): boolean {
   if (owner === 'anyone') return true;
   const subject = owner(thing);
@@ -246,10 +239,7 @@ function isSameId(shown: string | null | undefined, asked: string | null | undef
   return !shown || !asked || shown.toLowerCase() === asked.toLowerCase();
 }
 
-/**
- * Whether a write that failed may have been done: a refusal says that nothing was done, and so does a call that never
- * left; every other fault leaves it open.
- */
+/** Whether a write that failed may have been done: not after a refusal, and not if the call was never sent. */
 function mayBeDone(error: GatewayError): boolean {
   if (error.notSent) return false;
   return isGatewayError(error, 'UPSTREAM_TIMEOUT', 'UPSTREAM_UNAVAILABLE', 'UPSTREAM_UNREADABLE');

@@ -4,15 +4,15 @@ import type { ReadOptions, Upstream, WriteOptions } from './client.ts';
 import type { OpenOptions, UpstreamFile } from './file.ts';
 
 /**
- * What the answer to one operation depends on, noted while it runs: the whole answer is shared like the reads that it was made
- * of (execution/whole-answers.ts). Denied by default: what is not noted here as harmless isolates the answer.
+ * The tags of the answer to one operation, collected while it runs: the whole answer is shared like the reads that it was made
+ * of (execution/whole-answers.ts). Denied by default: only noted reads leave the answer shareable.
  */
 export class Dependencies {
   /** Only the answer to a query is ever given to another. */
   isQuery = false;
-  /** When the first of the things expires that the answer was made of. */
+  /** When the first read of the answer expires. */
   expiresAt = Number.POSITIVE_INFINITY;
-  /** What the operation reported to metrics and the audit trail, by key: reported again for each other one that is given its answer. */
+  /** Reports of the operation to metrics and the audit trail, by key: repeated for each other operation that is given its answer. */
   readonly reports = new Map<string, () => void>();
   readonly #tags = new Set<string>();
   readonly #onIsolated: () => void;
@@ -24,7 +24,7 @@ export class Dependencies {
     this.#onIsolated = onIsolated;
   }
 
-  /** What all of it depends on; null where the answer is not to be stored, because it was made of anything more. */
+  /** Null where the answer is not to be stored. */
   get tags(): readonly string[] | null {
     return this.isQuery && this.#isStorable && this.#pending === 0 ? [...this.#tags] : null;
   }

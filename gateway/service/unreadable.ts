@@ -9,7 +9,7 @@ import { GatewayError } from '../errors.ts';
 
 /** Thrown by a reader when a required part is missing. It has the part's place, never a value. */
 export class Unreadable extends Error {
-  /** From the answer to the missing part; grows on the way out, as only the outer reader knows where the inner one stood. */
+  /** From the answer to the missing part; grows on the way out, because only the outer reader knows the place of the inner one. */
   readonly path: string[] = [];
 
   constructor() {
@@ -18,9 +18,9 @@ export class Unreadable extends Error {
   }
 }
 
-/** What one run of a reader leaves out. */
+/** The rows that one run of a reader leaves out. */
 interface Run {
-  /** How many rows, by the list or map they stood in; null while there are none. */
+  /** How many rows, by their list or map; null while there are none. */
   leftOut: Map<object, number> | null;
 }
 
@@ -42,7 +42,7 @@ export function noteLeftOut(container: object): void {
 
 /**
  * Runs a reader, once for each answer, and reports the rows that it left out or refused.
- * @throws GatewayError the reader's own, else UPSTREAM_UNREADABLE for whatever the reader throws
+ * @throws GatewayError the reader's own, else UPSTREAM_UNREADABLE for any error of the reader
  */
 export function readNoting<T>(reader: (json: unknown) => T, json: unknown, report: OnUnreadable): T {
   const outer = current;
@@ -106,9 +106,8 @@ function toPath(keys: readonly PropertyKey[]): string {
 /** The reader's own error can quote what it could not read, so it is not the cause. */
 function toRefusal(error: unknown): GatewayError {
   if (error instanceof GatewayError) return error;
-  return new GatewayError('UPSTREAM_UNREADABLE', 'The service answered in a shape that cannot be read.', {
-    status: 200,
-  });
+  const message = 'The service answered in a shape that cannot be read.';
+  return new GatewayError('UPSTREAM_UNREADABLE', message, { status: 200 });
 }
 
 /**
