@@ -1,6 +1,6 @@
 /**
- * A request body in the spelling of the service: names in snake_case at every depth. What is undefined or null was not
- * given and is not sent; with `sendsNull` a null is sent, which clears the field.
+ * A request body in the spelling of the service: names in snake_case at every depth. Undefined and null are
+ * not sent; with `sendsNull` a null is sent, which clears the field.
  */
 export function toRequestBody(
   fields: object,

@@ -71,7 +71,7 @@ export function requireDayToCome(name: string, day: string | null): string | nul
 /**
  * The refusal of a query's arguments by the names that they have here. The service's own words are left out: they
  * may quote the value.
- * @param names what the service's parameters are called here
+ * @param names the arguments' names in this schema, by the service's name
  * @returns a GatewayError BAD_USER_INPUT; anything that names no argument comes back as it is
  */
 export function nameRefusedArguments(error: unknown, names: Readonly<Record<string, string>>): unknown {

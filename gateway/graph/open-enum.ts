@@ -150,7 +150,7 @@ type OpenInput<Name extends string> = Readonly<
   Partial<Record<Name | `${Name}Raw`, string | null | undefined>>
 >;
 
-/** What is asked for in the service's spelling, or null when it is left out. */
+/** The given value in the service's spelling, or null when it is left out. */
 export function readOpen<Name extends string>(input: OpenInput<Name>, name: Name): string | null {
   return input[name]?.toLowerCase() ?? input[`${name}Raw`] ?? null;
 }

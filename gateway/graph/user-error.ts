@@ -1,6 +1,6 @@
 import { isGatewayError } from '../errors.ts';
 
-/** The closed set of refusals, and what each one means. docs/errors.md lists every code (tested). */
+/** The closed set of refusals with their meanings. docs/errors.md lists every code (tested). */
 export const refusalCodes = {
   NOT_FOUND: 'What the input names does not exist, or the caller may not see it.',
   INPUT_REJECTED: 'The input was refused; `issues` says what is wrong.',
@@ -66,7 +66,7 @@ export function inputRejected(issues: readonly InputIssue[]): InputRejected {
   };
 }
 
-/** A server of the team has to say whom it means; a viewer token says so itself. */
+/** A gateway key names no user, so its caller has to; a viewer token names its own. */
 export function userNeeded(): InputRejected {
   return inputRejected([{ path: ['userId'], message: 'Name the user: a gateway key stands for none.' }]);
 }
@@ -81,7 +81,7 @@ export function idempotencyConflict(): IdempotencyConflict {
 
 /**
  * The service's refusal of a write as data.
- * @param names what is called otherwise here than there, by the service's name
+ * @param names the names that differ in this schema, by the service's name
  * @throws the error itself when it is no refusal
  */
 export function toRefusal(
@@ -96,7 +96,7 @@ export function toRefusal(
 /**
  * The service's issues in the names of this schema: `['body', 'shipping_details', 'zip']` becomes
  * `['shippingDetails', 'zip']`.
- * @param names what is called otherwise here than there, by the service's name
+ * @param names the names that differ in this schema, by the service's name
  */
 export function toInputIssues(
   issues: readonly { readonly location: readonly string[]; readonly message: string }[],

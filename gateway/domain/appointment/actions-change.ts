@@ -48,7 +48,7 @@ export interface AppointmentChange {
   readonly orderId: string;
   /** Sends it to the service, once; null when the service finds no such thing. */
   readonly send: (visit: Visit) => Promise<Appointment | null>;
-  /** Whether the service may answer with what an earlier call under the same key brought about, days ago. */
+  /** Whether the service may repeat its answer to an earlier call with the same key, days ago. */
   readonly isReplayed: boolean;
   /** Whether only an appointment that exists can be changed so. */
   readonly needsAppointment: boolean;
@@ -114,7 +114,7 @@ async function acceptUnlessCancelled(
   return isSame ? accept(order, current) : await describeRefusal(context, attempt, { isVague: false });
 }
 
-/** Refusals that speak of what was asked for: the slot, the appointment or the order. */
+/** The statuses of refusals that concern the slot, the appointment or the order. */
 const refusals: readonly unknown[] = [400, 409, 410];
 
 async function describeFailure(
@@ -139,7 +139,7 @@ interface Refusal {
   readonly isVague: boolean;
 }
 
-/** The service's refusals differ by text only, which is never read: the present state tells them apart. */
+/** The service's refusals differ by text only, which is never read: the present state distinguishes them. */
 async function describeRefusal(
   { service }: GraphContext,
   { change, order }: Attempt,
@@ -162,10 +162,10 @@ async function describeRefusal(
   }
   const status = readOrderStatus(current.status);
   if (change.isSlotAtFault(status.step, appointment)) return slotUnavailable(isVague);
-  const standing = appointment !== null && isActive(appointment) ? ' and a standing appointment' : '';
+  const besides = isActive(appointment) ? ' and a standing appointment' : '';
   return {
     ...refused,
-    message: `The service refused this for an order with the status "${status.label}"${standing}.`,
+    message: `The service refused this for an order with the status "${status.label}"${besides}.`,
   };
 }
 

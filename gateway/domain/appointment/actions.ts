@@ -51,7 +51,7 @@ export function submitBooking(
   });
 }
 
-/** What a caller gives to book at a service center. */
+/** A booking at a service center as the caller asks for it. */
 interface CenterBookingRequest extends Booking {
   readonly asyncConfirmation: boolean | null;
   readonly idempotencyKey: string | null;
@@ -92,13 +92,12 @@ async function submitAnyBooking(
     send,
     isReplayed,
     needsAppointment: false,
-    isDone: (before, after) => after !== null && isActive(after) && !(before && isActive(before)),
-    isSlotAtFault: (step, appointment) =>
-      bookable.has(step ?? '') && !(appointment !== null && isActive(appointment)),
+    isDone: (before, after) => isActive(after) && !isActive(before),
+    isSlotAtFault: (step, appointment) => bookable.has(step ?? '') && !isActive(appointment),
   });
 }
 
-/** What a caller gives to ask a provider. */
+/** An appointment as the caller asks a provider for it. */
 export interface RequestedAppointment extends AppointmentRequest {
   readonly contradictions: readonly InputIssue[];
 }
@@ -122,7 +121,7 @@ export async function submitRequest(
     send: (visit) => requestAppointment(context.service, visit, request),
     isReplayed: false,
     needsAppointment: false,
-    isDone: (before, after) => after !== null && isActive(after) && !(before && isActive(before)),
+    isDone: (before, after) => isActive(after) && !isActive(before),
     isSlotAtFault: () => false,
   });
 }
@@ -142,12 +141,10 @@ export async function submitReschedule(
     isReplayed: false,
     needsAppointment: true,
     isDone: (before, after) =>
-      after !== null &&
       isActive(after) &&
-      (after.startAt?.getTime() !== before?.startAt?.getTime() ||
-        after.events.length > (before?.events.length ?? 0)),
-    isSlotAtFault: (_step, appointment) =>
-      appointment !== null && isActive(appointment) && appointment.canReschedule !== false,
+      (after?.startAt?.getTime() !== before?.startAt?.getTime() ||
+        (after?.events.length ?? 0) > (before?.events.length ?? 0)),
+    isSlotAtFault: (_step, appointment) => isActive(appointment) && appointment?.canReschedule !== false,
   });
 }
 
@@ -166,8 +163,7 @@ export async function submitCancellation(
     send: (visit) => cancelAppointment(context.service, visit, cancellation),
     isReplayed: false,
     needsAppointment: true,
-    isDone: (before, after) =>
-      before !== null && isActive(before) && (after === null || after.status === 'cancelled'),
+    isDone: (before, after) => isActive(before) && (after === null || after.status === 'cancelled'),
     isSlotAtFault: () => false,
   });
 }

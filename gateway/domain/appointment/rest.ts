@@ -69,7 +69,7 @@ const readEvents = list(
   })),
 );
 
-/** Reads what the service answered about an appointment. @throws Unreadable when it is none */
+/** Reads an appointment as the service sends it. @throws Unreadable when it is none */
 const parseAppointment = record((raw) => {
   const address = readAddress(raw.address);
   return {
@@ -100,14 +100,14 @@ const parseAppointment = record((raw) => {
 /** The appointment in a webhook's payload, or null when it cannot be read as one. */
 export const readAppointment = optional(parseAppointment);
 
-/** Whether the appointment is neither cancelled nor over. */
-export function isActive(appointment: Appointment): boolean {
-  return appointment.status !== 'cancelled' && appointment.status !== 'completed';
+/** Whether there is an appointment that is neither cancelled nor over. */
+export function isActive(appointment: Appointment | null): boolean {
+  return appointment !== null && !['cancelled', 'completed'].includes(appointment.status ?? '');
 }
 
 /**
  * The appointment of an order, or null (`GET /v3/order/{order_id}/phlebotomy/appointment`, `.../psc/...`).
- * What the answer does not name an owner for belongs to the owner of the order.
+ * An answer that names no owner belongs to the owner of the order.
  */
 export function getAppointment(
   service: Service,
@@ -160,13 +160,13 @@ export async function listCancellationReasons(
 /** An address in the United States, where at-home appointments take place. */
 export type VisitAddress = Omit<NewHomeAddress, 'country'>;
 
-/** A slot, by its single-use key, and what the visitor is to know. */
+/** A slot, by its single-use key, and notes for the visitor. */
 export interface Booking {
   readonly bookingKey: string;
   readonly appointmentNotes: string | null;
 }
 
-/** What only bookings at service centers take; each is an opt-in of the service. */
+/** Options of bookings at service centers; each is an opt-in of the service. */
 interface CenterBooking extends Booking {
   /** The lab may confirm later: the appointment stays pending meanwhile. */
   readonly asyncConfirmation: boolean | null;

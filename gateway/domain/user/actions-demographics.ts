@@ -32,7 +32,7 @@ export interface DemographicsUpdated {
  * Sets the whole demographics record of a user; what is left out is gone afterwards, so repeating a call
  * whose answer was lost does no harm.
  * @param userId null where a server of the team names none
- * @param more what the reading of the input has found wrong already
+ * @param more issues that were found while the input was read
  * @throws GatewayError FORBIDDEN without the scope write:profile, UPSTREAM_*
  */
 export async function requestDemographics(

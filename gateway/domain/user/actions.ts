@@ -76,7 +76,7 @@ export async function requestUser(
   }
 }
 
-/** Changes what is given of a user. @throws GatewayError FORBIDDEN for viewer tokens, UPSTREAM_* */
+/** Changes the given fields of a user. @throws GatewayError FORBIDDEN for viewer tokens, UPSTREAM_* */
 export async function requestUpdate(
   context: GraphContext,
   userId: string,
@@ -95,8 +95,7 @@ export async function requestUpdate(
 }
 
 /**
- * Deletes a user. An answer that was lost is made good by looking: a user who was there and is gone is
- * deleted.
+ * Deletes a user. When the answer is lost, the user is read again: one who was there and is gone is deleted.
  * @throws GatewayError FORBIDDEN for viewer tokens, UPSTREAM_*
  */
 export async function requestDeletion(
@@ -117,8 +116,7 @@ export async function requestDeletion(
 }
 
 /**
- * Brings a deleted user back. An answer that was lost is made good by looking: a user who was gone and is there
- * is back.
+ * Brings a deleted user back. When the answer is lost, the user is read again: one who was gone and is there is back.
  * @throws GatewayError FORBIDDEN for viewer tokens, UPSTREAM_*
  */
 export async function requestUndo(
@@ -152,7 +150,7 @@ export function findUser({ service }: GraphContext, name: UserName): Promise<Use
   return name.id === null ? getUserByClientUserId(service, name.clientUserId) : getUser(service, name.id);
 }
 
-/** A refusal of a reference may name its owner, or say nothing: then who has the reference is looked up. */
+/** A refusal of a reference may name the user who has it; otherwise that user is looked up. */
 async function explainRefusal(
   context: GraphContext,
   clientUserId: string | null | undefined,

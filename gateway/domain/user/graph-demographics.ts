@@ -63,7 +63,7 @@ export const medicalProxyRef = builder.objectRef<MedicalProxy>('MedicalProxy').i
   }),
 });
 
-/** What people say of themselves, wherever a person is shown. */
+/** How people describe themselves, for every type that shows a person. */
 export function selfDescriptionFields<Person extends SelfDescription>(t: Fields<Person>) {
   const pair = <Name extends keyof SelfDescription>(name: Name, title: string) => ({
     name,

@@ -6,7 +6,7 @@ import { toRequestBody } from '../request-body.ts';
 export type Demographics = ReturnType<typeof readDemographics>;
 export type MedicalProxy = NonNullable<Demographics['medicalProxy']>;
 export type Household = Readonly<Pick<MedicalProxy, 'householdIncome' | 'householdSize'>>;
-/** What people say of themselves, in the service's spelling; null = not set. */
+/** How people describe themselves, in the service's spelling; null = not set. */
 export type SelfDescription = Readonly<
   Pick<Demographics, 'race' | 'ethnicity' | 'sexualOrientation' | 'genderIdentity'>
 >;
@@ -47,7 +47,7 @@ const readWritten = where(
 
 /**
  * The user's demographics, or null where none are set (`GET /v2/user/{user_id}/info/latest`).
- * @param scope what they are read for: to show them, or only to find out why a portal launch was refused
+ * @param scope the purpose: to show them, or only to find out why a portal launch was refused
  */
 export function getDemographics(
   service: Service,
@@ -85,7 +85,7 @@ export type NewDemographics = Given<
   SelfDescription & { readonly address: NewHomeAddress; readonly medicalProxy: NewMedicalProxy | null };
 
 /**
- * Sets the whole record and gives back what the service then has; null when there is no such user
+ * Sets the whole record and returns the record as stored; null when there is no such user
  * (`PATCH /v2/user/{user_id}/info`, a full upsert: what is left out is gone).
  */
 export function updateDemographics(

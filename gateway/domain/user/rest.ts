@@ -65,15 +65,11 @@ const readUser = record((raw) => ({
 
 const readUserPage = pageReader('users', readUser);
 const ownerOf = (user: User): Owner => ({ userId: user.id, teamId: user.teamId });
+
 /** For a token that is limited to some orders its user is who they are for, and nothing more (auth/rights.ts). */
 function toVisible({ rights }: Service, user: User | null): User | null {
   if (user === null || rights.orderIds === null) return user;
-  const hidden = {
-    fallbackTimeZone: null,
-    ingestionStart: null,
-    ingestionEnd: null,
-  };
-  return { ...user, ...hidden, connectedSources: [] };
+  return { ...user, fallbackTimeZone: null, ingestionStart: null, ingestionEnd: null, connectedSources: [] };
 }
 
 /**
@@ -134,7 +130,7 @@ export async function getUserByClientUserId(service: Service, clientUserId: stri
   return toVisible(service, user);
 }
 
-/** What the team says of a user. In a change, undefined = leave as it is and null = clear. */
+/** The team's own facts about a user. In a change, undefined = leave as it is and null = clear. */
 export interface UserProfile {
   readonly clientUserId?: string | null | undefined;
   readonly fallbackTimeZone?: string | null | undefined;
@@ -151,7 +147,7 @@ export interface Taken {
   readonly createdAt: Date | null;
 }
 
-/** What names a user: the service's id or the team's own reference. */
+/** A user by the service's id or by the team's own reference. */
 export type UserName =
   | { readonly id: string; readonly clientUserId: null }
   | { readonly id: null; readonly clientUserId: string };
@@ -211,16 +207,16 @@ function readCreated(answer: unknown, clientUserId: string): User {
   return where(readUser, isAskedFor)(answer);
 }
 
-/** Changes what is given (`PATCH /v2/user/{user_id}`, answered without a body); null when there is none. */
+const answeredWithoutUser = { reader: readDone, owner: 'anyone', scope: 'write:profile' } as const;
+
+/** Changes the given fields (`PATCH /v2/user/{user_id}`, answered without a body); null when there is none. */
 export function updateUser(service: Service, userId: string, profile: UserProfile): Promise<true | null> {
   return service.write({
+    ...answeredWithoutUser,
     operation: 'user.update',
     method: 'PATCH',
     path: `/v2/user/${encodeURIComponent(userId)}`,
     body: toRequestBody(profile, { sendsNull: true }),
-    reader: readDone,
-    owner: 'anyone',
-    scope: 'write:profile',
     about: { userId },
   });
 }
@@ -228,12 +224,10 @@ export function updateUser(service: Service, userId: string, profile: UserProfil
 /** Hides the user at once; erased after seven days (`DELETE /v2/user/{user_id}`). Null when there is none. */
 export function deleteUser(service: Service, userId: string): Promise<true | null> {
   return service.write({
+    ...answeredWithoutUser,
     operation: 'user.delete',
     method: 'DELETE',
     path: `/v2/user/${encodeURIComponent(userId)}`,
-    reader: readDone,
-    owner: 'anyone',
-    scope: 'write:profile',
     about: { userId },
   });
 }
@@ -241,13 +235,11 @@ export function deleteUser(service: Service, userId: string): Promise<true | nul
 /** Brings a deleted user back, without connections (`POST /v2/user/undo_delete`); null when there is none. */
 export function undoUserDeletion(service: Service, name: UserName): Promise<true | null> {
   return service.write({
+    ...answeredWithoutUser,
     operation: 'user.undo-deletion',
     method: 'POST',
     path: '/v2/user/undo_delete',
     query: { user_id: name.id, client_user_id: name.clientUserId },
-    reader: readDone,
-    owner: 'anyone',
-    scope: 'write:profile',
     about: { userId: name.id },
   });
 }

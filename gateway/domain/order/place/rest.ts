@@ -25,14 +25,14 @@ interface ConsentRequest {
   readonly timeOfConsent: Date | null;
 }
 
-/** What a patient brings along, whichever way the order comes to be. */
+/** The patient's part of every order, import and registration. */
 export interface PatientPart {
   readonly patientDetails: Omit<NewDemographics, 'address'> & Household;
   readonly patientAddress: AddressRequest;
   readonly physician: PhysicianRequest | null;
 }
 
-/** What is to be tested. */
+/** The lab tests and markers of an order. */
 export interface OrderSetRequest {
   readonly labTestIds: readonly string[];
   readonly addOn: {
@@ -130,7 +130,7 @@ function orNull<Item>(items: readonly Item[]): readonly Item[] | null {
   return items.length > 0 ? items : null;
 }
 
-/** The answer as sent is what gets stored for repetitions, once it is known to be readable. */
+/** The answer is stored as sent, for repetitions, once it is known to be readable. */
 const answerAsSent = {
   method: 'POST',
   reader: (json: unknown): unknown => {

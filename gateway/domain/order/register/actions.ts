@@ -86,7 +86,7 @@ async function describeRegistered(
   return { kind: 'TestkitRegistered', order, cursor: await cursorAfter(context, order, position) };
 }
 
-/** A kit is registered once. The service may refuse a second time without a reason: then the order's events tell. */
+/** A kit is registered once. The service may refuse a second time without a reason; the order's events show it. */
 async function explainRefusal(
   context: GraphContext,
   { sampleId, physician }: Registration,
