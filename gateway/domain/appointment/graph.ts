@@ -1,4 +1,4 @@
-import { builder, needsScope } from '../../graph/builder.ts';
+import { builder, type Fields, needsScope } from '../../graph/builder.ts';
 import { type GraphContext, type LoaderKind, loadEach } from '../../graph/context.ts';
 import { upstreamCallCost } from '../../graph/cost.ts';
 import { openEnum, openEnumFields } from '../../graph/open-enum.ts';
@@ -76,6 +76,33 @@ const appointmentEventRef = builder.objectRef<AppointmentEvent>('AppointmentEven
   }),
 });
 
+/** Where an appointment takes place, and how the visitor gets there. */
+function visitFields(t: Fields<Appointment>) {
+  return {
+    timeZone: t.exposeString('timeZone', {
+      description: 'Time zone of the place, such as America/Phoenix.',
+    }),
+    address: t.expose('address', {
+      type: addressRef,
+      extensions: needsScope('read:profile', atHome),
+      description: `Where it takes place. ${homeNeedsProfile}`,
+    }),
+    location: t.expose('location', {
+      type: coordinatesRef,
+      extensions: needsScope('read:profile', atHome),
+      description: `The coordinates of the place. ${homeNeedsProfile}`,
+    }),
+    accessNotes: t.exposeString('accessNotes', {
+      extensions: needsScope('read:profile'),
+      description:
+        "How the visitor gets to the door; given with the order's address. Needs the scope read:profile.",
+    }),
+    appointmentNotes: t.exposeString('appointmentNotes', {
+      description: 'What the visitor is to know about this one appointment.',
+    }),
+  };
+}
+
 export const appointmentRef = builder.objectRef<Appointment>('Appointment');
 appointmentRef.implement({
   description: 'When and where the sample of an order is taken.',
@@ -122,28 +149,8 @@ appointmentRef.implement({
       description: 'When it begins; null until a time is given.',
     }),
     endAt: t.expose('endAt', { type: 'DateTime', description: 'When it ends; null until a time is given.' }),
-    timeZone: t.exposeString('timeZone', {
-      description: 'Time zone of the place, such as America/Phoenix.',
-    }),
-    address: t.expose('address', {
-      type: addressRef,
-      extensions: needsScope('read:profile', atHome),
-      description: `Where it takes place. ${homeNeedsProfile}`,
-    }),
-    location: t.expose('location', {
-      type: coordinatesRef,
-      extensions: needsScope('read:profile', atHome),
-      description: `The coordinates of the place. ${homeNeedsProfile}`,
-    }),
+    ...visitFields(t),
     canReschedule: t.exposeBoolean('canReschedule', { description: 'Whether it can be moved.' }),
-    accessNotes: t.exposeString('accessNotes', {
-      extensions: needsScope('read:profile'),
-      description:
-        "How the visitor gets to the door; given with the order's address. Needs the scope read:profile.",
-    }),
-    appointmentNotes: t.exposeString('appointmentNotes', {
-      description: 'What the visitor is to know about this one appointment.',
-    }),
     providerId: t.exposeString('providerId', {
       description: "The provider's id of the appointment, as the service sent it.",
     }),
