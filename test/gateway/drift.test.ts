@@ -136,6 +136,21 @@ test('values that the graph does not know are counted once per operation, and pe
   ]);
 });
 
+test('of a list the known values are shown, and each unknown one is counted', async () => {
+  await using own = await startLab({ env: readAnew });
+  const collection_methods = ['testkit', 'by_drone', 'walk-in-test'];
+  answerWith('/v3/lab_tests/labs', JSON.stringify([{ id: 1, collection_methods }]), own);
+
+  const { data } = await own.query('{ labs { collectionMethods collectionMethodsRaw } }');
+
+  expect(data).toEqual({
+    labs: [{ collectionMethods: ['TESTKIT', 'WALK_IN_TEST'], collectionMethodsRaw: collection_methods }],
+  });
+  expect(await metric('unknown_enum_total', own)).toEqual([
+    'unknown_enum_total{field="Lab.collectionMethods",value="by_drone"} 1',
+  ]);
+});
+
 test('known values count nothing', async () => {
   await using own = await startLab({ env: readAnew });
   expect(
