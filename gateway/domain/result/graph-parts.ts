@@ -11,50 +11,38 @@ import type {
   WrittenDate,
 } from './rest.ts';
 
-/** The dates of a sample, which labs write as text. */
-interface SampleDates {
-  readonly collected: WrittenDate;
-  readonly received: WrittenDate;
-  readonly reported: WrittenDate;
-}
-
-/** Fields for the dates of a sample: an instant, a day and the text of each. */
-export function sampleDateFields<Parent extends SampleDates>(t: Fields<Parent>) {
-  const taken = dateFields(t, 'When the sample was taken', ({ collected }: Parent) => collected);
-  const received = dateFields(t, 'When the lab received it', (parent: Parent) => parent.received);
+/** Fields for a date that a lab wrote as text: an instant, a day and the text. */
+function dateFields<Name extends string, Parent extends Readonly<Record<Name, WrittenDate>>>(
+  t: Fields<Parent>,
+  name: Name,
+  what: string,
+) {
   return {
-    collectedAt: taken.at,
-    collectedOn: taken.on,
-    collectedAtRaw: taken.raw,
-    receivedAt: received.at,
-    receivedOn: received.on,
-    receivedAtRaw: received.raw,
-    ...reportDateFields(t, 'When the lab reported'),
+    [`${name}At`]: t.field({
+      type: 'DateTime',
+      description: `${what}; null unless the service sent an ISO 8601 date with a time.`,
+      resolve: (parent): Date | null => parent[name].at,
+    }),
+    [`${name}On`]: t.field({
+      type: 'Date',
+      description: `${what}, as a day; null unless the service sent an ISO 8601 date, with or without a time.`,
+      resolve: (parent): string | null => parent[name].on,
+    }),
+    [`${name}AtRaw`]: t.string({
+      description: `${what}, as the service sent it.`,
+      resolve: (parent): string | null => parent[name].raw,
+    }),
   };
 }
 
-/** The same for a type with only the date of its report. */
-function reportDateFields<Parent extends Pick<SampleDates, 'reported'>>(t: Fields<Parent>, what: string) {
-  const { at, on, raw } = dateFields(t, what, ({ reported }: Parent) => reported);
-  return { reportedAt: at, reportedOn: on, reportedAtRaw: raw };
-}
-
-function dateFields<Parent>(t: Fields<Parent>, what: string, read: (parent: Parent) => WrittenDate) {
+/** Fields for the dates of a sample. */
+export function sampleDateFields<
+  Parent extends Readonly<Record<'collected' | 'received' | 'reported', WrittenDate>>,
+>(t: Fields<Parent>) {
   return {
-    at: t.field({
-      type: 'DateTime',
-      description: `${what}; null unless the service sent an ISO 8601 date with a time.`,
-      resolve: (parent) => read(parent).at,
-    }),
-    on: t.field({
-      type: 'Date',
-      description: `${what}, as a day; null unless the service sent an ISO 8601 date, with or without a time.`,
-      resolve: (parent) => read(parent).on,
-    }),
-    raw: t.string({
-      description: `${what}, as the service sent it.`,
-      resolve: (parent) => read(parent).raw,
-    }),
+    ...dateFields(t, 'collected', 'When the sample was taken'),
+    ...dateFields(t, 'received', 'When the lab received it'),
+    ...dateFields(t, 'reported', 'When the lab reported'),
   };
 }
 
@@ -147,7 +135,7 @@ export const biomarkerResultRef = builder.objectRef<BiomarkerResult>('BiomarkerR
       description: 'The lab that measured it.',
     }),
     sampleId: t.exposeString('sampleId', { description: 'The number of the sample it was measured in.' }),
-    ...reportDateFields(t, 'When it was reported'),
+    ...dateFields(t, 'reported', 'When it was reported'),
   }),
 });
 
