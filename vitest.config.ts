@@ -31,8 +31,11 @@ const calm = { testTimeout: 30_000, hookTimeout: 60_000, expect: { poll: { timeo
 /** Proves the proofs, or takes long by nature: planted faults, many kills, soak and bench. Run by `npm run test:long`. */
 const long = ['test/**/*.long.test.ts', 'test/chaos/**/*.test.ts', 'test/bench/**/*.test.ts'];
 
-/** Count objects of the heap, or processor time: other files must not have filled the heap. */
-const measuring = [
+/**
+ * Count objects of the heap, or processor time: each has a worker of its own. Vitest starts projects in the order of their
+ * names: `alone` is the first, because its longest file would be the last to end.
+ */
+const alone = [
   'test/gateway/connection-limits.test.ts',
   'test/gateway/events/waiters.test.ts',
   'test/gateway/hostile-texts.test.ts',
@@ -44,7 +47,7 @@ const inNode = (name: string, include: string, more: { readonly globalSetup?: st
     ...more,
     name,
     include: [include],
-    exclude: [...long, ...measuring],
+    exclude: [...long, ...alone],
     isolate: false,
     env: { TMPDIR: findTemporaryFolder() },
     ...calm,
@@ -60,7 +63,7 @@ export default defineConfig({
       inNode('architecture', 'test/*.test.ts'),
       inNode('sandbox', 'test/sandbox/**/*.test.ts'),
       inNode('gateway', 'test/gateway/**/*.test.ts'),
-      { test: { name: 'measuring', include: measuring, ...calm } },
+      { test: { name: 'alone', include: alone, ...calm } },
       inNode('contract', 'test/contract/**/*.test.ts'),
       inNode('widget-logic', 'test/widget/**/*.node.test.ts'),
       inNode('e2e', 'test/e2e/**/*.test.ts', { globalSetup: 'test/e2e/support/one-chromium.ts' }),

@@ -1,8 +1,6 @@
 import { expect, test } from 'vitest';
-import { plantMutant } from '../support/plant-mutant.ts';
 import { type ChaosPlan, type ChaosReport, faultKeys, runChaos } from './chaos.ts';
 import { faults } from './faults.ts';
-import { mutants } from './mutants.ts';
 
 const short: Omit<ChaosPlan, 'store' | 'sharesPort'> = {
   messages: 600,
@@ -23,7 +21,7 @@ test.each([
   { over: 'redis', store: 'redis', sharesPort: false },
   { over: 'redis on one port', store: 'redis', sharesPort: true },
 ] as const)(
-  'over $over nothing acknowledged is lost, repeated, out of order or told to the wrong user, whatever is killed',
+  'over $over nothing acknowledged is lost, repeated, out of order or sent to the wrong user, whatever is killed',
   async ({ store, sharesPort }) => {
     const report = await runChaos({ ...short, store, sharesPort });
     expect(report).toMatchObject({ ...noFaults, kills: short.kills, acknowledged: report.sent });
@@ -33,28 +31,15 @@ test.each([
   120_000,
 );
 
-/** What is found wrong with a gateway that has a fault. That it crashes proves nothing. */
-async function findFaults(more: Pick<ChaosPlan, 'main' | 'env'>): Promise<readonly string[]> {
-  const over = { store: 'sqlite', sharesPort: false } as const;
-  const report = await runChaos({ ...short, ...over, ...more, stopEarly: true, patienceMs: 2500 });
-  expect(report.crashes).toBe(0);
-  return faultsOf(report);
-}
-
 test.each(Object.keys(faults))(
   'a gateway that %s is found out',
   async (fault) => {
     const main = new URL('./faulty-gateway.ts', import.meta.url).pathname;
-    expect(await findFaults({ main, env: { FAULT: fault } })).not.toEqual([]);
-  },
-  120_000,
-);
-
-test.each(mutants)(
-  'a gateway that $name is found out',
-  async (mutant) => {
-    using planted = plantMutant(mutant);
-    expect(await findFaults({ main: `${planted.source}/gateway/main.ts` })).not.toEqual([]);
+    const over = { store: 'sqlite', sharesPort: false, main, env: { FAULT: fault } } as const;
+    const report = await runChaos({ ...short, ...over, stopEarly: true, patienceMs: 2500 });
+    // A crash would prove nothing.
+    expect(report.crashes).toBe(0);
+    expect(faultsOf(report)).not.toEqual([]);
   },
   120_000,
 );

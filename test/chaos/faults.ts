@@ -3,7 +3,7 @@ import type { EventLog, Scope } from '../../gateway/events/log.ts';
 import type { EventStore } from '../../gateway/events/open.ts';
 import { withLog } from '../support/replaced-parts.ts';
 
-/** What makes a faulty store of a good one, by the name of the fault. */
+/** Functions that plant a fault in a store, by the name of the fault. */
 export const faults: Readonly<Record<string, (store: EventStore) => EventStore>> = {
   'acknowledges before the commit': (store) =>
     withLog(store, (log) => ({
@@ -12,7 +12,7 @@ export const faults: Readonly<Record<string, (store: EventStore) => EventStore>>
         return { position: 0, duplicate: false, altered: false };
       },
     })),
-  'keeps a message once more each time it comes': (store) =>
+  'stores a message again each time it comes': (store) =>
     withLog(store, (log) => ({
       append: (message) => log.append({ ...message, messageId: `${message.messageId} ${randomUUID()}` }),
     })),
@@ -29,6 +29,13 @@ export const faults: Readonly<Record<string, (store: EventStore) => EventStore>>
         return { userId: null, ...latest, version: Number.MAX_SAFE_INTEGER, position: 0 };
       },
     })),
+  'repeats what came while its snapshot was read': (store) =>
+    withLog(store, (log) => ({
+      latest: async (orderId) => {
+        const latest = await log.latest(orderId);
+        return latest === null ? null : { ...latest, position: 0 };
+      },
+    })),
   'resumes one place too early': (store) => ({
     ...store,
     cursors: {
@@ -41,7 +48,7 @@ export const faults: Readonly<Record<string, (store: EventStore) => EventStore>>
   }),
 };
 
-/** Changes of everybody's orders, for whomever they are read. */
+/** Reads changes of all users' orders, in place of one user's. */
 export function ofEverybody(log: EventLog): Partial<EventLog> {
   const widen = (scope: Scope): Scope => {
     const { userId: _, ...rest } = scope;

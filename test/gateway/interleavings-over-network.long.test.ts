@@ -4,13 +4,18 @@ import { inFastLane, makeOverNetwork } from '../support/whole-answers.ts';
 import { findCrossing, gather } from './isolation/interleave.ts';
 
 const make = makeWith({
-  name: 'gives whole answers to whoever asks the same',
+  name: 'gives whole answers to everybody who asks the same',
   factories: {
     answerKey: ({ head, body }) => `${head.origin}\n${head.mediaType}\n${body.toString('latin1')}`,
   },
 });
 
-test('a gateway that gives whole answers to whoever asks the same is found out', async () => {
+test('over the network two users and a token for one order are each answered as if alone, in 1,000 interleavings', async () => {
+  await using crowd = await gather({ make: makeOverNetwork, env: { ...inFastLane, RATE_LIMIT_POINTS: '0' } });
+  expect(await findCrossing(crowd, 1000)).toBeNull();
+}, 120_000);
+
+test('a gateway that gives whole answers to everybody who asks the same is found out', async () => {
   await using crowd = await gather({ make: (parts) => makeOverNetwork(parts, make), env: inFastLane });
   expect(await findCrossing(crowd, 1000)).not.toBeNull();
 }, 60_000);

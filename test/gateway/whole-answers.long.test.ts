@@ -1,35 +1,27 @@
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
+import { Dependencies } from '../../gateway/service/trace.ts';
 import { startLab } from '../support/lab.ts';
-import { plantMutant } from '../support/plant-mutant.ts';
 import { findKept, memory, queriesForOne } from '../support/whole-answers.ts';
+
+const { endRead } = Dependencies.prototype;
 
 test.each([
   {
     name: 'isolates no answer',
-    changes: [
-      {
-        file: 'gateway/service/trace.ts',
-        from: '    this.forbidStoring();\n    this.#onIsolated();',
-        to: 'void this.#onIsolated;',
-      },
-    ],
+    plant: () => vi.spyOn(Dependencies.prototype, 'isolate').mockImplementation(() => undefined),
     found: ['which team it is, once it is known', 'what the log holds'],
   },
   {
     name: 'does not look whether its reads are stored',
-    changes: [
-      {
-        file: 'gateway/service/trace.ts',
-        from: 'if (tags === null) this.forbidStoring();',
-        to: '',
-      },
-    ],
+    plant: () =>
+      vi.spyOn(Dependencies.prototype, 'endRead').mockImplementation(function (this: Dependencies, read) {
+        endRead.call(this, { ...read, tags: read.tags ?? [] });
+      }),
     found: ['results, of which no event tells', 'an order that is not there'],
   },
-])('a gateway that $name is found out', async ({ found, ...mutant }) => {
-  using planted = plantMutant(mutant);
-  const { createGateway } = await import(`${planted.source}/gateway/gateway.ts`);
-  await using spoilt = await startLab({ env: memory, make: createGateway });
+])('a gateway that $name is found out', async ({ found, plant }) => {
+  using _fault = plant();
+  await using spoilt = await startLab({ env: memory });
   const queries = queriesForOne(spoilt);
   const kept = await findKept(
     spoilt,
