@@ -27,9 +27,6 @@ interface Run {
 /** Of the reader that runs now; null while none runs. */
 let current: Run | null = null;
 
-/** Answers whose rows are counted already: a shared answer is read by each caller, and counted once. */
-const counted = new WeakSet<object>();
-
 /** Receives the place of rows, as a path without indexes or values such as `$.orders.*`, and how many they were. */
 export type OnUnreadable = (path: string, rows: number) => void;
 
@@ -40,34 +37,46 @@ export function noteLeftOut(container: object): void {
   current.leftOut.set(container, (current.leftOut.get(container) ?? 0) + 1);
 }
 
+/** The outcome of a reader for an answer: its value, which is never changed, or its refusal. */
+interface Outcome {
+  readonly reader: unknown;
+  readonly value?: unknown;
+  readonly refusal?: GatewayError;
+}
+
+/** By answer, for as long as it is cached: callers that share an answer read it, and count its unreadable rows, only once. */
+const outcomes = new WeakMap<object, Outcome>();
+
 /**
- * Runs a reader, once for each answer, and reports the rows that it left out or refused.
+ * Runs a reader, once for each answer, and reports the rows that it left out or refused. Each answer has only one reader.
  * @throws GatewayError the reader's own, else UPSTREAM_UNREADABLE for any error of the reader
  */
 export function readNoting<T>(reader: (json: unknown) => T, json: unknown, report: OnUnreadable): T {
+  const shared = typeof json === 'object' ? json : null;
+  const earlier = shared === null ? undefined : outcomes.get(shared);
+  const outcome = earlier?.reader === reader ? earlier : run(reader, json, report);
+  if (shared !== null) outcomes.set(shared, outcome);
+  if (outcome.refusal !== undefined) throw outcome.refusal;
+  // The value was made by this reader, so it has the reader's type.
+  return outcome.value as T;
+}
+
+function run(reader: (json: unknown) => unknown, json: unknown, report: OnUnreadable): Outcome {
   const outer = current;
-  const run: Run = { leftOut: null };
-  current = run;
+  const noted: Run = { leftOut: null };
+  current = noted;
   try {
-    return readOnce(reader, json);
+    const value = reader(json);
+    if (noted.leftOut !== null) reportLeftOut(json, noted.leftOut, report);
+    return { reader, value };
   } catch (error) {
     const refusal = toRefusal(error);
     // The reader rethrows a refusal by the service: that answer was readable.
-    const isUnreadable = refusal.code === 'UPSTREAM_UNREADABLE';
-    if (isUnreadable && isFirstTime(json)) report(toPath(placeOfRefusal(error)), 1);
-    run.leftOut = null;
-    throw refusal;
+    if (refusal.code === 'UPSTREAM_UNREADABLE') report(toPath(placeOfRefusal(error)), 1);
+    return { reader, refusal };
   } finally {
     current = outer;
-    if (run.leftOut !== null && isFirstTime(json)) reportLeftOut(json, run.leftOut, report);
   }
-}
-
-function isFirstTime(json: unknown): boolean {
-  if (typeof json !== 'object' || json === null) return true;
-  if (counted.has(json)) return false;
-  counted.add(json);
-  return true;
 }
 
 /** Readers go no deeper; answers may, without end. */
@@ -108,21 +117,4 @@ function toRefusal(error: unknown): GatewayError {
   if (error instanceof GatewayError) return error;
   const message = 'The service answered in a shape that cannot be read.';
   return new GatewayError('UPSTREAM_UNREADABLE', message, { status: 200 });
-}
-
-/**
- * The values that readers made of answers, for as long as the answer is cached: otherwise each caller that shares an
- * answer would read it again. The value of a reader is never changed.
- */
-const readAnswers = new WeakMap<object, { readonly reader: unknown; readonly value: unknown }>();
-
-/** The reader's value of an answer, which it reads once. Each answer has only one reader. */
-function readOnce<T>(reader: (json: unknown) => T, json: unknown): T {
-  if (typeof json !== 'object' || json === null) return reader(json);
-  const earlier = readAnswers.get(json);
-  // The value was made by this reader, so it has the reader's type.
-  if (earlier?.reader === reader) return earlier.value as T;
-  const value = reader(json);
-  readAnswers.set(json, { reader, value });
-  return value;
 }
