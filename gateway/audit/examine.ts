@@ -132,7 +132,7 @@ class FileExamination {
     this.lines += 1;
     const written = readLine(text);
     if (written === null) {
-      this.faults.push(`${this.file}: what stands behind line ${this.#head.n} is no line of a trail.`);
+      this.faults.push(`${this.file}: the text after line ${this.#head.n} is no line of a trail.`);
       return;
     }
     const { line, link } = written;
@@ -152,7 +152,7 @@ class FileExamination {
       return this.lines > 1 ? null : 'its first line was changed, or no key in AUDIT_TRAIL_KEY opens it.';
     if (follows(this.#key, this.#head.link)) return null;
     if (n > expected) return `${n - expected} lines are missing before line ${n}.`;
-    if (n < expected) return `line ${n} stands where it was not written, or is no line of ours.`;
+    if (n < expected) return `line ${n} is not where it was written, or is no line of ours.`;
     return `line ${n} was changed.`;
   }
 }

@@ -32,7 +32,7 @@ interface Window {
 }
 
 /**
- * Keeps a caller from filling the disk with audit lines. Of equal accesses of one caller within a minute, the first have
+ * Prevents a caller from filling the disk with audit lines. Of equal accesses of one caller within a minute, the first have
  * a line each; the others share one line, written when the minute is over. At most 10,000 such windows are open: one more
  * closes the oldest.
  */

@@ -236,17 +236,13 @@ async function compareVersions(log: EventLog, seen: Seen): Promise<void> {
   for (const [subject, highest] of seen.versions) {
     const latest = await log.latest(subject);
     if (latest === null || latest.version < highest) {
-      seen.faults.push(
-        `A subject stands at version ${latest?.version ?? 'none'}, and an event has ${highest}.`,
-      );
+      seen.faults.push(`A subject is at version ${latest?.version ?? 'none'}, and an event has ${highest}.`);
       continue;
     }
     // A higher version came with an event that was pruned since, was only claimed, or came while the log was read.
     const isExplained = latest.position <= seen.start || latest.position > seen.last;
     if (latest.version > highest && !isExplained) {
-      seen.faults.push(
-        `A subject stands at version ${latest.version}, and no event has more than ${highest}.`,
-      );
+      seen.faults.push(`A subject is at version ${latest.version}, and no event has more than ${highest}.`);
     }
   }
 }

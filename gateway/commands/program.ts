@@ -15,7 +15,7 @@ export interface Command<Store> {
   readonly run: (session: Session<Store>) => Promise<boolean>;
 }
 
-/** What a command gets. */
+/** The arguments of a command's run. */
 export interface Session<Store> {
   readonly store: Store;
   readonly config: Config;

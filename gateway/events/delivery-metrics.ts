@@ -1,6 +1,6 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 
-/** What is counted between a webhook's coming and its item's going. */
+/** Counts and times from the arrival of a webhook to the sending of its item. */
 export interface DeliveryMetrics {
   readonly webhooks: Counter<'outcome'>;
   readonly webhookLagSeconds: Histogram;

@@ -88,7 +88,7 @@ export class Idempotency {
       if (found !== null) return await this.#finish(attempt.key, found);
       const remainingMs = earlier.since.getTime() + settleMs - Date.now();
       if (remainingMs > 0) throw unsettled(remainingMs);
-      // Claimed anew, so that another lost answer is waited for from now on and not from the first attempt. Of several
+      // Claimed again, so that the wait for another lost answer begins now and not at the first attempt. Of several
       // gateways one gets the claim; the others find it claimed just now.
       if (!(await this.#records.reclaim(attempt.key, earlier.since))) return await this.#settle(attempt);
     }

@@ -34,7 +34,7 @@ export interface EventColumns {
 /** The clear columns of a row of the log; all of them are known before it is appended. */
 type EventRow = Omit<StoredEvent, 'position' | 'body' | 'clientUserId'> & Pick<NewMessage, 'deadReason'>;
 
-/** What is sealed in the row of a message. */
+/** The sealed columns of a message's row. */
 export function sealEvent(message: NewMessage, seal: Seal) {
   return {
     clientUserId: seal.closeText(message.clientUserId, rowOfEvent(message, 'client-user-id')),

@@ -183,7 +183,7 @@ test('verify finds a sound log sound, and says what is in it', async () => {
   database.exec('UPDATE subjects SET version = version - 1');
   const lowered = await runCommand(world.env, 'verify');
   expect(lowered.code).toBe(1);
-  expect(lowered.said).toMatch(/^A subject stands at version \d+, and an event has \d+\.\n$/);
+  expect(lowered.said).toMatch(/^A subject is at version \d+, and an event has \d+\.\n$/);
   database.exec('UPDATE subjects SET version = version + 2');
   expect((await runCommand(world.env, 'verify')).said).toMatch(/and no event has more than \d+\.\n$/);
   database.exec('UPDATE subjects SET version = version - 1');

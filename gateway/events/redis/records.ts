@@ -9,11 +9,11 @@ import { readScript, type ScriptRunner } from './script-runner.ts';
 
 const lifeSeconds = String(messageIdDays * 86_400);
 const scripts = {
-  begin: readScript('reply-begin'),
-  reclaim: readScript('reply-reclaim'),
-  settle: readScript('reply-settle'),
-  put: readScript('deposit-keep'),
-  take: readScript('deposit-take'),
+  begin: readScript('record-begin'),
+  reclaim: readScript('record-reclaim'),
+  settle: readScript('record-settle'),
+  put: readScript('one-time-put'),
+  take: readScript('one-time-take'),
 };
 const begunShape = z.union([
   z.tuple([redisText.pipe(z.literal('first'))]),

@@ -71,7 +71,7 @@ export function isSameFile({ path, device, inode }: FileIdentity): boolean {
   return now?.dev === device && now.ino === inode;
 }
 
-/** The open file of the log, and the lock that keeps a second gateway out. */
+/** The open file of the log, and the lock that excludes a second gateway. */
 export class LogFile {
   readonly database: DatabaseSync;
   /** The log's file and its lock's: nothing is acknowledged after one of them was replaced or removed. */

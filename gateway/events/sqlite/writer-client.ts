@@ -112,7 +112,7 @@ export class WriterClient implements Writer {
 }
 
 function unavailable(cause: unknown): GatewayError {
-  return new GatewayError('EVENT_LOG_UNAVAILABLE', 'What was to be kept could not be made durable.', {
+  return new GatewayError('EVENT_LOG_UNAVAILABLE', 'The write could not be made durable.', {
     cause,
   });
 }

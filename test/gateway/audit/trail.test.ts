@@ -181,15 +181,15 @@ describe('what whoever can write the file does to it is found:', () => {
       swap,
       [
         '1 lines are missing before line 2.',
-        'line 1 stands where it was not written, or is no line of ours.',
+        'line 1 is not where it was written, or is no line of ours.',
         '1 lines are missing before line 3.',
       ],
     ],
-    ['one put in twice', forged, ['line 2 stands where it was not written, or is no line of ours.']],
+    ['one put in twice', forged, ['line 2 is not where it was written, or is no line of ours.']],
     [
       'words of their own',
       (lines) => lines.toSpliced(3, 0, 'nothing'),
-      ['what stands behind line 2 is no line of a trail.'],
+      ['the text after line 2 is no line of a trail.'],
     ],
     [
       'the beginning',

@@ -187,7 +187,10 @@ test('What cannot be made durable is answered with 503, and taken when it comes 
     expect(response.status).toBe(503);
     expect(response.headers.get('retry-after')).toBe('5');
     expect(await response.json()).toEqual({
-      error: { code: 'EVENT_LOG_UNAVAILABLE', message: 'What was to be kept could not be made durable.' },
+      error: {
+        code: 'EVENT_LOG_UNAVAILABLE',
+        message: 'The webhook could not be made durable. Send it again.',
+      },
     });
     expect(await endpoint.delivered()).toHaveLength(1);
   }

@@ -1,4 +1,4 @@
--- Keeps a message once, with everything that belongs to it. Texts that may be missing are '' or '=' and the text.
+-- Stores a message once, with its index entries and facts. Texts that may be missing are '' or '=' and the text.
 local id, bodyHash, receivedAt, type, user, client, team, subject, version, origin, dead, body =
   unpack(ARGV, 2, 13)
 
@@ -9,7 +9,7 @@ if known then
 end
 
 local head = number('head')
--- Never one that was given before, not even by a server that failed before its replica had heard of it.
+-- Never a position that was used before, not even by a server that failed before it was replicated.
 local position = text(math.max(head + 1, now()))
 
 -- As `isAdvance` of log.ts says.
@@ -32,7 +32,7 @@ redis.call('XADD', base .. 'log', position .. '-0', 'id', id, 'at', receivedAt, 
 redis.call('HSET', base .. 'ids', id, position .. ' ' .. bodyHash)
 redis.call('ZADD', base .. 'ids-by-time', receivedAt, id)
 
--- The mark of a change stands in the index, so that readers of changes look at nothing else.
+-- The index marks changes, so that readers of changes read nothing else.
 local member = isChange and position .. '+' or position
 if dead ~= '' then
   redis.call('ZADD', base .. 'dead', position, position)
@@ -41,7 +41,7 @@ else
   if subject ~= '' then redis.call('ZADD', base .. 'subject' .. subject, position, member) end
 end
 
--- Facts: four arguments each. Equal times are told apart by position, then by key: so does the member's text.
+-- Facts: four arguments each. Equal times are ordered by position, then by key, like the member's text.
 for index = 14, #ARGV, 4 do
   local name, key, at, value = unpack(ARGV, index, index + 3)
   local earlier = redis.call('HGET', base .. 'facts ' .. name, key)

@@ -1,4 +1,4 @@
--- Stands in front of every script. KEYS[1] is what the names of all keys begin with: they share one hash slot.
+-- The beginning of every script. KEYS[1] is the prefix of the names of all keys, so they share one hash slot.
 -- ARGV[1] is the epoch of a log that is made now: because there is none yet, or because it came back empty.
 local base = KEYS[1]
 

@@ -1,5 +1,5 @@
--- One step of dropping what was received before a time. The log is cut at one place: what stands behind a younger
--- message stays, even if the clock was set back.
+-- One step of pruning: deletes messages received before a time. The log is cut at one place: messages after a younger
+-- one stay, even if the clock was set back.
 local before, idsBefore, chunk = tonumber(ARGV[2]), ARGV[3], tonumber(ARGV[4])
 local dropped, through, indices = 0, nil, {}
 

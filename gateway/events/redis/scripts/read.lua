@@ -36,7 +36,7 @@ local function listAfter(from)
   return list
 end
 
--- Fields stand as append.lua wrote them: name, value, name, value.
+-- Fields in the order of append.lua: name, value, name, value.
 local function matches(fields)
   return (fields[20] ~= '') == (isDead == '1')
     and (onlyChanges == '0' or fields[22] == '1')
