@@ -1,6 +1,6 @@
 /**
- * The contract of the durable event log. Two stores implement it, SQLite (in a file or in memory) and
- * Redis, and one suite runs on both.
+ * The contract of the durable event log. Two stores implement it, SQLite (in a file or in memory) and Redis, and
+ * one suite runs on both.
  *
  * The log knows no concept of the service. A `subject` is whatever a message is a new version of (an order),
  * `version` the number that grows with it (the order's last event id).

@@ -106,8 +106,8 @@ export class LogFile {
 }
 
 /**
- * Opens the file of an event log, or makes it; `:memory:` is always a new log. A gateway holds its lock until the process ends, even by a kill; `shared`
- * takes no lock and makes no file, for commands that run beside a gateway.
+ * Opens the file of an event log, or makes it; `:memory:` is always a new log. A gateway holds its lock until the process
+ * ends, even by a kill; `shared` takes no lock and makes no file, for commands that run beside a gateway.
  * @throws GatewayError EVENT_LOG_LOCKED, EVENT_LOG_DAMAGED or EVENT_LOG_UNAVAILABLE
  */
 export function openLogFile(path: string, access: 'exclusive' | 'shared'): LogFile {
