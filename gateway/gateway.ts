@@ -3,16 +3,14 @@ import { memoize } from './cache/memoize.ts';
 import { type ContextFactories, type Contexts, createContexts } from './composition/contexts.ts';
 import { type Core, openCore, probeEveryMs, widgetFolder } from './composition/core.ts';
 import type { GraphQLParts, GraphQLTransports } from './composition/graphql.ts';
-import { Servers } from './composition/servers.ts';
-import { openServiceClient } from './composition/service-client.ts';
+import { localOrigins, Servers } from './composition/servers.ts';
+import { openServiceClient } from './composition/service.ts';
 import { createWebhooks, startReconciliation } from './composition/webhooks.ts';
 import type { Config } from './config/config.ts';
 import type { EventStore } from './events/open.ts';
-import type { WholeAnswersOptions } from './execution/whole-answers.ts';
-import { createOwnHosts } from './http/own-hosts.ts';
-import { addDemo, type Demo } from './http/pages/demo.ts';
+import { addDemo, createOwnHosts, type Demo } from './http/pages/demo.ts';
 import { createMetricsRoutes, createRoutes } from './http/routes.ts';
-import { localOrigins } from './http/server.ts';
+import type { WholeAnswersOptions } from './http/whole-answers.ts';
 import type { Log } from './log.ts';
 import type { UpstreamOptions } from './service/client.ts';
 import type { ReceiveWebhook } from './webhooks/endpoint.ts';
@@ -75,7 +73,7 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
   const isOwnHost = createOwnHosts(config);
   const graphql = memoize(() =>
     loadGraphQL(core, {
-      createContext: contexts.create,
+      contexts,
       service,
       graphiql: demo?.graphiql ?? null,
       isOwnHost,
@@ -132,17 +130,12 @@ interface AppParts {
 function createApp(core: Core, { graphql, contexts, receiveWebhook, metrics }: AppParts) {
   const { config, log, isAllowedOrigin, isLogWritable, isTrailWritable } = core;
   const isServiceReachable = memoize(() => contexts.services.isReachable(), probeEveryMs);
-  // Loaded with the graph, for which webhooks do not wait.
-  const redemption = memoize(async () => {
-    const { createTicketRedemption } = await import('./composition/ticket-redemption.ts');
-    return createTicketRedemption(contexts);
-  });
   return createRoutes({
-    answerGraphQL: async (request, admitted) => await (await graphql()).answer(request, admitted),
+    answerGraphQL: async (request, caller) => await (await graphql()).answer(request, caller),
     isAllowedOrigin,
     receiveWebhook,
-    openDocument: async (ticket, signal) => await (await redemption()).openDocument(ticket, signal),
-    openPortal: async (posted, signal) => await (await redemption()).openPortal(posted, signal),
+    openDocument: async (ticket, signal) => await (await graphql()).openDocument(ticket, signal),
+    openPortal: async (posted, signal) => await (await graphql()).openPortal(posted, signal),
     checkReady: async () => ({
       eventLog: await isLogWritable(),
       service: await isServiceReachable(),

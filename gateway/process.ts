@@ -1,13 +1,11 @@
 import { flushCompileCache } from 'node:module';
 import { dirname, join } from 'node:path';
 import process from 'node:process';
-import { describeStart, generatedGatewayKey } from './banner.ts';
 import { type Config, readConfig } from './config/config.ts';
 import { loadSecrets } from './config/generated-secrets.ts';
 import { type EventStore, openEventStore } from './events/open.ts';
 import { createLog, type Log } from './log.ts';
-import { endOnSignals, logWarnings, toStartFault } from './shutdown.ts';
-import { startWatchdog } from './watchdog/watchdog.ts';
+import { endOnSignals, logWarnings, startWatchdog, toStartFault } from './shutdown.ts';
 
 const dataFolder = './data';
 const drainMs = 10_000;
@@ -105,4 +103,35 @@ async function run(openStore: OpenStore): Promise<void> {
   // Stored at once, because a killed process stores nothing.
   flushCompileCache();
   startWatchdog({ log, level: config.logLevel });
+}
+
+const firstQuery =
+  '{ users(first: 2) { nodes { clientUserId orders(first: 2) { nodes { id status { label } } } } } }';
+
+/**
+ * What a start prints for people: the address, and with the embedded sandbox everything needed for a first
+ * answer. A generated gateway key is shown, because nobody else knows it; a configured one never.
+ */
+function describeStart(config: Config, url: string): string {
+  const lines = [`Labgraph is listening on ${url}`, '', `  GraphQL   ${url}/graphql`];
+  if (config.service.kind === 'embedded') lines.push(`  Demo      ${url}/`);
+  const key = generatedGatewayKey(config);
+  if (key !== null) {
+    lines.push(`  Key       ${key}`, '', '  Try it:', `  ${describeCurl(url, key)}`);
+  }
+  const unset = config.generated.filter(
+    (name) => config.service.kind === 'remote' && name !== 'GATEWAY_API_KEYS',
+  );
+  if (unset.length > 0) lines.push('', `  Generated, because not set: ${unset.join(', ')}`);
+  return `${lines.join('\n')}\n\n`;
+}
+
+/** The gateway key that was generated for want of a configured one, or null. */
+function generatedGatewayKey(config: Config): string | null {
+  return config.generated.includes('GATEWAY_API_KEYS') ? (config.gatewayApiKeys[0] ?? null) : null;
+}
+
+function describeCurl(url: string, key: string): string {
+  const body = JSON.stringify({ query: firstQuery });
+  return `curl -s ${url}/graphql -H 'authorization: Bearer ${key}' -H 'content-type: application/json' -d '${body}'`;
 }

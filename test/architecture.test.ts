@@ -104,7 +104,6 @@ const rooms: readonly Room[] = [
     files: /^gateway\/(metrics|events\/delivery-metrics)\.ts$/,
     may: [/^prom-client$/, /^gateway\/events\/delivery-metrics\.ts$/],
   },
-  { files: /^gateway\/banner\.ts$/, may: [/^gateway\/config\/config\.ts$/] },
   {
     files: /^gateway\/service\//,
     may: [
@@ -176,7 +175,7 @@ const rooms: readonly Room[] = [
     files: /^gateway\/execution\/document\//,
     may: [
       errors,
-      /^gateway\/(execution\/(document\/.*|turns)|auth\/rights)\.ts$/,
+      /^gateway\/(execution\/(document\/.*|mask|scheduler)|auth\/rights)\.ts$/,
       /^(graphql|lru-cache|zod|@pothos\/plugin-complexity)$/,
       /^node:(fs|crypto)$/,
     ],
@@ -208,7 +207,7 @@ const rooms: readonly Room[] = [
     files: /^gateway\/(gateway\.ts$|composition\/)/,
     may: [
       /^(graphql|@hono\/node-server)$/,
-      /^gateway\/(?!main|shutdown|banner|composition\/sandbox-demo|config\/generated-secrets)/,
+      /^gateway\/(?!main|shutdown|composition\/sandbox-demo|config\/generated-secrets)/,
       node,
     ],
   },
@@ -225,16 +224,14 @@ const rooms: readonly Room[] = [
     ],
   },
   { files: /^gateway\/shutdown\.ts$/, may: [errors, log, /^close-with-grace$/, node] },
-  { files: /^gateway\/watchdog\//, may: [log, node] },
   { files: /^gateway\/main\.ts$/, may: [/^gateway\/process\.ts$/, node] },
   {
     files: /^gateway\/process\.ts$/,
     may: [
       errors,
       log,
-      /^gateway\/(shutdown|gateway|banner|config\/(config|generated-secrets)|composition\/sandbox-demo)\.ts$/,
+      /^gateway\/(shutdown|gateway|config\/(config|generated-secrets)|composition\/sandbox-demo)\.ts$/,
       /^gateway\/events\/open\.ts$/,
-      /^gateway\/watchdog\/watchdog\.ts$/,
       /^sandbox\/sandbox\.ts$/,
       node,
     ],

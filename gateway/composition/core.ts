@@ -4,7 +4,7 @@ import { memoize } from '../cache/memoize.ts';
 import type { Config } from '../config/config.ts';
 import { GatewayError } from '../errors.ts';
 import { type EventStore, openEventStore } from '../events/open.ts';
-import { createListedOperations, type ListedOperations } from '../execution/document/trusted-documents.ts';
+import { createTrustedDocuments, type TrustedDocuments } from '../execution/document/trusted-documents.ts';
 import type { Log } from '../log.ts';
 import { createMetrics, type Metrics } from '../metrics.ts';
 import { type Callers, openCallers } from './callers.ts';
@@ -24,7 +24,7 @@ export interface Core {
   readonly trail: AuditTrail | null;
   readonly callers: Callers;
   readonly rateLimits: RateLimits;
-  readonly listed: ListedOperations;
+  readonly trustedDocuments: TrustedDocuments;
   /** Whether each store can be written; null for an audit trail that is off. */
   readonly isLogWritable: () => Promise<boolean>;
   readonly isTrailWritable: () => boolean | null;
@@ -66,7 +66,7 @@ export async function openCore({ config, log, store: opening }: CoreParts): Prom
     trail,
     callers: await openCallers({ config, marks: store.log, log }),
     rateLimits: createRateLimits({ ...config.limits, runShared: store.runShared }),
-    listed: openTrustedDocuments(config, log, metrics),
+    trustedDocuments: openTrustedDocuments(config, log, metrics),
     isLogWritable,
     isTrailWritable,
     isAllowedOrigin: (origin) => allowedOrigins.has(origin),
@@ -87,13 +87,13 @@ async function openTrail({ auditTrail }: Config, log: Log, metrics: Metrics): Pr
   }
 }
 
-function openTrustedDocuments(config: Config, log: Log, metrics: Metrics): ListedOperations {
+function openTrustedDocuments(config: Config, log: Log, metrics: Metrics): TrustedDocuments {
   const { mode, file } = config.persistedOperations;
-  return createListedOperations({
+  return createTrustedDocuments({
     mode,
     files: file === null ? [] : [file],
     whereBuilt: [new URL('operations.json', widgetFolder)],
-    onUnlisted: (documentHash) => {
+    onUntrusted: (documentHash) => {
       metrics.unlistedOperations.inc();
       if (documentHash !== null) log.info('operation.unlisted', { documentHash });
     },

@@ -1,22 +1,26 @@
 import type { RequestListener } from 'node:http';
 import type { Caller } from '../auth/rights.ts';
+import { redeemLaunchTicket } from '../domain/portal/actions.ts';
+import { fetchDocument } from '../domain/result/actions.ts';
 import { schema } from '../domain/schema.ts';
 import { DocumentCache } from '../execution/document/prepared-document.ts';
-import { createMask, type Mask } from '../execution/mask.ts';
-import { createRunOperation, type RunOperation } from '../execution/run-operation.ts';
-import { createStreams, type RunStream } from '../execution/streams.ts';
-import { giveWholeAnswers, type WholeAnswersOptions } from '../execution/whole-answers.ts';
-import { type AnswerPlainly, createPlainAnswer } from '../http/direct-answer.ts';
-import { createFastLane } from '../http/direct-path.ts';
+import { createMask } from '../execution/mask.ts';
+import { createRunOperation } from '../execution/run-operation.ts';
+import { createRunStream } from '../execution/streams.ts';
+import { createDirectAnswer, createDirectPath } from '../http/direct-path.ts';
 import { createGraphQLRoute } from '../http/graphql-route.ts';
-import type { IsOwnHost } from '../http/own-hosts.ts';
-import { type CreateContext, createGraphQLServer, type GraphiQL } from '../http/yoga.ts';
+import type { IsOwnHost } from '../http/pages/demo.ts';
+import type { DocumentsOptions } from '../http/pages/documents.ts';
+import type { LaunchOptions } from '../http/pages/launch.ts';
+import { shareWholeAnswers, type WholeAnswersOptions } from '../http/whole-answers.ts';
+import { createGraphQLServer, type GraphiQL } from '../http/yoga.ts';
 import { Sockets } from '../websocket/server.ts';
+import type { Contexts } from './contexts.ts';
 import type { Core } from './core.ts';
-import type { ServiceClient } from './service-client.ts';
+import type { ServiceClient } from './service.ts';
 
 export interface GraphQLParts {
-  readonly createContext: CreateContext;
+  readonly contexts: Contexts;
   readonly service: ServiceClient;
   /** GraphiQL with these queries filled in, and the schema open to everybody: only for the sandbox. Null = neither. */
   readonly graphiql: GraphiQL | null;
@@ -24,89 +28,97 @@ export interface GraphQLParts {
   readonly answerKey: WholeAnswersOptions['answerKey'];
 }
 
-/** All that answers GraphQL, over every transport, with the same guards, masking and counts. */
-export interface GraphQLTransports {
-  /** Over HTTP and SSE. `admitted` is the caller that the direct path has let in; null for requests it has not seen. */
-  readonly answer: (request: Request, admitted: Caller | null) => Promise<Response>;
+/** All that answers GraphQL, over every transport, with the same guards, masking and counts; and tickets, which use the same code. */
+export interface GraphQLTransports
+  extends Pick<DocumentsOptions, 'openDocument'>,
+    Pick<LaunchOptions, 'openPortal'> {
+  /** Over HTTP and SSE. The caller is known if the direct path has authenticated it; otherwise null. */
+  readonly answer: (request: Request, caller: Caller | null) => Promise<Response>;
   /** Answers ordinary JSON requests straight from node:http, and leaves all others to `otherwise`. */
   readonly createDirectPath: (otherwise: RequestListener) => RequestListener;
   /** Over WebSocket. */
   readonly sockets: Sockets;
 }
 
-/** How operations are executed, the same over every transport. */
-interface Execution {
-  readonly documents: DocumentCache;
-  readonly mask: Mask;
-  readonly runOperation: RunOperation;
-  readonly runStream: RunStream;
-}
-
-function createExecution({ log, metrics, rateLimits, listed }: Core, isOpen: boolean): Execution {
+/** Makes every transport. This file imports graphql and Yoga, so it is imported after webhooks are answered. */
+export function createGraphQL(core: Core, parts: GraphQLParts): GraphQLTransports {
+  const { log, metrics, rateLimits, trustedDocuments, isAllowedOrigin } = core;
+  const { contexts, graphiql, isOwnHost } = parts;
+  const { authenticate, endOf } = core.callers;
   const mask = createMask(log);
-  const guards = { rateLimits, listed };
+  const documents = new DocumentCache({ schema, trustedDocuments, isOpen: graphiql !== null });
+  const execution = { rateLimits, trustedDocuments, metrics, mask };
+  const runOperation = createRunOperation(execution);
+  const runStream = createRunStream(execution);
+  const createServer = (takesFiles: boolean) =>
+    createGraphQLServer({
+      schema,
+      createContext: contexts.create,
+      documents,
+      trustedDocuments,
+      runOperation,
+      runStream,
+      metrics,
+      mask,
+      graphiql,
+      takesFiles,
+    });
+  const graphql = createServer(false);
+  const { cache, catchUp } = parts.service;
+  const answerDirectly = shareWholeAnswers(
+    { cache, catchUp, documents, metrics, charge: rateLimits.charge, answerKey: parts.answerKey },
+    createDirectAnswer({ schema, createContext: contexts.create, documents, runOperation, mask }),
+  );
   return {
-    documents: new DocumentCache({ schema, listed, isOpen }),
-    mask,
-    runOperation: createRunOperation({ guards, metrics, mask }),
-    runStream: createStreams({ guards, metrics, mask }),
+    answer: createGraphQLRoute({
+      graphql,
+      uploads: createServer(true),
+      authenticate,
+      endOf,
+      rateLimits,
+      stopping: core.stopping.signal,
+      hasGraphiQL: graphiql !== null,
+      isOwnHost,
+    }),
+    createDirectPath: (otherwise) =>
+      createDirectPath({ authenticate, rateLimits, answerDirectly, isAllowedOrigin, log }, otherwise),
+    sockets: new Sockets({
+      graphql,
+      documents,
+      trustedDocuments,
+      runStream,
+      mask,
+      authenticate,
+      endOf,
+      rateLimits,
+      isAllowedOrigin,
+      log,
+      metrics,
+    }),
+    ...createTicketRedemption(contexts),
   };
 }
 
-/** Makes every transport. This file imports graphql and Yoga, so it is imported after webhooks are answered. */
-export function createGraphQL(core: Core, parts: GraphQLParts): GraphQLTransports {
-  const { log, metrics, callers, rateLimits, listed, isAllowedOrigin } = core;
-  const { createContext, graphiql, isOwnHost } = parts;
-  const { authenticate, endOf } = callers;
-  const execution = createExecution(core, graphiql !== null);
-  const { documents, mask, runStream } = execution;
-  const yoga = { ...execution, schema, createContext, metrics, listed, graphiql };
-  const graphql = createGraphQLServer({ ...yoga, takesFiles: false });
-  const uploads = createGraphQLServer({ ...yoga, takesFiles: true });
-  const answerPlainly = createDirectAnswers(core, parts, execution);
-  const sockets = new Sockets({
-    graphql,
-    documents,
-    runStream,
-    mask,
-    authenticate,
-    endOf,
-    rateLimits,
-    listed,
-    isAllowedOrigin,
-    log,
-    metrics,
-  });
-  const answer = createGraphQLRoute({
-    graphql,
-    uploads,
-    authenticate,
-    endOf,
-    rateLimits,
-    stopping: core.stopping.signal,
-    hasGraphiQL: graphiql !== null,
-    isOwnHost,
-  });
-  const createDirectPath = (otherwise: RequestListener) =>
-    createFastLane({ authenticate, rateLimits, answerPlainly, isAllowedOrigin, log }, otherwise);
-  return { answer, createDirectPath, sockets };
-}
-
-/** Answers of the direct path, through the cache of whole answers. */
-function createDirectAnswers(core: Core, parts: GraphQLParts, execution: Execution): AnswerPlainly {
-  const { cache, catchUp } = parts.service;
-  const { documents, runOperation, mask } = execution;
-  const { createContext, answerKey } = parts;
-  const { metrics, rateLimits } = core;
-  return giveWholeAnswers(
-    {
-      cache,
-      catchUp,
-      metrics,
-      charge: rateLimits.charge,
-      waitForTurn: (body) => documents.waitForTurn(body),
-      answerKey,
+/** Redeems tickets: what a ticket is for is read with the rights of the caller that it was issued to. */
+function createTicketRedemption({
+  create,
+  documentTickets,
+  launchTickets,
+}: Contexts): Pick<GraphQLTransports, 'openDocument' | 'openPortal'> {
+  return {
+    openDocument: async (ticket, signal) => {
+      const grant = await documentTickets.redeem(ticket);
+      if (grant === null) return null;
+      const { service } = create({ caller: grant.caller, left: signal, over: signal });
+      const file = await fetchDocument(service, grant);
+      return file === null ? null : { ...file, kind: grant.kind };
     },
-    createPlainAnswer({ schema, documents, createContext, runOperation, mask }),
-  );
+    openPortal: async (posted, signal) => {
+      const opened = await redeemLaunchTicket(launchTickets, posted, (caller) =>
+        create({ caller, left: signal, over: signal }),
+      );
+      if (opened.kind === 'PortalUrl') return opened;
+      return opened.kind === 'InputRejected' ? 'BAD_REQUEST' : opened.code;
+    },
+  };
 }

@@ -1,8 +1,9 @@
-import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
+import type { IncomingMessage, RequestListener, Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { getRequestListener } from '@hono/node-server';
-import { type CutReason, createBoundedServer } from '../http/connection-limits.ts';
-import { closeServer, listen } from '../http/server.ts';
+import { GatewayError } from '../errors.ts';
+import { type CutReason, createBoundedServer, type Route } from '../http/connection-limits.ts';
 import type { Core } from './core.ts';
 
 type Fetch = (request: Request, connection?: object) => Response | Promise<Response>;
@@ -17,23 +18,21 @@ export interface ServersParts {
 /** The HTTP servers of a gateway: one for everything, and one for metrics if they have an address of their own. */
 export class Servers {
   readonly #core: Core;
+  readonly #route: Route;
   readonly #main: Server;
   readonly #metrics: Server | null;
-  readonly #answer: RequestListener;
-  /** Until GraphQL is loaded, every request takes this way, and waits where it must. */
-  #direct: RequestListener | null = null;
 
   constructor(core: Core, { fetch, upgrade, fetchMetrics }: ServersParts) {
     const onCut = (reason: CutReason) => core.metrics.connectionsCut.inc({ reason });
     this.#core = core;
-    this.#answer = toListener(fetch);
-    this.#main = createBoundedServer((request, response) => this.#take(request, response), onCut);
+    this.#route = toRoute(fetch);
+    this.#main = createBoundedServer(this.#route, onCut);
     this.#main.on('upgrade', async (request, socket, head) => {
       socket.on('error', destroy);
       await upgrade(request, socket, head);
     });
     const hasOwnAddress = core.config.metricsAddress !== null;
-    this.#metrics = hasOwnAddress ? createBoundedServer(toListener(fetchMetrics), onCut) : null;
+    this.#metrics = hasOwnAddress ? createBoundedServer(toRoute(fetchMetrics), onCut) : null;
   }
 
   /** @returns the address of the main server */
@@ -48,28 +47,78 @@ export class Servers {
     return url;
   }
 
-  /** From now on ordinary JSON requests are answered straight from node:http. */
+  /** From now on ordinary JSON requests are answered straight from node:http. Until then all wait for GraphQL, if they must. */
   useDirectPath(create: (otherwise: RequestListener) => RequestListener): void {
-    this.#direct = create(this.#answer);
+    this.#route.answer = create(this.#route.answer);
   }
 
   async close(): Promise<void> {
     await Promise.all([closeServer(this.#main), this.#metrics && closeServer(this.#metrics)]);
   }
-
-  #take(request: IncomingMessage, response: ServerResponse): void {
-    const listener = this.#direct ?? this.#answer;
-    listener(request, response);
-  }
 }
 
-function toListener(fetch: Fetch): RequestListener {
-  return getRequestListener((request, connection) => fetch(request, connection), {
-    overrideGlobalObjects: false,
-  });
+function toRoute(fetch: Fetch): Route {
+  return { answer: getRequestListener(fetch, { overrideGlobalObjects: false }) };
 }
 
 /** One function for all: a closure for each of ten thousand sockets would take 0.1 kB more. */
 function destroy(this: Duplex): void {
   this.destroy();
+}
+
+/** How long requests in progress may take when the server closes, in milliseconds. */
+const drainMs = 4000;
+
+interface ListenAddress {
+  readonly host: string;
+  readonly port: number;
+  /** Whether other processes may listen on the same port; the kernel then spreads connections over them. */
+  readonly reusePort?: boolean;
+  /** Prefix of the variables for host and port. */
+  readonly prefix?: string;
+}
+
+/**
+ * @returns the address, with the port that was chosen
+ * @throws GatewayError CONFIG_INVALID when the port is taken or the host is none of this machine's
+ */
+async function listen(server: Server, at: ListenAddress): Promise<string> {
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', (cause) => reject(describeListenFailure(cause, at)));
+    server.listen({ port: at.port, host: at.host, reusePort: at.reusePort ?? false }, () => {
+      server.removeAllListeners('error');
+      resolve();
+    });
+  });
+  // A server that listens on a TCP port has an address of this shape.
+  const address = server.address() as AddressInfo;
+  const name = address.family === 'IPv6' ? `[${address.address}]` : address.address;
+  return `http://${name}:${address.port}`;
+}
+
+function describeListenFailure(cause: Error, { host, port, prefix = '' }: ListenAddress): Error {
+  const isTaken = 'code' in cause && cause.code === 'EADDRINUSE';
+  const fault = isTaken
+    ? `${prefix}PORT ${port} is taken on ${host}. Stop what uses it, or give another ${prefix}PORT.`
+    : `${prefix}HOST ${host} with ${prefix}PORT ${port} cannot be listened on.`;
+  return new GatewayError('CONFIG_INVALID', `- ${fault}`, { cause });
+}
+
+/** The browser origins under which a server of this machine is reached at this address. */
+export function localOrigins(url: string): readonly string[] {
+  const { port } = new URL(url);
+  return [url, `http://127.0.0.1:${port}`, `http://localhost:${port}`, `http://[::1]:${port}`];
+}
+
+/** Accepts no more, lets requests in progress end within 4 s, then cuts the others. */
+async function closeServer(server: Server): Promise<void> {
+  if (!server.listening) return;
+  const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+  // A keep-alive connection becomes idle only when its request has ended, so this is repeated.
+  const idling = setInterval(() => server.closeIdleConnections(), 100);
+  const cut = setTimeout(() => server.closeAllConnections(), drainMs);
+  server.closeIdleConnections();
+  await closed;
+  clearInterval(idling);
+  clearTimeout(cut);
 }

@@ -2,7 +2,7 @@ import { listChangedOrders } from '../domain/order/read/rest.ts';
 import { type Reconciler, startReconciler } from '../events/reconcile.ts';
 import { createWebhookEndpoint, type ReceiveWebhook, type WebhookOutcome } from '../webhooks/endpoint.ts';
 import type { Core } from './core.ts';
-import type { Services } from './services.ts';
+import type { Services } from './service.ts';
 import { readers } from './webhook-readers.ts';
 
 const minuteMs = 60_000;

@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { type ExecutionResult, GraphQLError, type GraphQLFormattedError } from 'graphql';
+import { GraphQLError, type GraphQLFormattedError } from 'graphql';
 import { type ErrorCode, GatewayError } from '../errors.ts';
 import type { Log } from '../log.ts';
-import { createResponseError, locationsOf } from './document/response-error.ts';
 
 /**
  * HTTP status of an error that ends a whole request before execution; field errors stay 200. `spec` keeps 200
@@ -47,17 +46,8 @@ export function createMask(log: Log): Mask {
   };
 }
 
-/** More errors add no information and make the answer large; further fields that failed are still null. */
-const maxErrors = 1000;
-
-/** The same result with at most 1,000 errors, in the form that clients see. */
-export function maskResult(mask: Mask, result: ExecutionResult): ExecutionResult {
-  return result.errors === undefined
-    ? result
-    : { ...result, errors: result.errors.slice(0, maxErrors).map(mask) };
-}
-
-function toError(error: unknown): Error {
+/** The thrown value if it is an error, or one in its place. */
+export function toError(error: unknown): Error {
   return error instanceof Error ? error : new Error('A value that is no error was thrown.');
 }
 
@@ -107,7 +97,7 @@ function describeGraphQLError(error: GraphQLError): GraphQLError {
   return rebuild(error, error.message, { code: readCode(error) }, readHttp(error));
 }
 
-/** Codes of errors from parsing and measuring a document (parse.ts, value-sizes.ts, width.ts, values.ts). */
+/** Codes of errors from preparing and measuring a document. */
 const ownCodes: readonly ErrorCode[] = [
   'GRAPHQL_PARSE_FAILED',
   'GRAPHQL_VALIDATION_FAILED',
@@ -169,4 +159,33 @@ export function formatForStream(error: GraphQLError | GraphQLFormattedError): Gr
   const formatted = error instanceof GraphQLError ? error.toJSON() : error;
   const { http: _http, ...extensions } = formatted.extensions ?? {};
   return { ...formatted, extensions: { code: 'BAD_REQUEST', ...extensions } };
+}
+
+export interface ResponseErrorParts {
+  readonly message: string;
+  readonly locations?: GraphQLError['locations'];
+  readonly path?: GraphQLError['path'];
+  readonly extensions: GraphQLError['extensions'];
+}
+
+/**
+ * Makes an error in the form that clients see. It avoids GraphQLError's constructor, which captures a stack and counts
+ * lines: an answer may have a thousand errors, and the executor has made each of them already.
+ */
+export function createResponseError(parts: ResponseErrorParts): GraphQLError {
+  const { message, locations, path, extensions } = parts;
+  return Object.assign(Object.create(GraphQLError.prototype), {
+    name: 'GraphQLError',
+    ...{ message, locations, path, extensions },
+  });
+}
+
+/** Locations of an error, from the lexer's line numbers; `locations` is not set for nodes of a parsed document (document/prepared-document.ts). */
+export function locationsOf({ nodes, locations }: GraphQLError): GraphQLError['locations'] {
+  const found = nodes?.flatMap(({ loc }) => {
+    if (loc === undefined) return [];
+    const { line, column } = loc.startToken;
+    return [{ line, column }];
+  });
+  return found === undefined || found.length === 0 ? locations : found;
 }

@@ -1,28 +1,82 @@
-import { type ExecutionArgs, type ExecutionResult, execute } from 'graphql';
-import type { Plugin } from 'graphql-yoga';
+import {
+  type ExecutionArgs,
+  type ExecutionResult,
+  execute,
+  GraphQLError,
+  getOperationAST,
+  type OperationDefinitionNode,
+  OperationTypeNode,
+} from 'graphql';
+import type { RateLimits } from '../auth/rate-limits.ts';
+import type { Caller } from '../auth/rights.ts';
 import { GatewayError } from '../errors.ts';
+import type { GraphContext } from '../graph/context.ts';
+import { upstreamCallCost } from '../graph/cost.ts';
 import type { Metrics } from '../metrics.ts';
 import type { Dependencies } from '../service/trace.ts';
-import { admit, type GuardOptions, type OperationArgs, toOperationArgs } from './guards.ts';
-import { type Mask, maskResult } from './mask.ts';
-import { countOutcome, withTotals } from './observe.ts';
+import { findWidth, type Measure, refuse } from './document/measure.ts';
+import { type PreparedDocument, requirePrepared } from './document/prepared-document.ts';
+import type { TrustedDocuments } from './document/trusted-documents.ts';
+import { findOversizedVariable, findVariableFaults } from './document/validation.ts';
+import type { Mask } from './mask.ts';
+
+/** Limits of one operation: generous for people, out of reach for floods. */
+const limits = {
+  /** Fields inside fields. Introspection needs 13. */
+  depth: 15,
+  /**
+   * Fields times the rows they may have, each expected call to the service 100 (graph/cost.ts): at most 5,000
+   * calls. 20 users, 20 orders and 20 markers each, cost about 100,000.
+   */
+  complexity: 500_000,
+} as const;
 
 /**
- * Runs a query or mutation from its admission to its answer; refusals and failures are results, and nothing is thrown.
- * @param dependencies of the context that it was made with, where that notes what the answer depends on
+ * Points that an operation pays in advance at most; the real cost is settled when it is known. Lists are weighed as full and
+ * reads as unshared, so the whole estimate is far too high (README's query is estimated at 950 calls and makes 31). With no
+ * advance, one caller could start thousands of heavy operations at once.
  */
-export type RunOperation = (args: OperationArgs, dependencies?: Dependencies) => Promise<ExecutionResult>;
+const maxAdvance = 50;
 
-export interface RunOperationOptions {
-  readonly guards: GuardOptions;
+/** This weight (graph/cost.ts) takes about as much processor time as a request or a call. */
+const weightPerPoint = 1000;
+
+/** The parts that every operation is run with. */
+export interface ExecutionOptions {
+  readonly rateLimits: RateLimits;
+  readonly trustedDocuments: TrustedDocuments;
   readonly metrics: Metrics;
   readonly mask: Mask;
 }
 
-/** Queries and mutations on every transport: guarded, charged, masked, counted. */
-export function createRunOperation({ guards, metrics, mask }: RunOperationOptions): RunOperation {
-  const options = { ...guards, mask };
-  const tell = (
+/** The context of an operation, with its caller, which is known before the context is made. */
+export type OperationContext = GraphContext & { readonly caller: Caller; readonly transport?: 'websocket' };
+
+/** An operation with all that it runs with. */
+export interface OperationArgs extends ExecutionArgs {
+  readonly document: PreparedDocument;
+  readonly contextValue: OperationContext;
+}
+
+/** The arguments of an operation from Yoga or a socket. Its context is ours: Envelop passes it through unchanged. */
+export function toOperationArgs(args: ExecutionArgs): OperationArgs {
+  return {
+    ...args,
+    document: requirePrepared(args.document),
+    contextValue: args.contextValue as OperationContext,
+  };
+}
+
+/**
+ * Runs a query or mutation on any transport: guarded, charged, masked, counted. Refusals and failures are results, and
+ * nothing is thrown.
+ * @param dependencies of the context that it was made with, where that notes what the answer depends on
+ */
+export type RunOperation = (args: OperationArgs, dependencies?: Dependencies) => Promise<ExecutionResult>;
+
+export function createRunOperation(options: ExecutionOptions): RunOperation {
+  const { metrics, mask } = options;
+  const finish = (
     result: ExecutionResult,
     { contextValue }: OperationArgs,
     dependencies: Dependencies | undefined,
@@ -34,23 +88,114 @@ export function createRunOperation({ guards, metrics, mask }: RunOperationOption
   };
   // In one layer: each more is a promise, and what hangs on it, for every operation.
   return async (args, dependencies) => {
-    const admission = await admit(options, args, dependencies);
-    if ('errors' in admission) return tell(admission, args, dependencies);
+    const guarded = await guardOperation(options, args, dependencies);
+    if ('errors' in guarded) return finish(guarded, args, dependencies);
     let result: ExecutionResult;
     try {
       result = await args.contextValue.work.run(async () => await execute(args));
     } catch (error) {
-      const isCut = admission.isMutation && error instanceof GatewayError;
+      const isCut = guarded.isMutation && error instanceof GatewayError;
       // Only the answer was abandoned; the write may have been done.
       result = { errors: [mask(isCut ? error.withOutcome(true) : error)] };
     }
-    admission.settle();
-    return tell(result, args, dependencies);
+    guarded.settle();
+    return finish(result, args, dependencies);
   };
 }
 
-/** What comes to Yoga's own handler, and over sockets, runs here as well. */
-export function useRunOperation(runOperation: RunOperation): Plugin {
-  const run = (args: ExecutionArgs) => runOperation(toOperationArgs(args));
-  return { onExecute: ({ setExecuteFn }) => setExecuteFn(run) };
+interface Refused {
+  readonly errors: readonly GraphQLError[];
+}
+
+/** An operation that may run. `settle` pays what it has cost so far. */
+export interface Guarded {
+  readonly isMutation: boolean;
+  readonly settle: () => void;
+}
+
+/** The guard of every operation. It answers and never throws: a throw would close a socket with 4500. */
+export async function guardOperation(
+  { trustedDocuments, rateLimits, mask }: ExecutionOptions,
+  request: OperationArgs,
+  dependencies?: Dependencies,
+): Promise<Refused | Guarded> {
+  const operation = getOperationAST(request.document, request.operationName);
+  // Which operation is meant is for the executor to say; it runs none.
+  if (!operation) return { settle: () => {}, isMutation: false };
+  const measured = measureWithin(request, operation);
+  if ('errors' in measured) return measured;
+  const { caller, upstreamTotals, work } = request.contextValue;
+  try {
+    const isTrusted = trustedDocuments.check(caller, request.document.trust);
+    if (!isTrusted) dependencies?.addReport('unlisted', trustedDocuments.countUntrusted);
+    const advance = Math.min(Math.floor(measured.complexity / upstreamCallCost), maxAdvance);
+    const charge = await rateLimits.pay(caller, advance);
+    const isMutation = operation.operation === OperationTypeNode.MUTATION;
+    const settle = () => charge.settle(upstreamTotals().calls + Math.floor(work.weight / weightPerPoint));
+    return { isMutation, settle };
+  } catch (error) {
+    return { errors: [mask(error)] };
+  }
+}
+
+function measureWithin(request: OperationArgs, operation: OperationDefinitionNode): Refused | Measure {
+  const { document, schema, variableValues } = request;
+  const tooWide = findWidth(document, operation);
+  if (tooWide !== null) return { errors: [tooWide] };
+  const oversized = findOversizedVariable(operation, variableValues ?? {});
+  if (oversized !== null) return { errors: [oversized] };
+  const faults = findVariableFaults(schema, operation, variableValues ?? {});
+  if (faults.length > 0) return { errors: faults };
+  const measured = tryMeasure(request, operation);
+  if ('errors' in measured) return measured;
+  if (measured.depth > limits.depth) return { errors: [refuse(`more than ${limits.depth} levels`)] };
+  if (measured.complexity > limits.complexity)
+    return { errors: [refuse('more rows than one request may ask for; ask for fewer with `first`')] };
+  return measured;
+}
+
+/** Arguments whose variables do not fit are found while measuring; thrown from here they would close a socket. */
+function tryMeasure(
+  { document, variableValues }: OperationArgs,
+  operation: OperationDefinitionNode,
+): Refused | Measure {
+  try {
+    return document.measure(operation, variableValues ?? {});
+  } catch {
+    const message = 'A variable does not fit the argument it is used for.';
+    return { errors: [new GraphQLError(message, { extensions: { code: 'BAD_USER_INPUT' } })] };
+  }
+}
+
+/** More errors add no information and make the answer large; further fields that failed are still null. */
+const maxErrors = 1000;
+
+/** The same result with at most 1,000 errors, in the form that clients see. */
+export function maskResult(mask: Mask, result: ExecutionResult): ExecutionResult {
+  return result.errors === undefined
+    ? result
+    : { ...result, errors: result.errors.slice(0, maxErrors).map(mask) };
+}
+
+/** Counts an operation by its outcome: `ok`, or the code of the first error; and each other one that gets its answer. */
+export function countOutcome(metrics: Metrics, result: ExecutionResult, dependencies?: Dependencies): void {
+  const outcome = outcomeOf(result);
+  const count = () => metrics.operations.inc({ outcome });
+  count();
+  dependencies?.addReport('outcome', count);
+}
+
+function outcomeOf({ errors }: ExecutionResult): string {
+  if (errors === undefined) return 'ok';
+  const code = errors[0]?.extensions.code;
+  return typeof code === 'string' ? code : 'INTERNAL';
+}
+
+/** Adds the operation's calls to the service so far, if its caller asks for them. */
+export function withTotals(
+  result: ExecutionResult,
+  { isTraced, upstreamTotals }: GraphContext,
+): ExecutionResult {
+  if (!isTraced) return result;
+  return { ...result, extensions: { ...result.extensions, upstream: upstreamTotals() } };
 }

@@ -1,4 +1,4 @@
-import { setImmediate } from 'node:timers/promises';
+import { setImmediate as nextRound } from 'node:timers/promises';
 import { keyOf, shareOf } from '../auth/rate-limits.ts';
 import type { Caller } from '../auth/rights.ts';
 import { GatewayError } from '../errors.ts';
@@ -77,7 +77,7 @@ class Queues {
     this.#isRunning = true;
     for (;;) {
       // Lets requests, answers and light operations run first.
-      await setImmediate();
+      await nextRound();
       const next = this.#takeNext();
       if (next === null) break;
       await next.runSlice();
@@ -216,4 +216,23 @@ function tooCostly(): GatewayError {
 function tooMany(): GatewayError {
   const message = 'The caller has too many heavy operations at once.';
   return new GatewayError('RATE_LIMITED', message, { retryAfterMs });
+}
+
+/**
+ * Starts work one piece in each round of the event loop, in the order it came, so that new requests are read and short
+ * ones answered in between. The callers bound how much waits.
+ */
+export class Turns {
+  readonly #waiting: (() => void)[] = [];
+
+  run(start: () => void): void {
+    this.#waiting.push(start);
+    if (this.#waiting.length === 1) setImmediate(this.#startNext);
+  }
+
+  readonly #startNext = () => {
+    const start = this.#waiting.shift();
+    if (this.#waiting.length > 0) setImmediate(this.#startNext);
+    start?.();
+  };
 }

@@ -1,73 +1,103 @@
-import { type ExecutionArgs, type ExecutionResult, GraphQLError } from 'graphql';
-import { isAsyncIterable, type Plugin } from 'graphql-yoga';
-import type { Metrics } from '../metrics.ts';
 import {
-  admitStream,
-  type GuardOptions,
-  type Operation,
-  type StreamAdmission,
+  createSourceEventStream,
+  type ExecutionArgs,
+  type ExecutionResult,
+  executeSubscriptionEvent,
+  GraphQLError,
+  mapSourceToResponseEvent,
+  validateSubscriptionArgs,
+} from 'graphql';
+import { isAsyncIterable } from 'graphql-yoga';
+import { z } from 'zod';
+import type { GraphContext } from '../graph/context.ts';
+import type { Metrics } from '../metrics.ts';
+import { toError } from './mask.ts';
+import {
+  countOutcome,
+  type ExecutionOptions,
+  type Guarded,
+  guardOperation,
+  maskResult,
+  type OperationArgs,
+  type OperationContext,
   toOperationArgs,
-} from './guards.ts';
-import { type Mask, maskResult } from './mask.ts';
-import { countOutcome, type Transport, withTotals } from './observe.ts';
-import { subscribe } from './stream-items.ts';
+  withTotals,
+} from './run-operation.ts';
 
-/** Runs a subscription from its admission to its end; refusals and failures are results, and nothing is thrown. */
-export type RunStream = (args: ExecutionArgs) => Promise<AsyncGenerator<ExecutionResult> | ExecutionResult>;
-
-export interface StreamsOptions {
-  readonly guards: GuardOptions;
-  readonly metrics: Metrics;
-  readonly mask: Mask;
-}
+type Results = AsyncGenerator<ExecutionResult>;
 
 /**
- * Subscriptions, the same over SSE and WebSocket: guarded, paid for, counted, masked. All of it in one layer around
- * the stream, because each layer of Envelop's would cost a waiting one 0.6 kB, and 10,000 wait at once.
+ * Runs a subscription, the same over SSE and WebSocket: guarded, charged, counted, masked. Refusals and failures are results,
+ * and nothing is thrown.
  */
-export function createStreams(options: StreamsOptions): RunStream {
-  const { guards, metrics, mask } = options;
+export type RunStream = (args: ExecutionArgs) => Promise<Results | ExecutionResult>;
+
+/** In one layer around the stream: each layer of Envelop's would cost a waiting one 0.6 kB, and 10,000 wait at once. */
+export function createRunStream(options: ExecutionOptions): RunStream {
+  const { metrics, mask } = options;
   return async (args) => {
     const request = toOperationArgs(args);
-    const context = request.contextValue;
-    const admission = await admitStream({ ...guards, mask }, request);
-    if ('errors' in admission) {
-      countOutcome(metrics, admission);
-      return admission;
+    const guarded = await guardStream(options, request);
+    if ('errors' in guarded) {
+      countOutcome(metrics, guarded);
+      return guarded;
     }
     const results = await subscribe(args).catch((error: unknown) => ({ errors: [toGraphQLError(error)] }));
-    admission.settle();
-    if (isAsyncIterable(results)) return new GuardedStream(results, { context, admission, mask, metrics });
-    admission.leave();
+    guarded.settle();
+    if (isAsyncIterable(results)) {
+      return new GuardedStream(results, { context: request.contextValue, guarded, mask, metrics });
+    }
+    guarded.leave();
     const masked = maskResult(mask, results);
     countOutcome(metrics, masked);
     return masked;
   };
 }
 
-/** Sockets run streams themselves; what is asked for over HTTP comes by Yoga, and then here. */
-export function useStreams(runStream: RunStream): Plugin {
-  return { onSubscribe: ({ setSubscribeFn }) => setSubscribeFn(runStream) };
+/** `leave` ends its count among the caller's connections; a second call does nothing. */
+interface GuardedSubscription extends Guarded {
+  readonly leave: () => void;
 }
 
-interface Surroundings {
-  readonly context: Operation;
-  readonly admission: StreamAdmission;
-  readonly mask: Mask;
-  readonly metrics: Metrics;
+/** A stream over SSE is a connection of its own; a socket has been counted when it was opened. */
+async function guardStream(
+  options: ExecutionOptions,
+  request: OperationArgs,
+): Promise<{ readonly errors: readonly GraphQLError[] } | GuardedSubscription> {
+  const guarded = await guardOperation(options, request);
+  if ('errors' in guarded) return guarded;
+  const { caller, transport, over } = request.contextValue;
+  if (transport === 'websocket') return { ...guarded, leave: stay };
+  try {
+    const leave = options.rateLimits.connect(caller);
+    over.addEventListener('abort', leave, { once: true });
+    return { ...guarded, leave };
+  } catch (error) {
+    return { errors: [options.mask(error)] };
+  }
 }
+
+function stay(): void {}
+
+interface Surroundings extends Pick<ExecutionOptions, 'mask' | 'metrics'> {
+  readonly context: OperationContext;
+  readonly guarded: GuardedSubscription;
+}
+
+/** The transport of a stream. */
+export type Transport = 'sse' | 'websocket';
 
 /**
  * A class, so that its methods are shared. It fails with a last result, like an operation: thrown on, an error would
  * close a whole socket.
  */
-class GuardedStream implements AsyncGenerator<ExecutionResult> {
-  readonly #results: AsyncGenerator<ExecutionResult>;
+class GuardedStream implements Results {
+  readonly #results: Results;
   readonly #around: Surroundings;
   readonly #transport: Transport;
   #hasEnded = false;
 
-  constructor(results: AsyncGenerator<ExecutionResult>, around: Surroundings) {
+  constructor(results: Results, around: Surroundings) {
     this.#results = results;
     this.#around = around;
     this.#transport = around.context.transport ?? 'sse';
@@ -75,13 +105,13 @@ class GuardedStream implements AsyncGenerator<ExecutionResult> {
   }
 
   async next(): Promise<IteratorResult<ExecutionResult>> {
-    const { context, admission, mask } = this.#around;
+    const { context, guarded, mask } = this.#around;
     const next = await this.#results.next().catch((error: unknown) => this.#fail(error));
     if (next.done) {
       this.#end();
       return next;
     }
-    admission.settle();
+    guarded.settle();
     return { done: false, value: withTotals(maskResult(mask, next.value), context) };
   }
 
@@ -103,7 +133,7 @@ class GuardedStream implements AsyncGenerator<ExecutionResult> {
   #end(): void {
     if (this.#hasEnded) return;
     this.#hasEnded = true;
-    this.#around.admission.leave();
+    this.#around.guarded.leave();
     this.#around.metrics.subscriptions.dec({ transport: this.#transport });
   }
 
@@ -118,6 +148,60 @@ class GuardedStream implements AsyncGenerator<ExecutionResult> {
 
 function toGraphQLError(error: unknown): GraphQLError {
   if (error instanceof GraphQLError) return error;
-  const originalError = error instanceof Error ? error : new Error('A value that is no error was thrown.');
-  return new GraphQLError('The stream failed.', { originalError });
+  return new GraphQLError('The stream failed.', { originalError: toError(error) });
+}
+
+/** An item of a stream, as a transport needs to know it. */
+export interface StreamItem {
+  readonly cursor: string;
+  /** When the gateway received it; null for events from before the stream began. */
+  readonly waitingSince: Date | null;
+}
+
+/** A symbol, so that it stays beside the result through every plugin and is never part of its JSON. */
+const itemKey = Symbol('stream item');
+
+interface WithItem {
+  readonly [itemKey]?: StreamItem | null;
+}
+
+/** The item that a result of a subscription was made of; null when there is none (an error of the stream). */
+export function readStreamItem(result: object): StreamItem | null {
+  const { [itemKey]: item }: WithItem = result;
+  return item ?? null;
+}
+
+/** Call it with each result of a stream just before it is sent. */
+export function observeSend(metrics: Metrics, transport: Transport, result: object): void {
+  const waitingSince = readStreamItem(result)?.waitingSince ?? null;
+  if (waitingSince === null) return;
+  metrics.followLagSeconds.observe({ transport }, Math.max(0, Date.now() - waitingSince.getTime()) / 1000);
+}
+
+/**
+ * Runs a subscription so that each result has the item that it was made of. The two are paired where the result is
+ * made, by the item that is its root value, and not by what was pulled last: a reader may be slow, and the next
+ * item may be on its way before this one is sent.
+ */
+async function subscribe(args: ExecutionArgs): Promise<Results | ExecutionResult> {
+  const validated = validateSubscriptionArgs(args);
+  if (!('schema' in validated)) return { errors: validated };
+  const source = await createSourceEventStream(validated);
+  if (!isAsyncIterable(source)) return source;
+  const beganAt = new Date();
+  return mapSourceToResponseEvent(validated, source, async (event): Promise<ExecutionResult & WithItem> => {
+    const { work } = event.contextValue as GraphContext;
+    const result = await work.run(async () => await executeSubscriptionEvent(event));
+    return { ...result, [itemKey]: describeItem(event.rootValue, beganAt) };
+  });
+}
+
+/** Items of every stream have these two; anything else has no cursor to resume from. */
+const itemShape = z.object({ cursor: z.string(), receivedAt: z.date().nullable() });
+
+function describeItem(item: unknown, beganAt: Date): StreamItem | null {
+  const read = itemShape.safeParse(item).data;
+  if (read === undefined) return null;
+  const { cursor, receivedAt } = read;
+  return { cursor, waitingSince: receivedAt !== null && receivedAt >= beganAt ? receivedAt : null };
 }

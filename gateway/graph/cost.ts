@@ -9,7 +9,7 @@ import {
 } from 'graphql';
 
 /**
- * The cost of one expected call to the service (execution/guards.ts); a plain field costs 1. A field that calls the
+ * The cost of one expected call to the service (execution/run-operation.ts); a plain field costs 1. A field that calls the
  * service once for each of its rows has this cost for each.
  */
 export const upstreamCallCost = 100;

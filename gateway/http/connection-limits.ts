@@ -6,25 +6,38 @@ import {
   type ServerResponse,
 } from 'node:http';
 import type { Socket } from 'node:net';
-import { Turns } from '../execution/turns.ts';
-import { patience, requireHaste, requireOneHost } from './timeouts.ts';
+import type { Duplex } from 'node:stream';
+import { Turns } from '../execution/scheduler.ts';
+import { limitUnread } from './unread-bytes.ts';
 
 /** Why a connection was reset: its client read too slowly, left too many bytes unread, or pipelined too many requests. */
 export type CutReason = 'stalled' | 'unread' | 'pipelined';
 
+/** The listener of a server, which may be replaced while the server runs. */
+export interface Route {
+  answer: RequestListener;
+}
+
 /** An HTTP server that limits its connections: idle time, waiting requests and unread bytes (decision 0081). */
-export function createBoundedServer(answer: RequestListener, onCut: (reason: CutReason) => void): Server {
+export function createBoundedServer(route: Route, onCut: (reason: CutReason) => void): Server {
   const idleSince = new Map<Socket, number>();
-  const server = createServer(
-    patience,
-    answerInTurn(limitRefusedBodies(requireOneHost(requireHaste(answer))), { idleSince, onCut }),
-  );
+  const pipelines = new Pipelines({ route, idleSince, onCut });
+  const server = createServer(timeouts, (request, response) => pipelines.take(request, response));
   stopParsingWhenReset(server);
   skipStacksOfAborts(server);
   limitIdle(server, idleSince);
   limitUnread(server, onCut);
   return server;
 }
+
+/** For `createServer`. `limitTime` ends slow requests earlier, except uploads, which have timeouts of their own (uploads.ts). */
+const timeouts = {
+  headersTimeout: 5000,
+  requestTimeout: 150_000,
+  connectionsCheckingInterval: 1000,
+  // Some clients offer HTTP/2 with every request (Java's does); it is ignored.
+  shouldUpgradeCallback: ({ headers }: IncomingMessage) => headers.upgrade?.toLowerCase() === 'websocket',
+} as const;
 
 /** Time from the last answer to the next request. Node's own timeout of 5 s restarts with each byte, so empty lines extend it. */
 const idleMs = 11_000;
@@ -54,6 +67,14 @@ function endIdle(socket: Socket): void {
   socket.once('close', () => clearTimeout(timer));
 }
 
+/** Limits a request before it is answered, on every route. */
+function answerLimited({ answer }: Route, request: IncomingMessage, response: ServerResponse): void {
+  limitRefusedBody(request, response);
+  if (!hasOneHost(request)) return void refuseRequest(request.socket, '400 Bad Request');
+  limitTime(request, response);
+  answer(request, response);
+}
+
 /** Bytes and time in which the rest of a body may come after its request was answered; most clients stop at the answer. */
 const restLimits = { bytes: 64 * 1024, waitMs: 500 } as const;
 
@@ -61,14 +82,11 @@ const restLimits = { bytes: 64 * 1024, waitMs: 500 } as const;
  * Stops reading a body that was answered before its end, such as a refused upload. Node would read all of it at full
  * speed. A client that has read the answer by then loses nothing; a short rest is read, and the connection stays open.
  */
-function limitRefusedBodies(answer: RequestListener): RequestListener {
-  return (request, response) => {
-    // Before 'finish': there Node starts to discard the rest without counting it.
-    response.once('prefinish', () => {
-      if (!request.complete) limitRest(request);
-    });
-    answer(request, response);
-  };
+function limitRefusedBody(request: IncomingMessage, response: ServerResponse): void {
+  // Before 'finish': there Node starts to discard the rest without counting it.
+  response.once('prefinish', () => {
+    if (!request.complete) limitRest(request);
+  });
 }
 
 function limitRest(request: IncomingMessage): void {
@@ -85,6 +103,70 @@ function limitRest(request: IncomingMessage): void {
   });
   // Marks the body as read by us.
   request.read(0);
+}
+
+/** The time in which all bytes of a request must have come, except those of an upload. */
+const requestMs = 10_000;
+
+/** Closes the connection of a slow request, with 408 if nothing has been answered yet. */
+function limitTime(request: IncomingMessage, response: ServerResponse): void {
+  const timer = setTimeout(() => {
+    // The rest of an upload is not awaited after its answer either.
+    if (isUploadInProgress(request, response)) response.once('finish', () => cut(request, response));
+    else cut(request, response);
+  }, requestMs).unref();
+  // An early answer does not end the wait for the announced bytes.
+  response.once('close', () => {
+    if (request.complete) clearTimeout(timer);
+    // The timer would hold the read part of the request until its end.
+    else request.socket.once('close', () => clearTimeout(timer));
+  });
+}
+
+/** The reader of an upload limits its time; an upload that has been answered is not read. */
+function isUploadInProgress({ headers, url }: IncomingMessage, response: ServerResponse): boolean {
+  const isToGraphQL = /^\/graphql(\?|$)/.test(url ?? '');
+  return (
+    isToGraphQL && /^multipart\/form-data *;/i.test(headers['content-type'] ?? '') && !response.writableEnded
+  );
+}
+
+function cut({ complete, socket }: IncomingMessage, response: ServerResponse): void {
+  if (complete) return;
+  if (response.headersSent) socket.destroy();
+  else refuseRequest(socket, '408 Request Timeout');
+}
+
+/**
+ * Whether a request has exactly one `Host`, which is a name or an address. Node uses the first of several, a proxy in front
+ * may use another, and parsers disagree about malformed ones.
+ */
+export function hasOneHost({ rawHeaders, headers }: IncomingMessage): boolean {
+  let hosts = 0;
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at];
+    if (name?.length === 4 && name.toLowerCase() === 'host') hosts += 1;
+  }
+  return hosts === 1 && isHost(headers.host ?? '');
+}
+
+const hostForm = /^(?<name>[\w.-]+|\[[\da-f:.]+\])(?::\d{1,5})?$/i;
+/** Nearly every request has the same host, so the last valid one is cached. */
+let lastHost: string | null = null;
+
+/** Whether the text is a host in the spelling of a normalized URL. */
+function isHost(host: string): boolean {
+  if (host === lastHost) return true;
+  const name = hostForm.exec(host)?.groups?.name;
+  if (name === undefined || URL.parse(`http://${host}`)?.hostname !== name.toLowerCase()) return false;
+  lastHost = host;
+  return true;
+}
+
+/** Answers on the bare connection, and ends it for both sides: a client that keeps its own open would hold it for ever. */
+export function refuseRequest(socket: Duplex, status: string): void {
+  socket.once('finish', () => socket.destroy());
+  socket.end(`HTTP/1.1 ${status}\r\nconnection: close\r\ncontent-length: 0\r\n\r\n`);
 }
 
 /**
@@ -143,7 +225,8 @@ interface Connection {
   bytesRead: number;
 }
 
-interface TurnOptions {
+interface PipelinesOptions {
+  readonly route: Route;
   /** When each idle connection became idle; connections with a request in progress are not in it. */
   readonly idleSince: Map<Socket, number>;
   readonly onCut: (reason: CutReason) => void;
@@ -151,162 +234,59 @@ interface TurnOptions {
 
 /**
  * Answers the requests of a connection one after the other: the next starts when the client's system has received the
- * whole previous answer. Node would run all of them at once and keep their answers in memory until they are read.
+ * whole previous answer. Node would run all of them at once and hold their answers in memory until they are read.
  */
-function answerInTurn(answer: RequestListener, { idleSince, onCut }: TurnOptions): RequestListener {
-  const connections = new WeakMap<Socket, Connection>();
-  const turns = new Turns();
-  const begin = (socket: Socket, connection: Connection, { request, response }: Waiting) => {
-    if (socket.destroyed) return void connections.delete(socket);
-    connection.bytesRead = socket.bytesRead;
-    response.once('close', () => end(socket, connection));
-    answer(request, response);
-  };
-  const end = (socket: Socket, connection: Connection) => {
-    if (connection.waiting.length > 0) return void setImmediate(startNext, socket, connection);
-    connection.isBusy = false;
-    if (!socket.destroyed) idleSince.set(socket, performance.now());
-  };
-  const startNext = (socket: Socket, connection: Connection) => {
-    const next = connection.waiting.shift();
-    if (next !== undefined) turns.run(() => begin(socket, connection, next));
-  };
-  return (request, response) => {
+class Pipelines {
+  readonly #options: PipelinesOptions;
+  readonly #connections = new WeakMap<Socket, Connection>();
+  readonly #turns = new Turns();
+
+  constructor(options: PipelinesOptions) {
+    this.#options = options;
+  }
+
+  take(request: IncomingMessage, response: ServerResponse): void {
     const { socket } = request;
     // The request came in the same bytes as the one that the connection was reset for. Destroyed here, because Node would
     // destroy it with an error, whose stack costs more than reading the request.
     if (socket.destroyed) return void request.destroy();
     // The request came after the connection was closed. It is not started, so the client can send it again.
     if (!socket.writable) return void socket.resetAndDestroy();
-    const connection = connections.get(socket) ?? { isBusy: false, waiting: [], bytesRead: 0 };
+    const connection = this.#connections.get(socket) ?? { isBusy: false, waiting: [], bytesRead: 0 };
     const { isBusy, waiting } = connection;
     if (!isBusy) {
       connection.isBusy = true;
-      connections.set(socket, connection);
-      idleSince.delete(socket);
+      this.#connections.set(socket, connection);
+      this.#options.idleSince.delete(socket);
     }
     if (!isBusy && connection.bytesRead !== socket.bytesRead) {
-      begin(socket, connection, { request, response });
+      this.#begin(socket, connection, { request, response });
     } else if (waiting.length < maxWaiting) {
       waiting.push({ request, response });
-      if (!isBusy) setImmediate(startNext, socket, connection);
+      if (!isBusy) setImmediate(this.#startNext, socket, connection);
     } else {
-      onCut('pipelined');
+      this.#options.onCut('pipelined');
       socket.resetAndDestroy();
     }
-  };
-}
-
-/** Limits for bytes in this process that clients have not read. */
-interface UnreadLimits {
-  readonly lookMs: number;
-  /** In each window, a client with unread bytes must read at least `minBytes` of them, or all. */
-  readonly windowMs: number;
-  readonly minBytes: number;
-  /** For one connection; `maxTotalBytes` is for all together. */
-  readonly maxBytes: number;
-  readonly maxTotalBytes: number;
-}
-
-const mebibyte = 1024 * 1024;
-const limits: UnreadLimits = {
-  lookMs: 500,
-  windowMs: 10_000,
-  minBytes: 16 * 1024,
-  maxBytes: 32 * mebibyte,
-  maxTotalBytes: 64 * mebibyte,
-};
-
-/** A connection with unread bytes. */
-interface Debt {
-  readonly socket: Socket;
-  /** When the window started, and how many bytes the client's system had received by then. */
-  since: number;
-  takenBefore: number;
-  unread: number;
-  taken: number;
-}
-
-type Debts = Map<Socket, Debt>;
-
-/**
- * Resets the connections of clients that do not read, for answers, streams and WebSocket messages alike. One timer checks
- * all sockets of the server. A connection without unread bytes stays.
- */
-function limitUnread(server: Server, onCut: (reason: CutReason) => void): void {
-  const sockets = new Set<Socket>();
-  const debts: Debts = new Map();
-  function forget(this: Socket): void {
-    sockets.delete(this);
-    debts.delete(this);
   }
-  const cut = (socket: Socket, reason: CutReason) => {
-    if (socket.destroyed) return;
-    onCut(reason);
-    // A normal close would leave the unread bytes in the operating system until the client reads.
-    socket.resetAndDestroy();
-  };
-  const timer = setInterval(() => {
-    const now = performance.now();
-    for (const socket of sockets) noteDebt(debts, socket, now);
-    for (const debt of findStalled(debts, now, limits)) cut(debt.socket, 'stalled');
-    for (const debt of findExcess(debts, now, limits)) cut(debt.socket, 'unread');
-  }, limits.lookMs).unref();
 
-  server.on('connection', (socket) => {
-    sockets.add(socket);
-    socket.on('close', forget);
-  });
-  server.once('close', () => clearInterval(timer));
-}
-
-function noteDebt(debts: Debts, socket: Socket, now: number): void {
-  const unread = socket.writableLength;
-  if (unread === 0 || socket.destroyed) return void debts.delete(socket);
-  const taken = countTaken(socket);
-  const debt = debts.get(socket);
-  if (debt === undefined) debts.set(socket, { socket, since: now, takenBefore: taken, unread, taken });
-  else Object.assign(debt, { unread, taken });
-}
-
-/** Connections whose client read too little in a whole window; for the others a new window starts. */
-function findStalled(debts: Debts, now: number, { windowMs, minBytes }: UnreadLimits): readonly Debt[] {
-  const ended = [...debts.values()].filter(({ since }) => now - since >= windowMs);
-  const stalled = ended.filter(({ taken, takenBefore }) => taken - takenBefore < minBytes);
-  for (const debt of ended) Object.assign(debt, { since: now, takenBefore: debt.taken });
-  return stalled;
-}
-
-/** Connections beyond their own limit and, if all together are beyond the total, the slowest readers until the rest fits. */
-function findExcess(debts: Debts, now: number, { maxBytes, maxTotalBytes }: UnreadLimits): readonly Debt[] {
-  const all = [...debts.values()];
-  let total = all.reduce((sum, { unread }) => sum + unread, 0);
-  if (total <= Math.min(maxBytes, maxTotalBytes)) return [];
-  const excess: Debt[] = [];
-  for (const debt of all.toSorted((one, other) => compareSpeed(one, other, now))) {
-    if (debt.unread <= maxBytes && total <= maxTotalBytes) continue;
-    excess.push(debt);
-    total -= debt.unread;
+  #begin(socket: Socket, connection: Connection, { request, response }: Waiting): void {
+    if (socket.destroyed) return void this.#connections.delete(socket);
+    connection.bytesRead = socket.bytesRead;
+    response.once('close', () => this.#end(socket, connection));
+    answerLimited(this.#options.route, request, response);
   }
-  return excess;
-}
 
-/** The slowest first, connections seen for the first time last; of equally slow ones the one with most unread bytes first. */
-function compareSpeed(one: Debt, other: Debt, now: number): number {
-  const speedOf = ({ since, taken, takenBefore }: Debt) =>
-    since === now ? Number.MAX_VALUE : (taken - takenBefore) / (now - since);
-  return speedOf(one) - speedOf(other) || other.unread - one.unread;
-}
+  #end(socket: Socket, connection: Connection): void {
+    if (connection.waiting.length > 0) return void setImmediate(this.#startNext, socket, connection);
+    connection.isBusy = false;
+    if (!socket.destroyed) this.#options.idleSince.set(socket, performance.now());
+  }
 
-/**
- * Bytes that the client's system has received so far. Node counts a chunk only when all of it has been sent, which for a
- * large answer is its end. The socket's handle has the progress within a chunk; Node's own timeouts read it too.
- */
-function countTaken(socket: Socket): number {
-  const handle: unknown = Reflect.get(socket, '_handle');
-  const read = (name: string) => (isObject(handle) ? Number(Reflect.get(handle, name)) : Number.NaN);
-  const taken = read('bytesWritten') - read('writeQueueSize');
-  return Number.isNaN(taken) ? socket.bytesWritten - socket.writableLength : taken;
+  readonly #startNext = (socket: Socket, connection: Connection): void => {
+    const next = connection.waiting.shift();
+    if (next !== undefined) this.#turns.run(() => this.#begin(socket, connection, next));
+  };
 }
 
 function isObject(value: unknown): value is object {

@@ -1,64 +1,94 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import { type ExecutionResult, type GraphQLError, type GraphQLSchema, getOperationAST } from 'graphql';
+import { Hono } from 'hono';
 import { authenticateRequest, type RequestAuthentication, storeCaller } from '../auth/authenticate.ts';
 import type { Caller } from '../auth/rights.ts';
+import type { DocumentCache } from '../execution/document/prepared-document.ts';
+import { describeAnswer, formatForStream, type Mask } from '../execution/mask.ts';
+import type { RunOperation } from '../execution/run-operation.ts';
 import type { Log } from '../log.ts';
-import { type AnswerPlainly, type PlainAnswer, readAnswer } from './direct-answer.ts';
-import { type PlainRequest, readBody, readPlainHead } from './direct-request.ts';
-import { createEdgeHeaders, type RawHeaders } from './headers.ts';
-import { answerRefusal } from './refusals.ts';
-import { traceHeader } from './yoga.ts';
+import type { Dependencies } from '../service/trace.ts';
+import { type DirectHead, type MediaType, readBody, readHead, readParams } from './direct-request.ts';
+import { answerRefusal } from './graphql-route.ts';
+import { allowOrigins, secure } from './routes.ts';
+import type { CreateContext } from './yoga.ts';
 
-export interface FastLaneOptions extends RequestAuthentication {
-  readonly answerPlainly: AnswerPlainly;
+/** A request of an authenticated caller: all that its answer depends on. */
+export interface DirectRequest {
+  readonly head: DirectHead;
+  readonly caller: Caller;
+  readonly body: Buffer;
+  /** Aborts when the client has left. */
+  readonly left: AbortSignal;
+  /** Notes what the answer depends on; left out where it is for this request alone. */
+  readonly dependencies?: Dependencies | undefined;
+}
+
+/** Names and values, one after the other, as `writeHead` takes them. */
+type RawHeaders = readonly string[];
+
+/** A whole answer, except for the headers that every answer has. */
+export interface DirectAnswer {
+  readonly status: number;
+  readonly headers: RawHeaders;
+  readonly body: Buffer;
+}
+
+/** Answers a query or mutation; null for streams and for requests that are not valid, which Yoga answers. */
+export type AnswerDirectly = (request: DirectRequest) => Promise<DirectAnswer | null>;
+
+export interface DirectPathOptions extends RequestAuthentication {
+  readonly answerDirectly: AnswerDirectly;
   readonly isAllowedOrigin: (origin: string) => boolean;
   readonly log: Log;
 }
 
-interface Lane extends FastLaneOptions {
+interface Path extends DirectPathOptions {
   readonly edgeHeaders: (origin: string | null) => Promise<RawHeaders>;
   readonly otherwise: RequestListener;
-}
-
-/**
- * Answers ordinary JSON queries and mutations straight from node:http: Yoga's Request and Response cost more than all
- * the rest of a small query. Whatever is unusual, wrong or a stream goes to `otherwise`, unread or with its body, and is
- * answered there.
- */
-export function createFastLane(options: FastLaneOptions, otherwise: RequestListener): RequestListener {
-  const lane: Lane = { ...options, edgeHeaders: createEdgeHeaders(options.isAllowedOrigin), otherwise };
-  return (request, response) => {
-    const head = readPlainHead(request, traceHeader);
-    if (head === null) return otherwise(request, response);
-    const exchange = { request, response, head };
-    answer(lane, exchange).catch((error: unknown) => fail(lane, exchange, error));
-  };
 }
 
 interface Exchange {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
-  readonly head: PlainRequest;
+  readonly head: DirectHead;
+}
+
+/**
+ * Answers ordinary JSON queries and mutations straight from node:http: Yoga's Request and Response cost more than all
+ * the rest of a small query. Unusual requests, wrong ones and streams go to `otherwise`, unread or with their body.
+ */
+export function createDirectPath(options: DirectPathOptions, otherwise: RequestListener): RequestListener {
+  const path: Path = { ...options, edgeHeaders: createEdgeHeaders(options.isAllowedOrigin), otherwise };
+  return (request, response) => {
+    const head = readHead(request);
+    if (head === null) return otherwise(request, response);
+    const exchange = { request, response, head };
+    answer(path, exchange).catch((error: unknown) => fail(path, exchange, error));
+  };
 }
 
 /** In one layer: each more is a promise, and what hangs on it, for every request. */
-async function answer(lane: Lane, exchange: Exchange): Promise<void> {
+async function answer(path: Path, exchange: Exchange): Promise<void> {
   const { request, response, head } = exchange;
   let caller: Caller;
   try {
-    caller = await authenticateRequest(lane, head);
+    caller = await authenticateRequest(path, head);
   } catch (error) {
     const refusal = await readAnswer(answerRefusal(error));
     // At once, like Yoga: a later answer would be lost if malformed bytes follow this request.
-    return write(response, refusal, await lane.edgeHeaders(head.origin));
+    return write(response, refusal, await path.edgeHeaders(head.origin));
   }
   const body = await readBody(request);
-  const answered = await lane.answerPlainly({ head, caller, body, left: leaving(response) });
-  if (answered === null) handOn(lane, { request, response, body, caller });
-  else await send(lane, exchange, answered);
+  const answered = await path.answerDirectly({ head, caller, body, left: signalOf(response) });
+  if (answered !== null) return await send(path, exchange, answered);
+  // The caller is known and has paid. @hono/node-server takes the body as `rawBody`.
+  storeCaller(request, caller);
+  path.otherwise(Object.assign(request, { rawBody: body }), response);
 }
 
 /** Aborts when the client leaves before its answer is sent. */
-function leaving(response: ServerResponse): AbortSignal {
+function signalOf(response: ServerResponse): AbortSignal {
   const left = new AbortController();
   response.on('close', () => {
     if (!response.writableFinished) left.abort('Client connection prematurely closed.');
@@ -66,43 +96,149 @@ function leaving(response: ServerResponse): AbortSignal {
   return left.signal;
 }
 
-/** With the body in hand, as @hono/node-server takes it (`rawBody`); who asks is known and has paid. */
-function handOn(
-  { otherwise }: Lane,
-  given: Omit<Exchange, 'head'> & { readonly body: Buffer; readonly caller: Caller },
-): void {
-  storeCaller(given.request, given.caller);
-  otherwise(Object.assign(given.request, { rawBody: given.body }), given.response);
+/** An answer that was made as a Response. */
+async function readAnswer(response: Response): Promise<DirectAnswer> {
+  const { status, headers } = response;
+  const body = Buffer.from(await response.arrayBuffer());
+  return { status, headers: [...headers].flat(), body };
 }
 
-/** Node writes a short text together with its head, and bytes on their own; a long text is copied once too often. */
+/** Node writes a short text together with its head, and bytes separately; a long text is copied once too often. */
 const shortBytes = 4096;
 
 /**
- * Answers are written when all that has come by now is read: one behind the other they wake the other side once. With
- * both of these 14 % more small answers a second go out (wrk, 32 connections, where writing is half of the work).
+ * Answers are written after all bytes that have come by now are read: consecutive answers wake the other side once. With
+ * both of these 14 % more small answers a second are sent (wrk, 32 connections, where writing is half of the work).
  */
-async function send(lane: Lane, exchange: Exchange, answered: PlainAnswer): Promise<void> {
-  const edgeHeaders = await lane.edgeHeaders(exchange.head.origin);
+async function send(path: Path, exchange: Exchange, answered: DirectAnswer): Promise<void> {
+  const edgeHeaders = await path.edgeHeaders(exchange.head.origin);
   setImmediate(() => {
     try {
       write(exchange.response, answered, edgeHeaders);
     } catch (error) {
-      fail(lane, exchange, error);
+      fail(path, exchange, error);
     }
   });
 }
 
-function write(response: ServerResponse, { status, headers, body }: PlainAnswer, more: RawHeaders): void {
+function write(response: ServerResponse, { status, headers, body }: DirectAnswer, more: RawHeaders): void {
   response.writeHead(status, [...headers, 'content-length', String(body.length), ...more]);
   if (body.length > shortBytes) response.end(body);
   else response.end(body.toString('latin1'), 'latin1');
 }
 
 /** Does nothing if the client has left. */
-function fail({ log }: Lane, { request, response }: Exchange, error: unknown): void {
+function fail({ log }: Path, { request, response }: Exchange, error: unknown): void {
   if (request.destroyed || response.destroyed || response.headersSent) return void response.destroy();
   log.error('request.failed', { route: '/graphql', error });
   const body = JSON.stringify({ error: { code: 'INTERNAL', message: 'The gateway failed.' } });
   response.writeHead(500, { 'content-type': 'application/json' }).end(body);
+}
+
+/**
+ * The headers that Hono's middleware adds to an answer of `/graphql`. They are made by the same code, once for each allowed
+ * origin and once for all others, so there is no second list to maintain.
+ */
+function createEdgeHeaders(isAllowedOrigin: (origin: string) => boolean): Path['edgeHeaders'] {
+  const app = new Hono().use(secure()).use(allowOrigins(isAllowedOrigin));
+  app.all('*', (context) => context.body(null));
+  const made = new Map<string | null, Promise<RawHeaders>>();
+  const make = async (allowed: string | null): Promise<RawHeaders> => {
+    const { headers } = await app.request('/graphql', {
+      method: 'POST',
+      headers: allowed === null ? {} : { origin: allowed },
+    });
+    return [...headers].flat();
+  };
+  return (origin) => {
+    const allowed = origin !== null && isAllowedOrigin(origin) ? origin : null;
+    const known = made.get(allowed);
+    if (known !== undefined) return known;
+    const making = make(allowed);
+    made.set(allowed, making);
+    return making;
+  };
+}
+
+export interface DirectAnswerOptions {
+  readonly schema: GraphQLSchema;
+  readonly documents: DocumentCache;
+  readonly createContext: CreateContext;
+  readonly runOperation: RunOperation;
+  readonly mask: Mask;
+}
+
+/** Does the same as Yoga's handler, in the same order and with the same parts, without its Request and Response. */
+export function createDirectAnswer(options: DirectAnswerOptions): AnswerDirectly {
+  return async (request) => {
+    const result = await run(options, request);
+    if (result === null) return null;
+    if (result.errors !== undefined) request.dependencies?.forbidStoring();
+    return toAnswer(result, request.head.mediaType);
+  };
+}
+
+/** Null for streams, and where the request is wrong or no one operation is meant: Yoga answers these. */
+function run(
+  { schema, documents, createContext, runOperation, mask }: DirectAnswerOptions,
+  { head, caller, body, left, dependencies }: DirectRequest,
+): Promise<ExecutionResult> | ExecutionResult | null {
+  const params = readParams(body);
+  if (params === null) return null;
+  const { query, operationName, variables: variableValues } = params;
+  try {
+    const document = documents.prepare(query, caller);
+    const operation = getOperationAST(document, operationName);
+    if (!operation || operation.operation === 'subscription') return null;
+    const errors = documents.validate(document, caller);
+    if (errors.length > 0) return { errors };
+    if (dependencies !== undefined) dependencies.isQuery = operation.operation === 'query';
+    const contextValue = createContext({
+      caller,
+      origin: head.origin,
+      left,
+      over: left,
+      isTraced: head.trace === 'upstream',
+      dependencies,
+    });
+    return runOperation({ schema, document, contextValue, variableValues, operationName }, dependencies);
+  } catch (error) {
+    return { errors: [mask(error)] };
+  }
+}
+
+const headersOf: Readonly<Record<MediaType, RawHeaders>> = {
+  'application/json': describe('application/json'),
+  'application/graphql-response+json': describe('application/graphql-response+json'),
+};
+
+function describe(mediaType: MediaType): RawHeaders {
+  return ['content-type', `${mediaType}; charset=utf-8`, 'cache-control', 'no-store'];
+}
+
+/** The headers and the bytes of a result, as Yoga's processRegularResult makes them. */
+function toAnswer(result: ExecutionResult, mediaType: MediaType): DirectAnswer {
+  const headers = headersOf[mediaType];
+  const { errors } = result;
+  if (errors === undefined) return { status: 200, headers, body: toBytes(result) };
+  const { status, more } = readHttp(errors, mediaType);
+  const formatted = { ...result, errors: errors.map(formatForStream) };
+  return { status, headers: [...headers, ...more], body: toBytes(formatted) };
+}
+
+function toBytes(result: object): Buffer {
+  return Buffer.from(JSON.stringify(result));
+}
+
+/**
+ * The highest status of the errors, and the headers of all. Faults of the document (`spec`) are 200 for clients that accept
+ * only application/json, as GraphQL over HTTP asks.
+ */
+function readHttp(errors: readonly GraphQLError[], mediaType: MediaType) {
+  const answers = errors.map(describeAnswer);
+  const statuses = answers
+    .filter(({ spec }) => !(spec && mediaType === 'application/json'))
+    .map(({ status = 0 }) => status);
+  const more = Object.entries(Object.assign({}, ...answers.map(({ headers }) => headers)));
+  return { status: Math.max(0, ...statuses) || 200, more: more.flat().map(String) };
 }

@@ -1,19 +1,21 @@
 import type { IncomingMessage } from 'node:http';
+import { traceHeader } from './yoga.ts';
 
-/** As every other request without files (graphql.ts). */
+/** The same for all requests without files (yoga.ts). */
 const maxBodyBytes = 100_000;
 
-export interface PlainRequest {
+/** The head of an ordinary JSON request. */
+export interface DirectHead {
   readonly authorization: string | null;
   readonly origin: string | null;
   readonly trace: string | null;
-  /** What the answer is to be, as Yoga chooses it. */
+  /** Of the answer, as Yoga chooses it. */
   readonly mediaType: MediaType;
 }
 
 export type MediaType = 'application/json' | 'application/graphql-response+json';
 
-export interface PlainParams {
+interface Params {
   readonly query: string;
   readonly operationName: string | undefined;
   readonly variables: Record<string, unknown> | undefined;
@@ -21,10 +23,10 @@ export interface PlainParams {
 
 const contentTypes = /^application\/json(; ?charset=utf-8)?$/;
 
-/** What an ordinary JSON request says in its head; null for all others, which are Yoga's. */
-export function readPlainHead(request: IncomingMessage, traceHeader: string): PlainRequest | null {
+/** The head of an ordinary JSON request; null for all others, which Yoga answers. */
+export function readHead(request: IncomingMessage): DirectHead | null {
   if (request.method !== 'POST' || request.url !== '/graphql') return null;
-  const headers = readHeaders(request.rawHeaders, traceHeader);
+  const headers = readHeaders(request.rawHeaders);
   if (headers === null) return null;
   if (!contentTypes.test(headers.get('content-type') ?? '')) return null;
   const length = headers.get('content-length') ?? '';
@@ -42,7 +44,7 @@ export function readPlainHead(request: IncomingMessage, traceHeader: string): Pl
 
 type Use = 'read' | 'unusual';
 
-/** With those that are unusual a body is not as long as it says, or is read in another way. */
+/** With an unusual header a body is not as long as announced, or is read in another way. */
 const uses: ReadonlyMap<string, Use> = new Map<string, Use>([
   ['authorization', 'read'],
   ['origin', 'read'],
@@ -53,14 +55,15 @@ const uses: ReadonlyMap<string, Use> = new Map<string, Use>([
   ['transfer-encoding', 'unusual'],
   ['expect', 'unusual'],
   ['last-event-id', 'unusual'],
+  [traceHeader, 'read'],
 ]);
 
-/** Those that anybody looks at. Null where one of them comes twice (Node goes by one of them, Yoga by both), or is unusual. */
-function readHeaders(rawHeaders: readonly string[], traceHeader: string): ReadonlyMap<string, string> | null {
+/** Null where one of these headers comes twice (Node uses one of them, Yoga both), or is unusual. */
+function readHeaders(rawHeaders: readonly string[]): ReadonlyMap<string, string> | null {
   const headers = new Map<string, string>();
   for (let at = 0; at < rawHeaders.length; at += 2) {
     const name = rawHeaders[at]?.toLowerCase() ?? '';
-    const use = name === traceHeader ? 'read' : uses.get(name);
+    const use = uses.get(name);
     if (use === undefined) continue;
     if (use === 'unusual' || headers.has(name)) return null;
     headers.set(name, rawHeaders[at + 1] ?? '');
@@ -68,7 +71,7 @@ function readHeaders(rawHeaders: readonly string[], traceHeader: string): Readon
   return headers;
 }
 
-/** The first that fits, as Yoga has it; lists with parameters are left to Yoga. */
+/** The first that fits, as in Yoga; lists with parameters are left to Yoga. */
 function chooseMediaType(accept: string): MediaType | null {
   for (const asked of accept.split(',')) {
     const type = asked.trim().toLowerCase();
@@ -98,8 +101,8 @@ export function readBody(request: IncomingMessage): Promise<Buffer> {
   });
 }
 
-/** What is asked, or null where anything about it is unusual or wrong: Yoga says what. */
-export function readParams(body: Buffer): PlainParams | null {
+/** The parameters, or null where anything about them is unusual or wrong: Yoga answers then. */
+export function readParams(body: Buffer): Params | null {
   const json = parse(body);
   if (!isRecord(json)) return null;
   const { query, operationName, variables, extensions, ...others } = json;

@@ -1,7 +1,7 @@
 import type { ExecutionResult } from 'graphql';
 import { isAsyncIterable, type Plugin } from 'graphql-yoga';
 import { formatForStream } from '../execution/mask.ts';
-import { readStreamItem } from '../execution/stream-items.ts';
+import { readStreamItem } from '../execution/streams.ts';
 
 /** Proxies close what is silent for a while, some after 15 s. */
 const pingMs = 10_000;

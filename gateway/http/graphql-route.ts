@@ -2,9 +2,10 @@ import { type Authenticate, authenticateRequest } from '../auth/authenticate.ts'
 import type { RateLimits } from '../auth/rate-limits.ts';
 import type { ActiveTokens } from '../auth/revocations.ts';
 import type { Caller } from '../auth/rights.ts';
-import { type IsOwnHost, refuseHost } from './own-hosts.ts';
+import { type GatewayError, isGatewayError } from '../errors.ts';
+import { describeGatewayError } from '../execution/mask.ts';
+import { type IsOwnHost, refuseHost } from './pages/demo.ts';
 import { streamShared } from './pages/widget-files.ts';
-import { answerRefusal } from './refusals.ts';
 import { createUploadGate, isUpload } from './uploads.ts';
 import { type GraphQLServer, traceHeader } from './yoga.ts';
 
@@ -15,7 +16,6 @@ export interface GraphQLRouteOptions {
   readonly authenticate: Authenticate;
   readonly endOf: ActiveTokens['endOf'];
   readonly rateLimits: RateLimits;
-  /** Marks an operation, for the sharing of reads; the function it returns marks its end. */
   /** Aborts when the gateway stops. */
   readonly stopping: AbortSignal;
   readonly hasGraphiQL: boolean;
@@ -23,13 +23,13 @@ export interface GraphQLRouteOptions {
   readonly isOwnHost: IsOwnHost;
 }
 
-/** GraphQL over HTTP and SSE, from the request to its answer: who asks, what it costs to ask, and which server answers. */
+/** GraphQL over HTTP and SSE: authenticates the caller, charges the request, and selects the server that answers it. */
 export function createGraphQLRoute(
   options: GraphQLRouteOptions,
-): (request: Request, admitted: Caller | null) => Promise<Response> {
+): (request: Request, caller: Caller | null) => Promise<Response> {
   const beginUpload = createUploadGate();
   const answerGraphiQL = createGraphiQLPage(options);
-  return (request, admitted) => answerGraphQL({ ...options, beginUpload, answerGraphiQL, admitted }, request);
+  return (request, caller) => answerGraphQL({ ...options, beginUpload, answerGraphiQL, caller }, request);
 }
 
 /** The page is large and the same for every request, so it is rendered once. */
@@ -55,7 +55,8 @@ function createGraphiQLPage({ graphql, stopping: over }: GraphQLRouteOptions): R
 interface Route extends GraphQLRouteOptions {
   readonly beginUpload: ReturnType<typeof createUploadGate>;
   readonly answerGraphiQL: (request: Request) => Promise<Response>;
-  readonly admitted: Caller | null;
+  /** If it is known already. */
+  readonly caller: Caller | null;
 }
 
 async function answerGraphQL(options: Route, request: Request): Promise<Response> {
@@ -65,7 +66,7 @@ async function answerGraphQL(options: Route, request: Request): Promise<Response
   try {
     const origin = request.headers.get('origin');
     const authorization = request.headers.get('authorization');
-    const caller = options.admitted ?? (await authenticateRequest(options, { authorization, origin }));
+    const caller = options.caller ?? (await authenticateRequest(options, { authorization, origin }));
     const malformed = findMalformedParameter(request);
     if (malformed !== null) return refuseUnreadable(400, `The parameter ${malformed} is not JSON.`);
     const hasFiles = isUpload(request);
@@ -135,4 +136,37 @@ function refuseUnreadable(status: 400 | 415, message: string): Response {
 function asksForGraphiQL(request: Request): boolean {
   const isPage = request.method === 'GET' && (request.headers.get('accept') ?? '').includes('text/html');
   return isPage && !request.headers.has('authorization');
+}
+
+/**
+ * The answer to a request that is refused before it is read, on the direct path and on Yoga's.
+ * @throws the error itself where it is none of those
+ */
+export function answerRefusal(error: unknown): Response {
+  if (isGatewayError(error, 'UNAUTHENTICATED')) return refuseUnauthenticated(error);
+  if (isGatewayError(error, 'RATE_LIMITED', 'FORBIDDEN', 'UPSTREAM_RATE_LIMITED')) return refuseEarly(error);
+  throw error;
+}
+
+function refuseUnauthenticated(error: GatewayError): Response {
+  return Response.json(
+    {
+      errors: [describeGatewayError(error).toJSON()].map(({ message, extensions }) => ({
+        message,
+        extensions: { code: extensions?.code },
+      })),
+    },
+    { status: 401, headers: { 'www-authenticate': 'Bearer', 'cache-control': 'no-store' } },
+  );
+}
+
+function refuseEarly(error: GatewayError): Response {
+  const { message, extensions } = describeGatewayError(error);
+  const { http: _http, ...shown } = extensions;
+  const wait =
+    error.retryAfterMs === undefined ? {} : { 'retry-after': String(extensions.retryAfterSeconds) };
+  return Response.json(
+    { errors: [{ message, extensions: shown }] },
+    { status: error.code === 'FORBIDDEN' ? 403 : 429, headers: { 'cache-control': 'no-store', ...wait } },
+  );
 }

@@ -1,17 +1,18 @@
 import { IncomingMessage } from 'node:http';
-import { Hono } from 'hono';
+import { Hono, type MiddlewareHandler } from 'hono';
+import { cors } from 'hono/cors';
+import { secureHeaders } from 'hono/secure-headers';
 import { findCaller } from '../auth/authenticate.ts';
 import type { Caller } from '../auth/rights.ts';
 import type { Metrics } from '../metrics.ts';
 import type { ReceiveWebhook, WebhookConnection } from '../webhooks/endpoint.ts';
-import { allowOrigins, secure } from './headers.ts';
 import { answerDocument, type DocumentsOptions } from './pages/documents.ts';
 import { answerLaunch, type LaunchOptions } from './pages/launch.ts';
 import { createWidgetFiles } from './pages/widget-files.ts';
 
 export interface RoutesOptions extends DocumentsOptions, LaunchOptions {
-  /** Waits while the graph is still being loaded. `admitted` is the caller that the direct path has let in, or null. */
-  readonly answerGraphQL: (request: Request, admitted: Caller | null) => Promise<Response>;
+  /** Waits while the graph is still being loaded. `caller` is known if the direct path has authenticated it. */
+  readonly answerGraphQL: (request: Request, caller: Caller | null) => Promise<Response>;
   readonly isAllowedOrigin: (origin: string) => boolean;
   readonly receiveWebhook: ReceiveWebhook;
   readonly checkReady: () => Promise<Readiness>;
@@ -62,10 +63,10 @@ export function createRoutes(options: RoutesOptions): Hono {
       ...(options.stopping.aborted ? [problems.stopping] : []),
     ];
     const isReady = found.length === 0;
-    const told = auditTrail === false ? [...found, problems.auditTrail] : found;
+    const shown = auditTrail === false ? [...found, problems.auditTrail] : found;
     const status = isReady ? 'ready' : 'not ready';
     const parts = { eventLog, service, ...(auditTrail === null ? {} : { auditTrail }) };
-    return context.json({ status, ...parts, problems: told }, isReady ? 200 : 503);
+    return context.json({ status, ...parts, problems: shown }, isReady ? 200 : 503);
   });
   if (options.metrics !== null) addMetrics(app, options.metrics);
   app.get('/widget/:file{[a-z0-9.-]+\\.(js|css|json|map)}', (context) =>
@@ -104,4 +105,35 @@ export function createMetricsRoutes(metrics: ShownMetrics): Hono {
   const app = new Hono().use(secure());
   addMetrics(app, metrics);
   return app;
+}
+
+/** Headers that every answer of the gateway has. */
+export function secure(): MiddlewareHandler {
+  return secureHeaders({
+    // A page that opens the portal in a tab must see when that tab is closed.
+    crossOriginOpenerPolicy: false,
+    // Widget files and answers to allowed origins are for other origins.
+    crossOriginResourcePolicy: false,
+    // Whether a whole host is https is the decision of its operator.
+    strictTransportSecurity: false,
+    // For browsers that are no more, or without a meaning here.
+    originAgentCluster: false,
+    xDnsPrefetchControl: false,
+    xDownloadOptions: false,
+    xPermittedCrossDomainPolicies: false,
+    xXssProtection: false,
+    xFrameOptions: 'DENY',
+    overwrite: false,
+  });
+}
+
+/** Lets pages of some origins read answers. */
+export function allowOrigins(isAllowedOrigin: (origin: string) => boolean): MiddlewareHandler {
+  return cors({
+    origin: (origin) => (isAllowedOrigin(origin) ? origin : null),
+    allowMethods: ['GET', 'POST', 'OPTIONS'],
+    allowHeaders: ['authorization', 'content-type', 'accept', 'last-event-id', 'x-requested-with'],
+    exposeHeaders: ['x-request-id', 'retry-after'],
+    maxAge: 600,
+  });
 }

@@ -8,16 +8,14 @@ import {
 } from 'graphql-yoga';
 import type { Caller } from '../auth/rights.ts';
 import { type DocumentCache, requirePrepared } from '../execution/document/prepared-document.ts';
-import type { ListedOperations } from '../execution/document/trusted-documents.ts';
+import { findDocument, type TrustedDocuments } from '../execution/document/trusted-documents.ts';
 import { formatForStream, type Mask } from '../execution/mask.ts';
-import { observeSend } from '../execution/observe.ts';
-import { type RunOperation, useRunOperation } from '../execution/run-operation.ts';
-import { type RunStream, useStreams } from '../execution/streams.ts';
+import { type RunOperation, toOperationArgs } from '../execution/run-operation.ts';
+import { observeSend, type RunStream } from '../execution/streams.ts';
 import type { GraphContext } from '../graph/context.ts';
 import type { Metrics } from '../metrics.ts';
 import type { Dependencies } from '../service/trace.ts';
 import { useEventStream } from './event-stream.ts';
-import { useOperationIds } from './operation-ids.ts';
 import { maxUploadBytes, useUploads } from './uploads.ts';
 
 /** What is known of an operation before it is read: who asks, and when the asking is over. */
@@ -49,7 +47,7 @@ export interface GraphQLServerOptions {
   readonly createContext: CreateContext;
   readonly metrics: Metrics;
   readonly documents: DocumentCache;
-  readonly listed: ListedOperations;
+  readonly trustedDocuments: TrustedDocuments;
   readonly runOperation: RunOperation;
   readonly runStream: RunStream;
   readonly mask: Mask;
@@ -80,11 +78,8 @@ export function createGraphQLServer(options: GraphQLServerOptions): GraphQLServe
     context: ({ caller, left, over, origin = null, isTraced = false, lastEventId = null }) =>
       options.createContext({ caller, left, over, origin, isTraced, lastEventId }),
     plugins: [
-      useDocuments(options.documents),
-      useRunOperation(options.runOperation),
-      useOperationIds(options.listed),
-      useStreams(options.runStream),
-      useResponseErrors(),
+      useDocuments(options),
+      useExecution(options),
       useEventStream({ onSend: (result) => observeSend(options.metrics, 'sse', result) }),
       ...(options.takesFiles ? [useUploads()] : []),
     ],
@@ -119,26 +114,47 @@ function describeGraphiQL(graphiql: GraphiQL | null) {
   };
 }
 
-/** Yoga serializes new copies of errors, which have no locations. */
-function useResponseErrors(): Plugin {
+/** Takes documents by their text or id, and their validation errors, from our cache. */
+function useDocuments({ documents, trustedDocuments }: GraphQLServerOptions): Plugin<GraphContext> {
   return {
-    onResultProcess: ({ result, setResult }) => {
-      if (isAsyncIterable(result) || Array.isArray(result) || result.errors === undefined) return;
-      const errors = result.errors.map(formatForStream);
-      setResult({ ...result, stringify: (written) => JSON.stringify({ ...written, errors }) });
+    onParams: ({ params, request, setParams }) => {
+      // Yoga refuses batches, and everything else that is no record, after this.
+      if (!isRecord(params)) return undefined;
+      const { documentId = readDocumentId(request), ...rest } = params;
+      const query = findDocument(trustedDocuments, { ...rest, documentId });
+      if (query !== null) setParams({ ...rest, query });
+      const text = query ?? params.query;
+      return typeof text === 'string' ? (documents.waitForTurn(text) ?? undefined) : undefined;
     },
-  };
-}
-
-/** Documents come from our cache, and so do their validation errors. */
-function useDocuments(documents: DocumentCache): Plugin<GraphContext> {
-  return {
-    onParams: ({ params }) => documents.waitForTurn(params.query ?? '') ?? undefined,
     onParse: ({ context, setParseFn }) =>
       setParseFn((source) =>
         documents.prepare(typeof source === 'string' ? source : source.body, context.caller),
       ),
     onValidate: ({ context, setValidationFn }) =>
       setValidationFn((_schema, document) => documents.validate(requirePrepared(document), context.caller)),
+  };
+}
+
+/** Yoga reads only the parameters of a GET that it knows. */
+function readDocumentId({ method, url }: Request): string | undefined {
+  if (method !== 'GET') return undefined;
+  return new URL(url).searchParams.get('documentId') ?? undefined;
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** Operations and streams run as on every other transport. */
+function useExecution({ runOperation, runStream }: GraphQLServerOptions): Plugin {
+  return {
+    onExecute: ({ setExecuteFn }) => setExecuteFn((args) => runOperation(toOperationArgs(args))),
+    onSubscribe: ({ setSubscribeFn }) => setSubscribeFn(runStream),
+    // Yoga serializes new copies of errors, which have no locations.
+    onResultProcess: ({ result, setResult }) => {
+      if (isAsyncIterable(result) || Array.isArray(result) || result.errors === undefined) return;
+      const errors = result.errors.map(formatForStream);
+      setResult({ ...result, stringify: (written) => JSON.stringify({ ...written, errors }) });
+    },
   };
 }

@@ -5,7 +5,7 @@ import type { OpenOptions, UpstreamFile } from './file.ts';
 
 /**
  * The tags of the answer to one operation, collected while it runs: the whole answer is shared like the reads that it was made
- * of (execution/whole-answers.ts). Denied by default: only noted reads leave the answer shareable.
+ * of (http/whole-answers.ts). Denied by default: only noted reads leave the answer shareable.
  */
 export class Dependencies {
   /** Only the answer to a query is ever given to another. */

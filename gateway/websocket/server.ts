@@ -9,12 +9,10 @@ import type { ActiveTokens } from '../auth/revocations.ts';
 import type { Caller } from '../auth/rights.ts';
 import { GatewayError, isGatewayError } from '../errors.ts';
 import type { DocumentCache } from '../execution/document/prepared-document.ts';
-import type { ListedOperations } from '../execution/document/trusted-documents.ts';
+import { findDocument, type TrustedDocuments } from '../execution/document/trusted-documents.ts';
 import { formatForStream, type Mask } from '../execution/mask.ts';
-import { observeSend } from '../execution/observe.ts';
-import type { RunStream } from '../execution/streams.ts';
-import { findDocument } from '../http/operation-ids.ts';
-import { hasOneHost, refuseRequest } from '../http/timeouts.ts';
+import { observeSend, type RunStream } from '../execution/streams.ts';
+import { hasOneHost, refuseRequest } from '../http/connection-limits.ts';
 import { type GraphQLServer, traceHeader } from '../http/yoga.ts';
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
@@ -41,7 +39,7 @@ export interface SocketsOptions {
   readonly authenticate: Authenticate;
   readonly endOf: ActiveTokens['endOf'];
   readonly rateLimits: RateLimits;
-  readonly listed: ListedOperations;
+  readonly trustedDocuments: TrustedDocuments;
   readonly isAllowedOrigin: (origin: string) => boolean;
   readonly log: Log;
   readonly metrics: Metrics;
@@ -245,7 +243,7 @@ interface Subscribing {
 
 /** The arguments of an operation, or the errors that refuse it. */
 async function prepare(
-  { graphql, documents, listed, rateLimits, mask }: SocketsOptions,
+  { graphql, documents, trustedDocuments, rateLimits, mask }: SocketsOptions,
   payload: SubscribePayload,
   { session, isTraced, underWay }: Subscribing,
 ): Promise<ExecutionArgs | readonly GraphQLError[]> {
@@ -263,7 +261,7 @@ async function prepare(
     transport: 'websocket',
   });
   try {
-    const text = findDocument(listed, payload) ?? payload.query;
+    const text = findDocument(trustedDocuments, payload) ?? payload.query;
     await documents.waitForTurn(text);
     const document = enveloped.parse(text);
     const errors = enveloped.validate(enveloped.schema, document);

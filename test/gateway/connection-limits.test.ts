@@ -25,7 +25,7 @@ interface Place extends AsyncDisposable {
 async function serve(answer: RequestListener): Promise<Place> {
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'performance'] });
   const cuts: CutReason[] = [];
-  const server = createBoundedServer(answer, (reason) => cuts.push(reason));
+  const server = createBoundedServer({ answer }, (reason) => cuts.push(reason));
   const { port } = new URL(await listenAnywhere(server));
   return {
     server,

@@ -3,7 +3,7 @@ import { createServer, request } from 'node:http';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Caller } from '../../gateway/auth/rights.ts';
 import { GatewayError } from '../../gateway/errors.ts';
-import { createFastLane } from '../../gateway/http/direct-path.ts';
+import { createDirectPath } from '../../gateway/http/direct-path.ts';
 import { createLog } from '../../gateway/log.ts';
 import { startLab } from '../support/lab.ts';
 import { silence, startMisbehavingService } from '../support/misbehaving-service.ts';
@@ -12,7 +12,7 @@ import { send } from './lanes/two-lanes.ts';
 /** Which lane answers, told by its status: a lane that took nothing would differ in nothing either. */
 describe('the fast lane', () => {
   const admitted: Caller[] = [];
-  const lane = createFastLane(
+  const lane = createDirectPath(
     {
       authenticate: async ({ authorization }) => {
         if (authorization === null) throw new GatewayError('UNAUTHENTICATED', 'Say who you are.');
@@ -27,7 +27,7 @@ describe('the fast lane', () => {
         connect: () => () => {},
         checkOperations: () => {},
       },
-      answerPlainly: async ({ body }) =>
+      answerDirectly: async ({ body }) =>
         body.length === 0 ? null : { status: 200, headers: [], body: Buffer.from('fast') },
       isAllowedOrigin: () => false,
       log: createLog({ level: 'silent' }),

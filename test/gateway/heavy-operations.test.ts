@@ -3,9 +3,9 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ways, waysWith } from '../support/ask.ts';
 import { gatewayKey, type Lab, startLab } from '../support/lab.ts';
 import { subscribeOverWebSocket } from '../support/subscribe.ts';
-import { inFastLane, send } from '../support/whole-answers.ts';
+import { onDirectPath, send } from '../support/whole-answers.ts';
 
-const memory = { ...inFastLane, EVENT_LOG: 'memory:', READ_CACHE_SECONDS: '300' };
+const memory = { ...onDirectPath, EVENT_LOG: 'memory:', READ_CACHE_SECONDS: '300' };
 const points = 300;
 const cheap = '{ viewer { kind } }';
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { makeWith } from '../support/replaced-parts.ts';
-import { inFastLane, makeOverNetwork } from '../support/whole-answers.ts';
+import { makeOverNetwork, onDirectPath } from '../support/whole-answers.ts';
 import { findCrossing, gather } from './isolation/interleave.ts';
 
 const make = makeWith({
@@ -11,11 +11,14 @@ const make = makeWith({
 });
 
 test('over the network two users and a token for one order are each answered as if alone, in 1,000 interleavings', async () => {
-  await using crowd = await gather({ make: makeOverNetwork, env: { ...inFastLane, RATE_LIMIT_POINTS: '0' } });
+  await using crowd = await gather({
+    make: makeOverNetwork,
+    env: { ...onDirectPath, RATE_LIMIT_POINTS: '0' },
+  });
   expect(await findCrossing(crowd, 1000)).toBeNull();
 }, 120_000);
 
 test('a gateway that gives whole answers to everybody who asks the same is found out', async () => {
-  await using crowd = await gather({ make: (parts) => makeOverNetwork(parts, make), env: inFastLane });
+  await using crowd = await gather({ make: (parts) => makeOverNetwork(parts, make), env: onDirectPath });
   expect(await findCrossing(crowd, 1000)).not.toBeNull();
 }, 60_000);

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { readAnew } from '../support/lab.ts';
-import { countAnswers, inFastLane, makeOverNetwork } from '../support/whole-answers.ts';
+import { countAnswers, makeOverNetwork, onDirectPath } from '../support/whole-answers.ts';
 import { findCrossing, gather } from './isolation/interleave.ts';
 
 // interleavings-over-network.long.test.ts draws 1,000 each time.
@@ -12,7 +12,7 @@ test.each([
   async (_name, more) => {
     await using crowd = await gather({
       make: makeOverNetwork,
-      env: { ...inFastLane, ...more, RATE_LIMIT_POINTS: '0' },
+      env: { ...onDirectPath, ...more, RATE_LIMIT_POINTS: '0' },
     });
     expect(await findCrossing(crowd, 300)).toBeNull();
     const { hit, joined } = await countAnswers(crowd.lab);

@@ -12,7 +12,7 @@ import {
 } from '../support/held-service.ts';
 import { gatewayKey, graphqlRequest, readAnew, readTestConfig, webhookSecret } from '../support/lab.ts';
 import { startRedis } from '../support/redis.ts';
-import { countAnswers, inFastLane, makeOverNetwork } from '../support/whole-answers.ts';
+import { countAnswers, makeOverNetwork, onDirectPath } from '../support/whole-answers.ts';
 import { signedHeaders } from './webhooks/support.ts';
 
 /** What callers ask: by whom, of whom. */
@@ -66,7 +66,7 @@ async function startGateways(
           EVENT_LOG_KEY: key,
           SERVICE_TEAM_ID: service.teamId,
           RATE_LIMIT_POINTS: '0',
-          ...inFastLane,
+          ...onDirectPath,
           ...env,
         }),
         log: createLog({ level: 'silent' }),

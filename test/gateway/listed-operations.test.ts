@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createListedOperations } from '../../gateway/execution/document/trusted-documents.ts';
+import { createTrustedDocuments } from '../../gateway/execution/document/trusted-documents.ts';
 import { describeOperations } from '../../widget/build/operations.ts';
 import { READ_ORDER } from '../../widget/src/operations.ts';
 import { type Ask, ways, waysWith } from '../support/ask.ts';
@@ -81,7 +81,7 @@ test('off: nothing is told', async () => {
   expect(lab.logged.join()).not.toContain('operation.unlisted');
 });
 
-const base = { mode: 'enforce', files: [], whereBuilt: [], onUnlisted: () => {} } as const;
+const base = { mode: 'enforce', files: [], whereBuilt: [], onUntrusted: () => {} } as const;
 
 test('the documents of the widget are all on the list of its build', () => {
   const names = Object.values<string>(JSON.parse(describeOperations())).map(
@@ -100,12 +100,16 @@ test.each([
     /another document/,
   ],
 ])('a list %s stops the start', (_what, options, message) => {
-  expect(() => createListedOperations({ ...base, ...options })).toThrow(message);
+  expect(() => createTrustedDocuments({ ...base, ...options })).toThrow(message);
 });
 
 test('documents are not told without end', () => {
   const told: (string | null)[] = [];
-  const listed = createListedOperations({ ...base, mode: 'log', onUnlisted: (hash) => told.push(hash) });
+  const trustedDocuments = createTrustedDocuments({
+    ...base,
+    mode: 'log',
+    onUntrusted: (hash) => told.push(hash),
+  });
   const viewer = {
     kind: 'USER',
     userId: 'u',
@@ -116,7 +120,8 @@ test('documents are not told without end', () => {
     tokenId: null,
     origins: null,
   } as const;
-  for (let count = 0; count < 1005; count += 1) listed.check(viewer, listed.lookUp(`{ a${count} }`));
+  for (let count = 0; count < 1005; count += 1)
+    trustedDocuments.check(viewer, trustedDocuments.lookUp(`{ a${count} }`));
   expect(told.filter((hash) => hash !== null)).toHaveLength(1000);
 });
 

@@ -3,8 +3,9 @@ import fc from 'fast-check';
 import { type GraphQLField, getNullableType, isInterfaceType, isObjectType } from 'graphql';
 import { expect, test } from 'vitest';
 import { schema } from '../../gateway/domain/schema.ts';
-import { DocumentCache, type PreparedDocument } from '../../gateway/execution/document/prepared-document.ts';
-import { createListedOperations } from '../../gateway/execution/document/trusted-documents.ts';
+import type { PreparedDocument } from '../../gateway/execution/document/prepared-document.ts';
+import { DocumentCache } from '../../gateway/execution/document/prepared-document.ts';
+import { createTrustedDocuments } from '../../gateway/execution/document/trusted-documents.ts';
 
 const documents = [
   '{ viewer { kind } }',
@@ -16,8 +17,13 @@ const documents = [
   // An argument that must not be null, and a variable that may be.
   'query ($id: ID = "1") { order(id: $id) { id } }',
 ];
-const listed = createListedOperations({ mode: 'off', files: [], whereBuilt: [], onUnlisted: () => {} });
-const cache = new DocumentCache({ schema, listed, isOpen: false });
+const trustedDocuments = createTrustedDocuments({
+  mode: 'off',
+  files: [],
+  whereBuilt: [],
+  onUntrusted: () => {},
+});
+const cache = new DocumentCache({ schema, trustedDocuments, isOpen: false });
 const prepare = (text: string) => cache.prepare(text, { kind: 'TEAM' });
 
 const anyValue = fc.oneof(

@@ -1,14 +1,20 @@
 import { buildSchema } from 'graphql';
 import { expect, test } from 'vitest';
 import type { Caller } from '../../gateway/auth/rights.ts';
-import { DocumentCache, type PreparedDocument } from '../../gateway/execution/document/prepared-document.ts';
-import { createListedOperations } from '../../gateway/execution/document/trusted-documents.ts';
+import type { PreparedDocument } from '../../gateway/execution/document/prepared-document.ts';
+import { DocumentCache } from '../../gateway/execution/document/prepared-document.ts';
+import { createTrustedDocuments } from '../../gateway/execution/document/trusted-documents.ts';
 
 const schema = buildSchema('type Query { viewer: String }');
 const server = { kind: 'TEAM' } as const;
 const open = () => {
-  const listed = createListedOperations({ mode: 'off', files: [], whereBuilt: [], onUnlisted: () => {} });
-  const documents = new DocumentCache({ schema, listed, isOpen: false });
+  const trustedDocuments = createTrustedDocuments({
+    mode: 'off',
+    files: [],
+    whereBuilt: [],
+    onUntrusted: () => {},
+  });
+  const documents = new DocumentCache({ schema, trustedDocuments, isOpen: false });
   return {
     prepare: (text: string) => documents.prepare(text, server),
     validate: (document: PreparedDocument, caller: Caller) => documents.validate(document, caller),
@@ -74,27 +80,27 @@ test('the document that was not asked for longest is evicted', () => {
 
 test('a document is looked up on the list once, however often it comes, and is checked for each caller', () => {
   const hashes: (string | null)[] = [];
-  const list = createListedOperations({
+  const list = createTrustedDocuments({
     mode: 'log',
     files: [],
     whereBuilt: [],
-    onUnlisted: (hash) => hashes.push(hash),
+    onUntrusted: (hash) => hashes.push(hash),
   });
   const lookedUp: string[] = [];
-  const listed = {
+  const trustedDocuments = {
     ...list,
     lookUp: (text: string) => {
       lookedUp.push(text);
       return list.lookUp(text);
     },
   };
-  const documents = new DocumentCache({ schema, listed, isOpen: false });
+  const documents = new DocumentCache({ schema, trustedDocuments, isOpen: false });
   const viewer = { kind: 'USER' } as never;
   const document = documents.prepare('{ viewer }', server);
   expect(documents.prepare('{ viewer }', viewer)).toBe(document);
   expect(lookedUp).toEqual(['{ viewer }']);
-  expect(document.listing).toEqual({ hash: expect.stringMatching(/^[0-9a-f]{64}$/), isTrusted: false });
-  expect(listed.check(server, document.listing)).toBe(true);
-  expect(listed.check(viewer, document.listing)).toBe(false);
-  expect(hashes).toEqual([document.listing.hash]);
+  expect(document.trust).toEqual({ hash: expect.stringMatching(/^[0-9a-f]{64}$/), isTrusted: false });
+  expect(trustedDocuments.check(server, document.trust)).toBe(true);
+  expect(trustedDocuments.check(viewer, document.trust)).toBe(false);
+  expect(hashes).toEqual([document.trust.hash]);
 });

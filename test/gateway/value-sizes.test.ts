@@ -1,6 +1,7 @@
 import { GraphQLError } from 'graphql';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createMask, maskResult } from '../../gateway/execution/mask.ts';
+import { createMask } from '../../gateway/execution/mask.ts';
+import { maskResult } from '../../gateway/execution/run-operation.ts';
 import { createLog } from '../../gateway/log.ts';
 import { ways, waysWith } from '../support/ask.ts';
 import { type Lab, startLab } from '../support/lab.ts';

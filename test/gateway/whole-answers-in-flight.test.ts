@@ -1,8 +1,8 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { type Invalidation, SharedCache } from '../../gateway/cache/shared-cache.ts';
-import { giveWholeAnswers, type WholeAnswersOptions } from '../../gateway/execution/whole-answers.ts';
-import type { PlainAnswer, PlainAsking } from '../../gateway/http/direct-answer.ts';
+import type { DirectAnswer, DirectRequest } from '../../gateway/http/direct-path.ts';
+import { shareWholeAnswers, type WholeAnswersOptions } from '../../gateway/http/whole-answers.ts';
 import { createMetrics } from '../../gateway/metrics.ts';
 import type { Dependencies } from '../../gateway/service/trace.ts';
 
@@ -18,13 +18,13 @@ interface Run {
 function openRuns(options: Partial<WholeAnswersOptions> = {}) {
   const runs: Run[] = [];
   const cache = options.cache ?? new SharedCache({ ttlMs: 0 });
-  const give = giveWholeAnswers(
+  const give = shareWholeAnswers(
     {
       ...{ cache, catchUp: async () => true },
-      ...{ metrics: createMetrics(), charge: () => {}, waitForTurn: () => null, ...options },
+      ...{ metrics: createMetrics(), charge: () => {}, documents: { waitForTurn: () => null }, ...options },
     },
     async ({ dependencies, left }) => {
-      const { promise, resolve, reject } = Promise.withResolvers<PlainAnswer>();
+      const { promise, resolve, reject } = Promise.withResolvers<DirectAnswer>();
       if (dependencies === undefined) throw new Error('Nothing notes what this answer depends on.');
       runs.push({
         ...{ dependencies, left },
@@ -42,7 +42,7 @@ function openRuns(options: Partial<WholeAnswersOptions> = {}) {
       trace: null,
       mediaType: 'application/json',
     } as const;
-    const asking: PlainAsking = { head, caller: { kind: 'TEAM' }, body: Buffer.from(body), left };
+    const asking: DirectRequest = { head, caller: { kind: 'TEAM' }, body: Buffer.from(body), left };
     return (await give(asking))?.body.toString();
   };
   return {

@@ -2,7 +2,7 @@ import { createGateway, type Gateway, type GatewayParts } from '../../gateway/ga
 import { gatewayKey, type Lab } from './lab.ts';
 
 /** Whole answers are given on the direct path, whichever way the rest of the suite is run. */
-export const inFastLane = { FAST_LANE: 'on' } as const;
+export const onDirectPath = { FAST_LANE: 'on' } as const;
 
 /** An operation sent over the network, where whole answers are cached. */
 export interface Sent {
@@ -66,7 +66,7 @@ export async function makeOverNetwork(parts: GatewayParts, make = createGateway)
 }
 
 /** Whole answers over a log that needs no folder. */
-export const memory = { ...inFastLane, EVENT_LOG: 'memory:' } as const;
+export const memory = { ...onDirectPath, EVENT_LOG: 'memory:' } as const;
 
 export function orderOf({ sandbox }: Lab, place = 0) {
   const order = sandbox.orders()[place];

@@ -9,7 +9,7 @@ import {
   visit,
 } from 'graphql';
 
-/** How much an operation asks for, its lists weighed as full. */
+/** The estimated size of an operation, its lists weighed as full. */
 export interface Measure {
   readonly depth: number;
   /** Number of fields, those of a fragment counted at each spread. */
@@ -20,17 +20,17 @@ export interface Measure {
 interface Measurable {
   readonly schema: GraphQLSchema;
   readonly document: DocumentNode;
-  /** Known to fit their types (values.ts). */
+  /** Known to fit their types (validation.ts). */
   readonly variableValues: VariableValues;
 }
 
 export type VariableValues = { readonly [name: string]: unknown };
 
 /**
- * What the measure of an operation depends on, as a key: costs go by numbers and nothing else (tested for every field of the
+ * A key of all that the measure of an operation depends on: costs depend on numbers and nothing else (tested for every field of the
  * schema), and whether a variable fits its argument by whether it is there, or null.
  */
-export function whatCounts(
+export function costKey(
   { variableDefinitions = [] }: OperationDefinitionNode,
   values: VariableValues,
 ): string {
@@ -58,7 +58,7 @@ export function measureOperation(
   );
 }
 
-/** What one document may be, besides its tokens (parse.ts). Generous for people, out of reach for floods. */
+/** Limits of one document, besides its tokens (prepared-document.ts): generous for people, out of reach for floods. */
 const limits = {
   /** Fields at the root, aliases and fragments included. */
   rootFields: 20,
@@ -68,7 +68,7 @@ const limits = {
   directives: 50,
 } as const;
 
-/** What is counted in a whole document, whichever of its operations is run. */
+/** Counts of a whole document, whichever of its operations is run. */
 export interface WidthCounts {
   readonly aliases: number;
   readonly directives: number;

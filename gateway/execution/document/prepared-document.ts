@@ -4,57 +4,62 @@ import {
   GraphQLError,
   type GraphQLSchema,
   Kind,
+  Lexer,
   type OperationDefinitionNode,
+  parse,
+  Source,
+  type Token,
+  TokenKind,
 } from 'graphql';
 import { LRUCache } from 'lru-cache';
 import { type Caller, Rights } from '../../auth/rights.ts';
-import { Turns } from '../turns.ts';
+import { createResponseError } from '../mask.ts';
+import { Turns } from '../scheduler.ts';
 import {
+  costKey,
   countWidth,
   type Measure,
   measureOperation,
   type VariableValues,
   type WidthCounts,
-  whatCounts,
 } from './measure.ts';
-import { parseLimited } from './parse.ts';
-import type { ListedOperations, Listing } from './trusted-documents.ts';
-import { type ValidationOptions, validateDocument } from './validation.ts';
+import type { Trust, TrustedDocuments } from './trusted-documents.ts';
+import { findOversizedLiteral, type ValidationOptions, validateDocument } from './validation.ts';
 
-/** Measures that one document remembers; `first` is seldom any other than a few. */
+/** Measures that one document stores; few documents are sent with many values of `first`. */
 const maxMeasures = 100;
-/** Ids may be sent as numbers: what has many of them comes once. */
+/** Ids may be sent as numbers; a document with many of them has another key each time. */
 const maxKeyLength = 200;
 
-export interface PreparedDocumentParts {
+interface PreparedDocumentParts {
   readonly definitions: readonly DefinitionNode[];
   readonly schema: GraphQLSchema;
-  readonly listing: Listing;
+  readonly trust: Trust;
 }
 
 /**
- * A parsed document with all that is found out about it, each when it is first needed and once: its validation errors, its
- * width, what its operations cost, and whether it is trusted. It is a DocumentNode itself, so that it travels through Yoga,
- * graphql-ws and the executor as it is, and none of them needs a second cache that goes by the document.
+ * A parsed document with its trust, validation errors, width and costs, each computed once, when it is first needed. It is a
+ * DocumentNode itself, so that it travels through Yoga, graphql-ws and the executor unchanged, and none of them needs a second
+ * cache by document.
  */
 export class PreparedDocument implements DocumentNode {
   readonly kind = Kind.DOCUMENT;
   readonly definitions: readonly DefinitionNode[];
   /** Its hash, and whether it is trusted. */
-  readonly listing: Listing;
+  readonly trust: Trust;
   readonly #schema: GraphQLSchema;
   #errors: readonly GraphQLError[] | null = null;
   #errorsWithoutSchema: readonly GraphQLError[] | null = null;
   #width: WidthCounts | null = null;
   readonly #measures = new Map<string, Measure>();
 
-  constructor({ definitions, schema, listing }: PreparedDocumentParts) {
+  constructor({ definitions, schema, trust }: PreparedDocumentParts) {
     this.definitions = definitions;
     this.#schema = schema;
-    this.listing = listing;
+    this.trust = trust;
   }
 
-  /** What GraphQL finds wrong with it. The two kinds of callers are answered differently, so each has its own list. */
+  /** Its validation errors; callers that may not see the schema have a list of their own. */
   validate(options: ValidationOptions): readonly GraphQLError[] {
     if (options.maySeeSchema) {
       this.#errors ??= validateDocument(this.#schema, this, options);
@@ -71,12 +76,12 @@ export class PreparedDocument implements DocumentNode {
   }
 
   /**
-   * How much one of its operations asks for, measured once for all requests that differ in nothing that counts: to walk
-   * a small document with its arguments takes longer than to run it.
+   * The measure of one of its operations, computed once for all requests with equal `costKey`: walking a small document
+   * with its arguments takes longer than running it.
    * @throws where a variable does not fit the argument it is used for
    */
   measure(operation: OperationDefinitionNode, variableValues: VariableValues): Measure {
-    const key = `${operation.name?.value ?? ''} ${whatCounts(operation, variableValues)}`;
+    const key = `${operation.name?.value ?? ''} ${costKey(operation, variableValues)}`;
     const known = this.#measures.get(key);
     if (known !== undefined) return known;
     const measured = measureOperation({ schema: this.#schema, document: this, variableValues }, operation);
@@ -95,24 +100,24 @@ export function requirePrepared(document: DocumentNode): PreparedDocument {
 }
 
 /**
- * Bounds of the cache. Together with the tokens a document may have (parse.ts): some 100 MB at the very most, and 2 MB as a
+ * Bounds of the cache. Together with the tokens a document may have (`limits` below): some 100 MB at the very most, and 2 MB as a
  * rule. Characters are counted in UTF-16, of two bytes each.
  */
-const limits = { entries: 300, bytesOfText: 2_000_000, bytesOfOneText: 20_000 } as const;
+const cacheLimits = { entries: 300, bytesOfText: 2_000_000, bytesOfOneText: 20_000 } as const;
 
 /** A longer text that is not in the cache waits for its turn. Most documents are shorter. */
 const shortCharacters = 3000;
 
 export interface DocumentCacheOptions {
   readonly schema: GraphQLSchema;
-  readonly listed: Pick<ListedOperations, 'lookUp' | 'requireListed'>;
+  readonly trustedDocuments: Pick<TrustedDocuments, 'lookUp' | 'require'>;
   /** Everybody may look at the schema, because it is the sandbox's; else servers of the team. */
   readonly isOpen: boolean;
 }
 
-/** What came of preparing a text: a text that cannot be parsed is as likely to come again. */
+/** A prepared text, or the error for it: a text that cannot be parsed is as likely to come again. */
 interface Entry {
-  readonly listing: Listing;
+  readonly trust: Trust;
   readonly document: PreparedDocument | GraphQLError;
 }
 
@@ -123,10 +128,10 @@ interface Entry {
 export class DocumentCache {
   readonly #options: DocumentCacheOptions;
   readonly #entries = new LRUCache<string, Entry>({
-    max: limits.entries,
-    maxSize: limits.bytesOfText,
+    max: cacheLimits.entries,
+    maxSize: cacheLimits.bytesOfText,
     // A longer text is prepared anew each time it comes.
-    maxEntrySize: limits.bytesOfOneText,
+    maxEntrySize: cacheLimits.bytesOfOneText,
     // No size may be 0, not even that of no text.
     sizeCalculation: (_entry, text) => Math.max(1, text.length * 2),
   });
@@ -152,12 +157,12 @@ export class DocumentCache {
    * @throws GraphQLError GRAPHQL_PARSE_FAILED or BAD_USER_INPUT, GatewayError OPERATION_NOT_LISTED
    */
   prepare(text: string, caller: Caller): PreparedDocument {
-    const { schema, listed } = this.#options;
+    const { schema, trustedDocuments } = this.#options;
     const known = this.#entries.get(text);
-    const listing = known?.listing ?? listed.lookUp(text);
-    listed.requireListed(caller, listing);
-    const document = known?.document ?? tryPrepare(text, { schema, listing });
-    if (known === undefined) this.#entries.set(text, { listing, document });
+    const trust = known?.trust ?? trustedDocuments.lookUp(text);
+    trustedDocuments.require(caller, trust);
+    const document = known?.document ?? tryPrepare(text, { schema, trust });
+    if (known === undefined) this.#entries.set(text, { trust, document });
     if (document instanceof GraphQLError) throw document;
     return document;
   }
@@ -168,13 +173,90 @@ export class DocumentCache {
   }
 }
 
-type Surroundings = Pick<PreparedDocument, 'listing'> & { readonly schema: GraphQLSchema };
-
-function tryPrepare(text: string, surroundings: Surroundings): PreparedDocument | GraphQLError {
+function tryPrepare(
+  text: string,
+  parts: Omit<PreparedDocumentParts, 'definitions'>,
+): PreparedDocument | GraphQLError {
   try {
-    return new PreparedDocument({ definitions: parseLimited(text).definitions, ...surroundings });
+    return new PreparedDocument({ definitions: parseLimited(text).definitions, ...parts });
   } catch (error) {
     if (error instanceof GraphQLError) return error;
     throw error;
+  }
+}
+
+/** Limits of one document, well above those that people write. */
+const limits = { tokens: 1000, characters: 50_000, lines: 2000 } as const;
+
+/**
+ * Parses a document within its limits. Every transport parses here, so all errors have the same code. The message is our
+ * own, because the message of graphql-js quotes the unexpected token, which may be somebody's name.
+ * @throws GraphQLError GRAPHQL_PARSE_FAILED, or BAD_USER_INPUT if a value in it is too long
+ */
+function parseLimited(text: string): DocumentNode {
+  const excess = findExcess(text);
+  if (excess !== null) throw refuseText(`The document has more than ${excess}.`);
+  const document = parseText(text);
+  const tooLong = findOversizedLiteral(document, text);
+  if (tooLong !== null) throw tooLong;
+  return document;
+}
+
+/** Checked before the lexer runs, which takes longer. */
+function findExcess(text: string): string | null {
+  if (text.length > limits.characters) return `${limits.characters} characters`;
+  return hasMoreLines(text, limits.lines) ? `${limits.lines} lines` : null;
+}
+
+/** Stops at the first line too many. */
+function hasMoreLines(text: string, most: number): boolean {
+  const lineBreak = /\r\n|[\n\r]/g;
+  let lines = 1;
+  while (lines <= most && lineBreak.test(text)) lines += 1;
+  return lines > most;
+}
+
+/**
+ * graphql-js counts the lines of the source again for each error, although the lexer has counted them. So nodes refer to an
+ * empty source, and `locationsOf` (mask.ts) reads the lexer's numbers.
+ */
+function parseText(text: string): DocumentNode {
+  const source = new Source(text);
+  try {
+    const document = parse(source, { maxTokens: limits.tokens });
+    Object.assign(source, { body: '' });
+    return document;
+  } catch (error) {
+    if (!(error instanceof GraphQLError)) throw error;
+    const [position = 0] = error.positions ?? [];
+    throw refuseText(`Syntax Error: ${describeFault(source, position)}`, error.locations);
+  }
+}
+
+function refuseText(message: string, locations?: GraphQLError['locations']): GraphQLError {
+  return createResponseError({ message, locations, extensions: { code: 'GRAPHQL_PARSE_FAILED' } });
+}
+
+function describeFault(source: Source, position: number): string {
+  const { token, count } = findToken(source, position);
+  if (count > limits.tokens) return `The document has more than ${limits.tokens} tokens.`;
+  return token === null ? 'Unreadable text.' : `Unexpected ${token.kind}.`;
+}
+
+/** The token at a position and its number in the document; null when the text there is not a token. */
+function findToken(
+  source: Source,
+  position: number,
+): { readonly token: Token | null; readonly count: number } {
+  const lexer = new Lexer(source);
+  let count = 0;
+  try {
+    for (;;) {
+      const token = lexer.advance();
+      count += 1;
+      if (token.start >= position || token.kind === TokenKind.EOF) return { token, count };
+    }
+  } catch {
+    return { token: null, count };
   }
 }

@@ -4,94 +4,120 @@ import { z } from 'zod';
 import { type Caller, Rights } from '../../auth/rights.ts';
 import { GatewayError } from '../../errors.ts';
 
-/** How many different documents of viewers are logged; further ones are only counted. */
-const maxTold = 1000;
+/** Number of different documents of viewers that are logged; further ones are only counted. */
+const maxReported = 1000;
 
-export type ListingMode = 'off' | 'log' | 'enforce';
-
-export interface ListedOperationsOptions {
+export interface TrustedDocumentsOptions {
   /** For documents that are not trusted: `enforce` refuses them, `log` logs them. */
-  readonly mode: ListingMode;
+  readonly mode: 'off' | 'log' | 'enforce';
   /** JSON files of documents by their sha256 hash. A file of `whereBuilt` may be missing: it comes with a build. */
   readonly files: readonly (string | URL)[];
   readonly whereBuilt: readonly (string | URL)[];
   /** Called with a viewer's document that is not trusted: with its hash the first time. */
-  readonly onUnlisted: (hash: string | null) => void;
+  readonly onUntrusted: (hash: string | null) => void;
 }
 
-/** What the list says of a document. Nothing in it depends on who sends it. */
-export interface Listing {
+/** Whether a document is trusted. It does not depend on its sender. */
+export interface Trust {
   /** sha256 of its text; null where there is no list. */
   readonly hash: string | null;
   /** Whether it is on the list; where there is none every document is trusted. */
   readonly isTrusted: boolean;
 }
 
-export interface ListedOperations {
+/** The documents that viewers may send (persisted operations). */
+export interface TrustedDocuments {
   /** Looks a document up by its text. It takes a hash of the text, so it is done once per document. */
-  readonly lookUp: (text: string) => Listing;
+  readonly lookUp: (text: string) => Trust;
   /**
    * Refuses a viewer's document that is not on an enforced list. Call it before the document is parsed.
    * @throws GatewayError OPERATION_NOT_LISTED
    */
-  readonly requireListed: (caller: Caller, document: Listing) => void;
+  readonly require: (caller: Caller, document: Trust) => void;
   /** @returns whether the team wrote the document: its servers may send any, and the team wrote the list */
-  readonly check: (caller: Caller, document: Listing) => boolean;
+  readonly check: (caller: Caller, document: Trust) => boolean;
   /** Counts another use of a document that is not trusted. */
-  readonly countUnlisted: () => void;
+  readonly countUntrusted: () => void;
   /** The document that the list has under a hash; null where it has none. Nothing that is sent gets onto the list. */
   readonly find: (hash: string) => string | null;
 }
 
 /**
- * The documents that browsers may send. A token in a browser is in the hands of whoever has the browser: with a list it
- * is good for what the widget and the team's own pages ask, and for nothing else.
+ * Reads the lists of trusted documents. The holder of a browser holds its token too: with a list, that token is good for the
+ * documents of the widget and of the team's own pages, and for nothing else.
  * @throws GatewayError CONFIG_INVALID for a file that is no list, and when all would be refused
  */
-export function createListedOperations(options: ListedOperationsOptions): ListedOperations {
+export function createTrustedDocuments(options: TrustedDocumentsOptions): TrustedDocuments {
   if (options.mode === 'off') return noList;
-  const listed = new Map([
+  const documents = new Map([
     ...options.files.flatMap((file) => readList(file)),
     ...options.whereBuilt.flatMap((file) => readList(file, { mayBeMissing: true })),
   ]);
-  if (options.mode === 'enforce' && listed.size === 0) {
+  if (options.mode === 'enforce' && documents.size === 0) {
     throw new GatewayError(
       'CONFIG_INVALID',
       '- PERSISTED_OPERATIONS=enforce needs a list: build the widget (npm run build) or name a PERSISTED_OPERATIONS_FILE.',
     );
   }
-  const tell = createTelling(options.onUnlisted);
-  const check = (caller: Caller, { hash, isTrusted }: Listing) => {
-    if (isOfTeam(caller) || isTrusted) return true;
-    if (hash !== null) tell(hash);
+  const report = createReport(options.onUntrusted);
+  const check = (caller: Caller, { hash, isTrusted }: Trust) => {
+    if (isTrusted || new Rights(caller).has('gateway-key')) return true;
+    if (hash !== null) report(hash);
     return false;
   };
   return {
     lookUp: (text) => {
       const hash = hashOf(text);
-      return { hash, isTrusted: listed.has(hash) };
+      return { hash, isTrusted: documents.has(hash) };
     },
     check,
-    requireListed: (caller, document) => {
+    require: (caller, document) => {
       if (options.mode === 'enforce' && !check(caller, document)) throw notListed();
     },
-    countUnlisted: () => options.onUnlisted(null),
-    find: (hash) => listed.get(hash) ?? null,
+    countUntrusted: () => options.onUntrusted(null),
+    find: (hash) => documents.get(hash) ?? null,
   };
 }
 
-const noList: ListedOperations = {
+const noList: TrustedDocuments = {
   lookUp: () => unchecked,
-  requireListed: () => {},
+  require: () => {},
   check: () => true,
-  countUnlisted: () => {},
+  countUntrusted: () => {},
   find: () => null,
 };
 
-const unchecked: Listing = { hash: null, isTrusted: true };
+const unchecked: Trust = { hash: null, isTrusted: true };
 
-function isOfTeam(caller: Caller): boolean {
-  return new Rights(caller).has('gateway-key');
+/** The document or its id, as sent in a request over any transport, unchecked. */
+interface Sent {
+  readonly query?: unknown;
+  readonly documentId?: unknown;
+  readonly extensions?: unknown;
+}
+
+/**
+ * The document that is requested by the hash of its text: as `documentId` of the draft for GraphQL over HTTP
+ * (`sha256:<hex>`), or as Apollo's clients do it (`extensions.persistedQuery.sha256Hash`). Apollo's servers learn a document
+ * from its first sender; here only lists of the configuration and of the build count.
+ * @returns null where the text was sent, or no id
+ * @throws GatewayError PERSISTED_QUERY_NOT_FOUND
+ */
+export function findDocument(trustedDocuments: TrustedDocuments, sent: Sent): string | null {
+  // A socket's message always has a text; it is empty beside an id.
+  if (sent.query !== undefined && sent.query !== null && sent.query !== '') return null;
+  const id = sent.documentId ?? readApolloId(sent.extensions);
+  if (typeof id !== 'string') return null;
+  const document = trustedDocuments.find(id.replace(/^sha256:/, ''));
+  if (document !== null) return document;
+  const message = 'No operation has this id on the list of this gateway.';
+  throw new GatewayError('PERSISTED_QUERY_NOT_FOUND', message);
+}
+
+const apolloExtension = z.object({ persistedQuery: z.object({ sha256Hash: z.string() }) });
+
+function readApolloId(extensions: unknown): string | null {
+  return apolloExtension.safeParse(extensions).data?.persistedQuery.sha256Hash ?? null;
 }
 
 /** The name of a document on a list: sha256 of its text as it is sent, in hexadecimal digits. */
@@ -136,12 +162,12 @@ function unusable(file: string | URL, why: string): GatewayError {
 }
 
 /** Reports each document once, and a limited number: a caller can invent as many as it likes. */
-function createTelling(onUnlisted: ListedOperationsOptions['onUnlisted']): (hash: string) => void {
-  const told = new Set<string>();
+function createReport(onUntrusted: TrustedDocumentsOptions['onUntrusted']): (hash: string) => void {
+  const reported = new Set<string>();
   return (hash) => {
-    const isNews = !told.has(hash) && told.size < maxTold;
-    if (isNews) told.add(hash);
-    onUnlisted(isNews ? hash : null);
+    const isNew = !reported.has(hash) && reported.size < maxReported;
+    if (isNew) reported.add(hash);
+    onUntrusted(isNew ? hash : null);
   };
 }
 

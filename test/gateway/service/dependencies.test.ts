@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { SharedCache } from '../../../gateway/cache/shared-cache.ts';
-import { NotedContext, noteVersions } from '../../../gateway/composition/noted-context.ts';
+import { NotedContext, noteVersions } from '../../../gateway/composition/contexts.ts';
 import type { Versions } from '../../../gateway/events/log.ts';
 import type { GraphContext } from '../../../gateway/graph/context.ts';
 import { type Asked, Dependencies, TracedUpstream } from '../../../gateway/service/trace.ts';

@@ -1,8 +1,9 @@
 import type { Caller } from '../auth/rights.ts';
 import type { LoadControl, SharedCache } from '../cache/shared-cache.ts';
-import type { AnswerPlainly, PlainAnswer, PlainAsking } from '../http/direct-answer.ts';
+import type { DocumentCache } from '../execution/document/prepared-document.ts';
 import type { Metrics } from '../metrics.ts';
 import { Dependencies } from '../service/trace.ts';
+import type { AnswerDirectly, DirectAnswer, DirectRequest } from './direct-path.ts';
 
 /** Writing this many bytes takes about as much processor time as a request. */
 const bytesPerPoint = 64 * 1024;
@@ -10,40 +11,43 @@ const bytesPerReport = 200;
 
 export interface WholeAnswersOptions {
   readonly cache: SharedCache;
-  /** Whether all news that anybody has received have reached the cache by now. */
+  /** Whether the cache knows every event of the log by now. */
   readonly catchUp: () => Promise<boolean>;
   readonly metrics: Metrics;
-  /** Resolves when a request without a cached answer may be answered; null when that is now. */
-  readonly waitForTurn: (body: Buffer) => Promise<void> | null;
+  /** Long requests without a cached answer take turns. */
+  readonly documents: Pick<DocumentCache, 'waitForTurn'>;
   /** Charges points for an answer that was not made for its caller. */
   readonly charge: (caller: Caller, points: number) => void;
   /** Requests with equal keys share an answer; one key for each credential where left out. */
-  readonly answerKey?: ((asking: PlainAsking) => string) | undefined;
+  readonly answerKey?: ((request: DirectRequest) => string) | undefined;
 }
 
 interface WholeAnswer {
-  /** Null for what must be answered by Yoga's own handler. */
-  readonly answer: PlainAnswer | null;
-  /** What the operation reported to metrics and the audit trail. */
+  /** Null for requests that Yoga answers. */
+  readonly answer: DirectAnswer | null;
+  /** The operation's reports to metrics and the audit trail. */
   readonly reports: readonly (() => void)[];
 }
 
 /**
  * Gives equal queries of one caller the same bytes: those of an earlier answer, until one of its reads has expired or has
- * been invalidated, and those of one in flight. Whoever asks has been let in and has paid like everybody; what the
- * operation reported, to metrics and the audit trail, is reported again.
+ * been invalidated, or those of an answer in flight. The caller is authenticated and has paid; the operation's reports to
+ * metrics and the audit trail are made again.
  */
-export function giveWholeAnswers(options: WholeAnswersOptions, answerPlainly: AnswerPlainly): AnswerPlainly {
-  const { cache, catchUp, waitForTurn, metrics, charge, answerKey = keyOf } = options;
+export function shareWholeAnswers(
+  options: WholeAnswersOptions,
+  answerDirectly: AnswerDirectly,
+): AnswerDirectly {
+  const { cache, catchUp, documents, metrics, charge, answerKey = keyOf } = options;
   const count = (outcome: 'hit' | 'joined' | 'miss' | 'full') => metrics.wholeAnswers.inc({ outcome });
   const onDropped = (why: 'changed' | 'full') => {
     if (why === 'full') count('full');
   };
 
-  const load = async (asking: PlainAsking, key: string, { signal, detach }: LoadControl) => {
+  const load = async (request: DirectRequest, key: string, { signal, detach }: LoadControl) => {
     const dependencies = new Dependencies(detach);
-    const answering = answerPlainly({ ...asking, left: signal, dependencies });
-    // It is known at once whether this is a query: nothing else is ever given to another.
+    const answering = answerDirectly({ ...request, left: signal, dependencies });
+    // It is known at once whether this is a query: only queries share answers.
     if (dependencies.isQuery) count('miss');
     else detach();
     try {
@@ -59,23 +63,23 @@ export function giveWholeAnswers(options: WholeAnswersOptions, answerPlainly: An
     }
   };
 
-  return async (asking) => {
+  return async (request) => {
     // A traced operation reports its own calls, so it shares nothing.
-    if (asking.head.trace !== null) return await answerPlainly(asking);
-    const key = answerKey(asking);
-    // Where there is nothing to give, nothing is waited for.
+    if (request.head.trace !== null) return await answerDirectly(request);
+    const key = answerKey(request);
+    // Without a cached answer there is nothing to invalidate.
     const isCached = cache.has(key);
     const isCaughtUp = !isCached || (await catchUp());
-    const turn = isCached ? null : waitForTurn(asking.body);
+    const turn = isCached ? null : documents.waitForTurn(request.body);
     if (turn !== null) await turn;
     let isShared = false;
     const { value } = await cache.get<WholeAnswer>(key, {
       load: (control) => {
         isShared = false;
-        return load(asking, key, control);
+        return load(request, key, control);
       },
       since: isCaughtUp ? undefined : cache.now(),
-      signal: asking.left,
+      signal: request.left,
       onShared: (how) => {
         isShared = true;
         count(how === 'cached' ? 'hit' : 'joined');
@@ -84,21 +88,21 @@ export function giveWholeAnswers(options: WholeAnswersOptions, answerPlainly: An
     });
     if (isShared) {
       for (const report of value.reports) report();
-      charge(asking.caller, pointsOf(value.answer));
+      charge(request.caller, pointsOf(value.answer));
     }
     return value.answer;
   };
 }
 
 /** The points of an answer that was made for another, in addition to the point of its request. */
-function pointsOf(answer: PlainAnswer | null): number {
+function pointsOf(answer: DirectAnswer | null): number {
   return answer === null ? 0 : Math.floor(answer.body.length / bytesPerPoint);
 }
 
-/** One key for each credential: what two callers may share, and for whom the audit trail records it, is never asked here. */
-function keyOf({ head, body }: PlainAsking): string {
+/** One key for each credential: callers share nothing, so rights and audit trail need no comparison here. */
+function keyOf({ head, body }: DirectRequest): string {
   const { authorization, origin, mediaType } = head;
   const from = origin === null ? '' : `from ${origin}`;
-  // Byte by byte: whatever two bodies mean, they are the same or they are not.
+  // Compared byte by byte, whatever the bodies mean.
   return `${authorization}\n${from}\n${mediaType}\n${body.toString('latin1')}`;
 }

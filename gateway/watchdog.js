@@ -35,7 +35,7 @@ function usedMs() {
 async function end(durationMs) {
   try {
     // Imported on demand, because the log is TypeScript.
-    const { createLog } = await import('../log.ts');
+    const { createLog } = await import('./log.ts');
     // Synchronous: the log's own destination buffers.
     const destination = { write: (line) => void writeSync(2, line) };
     createLog({ ...logOptions, destination }).error('gateway.blocked', { durationMs, signal: 'SIGKILL' });
