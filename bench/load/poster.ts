@@ -117,7 +117,7 @@ async function postOne(index: number): Promise<Posted> {
   if (sending === null || order === undefined) throw new Error('There is no such order.');
   const { world, secret, post } = sending;
   const version = world.advance(order);
-  const message = world.tell(order, version);
+  const message = world.report(order, version);
   const sentMs = nowMs();
   const status = await post(message, secret);
   const isAcknowledged = status >= 200 && status < 300;

@@ -8,7 +8,7 @@ const short: Omit<ChaosPlan, 'store' | 'sharesPort'> = {
   users: 4,
   ordersPerUser: 5,
   stopEarly: false,
-  patienceMs: 5000,
+  maxQuietMs: 5000,
 };
 const noFaults = Object.fromEntries(faultKeys.map((key) => [key, 0]));
 
@@ -36,7 +36,7 @@ test.each(Object.keys(faults))(
   async (fault) => {
     const main = new URL('./faulty-gateway.ts', import.meta.url).pathname;
     const over = { store: 'sqlite', sharesPort: false, main, env: { FAULT: fault } } as const;
-    const report = await runChaos({ ...short, ...over, stopEarly: true, patienceMs: 2500 });
+    const report = await runChaos({ ...short, ...over, stopEarly: true, maxQuietMs: 2500 });
     // A crash would prove nothing.
     expect(report.crashes).toBe(0);
     expect(faultsOf(report)).not.toEqual([]);

@@ -26,10 +26,10 @@ export interface ChaosPlan {
   /** Ends the run at the first violation. */
   readonly stopEarly: boolean;
   /** How long nothing may arrive before what is missing counts as lost, in milliseconds. */
-  readonly patienceMs: number;
+  readonly maxQuietMs: number;
 }
 
-/** What was done and what came of it. `lost` to `crashes` must be 0. */
+/** The harm done and its effects. `lost` to `crashes` must be 0. */
 export interface ChaosReport {
   readonly kills: number;
   readonly stops: number;
@@ -92,7 +92,7 @@ export async function runChaos(plan: ChaosPlan): Promise<ChaosReport> {
     // Nobody is harmed before the team's stream has a cursor to come back with.
     const warmUp = await send(world.orders.length);
     const isOver = () => plan.stopEarly && isViolated(count(listeners, numbers, { withLoss: false }));
-    const settleAll = () => settle(listeners, { numbers, patienceMs: plan.patienceMs, isOver });
+    const settleAll = () => settle(listeners, { numbers, maxQuietMs: plan.maxQuietMs, isOver });
     await settleAll();
 
     const isHarming = () => harm.kills < plan.kills && !isOver();
@@ -145,19 +145,19 @@ async function sendBursts({ world, send, settle: settleAll, signal }: Bursting):
 
 interface Settling {
   readonly numbers: ReadonlySet<number>;
-  readonly patienceMs: number;
+  readonly maxQuietMs: number;
   readonly isOver: () => boolean;
 }
 
 /** Waits until everything has arrived, or until nothing more has for a while: false. */
 async function settle(
   listeners: readonly Listener[],
-  { numbers, patienceMs, isOver }: Settling,
+  { numbers, maxQuietMs, isOver }: Settling,
 ): Promise<boolean> {
   let [items, since] = [-1, Date.now()];
   while (count(listeners, numbers, { withLoss: true }).lost > 0) {
     const now = listeners.reduce((sum, { subscriber }) => sum + subscriber.delivered.items, 0);
-    if (isOver() || Date.now() - since > patienceMs) return false;
+    if (isOver() || Date.now() - since > maxQuietMs) return false;
     if (now !== items) [items, since] = [now, Date.now()];
     await wait(20);
   }
@@ -226,7 +226,7 @@ function describe({ listeners, numbers, harm, gateways, sent }: Description): Ch
   };
 }
 
-/** What must all be 0. */
+/** The counts that must all be 0. */
 export const faultKeys = [
   'lost',
   'repeated',

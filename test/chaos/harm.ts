@@ -3,7 +3,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { limitFileSize } from '../support/full-disk.ts';
 import type { GatewayVictim, Victim } from '../support/processes.ts';
 
-/** What was done so far. */
+/** Counts of the harm done so far. */
 export interface Harm {
   kills: number;
   stops: number;
@@ -66,7 +66,7 @@ function between(lowMs: number, highMs: number): number {
   return lowMs + Math.random() * (highMs - lowMs);
 }
 
-/** Stops a process where it stands for a while, as a machine that swaps or sleeps does. */
+/** Pauses a process for a while, as a machine that swaps or sleeps does. */
 async function freeze(pid: number, forMs: number): Promise<void> {
   process.kill(pid, 'SIGSTOP');
   await wait(forMs);

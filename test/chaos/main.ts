@@ -7,7 +7,7 @@ const usage = `npm run chaos -- [--store sqlite|redis] [--one-port] [--messages 
 Kills real gateways while webhooks come in and subscribers follow, and counts what arrived against what was
 acknowledged. Without --store both stores, one after the other. With --one-port
 the two gateways over Redis listen on one port (REUSE_PORT). Ends with 1 when anything was lost, repeated,
-out of order or told to the wrong user. The defaults take about half an hour per store on two cores.`;
+out of order or sent to the wrong user. The defaults take about half an hour per store on two cores.`;
 
 const rows: readonly (readonly [keyof ChaosReport, string])[] = [
   ['kills', 'gateways killed with SIGKILL'],
@@ -59,7 +59,7 @@ for (const store of stores) {
       users: 8,
       ordersPerUser: 10,
       stopEarly: false,
-      patienceMs: 15_000,
+      maxQuietMs: 15_000,
     }),
   );
 }

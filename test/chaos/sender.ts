@@ -21,7 +21,7 @@ export interface SenderOptions {
   readonly messages: number;
   /** Whether more are wanted beyond that number. */
   readonly isNeeded: () => boolean;
-  /** How many orders are told of at once. */
+  /** How many orders are reported at once. */
   readonly concurrency: number;
   readonly signal: AbortSignal;
 }
@@ -31,8 +31,8 @@ const timeoutMs = 2000;
 const retryWaitMs = 60;
 
 /**
- * Lets things happen to orders and tells of them, with what the real world adds: the same message twice at once,
- * one event under two message ids, a later event told before an earlier one, forged messages.
+ * Changes orders and reports the changes, with what the real world adds: the same message twice at once,
+ * one event under two message ids, a later event sent before an earlier one, forged messages.
  * @param numbers filled with the number of each acknowledged message
  */
 export async function sendAll(options: SenderOptions, numbers: Set<number>): Promise<Sent> {
@@ -58,16 +58,16 @@ export async function sendAll(options: SenderOptions, numbers: Set<number>): Pro
     const { world } = options;
     const dice = Math.random();
     const version = world.advance(order);
-    const message = world.tell(order, version);
+    const message = world.report(order, version);
     if (dice < 0.05) {
       sent.posts += 1;
       await Promise.all([bring(message), post(message, options.secret)]);
     } else if (dice < 0.1) {
       await bring(message);
-      await bring(world.tell(order, version));
+      await bring(world.report(order, version));
     } else if (dice < 0.15) {
       const later = world.advance(order);
-      await bring(world.tell(order, later));
+      await bring(world.report(order, later));
       await bring(message);
     } else if (dice < 0.17) {
       const status = await post(message, `whsec_${Buffer.alloc(24, 7).toString('base64')}`);
@@ -76,7 +76,7 @@ export async function sendAll(options: SenderOptions, numbers: Set<number>): Pro
     } else await bring(message);
   };
   const lanes = Math.min(options.concurrency, options.world.orders.length);
-  // Each lane has orders of its own, so that one order is never told of twice at once.
+  // Each loop has orders of its own, so that one order is never reported twice at once.
   const work = async (lane: number) => {
     const orders = options.world.orders.filter((_, index) => index % lanes === lane);
     for (let turn = 0; sent.messages < options.messages || options.isNeeded(); turn += 1) {
@@ -90,7 +90,7 @@ export async function sendAll(options: SenderOptions, numbers: Set<number>): Pro
   return sent;
 }
 
-/** Acknowledged and newer than anything acknowledged before: subscribers must be told. */
+/** Acknowledged and newer than anything acknowledged before: subscribers must receive it. */
 function noteChange({ order, version }: WorldMessage): void {
   if (version > (order.expected.at(-1) ?? 0)) order.expected.push(version);
 }

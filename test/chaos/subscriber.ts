@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Subscribe } from '../support/subscribe.ts';
 
-/** What went wrong at a subscriber, by kind; all must stay 0. */
+/** Faults that a subscriber saw, by kind; all must stay 0. */
 export interface Violations {
   repeated: number;
   outOfOrder: number;
@@ -10,7 +10,7 @@ export interface Violations {
 }
 
 export interface Delivered {
-  /** Items that told of a change. */
+  /** Items that reported a change. */
   items: number;
   /** Streams that gave something: all but the first were resumed with a cursor. */
   streams: number;
@@ -36,12 +36,12 @@ export interface Wish {
   readonly isMine: (item: Item) => boolean;
 }
 
-/** A subscriber that comes back with its cursor whatever happens, and notes what it is told. */
+/** A subscriber that reconnects with its cursor after each failure, and records each item. */
 export interface Subscriber {
   readonly name: string;
   readonly violations: Violations;
   readonly delivered: Delivered;
-  /** Whether it was told this version of an order, or a snapshot showed this one or a newer one. */
+  /** Whether it received this version of an order, or a snapshot showed this one or a newer one. */
   readonly knows: (orderId: string, version: number) => boolean;
   readonly messages: ReadonlySet<number>;
   /** Resolves when its first stream is open. */
@@ -61,10 +61,10 @@ export interface SubscriberOptions {
 }
 
 const retryWaitMs = 80;
-/** What a forgetful one hears before it begins anew. */
+/** A forgetful subscriber begins anew after so many items. */
 const shortMemory = 5;
 
-/** What a subscriber was sent, and what was wrong with it. */
+/** The items that a subscriber received, and the faults in them. */
 class Receipts {
   readonly violations: Violations = { repeated: 0, outOfOrder: 0, wrongUser: 0, resynced: 0 };
   readonly delivered: Delivered = { items: 0, streams: 0 };
@@ -145,13 +145,13 @@ export function startSubscriber(options: SubscriberOptions): Subscriber {
     if (isStopped) return;
     // The team's stream begins with what comes next: there is no first item to wait for.
     if (isByMessage) opened.resolve();
-    let heard = 0;
+    let received = 0;
     for (let result = await updates.next(); result !== null && !isStopped; result = await updates.next()) {
       if (result.errors !== undefined) throw new Error(JSON.stringify(result.errors));
-      note(wish.read(result.data), heard === 0);
-      heard += 1;
+      note(wish.read(result.data), received === 0);
+      received += 1;
       opened.resolve();
-      if (isForgetful && heard === shortMemory) {
+      if (isForgetful && received === shortMemory) {
         after = undefined;
         return;
       }

@@ -1,7 +1,7 @@
 import { expect, test, vi } from 'vitest';
 import { Dependencies } from '../../gateway/service/trace.ts';
 import { startLab } from '../support/lab.ts';
-import { findKept, memory, queriesForOne } from '../support/whole-answers.ts';
+import { findCached, memory, queriesForOne } from '../support/whole-answers.ts';
 
 const { endRead } = Dependencies.prototype;
 
@@ -23,7 +23,7 @@ test.each([
   using _fault = plant();
   await using spoilt = await startLab({ env: memory });
   const queries = queriesForOne(spoilt);
-  const kept = await findKept(
+  const kept = await findCached(
     spoilt,
     queries.map(([, query]) => query),
   );

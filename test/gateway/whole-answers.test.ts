@@ -7,7 +7,7 @@ import { type Lab, readAnew, serviceKey, startLab } from '../support/lab.ts';
 import {
   countAnswers,
   countMore,
-  findKept,
+  findCached,
   memory,
   orderOf,
   queriesForOne,
@@ -108,7 +108,7 @@ describe('a query that was answered a moment ago', () => {
 
   test('is run each time where nothing is to be kept', async () => {
     await using forgetful = await startLab({ env: { ...memory, ...readAnew } });
-    expect(await findKept(forgetful, [nested, '{ __typename }'])).toEqual([]);
+    expect(await findCached(forgetful, [nested, '{ __typename }'])).toEqual([]);
   });
 
   test('is run each time there, also while other operations overlap with both', async () => {
@@ -122,7 +122,7 @@ describe('a query that was answered a moment ago', () => {
     });
     const around = send(forgetful, '{ labTests(first: 1) { nodes { id } } }');
     await begun.promise;
-    expect(await findKept(forgetful, [nested])).toEqual([]);
+    expect(await findCached(forgetful, [nested])).toEqual([]);
     opened.resolve();
     await around;
   });
@@ -277,7 +277,7 @@ describe('the answer is given to nobody else', () => {
   test('where it was made of more than kept reads', async () => {
     const queries = queriesForOne(lab);
     expect(
-      await findKept(
+      await findCached(
         lab,
         queries.map(([, query]) => query),
       ),
@@ -293,7 +293,7 @@ describe('the answer is given to nobody else', () => {
 
   test('but is where it was not', async () => {
     const queries = queriesForAll(lab);
-    expect(await findKept(lab, queries)).toEqual(queries);
+    expect(await findCached(lab, queries)).toEqual(queries);
   });
 
   test('where its caller asks what it cost', async () => {

@@ -18,7 +18,7 @@ export interface CommandResult {
   readonly text: string;
   /** Its output where that is JSON lines. */
   readonly lines: () => readonly Record<string, unknown>[];
-  /** What it said to the person who called it. */
+  /** Its messages to the person who called it. */
   readonly said: string;
 }
 

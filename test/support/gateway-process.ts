@@ -6,7 +6,7 @@ import { createInterface } from 'node:readline';
 export interface GatewayProcess {
   readonly pid: number;
   readonly url: string;
-  /** What it has printed and logged. */
+  /** Everything that it has printed and logged. */
   readonly output: readonly string[];
   /** Ends it, where it still runs, and resolves with its exit code, or null when a signal ended it. */
   readonly end: (signal: 'SIGTERM' | 'SIGKILL') => Promise<number | null>;

@@ -13,11 +13,11 @@ export interface LaggingService {
 
 /** In front of a real service at `target`; writes go through. */
 export async function startLaggingService(target: string): Promise<LaggingService> {
-  const kept = new Map<string, { readonly status: number; readonly body: Buffer }>();
+  const recorded = new Map<string, { readonly status: number; readonly body: Buffer }>();
   let isHeld = false;
   const server: Server = createServer(async (request, response) => {
     const { method = 'GET', url = '/' } = request;
-    const held = isHeld && method === 'GET' ? kept.get(url) : undefined;
+    const held = isHeld && method === 'GET' ? recorded.get(url) : undefined;
     if (held !== undefined) {
       response.writeHead(held.status, { 'content-type': 'application/json' }).end(held.body);
       return;
@@ -30,7 +30,7 @@ export async function startLaggingService(target: string): Promise<LaggingServic
       ...(sent.length > 0 ? { body: sent } : {}),
     });
     const body = Buffer.from(await answer.arrayBuffer());
-    if (method === 'GET') kept.set(url, { status: answer.status, body });
+    if (method === 'GET') recorded.set(url, { status: answer.status, body });
     response.writeHead(answer.status, { 'content-type': 'application/json' }).end(body);
   });
   return {

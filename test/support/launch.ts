@@ -11,7 +11,7 @@ const createTicket = `mutation ($input: CreateLaunchTicketInput!) { createLaunch
   ... on UserError { code message }
 } }`;
 
-/** Something that answers requests: a lab, or one more gateway. */
+/** A lab, or another gateway. */
 interface Answering {
   readonly gateway: { readonly fetch: (request: Request) => Promise<Response> };
   readonly url: string;
@@ -34,11 +34,11 @@ export async function askForTicket({ gateway, url }: Answering, asked: TicketAsk
   return answer.data?.createLaunchTicket ?? answer;
 }
 
-/** A ticket, where one must be given. */
+/** A launch ticket; fails the test where none is given. */
 export async function takeTicket(to: Answering, asked: TicketAsked): Promise<string> {
-  const told = await askForTicket(to, asked);
-  expect(told.__typename).toBe('LaunchTicket');
-  return told.ticket;
+  const result = await askForTicket(to, asked);
+  expect(result.__typename).toBe('LaunchTicket');
+  return result.ticket;
 }
 
 export interface Posted {

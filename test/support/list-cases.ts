@@ -137,7 +137,7 @@ interface PullPage {
   readonly next_cursor: string | null;
 }
 
-/** What one lab test measures, wherever it is asked for. */
+/** The measurements of one lab test, wherever they are asked for. */
 const ofLabTest = {
   list: 'order set',
   key: 'id',

@@ -17,7 +17,7 @@ export function newMessage(messageId: string, more: Partial<NewMessage> = {}): N
   };
 }
 
-/** What the log gives back of a message at a position. */
+/** The event that the log returns for a message at a position. */
 export function storedEvent({ deadReason: _, ...message }: NewMessage, position: number): StoredEvent {
   return { ...message, position };
 }

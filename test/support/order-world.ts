@@ -26,10 +26,10 @@ export interface World {
   /** Lets something happen to an order. */
   readonly advance: (order: WorldOrder) => number;
   /** Says what happened, as a message of its own; twice for one version makes two messages of one event. */
-  readonly tell: (order: WorldOrder, version: number) => WorldMessage;
+  readonly report: (order: WorldOrder, version: number) => WorldMessage;
 }
 
-/** What a world begins with: enough to make the same one in another process. */
+/** The start of a world: enough to make the same one in another process. */
 export interface WorldPlan {
   readonly teamId: string;
   readonly orders: readonly { readonly id: string; readonly userId: string }[];
@@ -63,7 +63,7 @@ export function createWorld(plan: WorldPlan): World {
       order.eventIds.push(version);
       return version;
     },
-    tell: (order, version) => {
+    report: (order, version) => {
       lastNumber += 1;
       const number = lastNumber;
       const data = { ...presentOrder(order, teamId, version), notes: `message ${number}` };

@@ -5,14 +5,14 @@ export const teamId = '7b6fb1a1-7b0a-4a56-8d0c-7f4f7b1f0c11';
 export const userId = '1f0a7a52-2c8c-4a7e-9a55-3d1b8f0f4b10';
 
 /**
- * A service that keeps to the specification and to nothing beyond it: orders have only its fields, `GET /orders`
+ * A service with exactly the specification: orders have only its fields, `GET /orders`
  * filters by `interpretation` alone, nothing echoes `passthrough`, and there is no order by id.
  */
 export interface PlainService {
   readonly url: string;
   readonly orders: PlainOrder[];
   readonly posts: unknown[];
-  /** What the next POST of an order answers instead of its order; the order is placed all the same. */
+  /** The answer to the next POST of an order, in place of its order; the order is placed all the same. */
   spoiltAnswer: { readonly status: number; readonly body: string } | null;
   /** Called before each answer of the list of orders. */
   beforeList: (() => void) | null;

@@ -33,8 +33,8 @@ export function sendRaw(url: string, bytes: Buffer): Promise<string> {
 const heads = /HTTP\/1\.1 \d{3}[^\r\n]*\r\n(?:[^\r\n]+\r\n)*\r\n/g;
 
 /** The same bytes with the headers of each answer in order, under names in small letters, without the date and random ids. */
-export function compareForm(told: string): string {
-  return told
+export function compareForm(answer: string): string {
+  return answer
     .replace(heads, (head) => {
       const [status, ...lines] = head.trimEnd().split('\r\n');
       const headers = lines.map((line) => line.replace(/^[^:]+/, (name) => name.toLowerCase()));

@@ -13,7 +13,7 @@ import { replaceMembers } from './members.ts';
 export interface Fault {
   readonly name: string;
   readonly factories?: Partial<GatewayFactories>;
-  /** What replaces members of the event log. */
+  /** Members of the event log to replace. */
   readonly log?: (log: EventLog) => Partial<EventLog>;
 }
 
@@ -32,7 +32,7 @@ export function withLog(store: EventStore, replace: (log: EventLog) => Partial<E
   return { ...store, log: replaceMembers(store.log, replace(store.log)) };
 }
 
-/** The same service, with some of its members replaced. What is not replaced goes on as if nothing were. */
+/** The same service, with some of its members replaced. */
 export function withMembers(service: Service, replace: (service: Service) => Partial<Service>): Service {
   const whole: Omit<Service, 'forShowing'> = {
     readOne: (read) => service.readOne(read),

@@ -4,7 +4,7 @@ import { type Lab, type LabOptions, serviceKey, startLab } from './lab.ts';
 import { listenAnywhere } from './listening.ts';
 import type { Answer } from './misbehaving-service.ts';
 
-/** How requests are answered in place of the service. */
+/** An answer in place of the service's. */
 export interface Spoil {
   /** Searched in `POST /v3/order?x=y`. */
   readonly at: RegExp;
@@ -25,11 +25,11 @@ interface Sent {
 /** A lab whose gateway reaches the sandbox through a server that can answer in its place. */
 export interface SpoiltLab extends Lab {
   readonly spoil: (rule: Spoil) => void;
-  /** From now on the service answers for itself. */
+  /** Removes all rules: the service answers by itself again. */
   readonly mend: () => void;
   /** Every request that the gateway sent, spoilt or not. */
   readonly sent: readonly Sent[];
-  /** What the service itself answers to a GET, past the gateway. */
+  /** The service's own answer to a GET, past the gateway. */
   readonly peek: (path: string) => Promise<unknown>;
 }
 

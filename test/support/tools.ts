@@ -46,7 +46,7 @@ function findNginx(): string | null {
   );
 }
 
-/** What the bench measures better with; it goes on without. */
+/** Tools with which the bench measures better; it also runs without them. */
 export interface BenchTools {
   readonly nginx: string | null;
   readonly wrk: string | null;
@@ -76,7 +76,7 @@ function installFromDebian(packages: readonly string[]): void {
 }
 
 /**
- * Sees to it that the test run has Chromium and redis-server: finds them, or installs them (apt on Debian
+ * Finds Chromium and redis-server for the test run, or installs them (apt on Debian
  * as root, else playwright's own download for the browser).
  * @throws an error that says what to install; a missing tool is never a skipped test.
  */
@@ -84,7 +84,7 @@ export async function ensureTools(): Promise<void> {
   const missing: string[] = [];
   if ((await findChromium()) === null) missing.push('chromium');
   if (findRedisServer() === null) missing.push('redis-server');
-  // Wished for, not needed: with it the tests see from the kernel what reaches the disk.
+  // Optional: with strace the tests see which writes reach the disk.
   if (findOnPath(['strace']) === null) missing.push('strace');
   if (missing.length > 0 && isDebianRoot()) installFromDebian(missing);
 

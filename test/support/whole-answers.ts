@@ -75,19 +75,19 @@ export function orderOf({ sandbox }: Lab, place = 0) {
 }
 
 /** Which of these queries are given the answer of an equal one before them. */
-export async function findKept(
+export async function findCached(
   on: Lab,
   queries: readonly string[],
   token?: string,
 ): Promise<readonly string[]> {
-  const kept: string[] = [];
+  const cached: string[] = [];
   for (const query of queries) {
     const twice = async () => {
       for (let turn = 0; turn < 2; turn += 1) await send(on, query, token === undefined ? {} : { token });
     };
-    if ((await countMore(on, twice)).hit > 0) kept.push(query);
+    if ((await countMore(on, twice)).hit > 0) cached.push(query);
   }
-  return kept;
+  return cached;
 }
 
 /** Queries by what makes the answer the operation's own. */
@@ -98,7 +98,7 @@ export function queriesForOne(on: Lab): readonly (readonly [string, string])[] {
     ['which team it is, once it is known', '{ viewer { teamId } }'],
     ['results, of which no event tells', `{ order(id: "${orderId}") { results { __typename } } }`],
     ['an order that is not there', `{ order(id: "${nowhere}") { id } }`],
-    ['a lab report of which nothing was heard', `{ labReport(id: "${nowhere}") { id } }`],
+    ['a lab report that no event named', `{ labReport(id: "${nowhere}") { id } }`],
     ['what the log holds', `{ user(id: "${userId}") { healthSummaries(resource: "activity") { date } } }`],
     [
       'slots, whose keys work once',
