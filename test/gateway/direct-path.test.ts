@@ -7,7 +7,7 @@ import { createDirectPath } from '../../gateway/http/direct-path.ts';
 import { createLog } from '../../gateway/log.ts';
 import { startLab } from '../support/lab.ts';
 import { silence, startMisbehavingService } from '../support/misbehaving-service.ts';
-import { send } from './lanes/two-lanes.ts';
+import { send } from './direct-path/two-gateways.ts';
 
 /** Which lane answers, told by its status: a lane that took nothing would differ in nothing either. */
 describe('the fast lane', () => {

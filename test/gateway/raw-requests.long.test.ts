@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startLab } from '../support/lab.ts';
-import { startTwoLanes, type TwoLanes } from './lanes/two-lanes.ts';
+import { startTwoLanes, type TwoLanes } from './direct-path/two-gateways.ts';
 import { compare, generate } from './raw-requests/compare.ts';
 
 let lanes: TwoLanes;

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { startTwoLanes } from './lanes/two-lanes.ts';
+import { startTwoLanes } from './direct-path/two-gateways.ts';
 import { compare, generate } from './raw-requests/compare.ts';
 
 const count = 2500;

@@ -6,7 +6,7 @@ import { makeFolder } from '../../support/folder.ts';
 import { gatewayKey, serviceKey, webhookSecret } from '../../support/lab.ts';
 import { startSpoiltLab } from '../../support/spoilt-lab.ts';
 import { canaries } from '../mutations/row.ts';
-import { type Heard, listenTo } from './heard.ts';
+import { type Heard, listenTo } from './recorded-answers.ts';
 import { Planted } from './plant.ts';
 import {
   askAsAnother,

@@ -1,8 +1,8 @@
 import { malformedBodies } from '../../siege/malformed-bodies.ts';
 import { hostileQueries } from '../../support/hostile-queries.ts';
-import { body, readableBodies, usualBodies } from '../lanes/corpus.ts';
+import { body, readableBodies, usualBodies } from '../direct-path/corpus.ts';
 
-/** Longer ones are asked by lanes.test.ts, each once. */
+/** Longer ones are asked by direct-path-parity.test.ts, each once. */
 const maxBytes = 2000;
 
 /** What requests carry: right, wrong, unusual and malformed. The right ones stand here several times. */

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { gatewayKey } from '../../support/lab.ts';
 import { pageOrigin } from '../../support/launch.ts';
 import { compareForm, sendRaw } from '../../support/raw-http.ts';
-import { mint, type TwoLanes } from '../lanes/two-lanes.ts';
+import { mint, type TwoLanes } from '../direct-path/two-gateways.ts';
 import { arbitraryRequest } from './arbitrary-request.ts';
 
 /** Another seed makes other requests: RAW_REQUESTS_SEED=7 npx vitest run raw-requests. */

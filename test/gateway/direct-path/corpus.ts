@@ -3,7 +3,7 @@ import { CREATE_PORTAL_URL, READ_ORDER } from '../../../widget/src/operations.ts
 import { gatewayKey } from '../../support/lab.ts';
 import { pageOrigin } from '../../support/launch.ts';
 import { queriesAbout } from '../canary/queries.ts';
-import type { Sent } from './two-lanes.ts';
+import type { Sent } from './two-gateways.ts';
 
 export const body = (query: string, more: object = {}) => JSON.stringify({ query, ...more });
 

@@ -6,7 +6,7 @@ import { startLab } from '../support/lab.ts';
 import { pageOrigin } from '../support/launch.ts';
 import { pseudonymOf } from './audit/support.ts';
 import { faultsWith } from './canary/faults.ts';
-import { body, heads, readableBodies, readsAbout, usualBodies } from './lanes/corpus.ts';
+import { body, heads, readableBodies, readsAbout, usualBodies } from './direct-path/corpus.ts';
 import {
   expectSame,
   mint,
@@ -15,7 +15,7 @@ import {
   send,
   startTwoLanes,
   type TwoLanes,
-} from './lanes/two-lanes.ts';
+} from './direct-path/two-gateways.ts';
 
 /** The same requests through both lanes, over sockets: there is no difference to tell them by. */
 let lanes: TwoLanes;
