@@ -4,7 +4,7 @@ import { ApolloServer } from '@apollo/server';
 import fastifyApollo from '@as-integrations/fastify';
 import Fastify from 'fastify';
 import nodeFetch from 'node-fetch';
-import { listOrdersPath, listUsersPath, orderPath, readSettings, tellReady } from './rest.js';
+import { listOrdersPath, listUsersPath, orderPath, readSettings, reportReady } from './rest.js';
 import { renaming, typeDefs } from './schema.js';
 
 const { serviceUrl, port } = readSettings();
@@ -77,4 +77,4 @@ await app.register(fastifyApollo(server), {
   }),
 });
 await app.listen({ port, host: '127.0.0.1' });
-tellReady();
+reportReady();

@@ -1,5 +1,5 @@
 import { createServer } from 'node:http';
-import { tellReady } from './rest.js';
+import { reportReady } from './rest.js';
 
 /** As fast as Node's own HTTP server is: it reads nothing, asks nobody and always says the same. */
 const body = Buffer.from(process.env.BODY ?? '{}');
@@ -7,4 +7,4 @@ const headers = { 'content-type': 'application/json', 'content-length': String(b
 
 createServer((_request, response) => {
   response.writeHead(200, headers).end(body);
-}).listen(Number(process.env.PORT), '127.0.0.1', tellReady);
+}).listen(Number(process.env.PORT), '127.0.0.1', reportReady);

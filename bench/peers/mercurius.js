@@ -1,7 +1,7 @@
 import Fastify from 'fastify';
 import mercurius from 'mercurius';
 import { Pool } from 'undici';
-import { listOrdersPath, listUsersPath, orderPath, readSettings, tellReady } from './rest.js';
+import { listOrdersPath, listUsersPath, orderPath, readSettings, reportReady } from './rest.js';
 import { renaming, typeDefs } from './schema.js';
 
 /**
@@ -59,4 +59,4 @@ app.register(mercurius, {
 });
 
 await app.listen({ port, host: '127.0.0.1' });
-tellReady();
+reportReady();

@@ -14,6 +14,6 @@ export function readSettings() {
 }
 
 /** The line that the bench waits for. */
-export function tellReady() {
+export function reportReady() {
   process.stdout.write('Listening on the port that was given\n');
 }

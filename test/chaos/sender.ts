@@ -54,7 +54,7 @@ export async function sendAll(options: SenderOptions, numbers: Set<number>): Pro
       await wait(retryWaitMs);
     }
   };
-  const tellOne = async (order: WorldOrder): Promise<void> => {
+  const reportOrder = async (order: WorldOrder): Promise<void> => {
     const { world } = options;
     const dice = Math.random();
     const version = world.advance(order);
@@ -75,17 +75,17 @@ export async function sendAll(options: SenderOptions, numbers: Set<number>): Pro
       await bring(message);
     } else await bring(message);
   };
-  const lanes = Math.min(options.concurrency, options.world.orders.length);
+  const loops = Math.min(options.concurrency, options.world.orders.length);
   // Each loop has orders of its own, so that one order is never reported twice at once.
-  const work = async (lane: number) => {
-    const orders = options.world.orders.filter((_, index) => index % lanes === lane);
+  const work = async (loop: number) => {
+    const orders = options.world.orders.filter((_, index) => index % loops === loop);
     for (let turn = 0; sent.messages < options.messages || options.isNeeded(); turn += 1) {
       const order = orders[turn % orders.length];
       if (order === undefined || options.signal.aborted) return;
-      await tellOne(order);
+      await reportOrder(order);
     }
   };
-  await Promise.all(Array.from({ length: lanes }, (_, lane) => work(lane)));
+  await Promise.all(Array.from({ length: loops }, (_, loop) => work(loop)));
   agent.destroy();
   return sent;
 }

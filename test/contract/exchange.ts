@@ -42,7 +42,7 @@ export async function exchange(sandbox: Sandbox, request: Request): Promise<[Exc
   const { pathname, searchParams } = new URL(request.url);
   const contentType = typeOf(response);
   const text = await response.clone().text();
-  const kept: Exchange = {
+  const recorded: Exchange = {
     method: request.method,
     path: pathname,
     query: searchParams,
@@ -52,7 +52,7 @@ export async function exchange(sandbox: Sandbox, request: Request): Promise<[Exc
     contentType,
     received: contentType === 'application/json' ? readJson(text) : text,
   };
-  return [kept, response];
+  return [recorded, response];
 }
 
 /** A real HTTP server before a sandbox, which keeps everything that is said. */
@@ -73,8 +73,8 @@ async function toRequest(message: IncomingMessage): Promise<Request> {
 
 async function startServer(sandbox: Sandbox, exchanges: Exchange[]): Promise<Server> {
   const server = createServer(async (message, answer) => {
-    const [kept, response] = await exchange(sandbox, await toRequest(message));
-    exchanges.push(kept);
+    const [recorded, response] = await exchange(sandbox, await toRequest(message));
+    exchanges.push(recorded);
     answer.writeHead(response.status, Object.fromEntries(response.headers));
     answer.end(Buffer.from(await response.arrayBuffer()));
   }).listen(0, '127.0.0.1');

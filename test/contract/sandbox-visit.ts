@@ -251,9 +251,9 @@ export async function visitSandbox(): Promise<Visit> {
   const sandbox = createSandbox({ apiKey, webhookSecret, speed: 100_000 });
   const exchanges: Exchange[] = [];
   const ask: Ask = async (method, path, body) => {
-    const [kept] = await exchange(sandbox, requestTo(method, path, body));
-    if (!path.startsWith('/sandbox/')) exchanges.push(kept);
-    return kept.received;
+    const [recorded] = await exchange(sandbox, requestTo(method, path, body));
+    if (!path.startsWith('/sandbox/')) exchanges.push(recorded);
+    return recorded.received;
   };
   const receiver = await openReceiver();
   sandbox.webhooks.register(receiver.url);

@@ -49,7 +49,7 @@ describe('a gateway in a process of its own', () => {
   });
 
   test('closes 1,000 slow connections, and answers a normal query all the while', async () => {
-    const held = await holdMany(besieged, { count: 1000, patienceMs: 25_000 });
+    const held = await holdMany(besieged, { count: 1000, timeoutMs: 25_000 });
     expect(held).toMatchObject({ opened: 1000, closedByGateway: 1000 });
     expect(held.answers).toBeGreaterThan(5);
   });

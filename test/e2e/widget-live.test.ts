@@ -120,7 +120,7 @@ describe('an order on the page', () => {
     await visit.until(isConnection('offline'));
     await untilFreshness(visit, /^Offline, as of /);
     // The first comes while the gateway is down, two while only the browser is away.
-    await embedding.advanceUnheard(order.orderId);
+    await embedding.advanceUnreported(order.orderId);
     await embedding.startGateway();
     await embedding.sandbox.webhooks.settled();
     await embedding.advance(order.orderId);
@@ -187,10 +187,10 @@ describe.concurrent('a token that ends', () => {
   test.each([
     ['with a new one asked for as expiring, when the page told its end', true, 'expiring'],
     ['with a new one asked for as rejected, when it did not', false, 'rejected'],
-  ])('closes the socket with 4403, and the element goes on %s', async (_, tellsExpiry, reason) => {
+  ])('closes the socket with 4403, and the element goes on %s', async (_, sendsExpiry, reason) => {
     await using embedding = await startEmbedding();
     const order = freshOrder(embedding);
-    const page = launchPage(embedding, order, { ttlSeconds, tellsExpiry });
+    const page = launchPage(embedding, order, { ttlSeconds, sendsExpiry });
     await using visit = await openVisit({ browser, embedding }, page);
     await untilLabel(visit, 'Ordered');
 

@@ -122,8 +122,8 @@ describe('mode="post"', () => {
     expect(placesOf(code).toSorted()).toEqual(['address', 'response header']);
     const metrics = await (await fetch(`${embedding.gatewayUrl}/metrics`)).text();
     const entries = await visit.page.evaluate(() => performance.getEntries().map(({ name }) => name));
-    const kept = JSON.stringify(await visit.page.context().storageState());
-    const written = [await readPage(visit.page), JSON.stringify(visit.reports), kept, ...entries];
+    const stored = JSON.stringify(await visit.page.context().storageState());
+    const written = [await readPage(visit.page), JSON.stringify(visit.reports), stored, ...entries];
     const found = [...written, ...embedding.logged, metrics].filter((text) =>
       [ticket, code].some((secret) => text.includes(secret)),
     );

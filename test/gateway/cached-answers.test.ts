@@ -36,7 +36,7 @@ const step = fc.oneof(
     weight: 4,
     arbitrary: fc.record({ kind: fc.constant('change' as const), order: fc.nat(2), user: fc.nat(1) }),
   },
-  { weight: 3, arbitrary: fc.record({ kind: fc.constant('tell' as const), at }) },
+  { weight: 3, arbitrary: fc.record({ kind: fc.constant('deliver' as const), at }) },
   { weight: 2, arbitrary: fc.record({ kind: fc.constant('compute' as const), at }) },
   { weight: 6, arbitrary: fc.record({ kind: fc.constant('answer' as const), at }) },
   { weight: 2, arbitrary: fc.record({ kind: fc.constant('write' as const), user: fc.nat(1), at }) },
@@ -44,7 +44,7 @@ const step = fc.oneof(
 );
 type Step = typeof step extends fc.Arbitrary<infer One> ? One : never;
 
-/** Gateways over one service and one log, asked over the network: that is where whole answers are kept. */
+/** Gateways over one service and one log, asked over the network: the direct path caches whole answers. */
 interface Gateways extends AsyncDisposable {
   readonly all: readonly Gateway[];
   /** How many queries were given the answer of an equal one. */
@@ -111,9 +111,9 @@ interface Run {
   readonly orderIds: readonly string[];
   /** Where the run began in the history of the service. */
   readonly begun: number;
-  readonly untold: { readonly body: string; readonly thing: string; readonly since: number }[];
-  /** By order or user: the newest state of it that somebody was told. */
-  readonly told: Map<string, number>;
+  readonly pending: { readonly body: string; readonly thing: string; readonly since: number }[];
+  /** By order or user: the newest state of it that a webhook or a write has reported. */
+  readonly known: Map<string, number>;
   readonly asked: Promise<void>[];
 }
 
@@ -128,14 +128,14 @@ async function begin(service: HeldService, gateways: readonly Gateway[]): Promis
     tokens: await Promise.all(users.map(tokenFor)),
     orderIds: [randomUUID(), randomUUID(), randomUUID()],
     begun: service.history.length - 1,
-    untold: [],
-    told: new Map(),
+    pending: [],
+    known: new Map(),
     asked: [],
   };
 }
 
-function note({ told, begun }: Run, thing: string, since: number): void {
-  told.set(thing, Math.max(since, told.get(thing) ?? begun));
+function note({ known, begun }: Run, thing: string, since: number): void {
+  known.set(thing, Math.max(since, known.get(thing) ?? begun));
 }
 
 type View = (world: HeldWorld, thing: string) => unknown;
@@ -152,12 +152,12 @@ function viewOf(userId: string): View {
   };
 }
 
-/** Asks, and holds the answer against what was told by then: of each thing it shows that state, or a later one. */
+/** Asks, and checks the answer: of each thing it shows the newest state known when the question began, or a later one. */
 async function question(run: Run, of: Question, gateway: Gateway | undefined): Promise<void> {
-  const toldThen = new Map(run.told);
+  const knownBefore = new Map(run.known);
   const { view, shown } = await answer(run, of, gateway);
   for (const thing of [...run.orderIds, ...run.users]) {
-    const states = run.service.history.slice(toldThen.get(thing) ?? run.begun);
+    const states = run.service.history.slice(knownBefore.get(thing) ?? run.begun);
     expect(states.map((world) => view(world, thing))).toContainEqual(shown.get(thing));
   }
 }
@@ -177,7 +177,7 @@ async function answer({ users, tokens, orderIds }: Run, of: Question, gateway: G
 }
 
 /** Something happens to an order; its webhook comes later, or never. */
-function change({ service, orderIds, users, untold }: Run, order: number, user: number): void {
+function change({ service, orderIds, users, pending }: Run, order: number, user: number): void {
   const changed = service.change(orderIds[order] ?? '', users[user] ?? '');
   const envelope = {
     event_type: 'labtest.order.updated',
@@ -185,11 +185,11 @@ function change({ service, orderIds, users, untold }: Run, order: number, user: 
     user_id: changed.userId,
     data: presentHeldOrder(changed, service.teamId),
   };
-  untold.push({ body: JSON.stringify(envelope), thing: changed.id, since: changed.version });
+  pending.push({ body: JSON.stringify(envelope), thing: changed.id, since: changed.version });
 }
 
-async function tell(run: Run, at: number): Promise<void> {
-  const [message] = run.untold.splice(at % Math.max(1, run.untold.length), 1);
+async function deliver(run: Run, at: number): Promise<void> {
+  const [message] = run.pending.splice(at % Math.max(1, run.pending.length), 1);
   if (message === undefined) return;
   const { body } = message;
   const headers = signedHeaders(body, { id: randomUUID(), secret: webhookSecret });
@@ -210,7 +210,7 @@ async function take(run: Run, step: Step): Promise<void> {
   const { held } = run.service;
   if (step.kind === 'ask') run.asked.push(question(run, step.question, pick(run.gateways, step.at)));
   else if (step.kind === 'change') change(run, step.order, step.user);
-  else if (step.kind === 'tell') await tell(run, step.at);
+  else if (step.kind === 'deliver') await deliver(run, step.at);
   else if (step.kind === 'write') run.asked.push(write(run, step.user, step.at));
   else if (step.kind === 'answer') pick(held, step.at)?.answer();
   else if (step.kind === 'calm') await finish(run);
@@ -220,7 +220,7 @@ async function take(run: Run, step: Step): Promise<void> {
   }
 }
 
-/** Answers whatever is still asked of the service, until everybody has an answer. */
+/** Answers every open call to the service until every caller has an answer. */
 async function finish({ service, asked }: Run): Promise<void> {
   let isOver = false;
   const all = Promise.all(asked).finally(() => {
@@ -249,7 +249,7 @@ async function play(
 
 const schedule = fc.array(step, { minLength: 10, maxLength: 50, size: 'max' });
 const promise =
-  'after a change was told or written no answer to anybody is older, in any order of changes, webhooks, writes, slow answers and callers';
+  'after a change is reported or written, every later answer shows it, in any order of changes, webhooks, writes, slow answers and callers';
 
 test.each([
   ['at one gateway', {}],

@@ -40,10 +40,10 @@ function runOver(store: string): Performed {
 
 describe.each(stores)('with its events in %s', (store) => {
   test('more than 40 values of people are planted, and much is said', () => {
-    const { planted, heard, written } = runOver(store);
+    const { planted, answers, written } = runOver(store);
     expect(planted.texts).toBeGreaterThan(400);
     expect(planted.people).toBeGreaterThan(40);
-    expect(heard.length).toBeGreaterThan(400);
+    expect(answers.length).toBeGreaterThan(400);
     expect([...written].filter(([, content]) => content.length < 1000)).toEqual([]);
   });
 
@@ -63,17 +63,17 @@ describe.each(stores)('with its events in %s', (store) => {
   });
 
   test('no error, no refusal and no header says a value, and no answer a key of the gateway', () => {
-    const { findIn, heard, secrets } = runOver(store);
-    expect(findIn(heard.map(({ beside }) => beside).join('\n'))).toEqual([]);
-    const all = heard.map(({ whole, beside }) => `${whole}${beside}`).join('\n');
+    const { findIn, answers, secrets } = runOver(store);
+    expect(findIn(answers.map(({ beside }) => beside).join('\n'))).toEqual([]);
+    const all = answers.map(({ whole, beside }) => `${whole}${beside}`).join('\n');
     expect(secrets.slice(0, 6).filter((secret) => all.includes(secret))).toEqual([]);
-    expect(heard.map(({ status }) => status)).not.toContain(500);
+    expect(answers.map(({ status }) => status)).not.toContain(500);
   });
 
   test('another caller is told nothing of it, whatever they ask for and over whatever transport', () => {
-    const { findIn, own, toldOthers } = runOver(store);
-    expect(toldOthers.length).toBeGreaterThan(20);
-    expect(findIn(toldOthers.join('\n')).filter((each) => !own.includes(each))).toEqual([]);
+    const { findIn, own, answersToOthers } = runOver(store);
+    expect(answersToOthers.length).toBeGreaterThan(20);
+    expect(findIn(answersToOthers.join('\n')).filter((each) => !own.includes(each))).toEqual([]);
   });
 });
 

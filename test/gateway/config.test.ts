@@ -9,9 +9,9 @@ import {
   complete,
   type Environment,
   faultsOf,
-  kept,
   key,
   read,
+  savedSecrets,
   secretText,
   webhookSecret,
 } from '../support/configuration.ts';
@@ -397,23 +397,23 @@ describe('what is missing', () => {
   const nothing = { NODE_ENV: undefined };
 
   test('is generated for the embedded sandbox, once, and named', () => {
-    const keep = vi.fn(() => kept);
-    const config = readConfig(nothing, keep);
-    expect(keep).toHaveBeenCalledOnce();
+    const createSecrets = vi.fn(() => savedSecrets);
+    const config = readConfig(nothing, createSecrets);
+    expect(createSecrets).toHaveBeenCalledOnce();
     expect(config).toMatchObject({
-      service: { kind: 'embedded', apiKey: kept.serviceApiKey },
-      webhookSecrets: [kept.webhookSecret],
-      gatewayApiKeys: [kept.gatewayApiKey],
-      viewerTokenSecrets: [kept.viewerTokenSecret],
+      service: { kind: 'embedded', apiKey: savedSecrets.serviceApiKey },
+      webhookSecrets: [savedSecrets.webhookSecret],
+      gatewayApiKeys: [savedSecrets.gatewayApiKey],
+      viewerTokenSecrets: [savedSecrets.viewerTokenSecret],
       eventLogKeys: [],
       generated: ['SERVICE_API_KEY', 'WEBHOOK_SECRETS', 'GATEWAY_API_KEYS', 'VIEWER_TOKEN_SECRET'],
     });
   });
 
   test('is a fault in production, each by its name, and nothing is made', () => {
-    const keep = vi.fn(() => kept);
-    expect(() => readConfig({ NODE_ENV: 'production' }, keep)).toThrow(GatewayError);
-    expect(keep).not.toHaveBeenCalled();
+    const createSecrets = vi.fn(() => savedSecrets);
+    expect(() => readConfig({ NODE_ENV: 'production' }, createSecrets)).toThrow(GatewayError);
+    expect(createSecrets).not.toHaveBeenCalled();
     expect(faultsOf({}, { NODE_ENV: 'production' })).toEqual([
       'SERVICE_URL is missing: the embedded sandbox is not for production.',
       'SERVICE_API_KEY is missing: with NODE_ENV=production nothing is generated.',
@@ -459,7 +459,7 @@ describe('generated secrets', () => {
   });
 });
 
-function nothingBut(secrets: typeof kept): Environment {
+function nothingBut(secrets: typeof savedSecrets): Environment {
   return {
     SERVICE_API_KEY: secrets.serviceApiKey,
     WEBHOOK_SECRETS: secrets.webhookSecret,

@@ -52,17 +52,17 @@ function ask({ port }: Place, paths: readonly string[]): Socket {
 /** Resolves when so many more bytes were read; false when the connection has ended before. */
 async function read(socket: Socket, bytes: number): Promise<boolean> {
   const { promise, resolve } = Promise.withResolvers<boolean>();
-  let heard = 0;
-  const hear = (chunk: Buffer) => {
-    heard += chunk.length;
-    if (heard >= bytes) resolve(true);
+  let received = 0;
+  const onData = (chunk: Buffer) => {
+    received += chunk.length;
+    if (received >= bytes) resolve(true);
   };
   const end = () => resolve(false);
-  socket.on('data', hear).once('close', end);
+  socket.on('data', onData).once('close', end);
   socket.resume();
   const isRead = await promise;
   socket.pause();
-  socket.off('data', hear).off('close', end);
+  socket.off('data', onData).off('close', end);
   return isRead;
 }
 

@@ -204,12 +204,12 @@ test.each([
   ['serverError', 'UPSTREAM_UNAVAILABLE'],
   ['lostAnswer', 'UPSTREAM_UNAVAILABLE'],
   ['truncatedBody', 'UPSTREAM_UNREADABLE'],
-] as const)('a service in the state %s is told as %s, and asked once', async (kind, told) => {
+] as const)('a service in the state %s is told as %s, and asked once', async (kind, outcome) => {
   await using lab = await startLab();
   lab.sandbox.faults.add({ method: 'PATCH', path: /info$/, effect: { kind } });
   const userId = nameless(lab);
   const answer = await set(lab);
-  expect(answer.__typename ?? answer.errors[0].extensions.code).toBe(told);
+  expect(answer.__typename ?? answer.errors[0].extensions.code).toBe(outcome);
   expect(writes(lab)).toEqual([`PATCH /v2/user/${userId}/info`]);
 });
 

@@ -13,65 +13,68 @@ import {
   readAccesses,
   readCounts,
   send,
-  startTwoLanes,
-  type TwoLanes,
+  startTwoGateways,
+  type TwoGateways,
 } from './direct-path/two-gateways.ts';
 
 /** The same requests through both lanes, over sockets: there is no difference to tell them by. */
-let lanes: TwoLanes;
+let gateways: TwoGateways;
 
 beforeAll(async () => {
-  lanes = await startTwoLanes();
+  gateways = await startTwoGateways();
 });
 
 afterAll(async () => {
-  await lanes[Symbol.asyncDispose]();
+  await gateways[Symbol.asyncDispose]();
 });
 
 const someone = () => {
-  const [order] = lanes.lab.sandbox.orders();
+  const [order] = gateways.lab.sandbox.orders();
   if (order === undefined) throw new Error('The world has no orders.');
   return order;
 };
 
 test.each(Object.entries(heads))('a request with %s is answered alike', async (_name, headers) => {
-  for (const each of usualBodies) await expectSame(lanes, { headers, body: each });
+  for (const each of usualBodies) await expectSame(gateways, { headers, body: each });
 });
 
 test.each(['GET', 'HEAD', 'PUT', 'DELETE', 'OPTIONS', 'PATCH'])('%s is answered alike', async (method) => {
   const headers = { origin: pageOrigin, 'access-control-request-method': 'POST' };
   for (const path of ['/graphql', '/graphql?query={__typename}', '/graphql/', '/graphql?a=b'])
-    await expectSame(lanes, { method, path, headers });
+    await expectSame(gateways, { method, path, headers });
 });
 
 test.each(['/graphql?a=b', '/graphql?query={a:__typename}', '/graphql/', '//graphql', '/graphql#a'])(
   'a POST to %s is answered alike',
   async (path) => {
-    await expectSame(lanes, { path, body: usualBodies[0] ?? '' });
+    await expectSame(gateways, { path, body: usualBodies[0] ?? '' });
   },
 );
 
 test('what is malformed is answered alike', async () => {
-  for (const { bytes } of malformedBodies) await expectSame(lanes, { body: bytes });
+  for (const { bytes } of malformedBodies) await expectSame(gateways, { body: bytes });
 });
 
 test.each(hostileQueries)('$name: answered alike', async ({ query, variables = {} }) => {
-  await expectSame(lanes, { body: body(query, { variables }) });
+  await expectSame(gateways, { body: body(query, { variables }) });
 });
 
 test.each(Object.entries(readableBodies))('%s: answered alike', async (_name, each) => {
   for (const accept of ['application/json', 'application/graphql-response+json'])
-    await expectSame(lanes, { body: each, headers: { accept } });
+    await expectSame(gateways, { body: each, headers: { accept } });
 });
 
 const audits = serverAudits({
-  url: () => `${lanes.fast.url}/graphql`,
+  url: () => `${gateways.direct.url}/graphql`,
   fetchFn: async (url: string, { method = 'GET', headers, body: asked }: RequestInit = {}) => {
     const { pathname, search } = new URL(url);
     const sent = { method, path: `${pathname}${search}`, body: typeof asked === 'string' ? asked : '' };
     const given = { 'content-type': [], ...Object.fromEntries(new Headers(headers)) };
-    const told = await expectSame(lanes, { ...sent, headers: given });
-    return new Response(told.text, { status: told.status ?? 0, headers: new Headers(Object(told.headers)) });
+    const received = await expectSame(gateways, { ...sent, headers: given });
+    return new Response(received.text, {
+      status: received.status ?? 0,
+      headers: new Headers(Object(received.headers)),
+    });
   },
 });
 
@@ -84,24 +87,24 @@ test.each([
   ['a server of the team', null],
   ['its user', () => ({ userId: someone().userId })],
   ['a viewer of one order', () => ({ userId: someone().userId, orderIds: [someone().orderId] })],
-  ['another user', () => ({ userId: lanes.lab.sandbox.users().at(-1)?.userId })],
+  ['another user', () => ({ userId: gateways.lab.sandbox.users().at(-1)?.userId })],
   ['a page that the token is not for', () => ({ userId: someone().userId, origins: [pageOrigin] })],
 ])('%s is answered alike whatever is read, traced and from a page or not', async (_who, describeToken) => {
   const headers =
-    describeToken === null ? {} : { authorization: `Bearer ${await mint(lanes, describeToken())}` };
+    describeToken === null ? {} : { authorization: `Bearer ${await mint(gateways, describeToken())}` };
   for (const each of readsAbout(someone())) {
-    await expectSame(lanes, { headers, body: each });
+    await expectSame(gateways, { headers, body: each });
     const more = { origin: pageOrigin, 'x-labgraph-trace': 'upstream' };
-    await expectSame(lanes, { headers: { ...headers, ...more }, body: each });
+    await expectSame(gateways, { headers: { ...headers, ...more }, body: each });
   }
 });
 
 test('the faults of the service are answered alike', async () => {
-  const { lab } = lanes;
+  const { lab } = gateways;
   for (const [, answer] of faultsWith('words', lab.serviceUrl)) {
     lab.spoil({ at: /^GET /, isDone: false, answer, times: Number.POSITIVE_INFINITY });
     // Asked for nowhere else, so it is kept by neither.
-    await expectSame(lanes, { body: body(`{ order(id: "${someone().orderId}") { results { notes } } }`) });
+    await expectSame(gateways, { body: body(`{ order(id: "${someone().orderId}") { results { notes } } }`) });
     lab.mend();
   }
 });
@@ -113,33 +116,33 @@ test('a request takes the same points in either lane, wherever its answer is mad
     body('{ users(first: 1) { nodes { id } } }'),
     body('{ __typename }'),
   ];
-  const told = ['on', 'off'].map(async (FAST_LANE) => {
+  const answers = ['on', 'off'].map(async (FAST_LANE) => {
     await using lab = await startLab({ env: { EVENT_LOG: 'memory:', RATE_LIMIT_POINTS: '6', FAST_LANE } });
     const statuses: (number | undefined)[] = [];
     for (const each of [...sent, ...sent]) statuses.push((await send(lab.url, { body: each })).status);
     return statuses;
   });
-  const [fast, usual] = await Promise.all(told);
-  expect(fast).toEqual([400, 200, 200, 200, 400, 429, 429, 429]);
-  expect(usual).toEqual(fast);
+  const [direct, usual] = await Promise.all(answers);
+  expect(direct).toEqual([400, 200, 200, 200, 400, 429, 429, 429]);
+  expect(usual).toEqual(direct);
 });
 
 test('after all that both have counted the same, logged the same and told the audit trail the same', async () => {
   const last = crypto.randomUUID();
   const mark = body(`mutation { createViewerToken(input: { userId: "${last}" }) { expiresAt } }`);
-  for (const lane of [lanes.fast, lanes.usual]) await send(lane.url, { body: mark });
-  const [fast, usual] = await Promise.all(
-    [lanes.fast, lanes.usual].map(async (lane) => ({
-      counts: await readCounts(lane),
-      accesses: await readAccesses(lane, pseudonymOf(last)),
-      logged: lane.logged
+  for (const gateway of [gateways.direct, gateways.usual]) await send(gateway.url, { body: mark });
+  const [direct, usual] = await Promise.all(
+    [gateways.direct, gateways.usual].map(async (gateway) => ({
+      counts: await readCounts(gateway),
+      accesses: await readAccesses(gateway, pseudonymOf(last)),
+      logged: gateway.logged
         .map((line) => ({ ...JSON.parse(line), time: 0, requestId: '' }))
         .filter(({ event }) => event !== 'audit.head'),
     })),
   );
-  expect(fast?.counts).toContainEqual(
+  expect(direct?.counts).toContainEqual(
     expect.stringMatching(/^labgraph_operations_total\{outcome="ok"\} \d+$/),
   );
-  expect(fast?.accesses.length).toBeGreaterThan(50);
-  expect(fast).toEqual(usual);
+  expect(direct?.accesses.length).toBeGreaterThan(50);
+  expect(direct).toEqual(usual);
 });

@@ -12,7 +12,7 @@ import { send } from './direct-path/two-gateways.ts';
 /** Which lane answers, told by its status: a lane that took nothing would differ in nothing either. */
 describe('the fast lane', () => {
   const admitted: Caller[] = [];
-  const lane = createDirectPath(
+  const listener = createDirectPath(
     {
       authenticate: async ({ authorization }) => {
         if (authorization === null) throw new GatewayError('UNAUTHENTICATED', 'Say who you are.');
@@ -34,7 +34,7 @@ describe('the fast lane', () => {
     },
     (_asked, response) => void response.writeHead(299).end('usual'),
   );
-  const server = createServer(lane);
+  const server = createServer(listener);
   let url = '';
   beforeAll(async () => {
     await once(server.listen(0, '127.0.0.1'), 'listening');

@@ -274,16 +274,16 @@ test('a report that was uploaded elsewhere belongs to the user its webhook names
   lab.sandbox.webhooks.knobs.drop = () => true;
   const headers = { 'x-service-api-key': 'canary-service-key-4f1d9a' };
   const send = () => fetch(`${lab.serviceUrl}${uploadPath}`, { method: 'POST', headers, body });
-  const unheard = await (await send()).json();
+  const unreported = await (await send()).json();
   const [token = '', stranger = ''] = await Promise.all(tokens);
-  expect((await read(lab, unheard.id, token)).data.labReport).toBeNull();
-  expect((await read(lab, unheard.id)).data.labReport).toMatchObject({ id: unheard.id, userId: null });
+  expect((await read(lab, unreported.id, token)).data.labReport).toBeNull();
+  expect((await read(lab, unreported.id)).data.labReport).toMatchObject({ id: unreported.id, userId: null });
 
   lab.sandbox.webhooks.knobs.drop = 0;
-  const heard = await (await send()).json();
+  const reported = await (await send()).json();
   await lab.sandbox.webhooks.settled();
-  expect((await read(lab, heard.id, token)).data.labReport).toMatchObject({ userId: mine?.userId });
-  expect((await read(lab, heard.id, stranger)).data.labReport).toBeNull();
+  expect((await read(lab, reported.id, token)).data.labReport).toMatchObject({ userId: mine?.userId });
+  expect((await read(lab, reported.id, stranger)).data.labReport).toBeNull();
 });
 
 test('a token without the scope, or limited to some orders, neither uploads nor reads reports', async () => {

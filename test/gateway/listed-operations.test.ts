@@ -68,8 +68,8 @@ describe('enforced', () => {
 test('logged: each is told once by its hash, counted always, and answered', async () => {
   await using lab = await startListing('log');
   for (const [, ask] of viewerWays) expect(await codeOf(lab, ask, unlisted)).toBe('ok');
-  const told = lab.logged.filter((line) => line.includes('operation.unlisted'));
-  expect(told.map((line) => JSON.parse(line).documentHash)).toEqual([hashOf(unlisted)]);
+  const lines = lab.logged.filter((line) => line.includes('operation.unlisted'));
+  expect(lines.map((line) => JSON.parse(line).documentHash)).toEqual([hashOf(unlisted)]);
   expect(lab.logged.join()).not.toContain('scopes');
   const metrics = await (await fetch(`${lab.url}/metrics`)).text();
   expect(metrics).toContain('labgraph_unlisted_operations_total 3');
@@ -104,11 +104,11 @@ test.each([
 });
 
 test('documents are not told without end', () => {
-  const told: (string | null)[] = [];
+  const lines: (string | null)[] = [];
   const trustedDocuments = createTrustedDocuments({
     ...base,
     mode: 'log',
-    onUntrusted: (hash) => told.push(hash),
+    onUntrusted: (hash) => lines.push(hash),
   });
   const viewer = {
     kind: 'USER',
@@ -122,7 +122,7 @@ test('documents are not told without end', () => {
   } as const;
   for (let count = 0; count < 1005; count += 1)
     trustedDocuments.check(viewer, trustedDocuments.lookUp(`{ a${count} }`));
-  expect(told.filter((hash) => hash !== null)).toHaveLength(1000);
+  expect(lines.filter((hash) => hash !== null)).toHaveLength(1000);
 });
 
 afterAll(() => folder[Symbol.dispose]?.());

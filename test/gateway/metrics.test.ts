@@ -110,16 +110,16 @@ test.each(transports)(
     const open = `labgraph_subscriptions{transport="${transport}"}`;
     const lag = `labgraph_follow_lag_seconds_count{transport="${transport}"}`;
     const user = lab.sandbox.users()[0]?.userId ?? '';
-    const tell = async () => {
+    const sendEvent = async () => {
       lab.sandbox.webhooks.send('some.event', {}, { userId: user });
       await lab.sandbox.webhooks.settled();
     };
     const query = 'subscription ($after: EventCursor) { events(after: $after) { cursor } }';
     const first = await subscribe({ url: lab.url, token: gatewayKey, query });
     await expect.poll(() => linesOf(lab, 'labgraph_subscriptions')).toEqual([`${open} 1`]);
-    await tell();
+    await sendEvent();
     const after = (await first.next())?.data.events.cursor;
-    await tell();
+    await sendEvent();
     await first.next();
     expect(await linesOf(lab, 'labgraph_follow_lag_seconds_count')).toEqual([`${lag} 2`]);
     await first.close();

@@ -53,13 +53,13 @@ describe.each(writing)('$mutation', (row) => {
     async (_, answer) => {
       await using world = await openWorld(row);
       world.lab.spoil({ at: call, isDone: true, answer });
-      const told = await world.call(world.variables);
+      const result = await world.call(world.variables);
       const again = await world.call(world.variables);
       const open = [expect.stringMatching(isFault), true];
-      const isTold = told.word === row.success;
-      expect([told.word, told.mayHaveBeenDone]).toEqual(isTold ? [row.success, undefined] : open);
-      expect(isTold || !canLook).toBe(true);
-      expect([row.success, row.again, 'IDEMPOTENCY_UNSETTLED', told.word]).toContain(again.word);
+      const isSettled = result.word === row.success;
+      expect([result.word, result.mayHaveBeenDone]).toEqual(isSettled ? [row.success, undefined] : open);
+      expect(isSettled || !canLook).toBe(true);
+      expect([row.success, row.again, 'IDEMPOTENCY_UNSETTLED', result.word]).toContain(again.word);
       expect(await world.trace()).toEqual(await traceOfOne(row));
     },
   );
@@ -70,8 +70,8 @@ describe.each(writing)('$mutation', (row) => {
       await using world = await openWorld(row);
       const before = await world.trace();
       world.lab.spoil({ at: call, isDone: false, answer });
-      const told = await world.call(world.variables);
-      expect([told.word, told.mayHaveBeenDone]).toEqual([expect.stringMatching(isFault), true]);
+      const result = await world.call(world.variables);
+      expect([result.word, result.mayHaveBeenDone]).toEqual([expect.stringMatching(isFault), true]);
       expect(await world.trace()).toEqual(before);
     },
   );
@@ -79,18 +79,18 @@ describe.each(writing)('$mutation', (row) => {
   test('is done once where its answer is lost twice', async () => {
     await using world = await openWorld(row);
     world.lab.spoil({ at: call, isDone: true, answer: reset, times: 2 });
-    const told = [];
-    for (let turn = 0; turn < 3; turn += 1) told.push(await world.call(world.variables));
+    const results = [];
+    for (let turn = 0; turn < 3; turn += 1) results.push(await world.call(world.variables));
     const truths = [row.success, row.again, 'UPSTREAM_UNAVAILABLE', 'IDEMPOTENCY_UNSETTLED'];
-    expect(told.map(({ word }) => word).filter((word) => !truths.includes(word))).toEqual([]);
-    expect(told.filter((each) => isFault.test(each.word) && each.mayHaveBeenDone !== true)).toEqual([]);
+    expect(results.map(({ word }) => word).filter((word) => !truths.includes(word))).toEqual([]);
+    expect(results.filter((each) => isFault.test(each.word) && each.mayHaveBeenDone !== true)).toEqual([]);
     expect(await world.trace()).toEqual(await traceOfOne(row));
   });
 
   test('is done once where it is called twice at the same time', async () => {
     await using world = await openWorld(row);
-    const told = await Promise.all([world.call(world.variables), world.call(world.variables)]);
-    expect(told.map(({ word }) => word).sort()).toEqual([row.success, row.again].sort());
+    const results = await Promise.all([world.call(world.variables), world.call(world.variables)]);
+    expect(results.map(({ word }) => word).sort()).toEqual([row.success, row.again].sort());
     expect(await world.trace()).toEqual(await traceOfOne(row));
   });
 

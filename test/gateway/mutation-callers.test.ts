@@ -23,11 +23,11 @@ function inputFor(lab: SpoiltLab, userId: string) {
 
 async function place(lab: SpoiltLab, userId: string, token?: string) {
   const answer = await lab.query(
-    `mutation ($input: CreateOrderInput!) { told: createOrder(input: $input) {
+    `mutation ($input: CreateOrderInput!) { result: createOrder(input: $input) {
       __typename ... on OrderCreated { order { id userId patient { firstName } } } } }`,
     { variables: { input: inputFor(lab, userId) }, ...(token === undefined ? {} : { token }) },
   );
-  return { told: answer.data?.told, error: answer.errors?.[0]?.extensions };
+  return { result: answer.data?.result, error: answer.errors?.[0]?.extensions };
 }
 
 const placedBy = (lab: SpoiltLab) => lab.sent.filter(({ call }) => createOrder.test(call)).length;
@@ -37,10 +37,10 @@ describe('one idempotency key', () => {
     await using lab = await startSpoiltLab();
     const [mine, theirs] = [userAt(lab, 0), userAt(lab, 1)];
     const [me, them] = await Promise.all([lab.tokenFor(mine, ofOrders), lab.tokenFor(theirs, ofOrders)]);
-    const told = await Promise.all([place(lab, mine, me), place(lab, theirs, them), place(lab, mine)]);
-    expect(told.map((each) => each.told.order.userId)).toEqual([mine, theirs, mine]);
-    expect(new Set(told.map((each) => each.told.order.id)).size).toBe(3);
-    expect(await place(lab, theirs, me)).toMatchObject({ told: { __typename: 'NotFound' } });
+    const results = await Promise.all([place(lab, mine, me), place(lab, theirs, them), place(lab, mine)]);
+    expect(results.map((each) => each.result.order.userId)).toEqual([mine, theirs, mine]);
+    expect(new Set(results.map((each) => each.result.order.id)).size).toBe(3);
+    expect(await place(lab, theirs, me)).toMatchObject({ result: { __typename: 'NotFound' } });
     expect(placedBy(lab)).toBe(3);
   });
 
@@ -48,8 +48,8 @@ describe('one idempotency key', () => {
     await using lab = await startSpoiltLab();
     const userId = userAt(lab, 0);
     const [first, second] = [await lab.tokenFor(userId, ofOrders), await lab.tokenFor(userId, ofOrders)];
-    const told = [await place(lab, userId, first), await place(lab, userId, second)];
-    expect(told[0]?.told.order.id).toBe(told[1]?.told.order.id);
+    const results = [await place(lab, userId, first), await place(lab, userId, second)];
+    expect(results[0]?.result.order.id).toBe(results[1]?.result.order.id);
     expect(placedBy(lab)).toBe(1);
   });
 });
@@ -70,8 +70,8 @@ describe("an answer with another user's order", () => {
     const token = isViewer ? await lab.tokenFor(userId, ofOrders) : undefined;
     const order = await orderOfAnother(lab, userId);
     lab.spoil({ at: createOrder, isDone: true, answer: json({ order, status: 'success', message: '' }) });
-    const told = [await place(lab, userId, token), await place(lab, userId, token)];
-    expect(told.map((each) => each.told?.order.userId)).toEqual([userId, userId]);
+    const results = [await place(lab, userId, token), await place(lab, userId, token)];
+    expect(results.map((each) => each.result?.order.userId)).toEqual([userId, userId]);
     expect(placedBy(lab)).toBe(1);
   });
 
@@ -81,7 +81,7 @@ describe("an answer with another user's order", () => {
     const token = await lab.tokenFor(userId, ofOrders);
     const order = await orderOfAnother(lab, userId);
     lab.spoil({ at: createOrder, isDone: false, answer: json({ order, status: 'success', message: '' }) });
-    const open = { told: undefined, error: { code: 'UPSTREAM_UNREADABLE', mayHaveBeenDone: true } };
+    const open = { result: undefined, error: { code: 'UPSTREAM_UNREADABLE', mayHaveBeenDone: true } };
     expect(await place(lab, userId, token)).toEqual(open);
     expect(await place(lab, userId, token)).toEqual(open);
     expect(placedBy(lab)).toBe(1);
@@ -105,9 +105,9 @@ test.concurrent('an answer that does not come within 15 s is a timeout, and the 
   await using lab = await startSpoiltLab();
   const userId = userAt(lab, 0);
   lab.spoil({ at: createOrder, isDone: true, answer: silence });
-  const told = await Promise.all([place(lab, userId), place(lab, userId)]);
+  const results = await Promise.all([place(lab, userId), place(lab, userId)]);
   const later = await place(lab, userId);
-  expect(new Set([...told, later].map((each) => each.told?.order.id)).size).toBe(1);
+  expect(new Set([...results, later].map((each) => each.result?.order.id)).size).toBe(1);
   expect(placedBy(lab)).toBe(1);
 }, 40_000);
 
@@ -130,6 +130,6 @@ test('a fault while looking for a lost order leaves it open, and the repeat find
   const lost = await place(lab, userId);
   const found = await place(lab, userId);
   expect(lost.error).toEqual({ code: 'UPSTREAM_UNAVAILABLE', mayHaveBeenDone: true });
-  expect(found.told.__typename).toBe('OrderCreated');
+  expect(found.result.__typename).toBe('OrderCreated');
   expect(placedBy(lab)).toBe(1);
 });

@@ -40,8 +40,8 @@ describe('a state that stood before is not taken for what a lost answer did:', (
     await using world = await openWorld(row);
     world.lab.spoil({ at: callOf(row), isDone: false, answer });
     const id = orderAt(world.lab, 'testkit.transit_customer');
-    const told = await world.call({ input: { id, activateBy: null } });
-    expect(told).toMatchObject({ word: 'UPSTREAM_UNAVAILABLE', mayHaveBeenDone });
+    const result = await world.call({ input: { id, activateBy: null } });
+    expect(result).toMatchObject({ word: 'UPSTREAM_UNAVAILABLE', mayHaveBeenDone });
   });
 
   test.each(faults)('registerTestkit of a kit that another patient has, with %s', async (_, answer) => {
@@ -80,8 +80,8 @@ describe('a refusal is told for what it is:', () => {
     await using world = await openWorld(createUser);
     const taken = { user_id: crypto.randomUUID(), created_on: '2026-01-01T00:00:00+00:00' };
     world.lab.spoil({ at: callOf(createUser), isDone: false, answer: json(shape(taken), 400) });
-    const told = await world.call(world.variables);
-    expect(told.answer.data?.told).toMatchObject({
+    const result = await world.call(world.variables);
+    expect(result.answer.data?.result).toMatchObject({
       __typename: 'ClientUserIdTaken',
       existingUserId: taken.user_id,
     });
@@ -110,8 +110,8 @@ describe('a refusal is told for what it is:', () => {
       const row = rowOf('cancelOrder');
       await using world = await openWorld(row);
       world.lab.spoil({ at: callOf(row), isDone: false, answer: json({ detail: 'No.' }, status) });
-      const told = await world.call(world.variables);
-      expect(told).toMatchObject({ word: 'UPSTREAM_REJECTED', mayHaveBeenDone: false });
+      const result = await world.call(world.variables);
+      expect(result).toMatchObject({ word: 'UPSTREAM_REJECTED', mayHaveBeenDone: false });
     },
   );
 });
@@ -119,21 +119,21 @@ describe('a refusal is told for what it is:', () => {
 describe('an input that is refused is named:', () => {
   test('a day that is over, for createOrder', async () => {
     await using world = await openWorld(rowOf('createOrder'));
-    const told = await world.call(withInput(world.variables, { activateBy: '2020-01-01' }));
-    expect(told).toMatchObject({ word: 'InputRejected', issues: [{ path: ['activateBy'] }] });
+    const result = await world.call(withInput(world.variables, { activateBy: '2020-01-01' }));
+    expect(result).toMatchObject({ word: 'InputRejected', issues: [{ path: ['activateBy'] }] });
   });
 
   test('a kit that is registered already', async () => {
     await using world = await openWorld(rowOf('registerTestkit'));
     await world.call(world.variables);
-    const told = await world.call(world.variables);
-    expect(told).toMatchObject({ word: 'InputRejected', issues: [{ path: ['sampleId'] }] });
+    const result = await world.call(world.variables);
+    expect(result).toMatchObject({ word: 'InputRejected', issues: [{ path: ['sampleId'] }] });
   });
 
   test('a wait of less than nothing, for simulateOrder', async () => {
     await using world = await openWorld(rowOf('simulateOrder'));
-    const told = await world.call({ ...world.variables, delaySeconds: -5 });
-    expect(told).toMatchObject({ word: 'InputRejected', issues: [{ path: ['delaySeconds'] }] });
+    const result = await world.call({ ...world.variables, delaySeconds: -5 });
+    expect(result).toMatchObject({ word: 'InputRejected', issues: [{ path: ['delaySeconds'] }] });
   });
 });
 

@@ -18,7 +18,12 @@ function refusalsOf({ refusals }: Row) {
   return Object.entries(refusals).map(([member, refusal]) =>
     typeof refusal === 'function'
       ? { member, word: member, given: refusal, title: 'is told, and nothing is done' }
-      : { member, word: refusal.instead, given: refusal.given, title: `is never told: ${refusal.because}` },
+      : {
+          member,
+          word: refusal.instead,
+          given: refusal.given,
+          title: `is never reported: ${refusal.because}`,
+        },
   );
 }
 
@@ -38,10 +43,10 @@ describe.each(rows)('$mutation', (row) => {
     await using world = await openWorld(row);
     const variables = await given(world);
     const before = await world.trace();
-    const told = await world.call(variables);
-    expect(told.word).toBe(word);
+    const result = await world.call(variables);
+    expect(result.word).toBe(word);
     expect(await world.trace()).toEqual(before);
-    expect(told.issues.filter(({ path }) => !isInArguments(row.mutation, path))).toEqual([]);
+    expect(result.issues.filter(({ path }) => !isInArguments(row.mutation, path))).toEqual([]);
   });
 });
 
@@ -67,10 +72,10 @@ test.each(refusing)(
     const detail = places.map(({ loc, value }) => ({ type, loc, msg: `No ${value}`, input: value }));
     await using world = await openWorld(row);
     world.lab.spoil({ at: call, isDone: false, answer: json({ detail }, 422) });
-    const told = await world.call(world.variables);
-    expect(told.word).toMatch(/Rejected$/);
+    const result = await world.call(world.variables);
+    expect(result.word).toMatch(/Rejected$/);
     expect(places).not.toEqual([]);
-    expect(told.issues.map(({ message }) => message)).toEqual(places.map(() => type));
-    expect(told.issues.filter(({ path }) => !isInArguments(mutation, path))).toEqual([]);
+    expect(result.issues.map(({ message }) => message)).toEqual(places.map(() => type));
+    expect(result.issues.filter(({ path }) => !isInArguments(mutation, path))).toEqual([]);
   },
 );

@@ -90,8 +90,8 @@ describe.each([
   });
 
   test('an id that is on no list is told so, and learned from nobody', async () => {
-    const told = await ask(apollo(idOf(unlisted)));
-    expect(told.errors).toEqual([
+    const answer = await ask(apollo(idOf(unlisted)));
+    expect(answer.errors).toEqual([
       {
         message: 'No operation has this id on the list of this gateway.',
         extensions: { code: 'PERSISTED_QUERY_NOT_FOUND' },

@@ -40,7 +40,7 @@ function ask(
   return sendRaw(url, Buffer.from(`${lines.join('\r\n')}\r\n\r\n${body}`));
 }
 
-const statusOf = (told: string): string => told.slice(9, 12);
+const statusOf = (reply: string): string => reply.slice(9, 12);
 const authorization = `Authorization: Bearer ${gatewayKey}`;
 const json = 'Content-Type: application/json';
 
@@ -55,8 +55,8 @@ describe('a request with the Host', () => {
     '%j is refused with 400 by every route',
     async (host) => {
       for (const asked of routes) {
-        const told = await ask(lab.url, { ...asked, headers: [`Host: ${host}`, ...asked.headers] });
-        expect(statusOf(told)).toBe('400');
+        const reply = await ask(lab.url, { ...asked, headers: [`Host: ${host}`, ...asked.headers] });
+        expect(statusOf(reply)).toBe('400');
       }
     },
   );
@@ -65,8 +65,8 @@ describe('a request with the Host', () => {
     '%j is answered by every route',
     async (host) => {
       for (const asked of routes) {
-        const told = await ask(lab.url, { ...asked, headers: [`Host: ${host}`, ...asked.headers] });
-        expect(statusOf(told)).toBe('200');
+        const reply = await ask(lab.url, { ...asked, headers: [`Host: ${host}`, ...asked.headers] });
+        expect(statusOf(reply)).toBe('200');
       }
     },
   );
@@ -86,10 +86,10 @@ describe('the demo, its tokens and GraphiQL', () => {
     'are not answered at %j, which a page has let point here',
     async (host) => {
       for (const asked of shown) {
-        const told = await ask(demo.url, { ...asked, headers: [`Host: ${host}`, ...asked.headers] });
-        expect(statusOf(told)).toBe('421');
-        expect(told).toContain('the names in HOST and ALLOWED_ORIGINS');
-        expect(told).not.toContain(gatewayKey);
+        const reply = await ask(demo.url, { ...asked, headers: [`Host: ${host}`, ...asked.headers] });
+        expect(statusOf(reply)).toBe('421');
+        expect(reply).toContain('the names in HOST and ALLOWED_ORIGINS');
+        expect(reply).not.toContain(gatewayKey);
       }
     },
   );
@@ -104,28 +104,28 @@ describe('the demo, its tokens and GraphiQL', () => {
     'page.example',
   ])('are answered at %j, with whatever port', async (host) => {
     for (const asked of shown) {
-      const told = await ask(demo.url, { ...asked, headers: [`Host: ${host}`, ...asked.headers] });
-      expect(statusOf(told)).toBe('200');
+      const reply = await ask(demo.url, { ...asked, headers: [`Host: ${host}`, ...asked.headers] });
+      expect(statusOf(reply)).toBe('200');
     }
   });
 
   test('take a body of two ids, and read no more of a longer one', async () => {
     const request = JSON.stringify({ userId });
-    const tell = async (body: BodyInit) => {
+    const post = async (body: BodyInit) => {
       // Node asks for `duplex` where a body is a stream.
       const init = { method: 'POST', headers: { 'content-type': 'application/json' }, body, duplex: 'half' };
       return (await fetch(`${demo.url}/demo/token`, init)).status;
     };
     const long = request.padStart(100_000);
-    expect(await tell(request)).toBe(200);
-    expect(await tell(long)).toBe(413);
-    expect(await tell(new Blob([long]).stream())).toBe(413);
+    expect(await post(request)).toBe(200);
+    expect(await post(long)).toBe(413);
+    expect(await post(new Blob([long]).stream())).toBe(413);
   });
 
   test('leave queries with a key to every name, as those of another container', async () => {
     const body = '{"query":"{ __typename }"}';
-    const told = await ask(demo.url, { headers: ['Host: gateway', authorization, json], body });
-    expect(statusOf(told)).toBe('200');
+    const reply = await ask(demo.url, { headers: ['Host: gateway', authorization, json], body });
+    expect(statusOf(reply)).toBe('200');
   });
 });
 
@@ -139,9 +139,9 @@ test.each(['multipart/mixed', 'text/event-stream'])(
   'a request for %s that asks for a close is answered with one',
   async (accept) => {
     const headers = ['Host: a', authorization, json, `Accept: ${accept}`, 'Connection: close'];
-    const told = await ask(lab.url, { headers, body: '{"query":"{ __typename }"}' });
-    expect(told).toMatch(/^connection: close\r$/im);
-    expect(told).not.toMatch(/keep-alive/i);
+    const reply = await ask(lab.url, { headers, body: '{"query":"{ __typename }"}' });
+    expect(reply).toMatch(/^connection: close\r$/im);
+    expect(reply).not.toMatch(/keep-alive/i);
   },
 );
 

@@ -48,15 +48,15 @@ test('validation errors are cached with their document, apart for callers who ma
 
 test('what cannot be read is told in the same words each time', () => {
   const { prepare } = open();
-  const told = [1, 2].map(() => {
+  const received = [1, 2].map(() => {
     try {
       return prepare('{ viewer');
     } catch (error) {
       return error;
     }
   });
-  expect(told[0]).toMatchObject({ extensions: { code: 'GRAPHQL_PARSE_FAILED' } });
-  expect(told[1]).toBe(told[0]);
+  expect(received[0]).toMatchObject({ extensions: { code: 'GRAPHQL_PARSE_FAILED' } });
+  expect(received[1]).toBe(received[0]);
 });
 
 test('long documents evict others before there are 300 of them: their texts have 2 MB together', () => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { startTwoLanes } from './direct-path/two-gateways.ts';
+import { startTwoGateways } from './direct-path/two-gateways.ts';
 import { compare, generate } from './raw-requests/compare.ts';
 
 const count = 2500;
@@ -7,9 +7,9 @@ const count = 2500;
 // The same bytes go to a gateway with FAST_LANE=on and to one with FAST_LANE=off.
 // raw-requests.long.test.ts sends these and 7,500 more.
 test(`${count} raw requests are answered with the same bytes either way`, async () => {
-  await using lanes = await startTwoLanes();
-  const requests = await generate(lanes, count);
-  const { differences, statuses } = await compare(requests, [lanes.fast.url, lanes.usual.url]);
+  await using gateways = await startTwoGateways();
+  const requests = await generate(gateways, count);
+  const { differences, statuses } = await compare(requests, [gateways.direct.url, gateways.usual.url]);
   expect(differences).toEqual([]);
   // Enough of them are requests that are answered, and others refused for every reason there is.
   expect(statuses.get('200')).toBeGreaterThan(count * 0.3);

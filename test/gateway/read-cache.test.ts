@@ -33,7 +33,7 @@ function orderOf(place: number) {
 }
 
 /** Has the service tell of an order as it is. */
-async function tellOf({ orderId, userId }: { readonly orderId: string; readonly userId: string }) {
+async function sendWebhook({ orderId, userId }: { readonly orderId: string; readonly userId: string }) {
   const payload = {
     id: orderId,
     user_id: userId,
@@ -104,7 +104,7 @@ describe('an event', () => {
     const single = (id: string) => `{ order(id: "${id}") { id } }`;
     for (const query of [own, foreign, all, single(one.orderId), single(other.orderId)]) await callsOf(query);
 
-    await tellOf(one);
+    await sendWebhook(one);
 
     expect(await callsOf(own)).toEqual([`GET /orders?user_id=${one.userId}`]);
     expect(await callsOf(foreign)).toEqual([]);
@@ -132,7 +132,7 @@ describe('an event', () => {
 
   test('of anything leaves catalogues as they are', async () => {
     await callsOf('{ labs { id } }');
-    await tellOf(orderOf(0));
+    await sendWebhook(orderOf(0));
     expect(await callsOf('{ labs { id } }')).toEqual([]);
   });
 });
@@ -184,7 +184,7 @@ test('what one may see was never kept of what another asked for', async () => {
 });
 
 describe('while webhooks cannot be kept', () => {
-  const unheard = async (on: Lab) => {
+  const readUncacheable = async (on: Lab) => {
     const text = await (await on.gateway.fetch(new Request(`${on.url}/metrics`))).text();
     return text.split('\n').find((line) => line.startsWith('labgraph_read_cache_total{outcome="unheard"}'));
   };
@@ -193,7 +193,7 @@ describe('while webhooks cannot be kept', () => {
     await using full = await startLab({ eventLog: 'sqlite' });
     const first = await callsOf(nested, gatewayKey, full);
     const order = full.sandbox.orders()[0];
-    const tell = () =>
+    const send = () =>
       full.sandbox.webhooks.send(
         'labtest.order.updated',
         { id: order?.orderId },
@@ -205,7 +205,7 @@ describe('while webhooks cannot be kept', () => {
     };
     {
       using _ = fillDisk();
-      tell();
+      send();
       await expect.poll(refused).toBe(true);
       expect(await callsOf(nested, gatewayKey, full)).toEqual(first);
       expect(await callsOf(nested, gatewayKey, full)).toEqual(first);
@@ -213,7 +213,7 @@ describe('while webhooks cannot be kept', () => {
     await full.sandbox.webhooks.settled();
     await callsOf(nested, gatewayKey, full);
     expect(await callsOf(nested, gatewayKey, full)).toEqual([]);
-    expect(await unheard(full)).toBe('labgraph_read_cache_total{outcome="unheard"} 8');
+    expect(await readUncacheable(full)).toBe('labgraph_read_cache_total{outcome="unheard"} 8');
   });
 
   test('because Redis is away, users and orders are asked for each time, and catalogues are not', async () => {

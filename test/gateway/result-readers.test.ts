@@ -104,7 +104,7 @@ test('other events are no versions of a report', () => {
 });
 
 test('what cannot be read of samples and their laboratories is counted where it stood, and once', () => {
-  const told: Record<string, number> = {};
+  const counts: Record<string, number> = {};
   const json = {
     sample_information: {
       S1: { performing_laboratories: { a: { name: 'A' }, b: 'B', c: { name: 3 } } },
@@ -112,12 +112,12 @@ test('what cannot be read of samples and their laboratories is counted where it 
     },
   };
   const { samples } = readNoting(readOrderResults, json, (path, rows) => {
-    told[path] = rows;
+    counts[path] = rows;
   });
   expect(samples.map(({ laboratories }) => laboratories)).toEqual([
     [expect.objectContaining({ code: 'a', name: 'A' }), expect.objectContaining({ code: 'c', name: null })],
   ]);
-  expect(told).toEqual({
+  expect(counts).toEqual({
     '$.sample_information.*': 1,
     '$.sample_information.*.performing_laboratories.*': 1,
   });

@@ -230,15 +230,15 @@ describe('several gateways over one Redis', () => {
     const there = await other.listen();
     const [mine, theirs] = usersOf(lab);
     const [revoked, good] = [await lab.tokenFor(mine), await lab.tokenFor(theirs)];
-    const [socket, kept] = [openSocket(there, revoked), openSocket(there, good)];
-    await Promise.all([socket, kept].map(({ ask }) => ask('{ viewer { kind } }')));
+    const [socket, goodSocket] = [openSocket(there, revoked), openSocket(there, good)];
+    await Promise.all([socket, goodSocket].map(({ ask }) => ask('{ viewer { kind } }')));
 
     await revokeAt(lab, { userId: mine });
 
     expect(await socket.closed).toBe(4403);
     expect(await isIn(there, revoked)).toBe(false);
-    expect((await kept.ask('{ viewer { kind } }')).data).toEqual({ viewer: { kind: 'USER' } });
-    await kept.client.dispose();
+    expect((await goodSocket.ask('{ viewer { kind } }')).data).toEqual({ viewer: { kind: 'USER' } });
+    await goodSocket.client.dispose();
   });
 
   test('keep what they know while Redis is away, and say that nothing more can be revoked', async () => {

@@ -61,10 +61,10 @@ test('a client that asks and does not read is not listened to until it does, and
   expect(socket.bufferedAmount).toBeLessThan(2 * 1024 * 1024);
 
   const received = Promise.withResolvers<void>();
-  let heard = 0;
+  let messages = 0;
   client.on('message', () => {
-    heard += 1;
-    if (heard === count) received.resolve();
+    messages += 1;
+    if (messages === count) received.resolve();
   });
   client.resume();
   await received.promise;

@@ -256,14 +256,14 @@ describe('when Redis goes away', () => {
     const userId = lab.sandbox.users().find(({ hasDemographics }) => hasDemographics)?.userId;
     const ticket = await takeTicket(lab, { userId });
     await server.kill();
-    const [launch, document, told] = [
+    const [launch, document, refused] = [
       await postTicket(lab, ticket),
       await fetch(`${lab.url}/documents/${'A'.repeat(43)}`),
       await askForTicket(lab, { userId }),
     ];
     expect([launch.status, document.status]).toEqual([503, 503]);
     expect(await launch.text()).toContain('Code: EVENT_LOG_UNAVAILABLE');
-    expect(told.errors[0].extensions.code).toBe('EVENT_LOG_UNAVAILABLE');
+    expect(refused.errors[0].extensions.code).toBe('EVENT_LOG_UNAVAILABLE');
   });
 
   test('and comes back empty, every stream and every old cursor goes on with RESYNC', async () => {

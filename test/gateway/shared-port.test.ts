@@ -53,7 +53,7 @@ async function subscribeMany(orderId: string, after?: string): Promise<readonly 
   );
 }
 
-async function hear(stream: Subscribed): Promise<{ readonly step: string; readonly cursor: string }> {
+async function nextStep(stream: Subscribed): Promise<{ readonly step: string; readonly cursor: string }> {
   const { event, cursor } = (await stream.next())?.data.orderUpdates ?? {};
   return { step: event?.status.raw.split('.').at(-1) ?? 'snapshot', cursor };
 }
@@ -76,20 +76,22 @@ test('connections to one port are spread over the processes that share it', asyn
 test('a webhook to the port reaches the subscribers of all processes; when one is killed, no subscriber misses a change', async () => {
   const { orderId } = world.freshOrder();
   const streams = await subscribeMany(orderId);
-  expect(new Set((await Promise.all(streams.map(hear))).map(({ step }) => step))).toEqual(
+  expect(new Set((await Promise.all(streams.map(nextStep))).map(({ step }) => step))).toEqual(
     new Set(['snapshot']),
   );
   await world.step(orderId);
-  const first = await Promise.all(streams.map(hear));
+  const first = await Promise.all(streams.map(nextStep));
   expect(new Set(first.map(({ step }) => step))).toEqual(new Set(['requisition_created']));
 
   await gateways[1]?.end('SIGKILL');
-  const next = streams.map((stream) => hear(stream).catch(() => null));
+  const next = streams.map((stream) => nextStep(stream).catch(() => null));
   await world.step(orderId);
   const resumed = await subscribeMany(orderId, first[0]?.cursor);
 
-  const told = [...(await Promise.all(resumed.map(hear))), ...(await Promise.all(next))];
-  const steps = told.filter((each) => each !== null && each.step !== 'snapshot').map((each) => each?.step);
+  const received = [...(await Promise.all(resumed.map(nextStep))), ...(await Promise.all(next))];
+  const steps = received
+    .filter((each) => each !== null && each.step !== 'snapshot')
+    .map((each) => each?.step);
   expect(steps.length).toBeGreaterThanOrEqual(resumed.length);
   expect(new Set(steps)).toEqual(new Set(['appointment_pending']));
   await Promise.all([...streams, ...resumed].map((stream) => stream.close()));

@@ -22,7 +22,7 @@ interface Stage extends AsyncDisposable {
   /** From now on answers wait for what is returned to be called, and show what is shown then. */
   readonly hold: () => () => void;
   /** Reports the order as it is by a webhook, and resolves when the gateway has it. */
-  readonly tell: (order: WorldOrder) => Promise<void>;
+  readonly sendWebhook: (order: WorldOrder) => Promise<void>;
 }
 
 async function startStage(): Promise<Stage> {
@@ -49,7 +49,7 @@ async function startStage(): Promise<Stage> {
       held = promise;
       return resolve;
     },
-    tell: async (order) => {
+    sendWebhook: async (order) => {
       lab.sandbox.webhooks.send('labtest.order.updated', presentOrder(order, teamId), order);
       await lab.sandbox.webhooks.settled();
     },
@@ -109,14 +109,14 @@ test('what is told while the snapshot is read is shown by it, once and never old
   await using stage = await startStage();
   const order = newOrder(one, 10);
   stage.shown.push(order);
-  await stage.tell(order);
+  await stage.sendWebhook(order);
   const release = stage.hold();
   const asked = stage.service.seen.length;
   const opening = follow(stage, { orderId: order.id });
   await stage.service.request(asked);
   for (const version of [20, 21]) {
     order.eventIds.push(version);
-    await stage.tell(order);
+    await stage.sendWebhook(order);
   }
   release();
   const updates = await opening;
@@ -124,7 +124,7 @@ test('what is told while the snapshot is read is shown by it, once and never old
   const resumed = await follow(stage, { orderId: order.id, after: snapshot?.cursor });
 
   order.eventIds.push(22);
-  await stage.tell(order);
+  await stage.sendWebhook(order);
 
   expect([snapshot?.kind, snapshot?.version]).toEqual(['SNAPSHOT', 21]);
   expect(versionsOf(await take(updates, 1))).toEqual(['CHANGED 22']);
@@ -136,7 +136,7 @@ test('an order that moves to somebody else and comes back is followed again with
   await using stage = await startStage();
   const order = newOrder(one, 10);
   stage.shown.push(order);
-  await stage.tell(order);
+  await stage.sendWebhook(order);
   const token = await stage.lab.tokenFor(one);
   const first = await follow(stage, { orderId: order.id, token });
   const [snapshot] = await take(first, 1);
@@ -146,7 +146,7 @@ test('an order that moves to somebody else and comes back is followed again with
     [12, one],
     [13, one],
   ] as const) {
-    await stage.tell({ ...order, userId, eventIds: [10, version] });
+    await stage.sendWebhook({ ...order, userId, eventIds: [10, version] });
   }
 
   const resumed = await follow(stage, { orderId: order.id, token, after: snapshot?.cursor });
@@ -172,7 +172,7 @@ test('whoever is cut off within a snapshot of several orders is shown all of it 
   expect(new Set(again.map(({ id }) => id))).toEqual(ids);
   const goingOn = await follow(stage, { userId: one, after: again.at(-1)?.cursor });
   orders[0]?.eventIds.push(20);
-  if (orders[0]) await stage.tell(orders[0]);
+  if (orders[0]) await stage.sendWebhook(orders[0]);
   expect(versionsOf(await take(goingOn, 1))).toEqual(['CHANGED 20']);
   await goingOn.close();
 });
@@ -181,14 +181,14 @@ test('an order that only a webhook has told of is in the snapshot of its user an
   await using stage = await startStage();
   const [listed, unlisted, moved] = [newOrder(one, 10), newOrder(one, 11), newOrder(one, 12)];
   stage.shown.push(listed);
-  for (const order of [unlisted, moved]) await stage.tell(order);
-  await stage.tell({ ...moved, userId: another, eventIds: [12, 13] });
+  for (const order of [unlisted, moved]) await stage.sendWebhook(order);
+  await stage.sendWebhook({ ...moved, userId: another, eventIds: [12, 13] });
   const token = await stage.lab.tokenFor(one);
 
   const updates = await follow(stage, { userId: one, token });
   const snapshots = await take(updates, 2);
   unlisted.eventIds.push(20);
-  await stage.tell(unlisted);
+  await stage.sendWebhook(unlisted);
 
   expect(new Set(snapshots.map(({ id }) => id))).toEqual(new Set([listed.id, unlisted.id]));
   expect(versionsOf(await take(updates, 1))).toEqual(['CHANGED 20']);

@@ -77,13 +77,13 @@ test('ten sockets of one viewer that send headers and nothing more keep nobody e
 
 /** An upload whose bytes come as told; resolves with the answer, and tells whether the rest was given up. */
 async function uploadSlowly(
-  patience: Patience,
+  timeouts: Patience,
   { boundary = 'b', ...source }: UnderlyingDefaultSource<Uint8Array> & { readonly boundary?: string },
 ) {
   const yoga = createYoga({
     schema,
     fetchAPI: { Request, Response, Headers, ReadableStream },
-    plugins: [useUploads(patience)],
+    plugins: [useUploads(timeouts)],
     multipart: false,
     logging: false,
   });
@@ -124,16 +124,16 @@ test('an upload that stops coming is given up', async () => {
 });
 
 test('an upload that drips is given up long before its time is over', async () => {
-  const patience = { everyMs: 20, minBytes: 2 ** 30, wholeMs: 60_000 };
-  expect(await uploadSlowly(patience, { start: begin, pull: forEver })).toMatchObject({
+  const timeouts = { everyMs: 20, minBytes: 2 ** 30, wholeMs: 60_000 };
+  expect(await uploadSlowly(timeouts, { start: begin, pull: forEver })).toMatchObject({
     status: 408,
     isGivenUp: true,
   });
 });
 
 test('an upload that comes fast enough and never ends is given up', async () => {
-  const patience = { everyMs: 60_000, minBytes: 1, wholeMs: 20 };
-  expect(await uploadSlowly(patience, { start: begin, pull: forEver })).toMatchObject({
+  const timeouts = { everyMs: 60_000, minBytes: 1, wholeMs: 20 };
+  expect(await uploadSlowly(timeouts, { start: begin, pull: forEver })).toMatchObject({
     status: 408,
     isGivenUp: true,
   });

@@ -23,9 +23,9 @@ test.each([
   using _fault = plant();
   await using spoilt = await startLab({ env: memory });
   const queries = queriesForOne(spoilt);
-  const kept = await findCached(
+  const cached = await findCached(
     spoilt,
     queries.map(([, query]) => query),
   );
-  expect(queries.filter(([, query]) => kept.includes(query)).map(([name]) => name)).toEqual(found);
+  expect(queries.filter(([, query]) => cached.includes(query)).map(([name]) => name)).toEqual(found);
 });

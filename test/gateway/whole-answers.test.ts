@@ -22,17 +22,17 @@ beforeAll(async () => {
   lab = await startLab({ env: { ...memory, RATE_LIMIT_POINTS: '0' } });
 });
 afterAll(() => lab[Symbol.asyncDispose]());
-beforeEach(() => tellOfNobody(lab));
+beforeEach(() => invalidateAll(lab));
 
-/** An event of nobody touches everything that follows events. */
-async function tellOfNobody({ sandbox }: Lab): Promise<void> {
+/** An event without a user invalidates everything that depends on events. */
+async function invalidateAll({ sandbox }: Lab): Promise<void> {
   sandbox.webhooks.send('labtest.match_review.created', {}, { userId: '' });
   await sandbox.webhooks.settled();
   sandbox.clearCalls();
 }
 
-/** Has the service tell of a newer version of an order than it lists. */
-async function tellAhead(
+/** Has the service report a newer version of an order than it lists. */
+async function reportAhead(
   { sandbox }: Lab,
   { orderId, userId }: { readonly orderId: string; readonly userId: string },
   version: number,
@@ -84,15 +84,15 @@ describe('a query that was answered a moment ago', () => {
   test('is run again when a webhook has told of what it showed, and not for another', async () => {
     const [one, other] = [orderOf(lab, 0), orderOf(lab, 1)];
     const query = `{ order(id: "${one.orderId}") { id } }`;
-    const tellOf = async ({ orderId, userId }: typeof one) => {
+    const report = async ({ orderId, userId }: typeof one) => {
       const payload = { id: orderId, user_id: userId, events: [{ id: 1, status: 'a.b.c' }] };
       lab.sandbox.webhooks.send('labtest.order.updated', payload, { userId, orderId });
       await lab.sandbox.webhooks.settled();
     };
     await send(lab, query);
-    await tellOf(other);
+    await report(other);
     expect(await countMore(lab, () => send(lab, query))).toMatchObject({ hit: 1 });
-    await tellOf(one);
+    await report(one);
     expect(await countMore(lab, () => send(lab, query))).toMatchObject({ hit: 0, miss: 1 });
   });
 
@@ -130,8 +130,8 @@ describe('a query that was answered a moment ago', () => {
   test('is given the same bytes also while webhooks are ahead of the lists of the service', async () => {
     await using ahead = await startLab({ env: { ...memory, RATE_LIMIT_POINTS: '0' } });
     const orders = ahead.sandbox.orders();
-    const tellOfAll = async (version: number) => {
-      for (const order of orders) await tellAhead(ahead, order, version);
+    const reportAll = async (version: number) => {
+      for (const order of orders) await reportAhead(ahead, order, version);
       await ahead.sandbox.webhooks.settled();
     };
     const query = '{ users(first: 20) { nodes { orders(first: 100) { nodes { id lastEvent { id } } } } } }';
@@ -140,7 +140,7 @@ describe('a query that was answered a moment ago', () => {
         [...(await send(ahead, query)).text.matchAll(/"lastEvent":\{"id":"(\d+)"/g)].map(([, id]) => id),
       );
     for (const version of [900_000_001, 900_000_002]) {
-      await tellOfAll(version);
+      await reportAll(version);
       ahead.sandbox.clearCalls();
       const count = await countMore(ahead, async () => {
         for (let turn = 0; turn < 5; turn += 1) expect(await shown()).toEqual(new Set([String(version)]));

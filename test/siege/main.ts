@@ -53,7 +53,7 @@ async function besiege(besieged: Besieged): Promise<boolean> {
     isHeld &&= code !== null && /^[A-Z_]+$/.test(code) && code !== 'INTERNAL' && ms < refusedWithinMs;
   }
 
-  const held = await holdMany(besieged, { count: connections, patienceMs: 2 * withinMs });
+  const held = await holdMany(besieged, { count: connections, timeoutMs: 2 * withinMs });
   print(
     `\n${held.closedByGateway} of ${held.opened} slow connections closed, the last after ${held.slowestMs} ms;` +
       ` ${held.answers} normal queries meanwhile, the slowest in ${held.slowestAnswerMs} ms`,

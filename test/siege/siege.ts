@@ -123,7 +123,7 @@ export interface HoldingReport extends SlowReport {
 /** Holds connections open for as long as the gateway lets it, and asks a normal query all the while. */
 export async function holdMany(
   { url, token }: Besieged,
-  limits: { readonly count: number; readonly patienceMs: number },
+  limits: { readonly count: number; readonly timeoutMs: number },
 ): Promise<HoldingReport> {
   let isOver = false;
   const holding = holdConnections({ url, token, ...limits }).finally(() => {

@@ -13,7 +13,7 @@ export interface SlowOptions {
   readonly count: number;
   readonly token: string;
   /** When the rest of them is given up on. */
-  readonly patienceMs: number;
+  readonly timeoutMs: number;
 }
 
 const dripMs = 500;
@@ -50,10 +50,10 @@ function describeOpenings(host: string, token: string): readonly string[] {
 }
 
 /** Opens connections that send next to nothing, and tells when the gateway has closed them. */
-export async function holdConnections({ url, count, token, patienceMs }: SlowOptions): Promise<SlowReport> {
+export async function holdConnections({ url, count, token, timeoutMs }: SlowOptions): Promise<SlowReport> {
   const { hostname, port, host } = new URL(url);
   const openings = describeOpenings(host, token);
-  const givenUp = AbortSignal.timeout(patienceMs);
+  const givenUp = AbortSignal.timeout(timeoutMs);
   const held = Array.from({ length: count }, (_, index) =>
     hold({ hostname, port: Number(port), givenUp }, openings[index % openings.length] ?? ''),
   );

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { readConfig } from '../../gateway/config/config.ts';
 import { GatewayError } from '../../gateway/errors.ts';
 
-export const kept = {
+export const savedSecrets = {
   serviceApiKey: 'kept-service-key',
   webhookSecret: `whsec_${'k'.repeat(32)}`,
   gatewayApiKey: 'kept-gateway-key',
@@ -28,7 +28,7 @@ export const complete = {
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 export function read(more: Environment = {}, base: Environment = complete) {
-  return readConfig({ ...base, ...more }, () => kept);
+  return readConfig({ ...base, ...more }, () => savedSecrets);
 }
 
 /** Every fault that is named, one per line. */

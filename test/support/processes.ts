@@ -32,7 +32,7 @@ interface Command {
   readonly isReady: (line: string) => boolean;
 }
 
-const keptLines = 40;
+const maxLines = 40;
 
 function createVictim({ name, file, args, cwd, env, isReady }: Command): Victim {
   const output: string[] = [];
@@ -51,7 +51,7 @@ function createVictim({ name, file, args, cwd, env, isReady }: Command): Victim 
       for (const stream of [started.stdout, started.stderr]) {
         createInterface({ input: stream }).on('line', (line) => {
           output.push(line);
-          output.splice(0, output.length - keptLines);
+          output.splice(0, output.length - maxLines);
           if (isReady(line)) resolve();
         });
       }

@@ -14,7 +14,7 @@ afterEach(() => {
 });
 
 /** Everything said through `ariaNotify`, whether or not this browser has it. */
-function hear(): string[] {
+function recordAnnouncements(): string[] {
   const said: string[] = [];
   const value = (text: string) => said.push(text);
   Object.defineProperty(Element.prototype, 'ariaNotify', { value, configurable: true });
@@ -23,7 +23,7 @@ function hear(): string[] {
 
 describe('the announcer', () => {
   test('says within a second what many have to say, and of each only the last', () => {
-    const said = hear();
+    const said = recordAnnouncements();
     const [first, second] = [{}, {}];
 
     announce(first, 'One.');
@@ -37,7 +37,7 @@ describe('the announcer', () => {
   });
 
   test('says a change of status, but not the first status', async () => {
-    const said = hear();
+    const said = recordAnnouncements();
     using gateway = new FakeGateway();
     const { endpoint } = gateway;
     const element = mount('portal-order-status', {

@@ -3,7 +3,7 @@ import { FakeGateway } from './support/fake-gateway.ts';
 import { mountLaunch } from './support/launch.ts';
 
 /** Tells the page of a policy that stopped a connection. */
-function tellViolation(blockedURI: string, disposition: 'enforce' | 'report'): void {
+function dispatchViolation(blockedURI: string, disposition: 'enforce' | 'report'): void {
   const effectiveDirective = 'connect-src';
   document.dispatchEvent(
     new SecurityPolicyViolationEvent('securitypolicyviolation', {
@@ -28,7 +28,7 @@ describe('diagnose()', () => {
     gateway.refusedTokens.add('token');
     const found = mountLaunch(gateway).diagnose();
 
-    tellViolation(blocked === 'gateway' ? gateway.endpoint : blocked, disposition);
+    dispatchViolation(blocked === 'gateway' ? gateway.endpoint : blocked, disposition);
 
     expect(await found).toEqual({ code: 'UNAUTHENTICATED', mend: 'tokenProvider' });
   });
@@ -37,7 +37,7 @@ describe('diagnose()', () => {
     using gateway = new FakeGateway();
     const element = mountLaunch(gateway, {
       tokenProvider: () => {
-        tellViolation('https://app.test/portal-token', 'enforce');
+        dispatchViolation('https://app.test/portal-token', 'enforce');
         throw new TypeError('Failed to fetch');
       },
     });

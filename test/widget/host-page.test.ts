@@ -87,13 +87,13 @@ describe('a page that makes mistakes', () => {
     using gateway = new FakeGateway();
     const tokenProvider = async () => 'token';
     const mistake = new Error('No words.');
-    const heard = new Set<unknown>();
-    const hear = (event: ErrorEvent) => {
-      heard.add(event.error);
+    const errors = new Set<unknown>();
+    const onError = (event: ErrorEvent) => {
+      errors.add(event.error);
       event.preventDefault();
     };
     // Before the listeners of the test runner.
-    window.addEventListener('error', hear, { capture: true });
+    window.addEventListener('error', onError, { capture: true });
     const statusLabel = () => {
       throw mistake;
     };
@@ -104,12 +104,12 @@ describe('a page that makes mistakes', () => {
     gateway.push('CHANGED', kitAfter(4));
     await Promise.all([first.updateComplete, second.updateComplete]);
 
-    window.removeEventListener('error', hear, { capture: true });
+    window.removeEventListener('error', onError, { capture: true });
     expect([readScreen(first), readScreen(second)]).toEqual([
       'With customer Up to date',
       'With customer Up to date',
     ]);
-    expect([...heard]).toEqual([mistake]);
+    expect([...errors]).toEqual([mistake]);
   });
 
   test('may leave a text undefined', async () => {

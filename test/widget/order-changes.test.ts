@@ -50,12 +50,14 @@ describe('an element whose order changes', () => {
     using gateway = new FakeGateway();
     const tokenProvider = async () => 'token';
     await untilLabel(mountStatus(gateway, { tokenProvider }), 'Transit customer');
-    const told: string[] = [];
-    document.body.addEventListener('portal-status', ({ detail }) => told.push(detail.source), { once: true });
+    const sources: string[] = [];
+    document.body.addEventListener('portal-status', ({ detail }) => sources.push(detail.source), {
+      once: true,
+    });
 
     await untilConnection(mountStatus(gateway, { tokenProvider }), 'live');
 
-    expect(told).toEqual(['snapshot']);
+    expect(sources).toEqual(['snapshot']);
   });
 });
 

@@ -34,12 +34,12 @@ describe('privacy="minimal"', () => {
     using gateway = new FakeGateway();
     gateway.order = { ...kitAfter(3), labTest: { name: 'Lipid panel' } };
     const element = mountStatus(gateway);
-    const told: string[] = [];
-    element.addEventListener('portal-status', ({ detail }) => told.push(JSON.stringify(detail)));
+    const details: string[] = [];
+    element.addEventListener('portal-status', ({ detail }) => details.push(JSON.stringify(detail)));
 
     await untilLabel(element, 'Transit customer');
 
-    expect([...told, element.shadowRoot?.innerHTML].filter((text) => text?.includes('Lipid'))).toEqual([]);
+    expect([...details, element.shadowRoot?.innerHTML].filter((text) => text?.includes('Lipid'))).toEqual([]);
     expect(element.order?.testName).toBeNull();
   });
 });

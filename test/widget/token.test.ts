@@ -11,60 +11,60 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-/** A keeper whose provider answers `token-1`, `token-2`, ... with this life, and the reasons it was asked for. */
-function createKeeper(lifeMs: number | null) {
+/** A token cache whose provider answers `token-1`, `token-2`, ... with this life, and the reasons it was asked for. */
+function createCache(lifeMs: number | null) {
   const reasons: TokenRequest['reason'][] = [];
-  const keeper = createTokenCache(async ({ reason }): Promise<TokenAnswer> => {
+  const cache = createTokenCache(async ({ reason }): Promise<TokenAnswer> => {
     reasons.push(reason);
     const token = `token-${reasons.length}`;
     return lifeMs === null ? token : { token, expiresAt: new Date(Date.now() + lifeMs).toISOString() };
   });
-  return { keeper, reasons };
+  return { cache, reasons };
 }
 
-describe('the keeper of a token', () => {
+describe('the token cache', () => {
   test('asks once for any number of needs at the same time', async () => {
-    const { keeper, reasons } = createKeeper(null);
+    const { cache, reasons } = createCache(null);
 
     const tokens = await Promise.all([
-      keeper.get(NEED),
-      keeper.get(NEED),
-      keeper.get({ scope: 'launch', orderId: 'x' }),
+      cache.get(NEED),
+      cache.get(NEED),
+      cache.get({ scope: 'launch', orderId: 'x' }),
     ]);
 
     expect([tokens, reasons]).toEqual([['token-1', 'token-1', 'token-1'], ['initial']]);
   });
 
   test('renews a token shortly before it ends', async () => {
-    const { keeper, reasons } = createKeeper(600_000);
-    await keeper.get(NEED);
+    const { cache, reasons } = createCache(600_000);
+    await cache.get(NEED);
 
     vi.advanceTimersByTime(569_000);
-    const still = await keeper.get(NEED);
+    const still = await cache.get(NEED);
     vi.advanceTimersByTime(1000);
-    const renewed = await keeper.get(NEED);
+    const renewed = await cache.get(NEED);
 
     expect([still, renewed, reasons]).toEqual(['token-1', 'token-2', ['initial', 'expiring']]);
   });
 
   test('uses nine tenths of a token that lives for seconds', async () => {
-    const { keeper, reasons } = createKeeper(10_000);
-    await keeper.get(NEED);
+    const { cache, reasons } = createCache(10_000);
+    await cache.get(NEED);
 
     vi.advanceTimersByTime(8999);
-    await keeper.get(NEED);
+    await cache.get(NEED);
 
     expect(reasons).toEqual(['initial']);
   });
 
   test('replaces a refused token, but not its successor', async () => {
-    const { keeper, reasons } = createKeeper(null);
-    const first = await keeper.get(NEED);
+    const { cache, reasons } = createCache(null);
+    const first = await cache.get(NEED);
 
-    keeper.reject(first);
-    await keeper.get(NEED);
-    keeper.reject(first);
-    const last = await keeper.get(NEED);
+    cache.reject(first);
+    await cache.get(NEED);
+    cache.reject(first);
+    const last = await cache.get(NEED);
 
     expect([last, reasons]).toEqual(['token-2', ['initial', 'rejected']]);
   });
@@ -74,21 +74,21 @@ describe('the keeper of a token', () => {
     ['an empty text', ''],
     ['no token', { token: 7 }],
   ])('fails with TOKEN_UNAVAILABLE when the provider gives %s', async (_, answer) => {
-    const keeper = createTokenCache(() => answer as TokenAnswer);
+    const cache = createTokenCache(() => answer as TokenAnswer);
 
-    await expect(keeper.get(NEED)).rejects.toMatchObject({ code: 'TOKEN_UNAVAILABLE' });
+    await expect(cache.get(NEED)).rejects.toMatchObject({ code: 'TOKEN_UNAVAILABLE' });
   });
 
   test('asks again after a failure', async () => {
     let calls = 0;
-    const keeper = createTokenCache(() => {
+    const cache = createTokenCache(() => {
       calls += 1;
       if (calls === 1) throw new Error('The host is down.');
       return 'token';
     });
 
-    await keeper.get(NEED).catch(() => {});
+    await cache.get(NEED).catch(() => {});
 
-    expect(await keeper.get(NEED)).toBe('token');
+    expect(await cache.get(NEED)).toBe('token');
   });
 });

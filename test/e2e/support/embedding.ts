@@ -28,7 +28,7 @@ export interface Embedding {
   /** Moves an order one step on and waits until the gateway has heard of it. */
   readonly advance: (orderId: string) => Promise<void>;
   /** Moves an order one step on; who hears of it, and when, is left open. */
-  readonly advanceUnheard: (orderId: string) => Promise<void>;
+  readonly advanceUnreported: (orderId: string) => Promise<void>;
   /** Every line the gateway has logged. */
   readonly logged: readonly string[];
   readonly readPortalVisits: () => Promise<readonly PortalVisit[]>;
@@ -48,7 +48,7 @@ export async function startEmbedding(): Promise<Embedding> {
   await startGateway();
   sandbox.webhooks.register(`${gateway.url}/webhooks`);
 
-  const advanceUnheard = async (orderId: string): Promise<void> => {
+  const advanceUnreported = async (orderId: string): Promise<void> => {
     await askService(`${serviceUrl}/v3/order/${orderId}/test`, 'POST');
   };
   return {
@@ -59,9 +59,9 @@ export async function startEmbedding(): Promise<Embedding> {
     mintToken: (userId, more = {}) => mintToken(gateway.url, { userId, ...more }),
     findOrder: (status) => findOrder(sandbox, status),
     logged: gateway.logged,
-    advanceUnheard,
+    advanceUnreported,
     advance: async (orderId) => {
-      await advanceUnheard(orderId);
+      await advanceUnreported(orderId);
       await sandbox.webhooks.settled();
     },
     readPortalVisits: async () => (await askService(`${serviceUrl}/portal-visits`, 'GET')).json(),

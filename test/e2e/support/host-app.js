@@ -34,7 +34,7 @@ async function getToken({ reason, scope, orderId, signal }) {
   if (settings.token) return settings.token;
   const response = await fetch(settings.tokenPath, { method: 'POST', signal });
   const answer = await response.json();
-  return settings.tellsExpiry ? answer : answer.token;
+  return settings.sendsExpiry ? answer : answer.token;
 }
 
 // Elements without a gateway around them ask the page.

@@ -22,7 +22,7 @@ export interface HostPage {
   readonly mintToken: () => Promise<ViewerToken>;
   readonly tokenDelayMs?: number;
   /** Whether the page tells the element when a token ends. */
-  readonly tellsExpiry?: boolean;
+  readonly sendsExpiry?: boolean;
   /** `connect-src` of the page, where it is not what the widget needs. */
   readonly connects?: string;
   /** The markup that loads the module, and what else stands in the head, where it is not one script tag. */
@@ -103,9 +103,9 @@ async function answer(response: ServerResponse, asked: Asked): Promise<void> {
 
 async function sendPage(response: ServerResponse, page: HostPage, asked: Asked): Promise<void> {
   const { tokenPath, gatewayUrl } = asked;
-  const { policy = 'gateway', launchesAtLoad = false, tellsExpiry = true } = page;
+  const { policy = 'gateway', launchesAtLoad = false, sendsExpiry = true } = page;
   const token = policy === 'self' ? (await page.mintToken()).token : null;
-  const settings = JSON.stringify({ tokenPath, token, launchesAtLoad, tellsExpiry });
+  const settings = JSON.stringify({ tokenPath, token, launchesAtLoad, sendsExpiry });
   const widget = policy === 'self' ? '/portal-widget.js' : `${gatewayUrl}/widget/portal-widget.js`;
   const head = page.head ?? `<script type="module" src="${widget}"></script>`;
   // One for all pages will do where nobody attacks.

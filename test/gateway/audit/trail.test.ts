@@ -314,13 +314,13 @@ test('while the disk is full accesses wait, as many as there is room for, and th
   });
   const onRecords = (outcome: string, count: number) => void counted.push([outcome, count]);
   const trail = await openTrail(folder.path, { log, onRecords, maxWaiting: 3 });
-  const told = () => expect.poll(() => logged, { interval: 5 });
+  const eventuallyLogged = () => expect.poll(() => logged, { interval: 5 });
   {
     using _full = fillDisk();
     const watch = trail.watch(team);
     for (let index = 0; index < 5; index += 1)
       watch({ kind: 'read order.get', userId: `user-${index}`, outcome: 'ok' });
-    await told().toEqual(['audit.unwritable']);
+    await eventuallyLogged().toEqual(['audit.unwritable']);
     expect(trail.isWritable()).toBe(false);
   }
   await trail.close();

@@ -6,8 +6,8 @@ import { makeFolder } from '../../support/folder.ts';
 import { gatewayKey, serviceKey, webhookSecret } from '../../support/lab.ts';
 import { startSpoiltLab } from '../../support/spoilt-lab.ts';
 import { canaries } from '../mutations/row.ts';
-import { type Heard, listenTo } from './recorded-answers.ts';
 import { Planted } from './plant.ts';
+import { type RecordedAnswer, recordAnswers } from './recorded-answers.ts';
 import {
   askAsAnother,
   followStreams,
@@ -31,9 +31,9 @@ export interface Performed {
   readonly findIn: (text: string) => readonly string[];
   /** How much there is to be found: texts that were planted, and what the service's own people are called. */
   readonly planted: { readonly texts: number; readonly people: number };
-  readonly heard: readonly Heard[];
+  readonly answers: readonly RecordedAnswer[];
   /** What another caller was told, but for what is their own. */
-  readonly toldOthers: readonly string[];
+  readonly answersToOthers: readonly string[];
   readonly own: readonly string[];
   /** Keys of the gateway, first, then tokens, tickets and links that came up. */
   readonly secrets: readonly string[];
@@ -48,7 +48,7 @@ export async function perform({ eventLog, folder }: Keeping, elsewhere: string):
   const planted = new Planted();
   const { env, secrets } = makeConfiguration(eventLog, audit.path);
   const spoilt = await startSpoiltLab({ env });
-  const { heard, lab } = listenTo(spoilt);
+  const { answers, lab } = recordAnswers(spoilt);
   const known = lab.sandbox.users().filter(({ hasDemographics }) => hasDemographics);
   const userId = known[1]?.userId ?? '';
   const orderId = lab.sandbox.orders().find(({ status }) => status.endsWith('.completed'))?.orderId ?? '';
@@ -67,7 +67,7 @@ export async function perform({ eventLog, folder }: Keeping, elsewhere: string):
   const made = await makeMutations(stage);
   expect(made.filter((word) => /Unsettled|UPSTREAM/.test(word))).toEqual([]);
   await sendNonsense(stage);
-  const toldOthers = (await Promise.all(tokens.map((token) => askAsAnother(stage, token)))).flat();
+  const answersToOthers = (await Promise.all(tokens.map((token) => askAsAnother(stage, token)))).flat();
   await waited;
   await lab.sandbox.webhooks.settled();
   const metrics = await (await spoilt.gateway.fetch(new Request(`${lab.url}/metrics`))).text();
@@ -84,7 +84,7 @@ export async function perform({ eventLog, folder }: Keeping, elsewhere: string):
   return {
     findIn: (text) => findAll(texts, text.toLowerCase()),
     planted: { texts: planted.texts.length, people: people.length },
-    ...{ heard, toldOthers, secrets, userIds, written },
+    ...{ answers, answersToOthers, secrets, userIds, written },
     own: people.slice(-4).map((text) => text.toLowerCase()),
   };
 }

@@ -12,7 +12,7 @@ export class Planted {
 
   /** A text of its own, for what is planted elsewhere than in an input. */
   text(where: string): string {
-    return this.#keep(`${canary}${this.#next()}${where}`);
+    return this.#record(`${canary}${this.#next()}${where}`);
   }
 
   /** The same arguments, where each text that has the canary in it is one of its own: a leak then says of what. */
@@ -24,7 +24,7 @@ export class Planted {
 
   #within(name: string, value: unknown): unknown {
     if (typeof value === 'string') {
-      return value.replaceAll(canary, () => this.#keep(`${canary}${this.#next()}${name}`));
+      return value.replaceAll(canary, () => this.#record(`${canary}${this.#next()}${name}`));
     }
     if (Array.isArray(value)) return value.map((item) => this.#within(name, item));
     if (value instanceof File) return value;
@@ -38,7 +38,7 @@ export class Planted {
     return [...String(this.#serial)].map((digit) => 'abcdefghij'[Number(digit)]).join('');
   }
 
-  #keep(text: string): string {
+  #record(text: string): string {
     this.#texts.add(text.toLowerCase());
     return text;
   }

@@ -1,7 +1,7 @@
 import type { SpoiltLab } from '../../support/spoilt-lab.ts';
 
 /** What the gateway told somebody: legitimate values of theirs apart from everything else. */
-export interface Heard {
+export interface RecordedAnswer {
   readonly status: number;
   /** Errors and headers. */
   readonly beside: string;
@@ -9,18 +9,21 @@ export interface Heard {
 }
 
 /** A lab whose answers are all kept. */
-export function listenTo(lab: SpoiltLab): { readonly lab: SpoiltLab; readonly heard: readonly Heard[] } {
-  const heard: Heard[] = [];
+export function recordAnswers(lab: SpoiltLab): {
+  readonly lab: SpoiltLab;
+  readonly answers: readonly RecordedAnswer[];
+} {
+  const answers: RecordedAnswer[] = [];
   const fetch = async (request: Request) => {
     const response = await lab.gateway.fetch(request);
     const body = await response.clone().text();
     const { status } = response;
     // Where a launch goes on to is the link itself.
     const headers = [...response.headers].filter(([name]) => status !== 303 || name !== 'location');
-    heard.push({ status, beside: JSON.stringify([headers, errorsIn(body)]), whole: body });
+    answers.push({ status, beside: JSON.stringify([headers, errorsIn(body)]), whole: body });
     return response;
   };
-  return { heard, lab: { ...lab, gateway: { ...lab.gateway, fetch } } };
+  return { answers, lab: { ...lab, gateway: { ...lab.gateway, fetch } } };
 }
 
 /** Whatever of an answer is no data: of one that has none, all of it. */

@@ -219,9 +219,9 @@ export async function waitInVain(stage: Stage): Promise<void> {
 /** What another caller is told who asks for the same things, and for their own, over every transport. */
 export async function askAsAnother(stage: Stage, token: string): Promise<readonly string[]> {
   const { lab, userId, orderId } = stage;
-  const told: string[] = [];
+  const answers: string[] = [];
   for (const text of queriesAbout(stage)) {
-    told.push(JSON.stringify(await lab.query(text, { token })));
+    answers.push(JSON.stringify(await lab.query(text, { token })));
   }
   for (const subscribe of [subscribeOverSse, subscribeOverWebSocket]) {
     for (const text of [
@@ -230,9 +230,9 @@ export async function askAsAnother(stage: Stage, token: string): Promise<readonl
       'subscription { events { __typename } }',
     ]) {
       const stream = await subscribe({ url: lab.url, token, query: text });
-      told.push(JSON.stringify(await stream.next().catch((error: unknown) => error)));
+      answers.push(JSON.stringify(await stream.next().catch((error: unknown) => error)));
       await stream.close();
     }
   }
-  return told;
+  return answers;
 }

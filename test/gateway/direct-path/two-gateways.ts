@@ -9,7 +9,7 @@ import { type SpoiltLab, startSpoiltLab } from '../../support/spoilt-lab.ts';
 import { accessesIn, key } from '../audit/support.ts';
 
 /** One of two gateways over one service, with what it has written. */
-export interface OneWay {
+export interface OneGateway {
   readonly url: string;
   readonly trail: Folder;
   readonly logged: readonly string[];
@@ -19,13 +19,13 @@ export interface OneWay {
  * A gateway with the fast lane that compiles all it can, and one without either, over one service. They are asked the same
  * things in the same order.
  */
-export interface TwoLanes extends AsyncDisposable {
+export interface TwoGateways extends AsyncDisposable {
   readonly lab: SpoiltLab;
-  readonly fast: OneWay;
-  readonly usual: OneWay;
+  readonly direct: OneGateway;
+  readonly usual: OneGateway;
 }
 
-export async function startTwoLanes(): Promise<TwoLanes> {
+export async function startTwoGateways(): Promise<TwoGateways> {
   const [trail, otherTrail] = [makeFolder(), makeFolder()];
   const otherLogged: string[] = [];
   let other: Gateway | null = null;
@@ -55,7 +55,7 @@ export async function startTwoLanes(): Promise<TwoLanes> {
   const usual = await (other as Gateway | null)?.listen();
   return {
     lab,
-    fast: { url: lab.url, trail, logged: lab.logged },
+    direct: { url: lab.url, trail, logged: lab.logged },
     usual: { url: usual?.url ?? '', trail: otherTrail, logged: otherLogged },
     [Symbol.asyncDispose]: async () => {
       await (other as Gateway | null)?.close();
@@ -74,7 +74,7 @@ export interface Sent {
   readonly body?: string | Buffer;
 }
 
-export interface Told {
+export interface Answer {
   readonly status: number | undefined;
   readonly headers: Readonly<Record<string, unknown>>;
   readonly text: string;
@@ -89,11 +89,11 @@ export function send(url: string, { method = 'POST', path = '/graphql', headers 
   const isChunked = 'transfer-encoding' in all;
   const length = method === 'POST' && !isChunked ? { 'content-length': `${Buffer.byteLength(body)}` } : {};
   const lines = Object.entries({ ...all, ...length }).map(([name, value]) => [name, [value].flat()] as const);
-  return new Promise<Told>((resolve, reject) => {
+  return new Promise<Answer>((resolve, reject) => {
     const asked = ask(`${url}${path}`, { method, headers: Object.fromEntries(lines) }, async (answer) => {
-      const told = Object.entries(answer.headers).filter(([name]) => !ofConnection.includes(name));
+      const received = Object.entries(answer.headers).filter(([name]) => !ofConnection.includes(name));
       const text = Buffer.concat(await answer.toArray()).toString();
-      resolve({ status: answer.statusCode, headers: Object.fromEntries(told.sort()), text: plain(text) });
+      resolve({ status: answer.statusCode, headers: Object.fromEntries(received.sort()), text: plain(text) });
     });
     asked.once('error', reject);
     asked.end(body);
@@ -109,21 +109,21 @@ function plain(text: string): string {
 }
 
 /** A viewer token that either lane has made one of. */
-export async function mint({ lab, usual }: TwoLanes, input: object): Promise<string> {
+export async function mint({ lab, usual }: TwoGateways, input: object): Promise<string> {
   const query = 'mutation ($input: CreateViewerTokenInput!) { createViewerToken(input: $input) { token } }';
   await send(usual.url, { body: JSON.stringify({ query, variables: { input } }) });
   return (await lab.query(query, { variables: { input } })).data.createViewerToken.token;
 }
 
 /** Asks both, one after the other. */
-export async function expectSame({ fast, usual }: TwoLanes, sent: Sent): Promise<Told> {
-  const [told, expected] = [await send(fast.url, sent), await send(usual.url, sent)];
-  expect(told).toEqual(expected);
-  return told;
+export async function expectSame({ direct, usual }: TwoGateways, sent: Sent): Promise<Answer> {
+  const [received, expected] = [await send(direct.url, sent), await send(usual.url, sent)];
+  expect(received).toEqual(expected);
+  return received;
 }
 
 /** What a gateway has counted of its own, but for times. */
-export async function readCounts({ url }: OneWay): Promise<readonly string[]> {
+export async function readCounts({ url }: OneGateway): Promise<readonly string[]> {
   const text = await (await fetch(`${url}/metrics`)).text();
   return (
     text
@@ -136,7 +136,7 @@ export async function readCounts({ url }: OneWay): Promise<readonly string[]> {
 }
 
 /** Every access in the trail up to one by this user, who must have made one last. */
-export async function readAccesses({ trail }: OneWay, last: string) {
+export async function readAccesses({ trail }: OneGateway, last: string) {
   const find = () => accessesIn(trail.path).findIndex(({ user }) => user === last);
   await expect.poll(find, { interval: 10 }).toBeGreaterThan(-1);
   return accessesIn(trail.path);

@@ -293,10 +293,10 @@ describe.each(stores)('the event log in $name', ({ open }) => {
 
     test('wake nobody and are no news', async () => {
       await using store = await open();
-      const news: unknown[] = [];
-      store.log.onAppend((item) => news.push(item));
+      const notices: unknown[] = [];
+      store.log.onAppend((item) => notices.push(item));
       await store.log.append(newMessage('a', { deadReason: 'other-team' }));
-      expect(news).toEqual([]);
+      expect(notices).toEqual([]);
     });
   });
 
@@ -328,31 +328,31 @@ describe.each(stores)('the event log in $name', ({ open }) => {
   describe('news', () => {
     test('are told once per new message, readable by then and before anyone is woken', async () => {
       await using store = await open();
-      const told: string[] = [];
+      const notified: string[] = [];
       const readable: Promise<readonly string[]>[] = [];
-      const stop = store.log.onAppend((news) => {
-        told.push(`news of ${news?.userId}`);
+      const stop = store.log.onAppend((notice) => {
+        notified.push(`notice of ${notice?.userId}`);
         readable.push(idsOf(store.log, {}));
       });
-      const woken = store.log.wake({}, 0, forever()).then(() => told.push('woken'));
+      const woken = store.log.wake({}, 0, forever()).then(() => notified.push('woken'));
       await store.log.append(newMessage('a', { subject: order(1) }));
       await store.log.append(newMessage('a', { subject: order(1) }));
       await woken;
       stop();
       await store.log.append(newMessage('b'));
-      expect(told).toEqual(['news of user-1', 'woken']);
+      expect(notified).toEqual(['notice of user-1', 'woken']);
       expect(await Promise.all(readable)).toEqual([['a']]);
     });
   });
 
   test('a word of its own is told to nobody, and catching up with nobody else is done at once', async () => {
     await using store = await open();
-    const told: string[] = [];
-    const stop = store.log.subscribe((word) => told.push(word));
+    const notified: string[] = [];
+    const stop = store.log.subscribe((word) => notified.push(word));
     await store.log.publish('word');
     await store.log.catchUp();
     stop();
-    expect(told).toEqual([]);
+    expect(notified).toEqual([]);
   });
 
   describe('wake', () => {

@@ -80,8 +80,8 @@ test('a one-time value in Redis is there for another gateway once, after a crash
   const [one, two] = [await openRedisStore(url, options), await openRedisStore(url, options)];
   await one.oneTimeValues.put('first', value, inAMinute());
   await one.oneTimeValues.put('second', value, inAMinute());
-  const kept = await server.command(url, 'GET', '{labgraph}:deposit first');
-  expect(String(kept)).not.toContain('Jane');
+  const stored = await server.command(url, 'GET', '{labgraph}:deposit first');
+  expect(String(stored)).not.toContain('Jane');
   const lifeMs = Number(await server.command(url, 'PTTL', '{labgraph}:deposit first'));
   expect(lifeMs).toBeGreaterThan(0);
   expect(lifeMs).toBeLessThanOrEqual(60_000);

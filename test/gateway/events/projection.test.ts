@@ -7,16 +7,16 @@ import { endRedis, stores } from './stores.ts';
 afterAll(endRedis);
 
 /** A message as the sender may bring it: any version, late, lost before it or repeated, of either user. */
-const told = fc.record({
+const arbitraryMessage = fc.record({
   subject: fc.constantFrom('order-1', 'order-2', 'order-3'),
   version: fc.integer({ min: 1, max: 12 }),
   userId: fc.constantFrom('user-1', 'user-2'),
   origin: fc.constantFrom('webhook' as const, 'webhook' as const, 'reconciled' as const),
   repeats: fc.integer({ min: 0, max: 2 }),
 });
-type Told = typeof told extends fc.Arbitrary<infer T> ? T : never;
+type ArbitraryMessage = typeof arbitraryMessage extends fc.Arbitrary<infer T> ? T : never;
 
-function toMessage({ subject, version, userId, origin }: Told, index: number): NewMessage {
+function toMessage({ subject, version, userId, origin }: ArbitraryMessage, index: number): NewMessage {
   return newMessage(`m-${index}`, { subject: { id: subject, version }, userId, origin });
 }
 
@@ -51,7 +51,7 @@ async function readAll(log: EventLog, after: number, limit: number) {
 describe.each(stores)('the projection of $name', ({ open }) => {
   test('is the highest version of each subject, whatever comes late, twice or never', async () => {
     await fc.assert(
-      fc.asyncProperty(fc.array(told, { maxLength: 20 }), async (items) => {
+      fc.asyncProperty(fc.array(arbitraryMessage, { maxLength: 20 }), async (items) => {
         await using store = await open();
         const messages = items.map(toMessage);
         for (const [index, message] of messages.entries()) {
@@ -71,7 +71,7 @@ describe.each(stores)('the projection of $name', ({ open }) => {
   test('a reader that is cut anywhere and comes back with its place has seen each change once', async () => {
     await fc.assert(
       fc.asyncProperty(
-        fc.array(told, { minLength: 1, maxLength: 20 }),
+        fc.array(arbitraryMessage, { minLength: 1, maxLength: 20 }),
         fc.array(fc.tuple(fc.nat(25), fc.integer({ min: 1, max: 5 })), { maxLength: 6 }),
         async (items, cuts) => {
           await using store = await open();

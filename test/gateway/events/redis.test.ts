@@ -126,36 +126,36 @@ describe('the log in Redis', () => {
     const url = server.newUrl();
     await using one = await openInstance(url);
     await using two = await openInstance(url);
-    const heard: [string[], string[]] = [[], []];
-    const note = (list: string[]) => (news: AppendNotice | null) => list.push(news?.userId ?? 'anything');
-    one.onAppend(note(heard[0]));
-    two.onAppend(note(heard[1]));
+    const received: [string[], string[]] = [[], []];
+    const note = (list: string[]) => (notice: AppendNotice | null) => list.push(notice?.userId ?? 'anything');
+    one.onAppend(note(received[0]));
+    two.onAppend(note(received[1]));
     const ids = Array.from({ length: 200 }, (_, index) => `${index}`);
 
     await Promise.all(
       ids.map((id) => (Number(id) % 3 === 0 ? one : two).append(newMessage(id, { userId: `user-${id}` }))),
     );
 
-    await expect.poll(() => heard.map(({ length }) => length)).toEqual([200, 200]);
+    await expect.poll(() => received.map(({ length }) => length)).toEqual([200, 200]);
     const expected = ids.map((id) => `user-${id}`).toSorted();
-    expect(heard.map((list) => list.toSorted())).toEqual([expected, expected]);
+    expect(received.map((list) => list.toSorted())).toEqual([expected, expected]);
   });
 
   test('that has caught up has told what any other instance had appended or said, and nothing twice', async () => {
     const url = server.newUrl();
     await using one = await openInstance(url);
     await using two = await openInstance(url);
-    const heard: string[] = [];
-    two.onAppend((news) => heard.push(news?.userId ?? 'anything'));
-    two.subscribe((word) => heard.push(word));
-    one.subscribe(() => heard.push('its own word'));
+    const received: string[] = [];
+    two.onAppend((notice) => received.push(notice?.userId ?? 'anything'));
+    two.subscribe((word) => received.push(word));
+    one.subscribe(() => received.push('its own word'));
     const expected: string[] = [];
     for (let index = 0; index < 30; index += 1) {
       await one.append(newMessage(`${index}`, { userId: `user-${index}` }));
       await one.publish(`word ${index}`);
       expected.push(`user-${index}`, `word ${index}`);
       await Promise.all([two.catchUp(), two.catchUp(), one.catchUp()]);
-      expect(heard.toSorted()).toEqual(expected.toSorted());
+      expect(received.toSorted()).toEqual(expected.toSorted());
     }
   });
 
@@ -191,28 +191,28 @@ describe('the log in Redis', () => {
   test('wakes everybody when a hint is lost', async () => {
     const url = server.newUrl();
     await using log = await openInstance(url);
-    const news: (AppendNotice | null)[] = [];
-    log.onAppend((item) => news.push(item));
+    const notices: (AppendNotice | null)[] = [];
+    log.onAppend((item) => notices.push(item));
     const woken = log.wake({ userId: 'user-1' }, 0, forever());
     // The end of a log moves, and no hint says so.
     await server.command(url, 'SET', `${prefix}head`, '42');
     await woken;
-    expect(news).toEqual([null]);
+    expect(notices).toEqual([null]);
   });
 
   test('wakes everybody when the bus has dropped what was not read yet', async () => {
     const url = server.newUrl();
     await using log = await openInstance(url);
-    const news: (AppendNotice | null)[] = [];
-    log.onAppend((item) => news.push(item));
+    const notices: (AppendNotice | null)[] = [];
+    log.onAppend((item) => notices.push(item));
     const { position } = await log.append(newMessage('a'));
     await server.command(
       url,
       ...['XADD', `${prefix}bus`, `${position + 2}-0`, 'previous', `${position + 1}`],
       ...['user', '=user-1', 'subject', '', 'version', '', 'dead', ''],
     );
-    await expect.poll(() => news.length).toBe(2);
-    expect(news[1]).toBeNull();
+    await expect.poll(() => notices.length).toBe(2);
+    expect(notices[1]).toBeNull();
   });
 
   test('that lost its newest messages with a failed server says so, and never gives their places again', async () => {

@@ -81,7 +81,7 @@ function placeInRedis(): Place {
 const digestOf = ({ body }: NewMessage) => createHash('sha256').update(body).digest();
 
 /** Whether the SHA-256 of a message's body stands there, in bytes or digits. */
-const tells = (text: string, message: NewMessage) =>
+const reveals = (text: string, message: NewMessage) =>
   text.includes(digestOf(message).toString('latin1')) || text.includes(digestOf(message).toString('hex'));
 
 /** Writes the whole log again, with its entries changed by `change`. */
@@ -185,7 +185,7 @@ describe.each([
     const message = newMessage('a', { body: Buffer.from('{"data":{"glucose":97}}') });
     await store.log.append(message);
     await store.idempotencyRecords.begin('key', 'f1a9');
-    expect(tells(await place.readAll(), message)).toBe(false);
+    expect(reveals(await place.readAll(), message)).toBe(false);
     expect(await place.readAll()).not.toContain('f1a9');
     expect(await store.idempotencyRecords.begin('key', 'f1a9')).toMatchObject({ kind: 'unsettled' });
     expect(await store.idempotencyRecords.begin('key', 'another')).toEqual({ kind: 'conflict' });
@@ -206,18 +206,18 @@ describe.each([
     }
     const [first, last] = [messages[0], messages.at(-1)];
     if (first === undefined || last === undefined) throw new Error('There are messages.');
-    expect(tells(await place.readAll(), first)).toBe(true);
+    expect(reveals(await place.readAll(), first)).toBe(true);
     for (let start = 0; start < 3; start += 1) await (await place.open([key])).log.close();
 
     await using store = await place.open([key]);
     const meanwhile = newMessage('meanwhile');
     expect(await store.log.append(meanwhile)).toMatchObject({ duplicate: false });
-    const untold = async () => {
+    const countPlain = async () => {
       const text = await place.readAll();
       // Each costs a look through all of it.
-      return messages.filter((message, index) => index % 150 === 0 && tells(text, message)).length;
+      return messages.filter((message, index) => index % 150 === 0 && reveals(text, message)).length;
     };
-    await expect.poll(untold, { timeout, interval: 200 }).toBe(0);
+    await expect.poll(countPlain, { timeout, interval: 200 }).toBe(0);
     for (const message of [first, last, meanwhile]) {
       expect(await store.log.append(message)).toMatchObject({ duplicate: true, altered: false });
       const other = { ...message, body: Buffer.from('{}') };

@@ -3,23 +3,23 @@ import type { AppendNotice, EventLog } from '../../../gateway/events/log.ts';
 import { newMessage } from '../../support/messages.ts';
 import { openBeside } from './beside.ts';
 
-function hearAll(log: EventLog): readonly (AppendNotice | null)[] {
-  const heard: (AppendNotice | null)[] = [];
-  log.onAppend((news) => heard.push(news));
-  return heard;
+function recordNotices(log: EventLog): readonly (AppendNotice | null)[] {
+  const notices: (AppendNotice | null)[] = [];
+  log.onAppend((notice) => notices.push(notice));
+  return notices;
 }
 
 test('What a command appends is news, also where the gateway has appended since', async () => {
   await using logs = await openBeside();
   const { log, command } = logs;
-  const heard = hearAll(log);
+  const notices = recordNotices(log);
   const follower = new AbortController();
   const woken = log.wake({ subject: 'theirs' }, await log.position(), follower.signal);
   await command.append(newMessage('theirs', { subject: { id: 'theirs', version: 1 } }));
 
   await log.append(newMessage('ours', { subject: { id: 'ours', version: 1 } }));
 
-  expect(heard).toMatchObject([null, { subject: { id: 'ours', version: 1 } }]);
+  expect(notices).toMatchObject([null, { subject: { id: 'ours', version: 1 } }]);
   await woken;
 });
 
@@ -40,16 +40,16 @@ test('What a command appends is read by nobody before it is news', async () => {
 test('A place that a command was given is known at once, and all before it is news then', async () => {
   await using logs = await openBeside();
   const { log, command } = logs;
-  const heard = hearAll(log);
+  const notices = recordNotices(log);
   const { position } = await command.append(newMessage('named'));
   expect(await log.read({}, position, 10)).toMatchObject({ events: [], through: position });
-  expect(heard).toEqual([null]);
+  expect(notices).toEqual([null]);
 });
 
 test('An append that is under way is nobody else’s: it is read when it was heard of, and makes nothing else new', async () => {
   await using logs = await openBeside();
   const { log, command, look } = logs;
-  const heard = hearAll(log);
+  const notices = recordNotices(log);
   const place = await log.position();
   const appended = log.append(
     newMessage('on its way', { userId: 'waiting', subject: { id: 'own', version: 1 } }),
@@ -61,9 +61,9 @@ test('An append that is under way is nobody else’s: it is read when it was hea
   look();
   expect(await log.read({}, place, 10)).toMatchObject({ events: [] });
   const seen = await log.latest('own');
-  const told = await log.read({ subject: 'own' }, (seen?.position ?? 0) - 1, 1);
+  const batch = await log.read({ subject: 'own' }, (seen?.position ?? 0) - 1, 1);
 
-  expect(told).toMatchObject({ events: [{ messageId: 'on its way' }] });
+  expect(batch).toMatchObject({ events: [{ messageId: 'on its way' }] });
   await appended;
-  expect(heard).toMatchObject([{ userId: 'waiting' }]);
+  expect(notices).toMatchObject([{ userId: 'waiting' }]);
 });

@@ -63,11 +63,11 @@ class Run {
   }
 
   /** Whoever hears the news asks at once. */
-  hear(news: AppendNotice | null): void {
-    if (news?.subject) this.#show(news.subject.id, news.subject.version);
+  onNotice(notice: AppendNotice | null): void {
+    if (notice?.subject) this.#show(notice.subject.id, notice.subject.version);
     // Told that anything may be new, nobody asks in vain for what a command was acknowledged.
-    if (news === null) for (const [name, version] of this.#acknowledged) this.#show(name, version);
-    const names = news?.subject ? [news.subject.id] : subjects.map((subject) => this.#name(subject));
+    if (notice === null) for (const [name, version] of this.#acknowledged) this.#show(name, version);
+    const names = notice?.subject ? [notice.subject.id] : subjects.map((subject) => this.#name(subject));
     this.#pending.push(...names.map((name) => this.#askLatest(name)));
   }
 
@@ -135,7 +135,7 @@ test('The newest version of an order is never older than what anybody has been s
     fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 30 }), async (steps) => {
       logs.look();
       const run = new Run(await logs.log.position());
-      const stop = logs.log.onAppend((news) => run.hear(news));
+      const stop = logs.log.onAppend((notice) => run.onNotice(notice));
       try {
         for (const each of steps) await run.take(each);
         await run.end();

@@ -56,22 +56,22 @@ test('A reopened log has everything it had: epoch, events, positions, ids, versi
 });
 
 describe('an older copy of the file, put back,', () => {
-  /** A log at `kept` whose copy was put back after `lost` had been appended. */
+  /** A log at `copied` whose copy was put back after `lost` had been appended. */
   async function restore(path: string) {
     const first = await openLog(path);
-    const kept = await first.append(newMessage('kept'));
+    const copied = await first.append(newMessage('copied'));
     await first.close();
     copyFileSync(path, `${path}.copy`);
     const second = await openLog(path);
     const lost = await second.append(newMessage('lost'));
     await second.close();
     copyFileSync(`${path}.copy`, path);
-    return { kept: kept.position, lost: lost.position };
+    return { copied: copied.position, lost: lost.position };
   }
 
   test('never gives a position again, and knows places of the history it replaced', async () => {
     using folder = makeFolder();
-    const { kept, lost } = await restore(folder.file('events.db'));
+    const { copied, lost } = await restore(folder.file('events.db'));
     await using log = await openLog(folder.file('events.db'));
     expect(await log.read({}, lost, 10)).toEqual({ kind: 'gap', reason: 'beyond-end' });
 
@@ -81,7 +81,7 @@ describe('an older copy of the file, put back,', () => {
     expect(next.position).toBeGreaterThan(lost);
     expect(next.position).toBeLessThan(Number.MAX_SAFE_INTEGER);
     expect(await log.read({}, lost, 10)).toEqual({ kind: 'gap', reason: 'other-epoch' });
-    const stillGood = await log.read({}, kept, 10);
+    const stillGood = await log.read({}, copied, 10);
     expect(stillGood).toMatchObject({ events: [{ messageId: 'next' }, { messageId: 'after' }] });
     expect(await log.read({}, next.position - 1, 1)).toMatchObject({ events: [{ messageId: 'next' }] });
   });
@@ -250,11 +250,11 @@ describe('at rest', () => {
       await using log = await openLog(path, [key]);
       await log.append(newMessage(id, { deadReason: 'unreadable' }));
     };
-    const kept = randomBytes(32);
+    const currentKey = randomBytes(32);
     await appendDead('lost-key', randomBytes(32));
-    await appendDead('readable', kept);
+    await appendDead('readable', currentKey);
 
-    await using log = await openLog(path, [kept]);
+    await using log = await openLog(path, [currentKey]);
 
     expect(await log.deadLetters(0, 10)).toMatchObject([
       { messageId: 'lost-key', deadReason: 'unreadable', body: null },
@@ -264,9 +264,11 @@ describe('at rest', () => {
 
   test('a body that was changed in the file is not opened', () => {
     const seal = new Seal([randomBytes(32)]);
-    const kept = seal.close(Buffer.from(secret), 'row');
-    kept[kept.length - 1] = (kept.at(-1) ?? 0) ^ 1;
-    expect(() => seal.open(kept, 'row')).toThrow(expect.objectContaining({ code: 'EVENT_LOG_UNAVAILABLE' }));
+    const sealed = seal.close(Buffer.from(secret), 'row');
+    sealed[sealed.length - 1] = (sealed.at(-1) ?? 0) ^ 1;
+    expect(() => seal.open(sealed, 'row')).toThrow(
+      expect.objectContaining({ code: 'EVENT_LOG_UNAVAILABLE' }),
+    );
     expect(() => seal.open(Buffer.of(1, 2, 3), 'row')).toThrow(
       expect.objectContaining({ code: 'EVENT_LOG_UNAVAILABLE' }),
     );
@@ -390,15 +392,15 @@ test('kill -9 loses nothing that was acknowledged', async () => {
   if (child.signalCode === null) await once(child, 'exit');
 
   await using log = await openLog(path);
-  const kept = new Set<string>();
+  const stored = new Set<string>();
   for (let after = 0; after < (await log.position()); ) {
     const batch = await log.read({}, after, 1000);
     if (batch.kind === 'gap') throw new Error(batch.reason);
-    for (const event of batch.events) kept.add(event.messageId);
+    for (const event of batch.events) stored.add(event.messageId);
     after = batch.through;
   }
 
   expect(child.signalCode).toBe('SIGKILL');
   expect(acknowledged.length).toBeGreaterThanOrEqual(500);
-  expect(acknowledged.filter((id) => !kept.has(id))).toEqual([]);
+  expect(acknowledged.filter((id) => !stored.has(id))).toEqual([]);
 });

@@ -102,7 +102,7 @@ function turnsOf({ questions }: Crowd): fc.Arbitrary<readonly Turn[]> {
  * @returns what went wrong, made as small as it can be; null where nothing did
  */
 export async function findCrossing(crowd: Crowd, runs: number): Promise<string | null> {
-  const stray = crowd.callers.flatMap((caller) => caller.alone.filter((answer) => tells(caller, answer)));
+  const stray = crowd.callers.flatMap((caller) => caller.alone.filter((answer) => shows(caller, answer)));
   if (stray.length > 0) return `Alone already: ${stray[0]}`;
   const hasWebhook = fc.nat(3).map((die) => die === 0);
   const property = fc.asyncProperty(fc.scheduler(), turnsOf(crowd), hasWebhook, async (...drawn) => {
@@ -120,14 +120,16 @@ async function play(
   hasWebhook: boolean,
 ): Promise<readonly string[]> {
   crowd.through((call) => scheduler.schedule(Promise.resolve(), call));
-  const heard = hasWebhook ? [scheduler.schedule(Promise.resolve(), 'webhook').then(() => tell(crowd))] : [];
+  const webhook = hasWebhook
+    ? [scheduler.schedule(Promise.resolve(), 'webhook').then(() => sendWebhook(crowd))]
+    : [];
   const asked = turns.map((turn) => takeTurn(crowd, scheduler, turn));
-  const answers = await scheduler.waitFor(Promise.all([...asked, ...heard]));
+  const answers = await scheduler.waitFor(Promise.all([...asked, ...webhook]));
   return answers.flat();
 }
 
 /** An event that changes nothing of what is asked, but after which nothing may be told from memory. */
-async function tell({ lab: { sandbox } }: Crowd): Promise<readonly string[]> {
+async function sendWebhook({ lab: { sandbox } }: Crowd): Promise<readonly string[]> {
   const userId = sandbox.users()[0]?.userId ?? '';
   sandbox.webhooks.send('daily.data.steps.created', { data: [] }, { userId });
   await sandbox.webhooks.settled();
@@ -143,16 +145,16 @@ async function takeTurn(crowd: Crowd, scheduler: fc.Scheduler, turn: Turn): Prom
   const answer = ask(crowd.lab, caller.token, question, leaving.signal);
   if (turn.leaves) {
     void scheduler.schedule(Promise.resolve(), 'leaves').then(() => leaving.abort());
-    const told = await answer.catch(() => '');
-    return tells(caller, told) ? [`Who left was told ${told}`] : [];
+    const result = await answer.catch(() => '');
+    return shows(caller, result) ? [`Who left was given ${result}`] : [];
   }
-  const told = await answer;
-  return told === caller.alone[turn.question] && !tells(caller, told)
+  const result = await answer;
+  return result === caller.alone[turn.question] && !shows(caller, result)
     ? []
-    : [`${question} was answered ${told}`];
+    : [`${question} was answered ${result}`];
 }
 
-const tells = ({ secrets }: Caller, answer: string) => secrets.some((secret) => answer.includes(secret));
+const shows = ({ secrets }: Caller, answer: string) => secrets.some((secret) => answer.includes(secret));
 
 /** How many reads are answered by another's when each of the three asks every question once, all at the same time. */
 async function countSharedByThree(crowd: Crowd): Promise<number> {

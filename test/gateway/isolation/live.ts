@@ -19,9 +19,9 @@ export async function* findLiveLeaks(
   await step(lab, other.orderId);
   await step(lab, self.orderId);
   for (const [index, { name, stream }] of streams.entries()) {
-    const told = `${begun[index]}${await readUntilChange(stream, self.orderId)}`.toLowerCase();
+    const result = `${begun[index]}${await readUntilChange(stream, self.orderId)}`.toLowerCase();
     await stream.close();
-    const leaked = secrets.filter((secret) => told.includes(secret));
+    const leaked = secrets.filter((secret) => result.includes(secret));
     if (leaked.length > 0)
       yield `A change of ${title}, over ${name}: tells ${leaked.join(' and ')} of somebody else`;
   }
@@ -31,7 +31,7 @@ async function readUntilChange(stream: Subscribed, orderId: string): Promise<str
   const items: string[] = [];
   for (let item = await stream.next(); item !== null; item = await stream.next()) {
     items.push(JSON.stringify(item));
-    if (item.data?.told.kind === 'CHANGED' && item.data.told.order.id === orderId) return items.join('');
+    if (item.data?.result.kind === 'CHANGED' && item.data.result.order.id === orderId) return items.join('');
   }
   throw new Error('The stream ended before the change came.');
 }

@@ -85,9 +85,9 @@ export function documentOf(field: string, selection?: string): string {
   const declared = asked.args.map((argument) => `$${argument.name}: ${argument.type}`);
   if (isOfUser) declared.push('$of: ID!');
   const passed = asked.args.map((argument) => `${argument.name}: $${argument.name}`).join(', ');
-  const told = `told: ${name}(${passed}) ${selection ?? selectionOf(asked.type, schema)}`;
+  const result = `result: ${name}(${passed}) ${selection ?? selectionOf(asked.type, schema)}`;
   const operation = isOfUser ? 'query' : parent.toLowerCase();
-  const document = `${operation} (${declared.join(', ')}) { ${isOfUser ? `user(id: $of) { ${told} }` : told} }`;
+  const document = `${operation} (${declared.join(', ')}) { ${isOfUser ? `user(id: $of) { ${result} }` : result} }`;
   // One that is refused as a document would be refused alike whatever ids it gives.
   const [fault] = validate(schema, parse(document));
   if (fault !== undefined) throw fault;

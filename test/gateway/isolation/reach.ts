@@ -76,7 +76,7 @@ function callOf({ name, args }: Field, parent: string, person: Person): string |
 
 function leadsFrom(type: GraphQLObjectType, path: readonly string[]): readonly Lead[] {
   const asking = (selection: string) =>
-    `query { told: ${path.map((call) => `${call} {`).join(' ')} __typename ${selection} ${'}'.repeat(path.length + 1)}`;
+    `query { result: ${path.map((call) => `${call} {`).join(' ')} __typename ${selection} ${'}'.repeat(path.length + 1)}`;
   return fieldsOf(type).flatMap((field) => {
     const coordinate = `${type.name}.${field.name}`;
     const target = who[getNamedType(field.type).name];

@@ -2,7 +2,7 @@ import type { SpoiltLab } from '../../support/spoilt-lab.ts';
 import { meet, ordersOf, type Person, secretsOf, step } from './people.ts';
 import { documentOf, type Place, places, type Variables, withValue } from './places.ts';
 import { table } from './table.ts';
-import { findDifferences, findFailures, findTold, type Try } from './walk.ts';
+import { findDifferences, findFailures, findShown, type Try } from './walk.ts';
 
 /** Somebody who asks, and somebody who is asked about. */
 export interface Pair {
@@ -82,19 +82,20 @@ async function* findFaultsAt(lab: SpoiltLab, place: Place, pair: Pair): AsyncGen
     token: self.token,
     variables: withValue(besideOf(place, besides), place, give(place, owner)),
   });
-  if (treatment.kind === 'open') return yield* findTold(lab, { ...tryWith(other, self), secrets });
+  if (treatment.kind === 'open') return yield* findShown(lab, { ...tryWith(other, self), secrets });
 
   const says = treatment.kind === 'team' ? { says: /FORBIDDEN/ } : {};
   yield* findDifferences(lab, { ...tryWith(other, self), secrets, at: [place], ...says });
   const required = requiredBeside(place);
   if (required.length > 0)
     yield* findDifferences(lab, { ...tryWith(other, other), secrets, at: [place, ...required] });
-  if (treatment.kind === 'owned') yield* findFailures(lab, tryWith(self, self), (told) => shows(told, self));
+  if (treatment.kind === 'owned')
+    yield* findFailures(lab, tryWith(self, self), (result) => shows(result, self));
 }
 
 /** One's own is there. A token for one order may be refused some of what its order leads to. */
-function shows(told: string, { userId, orderId, workoutId }: Person): boolean {
-  return [userId, orderId, workoutId].some((id) => told.includes(id));
+function shows(result: string, { userId, orderId, workoutId }: Person): boolean {
+  return [userId, orderId, workoutId].some((id) => result.includes(id));
 }
 
 /** Other ids that the field must be given. */

@@ -21,7 +21,7 @@ interface Trespass extends Try {
   /** What must stand in the answer, so that two equal answers are not two faults of the walk. */
   readonly says?: RegExp;
   /** What must stay as it is; left out, the service must not be asked to change anything. */
-  readonly kept?: () => unknown;
+  readonly stored?: () => unknown;
 }
 
 /** Calls that change nothing, though they are no GET. */
@@ -38,28 +38,34 @@ export async function* findDifferences(lab: SpoiltLab, trespass: Trespass): Asyn
       variables,
     );
     lab.sandbox.clearCalls();
-    const before = JSON.stringify(trespass.kept?.());
-    const told = without(await wire(lab.url, { token, query, variables }), variables, at);
-    const toldOfNobody = without(await wire(lab.url, { token, query, variables: nobodys }), nobodys, at);
-    if (told !== toldOfNobody)
-      yield `${title}, over ${name}: another's is answered ${told}, nobody's ${toldOfNobody}`;
-    if (trespass.says?.test(told) === false) yield `${title}, over ${name}: is answered ${told}`;
-    yield* findLeaks(trespass, name, `${told}${toldOfNobody}`);
-    const isChanged = trespass.kept ? JSON.stringify(trespass.kept()) !== before : writesOf(lab).length > 0;
+    const before = JSON.stringify(trespass.stored?.());
+    const result = without(await wire(lab.url, { token, query, variables }), variables, at);
+    const resultOfNobody = without(await wire(lab.url, { token, query, variables: nobodys }), nobodys, at);
+    if (result !== resultOfNobody)
+      yield `${title}, over ${name}: another's is answered ${result}, nobody's ${resultOfNobody}`;
+    if (trespass.says?.test(result) === false) yield `${title}, over ${name}: is answered ${result}`;
+    yield* findLeaks(trespass, name, `${result}${resultOfNobody}`);
+    const isChanged = trespass.stored
+      ? JSON.stringify(trespass.stored()) !== before
+      : writesOf(lab).length > 0;
     if (isChanged) yield `${title}, over ${name}: changes something, with ${writesOf(lab).join(', ')}`;
   }
 }
 
 /** What is wrong where another's id may be used: a sentence for each wire on which something of them is told. */
-export async function* findTold(lab: SpoiltLab, trespass: Omit<Trespass, 'at'>): AsyncGenerator<string> {
+export async function* findShown(lab: SpoiltLab, trespass: Omit<Trespass, 'at'>): AsyncGenerator<string> {
   const { field, token, document: query, variables } = trespass;
   for (const [name, wire] of wiresFor(field, variables)) {
     yield* findLeaks(trespass, name, await wire(lab.url, { token, query, variables }));
   }
 }
 
-function* findLeaks({ title, secrets }: Omit<Trespass, 'at'>, wire: string, told: string): Generator<string> {
-  const leaked = secrets.filter((secret) => told.toLowerCase().includes(secret));
+function* findLeaks(
+  { title, secrets }: Omit<Trespass, 'at'>,
+  wire: string,
+  result: string,
+): Generator<string> {
+  const leaked = secrets.filter((secret) => result.toLowerCase().includes(secret));
   if (leaked.length > 0) yield `${title}, over ${wire}: tells ${leaked.join(' and ')} of somebody else`;
 }
 
@@ -70,8 +76,8 @@ export async function* findFailures(
   isGood: (answer: string) => boolean,
 ): AsyncGenerator<string> {
   for (const [name, wire] of wiresFor(field, variables)) {
-    const told = await wire(lab.url, { token, query, variables });
-    if (!isGood(told)) yield `${title}, over ${name}: one's own is answered ${told}`;
+    const result = await wire(lab.url, { token, query, variables });
+    if (!isGood(result)) yield `${title}, over ${name}: one's own is answered ${result}`;
   }
 }
 

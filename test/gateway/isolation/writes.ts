@@ -6,7 +6,7 @@ import { rows } from '../mutations/rows.ts';
 import { ordersOf, secretsOf } from './people.ts';
 import { documentOf, type Place, places, type Variables, valueAt, withValue } from './places.ts';
 import { table } from './table.ts';
-import { findDifferences, findFailures, findTold, type Try } from './walk.ts';
+import { findDifferences, findFailures, findShown, type Try } from './walk.ts';
 
 export type Make = NonNullable<Parameters<typeof startSpoiltLab>[0]>['make'];
 
@@ -155,8 +155,8 @@ async function* findOwnFailures(scene: Scene): AsyncGenerator<string> {
   if (scene.places.every((place) => kindOf(place) === 'team')) return;
   const token = await lab.tokenFor(owner, { scopes });
   let expected = row.success;
-  yield* findFailures(lab, tryOf(scene, { title: 'oneself', token }, variables), (told) => {
-    const isGood = told.includes(`"${expected}"`) || told.includes(`\\"${expected}\\"`);
+  yield* findFailures(lab, tryOf(scene, { title: 'oneself', token }, variables), (result) => {
+    const isGood = result.includes(`"${expected}"`) || result.includes(`\\"${expected}\\"`);
     expected = row.again;
     return isGood;
   });
@@ -195,10 +195,10 @@ async function* findSharedKeys(scene: Scene): AsyncGenerator<string> {
   if (stranger === undefined) return;
   const own = scene.places.filter((place) => kindOf(place) === 'owned');
   const variables = own.reduce((given, each) => withOwn(given, each, stranger), scene.variables);
-  const kept = () => lab.sandbox.orders().filter(({ userId }) => userId === owner);
+  const stored = () => lab.sandbox.orders().filter(({ userId }) => userId === owner);
   for (const place of scene.places) {
-    const trespass = { ...tryOf(scene, stranger, variables), at: [place], secrets: stranger.secrets, kept };
-    if (kindOf(place) === 'open') yield* findTold(lab, trespass);
+    const trespass = { ...tryOf(scene, stranger, variables), at: [place], secrets: stranger.secrets, stored };
+    if (kindOf(place) === 'open') yield* findShown(lab, trespass);
     if (kindOf(place) !== 'key') continue;
     const use = keyUses[row.mutation];
     if (use === undefined) yield `${row.mutation} takes a key: say in isolation/writes.ts what its use says`;

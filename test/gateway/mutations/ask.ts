@@ -45,11 +45,11 @@ function documentOf({ mutation, selection }: Row): string {
     const issues = 'issues' in type.getFields() ? ['issues { path message }'] : [];
     return names.length === 0 ? [] : [`... on ${type.name} { ${[...names, ...issues].join(' ')} }`];
   });
-  return `mutation (${declared.join(', ')}) { told: ${mutation}(${passed.join(', ')}) { __typename ${refusals.join(' ')} ${selection} } }`;
+  return `mutation (${declared.join(', ')}) { result: ${mutation}(${passed.join(', ')}) { __typename ${refusals.join(' ')} ${selection} } }`;
 }
 
 /** What the caller is told, in one word: the type of the result, or the code of the error. */
-export interface Told {
+export interface Result {
   readonly word: string;
   readonly issues: readonly { readonly path: readonly string[]; readonly message: string }[];
   /** Of an error: whether it may have been done all the same, as far as that is said. */
@@ -58,7 +58,7 @@ export interface Told {
 }
 
 /** Calls the row's mutation through the gateway, as a server of the team on behalf of a page. */
-export async function ask(lab: SpoiltLab, row: Row, variables: Variables): Promise<Told> {
+export async function ask(lab: SpoiltLab, row: Row, variables: Variables): Promise<Result> {
   const operation = { query: documentOf(row), variables };
   const request = operationRequest(lab.url, operation, gatewayKey);
   request.headers.set('origin', 'https://page.example');
@@ -66,8 +66,8 @@ export async function ask(lab: SpoiltLab, row: Row, variables: Variables): Promi
   const answer: GraphQLAnswer = { ...(await response.json()), status: response.status };
   const [error] = answer.errors ?? [];
   return {
-    word: answer.data?.told?.__typename ?? error?.extensions.code,
-    issues: answer.data?.told?.issues ?? [],
+    word: answer.data?.result?.__typename ?? error?.extensions.code,
+    issues: answer.data?.result?.issues ?? [],
     mayHaveBeenDone: error?.extensions.mayHaveBeenDone,
     answer,
   };

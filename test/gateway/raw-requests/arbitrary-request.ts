@@ -32,11 +32,11 @@ export function arbitraryRequest(about: About): fc.Arbitrary<Buffer> {
       ];
       return Buffer.concat([Buffer.from(`${lines.join('\r\n')}\r\n\r\n`, 'latin1'), sent]);
     })
-    .filter((request) => !tellsTimes(request.toString('latin1')));
+    .filter((request) => !namesTimes(request.toString('latin1')));
 }
 
 /** A trace of reads says how long they took and what was cached, which no two gateways have in common. */
-function tellsTimes(request: string): boolean {
+function namesTimes(request: string): boolean {
   return /^x-labgraph-trace:\s*upstream\s*$/im.test(request) && /users|order\(/.test(request);
 }
 

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { gatewayKey } from '../../support/lab.ts';
 import { pageOrigin } from '../../support/launch.ts';
 import { compareForm, sendRaw } from '../../support/raw-http.ts';
-import { mint, type TwoLanes } from '../direct-path/two-gateways.ts';
+import { mint, type TwoGateways } from '../direct-path/two-gateways.ts';
 import { arbitraryRequest } from './arbitrary-request.ts';
 
 /** Another seed makes other requests: RAW_REQUESTS_SEED=7 npx vitest run raw-requests. */
@@ -49,12 +49,12 @@ export async function compare(
 }
 
 /** So many requests about an order of the lab; fewer are the first of more. */
-export async function generate(lanes: TwoLanes, count: number): Promise<readonly Buffer[]> {
-  const [order] = lanes.lab.sandbox.orders();
+export async function generate(gateways: TwoGateways, count: number): Promise<readonly Buffer[]> {
+  const [order] = gateways.lab.sandbox.orders();
   const about = {
-    host: new URL(lanes.fast.url).host,
+    host: new URL(gateways.direct.url).host,
     gatewayKey,
-    viewerToken: await mint(lanes, { userId: order?.userId }),
+    viewerToken: await mint(gateways, { userId: order?.userId }),
     origin: pageOrigin,
     orderId: order?.orderId ?? '',
   };

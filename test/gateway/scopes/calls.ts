@@ -44,7 +44,7 @@ function callOf(root: string, { name, args, type }: GraphQLField<unknown, unknow
   const selection = isCompositeType(getNamedType(type)) ? '{ __typename }' : '';
   return {
     coordinate: `${root}.${name}`,
-    query: `${head} { told: ${name}${passed === '' ? '' : `(${passed})`} ${selection} }`,
+    query: `${head} { result: ${name}${passed === '' ? '' : `(${passed})`} ${selection} }`,
     variables: Object.fromEntries(
       given.map((argument) => [argument.name, invent(argument.name, argument.type)]),
     ),

@@ -29,7 +29,7 @@ type Fields = Readonly<Record<string, unknown>>;
 /** An object of the answer, and the same object of the answer to a gateway key. */
 interface Visited {
   readonly path: string;
-  readonly told: Fields;
+  readonly result: Fields;
   readonly all: Fields;
 }
 
@@ -83,7 +83,7 @@ export function findFaults(
     (answer.errors ?? []).map(({ path = [], extensions }) => [path.join('.'), String(extensions.code)]),
   );
   const faults: string[] = [];
-  const visit = (asked: Asked, { path, told, all }: Visited) => {
+  const visit = (asked: Asked, { path, result, all }: Visited) => {
     const { coordinate, name } = asked;
     const here = path === '' ? name : `${path}.${name}`;
     onShown(coordinate);
@@ -92,7 +92,7 @@ export function findFaults(
     codes.delete(here);
     if (found !== expected) faults.push(`${coordinate} is ${found}, not ${expected}`);
     if (found !== 'shown') return;
-    const values = { value: told[name] ?? null, whole: firstOf(all[name] ?? null, here).value };
+    const values = { value: result[name] ?? null, whole: firstOf(all[name] ?? null, here).value };
     const isHidden = asker.isLimited && needOf(coordinate).ofUser === 'hidden';
     const isTaken = isTakenAlong(asked, codes, here);
     faults.push(...(isHidden ? findShown(asked, values) : findGone(asked, values, isTaken)));
@@ -102,10 +102,10 @@ export function findFaults(
     const first = firstOf(value, path);
     const allFields = fieldsOf(all);
     if (allFields === null) return;
-    const told = fieldsOf(first.value) ?? {};
-    for (const field of fields) visit(field, { path: first.path, told, all: allFields });
+    const result = fieldsOf(first.value) ?? {};
+    for (const field of fields) visit(field, { path: first.path, result, all: allFields });
   };
-  visit(question, { path: '', told: fieldsOf(answer.data) ?? {}, all: fieldsOf(whole.data) ?? {} });
+  visit(question, { path: '', result: fieldsOf(answer.data) ?? {}, all: fieldsOf(whole.data) ?? {} });
   // Of a list the first row is looked at.
   const others = [...codes].filter(([path]) => !/\.[1-9]/.test(path));
   return [...faults, ...others.map(([path, code]) => `${path} is ${code}, whatever the table says`)];

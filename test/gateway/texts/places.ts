@@ -93,8 +93,8 @@ function findWays(): ReadonlyMap<string, readonly string[]> {
     const way = ways.get(type.name) ?? [];
     for (const field of Object.values(type.getFields())) {
       const target = getNamedType(field.type);
-      const isNews = isObjectType(target) && !ways.has(target.name);
-      if (!isNews || field.args.some(isRequiredArgument) || way.length > 10) continue;
+      const isNew = isObjectType(target) && !ways.has(target.name);
+      if (!isNew || field.args.some(isRequiredArgument) || way.length > 10) continue;
       ways.set(target.name, [...way, field.name]);
       open.push(target);
     }

@@ -101,8 +101,8 @@ test('in a flood of webhooks queries are answered, and nothing that was acknowle
   const workerData: FloodWork = { url: lab.url, secret: webhookSecret, count: 80, bodyBytes: 1_000_000 };
   const flood = new Worker(new URL('../../support/webhook-flood.ts', import.meta.url), { workerData });
   let report: FloodReport | null = null;
-  const finished = once(flood, 'message').then(([told]) => {
-    report = told;
+  const finished = once(flood, 'message').then(([message]) => {
+    report = message;
   });
 
   let answered = 0;

@@ -23,11 +23,11 @@ afterEach(() => {
 async function statusOf(delivery: Delivery, secrets?: readonly string[]) {
   await using endpoint = await openEndpoint(secrets === undefined ? {} : { secrets });
   const status = await endpoint.deliver(body, delivery);
-  return { status, outcomes: endpoint.outcomes, isKept: (await endpoint.events.position()) > 0 };
+  return { status, outcomes: endpoint.outcomes, isStored: (await endpoint.events.position()) > 0 };
 }
 
-const accepted = { status: 202, outcomes: ['accepted'], isKept: true };
-const refused = { status: 401, outcomes: ['refused'], isKept: false };
+const accepted = { status: 202, outcomes: ['accepted'], isStored: true };
+const refused = { status: 401, outcomes: ['refused'], isStored: false };
 
 describe('a webhook is accepted', () => {
   test.each<readonly [string, Delivery]>([
