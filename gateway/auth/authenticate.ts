@@ -118,13 +118,16 @@ function digestOf(key: string): Buffer {
 }
 
 /**
- * For how long a verified credential is cached. A key that the provider withdraws works so much longer; revocation and
+ * How long a verified credential is cached. A key that the provider withdraws works that much longer; revocation and
  * expiry are checked every time.
  */
 const ttlMs = 60_000;
 /** Far more than are in use at the same time. */
 const maxCredentials = 10_000;
-/** Of one, in characters: those of the gateway itself have some 400. Longer ones are verified each time. */
+/**
+ * The longest credential that is cached, in characters; the gateway's own have about 400. Longer ones are verified each
+ * time.
+ */
 const maxLength = 2048;
 
 interface Verified {

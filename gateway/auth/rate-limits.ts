@@ -4,9 +4,9 @@ import { GatewayError } from '../errors.ts';
 import type { Caller } from './rights.ts';
 
 const windowSeconds = 60;
-/** Servers of the team speak for many users over few connections. */
+/** A gateway key has this many times the limits of a viewer: a server acts for many users over few connections. */
 const teamFactor = 20;
-/** A connection may end at any time: clients try again after this. */
+/** The `retryAfter` of a refused connection. Another connection may end at any time. */
 const connectionRetryMs = 5000;
 
 /** Runs a script in a store that several gateways share, as node-redis does. */
@@ -28,14 +28,14 @@ export interface RateLimitOptions {
 
 /** Points that an operation has paid in advance. */
 export interface Charge {
-  /** Sets the actual cost so far: charges the difference, or gives it back. */
+  /** Sets the actual cost so far: charges or refunds the difference. */
   readonly settle: (points: number) => void;
 }
 
 /**
  * The rate limits of a caller. A point is a request, a call to the service, 1,000 executed fields or 64 KiB of a cached
- * answer: points measure the load that a caller causes, and not the form of its queries. One user is one caller, whatever their number of tokens,
- * and so is one gateway key: a server that runs wild leaves the others their share.
+ * answer: points measure the load that a caller causes, and not the form of its queries. A user is one caller, whatever
+ * the number of its tokens. A gateway key is one caller too, so a server out of control leaves the others their share.
  */
 export interface RateLimits {
   /** @throws GatewayError RATE_LIMITED with the time until there are points again */
@@ -94,7 +94,7 @@ function createPoints(options: RateLimitOptions): Pick<RateLimits, 'pay' | 'char
       settle: (cost) => {
         const missing = cost - paid;
         paid = cost;
-        // What was paid in a minute that is over cannot be spent in the next one.
+        // Points that were paid in an earlier minute are not refunded into the next one.
         if (missing < 0 && performance.now() < endsAt) ignore(limiter.reward(key, -missing));
         charge(caller, missing);
       },
@@ -112,12 +112,12 @@ function createLimiter({ pointsPerMinute, runShared }: RateLimitOptions) {
   return new RateLimiterRedis({ ...settings, storeClient, useRedisPackage: true, insuranceLimiter: alone });
 }
 
-/** For points that are settled after the answer: an error of the store has no receiver. */
+/** Points are settled after the answer, so nobody can handle an error of the store. */
 function ignore(settled: Promise<unknown>): void {
   settled.catch(() => undefined);
 }
 
-/** A credential is the same caller from request to request (auth/authenticate.ts), and each pays twice. */
+/** A caller is the same object from request to request (auth/authenticate.ts), and each request needs its key twice. */
 const keys = new WeakMap<Caller, string>();
 
 /** The key of a caller: one user, or one gateway key. */

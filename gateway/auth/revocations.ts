@@ -50,7 +50,7 @@ export class ActiveTokens {
     return tokenId !== null && this.#revokedTokens.has(tokenId);
   }
 
-  /** Ends every token that is revoked, those in use at once. A repeated call changes nothing. */
+  /** Ends every token that is revoked, also those in use. A repeated call changes nothing. */
   revoke({ userId, tokenId, at }: Revocation): void {
     if (userId !== null) this.#revokedUsers.set(userId, latest(this.#revokedUsers.get(userId), at));
     if (tokenId !== null) this.#revokedTokens.set(tokenId, latest(this.#revokedTokens.get(tokenId), at));
@@ -80,7 +80,7 @@ export class ActiveTokens {
   }
 }
 
-/** Equal only for tokens that end by the same time and the same revocations. */
+/** Equal only for tokens with the same expiry that are revoked together. */
 function keyOf({ userId, tokenId, issuedAt, expiresAt }: UserCaller): string {
   return JSON.stringify([userId, tokenId, issuedAt, expiresAt]);
 }
@@ -92,7 +92,7 @@ function latest(known: Date | undefined, at: Date): Date {
 export interface Revocations {
   /**
    * Revokes tokens: here at once, at other gateways over the same log within a second. Resolves when it is durable.
-   * @returns when: tokens made later are not concerned
+   * @returns the time of the revocation; tokens made later are not revoked
    * @throws GatewayError EVENT_LOG_UNAVAILABLE when it cannot be stored; then nothing was revoked
    */
   readonly revoke: (what: Omit<Revocation, 'at'>) => Promise<Date>;
@@ -101,7 +101,7 @@ export interface Revocations {
 
 /**
  * Reads the stored revocations, then follows those of other gateways. While the store is unavailable, the known ones
- * count: nobody can revoke more then.
+ * apply, and nobody can revoke more.
  * @throws GatewayError EVENT_LOG_UNAVAILABLE
  */
 export async function openRevocations(marks: Marks, tokens: ActiveTokens): Promise<Revocations> {
@@ -118,7 +118,7 @@ export async function openRevocations(marks: Marks, tokens: ActiveTokens): Promi
     }
     for (const name of known) if (!stored.has(name)) known.delete(name);
     tokens.dropBefore(expiredBefore);
-    // One that cannot be dropped now is harmless, and dropped by a later read.
+    // A mark that cannot be dropped now is harmless. A later read drops it.
     await Promise.allSettled(expired.map((name) => marks.dropMark(name)));
   };
   await readAll();
@@ -127,7 +127,8 @@ export async function openRevocations(marks: Marks, tokens: ActiveTokens): Promi
   return {
     revoke: async (what) => {
       const revocation = { ...what, at: new Date() };
-      // Each has its own name: gateways that revoke at the same time overwrite nothing of each other.
+      // Each revocation has a name of its own, so that gateways that revoke at the same time do not overwrite each
+      // other.
       await marks.writeMark(`${prefix}${randomUUID()}`, JSON.stringify(revocation));
       tokens.revoke(revocation);
       return revocation.at;
@@ -148,7 +149,7 @@ function repeat(run: () => Promise<void>): () => void {
   return () => clearInterval(timer);
 }
 
-/** Null for a text that no gateway of this kind wrote. */
+/** Null for a text that is not a revocation. */
 function read(text: string): Revocation | null {
   try {
     const { userId, tokenId, at } = JSON.parse(text);

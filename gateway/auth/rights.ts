@@ -19,7 +19,7 @@ export type Scope = (typeof scopes)[number];
 /** The scopes of a token that names none: what the widget needs, status and launch. */
 export const defaultScopes: readonly Scope[] = ['read:orders', 'launch:portal'];
 
-/** Scopes for what belongs to a whole user and to no order: a token that is limited to some orders never has them. */
+/** Scopes for data of a whole user that belongs to no order. A token that is limited to some orders never has them. */
 const userScopes: readonly Scope[] = ['read:profile', 'read:health', 'write:profile', 'write:lab-reports'];
 
 /**
@@ -28,7 +28,7 @@ const userScopes: readonly Scope[] = ['read:profile', 'read:health', 'write:prof
  */
 export type Permission = Scope | 'gateway-key' | 'new-orders';
 
-/** Whose data something is: the user, and the order it belongs to. */
+/** The owner of data: the user, and the order that it belongs to. */
 export interface Owner {
   readonly userId: string | null;
   readonly orderId?: string | null;
@@ -38,10 +38,10 @@ export interface Owner {
 /** The kind of an access in the audit trail, such as `read order.get` or `stream order.updates`. */
 export type AccessKind = `${'read' | 'write' | 'file' | 'stream'} ${string}`;
 
-/** One line of the audit trail: somebody's data was asked for, and the outcome. Never a value. */
+/** One access in the audit trail: whose data was requested, and the outcome. It never contains a value. */
 export interface Access {
   readonly kind: AccessKind | `scope ${Scope}`;
-  /** Whose data; null where nobody knows, as of an order that does not exist. */
+  /** The user whose data it is; null when unknown, for example for an order that does not exist. */
   readonly userId: string | null;
   /** `ok`, `refused` (not the caller's, or without the scope), `not-found`, else the code of the error. */
   readonly outcome: string;
@@ -82,7 +82,7 @@ export class Rights {
     return scopes.filter((scope) => this.has(scope));
   }
 
-  /** Whether the caller has the permission; the audit trail gets nothing. */
+  /** Whether the caller has the permission. Nothing is reported to the audit trail. */
   has(permission: Permission): boolean {
     if (permission === 'gateway-key') return this.caller.kind === 'TEAM';
     if (permission === 'new-orders') return hasScope(this.caller, 'write:orders') && this.orderIds === null;
@@ -113,8 +113,8 @@ export class Rights {
   }
 
   /**
-   * The same check for what is shown without a call to the service, from the event log or a stored answer: the audit
-   * trail gets the access, allowed or not.
+   * Like `owns`, for data that is shown without a call to the service: from the event log or a stored answer. Every
+   * access is reported to the audit trail, allowed or not.
    */
   mayShow(owner: Owner, kind: AccessKind): boolean {
     const isOwn = this.owns(owner, kind);
@@ -132,7 +132,7 @@ function hasScope(caller: Caller, scope: Scope): boolean {
   return caller.scopes.includes(scope) && (caller.orderIds === null || !userScopes.includes(scope));
 }
 
-/** A token that is limited to some orders also owns what belongs to its user and to no order: its scopes bound that. */
+/** A token that is limited to some orders also owns its user's data that belongs to no order; its scopes limit that. */
 function isOwner(caller: Caller, { userId, orderId }: Owner): boolean {
   if (caller.kind === 'TEAM') return true;
   if (userId?.toLowerCase() !== caller.userId) return false;

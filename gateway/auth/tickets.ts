@@ -15,7 +15,7 @@ export interface Tickets<Grant> {
   readonly redeem: (ticket: string) => Promise<Grant | null>;
 }
 
-/** Whether the viewer token behind a ticket was revoked: the ticket is then of no use. */
+/** Whether the viewer token behind a ticket was revoked: the ticket is then refused. */
 type IsRevoked = (caller: UserCaller) => boolean;
 
 const time = z.string().transform(parseInstant).pipe(z.date());
@@ -46,7 +46,7 @@ const launchShape = z.object({
   userId: z.string(),
   /** Null for the portal's start. */
   orderId: z.string().nullable(),
-  /** Of the requesting page; only a form of that page redeems the ticket. */
+  /** The origin of the requesting page. Only a form of that page can redeem the ticket. */
   origin: z.string(),
 });
 export type DocumentTickets = Tickets<z.infer<typeof documentShape>>;
@@ -70,9 +70,9 @@ interface TicketKind<Grant> {
 }
 
 /**
- * 256 random bits, for one use, that expire with the viewer token behind them at the latest. The grant is stored beside the
- * event log under the ticket's hash: nothing stored can redeem it, every gateway over the log accepts it, and the tickets of
- * one kind are not valid for another.
+ * A ticket is 256 random bits for one use. It expires with the viewer token behind it at the latest. The grant is
+ * stored beside the event log under the ticket's hash, so nobody can redeem a ticket with the stored data. Every
+ * gateway over the log accepts the ticket. A ticket of one kind is not valid for another kind.
  */
 function createTickets<Grant extends { readonly caller: Caller }>(
   values: OneTimeValues,

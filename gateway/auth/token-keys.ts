@@ -29,7 +29,7 @@ export function createOwnKeys(secrets: readonly string[]): OwnKeys {
     first,
     find: ({ kid, alg }) => {
       const key = kid === undefined ? first : keys.find((known) => known.kid === kid);
-      // Never a key under another algorithm than its own, whatever the token says.
+      // A key is used with its own algorithm only, whatever the token says.
       if (key === undefined || key.algorithm !== alg) throw new errors.JWKSNoMatchingKey();
       return key.verifying;
     },
@@ -65,11 +65,11 @@ export interface ProviderKeysOptions {
 export interface ProviderTiming {
   /** How long the provider may take to answer. */
   readonly answerMs: number;
-  /** For how long an unknown `kid` does not make the gateway ask again. */
+  /** For this long an unknown `kid` does not make the gateway read the keys again. */
   readonly cooldownMs: number;
-  /** For how long it is left alone after a failure. */
+  /** The pause after a failed read of the keys. */
   readonly retryMs: number;
-  /** After which time keys are read again: how long a withdrawn key still works. */
+  /** The age at which keys are read again. A withdrawn key works until then. */
   readonly refreshMs: number;
 }
 
@@ -82,8 +82,8 @@ const usualTiming: ProviderTiming = {
 const maxKeySetBytes = 256 * 1024;
 
 /**
- * The keys of the team's identity provider, read when a token first needs them. One that is known goes on working
- * while the provider cannot be reached, because that must not sign everybody out; nothing new is taken meanwhile.
+ * The keys of the team's identity provider, read when a token first needs them. While the provider cannot be reached,
+ * known keys stay valid, because otherwise every user would be signed out; unknown keys are refused.
  */
 export function createProviderKeys(url: string, options: ProviderKeysOptions): JWTVerifyGetKey {
   const { onState, timing = usualTiming } = options;

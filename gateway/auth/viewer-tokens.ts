@@ -11,9 +11,9 @@ export const maxTtlSeconds = 900;
 /** How far ahead the clock of the token's issuer may be. */
 export const clockSkewSeconds = 60;
 const ownAudience = 'labgraph:viewer';
-/** Of our own keys, each of which also has one algorithm only (token-keys.ts). */
+/** The algorithms of our own keys. Each key has one of them (token-keys.ts). */
 const ownAlgorithms = ['HS256', 'EdDSA'];
-/** None with a shared secret: a provider's public key must never pass for one. */
+/** None of these uses a shared secret: a provider's public key must never be accepted as one. */
 const providerAlgorithms = ['EdDSA', 'ES256', 'RS256', 'PS256'];
 const uuidForm = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 /** In characters; longer tokens are refused unread. A header may have 16 kB, a message over a socket more. */
@@ -68,8 +68,8 @@ interface Source extends ClaimRules {
 }
 
 /**
- * Short-lived tokens that let one browser see one user's data: our own, and those of the team's identity provider.
- * A token's issuer decides which keys and algorithms count; nothing else in it does.
+ * Short-lived tokens that let one browser see one user's data: our own, and those of the team's identity provider. Only
+ * a token's issuer selects the keys and algorithms; nothing else in the token does.
  */
 export function createViewerTokens(options: ViewerTokensOptions): ViewerTokens {
   const keys = createOwnKeys(options.secrets);
@@ -135,7 +135,7 @@ async function mint({ first }: OwnKeys, wanted: NewViewerToken): Promise<MintedT
     throw new GatewayError('FORBIDDEN', message);
   }
   const { userId, orderIds, scopes, ttlSeconds, origins } = wanted;
-  // To the millisecond, so that one made just after a revocation is none that was revoked.
+  // To the millisecond, so that a token made just after a revocation is not revoked.
   const issuedAt = Date.now() / 1000;
   const expiresAt = Math.floor(issuedAt) + Math.min(ttlSeconds, maxTtlSeconds);
   const jti = randomUUID();
@@ -155,7 +155,7 @@ async function mint({ first }: OwnKeys, wanted: NewViewerToken): Promise<MintedT
   return { token, jti, expiresAt: new Date(expiresAt * 1000) };
 }
 
-/** Such as `ERR_JWT_CLAIM_VALIDATION_FAILED aud`: the library's closed set of codes, and a claim that we look at. */
+/** The error code of the library and the claim at fault, such as `ERR_JWT_CLAIM_VALIDATION_FAILED aud`: a closed set. */
 function nameReason(cause: unknown): string {
   if (cause instanceof errors.JWTClaimValidationFailed) return `${cause.code} ${cause.claim}`;
   return cause instanceof errors.JOSEError ? cause.code : 'ERR_KEYS_UNAVAILABLE';
@@ -163,7 +163,7 @@ function nameReason(cause: unknown): string {
 
 /**
  * The caller that a token with a valid signature names.
- * @throws JWTClaimValidationFailed for a time or a user that no token of ours could have
+ * @throws JWTClaimValidationFailed for times or a user that a valid token cannot have
  */
 function readCaller(payload: JWTPayload, rules: ClaimRules): UserCaller {
   const { iat = 0, exp = 0, jti } = payload;
@@ -189,8 +189,9 @@ function readOwnScopes(claim: unknown): readonly string[] {
 }
 
 /**
- * Those of ours that a provider's token names, in one text or a list. One that names others only (`openid`) is not
- * meant for us to read: it may do what a token may by default. One that cannot be read may do nothing.
+ * The gateway's scopes that a provider's token names, in one text or a list. A claim without any of them (such as
+ * `openid` only) is not meant for the gateway, so the token has the default scopes. An unreadable claim gives no
+ * scopes.
  */
 function readProviderScopes(claim: unknown): readonly string[] {
   if (claim === undefined) return defaultScopes;
@@ -204,7 +205,10 @@ function splitScopes(text: string): readonly string[] {
   return text.split(' ').filter((scope) => scope !== '');
 }
 
-/** A claim that narrows the token. One that is present but unreadable narrows to nothing, never widens. */
+/**
+ * The values of a claim that limits the token. An unreadable claim gives an empty list, which limits the token to
+ * nothing.
+ */
 function readTexts(claim: unknown): readonly string[] | null {
   if (claim === undefined || claim === null) return null;
   return Array.isArray(claim) ? claim.filter((item) => typeof item === 'string') : [];

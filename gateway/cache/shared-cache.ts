@@ -7,7 +7,7 @@ export interface Loaded<Value> {
   readonly value: Value;
   /** Of the value, in bytes. */
   readonly size: number;
-  /** Null = the value is for those who wait for it, and not stored. */
+  /** Null = the value is passed to its waiters and not stored. */
   readonly tags: readonly string[] | null;
   /** When the first part of the value expires, in the time of `performance.now()`. */
   readonly expiresAt?: number;
@@ -16,7 +16,7 @@ export interface Loaded<Value> {
 /** A value that equal requests share. */
 export interface Entry<Value> {
   readonly value: Value;
-  /** Null where it is not stored. */
+  /** Null when it is not stored. */
   readonly tags: readonly string[] | null;
   readonly expiresAt: number;
   /** When its load began, in the time of `SharedCache.now()`. */
@@ -27,11 +27,11 @@ export interface Entry<Value> {
 export type Shared = 'joined' | 'cached';
 
 export interface Wanted<Value> {
-  /** Called at once where no entry and no load in flight will do. Equal keys load the same type of value. */
+  /** Called at once if no entry and no load in flight can be used. Equal keys load values of the same type. */
   readonly load: (load: LoadControl) => Promise<Loaded<Value>>;
-  /** Only a load that began after this time (`SharedCache.now()`) will do; any, where left out. */
+  /** The load must have begun after this time (`SharedCache.now()`). Default: any entry or load in flight may be used. */
   readonly since?: number | undefined;
-  /** Ends the wait with its reason. When all who wait for a load have left, the load is aborted. */
+  /** Ends the wait with its reason. When all waiters of a load have left, the load is aborted. */
   readonly signal?: AbortSignal | undefined;
   readonly onShared?: ((how: Shared) => void) | undefined;
   /** Called when the stored entry is dropped before it has expired. */
@@ -41,14 +41,14 @@ export interface Wanted<Value> {
 export interface LoadControl {
   /** Aborts when nobody waits for the load any more. */
   readonly signal: AbortSignal;
-  /** The value turns out to be for its first requester only: those who joined load for themselves. */
+  /** Makes the value private to its first requester: the others that joined start loads of their own. */
   readonly detach: () => void;
 }
 
 export interface SharedCacheOptions {
-  /** For how long an entry is given; 0 = only loads in flight are joined. */
+  /** How long an entry is valid; 0 = only loads in flight are joined. */
   readonly ttlMs: number;
-  /** Of all entries together, overhead included. */
+  /** The bytes of all entries together, overhead included. */
   readonly maxBytes?: number;
 }
 
@@ -58,13 +58,16 @@ interface Stored extends Entry<unknown> {
   readonly onDropped: Wanted<unknown>['onDropped'];
 }
 
-/** A byte of JSON takes some five in memory, parsed and read. */
+/** One byte of JSON takes about five bytes of memory once it is parsed. */
 const defaultMaxBytes = 64 * 1024 * 1024;
 /** The overhead of an entry and of each of its tags. */
 const bytesOf = { entry: 1000, tag: 100 } as const;
-/** Entries expire at so many moments of a TTL. An answer made of 21 reads is then made anew once, and not for each of them. */
+/**
+ * Expiry times are rounded down to this many steps per TTL. So an answer made of 21 reads is made again once, and not
+ * once for each read.
+ */
 const momentsPerTtl = 40;
-/** Tags that a load in flight holds; with more, it counts everything as invalidated. */
+/** The most invalidated tags that a load in flight records. Beyond that everything counts as invalidated for it. */
 const maxInvalidated = 1000;
 
 /**
@@ -96,18 +99,18 @@ export class SharedCache {
     return this.#ttlMs > 0;
   }
 
-  /** A moment for `since`: greater than those of all loads that have begun, and less than those of all that will. */
+  /** A time for `since`: after the start of every load so far, and before the start of every later load. */
   now(): number {
     this.#time += 1;
     return this.#time;
   }
 
-  /** Whether there is an entry or a load in flight under this key. */
+  /** Whether there is an entry or a load in flight with this key. */
   has(key: string): boolean {
     return this.#entries.has(key) || this.#loads.has(key);
   }
 
-  /** The entry under this key, or the value of an equal load in flight, or of a load of its own. */
+  /** Returns the entry with this key, or joins an equal load in flight, or starts a load. */
   async get<Value>(key: string, wanted: Wanted<Value>): Promise<Entry<Value>> {
     const { since = 0, signal } = wanted;
     signal?.throwIfAborted();
@@ -126,7 +129,10 @@ export class SharedCache {
     return await this.#start(key, wanted).wait(signal);
   }
 
-  /** From now on, no value is given that was loaded before and has one of the tags. */
+  /**
+   * Drops every entry with one of the tags. From now on, `get` returns no value with one of them whose load began
+   * earlier.
+   */
   invalidate(invalidation: Invalidation): void {
     for (const load of this.#loads.values()) load.noteInvalidation(invalidation);
     for (const entry of this.#findTouched(invalidation)) {
@@ -146,7 +152,7 @@ export class SharedCache {
     const load = new Load<Value>(this.now());
     this.#loads.set(key, load);
     load.result = this.#run(key, load, wanted);
-    // A failure reaches those who wait; when they have left, nobody handles it.
+    // A failure reaches the waiters. Without waiters the rejection would be unhandled.
     load.result.catch(() => {});
     return load;
   }
@@ -185,7 +191,7 @@ export class SharedCache {
     return Math.floor(end / step) * step;
   }
 
-  /** The earlier entry of the key is older, so it is dropped even where this one is not stored. */
+  /** The earlier entry of the key is older, so it is dropped even if the new one is not stored. */
   #replace(
     key: string,
     { value, tags, expiresAt, beganAt }: Entry<unknown>,
@@ -195,7 +201,7 @@ export class SharedCache {
     if (tags === null || expiresAt <= performance.now()) return;
     const entry: Stored = { key, value, tags, expiresAt, beganAt, onDropped };
     this.#entries.set(key, entry, { size: size + bytesOf.entry + tags.length * bytesOf.tag });
-    // One that is larger than the whole cache is not stored.
+    // An entry that is larger than the whole cache is not stored.
     if (!this.#entries.has(key)) return;
     for (const tag of tags) {
       const tagged = this.#byTag.get(tag);
@@ -231,15 +237,15 @@ export class SharedCache {
   }
 }
 
-/** A load in flight, and those who wait for it. */
+/** A load in flight and its waiters. */
 class Load<Value> {
   readonly beganAt: number;
   result: Promise<Entry<Value>> = new Promise(() => {});
   readonly #abort = new AbortController();
-  /** Made when the first joins: most loads have one who waits. */
+  /** Made when the first requester joins, because most loads have one waiter only. */
   #detached: PromiseWithResolvers<null> | null = null;
   #waiting = 0;
-  /** The tags that were invalidated since it began: those of its value are known only at its end. */
+  /** The tags that were invalidated since the load began. The tags of its own value are known only at its end. */
   #invalidated: Set<string> | 'everything' | null = null;
 
   constructor(beganAt: number) {
@@ -271,7 +277,7 @@ class Load<Value> {
     return invalidated !== null && tags.some((tag) => invalidated.has(tag));
   }
 
-  /** Null where the value turns out to be for its first requester only. */
+  /** Resolves to null when the value is for its first requester only. */
   join(signal: AbortSignal | undefined): Promise<Entry<Value> | null> {
     this.#detached ??= Promise.withResolvers();
     return this.wait(signal, this.#detached.promise);
@@ -284,7 +290,7 @@ class Load<Value> {
   async wait<End = never>(signal: AbortSignal | undefined, end?: Promise<End>): Promise<Entry<Value> | End> {
     this.#waiting += 1;
     const { promise: left, reject } = Promise.withResolvers<never>();
-    // Without a signal nobody leaves, so the load is not aborted.
+    // A waiter without a signal never leaves, so its load is not aborted.
     const leave = () => {
       this.#waiting -= 1;
       if (this.#waiting === 0) this.#abort.abort(signal?.reason);

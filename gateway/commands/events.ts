@@ -210,7 +210,7 @@ async function readAll(log: EventLog, start: number, seen: Seen): Promise<void> 
   for (;;) {
     const batch = await log.read({}, after, eventsPerPage);
     if (batch.kind === 'gap') {
-      const why = batch.reason === 'sealed' ? 'no key in EVENT_LOG_KEY opens what follows' : batch.reason;
+      const why = batch.reason === 'sealed' ? 'no key in EVENT_LOG_KEY opens the next event' : batch.reason;
       seen.faults.push(`The log cannot be read after position ${after}: ${why}.`);
       return;
     }

@@ -25,7 +25,7 @@ interface GatewayKeyEntry {
   readonly key: string;
 }
 
-/** `label=key`. Keys in base64 have `=` at their end only, so they are no label and the rest. */
+/** Splits `label=key`. A base64 key has `=` at its end only, so such a key has no label. */
 export function splitGatewayKey(entry: string): GatewayKeyEntry {
   const [, label, key] = /^([a-z][\w-]{0,31})=([^=].*)$/i.exec(entry) ?? [];
   return label === undefined || key === undefined ? { label: null, key: entry } : { label, key };
@@ -49,7 +49,7 @@ export function readGatewayKeys(reading: Reading): readonly string[] {
   return generated === null ? [] : [generated];
 }
 
-/** In production none are needed where an identity provider makes the tokens; then none are minted. */
+/** In production the secrets may be missing if an identity provider issues the tokens; the gateway then mints none. */
 export function readViewerSecrets(reading: Reading): readonly string[] {
   const secrets = reading.list(reading.secret('VIEWER_TOKEN_SECRET'));
   const [keys, texts] = [secrets.filter(isKeyEntry), secrets.filter((secret) => !isKeyEntry(secret))];
@@ -96,7 +96,7 @@ export function readViewerProvider(reading: Reading): ViewerProviderConfig | nul
   return { jwksUrl, issuer: issuer ?? '', audience: audience ?? '', userClaim };
 }
 
-/** In clear only to this machine, or while somebody develops. */
+/** Whether the address is safe for keys: https, or http to this machine, or http outside production. */
 function isKeyAddress(text: string, production: boolean): boolean {
   if (!URL.canParse(text)) return false;
   const { protocol, hostname, username, password } = new URL(text);

@@ -32,7 +32,7 @@ export interface Config {
   readonly gatewayApiKeys: readonly string[];
   /** Texts of 32 characters and more, or `ed25519:<base64 of PKCS 8>`: the first signs, all verify. */
   readonly viewerTokenSecrets: readonly string[];
-  /** The team's identity provider, where its tokens are taken as well. */
+  /** The team's identity provider; null = only the gateway's own tokens are accepted. */
   readonly viewerProvider: ViewerProviderConfig | null;
   readonly allowedOrigins: readonly string[];
   readonly portalOrigins: readonly string[];
@@ -99,7 +99,7 @@ export function readConfig(env: Environment, loadSecrets: () => GeneratedSecrets
     eventLogKeys: readEventLogKeys(reading),
     eventRetentionDays: reading.integer('EVENT_RETENTION_DAYS', 7, { min: 1, max: 365 }),
     reconcileMinutes: reading.integer('RECONCILE_MINUTES', 10, { min: 0, max: 1440 }),
-    // What is older than 300 s the newest message no longer sets right (domain/order/read/actions.ts).
+    // At most 300 s: an older answer is no longer corrected from the event log (domain/order/read/actions.ts).
     readCacheSeconds: reading.integer('READ_CACHE_SECONDS', 10, { min: 0, max: 300 }),
     auditTrail: readAuditTrail(reading),
     limits: readLimits(reading),
@@ -169,7 +169,7 @@ function readService(reading: Reading): ServiceConfig {
   return { kind: 'remote', url, apiKey: apiKey ?? '' };
 }
 
-/** The address, null when none is given. A faulty one counts as given: its fault is named, once. */
+/** The address; null when none is set. A faulty address is returned, because its fault has been reported already. */
 function readServiceUrl(reading: Reading): string | null {
   const deployment = reading.oneOf('SERVICE_DEPLOYMENT', deployments);
   const name =
@@ -256,7 +256,9 @@ export interface AuditTrailConfig {
   readonly keys: readonly [Buffer, ...Buffer[]];
 }
 
-/** On in production and where it is configured; else a trial of the gateway would fill a folder that nobody reads. */
+/**
+ * On in production and where it is configured. Otherwise a trial of the gateway would fill a folder that nobody reads.
+ */
 function readAuditTrail(reading: Reading): AuditTrailConfig | null {
   const text = reading.text('AUDIT_TRAIL') ?? (reading.production ? 'file:./data/audit' : 'off');
   const [first, ...older] = reading.keys('AUDIT_TRAIL_KEY');

@@ -17,14 +17,14 @@ export function loadSecrets(folder: string): GeneratedSecrets {
   } catch (cause) {
     throw new GatewayError(
       'CONFIG_INVALID',
-      `- ${folder} cannot be written, and secrets must be kept there.`,
+      `- ${folder} cannot be written, and the secrets must be stored there.`,
       { cause },
     );
   }
   return readSecrets(path);
 }
 
-/** Whole or not at all: a link to a finished file, so that a kill in between leaves nothing half written. */
+/** Creates the file whole or not at all: the name is a link to a finished file, so a kill never leaves a partial one. */
 function createFile(path: string, text: string): void {
   const unfinished = `${path}.${randomUUID()}`;
   writeFileSync(unfinished, text, { mode: 0o600, flag: 'wx' });

@@ -68,7 +68,7 @@ export function inputRejected(issues: readonly InputIssue[]): InputRejected {
 
 /** A gateway key names no user, so its caller has to; a viewer token names its own. */
 export function userNeeded(): InputRejected {
-  return inputRejected([{ path: ['userId'], message: 'Name the user: a gateway key stands for none.' }]);
+  return inputRejected([{ path: ['userId'], message: 'Name the user: a gateway key belongs to no user.' }]);
 }
 
 export function idempotencyConflict(): IdempotencyConflict {

@@ -15,7 +15,10 @@ export function parseJson(text: string): unknown {
   return value;
 }
 
-/** Whether more than so many brackets open, those in strings included: without them no nesting is deeper. */
+/**
+ * Whether the text has more than `most` opening brackets, also counting those in strings. Otherwise its nesting cannot
+ * be deeper.
+ */
 function hasMoreBrackets(text: string, most: number): boolean {
   const found = countUpTo(text, '{', most + 1);
   return found + countUpTo(text, '[', most + 1 - found) > most;
@@ -39,7 +42,8 @@ function isNested(value: unknown): value is Nested {
 function isDeeper(value: Nested, levels: number): boolean {
   if (levels === 0) return true;
   if (Array.isArray(value)) return value.some((item) => isNested(item) && isDeeper(item, levels - 1));
-  // Not Object.values, which copies; and no call for what is not nested: 100 orders (340 kB) take 0.06 ms instead of 0.4.
+  // Not Object.values, which copies, and no call for values that are not nested: 100 orders (340 kB) take 0.06 ms
+  // instead of 0.4.
   for (const key in value) {
     const part = value[key];
     if (isNested(part) && isDeeper(part, levels - 1)) return true;

@@ -11,9 +11,9 @@ export interface UpstreamCall {
   /** Lists become repeated keys; null and undefined are left out. */
   readonly query?: Readonly<Record<string, QueryValue>>;
   readonly body?: unknown;
-  /** Whether each answer is good for one caller only, such as single-use keys: then no two reads share one. */
+  /** Whether each answer is for one caller only, such as single-use keys. Two reads never share such an answer. */
   readonly isSingleUse?: boolean;
-  /** Statuses of refusals whose JSON says something that the caller branches on: given back as Refusal, not thrown. */
+  /** Statuses of refusals whose JSON the caller reads: the result is then a Refusal, and nothing is thrown. */
   readonly readsRefusals?: readonly number[];
   /** More request headers, such as the service's idempotency key. The key header cannot be set here. */
   readonly headers?: Readonly<Record<string, string>>;
@@ -32,22 +32,25 @@ type FormPart =
 
 /** One page of a list, as any of the service's paging styles gives it. */
 export interface Page<Row> {
-  /** In the service's order. Null is a row that is unreadable or not the caller's, so that the other rows keep their places. */
+  /**
+   * In the service's order. A row that is unreadable or not the caller's is null, so that the places of the other rows
+   * stay the same.
+   */
   readonly rows: readonly (Row | null)[];
   readonly total: number | null;
   readonly pages: number | null;
   readonly nextCursor: string | null;
   /** The place of the first row in the whole list, if the answer has it. */
   readonly from: number | null;
-  /** Whether rows came that lie beyond the bound that was asked for: the service knows no such bound. */
+  /** Whether the page has rows beyond the requested bound, because the service ignores the bound. */
   readonly ignoresBound?: boolean;
-  /** Whether it was read before this operation began: it may be shown, and nobody may act on it. */
+  /** Whether it was read before this operation began. It may be shown, but no decision may depend on it. */
   readonly isEarlier?: boolean;
 }
 
-/** What ends the caching of an answer, besides its TTL. */
+/** The event that ends the caching of an answer before its TTL. */
 export type CachedUntil =
-  /** Nothing: no event reports the changes of a catalogue. The same answer for everybody. */
+  /** None: no event reports changes of a catalogue. Everybody gets the same answer. */
   | 'ttl'
   /** An event of one of its users, except new versions of their subjects. */
   | 'user-event'
@@ -67,29 +70,31 @@ export interface Guarded extends UpstreamCall {
 }
 
 export interface Cacheable extends Guarded {
-  /** Until when the answer may be cached for resolvers that only show it (`forShowing`); without it, it is not cached. */
+  /**
+   * Until when the answer may be cached for resolvers that only show it (`forShowing`). Without this it is not cached.
+   */
   readonly cachedUntil?: CachedUntil;
 }
 
-/** A read of one thing. `owner` is required: what is nobody's says so with `'anyone'`. */
+/** A read of one thing. `owner` is required: `'anyone'` for things without an owner. */
 export interface ReadOne<T> extends Cacheable {
-  /** An answer that several share is read once where they name the same reader. */
+  /** Parses the answer. Callers that share an answer and name the same reader parse it once. */
   readonly reader: (json: unknown) => T;
   readonly owner: 'anyone' | ((thing: T) => Owner);
-  /** Whose thing is asked for, when that is known beforehand: another's is never asked for. */
+  /** The owner of the thing, if known before the call. If the caller may not see that owner's data, no call is made. */
   readonly about?: Owner;
 }
 
 /** A read of one page of a list; rows that are not the caller's are left out. */
 export interface ReadPage<Row> extends Cacheable {
   readonly reader: (json: unknown) => Page<Row>;
-  /** What this request makes of the page that was read: unlike the reader, it may know the request. */
+  /** Adapts the parsed page to this request. Unlike the reader, it may depend on the request. */
   readonly refine?: (page: Page<Row>) => Page<Row>;
   readonly owner: 'anyone' | ((row: Row) => Owner);
   readonly about?: Owner;
 }
 
-/** A write about somebody's things. `owner` is required as for reads: an answer may be of somebody else. */
+/** A write of somebody's things. `owner` is required as for reads, because the answer may be about somebody else. */
 export interface Write<T> extends Guarded {
   readonly reader: (json: unknown) => T;
   readonly owner: 'anyone' | ((thing: T) => Owner);

@@ -15,9 +15,9 @@ export interface ReadOptions {
   readonly rights: string;
   /** Ends the wait when the client has left, with ABANDONED. */
   readonly signal?: AbortSignal | undefined;
-  /** Only an answer whose call began after this time of the cache will do; a cached one will do where left out. */
+  /** The answer's call must have begun after this time of the cache. Default: any answer may be used. */
   readonly since?: number | undefined;
-  /** Whether events can invalidate the answer: a cached one is then used only while events are received. */
+  /** Whether events can invalidate the answer. A cached answer is then used only while events are received. */
   readonly followsEvents?: boolean;
   /** The tags under which the answer is cached; null = it is not cached. */
   readonly tags?: ((json: unknown) => readonly string[] | null) | undefined;
@@ -28,7 +28,10 @@ export interface ReadOptions {
 }
 
 export interface WriteOptions {
-  /** The tags it may change, given its answer; undefined before it is sent, and when its outcome is unknown. */
+  /**
+   * The tags that the write may change. The answer is undefined before the write is sent, and when its outcome is
+   * unknown.
+   */
   readonly touches: (answer: { readonly json: unknown } | undefined) => Invalidation;
 }
 
@@ -47,9 +50,11 @@ export interface UpstreamOptions {
   readonly maxBodyBytes?: number;
   readonly onCall?: (operation: string, outcome: string, seconds: number) => void;
   readonly onCache?: (outcome: CacheOutcome, operation: string) => void;
-  /** Where answers are shared; without it, only calls in flight are joined. */
+  /** The cache of answers. Without it, only calls in flight are joined. */
   readonly cache?: SharedCache;
-  /** Whether all events received by any gateway have reached the cache; asked before a cached answer is used. */
+  /**
+   * Whether the cache has been notified of all events that any gateway received. Called before a cached answer is used.
+   */
   readonly catchUp?: () => Promise<boolean>;
   /** Reports the tags that a write has changed to other gateways; settles when they have them. */
   readonly onWritten?: (touched: Invalidation) => Promise<void>;
@@ -66,7 +71,7 @@ const defaults = {
   onWritten: async () => {},
 };
 
-/** The service behind one pool of keep-alive connections to one origin. The key goes nowhere else. */
+/** A client of the service: one pool of keep-alive connections to one origin. The key is sent to no other origin. */
 export class Upstream {
   readonly #options: UpstreamOptions & Required<Pick<UpstreamOptions, keyof typeof defaults>>;
   readonly #basePath: string;
@@ -85,8 +90,8 @@ export class Upstream {
   }
 
   /**
-   * The service's JSON answer to a call that changes nothing, or `undefined` for 404. Equal reads of one `rights` key share
-   * one call, unless its answer is single-use; faults that may pass are retried until the deadline.
+   * The service's JSON answer to a call that changes nothing, or `undefined` for 404. Equal reads of one `rights` key
+   * share one call, unless its answer is single-use. Transient faults are retried until the deadline.
    */
   async read(call: UpstreamCall, options: ReadOptions): Promise<unknown> {
     if (!call.isSingleUse) return await this.#share(call, options);
@@ -94,8 +99,9 @@ export class Upstream {
   }
 
   /**
-   * Like `read` for a call that changes something. Sent exactly once; never aborted half-way. The tags that it touches are
-   * invalidated before it is sent, and again before it is answered; everything, where that is not given.
+   * Like `read` for a call that changes something. It is sent once and never aborted. The tags of `touches` are
+   * invalidated before the call is sent, and again before its answer is returned. Without `touches`, everything is
+   * invalidated.
    */
   async write(
     call: UpstreamCall,
@@ -109,7 +115,7 @@ export class Upstream {
       touched = touches({ json });
       return json;
     } catch (error) {
-      // A refusal changed nothing; after any other fault it is unknown what was changed, and whose.
+      // After a refusal nothing has changed. After any other fault it is unknown whose data has changed.
       if (!isGatewayError(error, 'UPSTREAM_REJECTED')) touched = 'everything';
       throw error;
     } finally {
@@ -119,8 +125,8 @@ export class Upstream {
   }
 
   /**
-   * A file, as soon as it begins to come, or `undefined` for 404. Retried like a read until then; a later fault breaks the
-   * stream. Never shared.
+   * A file, or `undefined` for 404. It resolves when the head of the answer has arrived, and until then it is retried
+   * like a read. A later fault breaks the stream. Files are never shared.
    */
   open(call: UpstreamCall, options: OpenOptions): Promise<UpstreamFile | undefined> {
     const { attemptMs, deadlineMs, maxBodyBytes } = this.#options;

@@ -14,11 +14,11 @@ import type { Form, UpstreamCall } from './calls.ts';
 import { type Answer, describeEnd, describeFault, describeLate, describeTooLong } from './failure.ts';
 
 export interface ExchangeLimits {
-  /** From asking to the last byte of the answer. */
+  /** The timeout of the whole exchange, up to the last byte of the answer. */
   readonly ms: number;
   /** Limit of the decompressed answer. */
   readonly maxBytes: number;
-  /** Aborts when nobody waits for it any more; null where it is not to be ended half-way. */
+  /** Aborts when nobody waits for the answer any more; null for a request that must not be aborted. */
   readonly left: AbortSignal | null;
 }
 
@@ -127,13 +127,13 @@ const empty = Buffer.alloc(0);
 
 type HeaderValue = string | readonly string[] | undefined;
 
-/** Of a header that came twice, the first. */
+/** The value of a header; the first one if the header was sent twice. */
 export function textOf(value: HeaderValue): string | null {
   if (value === undefined) return null;
   return typeof value === 'string' ? value : (value[0] ?? null);
 }
 
-/** Equal calls of one rights key have the same. */
+/** The cache key of a call: equal for equal calls with the same rights. */
 export function toKey(call: UpstreamCall, rights: string): string {
   const body = call.body === undefined ? '' : JSON.stringify(call.body);
   const headers = call.headers === undefined ? '' : JSON.stringify(call.headers);
@@ -146,7 +146,9 @@ export function toPath(prefix: string, call: UpstreamCall): string {
   return query === '' ? base + call.path : `${base}${call.path}?${query}`;
 }
 
-/** Characters of a query before they are encoded. Servers refuse longer ones, and each call encodes them anew. */
+/**
+ * The longest query, in characters before encoding. Servers refuse longer ones, and every call encodes its query again.
+ */
 const maxQueryCharacters = 16_000;
 
 /** @throws GatewayError BAD_USER_INPUT when it is too long */
@@ -194,7 +196,7 @@ export function toBody({ body, form }: UpstreamCall) {
   return body === undefined ? {} : { body: JSON.stringify(body) };
 }
 
-/** undici's own class: its client knows no other. The files are read as they are sent, not before. */
+/** Uses undici's own class, because its client accepts no other. Files are read while they are sent, not before. */
 function toFormData(form: Form): FormData {
   const made = new FormData();
   for (const part of form) {
@@ -255,7 +257,7 @@ function isTooLarge(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === 'ERR_BUFFER_TOO_LARGE';
 }
 
-/** Has the status of a success, because a retry may bring a body that can be read. */
+/** Its status is 200, so that the read is retried: the next body may be readable. */
 function describeUndecodable(): GatewayError {
   const message = 'The service answered in an encoding that cannot be read.';
   return new GatewayError('UPSTREAM_UNREADABLE', message, { status: 200 });

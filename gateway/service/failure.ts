@@ -2,7 +2,7 @@ import { type ErrorCode, GatewayError, type UpstreamIssue } from '../errors.ts';
 import { parseHttpDate } from '../parse/dates.ts';
 import { parseJson } from '../parse/json.ts';
 
-/** The body of a refusal, for calls that ask for it: a class, so that no other answer can be mistaken for one. */
+/** The body of a refusal, for calls that read it. It is a class, so that no other answer can be mistaken for one. */
 export class Refusal {
   readonly json: Readonly<Record<string, unknown>>;
 
@@ -11,7 +11,7 @@ export class Refusal {
   }
 }
 
-/** An answer of the service as it came: status, the headers that matter, the body as text. */
+/** An answer of the service: its status, the headers that the gateway reads, and its body as text. */
 export interface Answer {
   readonly status: number;
   readonly retryAfter: string | null;
@@ -19,9 +19,8 @@ export interface Answer {
 }
 
 /**
- * The JSON of a successful answer (null for an empty one), or `undefined` for 404: "there is none" is an answer
- * and no fault, so it is shared like one. A refusal with one of the given statuses is a Refusal, if its body is
- * an object.
+ * The JSON of a successful answer (null for an empty one), or `undefined` for 404. A 404 is an answer and not a fault,
+ * so equal reads share it. A refusal with one of the given statuses becomes a Refusal, if its body is an object.
  * @throws GatewayError for any other status, and UPSTREAM_UNREADABLE for 202 (accepted is not done) and for a body that
  *   is not JSON
  */
@@ -33,7 +32,7 @@ export function readAnswer(answer: Answer, refusals: readonly number[] = []): un
     throw describeFailure(answer);
   }
   if (answer.status === 202) {
-    const message = 'The service took the request without saying what came of it.';
+    const message = 'The service accepted the request without reporting its outcome.';
     throw new GatewayError('UPSTREAM_UNREADABLE', message, { status: answer.status });
   }
   if (answer.body === '') return null;
@@ -115,7 +114,7 @@ function readMessage(item: Readonly<Record<string, unknown>>): string {
   return typeof item.type === 'string' ? item.type : 'Not accepted.';
 }
 
-/** Case and punctuation aside, because a message may quote in its own way. */
+/** Ignores case and punctuation, because a message may quote a value in another form. */
 function wordsOf(text: string): readonly string[] {
   return text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
 }
@@ -139,7 +138,7 @@ export function describeFault(error: unknown): GatewayError {
   return new GatewayError('UPSTREAM_UNAVAILABLE', message, { cause: error, notSent });
 }
 
-/** Why a wait has ended: its deadline, or nobody waits any more, which is no failure of anybody. */
+/** The error of a wait that was aborted: the timeout, or ABANDONED if nobody waits any more. */
 export function describeEnd({ reason }: AbortSignal): GatewayError {
   const isTimeout = reason instanceof DOMException && reason.name === 'TimeoutError';
   return isTimeout

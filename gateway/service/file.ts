@@ -4,7 +4,7 @@ import { GatewayError } from '../errors.ts';
 import { decodeStream, isEncoded, textOf } from './exchange.ts';
 import { describeEnd, describeFault, describeTooLong, readAnswer } from './failure.ts';
 
-/** A file of the service on its way. */
+/** A file that the service is sending. */
 export interface UpstreamFile {
   /** Its length, when the service says it. */
   readonly bytes: number | null;
@@ -15,25 +15,25 @@ export interface UpstreamFile {
 }
 
 export interface OpenOptions {
-  /** The media type that is wanted. */
+  /** The media type that the file must have. */
   readonly accept: string;
   /** Ends the transfer, also half-way. */
   readonly signal?: AbortSignal | undefined;
 }
 
-/** The limits of one attempt, besides those of its opener. */
+/** The limits of one attempt. */
 export interface FileLimits {
-  /** Until the head of the answer has come. */
+  /** The timeout for the head of the answer. */
   readonly headMs: number;
-  /** Between any two pieces of the file. */
+  /** The longest pause between two pieces of the file. */
   readonly pauseMs: number;
-  /** The longest answer that is read where it is no file. */
+  /** The most bytes that are read of an answer that is not a file. */
   readonly maxBytes: number;
 }
 
 /**
- * A file as soon as its head has come, or `undefined` where there is none (404). A whole file may take longer than a call
- * may, a pause within it may not.
+ * Resolves with the file when the head of the answer has arrived, or with `undefined` for 404. The timeout is for a
+ * pause and not for the whole file, which may take longer than any call.
  * @throws GatewayError as every call (failure.ts), and UPSTREAM_UNREADABLE for another media type
  */
 export async function openFile(
@@ -57,7 +57,7 @@ export async function openFile(
       readAnswer({ status: statusCode, retryAfter, body: await readText(body, limits.maxBytes) });
       return undefined;
     }
-    // A body that is ended before anybody reads it says so as an error, which is nobody's.
+    // A body that is destroyed before anybody reads it emits an error, which has no other listener.
     const cancel = () => void body.on('error', () => {}).destroy();
     if (statusCode === 200 && mediaTypeOf(textOf(headers['content-type'])) === accept) {
       const length = isEncoded(encoding) ? null : textOf(headers['content-length']);

@@ -12,9 +12,9 @@ export interface RetryOptions {
 }
 
 /**
- * Runs a read up to three times. Only faults that may pass are tried again: no answer, 429, 5xx, a broken
- * body. `Retry-After` is honoured; a pause that would outlast the deadline ends the tries at once.
- * Writes never come here: the service has no idempotency for most of them (specification, Endpoints).
+ * Runs a read up to three times. Only transient faults are retried: no answer, 429, 5xx, a broken body. `Retry-After`
+ * is honoured. If a pause would exceed the deadline, the read fails at once. Writes are never retried, because the
+ * service has no idempotency for most of them (specification, Endpoints).
  */
 export async function withRetries<T>(options: RetryOptions, attempt: () => Promise<T>): Promise<T> {
   try {
@@ -44,7 +44,8 @@ function goOn<T>(
 }
 
 function isWorthRetrying(error: unknown): error is GatewayError {
-  // A broken body of a 2xx may come whole the next time; a redirect or an answer that is too long comes again.
+  // A broken body of a 2xx may arrive whole at the next attempt. A redirect or an answer that is too long would come
+  // again.
   if (isGatewayError(error, 'UPSTREAM_UNREADABLE')) return error.status !== undefined && error.status < 300;
   return isGatewayError(error, 'UPSTREAM_UNAVAILABLE', 'UPSTREAM_TIMEOUT', 'UPSTREAM_RATE_LIMITED');
 }
@@ -78,7 +79,10 @@ type Ask = (call: UpstreamCall) => Promise<Fetched>;
  * @returns makes a call, and remembers for each call the path that was found
  */
 export function createPathChoice(): (call: UpstreamCall, ask: Ask) => Promise<Fetched> {
-  /** First paths of calls whose other path was found last; at most one for each such call in the code. */
+  /**
+   * The first paths of calls whose other path was found last. There is at most one entry for each such call in the
+   * code.
+   */
   const moved = new Set<string>();
   return async (call, ask) => {
     const { path, otherPath } = call;

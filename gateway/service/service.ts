@@ -27,18 +27,18 @@ export interface Service {
    * Code that acts on an answer uses the service itself: its reads begin after the operation did.
    */
   readonly forShowing: Service;
-  /** Reads from now on begin anew, as in a new operation: a stream calls it before each event. */
+  /** From now on reads use no earlier answers, as in a new operation. A stream calls this before each event. */
   readonly beginAnew: () => void;
   /** What the caller may see and do. */
   readonly rights: Rights;
-  /** Where this service has a path of the specification. */
+  /** The path that this service has in place of a path of the specification. */
   readonly pathOf: (path: string) => string;
 }
 
 export interface ServiceOptions {
   /** Its `onAccess` gets every access to somebody's data. */
   readonly rights: Rights;
-  /** Paths that this service has elsewhere than the specification. */
+  /** The paths that this service has in place of paths of the specification. */
   readonly paths?: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal | undefined;
   /** Called with the team that an answer names. */
@@ -58,7 +58,7 @@ export function bindService(upstream: Asked, options: ServiceOptions): Service {
 }
 
 interface BoundOptions extends ServiceOptions {
-  /** Shared with the service for showing. */
+  /** Shared with `forShowing`. */
   readonly operation: { beganAt: number };
 }
 
@@ -204,7 +204,7 @@ class BoundService implements Service {
     throw new GatewayError('UPSTREAM_UNREADABLE', message, { status: 200 });
   }
 
-  /** Rows of others that the service lists unasked are left out, and are no access. */
+  /** Rows of other users, which the service lists unasked, are left out and are not accesses for the audit trail. */
   #ownRows<Row>(read: ReadPage<Row>, page: Page<Row>, call: AuditedCall): Page<Row> {
     return filterRows(read.refine?.(page) ?? page, (row) => {
       const subject = this.#subjectOf(read.owner, row);
@@ -221,7 +221,10 @@ export function filterRows<Row>(page: Page<Row>, belongs: (row: Row) => boolean)
   return { ...page, rows: page.rows.map((row) => (row !== null && belongs(row) ? row : null)), total: null };
 }
 
-/** A list of somebody who does not exist is empty; a list that does not exist is a fault of the configuration. */
+/**
+ * A 404 about a user's list means that there is no such user, so the list is empty. Any other 404 is a fault of the
+ * configuration.
+ */
 function emptyPageOf(read: { readonly about?: Owner }): Page<never> {
   if (read.about !== undefined) return emptyPage;
   const message = 'The service has no such list. Check SERVICE_URL and the paths in the configuration.';
@@ -282,10 +285,10 @@ class AuditedCall {
   }
 }
 
-/** For calls about nobody, such as the catalogue of lab tests. */
+/** For calls without an owner, such as the catalogue of lab tests. */
 const notAudited = new AuditedCall(undefined, 'read nothing', null);
 
-/** Made where a caller asks, not where the answer comes from: a read that shares an answer is an access of its own. */
+/** Called for each caller's read and not for each call to the service: a read that shares an answer is an access too. */
 function auditCall(
   onAccess: OnAccess | undefined,
   as: 'read' | 'write' | 'file',

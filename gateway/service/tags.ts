@@ -9,10 +9,10 @@ import type { CachedUntil, Page, ReadOne, ReadPage, Write } from './calls.ts';
 
 /** A change that the service reports by an event, or that a write of a gateway makes. */
 export interface Change {
-  /** Null when it is not known whose it is: then it may be anybody's. */
+  /** Null when the user is not known: the change may then concern anybody. */
   readonly userId: string | null;
   readonly subjectId: string | null;
-  /** The owner of a write names the user, but not every subject that it changes. */
+  /** The owner of a write names the user, but not every subject that the write changes. */
   readonly by: 'event' | 'write';
 }
 
@@ -22,7 +22,7 @@ export function tagOfSubject(id: string): string {
 
 const tagOfUser = (id: string) => lower(`user ${id}`);
 const tagOfSubjectsOf = (userId: string) => lower(`subjects of ${userId}`);
-/** Of lists of the whole team. */
+/** The tags of lists of the whole team. */
 const [someUsers, someSubjects] = ['some users', 'some subjects'];
 
 export function touchedBy({ userId, subjectId, by }: Change): Invalidation {
@@ -34,9 +34,9 @@ export function touchedBy({ userId, subjectId, by }: Change): Invalidation {
 }
 
 /**
- * The tags of an answer: of everything in it, because that can move to another user, and of the owner it was asked for,
- * because more can be added there.
- * @param about null for a list of the whole team; undefined for one thing, which only its own changes touch
+ * The tags of an answer: one for each thing in it, because it can move to another user, and one for the requested
+ * owner, because things can be added there.
+ * @param about null for a list of the whole team; undefined for a single thing, which only its own changes invalidate
  */
 export function tagsOf(
   until: CachedUntil,
@@ -66,7 +66,7 @@ export function tagsOfOne<T>({ cachedUntil, owner, about }: ReadOne<T>, thing: T
   return rights.owns(subject) ? tagsOf(cachedUntil, [subject], about) : null;
 }
 
-/** The tags of a page: of all its rows, the caller's or not. */
+/** The tags of a page: those of all its rows, including rows of other users. */
 export function tagsOfPage<Row>({ cachedUntil, owner, about }: ReadPage<Row>, page: Page<Row>) {
   if (cachedUntil === undefined) return null;
   const rows = page.rows.filter((row) => row !== null);
@@ -91,7 +91,7 @@ export function touchedByWrite<T>(
   return touched.includes('everything') ? 'everything' : touched.flat();
 }
 
-/** For other gateways; no tag holds a line break. */
+/** The text for other gateways. No tag contains a line break. */
 export function toText(touched: Invalidation): string {
   return touched === 'everything' ? touched : touched.join('\n');
 }

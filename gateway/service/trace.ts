@@ -4,15 +4,18 @@ import type { ReadOptions, Upstream, WriteOptions } from './client.ts';
 import type { OpenOptions, UpstreamFile } from './file.ts';
 
 /**
- * The tags of the answer to one operation, collected while it runs: the whole answer is shared like the reads that it was made
- * of (http/whole-answers.ts). Denied by default: only noted reads leave the answer shareable.
+ * Collects the tags of an operation's answer while it runs, so that the whole answer can be cached like the reads in it
+ * (http/whole-answers.ts). Sharing is denied by default: after anything but a noted read, the answer is not shared.
  */
 export class Dependencies {
-  /** Only the answer to a query is ever given to another. */
+  /** Only answers to queries are shared. */
   isQuery = false;
   /** When the first read of the answer expires. */
   expiresAt = Number.POSITIVE_INFINITY;
-  /** Reports of the operation to metrics and the audit trail, by key: repeated for each other operation that is given its answer. */
+  /**
+   * The operation's reports to metrics and the audit trail, by key. They are repeated for each operation that shares
+   * the answer.
+   */
   readonly reports = new Map<string, () => void>();
   readonly #tags = new Set<string>();
   readonly #onIsolated: () => void;
@@ -24,23 +27,23 @@ export class Dependencies {
     this.#onIsolated = onIsolated;
   }
 
-  /** Null where the answer is not to be stored. */
+  /** Null when the answer must not be stored. */
   get tags(): readonly string[] | null {
     return this.isQuery && this.#isStorable && this.#pending === 0 ? [...this.#tags] : null;
   }
 
-  /** The answer is for this operation alone. */
+  /** The answer is for this operation only. */
   isolate(): void {
     this.forbidStoring();
     this.#onIsolated();
   }
 
-  /** Equal operations in flight are given the answer, and nobody later. */
+  /** Equal operations in flight share the answer, but it is not stored. */
   forbidStoring(): void {
     this.#isStorable = false;
   }
 
-  /** A read of the service has begun. While it is pending, and when it has failed, the answer is not to be stored. */
+  /** A read of the service has begun. The answer is not stored while the read is pending or after it has failed. */
   beginRead(): void {
     this.#pending += 1;
   }
@@ -52,7 +55,7 @@ export class Dependencies {
     this.expiresAt = Math.min(this.expiresAt, expiresAt);
   }
 
-  /** Once for each key. */
+  /** Adds a report, once for each key. */
   addReport(key: string, report: () => void): void {
     if (!this.reports.has(key)) this.reports.set(key, report);
   }
@@ -60,7 +63,7 @@ export class Dependencies {
 
 /** The calls of one operation to the service so far. */
 export interface UpstreamTotals {
-  /** Calls made for it; a call that is tried again is one. */
+  /** Calls made for it, retries not counted. */
   readonly calls: number;
   /** Reads answered by an equal read in flight. */
   readonly shared: number;

@@ -9,7 +9,10 @@ import { GatewayError } from '../errors.ts';
 
 /** Thrown by a reader when a required part is missing. It has the part's place, never a value. */
 export class Unreadable extends Error {
-  /** From the answer to the missing part; grows on the way out, because only the outer reader knows the place of the inner one. */
+  /**
+   * The path from the answer to the missing part. It grows on the way out, because only an outer reader knows the place
+   * of an inner one.
+   */
   readonly path: string[] = [];
 
   constructor() {
@@ -44,7 +47,7 @@ interface Outcome {
   readonly refusal?: GatewayError;
 }
 
-/** By answer, for as long as it is cached: callers that share an answer read it, and count its unreadable rows, only once. */
+/** Outcomes by answer. Callers that share a cached answer parse it once, and its unreadable rows are counted once. */
 const outcomes = new WeakMap<object, Outcome>();
 
 /**
@@ -79,7 +82,7 @@ function run(reader: (json: unknown) => unknown, json: unknown, report: OnUnread
   }
 }
 
-/** Readers go no deeper; answers may, without end. */
+/** No reader reads deeper levels. An answer may have any number of them. */
 const maxDepth = 16;
 
 /** Finds the places by walking the answer once: readers do not know them, and drift is rare. */
@@ -98,7 +101,7 @@ function reportLeftOut(json: unknown, noted: ReadonlyMap<object, number>, report
   };
   walk(json, []);
   for (const [path, count] of rows) report(path, count);
-  // In a copy that a reader made: counted all the same.
+  // These rows are in a copy that a reader made, so their place is unknown. They are counted all the same.
   if (unplaced > 0) report('$', unplaced);
 }
 

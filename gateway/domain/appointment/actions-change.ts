@@ -162,7 +162,7 @@ async function describeRefusal(
   }
   const status = readOrderStatus(current.status);
   if (change.isSlotAtFault(status.step, appointment)) return slotUnavailable(isVague);
-  const besides = isActive(appointment) ? ' and a standing appointment' : '';
+  const besides = isActive(appointment) ? ' and an active appointment' : '';
   return {
     ...refused,
     message: `The service refused this for an order with the status "${status.label}"${besides}.`,

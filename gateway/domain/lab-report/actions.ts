@@ -92,7 +92,7 @@ function readCreated(answer: unknown, userId: string): LabReport {
   if (created !== null) return created;
   throw new GatewayError(
     'UPSTREAM_UNREADABLE',
-    'The service said yes in an answer that cannot be read. Its webhook will tell of the report.',
+    "The report was uploaded, but the service's answer cannot be read. A webhook will report its result.",
     { mayBeDone: true },
   );
 }

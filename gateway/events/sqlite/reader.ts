@@ -229,5 +229,5 @@ export function readBytes(row: Row, column: string): Buffer {
 }
 
 function unexpected(column: string): Error {
-  return new Error(`The column ${column} of the event log holds what its table does not allow.`);
+  return new Error(`The column ${column} of the event log has a value that its table does not allow.`);
 }

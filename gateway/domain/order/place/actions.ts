@@ -126,7 +126,7 @@ async function describeCreated(
   if (readable === null) {
     throw new GatewayError(
       'UPSTREAM_UNREADABLE',
-      "The service said yes in an answer that cannot be read. Look for the order among the user's orders.",
+      "The order was placed, but the service's answer cannot be read. Look for it among the user's orders.",
       { mayBeDone: true },
     );
   }
