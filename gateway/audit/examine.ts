@@ -17,7 +17,7 @@ export interface ExamineOptions {
   readonly keys: readonly AuditKey[];
   /** The oldest file that is still here; older ones were archived. */
   readonly from?: string | undefined;
-  /** Heads known from elsewhere, such as the gateway's log: the files must go at least as far. */
+  /** Heads from another source, such as the gateway's log: the files must reach at least as far. */
   readonly heads?: readonly Head[];
   /** Called with every line in turn. */
   readonly onLine?: (line: Line, found: Found) => Promise<void>;

@@ -20,7 +20,7 @@ export class AuditKey {
     return createHmac('sha256', this.#linkKey).update(`${before}\n${body}`).digest('base64url');
   }
 
-  /** One user has the same pseudonym as long as the key stays. Nobody can make or check one without the key. */
+  /** A user has the same pseudonym as long as the key is the same. Nobody can make or check one without the key. */
   userPseudonym(userId: string): string {
     return this.#pseudonym(`user ${userId.toLowerCase()}`);
   }
@@ -57,7 +57,7 @@ const accessShape = z.object({
   /** Pseudonym of the viewer token's own id. */
   token: z.string().optional(),
   kind: z.string(),
-  /** The user's pseudonym; null where nobody knows. */
+  /** The user's pseudonym; null when the user is not known. */
   user: z.string().nullable(),
   outcome: z.string(),
   /** Set in a line for repeated accesses: the number of accesses from `since` until `at` that equal an earlier line. */

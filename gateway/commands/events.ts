@@ -47,7 +47,7 @@ const replay: Command<EventStore> = {
     }
     const teamId = config.teamId ?? (await store.log.readMark(teamMark));
     if (teamId === null) {
-      // Without it, a letter of another team would be delivered as ours.
+      // Without a known team, a letter of another team would be delivered as ours.
       report('It is not known which team is ours: set SERVICE_TEAM_ID, or start the gateway once.');
       return false;
     }

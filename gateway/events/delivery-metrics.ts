@@ -16,7 +16,7 @@ export interface DeliveryMetrics {
   readonly watchEventLog: (kind: string, isWritable: () => Promise<boolean>) => void;
 }
 
-/** From what nobody notices to what everybody does, in seconds. */
+/** In seconds, from delays that nobody notices to delays that everybody notices. */
 const lagBuckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5, 30];
 
 export function createDeliveryMetrics(registers: Registry[]): DeliveryMetrics {

@@ -1,9 +1,7 @@
 /**
- * The contract of the durable event log. Two stores implement it, SQLite (in a file or in memory) and Redis, and
- * one suite runs on both.
- *
- * The log knows no concept of the service. A `subject` is whatever a message is a new version of (an order),
- * `version` the number that grows with it (the order's last event id).
+ * The contract of the durable event log. Two stores implement it, SQLite (in a file or in memory) and Redis, and one
+ * suite runs on both. The log knows no concept of the service. A `subject` is a thing that messages are versions of,
+ * such as an order. `version` is a number that grows with each version, such as the order's last event id.
  */
 export interface EventLog {
   /**
@@ -26,8 +24,8 @@ export interface EventLog {
   /** The position of the newest message, 0 in an empty log. */
   readonly position: () => Promise<number>;
   /**
-   * Resolves when the scope may have something after `after`, or when the signal aborts. Never rejects. A lost hint costs a
-   * second, because the end of the log is checked that often.
+   * Resolves when the scope may have something after `after`, or when the signal aborts. Never rejects. A lost notice
+   * delays it by a second at most, because the end of the log is checked that often.
    */
   readonly wake: (scope: Scope, after: number, signal: AbortSignal) => Promise<void>;
   /** The highest version of a subject in the log; version 0 for a subject that was only claimed. */
@@ -55,8 +53,8 @@ export interface EventLog {
   /** @throws GatewayError EVENT_LOG_UNAVAILABLE */
   readonly dropMark: (name: string) => Promise<void>;
   /**
-   * Calls the listener for each message that became readable, whichever process appended it, before any waiter is woken.
-   * `null` means that hints may have been lost: anything may be new.
+   * Calls the listener for each message that became readable, whichever process appended it, before any waiter is
+   * woken. `null` means that notices may have been lost: anything may be new.
    * @returns removes the listener
    */
   readonly onAppend: (listener: (notice: AppendNotice | null) => void) => () => void;
@@ -200,7 +198,7 @@ export interface Gap {
   readonly reason: GapReason;
 }
 
-/** `sealed`: no key opens what comes next. */
+/** `sealed`: no key decrypts the next event. */
 export type GapReason = 'pruned' | 'beyond-end' | 'other-epoch' | 'sealed';
 
 export interface Latest {
@@ -210,8 +208,8 @@ export interface Latest {
 }
 
 /**
- * Whether a message is a change of its subject: a higher version than any before it. What was found by comparing
- * with the service also counts at the same version when the subject has moved to another user.
+ * Whether a message is a change of its subject: a higher version than any before it. A reconciled message also counts
+ * at the same version if the subject has moved to another user.
  */
 export function isAdvance(
   message: Pick<NewMessage, 'subject' | 'userId' | 'origin' | 'deadReason'>,

@@ -34,7 +34,7 @@ export interface ReconcileTiming {
 }
 
 /**
- * Finds changes whose webhook was lost: the sender gives up after 27.6 hours, or when it disables the endpoint. Several
+ * Finds changes whose webhook was lost: the sender stops retrying after 27.6 hours, or disables the endpoint. Several
  * gateways over one log may compare at once: they append the same message, which the log stores once.
  */
 export interface Reconciler {
@@ -158,7 +158,9 @@ async function compare({ events, changedSince, timing }: ReconcilerOptions): Pro
   return { isBaseline, appended, tooYoung };
 }
 
-/** A change in the future is not young: the service's clock is ahead, and the change might stay in the future. */
+/**
+ * A change in the future is not young: the service's clock is ahead, and the change could stay in the future for long.
+ */
 function isYoung(changedAt: Date | null, now: Date, graceMs: number): boolean {
   const ageMs = changedAt === null ? Number.POSITIVE_INFINITY : now.getTime() - changedAt.getTime();
   return ageMs >= 0 && ageMs < graceMs;
@@ -211,7 +213,7 @@ class DueClock {
   due(): ReconcileReason | null {
     const { everyMs, silenceMs, lookMs } = this.#timing;
     const now = performance.now();
-    // The process was stopped (SIGSTOP, a sleeping machine): the sender may have given up meanwhile.
+    // The process was stopped (SIGSTOP, a sleeping machine). The sender may have stopped retrying meanwhile.
     if (now - this.#checkedAt > lookMs * 6) this.request('gap', 0);
     this.#checkedAt = now;
     if (this.#requested !== null && this.#requested.at <= performance.now()) return this.#requested.reason;

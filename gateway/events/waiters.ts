@@ -1,6 +1,6 @@
 import type { AppendNotice, Scope } from './log.ts';
 
-/** How often the end of the log is checked, in milliseconds. A lost hint delays a subscriber by this time at most. */
+/** How often the end of the log is checked, in milliseconds. A lost notice delays a subscriber by this time at most. */
 export const checkEveryMs = 1000;
 
 /** Waits for appends by subject, by user, or by none of them. There is no queue: a wake-up only means "read again". */

@@ -56,7 +56,7 @@ export function readIntegerId(name: string, value: string): number {
   throw new GatewayError('BAD_USER_INPUT', `${name} must be a whole number.`);
 }
 
-/** Whether a day (`YYYY-MM-DD`) is over everywhere on earth: nobody knows here which clock the service goes by. */
+/** Whether a day is over everywhere on earth, because the service's time zone is not known. */
 export function isOver(day: string): boolean {
   const farthestWestMs = 12 * 60 * 60 * 1000;
   return startOfDay(day).getTime() + dayMs + farthestWestMs <= Date.now();
@@ -69,10 +69,10 @@ export function requireDayToCome(name: string, day: string | null): string | nul
 }
 
 /**
- * The refusal of a query's arguments by the names that they have here. The service's own words are left out: they
- * may quote the value.
+ * Turns the service's refusal of a query into an error with the argument names of this schema. The service's own text
+ * is left out, because it may quote the value.
  * @param names the arguments' names in this schema, by the service's name
- * @returns a GatewayError BAD_USER_INPUT; anything that names no argument comes back as it is
+ * @returns a GatewayError BAD_USER_INPUT, or the given error if it names no argument
  */
 export function nameRefusedArguments(error: unknown, names: Readonly<Record<string, string>>): unknown {
   if (!isGatewayError(error, 'UPSTREAM_REJECTED')) return error;

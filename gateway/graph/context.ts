@@ -31,7 +31,7 @@ export interface GraphContext {
   readonly teamId: () => string | null;
   /** Aborts when a stream must end: the client has left, its token has ended or the gateway stops. */
   readonly over: AbortSignal;
-  /** Where an EventSource that has come back goes on from; null when the request does not say. */
+  /** The `Last-Event-ID` of an EventSource that reconnects; null without the header. */
   readonly lastEventId: string | null;
   readonly loaders: Loaders;
   /** Reports a value of the service for an open enum field (`Order.origin`) that the graph does not know. */

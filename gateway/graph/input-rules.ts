@@ -1,6 +1,6 @@
 import type { InputIssue } from './user-error.ts';
 
-/** A rule of the service for an input: where, with dots between names, the message when it is broken, and the check. */
+/** A rule of the service for an input: the path with dots between names, the message for a broken rule, and the check. */
 export type InputRule<Input> = readonly [path: string, message: string, holds: (input: Input) => boolean];
 
 /** The broken rules, in the order of the rules. Rules are checked before the call, and all at once. */
@@ -10,7 +10,7 @@ export function findIssues<Input>(rules: readonly InputRule<Input>[], input: Inp
     .map(([path, message]) => ({ path: path.split('.'), message }));
 }
 
-/** The issues of a part of the input, with paths from the whole input on. */
+/** The issues of a part of the input, with paths that begin at the whole input. */
 export function under(part: string, issues: readonly InputIssue[]): readonly InputIssue[] {
   return issues.map(({ path, message }) => ({ path: [part, ...path], message }));
 }

@@ -66,7 +66,7 @@ export function inputRejected(issues: readonly InputIssue[]): InputRejected {
   };
 }
 
-/** A gateway key names no user, so its caller has to; a viewer token names its own. */
+/** The caller with a gateway key must name the user. A viewer token names its own. */
 export function userNeeded(): InputRejected {
   return inputRejected([{ path: ['userId'], message: 'Name the user: a gateway key belongs to no user.' }]);
 }

@@ -20,7 +20,7 @@ import { type WatchedSocket, watchSockets } from './socket-watch.ts';
 
 const path = '/graphql';
 const maxPayloadBytes = 100_000;
-/** Together with the time for the close no longer than a whole request over HTTP may take. */
+/** Together with the timeout of the close, no longer than the timeout of a request over HTTP. */
 const initWaitMs = 8000;
 const restartCode = 1012;
 /** Clients reconnect after this code, with growing delays. */
@@ -52,7 +52,7 @@ interface Session extends Record<PropertyKey, unknown> {
   readonly origin: string | null;
   readonly left: AbortController;
   caller: Caller | null;
-  /** Ends its count among the caller's connections; null while it is not counted. */
+  /** Removes it from the caller's count of connections; null while it is not counted. */
   leave: (() => void) | null;
 }
 
@@ -205,7 +205,10 @@ async function tryAuthenticate(
   }
 }
 
-/** Counts the socket until it closes. One too many is closed at once: its client tries again later. */
+/**
+ * Counts the socket until it closes. A socket beyond the limit is closed at once, with a code after which its client
+ * reconnects later.
+ */
 function takeSeat(session: Session, connect: () => () => void): boolean {
   if (session.left.signal.aborted) return false;
   try {
@@ -218,7 +221,7 @@ function takeSeat(session: Session, connect: () => () => void): boolean {
   }
 }
 
-/** The refusal of one more operation, before anything of it is read; null if it may run. */
+/** The refusal of one more operation, decided before the operation is read; null if it may run. */
 async function findRefusal(
   rateLimits: RateLimits,
   caller: Caller,
@@ -237,7 +240,7 @@ async function findRefusal(
 interface Subscribing {
   readonly session: Session;
   readonly isTraced: boolean;
-  /** Operations of the socket, with this one. */
+  /** The number of operations of the socket, this one included. */
   readonly underWay: number;
 }
 
@@ -282,8 +285,8 @@ async function prepare(
 type Enveloped = ReturnType<GraphQLServer['getEnveloped']>;
 
 /**
- * The enveloped functions of an operation travel as its root value. They are needed once, and a subscription's
- * arguments live as long as its socket.
+ * The enveloped functions of an operation are passed as its root value. They are removed from it here, because they are
+ * needed once and a subscription's arguments live as long as its socket.
  */
 function takeEnveloped(args: ExecutionArgs): Enveloped {
   // Set by `prepare` for every operation; nothing else makes execution arguments here.

@@ -2,13 +2,13 @@ import { CloseCode } from 'graphql-ws';
 import type { WebSocket } from 'ws';
 
 /** The interval of checks: an expired token closes its socket within it. */
-const lookMs = 500;
-/** Looks from one ping to the next. */
-const looksPerPing = 30;
-/** What may lie unread for a client before it is not listened to either: some answer is owed for all that it sends. */
+const checkEveryMs = 500;
+/** The number of checks from one ping to the next. */
+const checksPerPing = 30;
+/** The most unread bytes of a client. Beyond it the gateway stops reading from the socket, because each message needs an answer. */
 const maxUnreadBytes = 1024 * 1024;
 
-/** Looks after open sockets. */
+/** Checks open sockets. */
 export interface SocketWatch {
   /** Watches a socket until it closes. */
   readonly add: (socket: WebSocket) => WatchedSocket;
@@ -29,16 +29,16 @@ interface Watched extends WatchedSocket {
 }
 
 /**
- * Pings, ends sockets whose other side is gone without a word, closes those whose token has ended or was revoked, and listens
- * no more to those that do not read. One timer for all: with two of its own an idle socket would cost 1 kB more.
+ * Pings sockets and terminates those that do not answer, closes those whose token has ended or was revoked, and stops reading
+ * from those whose client does not read. One timer serves all sockets: two timers of its own would cost each idle socket 1 kB.
  */
 export function watchSockets(): SocketWatch {
   const all = new Set<Watched>();
-  let looks = 0;
+  let checks = 0;
   const timer = setInterval(() => {
-    looks += 1;
-    for (const watched of all) look(watched, looks % looksPerPing === 0);
-  }, lookMs).unref();
+    checks += 1;
+    for (const watched of all) check(watched, checks % checksPerPing === 0);
+  }, checkEveryMs).unref();
 
   return {
     add: (socket) => {
@@ -49,8 +49,8 @@ export function watchSockets(): SocketWatch {
         send: (message) => sendWhenTaken(watched, message),
       };
       all.add(watched);
-      socket.on('message', holdBack);
-      socket.on('ping', holdBack);
+      socket.on('message', pauseUnread);
+      socket.on('ping', pauseUnread);
       socket.on('pong', () => {
         watched.isAlive = true;
       });
@@ -61,7 +61,7 @@ export function watchSockets(): SocketWatch {
   };
 }
 
-function look(watched: Watched, isPing: boolean): void {
+function check(watched: Watched, isPing: boolean): void {
   const { socket } = watched;
   if (socket.isPaused && socket.bufferedAmount <= maxUnreadBytes) socket.resume();
   if (watched.end?.aborted) {
@@ -74,8 +74,8 @@ function look(watched: Watched, isPing: boolean): void {
   }
 }
 
-/** Whoever asks and does not read would fill the memory with answers, before it has said who it is. */
-function holdBack(this: WebSocket): void {
+/** Without this a client that sends and does not read would fill the memory with answers, even before it is authenticated. */
+function pauseUnread(this: WebSocket): void {
   if (this.bufferedAmount > maxUnreadBytes) this.pause();
 }
 
@@ -85,7 +85,7 @@ function close({ socket, end }: Watched): void {
 
 function sendWhenTaken(watched: Watched, message: string): Promise<void> {
   const { socket } = watched;
-  // The next look may be a while off.
+  // The next check may be half a second away.
   if (watched.end?.aborted) close(watched);
   if (socket.readyState !== socket.OPEN) return Promise.resolve();
   return new Promise((resolve) => socket.send(message, () => resolve()));

@@ -50,11 +50,11 @@ export interface AppointmentChange {
   readonly send: (visit: Visit) => Promise<Appointment | null>;
   /** Whether the service may repeat its answer to an earlier call with the same key, days ago. */
   readonly isReplayed: boolean;
-  /** Whether only an appointment that exists can be changed so. */
+  /** Whether the change needs an existing appointment. */
   readonly needsAppointment: boolean;
   /** Whether the appointment now shows that the change took place. */
   readonly isDone: (before: Appointment | null, after: Appointment | null) => boolean;
-  /** Whether nothing but the slot can have been the reason, where the service refuses without saying why. */
+  /** Whether the slot is the only possible reason of a refusal that gives none. */
   readonly isSlotAtFault: (step: string | null, appointment: Appointment | null) => boolean;
 }
 
@@ -68,8 +68,8 @@ interface Attempt {
 }
 
 /**
- * Changes the appointment of an order that the caller may see. Sent once. When the answer is lost, the
- * appointment is read: the caller gets the change that took place, or the fault of one that did not.
+ * Changes the appointment of an order that the caller may see. Sent once. If the answer is lost, the appointment is
+ * read: the caller gets the change if it took place, else the error.
  * @throws GatewayError FORBIDDEN, UPSTREAM_*
  */
 export async function changeAppointment(
@@ -89,7 +89,7 @@ export async function changeAppointment(
   } catch (error) {
     return await describeFailure(context, attempt, error);
   }
-  // 404 for an order that is there: its slot or its appointment is gone (public service: production).
+  // A 404 for an existing order means that its slot or its appointment is gone (public service: production).
   if (answered === null) return await describeRefusal(context, attempt, { isVague: false });
   return change.isReplayed
     ? await acceptUnlessCancelled(context, attempt, answered)
@@ -100,7 +100,7 @@ function accept(order: Order, appointment: Appointment | null): AppointmentAccep
   return { kind: 'AppointmentAccepted', orderId: order.id, appointment };
 }
 
-/** A replayed answer may show an appointment that was cancelled since; that one has used up its booking key. */
+/** A replayed answer may show an appointment that was cancelled since. Its booking key is used up. */
 async function acceptUnlessCancelled(
   context: GraphContext,
   attempt: Attempt,
@@ -139,7 +139,10 @@ interface Refusal {
   readonly isVague: boolean;
 }
 
-/** The service's refusals differ by text only, which is never read: the present state distinguishes them. */
+/**
+ * The service's refusals differ only in their text, which the gateway never reads. So it reads the order and the
+ * appointment to find the reason.
+ */
 async function describeRefusal(
   { service }: GraphContext,
   { change, order }: Attempt,

@@ -20,7 +20,7 @@ import {
   type VisitAddress,
 } from './rest.ts';
 
-/** Which order's appointment, and of which kind. */
+/** The order whose appointment is meant, and the kind of appointment. */
 export interface Target {
   readonly kind: AppointmentKind;
   readonly orderId: string;
@@ -68,7 +68,7 @@ export function submitCenterBooking(
     return Promise.resolve(inputRejected([issue]));
   }
   const { service } = context;
-  // All that is asked for names the attempt: under a shorter name the service would answer for another booking.
+  // The name of the attempt covers the whole input. Otherwise the service would replay its answer to another booking.
   const attempt = `${service.rights.key} appointment ${orderId} ${JSON.stringify(booking)}`;
   const reference = idempotencyKey === null ? null : referenceOf(attempt, idempotencyKey);
   return submitAnyBooking(context, booking, {
@@ -97,7 +97,7 @@ async function submitAnyBooking(
   });
 }
 
-/** An appointment as the caller asks a provider for it. */
+/** A caller's request to a provider for an appointment. */
 export interface RequestedAppointment extends AppointmentRequest {
   readonly contradictions: readonly InputIssue[];
 }

@@ -222,7 +222,7 @@ export async function listPhlebotomyAvailability(
     reader: readAvailability,
     scope: 'read:orders',
     owner: 'anyone',
-    // A booking key works once, so no two callers can go on with the same.
+    // A booking key works once, so callers must not share an answer.
     isSingleUse: true,
   });
   return days ?? [];
@@ -262,7 +262,7 @@ export async function listCenterAvailability(
     reader: readAvailability,
     scope: 'read:orders',
     owner: 'anyone',
-    // A booking key works once, so no two callers can go on with the same.
+    // A booking key works once, so callers must not share an answer.
     isSingleUse: true,
   });
   return days ?? [];

@@ -157,7 +157,7 @@ workoutStreamRef.implement({
   },
 });
 
-/** How many rows come is known only when they are there. */
+/** The number of rows is known only after the read. */
 const cost = { field: 1, multiplier: maxRows };
 const bound = `a range with more than ${maxRows.toLocaleString('en')} is refused.`;
 

@@ -55,7 +55,7 @@ export async function listLabAccounts(
   return (accounts ?? []).filter((account) => isAsked(account, filter));
 }
 
-/** Asked of the service too; one that ignores a filter shows more than was asked for. */
+/** The filter is sent to the service too. A service that ignores it returns more accounts, which are left out here. */
 function isAsked(account: LabAccount, filter: LabAccountFilter): boolean {
   if (filter.id !== null && account.id.toLowerCase() !== filter.id) return false;
   return filter.status === null || account.status?.toLowerCase() === filter.status;

@@ -41,9 +41,9 @@ export interface LabReportUpload {
 }
 
 /**
- * Uploads a report, at most once per idempotency key of this caller for as long as an answer came. The service has
- * no idempotency here and lists no reports, so after a lost answer the key stays unsettled for a minute, and then
- * it is unknown whether the report arrived (decision 0003).
+ * Uploads a report, at most once per idempotency key of this caller if the answer arrives. The service has no
+ * idempotency here and lists no reports, so after a lost answer the key stays unsettled for a minute, and then it is
+ * unknown whether the report arrived (decision 0003).
  * @throws GatewayError FORBIDDEN, IDEMPOTENCY_UNSETTLED, UPSTREAM_*
  */
 export async function submitLabReport(
@@ -63,7 +63,7 @@ export async function submitLabReport(
   const perform = async () => {
     const answer = await createLabReport(service, report);
     const created = readLabReport(answer, userId);
-    // Before the caller gets the id: the owner must be known by the time the report is asked for.
+    // Stored before the caller gets the id, because the owner must be known when the report is read.
     if (created !== null) await events.claim(created.id.toLowerCase(), { userId, version: 0 });
     return answer;
   };
@@ -86,7 +86,7 @@ export async function submitLabReport(
   }
 }
 
-/** @throws GatewayError UPSTREAM_UNREADABLE when the service said yes in a way that cannot be read */
+/** @throws GatewayError UPSTREAM_UNREADABLE when the answer to a successful upload cannot be read */
 function readCreated(answer: unknown, userId: string): LabReport {
   const created = readLabReport(answer, userId);
   if (created !== null) return created;
@@ -102,7 +102,7 @@ function findKeyFault(idempotencyKey: string): readonly InputIssue[] {
   return [{ path: ['idempotencyKey'], message: 'Give 1 to 255 characters, new for each new report.' }];
 }
 
-/** Different for every different upload; the files are read through, not gathered. */
+/** A different text for every different upload. Files are hashed as they are read and not held in memory. */
 async function fingerprintOf({ userId, needsHumanReview, files }: NewLabReport): Promise<string> {
   const digest = createHash('sha256').update(JSON.stringify([userId, needsHumanReview]));
   for (const { content } of files) {

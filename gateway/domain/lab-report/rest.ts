@@ -96,8 +96,8 @@ export interface NewLabReport {
 }
 
 /**
- * Uploads a report and starts its reading (`POST /lab_report/v1/parser/job`); gives back the service's answer as
- * sent, or null when it knows no such user. Sent once. The file names of the sender can name people, so they are not
+ * Uploads a report and starts its reading (`POST /lab_report/v1/parser/job`). Resolves to the service's answer as sent,
+ * or to null when the service knows no such user. Sent once. The sender's file names can name people, so they are not
  * sent.
  */
 export function createLabReport(service: Service, report: NewLabReport): Promise<unknown> {
@@ -121,7 +121,9 @@ export function createLabReport(service: Service, report: NewLabReport): Promise
   });
 }
 
-/** The answer as sent, to be stored; one that cannot be read is a fault now and not when it is shown. */
+/**
+ * The answer as sent, to be stored. It is parsed now, so that an unreadable answer fails now and not when it is shown.
+ */
 function checkLabReport(json: unknown): unknown {
   parseLabReport(json);
   return json;

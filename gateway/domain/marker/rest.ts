@@ -155,14 +155,14 @@ export async function listWholeCatalogue(service: Service): Promise<Catalogue> {
     listMarkers(service, { labSlug: null, name: null }, { page, size: catalogueLimits.pageSize });
   const first = await readPage(1);
   if (first.pages === null) return await walkCatalogue(first, readPage);
-  // Their number is known, so the others are read at once.
+  // The number of pages is known, so all others are read at the same time.
   const last = Math.min(first.pages, catalogueLimits.maxPages);
   const numbers = Array.from({ length: Math.max(0, last - 1) }, (_, index) => index + 2);
   const pages = [first, ...(await Promise.all(numbers.map(readPage)))];
   return { markers: [...byId(pages).values()], isWhole: first.pages <= catalogueLimits.maxPages };
 }
 
-/** Page by page while they are full; one that brings nothing new is of a service that does not page. */
+/** Reads page after page while they are full. A page without new rows means that the service does not page. */
 async function walkCatalogue(
   first: Page<Marker>,
   readPage: (page: number) => Promise<Page<Marker>>,
@@ -178,7 +178,7 @@ async function walkCatalogue(
   return { markers: [...byId(pages).values()], isWhole };
 }
 
-/** A row that shows on two pages, because the catalogue changed in between, counts once. */
+/** A row on two pages, because the catalogue changed in between, counts once. */
 function byId(pages: readonly Page<Marker>[]): ReadonlyMap<string, Marker> {
   const rows = pages.flatMap((page) => page.rows.filter((row) => row !== null));
   return new Map(rows.map((row) => [row.id, row]));

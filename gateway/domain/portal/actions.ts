@@ -37,7 +37,7 @@ export type CreatePortalUrlResult =
 
 /**
  * Asks the service for a portal link.
- * @param wanted without a user where a server of the team names none
+ * @param wanted has no user if the request of a gateway key names none
  * @throws GatewayError FORBIDDEN, PORTAL_URL_REFUSED, UPSTREAM_*
  */
 export async function requestPortalUrl(
@@ -108,9 +108,9 @@ export interface LaunchRequest {
 }
 
 /**
- * Makes a ticket for one launch by the page that asks. A request that is known to be refused is refused here, where the
- * page can still show it to the person; the portal link is requested when the ticket is redeemed.
- * @throws GatewayError FORBIDDEN, also for a request that says no origin; UPSTREAM_*
+ * Makes a ticket for one launch by the requesting page. A launch that is known to be refused is refused here, where the
+ * page can still show the reason. The portal link is requested when the ticket is redeemed.
+ * @throws GatewayError FORBIDDEN, also for a request without an origin; UPSTREAM_*
  */
 export async function requestLaunchTicket(
   context: GraphContext,
@@ -130,7 +130,7 @@ export async function requestLaunchTicket(
   return { kind: 'LaunchTicket', ...issued };
 }
 
-/** The portal needs demographics; a tab that opens only to say so would be useless. */
+/** The portal needs demographics. A launch without them is refused before a tab opens. */
 async function findRefusal(
   { service }: GraphContext,
   userId: string,
@@ -143,15 +143,15 @@ async function findRefusal(
   } catch (error) {
     if (isGatewayError(error, 'UPSTREAM_REJECTED'))
       return describeRejection(toInputIssues(error.issues), null);
-    // Demographics that cannot be shown say nothing about the portal.
+    // Demographics that cannot be read are no reason to refuse the launch.
     if (isGatewayError(error, 'UPSTREAM_FORBIDDEN', 'UPSTREAM_UNREADABLE')) return null;
     throw error;
   }
 }
 
 /**
- * The portal link that a ticket was made for, asked for and checked like any other with the rights of the ticket's
- * caller; NotFound also if a page of this origin has no such ticket (any more). Redeems the ticket.
+ * The portal link that a ticket was made for. It is requested and checked like any other, with the rights of the
+ * ticket's caller. NotFound if a page of this origin has no such ticket, or no longer has it. Redeems the ticket.
  * @throws GatewayError FORBIDDEN, PORTAL_URL_REFUSED, UPSTREAM_*
  */
 export async function redeemLaunchTicket(

@@ -28,8 +28,8 @@ export interface DocumentRequest {
 }
 
 /**
- * Makes a ticket for one fetch of a document of an order. The service is asked for the document first and the
- * transfer ended at once: no other read shows that it exists (some labs give no file for partial results).
+ * Makes a ticket for one fetch of a document of an order. The document is requested now and its transfer is cancelled
+ * at once, because no other read shows whether it exists (some labs have no file for partial results).
  * @throws GatewayError FORBIDDEN, UPSTREAM_*
  */
 export async function requestDocumentTicket(

@@ -26,7 +26,7 @@ export type SourceMarker = BiomarkerResult['sourceMarkers'][number];
 export type ResultSample = OrderResults['samples'][number];
 export type PerformingLaboratory = ResultSample['laboratories'][number];
 
-/** The values of an object whose keys say nothing that the values do not. */
+/** The values of an object whose keys carry no further information. */
 function valuesOf<Value>(value: Reader<Value | null>): Reader<readonly Value[]> {
   const readEntries = entries(value);
   return (json) => readEntries(json).map(([, read]) => read);
@@ -82,7 +82,7 @@ const readResults = list(
   })),
 );
 
-/** The deprecated `value` is -1 for everything that is no number (public service): then nothing is said. */
+/** The deprecated `value` is -1 for everything that is not a number (public service). Null in that case. */
 function readOlderValue(value: number | null): string | null {
   return value === null || value === -1 ? null : String(value);
 }
@@ -203,7 +203,7 @@ export function openDocument(service: Service, order: CurrentOrder, kind: Docume
   });
 }
 
-/** The order's id where it is one: it is asked for. */
+/** The order's id if it is a uuid, because the order is read by it; else null. */
 function uuid(json: unknown): string | null {
   const value = text(json);
   return value !== null && /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(value) ? value : null;

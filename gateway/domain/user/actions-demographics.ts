@@ -98,7 +98,7 @@ function hasZip({ country, zip }: NewHomeAddress): boolean {
   return toCountry(country).code === 'US' ? /^\d{5}(-\d{4})?$/.test(zip) : isGiven(zip);
 }
 
-/** Rules for a person and for who answers for one. */
+/** Rules for a person and for a medical proxy. */
 const contactRules: readonly InputRule<NewDemographics | NewMedicalProxy>[] = [
   ['firstName', nameRule, ({ firstName }) => isName(firstName)],
   ['lastName', nameRule, ({ lastName }) => isName(lastName)],

@@ -95,7 +95,8 @@ export async function requestUpdate(
 }
 
 /**
- * Deletes a user. When the answer is lost, the user is read again: one who was there and is gone is deleted.
+ * Deletes a user. If the answer is lost, the user is read again: a user who existed before and no longer does was
+ * deleted.
  * @throws GatewayError FORBIDDEN for viewer tokens, UPSTREAM_*
  */
 export async function requestDeletion(
@@ -116,7 +117,8 @@ export async function requestDeletion(
 }
 
 /**
- * Brings a deleted user back. When the answer is lost, the user is read again: one who was gone and is there is back.
+ * Brings a deleted user back. If the answer is lost, the user is read again: a user who did not exist before and does
+ * now is back.
  * @throws GatewayError FORBIDDEN for viewer tokens, UPSTREAM_*
  */
 export async function requestUndo(
@@ -164,7 +166,7 @@ async function explainRefusal(
     if (existing !== null && existing.id.toLowerCase() !== ownId) {
       return taken({ userId: existing.id, createdAt: existing.createdAt });
     }
-    // 409 says "taken" by its status alone (public service); who has it could not be read.
+    // A 409 means that the reference is taken (public service), but the user who has it could not be read.
     if (error.status === 409) return taken(null);
   }
   return inputRejected(toInputIssues(error.issues, { user_id: 'id' }));
@@ -200,7 +202,7 @@ function findNothing(profile: UserProfile): readonly InputIssue[] {
   return isEmpty ? [{ path: [], message: 'Give something to change.' }] : [];
 }
 
-/** A name, such as America/New_York; an offset like +05:30 is none, though Intl takes it for one. */
+/** Whether the text is a name such as America/New_York. An offset such as +05:30 is not, although Intl accepts it. */
 function isTimeZone(name: string): boolean {
   if (!/^[A-Za-z]/.test(name)) return false;
   try {

@@ -134,7 +134,7 @@ const homeAddressInput = builder.inputType('HomeAddressInput', {
   }),
 });
 
-/** Who answers for a person, in demographics and in orders. */
+/** A medical proxy, in demographics and in orders. */
 export const medicalProxyInput = builder.inputType('MedicalProxyInput', {
   description: 'Who answers for a person under 18.',
   fields: (t) => ({

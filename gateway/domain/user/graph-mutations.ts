@@ -207,7 +207,7 @@ function readProfile(input: Omit<(typeof updateUserInput)['$inferInput'], 'id'>)
   };
 }
 
-/** Like the shape of the input, where exactly one of the two is given. */
+/** The type of the input, of which exactly one field is given. */
 function readReference(by: (typeof userReference)['$inferInput']): UserName {
   return typeof by.id === 'string'
     ? { id: readUuid('by.id', by.id), clientUserId: null }

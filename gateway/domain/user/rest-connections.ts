@@ -134,8 +134,8 @@ interface HistoricalPullFilter {
 }
 
 /**
- * Backfills by user (`GET /v2/introspect/historical_pull`): a page may hold fewer users than asked for, or
- * none, and the list still go on. A caller that is one user sees its own.
+ * Backfills by user (`GET /v2/introspect/historical_pull`). A page may have fewer users than requested, or none,
+ * although further pages follow. A viewer gets only its own.
  */
 export async function listHistoricalPulls(
   service: Service,
@@ -160,7 +160,7 @@ export async function listHistoricalPulls(
   });
 }
 
-/** Pages that may be empty before the one user who was asked for must have come. */
+/** How many pages are read to find the one requested user; pages before it may be empty. */
 const maxPages = 5;
 
 /** The backfills of one user; none where the service shows none. */
@@ -182,7 +182,7 @@ export async function getHistoricalPulls(
   return [];
 }
 
-/** Asked of the service too; one that ignores the filter shows more than was asked for. */
+/** The filter is sent to the service too. A service that ignores it returns more backfills, which are left out here. */
 function isAsked({ providerSlug }: ProviderHistoricalPulls, asked: string | null): boolean {
   return asked === null || providerSlug === asked;
 }

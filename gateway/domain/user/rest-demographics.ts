@@ -11,7 +11,7 @@ export type SelfDescription = Readonly<
   Pick<Demographics, 'race' | 'ethnicity' | 'sexualOrientation' | 'genderIdentity'>
 >;
 
-/** Who answers for a person under 18, as demographics and orders show it. */
+/** The medical proxy of a person under 18, in demographics and in orders. */
 export const readMedicalProxy = optional(
   record((raw) => ({
     firstName: text(raw.first_name),
@@ -65,14 +65,14 @@ export function getDemographics(
   });
 }
 
-/** Fields of something that the service shows, each given, as the service needs them in a request. */
+/** Fields of a type that the service shows, all required and not null, as the service needs them in a request. */
 export type Given<Shown, Name extends keyof Shown> = { readonly [Key in Name]: NonNullable<Shown[Key]> };
 
 /** Where a person lives. `state` has two letters, `country` is a two-letter code or an English name. */
 export type NewHomeAddress = Given<Address, 'firstLine' | 'city' | 'state' | 'zip' | 'country'> &
   Readonly<Pick<Address, 'secondLine' | 'accessNotes'>>;
 
-/** Who answers for a person under 18. */
+/** The medical proxy of a person under 18. */
 export type NewMedicalProxy = Given<MedicalProxy, 'firstName' | 'lastName' | 'phoneNumber'> &
   Readonly<Pick<MedicalProxy, 'email'>> &
   Household & { readonly address: NewHomeAddress };

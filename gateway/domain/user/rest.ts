@@ -66,7 +66,7 @@ const readUser = record((raw) => ({
 const readUserPage = pageReader('users', readUser);
 const ownerOf = (user: User): Owner => ({ userId: user.id, teamId: user.teamId });
 
-/** For a token that is limited to some orders its user is who they are for, and nothing more (auth/rights.ts). */
+/** A token that is limited to some orders sees whose orders they are and nothing more of its user (auth/rights.ts). */
 function toVisible({ rights }: Service, user: User | null): User | null {
   if (user === null || rights.orderIds === null) return user;
   return { ...user, fallbackTimeZone: null, ingestionStart: null, ingestionEnd: null, connectedSources: [] };
@@ -116,7 +116,7 @@ export async function getUser(service: Service, userId: string): Promise<User | 
 
 /** The user with the team's own reference, or null (`GET /v2/user/resolve/{client_user_id}`). */
 export async function getUserByClientUserId(service: Service, clientUserId: string): Promise<User | null> {
-  // As a segment of a path these would lead elsewhere; half a character cannot be in one, nor in any reference.
+  // These texts would lead to another path. An unpaired surrogate can be neither in a path nor in any reference.
   if (['', '.', '..'].includes(clientUserId) || !clientUserId.isWellFormed()) return null;
   const user = await service.readOne({
     operation: 'user.resolve',

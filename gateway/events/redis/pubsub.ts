@@ -93,8 +93,8 @@ export interface BusTailParts {
 }
 
 /**
- * Notices appends of other gateways: by reading the bus, which is only a hint, and by checking the end of the log, which
- * needs no hint and takes up to a second.
+ * Notices appends of other gateways in two ways: it reads the bus, which may lose entries, and it checks the end of the
+ * log, which takes up to a second.
  */
 export class BusTail {
   readonly #parts: BusTailParts;
@@ -106,8 +106,8 @@ export class BusTail {
   constructor(parts: BusTailParts) {
     this.#parts = parts;
     void this.#read();
-    // An entry may still be on its way when the end is checked over another connection. It counts as lost when it has not
-    // come by the next check, hence two checks in the time that a lost hint may cost.
+    // An entry may still be on its way when the end is checked over another connection. It counts as lost if it is
+    // still missing at the next check. So there are two checks in the longest delay of a lost notice.
     this.#timer = setInterval(() => {
       void this.#checkEnd();
       parts.countReplicas().catch(() => undefined);

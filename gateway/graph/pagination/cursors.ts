@@ -21,7 +21,7 @@ export function resumeAt(
   return lastEventId ?? after ?? null;
 }
 
-/** Which list a cursor belongs to: its name and everything that filters it. */
+/** The identity of a list: its name and everything that filters it. */
 export type ListIdentity = readonly unknown[];
 
 /** The cursors of one list for one caller. A MAC binds them to both: they are invalid elsewhere. */

@@ -46,10 +46,10 @@ const placeShape = z.tuple([
 ]);
 
 /**
- * A connection over a list in numbered pages, newest first. Reading on asks for rows no later than the last one
+ * A connection over a list in numbered pages, newest first. The next page asks for rows no later than the last row
  * read. So no row is shown twice and none is missed while rows are added at the head, or enter and leave a filter
- * anywhere. If the service ignores the bound, later rows are left out here: a page may then be short, and rows
- * that are removed meanwhile may hide others.
+ * anywhere. If the service ignores the bound, later rows are left out here: a page may then be short, and rows that are
+ * removed meanwhile may hide others.
  * @throws GatewayError BAD_USER_INPUT for `first` out of 1..100, BAD_CURSOR for a cursor of another list
  */
 export async function newestFirstConnection<Node>(

@@ -187,7 +187,7 @@ function countAll(page: Page<unknown> | undefined, plan: ReadPlan): number | nul
   return agrees && page.total >= plan.readThrough ? page.total : null;
 }
 
-/** Rows of others were left out and the total with them: counting places would bring it back. */
+/** Rows of other users were left out, and the total with them. A total counted from places would reveal them. */
 function hidesRows(page: Page<unknown>): boolean {
   return page.total === null && page.rows.includes(null);
 }

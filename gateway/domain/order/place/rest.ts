@@ -162,8 +162,9 @@ export function createTestkitOrder(
 
 /**
  * Places an order (`POST /v3/order`); resolves to the service's answer as sent. The attempt's reference is also the
- * service's idempotency key. Only successes are to be replayed, or a passing fault would stay for a day.
- * @throws GatewayError IDEMPOTENCY_UNSETTLED while the service is still at work on the same key
+ * service's idempotency key. The service is asked to replay successes only: otherwise it would replay a transient fault
+ * for a day.
+ * @throws GatewayError IDEMPOTENCY_UNSETTLED while the service still works on the same key
  */
 export async function createOrder(service: Service, order: NewOrder, reference: string): Promise<unknown> {
   try {
@@ -248,7 +249,7 @@ export async function needsPhysician(service: Service, question: AccountQuestion
   });
   const accounts = rows
     .filter((account) => account !== null)
-    // A physician is of no use on an account that takes no orders.
+    // Accounts that take no orders do not count: a physician would not help.
     .filter(({ status }) => takesOrders(status, takesPending))
     .filter((account) =>
       labAccountId === null ? lab === null || account.lab === lab : account.id.toLowerCase() === labAccountId,

@@ -21,16 +21,19 @@ const shownOrdersById: LoaderKind<string, CurrentOrder | null> = {
 };
 
 /**
- * The order with this id as it is now and as the caller may see it, or null. Fields that read more of an order (results,
- * appointments) load it by its id first, to learn the present owner: the order that is shown may be from before a kit
- * moved to another user.
+ * The order with this id as it is now and as the caller may see it, or null. Fields that read more of an order
+ * (results, appointments) load it by its id first, to find its present owner: the shown order may be older than the
+ * move of a kit to another user.
  */
 export async function loadOrder(context: GraphContext, id: string): Promise<CurrentOrder | null> {
   const order = await context.loaders.of(ordersById).load(id);
   return order === null ? null : await toNewest(context, order);
 }
 
-/** The order with this id as the caller may see it, or null. Only to be shown: nothing more may be read by it. */
+/**
+ * The order with this id as the caller may see it, or null. It is for showing: nothing more of the order may be read
+ * with it.
+ */
 export async function loadShownOrder(context: GraphContext, id: string): Promise<Order | null> {
   const order = await context.loaders.of(shownOrdersById).load(id);
   return order === null ? null : await toNewest(context, order);
@@ -53,7 +56,10 @@ export async function listShownOrders(
   return page;
 }
 
-/** Saves this operation the reads of orders that it has listed. A list that was read before it began is for showing only. */
+/**
+ * Fills the loaders with listed orders, so that this operation does not read them again. A list from before the
+ * operation began only fills the loader for showing.
+ */
 function primeLoaders(context: GraphContext, { rows, isEarlier = false }: Page<CurrentOrder>): void {
   for (const kind of isEarlier ? [shownOrdersById] : [ordersById, shownOrdersById]) {
     const loader = context.loaders.of(kind);
@@ -65,8 +71,9 @@ function primeLoaders(context: GraphContext, { rows, isEarlier = false }: Page<C
 const maxLagMs = 300_000;
 
 /**
- * The order as the service showed it, or as a newer webhook reported it: a query right after a change is never older than
- * the stream, even where the service answers from an old copy of its data. Null when the caller may no longer see it.
+ * The order as the service returned it, or as a newer webhook reported it. So a query right after a change is never
+ * older than the stream, even if the service answers from an old copy of its data. Null when the caller may no longer
+ * see it.
  */
 export async function toNewest(context: GraphContext, order: CurrentOrder): Promise<CurrentOrder | null> {
   const newer = await findNewer(context, order);
@@ -92,7 +99,10 @@ async function toNewestPage(
   return { ...page, rows: await Promise.all(newest) };
 }
 
-/** The user's orders that recent webhooks reported and the list lacks, because the service's copy is older than they. */
+/**
+ * The user's orders that recent webhooks reported and the list lacks, because the service's list is older than the
+ * webhooks.
+ */
 export async function findUnlisted(
   context: GraphContext,
   userId: string,
@@ -128,13 +138,13 @@ async function readNewer(
   return isOwn(context, reported) ? reported : null;
 }
 
-/** Without the event log there is still the service. */
+/** While the event log is unavailable, the service's answer is used. */
 function ignoreMissingLog(error: unknown): null {
   if (isGatewayError(error, 'EVENT_LOG_UNAVAILABLE')) return null;
   throw error;
 }
 
-/** The order in its newest webhook; null when that is so old that the service is right. */
+/** The order in its newest webhook. Null when the webhook is so old that the service's answer is right. */
 async function readReported(
   { versions }: GraphContext,
   orderId: string,

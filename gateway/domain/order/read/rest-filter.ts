@@ -68,7 +68,7 @@ export function lastInstant(
   return until.toISOString().replace('Z', '999Z');
 }
 
-/** Whether only a service that ignores `until` sends this order. */
+/** Whether the order is beyond `until`: then the service ignores the bound. */
 export function isBeyond(order: Order | undefined, { until }: OrderRange): boolean {
   return Boolean(until && order?.createdAt && order.createdAt > until);
 }
@@ -91,7 +91,7 @@ export function fits(order: Order, filter: OrderFilter): boolean {
   );
 }
 
-/** A step may go by two names (docs/service.md 23): either will do. */
+/** A step may have two names (docs/service.md 23). Either matches. */
 function isAtStep(status: string, wanted: readonly string[] | null | undefined): boolean {
   return isOneOf(status.split('.')[2], wanted) || isOneOf(readOrderStatus(status).step ?? '-', wanted);
 }

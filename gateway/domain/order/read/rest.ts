@@ -44,7 +44,7 @@ async function listOrderRows(
 ): Promise<Page<OrderRow>> {
   const userId = filter.userId?.toLowerCase() ?? service.rights.userId;
   const orderIds = narrow(filter.orderIds ?? null, service.rights.orderIds);
-  // A list of nothing matches nothing; sent, it would be no filter at all.
+  // An empty list matches nothing. The service would read it as no filter at all, so no call is made.
   const choices = [orderIds, filter.statuses, filter.methods, filter.activations];
   if (choices.some((choice) => choice?.length === 0)) return emptyPage;
   return await service.readPage({
@@ -64,7 +64,7 @@ async function listOrderRows(
     reader: readOrderRows,
     refine: (page) => {
       const fitting = filterRows(page, ({ order }) => fits(order, { ...filter, userId, orderIds }));
-      // Of all rows: those that do not fit show it as well.
+      // Computed from all rows, because rows that do not fit the filter show it too.
       return { ...fitting, ignoresBound: page.rows.some((row) => isBeyond(row?.order, request)) };
     },
     cachedUntil: 'subject-event',

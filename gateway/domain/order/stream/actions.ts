@@ -197,9 +197,9 @@ function createUpdates(
 }
 
 /**
- * Whose the event is to the caller: `own` when the order is theirs to see, then and now; `gone` when it is somebody
- * else's now, because a kit was registered to them by this event or, when an old cursor is resumed, after it;
- * `foreign` when it was somebody else's for a while and has come back.
+ * The caller's relation to the order of an event. `own`: the caller may see it, then and now. `gone`: it belongs to
+ * another user now, because this event or a later one registered the kit to that user. `foreign`: it belonged to
+ * another user then and has come back.
  */
 async function findOwnership(
   { events, over, service: { rights } }: GraphContext,
@@ -228,8 +228,9 @@ function logScopeOf(followed: Followed): Scope {
 }
 
 /**
- * A cursor is valid for every token of its user, renewed or new. An order that the token is not for has a scope in which
- * no cursor was ever issued, so that the cursor of another token and an invented one are refused alike.
+ * A cursor is valid for every token of its user, renewed or new. An order outside the token's rights has a scope of its
+ * own, in which no cursor was ever issued. So the cursor of another token and an invented one are refused in the same
+ * way.
  */
 function scopeOf(context: GraphContext, followed: Followed): string {
   if (!('orderId' in followed)) return cursorScope(context, 'user-orders', followed.userId);
