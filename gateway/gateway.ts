@@ -18,21 +18,21 @@ import type { ReceiveWebhook } from './webhooks/endpoint.ts';
 export interface GatewayParts {
   readonly config: Config;
   readonly log: Log;
-  /** Base address of the service: SERVICE_URL, or where the embedded sandbox listens. */
+  /** Base address of the service: SERVICE_URL, or the address of the embedded sandbox. */
   readonly serviceUrl: string;
-  /** The event log, if it is being opened already; the gateway closes it. Otherwise it is opened here. */
+  /** The event log, if somebody has begun to open it; the gateway closes it. Otherwise the gateway opens it. */
   readonly store?: Promise<EventStore> | undefined;
   /** The demo page and GraphiQL; only with the embedded sandbox. */
   readonly demo?: Demo;
-  /** Origins a portal link may have beyond PORTAL_ORIGINS: the embedded sandbox's own. */
+  /** Allowed origins of portal links besides PORTAL_ORIGINS: the embedded sandbox's own. */
   readonly portalOrigins?: readonly string[];
   /** How long the text of `/metrics` is cached; default one second. */
   readonly metricsCacheMs?: number;
-  /** In place of our own. */
+  /** Default: the gateway's own. */
   readonly factories?: Partial<GatewayFactories>;
 }
 
-/** How the parts are made that separate callers; no setting changes them. */
+/** How the parts that separate callers are made. No setting changes them; tests do. */
 export interface GatewayFactories extends ContextFactories {
   /** The cache key of a read of the service. */
   readonly readKey: NonNullable<UpstreamOptions['readKey']>;
@@ -40,11 +40,11 @@ export interface GatewayFactories extends ContextFactories {
   readonly answerKey: NonNullable<WholeAnswersOptions['answerKey']>;
 }
 
-/** The gateway as a value: the same for the process, for tests and for the bench. */
+/** The gateway as a value, for the process, tests and the bench. */
 export interface Gateway {
   /** Answers a request without a network: queries, mutations, webhooks, SSE. */
   readonly fetch: (request: Request) => Promise<Response>;
-  /** Listens where the configuration says, for webhooks at once; resolves when GraphQL is answered as well. */
+  /** Listens on the configured address, for webhooks at once. Resolves when GraphQL is ready too. */
   readonly listen: () => Promise<{ readonly url: string }>;
   /** Ends streams, closes sockets with 1012, finishes requests in progress, closes the log. */
   readonly close: () => Promise<void>;
@@ -152,8 +152,8 @@ function createApp(core: Core, { graphql, contexts, receiveWebhook, metrics }: A
 const pauseMs = 10;
 
 /**
- * Loads two thirds of all the code of a gateway. Nothing else can run while a module and its imports are loaded, so they are
- * loaded in parts, and webhooks are answered before and between them.
+ * Loads two thirds of the gateway's code. Nothing else can run while a module and its imports are loaded, so they are
+ * loaded in parts, and webhooks are answered before and between the parts.
  */
 async function loadGraphQL(core: Core, parts: GraphQLParts): Promise<GraphQLTransports> {
   await setTimeout(pauseMs);

@@ -2,13 +2,13 @@ import { type DestinationStream, pino } from 'pino';
 import { GatewayError } from './errors.ts';
 
 /**
- * Everything that a log line may contain besides the name of its event. An allow-list: what is not here cannot be logged,
- * so keys, bodies, variables, names, addresses, portal URLs and user ids have no way in.
+ * Everything that a log line may contain besides the name of its event. This is an allow-list: other fields cannot be
+ * logged, so keys, bodies, variables, names, addresses, portal URLs and user ids cannot get into the log.
  */
 const textFields = [
   'address',
   'advice',
-  // A gateway key by its name (auth/authenticate.ts).
+  // The name of a gateway key (auth/authenticate.ts).
   'caller',
   'code',
   // sha256 of a GraphQL document, which may name people; never the document.
@@ -51,7 +51,7 @@ export interface Log {
 export interface LogOptions {
   /** pino's level names, or `silent`. */
   readonly level: string;
-  /** Where lines go; standard error by default, so that standard output stays for what `npm start` prints. */
+  /** The destination of lines. Default: standard error, because standard output is for the banner of `npm start`. */
   readonly destination?: DestinationStream;
 }
 

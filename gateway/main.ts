@@ -3,12 +3,13 @@ import { fileURLToPath } from 'node:url';
 import { setFlagsFromString } from 'node:v8';
 
 /**
- * Keeps what V8 compiles, and the types stripped, for the next start: webhooks wait for it. What is imported before
- * is compiled anew each time, so everything is imported after. Where the folder cannot be written, each start compiles.
+ * Caches compiled code, with types stripped, for the next start, because webhooks wait for it. Modules that are
+ * imported before this line are compiled in each start, so all others are imported after it. If the folder cannot be
+ * written, every start compiles everything.
  */
 enableCompileCache(fileURLToPath(new URL('../.cache/compiled', import.meta.url)));
 
-/** The heap grows to twice what is alive before V8 collects garbage, not to four times: decision 0091. */
+/** V8 collects garbage when the heap has grown to twice the live objects, and not only at four times: decision 0091. */
 setFlagsFromString('--heap-growing-percent=100');
 
 const { runProcess } = await import('./process.ts');

@@ -4,8 +4,8 @@ import { createDeliveryMetrics } from './events/delivery-metrics.ts';
 export type Metrics = ReturnType<typeof createMetrics>;
 
 /**
- * The metrics of one gateway, which docs/operations.md describes (tested). They have a registry of their own, so that several
- * gateways can live in one process. Labels are closed sets or route names: never an id, never a person.
+ * The metrics of one gateway, described in docs/operations.md (tested). They have a registry of their own, so that
+ * several gateways can run in one process. Labels are closed sets or route names, and never contain an id or a person.
  */
 export function createMetrics() {
   const registry = new Registry();
@@ -88,7 +88,10 @@ function createAuditMetrics(registers: Registry[]) {
       labelNames: ['outcome'],
       registers,
     }),
-    /** Asks whether the audit trail can be written each time that metrics are read; null = there is none. */
+    /**
+     * Adds whether the audit trail can be written, determined each time that metrics are read; null = there is no
+     * trail.
+     */
     watchAuditTrail: (isWritable: () => boolean | null) => {
       new Gauge({
         name: 'labgraph_audit_trail_writable',
@@ -103,10 +106,10 @@ function createAuditMetrics(registers: Registry[]) {
   };
 }
 
-/** Pairs of labels that are counted on their own; the rest are counted under `other`. */
+/** The most pairs of labels with counts of their own. All further pairs are counted under `other`. */
 const maxPairs = 200;
 
-/** Values and rows of the service that the gateway does not know. */
+/** Counts of values and rows of the service that the gateway does not know. */
 function createDrift(registers: Registry[]) {
   const unknown = new Counter({
     name: 'unknown_enum_total',

@@ -28,18 +28,19 @@ async function start(config: Config, log: Log, openStore: OpenStore): Promise<St
 }
 
 /**
- * The event log is read through by a thread of its own (0.2 s for 100,000 events) while this one loads the rest
- * of the gateway (0.3 s): webhooks wait for the longer of the two, not for both.
+ * Opens the event log early. A thread of its own reads all of it (0.2 s for 100,000 events) while this thread loads the
+ * rest of the gateway (0.3 s). So webhooks wait for the longer of the two and not for both.
  */
 function openEarly(
   { eventLog, eventLogKeys }: Config,
   log: Log,
   openStore: OpenStore,
 ): Promise<EventStore> | undefined {
-  // Modules are loaded without a turn of the event loop: a server's answer would be heard after its time was up.
+  // Not for Redis: while modules are loaded the event loop does not run, so the server's answer would be processed
+  // after its timeout.
   if (eventLog.kind === 'redis') return undefined;
   const store = openStore(eventLog, { keys: eventLogKeys, log });
-  // Its failure is handled where it is awaited.
+  // The error is handled where the promise is awaited.
   store.catch(() => undefined);
   return store;
 }
@@ -77,10 +78,10 @@ function stateFileOf({ eventLog }: Config): { readonly stateFile?: string } {
   return eventLog.kind === 'sqlite' ? { stateFile: join(dirname(eventLog.path), 'sandbox.json') } : {};
 }
 
-/** What is left to do before the process ends; filled in as it starts. */
+/** Closes everything that was started so far. */
 let closeAll = async (): Promise<void> => {};
 
-/** Starts the gateway as this process, or ends the process with one message that says why not. */
+/** Starts the gateway in this process, or ends the process with one message that gives the reason. */
 export async function runProcess({ openStore = openEventStore } = {}): Promise<void> {
   try {
     await run(openStore);
@@ -109,8 +110,8 @@ const firstQuery =
   '{ users(first: 2) { nodes { clientUserId orders(first: 2) { nodes { id status { label } } } } } }';
 
 /**
- * What a start prints for people: the address, and with the embedded sandbox everything needed for a first
- * answer. A generated gateway key is shown, because nobody else knows it; a configured one never.
+ * The banner of a start: the address, and with the embedded sandbox everything needed for a first query. It shows a
+ * generated gateway key, because nobody else knows it, and never a configured one.
  */
 function describeStart(config: Config, url: string): string {
   const lines = [`Labgraph is listening on ${url}`, '', `  GraphQL   ${url}/graphql`];
@@ -126,7 +127,7 @@ function describeStart(config: Config, url: string): string {
   return `${lines.join('\n')}\n\n`;
 }
 
-/** The gateway key that was generated for want of a configured one, or null. */
+/** The gateway key that was generated because none was configured; null if one was. */
 function generatedGatewayKey(config: Config): string | null {
   return config.generated.includes('GATEWAY_API_KEYS') ? (config.gatewayApiKeys[0] ?? null) : null;
 }

@@ -8,15 +8,16 @@ const impatientMs = 2000;
 
 export interface EndingOptions {
   readonly log: Log;
-  /** Ends everything that was begun so far. */
+  /** Closes everything that was started so far. */
   readonly close: () => Promise<void>;
-  /** How long that may take before the process ends all the same. */
+  /** How long closing may take. Then the process ends in any case. */
   readonly drainMs: number;
 }
 
 /**
- * Ends the process on SIGTERM and SIGINT, also while it starts. A repeated signal is the same wish (npm forwards
- * what the process group has already got); only after two seconds it means "now".
+ * Ends the process on SIGTERM and SIGINT, also while it starts. A repeated signal within two seconds is ignored,
+ * because npm forwards a signal that the process group has received already. After two seconds a repeated signal ends
+ * the process at once.
  */
 export function endOnSignals({ log, close: closeAll, drainMs }: EndingOptions): void {
   const { close } = closeWithGrace(
@@ -46,7 +47,7 @@ export function logWarnings(log: Log): void {
   process.on('warning', (error) => log.warn('process.warning', { error }));
 }
 
-/** Why a start has failed, whatever was thrown. */
+/** The reason of a failed start, for any thrown value. */
 export function toStartFault(error: unknown): GatewayError {
   if (isGatewayError(error)) return error;
   const message = error instanceof Error ? error.message : 'A value that is no error was thrown.';
@@ -62,16 +63,17 @@ export interface WatchdogOptions {
 }
 
 /**
- * Ends this process when a loop blocks its event loop. Such a process answers no request and handles no signal, not even
- * SIGTERM. A thread watches the event loop and kills the process after 7 s (decision 0090). Nothing that was acknowledged
- * is lost, as with every `kill -9`. Start it when the process listens, because starting the thread takes a moment.
+ * Ends this process when a loop blocks its event loop. Such a process answers no request and handles no signal, not
+ * even SIGTERM. A thread watches the event loop and kills the process after 7 s (decision 0090). Nothing that was
+ * acknowledged is lost, as with every `kill -9`. Called when the process listens, because starting the thread takes a
+ * moment.
  */
 export function startWatchdog({ log, level }: WatchdogOptions): void {
   const beats = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
   setInterval(() => Atomics.add(beats, 0, 1), beatMs).unref();
   const thread = new Worker(new URL('./watchdog.js', import.meta.url), {
     workerData: { beats, log: { level } },
-    // Modules that Node preloads for the gateway, such as a tracer, are not for this thread.
+    // Modules that Node preloads for the gateway, such as a tracer, must not run in this thread.
     execArgv: [],
     env: {},
     resourceLimits: { maxOldGenerationSizeMb: 32 },

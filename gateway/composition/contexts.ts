@@ -17,7 +17,7 @@ import { type Dependencies, TracedUpstream } from '../service/trace.ts';
 import type { Core } from './core.ts';
 import { Services } from './service.ts';
 
-/** How the parts are made that decide what a caller sees, and what operations share. */
+/** How the parts are made that determine a caller's rights and the sharing between operations. */
 export interface ContextFactories {
   readonly createRights: (caller: Caller, onAccess?: OnAccess) => Rights;
   readonly bindService: typeof bindService;
@@ -26,14 +26,14 @@ export interface ContextFactories {
 
 export interface ContextParts {
   readonly upstream: Upstream;
-  /** Origins a portal link may have beyond PORTAL_ORIGINS: the embedded sandbox's own. */
+  /** Allowed origins of portal links besides PORTAL_ORIGINS: the embedded sandbox's own. */
   readonly portalOrigins: readonly string[];
-  /** Ours if left out. */
+  /** Default: the gateway's own. */
   readonly factories: Partial<ContextFactories> | undefined;
 }
 
 export interface Contexts {
-  /** Makes what resolvers reach, for one operation of one caller. */
+  /** Makes the context of one operation of one caller. */
   readonly create: CreateContext;
   readonly documentTickets: DocumentTickets;
   readonly launchTickets: LaunchTickets;
@@ -124,7 +124,7 @@ interface Reporting {
   readonly dependencies: Dependencies | undefined;
 }
 
-/** The audit trail, with a report of each access for everybody else who is given the answer. */
+/** The audit trail of an operation. Each access is also reported for every other operation that shares the answer. */
 function watchAgain(
   watch: ((caller: Caller) => OnAccess) | null,
   { caller, dependencies }: Reporting,
@@ -138,7 +138,10 @@ function watchAgain(
   };
 }
 
-/** One page of rows with one new value is one finding, and so is a subscription that shows it again and again. */
+/**
+ * Reports each unknown value once, although a page of rows may have it many times and a subscription may show it again
+ * and again.
+ */
 function oncePerValue(report: GraphContext['onUnknown']): GraphContext['onUnknown'] {
   // Made with the first unknown value: there is rarely one.
   let reported: Set<string> | null = null;
@@ -151,9 +154,9 @@ function oncePerValue(report: GraphContext['onUnknown']): GraphContext['onUnknow
 }
 
 /**
- * The context of an operation whose answer others may be given. Its fields say the same for all of one caller's equal
- * operations, or note what they do. Each use of a getter isolates the answer. A member that is added to the context must
- * be added here, as one or the other.
+ * The context of an operation whose answer may be shared. A member either has the same value for all equal operations
+ * of one caller, or records its use. Each use of a getter isolates the answer. A member that is added to the context
+ * must be added here, as one or the other.
  */
 export class NotedContext implements GraphContext {
   readonly caller: GraphContext['caller'];
@@ -168,7 +171,10 @@ export class NotedContext implements GraphContext {
   readonly upstreamTotals: GraphContext['upstreamTotals'];
   readonly work: GraphContext['work'];
   readonly isTraced: boolean;
-  /** The cursor of a list says its place in the list and whose it is; that of a stream needs `events` for its place. */
+  /**
+   * The cursor of a list contains the place and the owner only. The cursor of a stream also needs `events` for its
+   * place.
+   */
   readonly cursors: GraphContext['cursors'];
   readonly #context: GraphContext;
   readonly #dependencies: Dependencies;
@@ -229,7 +235,7 @@ export class NotedContext implements GraphContext {
   }
 }
 
-/** Notes each look into the log: news of the subject, and the age of its event, can change what it says. */
+/** Records each read of the log: a new event of the subject can change the result, and so can the age of its event. */
 export function noteVersions(versions: Versions, dependencies: Dependencies): Versions {
   return {
     latest: async (subject) => {

@@ -14,7 +14,7 @@ export const probeEveryMs = 1000;
 /** Where the widget is built to. */
 export const widgetFolder = new URL('../../widget/dist/', import.meta.url);
 
-/** The parts that most others of a gateway depend on. */
+/** The parts of a gateway that most other parts depend on. */
 export interface Core {
   readonly config: Config;
   readonly log: Log;
@@ -43,9 +43,9 @@ export interface CoreParts {
 }
 
 /**
- * Opens the event log and the audit trail, and knows the callers.
- * @throws GatewayError EVENT_LOG_LOCKED, EVENT_LOG_DAMAGED, EVENT_LOG_WEAK, EVENT_LOG_UNAVAILABLE, or CONFIG_INVALID for an
- * audit trail that cannot be written
+ * Opens the event log and the audit trail, and makes the parts that authenticate callers.
+ * @throws GatewayError EVENT_LOG_LOCKED, EVENT_LOG_DAMAGED, EVENT_LOG_WEAK, EVENT_LOG_UNAVAILABLE, or CONFIG_INVALID
+ *   for an audit trail that cannot be written
  */
 export async function openCore({ config, log, store: opening }: CoreParts): Promise<Core> {
   const metrics = createMetrics();

@@ -28,7 +28,9 @@ export interface GraphQLParts {
   readonly answerKey: WholeAnswersOptions['answerKey'];
 }
 
-/** All that answers GraphQL, over every transport, with the same guards, masking and counts; and tickets, which use the same code. */
+/**
+ * Every transport for GraphQL, all with the same guards, masking and counts, and the tickets, which use the same code.
+ */
 export interface GraphQLTransports
   extends Pick<DocumentsOptions, 'openDocument'>,
     Pick<LaunchOptions, 'openPortal'> {
@@ -99,7 +101,7 @@ export function createGraphQL(core: Core, parts: GraphQLParts): GraphQLTransport
   };
 }
 
-/** Redeems tickets: what a ticket is for is read with the rights of the caller that it was issued to. */
+/** Redeems tickets: the subject of a ticket is read with the rights of the caller that it was issued to. */
 function createTicketRedemption({
   create,
   documentTickets,

@@ -2,8 +2,8 @@ import type { Sandbox } from '../../sandbox/sandbox.ts';
 import type { Demo } from '../http/pages/demo.ts';
 
 /**
- * The demo over an embedded sandbox: its invented people, and GraphiQL with ready queries.
- * @param gatewayKey filled into GraphiQL; null for a configured key, which is shown to nobody
+ * The demo over an embedded sandbox: its invented people, and GraphiQL with example queries.
+ * @param gatewayKey filled into GraphiQL; null for a configured key, which is never shown
  */
 export function createDemo(sandbox: Sandbox, gatewayKey: string | null): Demo {
   const [person] = sandbox.users();

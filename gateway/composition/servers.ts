@@ -47,7 +47,10 @@ export class Servers {
     return url;
   }
 
-  /** From now on ordinary JSON requests are answered straight from node:http. Until then all wait for GraphQL, if they must. */
+  /**
+   * From now on ordinary JSON requests are answered straight from node:http. Before that, requests for GraphQL wait
+   * until it is loaded.
+   */
   useDirectPath(create: (otherwise: RequestListener) => RequestListener): void {
     this.#route.answer = create(this.#route.answer);
   }
@@ -61,7 +64,7 @@ function toRoute(fetch: Fetch): Route {
   return { answer: getRequestListener(fetch, { overrideGlobalObjects: false }) };
 }
 
-/** One function for all: a closure for each of ten thousand sockets would take 0.1 kB more. */
+/** One function for all sockets: ten thousand closures would take 0.1 kB each. */
 function destroy(this: Duplex): void {
   this.destroy();
 }
@@ -110,11 +113,11 @@ export function localOrigins(url: string): readonly string[] {
   return [url, `http://127.0.0.1:${port}`, `http://localhost:${port}`, `http://[::1]:${port}`];
 }
 
-/** Accepts no more, lets requests in progress end within 4 s, then cuts the others. */
+/** Accepts no new connections, lets requests in progress end within 4 s, then cuts the others. */
 async function closeServer(server: Server): Promise<void> {
   if (!server.listening) return;
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-  // A keep-alive connection becomes idle only when its request has ended, so this is repeated.
+  // Repeated, because a keep-alive connection becomes idle only when its request has ended.
   const idling = setInterval(() => server.closeIdleConnections(), 100);
   const cut = setTimeout(() => server.closeAllConnections(), drainMs);
   server.closeIdleConnections();

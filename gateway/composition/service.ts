@@ -13,9 +13,9 @@ import type { WebhookOutcome } from '../webhooks/endpoint.ts';
 import type { Core } from './core.ts';
 import { teamMark } from './webhook-readers.ts';
 
-/** Probes need their answer soon, however slow the service is. */
+/** The timeout of readiness checks, which need an answer soon even if the service is slow. */
 const probeMs = 2000;
-/** Time from a failed attempt to learn the team to the next. */
+/** The pause after a failed attempt to learn the team. */
 const teamRetryMs = 10_000;
 
 export interface ServicesParts {
@@ -44,7 +44,7 @@ export class Services {
     this.#teamId = core.config.teamId;
   }
 
-  /** As configured, otherwise as the service's first answer named it. */
+  /** The configured team, else the team in the service's first answer. */
   get teamId(): string | null {
     return this.#teamId;
   }
@@ -75,8 +75,8 @@ export class Services {
   }
 
   /**
-   * The team whose events are delivered. Asks the service if no answer has named it yet; while the service does not answer,
-   * the team that an earlier run learned counts. Null if nobody knows it: a signed event is then taken as ours.
+   * The team whose events are delivered. Asks the service if no answer has named the team yet. While the service does
+   * not answer, the team of an earlier run is used. Null if it is unknown: every signed event is then accepted as ours.
    */
   async learnTeam(): Promise<string | null> {
     if (this.#teamId === null) await this.#askForTeam();
@@ -87,11 +87,12 @@ export class Services {
   #noteTeam(id: string): void {
     if (this.#teamId !== null) return;
     this.#teamId = id.toLowerCase();
-    // For commands, and for a start while the service is away. If the log cannot be written now, the next start writes it.
+    // Stored for commands, and for a start while the service is unavailable. If the log cannot be written now, the next
+    // start writes it.
     this.#core.store.log.writeMark(teamMark, this.#teamId).catch(() => undefined);
   }
 
-  /** One call at a time, and none for a while after it. */
+  /** One call at a time, with a pause after it. */
   #askForTeam(): Promise<unknown> {
     this.#asking ??= this.#probe((service) => listUsers(service, { offset: 0, limit: 1 })).finally(() => {
       const forget = () => {
@@ -116,9 +117,14 @@ export interface ServiceClient {
   readonly upstream: Upstream;
   /** Shared by reads of the service and whole answers; stores nothing with READ_CACHE_SECONDS=0. */
   readonly cache: SharedCache;
-  /** Whether all news that anybody has received have reached the cache by now; not while webhooks cannot be stored. */
+  /**
+   * Whether the cache has been notified of all events that any gateway received; false while webhooks cannot be stored.
+   */
   readonly catchUp: () => Promise<boolean>;
-  /** Notes what became of each webhook: while they cannot be stored, nothing that depends on them is given from the cache. */
+  /**
+   * Notes the outcome of each webhook. While webhooks cannot be stored, answers that depend on events are not taken
+   * from the cache.
+   */
   readonly noteIntake: (outcome: WebhookOutcome) => void;
 }
 
@@ -128,12 +134,12 @@ export interface UpstreamParts {
   readonly readKey: UpstreamOptions['readKey'];
 }
 
-/** What shows that the log takes webhooks. */
+/** Outcomes that show that the log can be written. */
 const taken: ReadonlySet<WebhookOutcome> = new Set(['accepted', 'duplicate', 'altered', 'dead']);
 
 /**
- * The service behind a cache that the event log invalidates, before anyone is woken and before a webhook is acknowledged:
- * an answer given after a change is never from before it, at any gateway over the log.
+ * The service behind a cache. The event log invalidates the cache before it wakes a waiter and before a webhook is
+ * acknowledged. So no answer that is given after a change is older than the change, at any gateway over the log.
  */
 export function openServiceClient(
   { config, serviceUrl, readKey }: UpstreamParts,
@@ -163,7 +169,8 @@ export function openServiceClient(
     cache,
     readKey,
     catchUp,
-    // Also where this gateway stores nothing: others may. Where only this one cannot reach the log, the TTL bounds what they give.
+    // Called even if this gateway caches nothing, because others may. If it cannot reach the log, the TTL bounds the
+    // age of their answers.
     onWritten: (touched) => log.publish(toText(touched)).catch(() => undefined),
   });
   log.onAppend((notice) => cache.invalidate(notice === null ? 'everything' : touchedBy(toChange(notice))));

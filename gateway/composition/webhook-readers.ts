@@ -3,7 +3,10 @@ import { versionOfLabReport } from '../domain/lab-report/rest.ts';
 import { versionOfOrder } from '../domain/order/read/rest-order.ts';
 import { firstSubject } from '../webhooks/envelope.ts';
 
-/** What the concepts know of events: of what they are new versions, and what they state. One list for all who read. */
+/**
+ * The concepts' readers of events: the subject of which an event is a new version, and the facts that it states. One
+ * list for all users.
+ */
 export const readers = {
   subjectOf: firstSubject([versionOfOrder, versionOfLabReport]),
   factsOf: healthFactsOf,

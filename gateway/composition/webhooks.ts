@@ -9,7 +9,7 @@ const minuteMs = 60_000;
 /** Grace covers the sender's second attempt, 5 s after the first. */
 const timing = { silenceMs: 5 * minuteMs, graceMs: 6000, lookMs: 1000 };
 
-/** Compares the service with the event log from time to time: webhooks can be lost. */
+/** Compares the service with the event log from time to time, because webhooks can be lost. */
 export function startReconciliation(core: Core, services: Services): Reconciler {
   const { config, log, metrics, store, stopping } = core;
   return startReconciler({

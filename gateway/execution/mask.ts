@@ -4,8 +4,8 @@ import { type ErrorCode, GatewayError } from '../errors.ts';
 import type { Log } from '../log.ts';
 
 /**
- * HTTP status of an error that ends a whole request before execution; field errors stay 200. `spec` keeps 200
- * for clients that accept only application/json, as GraphQL over HTTP asks.
+ * The HTTP status of an error that ends a whole request before execution; field errors have status 200. With `spec`,
+ * clients that accept only application/json get 200, as GraphQL over HTTP requires.
  */
 const httpOfCode: Partial<Record<ErrorCode, HttpExtension>> = {
   BAD_REQUEST: { status: 400 },
@@ -19,12 +19,12 @@ const httpOfCode: Partial<Record<ErrorCode, HttpExtension>> = {
   UNAUTHENTICATED: { status: 401 },
 };
 
-/** Turns an error into what a client may read. One that was masked before stays as it is. */
+/** Turns an error into one that a client may read. A masked error is returned unchanged. */
 export type Mask = (error: unknown) => GraphQLError;
 
 /**
- * A GatewayError keeps its code and sentence, GraphQL's own errors get a code of ours, everything else is masked as
- * INTERNAL and logged once under the same requestId.
+ * A GatewayError is shown with its code and message. GraphQL's own errors get a code of the gateway. Any other error is
+ * masked as INTERNAL and logged once under the same requestId.
  */
 export function createMask(log: Log): Mask {
   const done = new WeakSet<GraphQLError>();
@@ -46,14 +46,14 @@ export function createMask(log: Log): Mask {
   };
 }
 
-/** The thrown value if it is an error, or one in its place. */
+/** The thrown value if it is an error, otherwise a new error. */
 export function toError(error: unknown): Error {
   return error instanceof Error ? error : new Error('A value that is no error was thrown.');
 }
 
 /**
- * The error a resolver threw, under however many layers; undefined for GraphQL's own. The executor wraps in
- * errors that are not always of GraphQL's class, so every layer is looked at.
+ * The error that a resolver threw, under any number of layers; undefined for GraphQL's own. The executor wraps errors,
+ * not always in GraphQL's class, so every layer is examined.
  */
 function rootCause(error: GraphQLError): Error | undefined {
   let root: Error | undefined;
@@ -69,7 +69,7 @@ function innerError(error: Error): Error | undefined {
   return inner instanceof Error ? inner : undefined;
 }
 
-/** The answer to an error of ours, inside or outside a GraphQL operation. */
+/** The response to a GatewayError, inside or outside a GraphQL operation. */
 export function describeGatewayError(error: GatewayError, at?: GraphQLError): GraphQLError {
   const { code, message, retryAfterMs, mayBeDone } = error;
   const retryAfterSeconds = retryAfterMs === undefined ? undefined : Math.ceil(retryAfterMs / 1000);
@@ -82,7 +82,7 @@ export function describeGatewayError(error: GatewayError, at?: GraphQLError): Gr
   return rebuild(at, sentence, extensions, at?.path ? undefined : describeHttp(code, retryAfterSeconds));
 }
 
-/** As HTTP says it: the status of the code, and when to come back. */
+/** The error in HTTP: the status of the code, and `Retry-After`. */
 function describeHttp(code: ErrorCode, retryAfterSeconds: number | undefined): HttpExtension | undefined {
   const usual = httpOfCode[code];
   if (usual === undefined || retryAfterSeconds === undefined) return usual;
@@ -92,7 +92,7 @@ function describeHttp(code: ErrorCode, retryAfterSeconds: number | undefined): H
 /** Errors of mutations say whether the write may have been done. */
 const outcomes = { true: 'It may have been done all the same.', false: 'Nothing was done.' };
 
-/** GraphQL's own errors keep their sentence; what they carry besides (a malformed body, say) is dropped. */
+/** GraphQL's own errors are shown with their message. Their other content, such as a malformed body, is dropped. */
 function describeGraphQLError(error: GraphQLError): GraphQLError {
   return rebuild(error, error.message, { code: readCode(error) }, readHttp(error));
 }
@@ -109,7 +109,7 @@ function readCode(error: GraphQLError): ErrorCode {
   const code = ownCodes.find((own) => own === error.extensions.code);
   if (code !== undefined) return code;
   if (readHttp(error)?.status !== undefined) return 'BAD_REQUEST';
-  // Variables that do not fit, and arguments a scalar refuses: errors of GraphQL itself without a code.
+  // GraphQL's own errors without a code: variables that do not fit, and arguments that a scalar refuses.
   return 'BAD_USER_INPUT';
 }
 
@@ -128,7 +128,7 @@ function readHttp(error: GraphQLError): HttpExtension | undefined {
   };
 }
 
-/** What a masked error asks of HTTP; nothing, for most. */
+/** The HTTP status and headers for a masked error; empty for most errors. */
 export function describeAnswer(error: GraphQLError): HttpExtension {
   const { http } = error.extensions;
   const spec = typeof http === 'object' && http !== null && 'spec' in http && http.spec === true;
@@ -144,7 +144,8 @@ function rebuild(
   http?: HttpExtension,
 ): GraphQLError {
   const usual = at?.path ? undefined : httpOfCode[extensions.code];
-  // Yoga calls its own faults `spec` as well; only parsing and validation are, so those go by the table alone.
+  // Yoga marks its own faults as `spec` too. Only errors of parsing and validation are, so these follow the table
+  // alone.
   const answered = usual?.spec ? usual : (http ?? usual);
   return createResponseError({
     message,
@@ -154,7 +155,7 @@ function rebuild(
   });
 }
 
-/** The same error as a stream sends it, over a socket or SSE: HTTP's status means nothing there. */
+/** The same error for a stream over a socket or SSE, without HTTP's status, which has no meaning there. */
 export function formatForStream(error: GraphQLError | GraphQLFormattedError): GraphQLFormattedError {
   const formatted = error instanceof GraphQLError ? error.toJSON() : error;
   const { http: _http, ...extensions } = formatted.extensions ?? {};

@@ -25,23 +25,23 @@ const limits = {
   /** Fields inside fields. Introspection needs 13. */
   depth: 15,
   /**
-   * Fields times the rows they may have, each expected call to the service 100 (graph/cost.ts): at most 5,000
-   * calls. 20 users, 20 orders and 20 markers each, cost about 100,000.
+   * The sum of fields times the rows that they may have. Each expected call to the service counts 100 (graph/cost.ts),
+   * so this is at most 5,000 calls. 20 users with 20 orders and 20 markers each cost about 100,000.
    */
   complexity: 500_000,
 } as const;
 
 /**
- * Points that an operation pays in advance at most; the real cost is settled when it is known. Lists are weighed as full and
- * reads as unshared, so the whole estimate is far too high (README's query is estimated at 950 calls and makes 31). With no
- * advance, one caller could start thousands of heavy operations at once.
+ * The most points that an operation pays in advance. Its actual cost is settled when it is known. The estimate counts
+ * lists as full and reads as not shared, so it is far too high (README's query is estimated at 950 calls and makes 31).
+ * Without an advance, one caller could start thousands of heavy operations at once.
  */
 const maxAdvance = 50;
 
 /** This weight (graph/cost.ts) takes about as much processor time as a request or a call. */
 const weightPerPoint = 1000;
 
-/** The parts that every operation is run with. */
+/** The parts that every operation needs. */
 export interface ExecutionOptions {
   readonly rateLimits: RateLimits;
   readonly trustedDocuments: TrustedDocuments;
@@ -49,16 +49,16 @@ export interface ExecutionOptions {
   readonly mask: Mask;
 }
 
-/** The context of an operation, with its caller, which is known before the context is made. */
+/** The context of an operation, with its caller, who is known before the context is made. */
 export type OperationContext = GraphContext & { readonly caller: Caller; readonly transport?: 'websocket' };
 
-/** An operation with all that it runs with. */
+/** An operation with everything that its execution needs. */
 export interface OperationArgs extends ExecutionArgs {
   readonly document: PreparedDocument;
   readonly contextValue: OperationContext;
 }
 
-/** The arguments of an operation from Yoga or a socket. Its context is ours: Envelop passes it through unchanged. */
+/** The arguments of an operation from Yoga or a socket. Envelop passes our own context through unchanged. */
 export function toOperationArgs(args: ExecutionArgs): OperationArgs {
   return {
     ...args,
@@ -70,7 +70,7 @@ export function toOperationArgs(args: ExecutionArgs): OperationArgs {
 /**
  * Runs a query or mutation on any transport: guarded, charged, masked, counted. Refusals and failures are results, and
  * nothing is thrown.
- * @param dependencies of the context that it was made with, where that notes what the answer depends on
+ * @param dependencies records the reads of the answer, if the answer may be shared
  */
 export type RunOperation = (args: OperationArgs, dependencies?: Dependencies) => Promise<ExecutionResult>;
 
@@ -81,12 +81,12 @@ export function createRunOperation(options: ExecutionOptions): RunOperation {
     { contextValue }: OperationArgs,
     dependencies: Dependencies | undefined,
   ) => {
-    // Masked before it is counted: what counts is the code that the client reads.
+    // Masked before it is counted, because the code that the client sees is counted.
     const masked = maskResult(mask, result);
     countOutcome(metrics, masked, dependencies);
     return withTotals(masked, contextValue);
   };
-  // In one layer: each more is a promise, and what hangs on it, for every operation.
+  // One layer only, because each further layer costs every operation a promise.
   return async (args, dependencies) => {
     const guarded = await guardOperation(options, args, dependencies);
     if ('errors' in guarded) return finish(guarded, args, dependencies);
@@ -113,14 +113,17 @@ export interface Guarded {
   readonly settle: () => void;
 }
 
-/** The guard of every operation. It answers and never throws: a throw would close a socket with 4500. */
+/**
+ * The guard of every operation. It returns refusals and never throws, because a thrown error would close a socket with
+ * 4500.
+ */
 export async function guardOperation(
   { trustedDocuments, rateLimits, mask }: ExecutionOptions,
   request: OperationArgs,
   dependencies?: Dependencies,
 ): Promise<Refused | Guarded> {
   const operation = getOperationAST(request.document, request.operationName);
-  // Which operation is meant is for the executor to say; it runs none.
+  // The executor reports that no operation can be chosen, and runs none.
   if (!operation) return { settle: () => {}, isMutation: false };
   const measured = measureWithin(request, operation);
   if ('errors' in measured) return measured;
@@ -154,7 +157,10 @@ function measureWithin(request: OperationArgs, operation: OperationDefinitionNod
   return measured;
 }
 
-/** Arguments whose variables do not fit are found while measuring; thrown from here they would close a socket. */
+/**
+ * Measuring finds arguments whose variables do not fit. The error is returned, because a thrown one would close a
+ * socket.
+ */
 function tryMeasure(
   { document, variableValues }: OperationArgs,
   operation: OperationDefinitionNode,
@@ -177,7 +183,10 @@ export function maskResult(mask: Mask, result: ExecutionResult): ExecutionResult
     : { ...result, errors: result.errors.slice(0, maxErrors).map(mask) };
 }
 
-/** Counts an operation by its outcome: `ok`, or the code of the first error; and each other one that gets its answer. */
+/**
+ * Counts an operation by its outcome: `ok`, or the code of the first error. Also counts each other operation that
+ * shares its answer.
+ */
 export function countOutcome(metrics: Metrics, result: ExecutionResult, dependencies?: Dependencies): void {
   const outcome = outcomeOf(result);
   const count = () => metrics.operations.inc({ outcome });
@@ -191,7 +200,7 @@ function outcomeOf({ errors }: ExecutionResult): string {
   return typeof code === 'string' ? code : 'INTERNAL';
 }
 
-/** Adds the operation's calls to the service so far, if its caller asks for them. */
+/** Adds the number of the operation's calls to the service so far, if its caller asks for it. */
 export function withTotals(
   result: ExecutionResult,
   { isTraced, upstreamTotals }: GraphContext,

@@ -8,7 +8,7 @@ export interface SchedulerLimits {
   /** The largest weight (graph/cost.ts) of one operation, or of one item of a subscription, for a viewer; `weightOfTeam` is for a gateway key. */
   readonly weight: number;
   readonly weightOfTeam: number;
-  /** The weight that an operation executes before others have their turn. */
+  /** The weight that an operation executes in one turn. */
   readonly slice: number;
   /** Heavy operations of one viewer at once; a gateway key has 20 times as many. */
   readonly heavyOperations: number;
@@ -28,9 +28,9 @@ export const usualLimits: SchedulerLimits = {
 const retryAfterMs = 2000;
 
 /**
- * Shares the processor between operations. An operation that ends within its first slice never waits. A heavy one yields
- * after each slice: callers take turns, and of one caller's heavy operations the oldest that can continue runs, so they run
- * one after the other.
+ * Shares the processor between operations. An operation that ends within its first slice never waits. A heavy one
+ * yields after each slice. Callers take turns. Of a caller's heavy operations the oldest that can continue runs, so
+ * they run one after the other.
  */
 export interface Scheduler {
   /** @param left aborts when the client no longer waits for the operation */
@@ -219,8 +219,8 @@ function tooMany(): GatewayError {
 }
 
 /**
- * Starts work one piece in each round of the event loop, in the order it came, so that new requests are read and short
- * ones answered in between. The callers bound how much waits.
+ * Starts one piece of work in each round of the event loop, in order of arrival, so that new requests are read and
+ * short ones answered in between. The callers limit how much waits.
  */
 export class Turns {
   readonly #waiting: (() => void)[] = [];

@@ -32,7 +32,10 @@ type Results = AsyncGenerator<ExecutionResult>;
  */
 export type RunStream = (args: ExecutionArgs) => Promise<Results | ExecutionResult>;
 
-/** In one layer around the stream: each layer of Envelop's would cost a waiting one 0.6 kB, and 10,000 wait at once. */
+/**
+ * One layer around the stream only: each layer of Envelop's would cost a waiting stream 0.6 kB, and 10,000 wait at
+ * once.
+ */
 export function createRunStream(options: ExecutionOptions): RunStream {
   const { metrics, mask } = options;
   return async (args) => {
@@ -54,12 +57,12 @@ export function createRunStream(options: ExecutionOptions): RunStream {
   };
 }
 
-/** `leave` ends its count among the caller's connections; a second call does nothing. */
+/** `leave` removes the stream from the caller's count of connections; a second call does nothing. */
 interface GuardedSubscription extends Guarded {
   readonly leave: () => void;
 }
 
-/** A stream over SSE is a connection of its own; a socket has been counted when it was opened. */
+/** A stream over SSE is a connection of its own. A socket is counted when it is opened. */
 async function guardStream(
   options: ExecutionOptions,
   request: OperationArgs,
@@ -88,8 +91,8 @@ interface Surroundings extends Pick<ExecutionOptions, 'mask' | 'metrics'> {
 export type Transport = 'sse' | 'websocket';
 
 /**
- * A class, so that its methods are shared. It fails with a last result, like an operation: thrown on, an error would
- * close a whole socket.
+ * A class, so that streams share its methods. A failure becomes its last result, as for an operation: a thrown error
+ * would close the whole socket.
  */
 class GuardedStream implements Results {
   readonly #results: Results;
@@ -151,21 +154,21 @@ function toGraphQLError(error: unknown): GraphQLError {
   return new GraphQLError('The stream failed.', { originalError: toError(error) });
 }
 
-/** An item of a stream, as a transport needs to know it. */
+/** An item of a stream, as far as a transport needs it. */
 export interface StreamItem {
   readonly cursor: string;
   /** When the gateway received it; null for events from before the stream began. */
   readonly waitingSince: Date | null;
 }
 
-/** A symbol, so that it stays beside the result through every plugin and is never part of its JSON. */
+/** A symbol, so that plugins pass it on with the result and it is never part of the JSON. */
 const itemKey = Symbol('stream item');
 
 interface WithItem {
   readonly [itemKey]?: StreamItem | null;
 }
 
-/** The item that a result of a subscription was made of; null when there is none (an error of the stream). */
+/** The item of a subscription's result; null when there is none (an error of the stream). */
 export function readStreamItem(result: object): StreamItem | null {
   const { [itemKey]: item }: WithItem = result;
   return item ?? null;
@@ -179,9 +182,9 @@ export function observeSend(metrics: Metrics, transport: Transport, result: obje
 }
 
 /**
- * Runs a subscription so that each result has the item that it was made of. The two are paired where the result is
- * made, by the item that is its root value, and not by what was pulled last: a reader may be slow, and the next
- * item may be on its way before this one is sent.
+ * Runs a subscription so that each result has its item. Result and item are paired where the result is made, by the
+ * root value, and not by the last item that was pulled: with a slow reader the next item may be pulled before this one
+ * is sent.
  */
 async function subscribe(args: ExecutionArgs): Promise<Results | ExecutionResult> {
   const validated = validateSubscriptionArgs(args);
@@ -196,7 +199,7 @@ async function subscribe(args: ExecutionArgs): Promise<Results | ExecutionResult
   });
 }
 
-/** Items of every stream have these two; anything else has no cursor to resume from. */
+/** Items of every stream have these two fields. Without them there is no cursor to resume from. */
 const itemShape = z.object({ cursor: z.string(), receivedAt: z.date().nullable() });
 
 function describeItem(item: unknown, beganAt: Date): StreamItem | null {

@@ -58,7 +58,7 @@ function limitIdle(server: Server, idleSince: Map<Socket, number>): void {
 
 /**
  * Closes a connection, and resets it if the client does not close its side. Node would release it at once, and the
- * operating system would then keep the unread rest of an answer for as long as the client likes.
+ * operating system would then hold the unread rest of an answer for as long as the client likes.
  */
 function endIdle(socket: Socket): void {
   if (!socket.writable) return;
@@ -83,7 +83,7 @@ const restLimits = { bytes: 64 * 1024, waitMs: 500 } as const;
  * speed. A client that has read the answer by then loses nothing; a short rest is read, and the connection stays open.
  */
 function limitRefusedBody(request: IncomingMessage, response: ServerResponse): void {
-  // Before 'finish': there Node starts to discard the rest without counting it.
+  // Before 'finish', because Node then starts to discard the rest without counting it.
   response.once('prefinish', () => {
     if (!request.complete) limitRest(request);
   });
@@ -105,7 +105,7 @@ function limitRest(request: IncomingMessage): void {
   request.read(0);
 }
 
-/** The time in which all bytes of a request must have come, except those of an upload. */
+/** The timeout for receiving a whole request, except an upload. */
 const requestMs = 10_000;
 
 /** Closes the connection of a slow request, with 408 if nothing has been answered yet. */
@@ -115,10 +115,10 @@ function limitTime(request: IncomingMessage, response: ServerResponse): void {
     if (isUploadInProgress(request, response)) response.once('finish', () => cut(request, response));
     else cut(request, response);
   }, requestMs).unref();
-  // An early answer does not end the wait for the announced bytes.
+  // The timeout continues after an early answer, because the announced bytes may still arrive.
   response.once('close', () => {
     if (request.complete) clearTimeout(timer);
-    // The timer would hold the read part of the request until its end.
+    // The timer would hold the parsed request in memory until its timeout.
     else request.socket.once('close', () => clearTimeout(timer));
   });
 }
@@ -163,7 +163,10 @@ function isHost(host: string): boolean {
   return true;
 }
 
-/** Answers on the bare connection, and ends it for both sides: a client that keeps its own open would hold it for ever. */
+/**
+ * Answers on the bare connection and ends it in both directions. Otherwise a client that leaves its side open would
+ * hold it for ever.
+ */
 export function refuseRequest(socket: Duplex, status: string): void {
   socket.once('finish', () => socket.destroy());
   socket.end(`HTTP/1.1 ${status}\r\nconnection: close\r\ncontent-length: 0\r\n\r\n`);
@@ -186,8 +189,8 @@ function stopParsingWhenReset(server: Server): void {
 }
 
 /**
- * Node makes an error for each request that a closed connection leaves unanswered, and nobody reads their stacks. With
- * stacks, a connection that is reset with 33 requests costs a millisecond more.
+ * Node makes an error for each request that a closed connection leaves unanswered, and nobody reads its stack. With
+ * stacks, resetting a connection with 33 requests takes a millisecond longer.
  */
 function skipStacksOfAborts(server: Server): void {
   let usual = Error.stackTraceLimit;
@@ -218,9 +221,9 @@ interface Connection {
   isBusy: boolean;
   readonly waiting: Waiting[];
   /**
-   * Bytes read when its last request began. Node answers short requests while it parses the next ones, and a thousand
-   * pipelined ones would be answered before any other connection is read. A request of the same bytes waits for the next
-   * round of the event loop; each such round asks the system for events anew, so no other request waits for one.
+   * Bytes read when its last request began. Node answers short requests while it parses the next ones, so a thousand
+   * pipelined requests would be answered before any other connection is read. So a request in the same bytes waits for
+   * the next round of the event loop. Each such round reads new events, so other requests do not wait for it.
    */
   bytesRead: number;
 }
@@ -247,10 +250,10 @@ class Pipelines {
 
   take(request: IncomingMessage, response: ServerResponse): void {
     const { socket } = request;
-    // The request came in the same bytes as the one that the connection was reset for. Destroyed here, because Node would
-    // destroy it with an error, whose stack costs more than reading the request.
+    // The request was in the same bytes as the one for which the connection was reset. It is destroyed here, because
+    // Node would destroy it with an error, whose stack costs more than reading the request.
     if (socket.destroyed) return void request.destroy();
-    // The request came after the connection was closed. It is not started, so the client can send it again.
+    // The request arrived after the connection was closed. It is not started, so the client can send it again.
     if (!socket.writable) return void socket.resetAndDestroy();
     const connection = this.#connections.get(socket) ?? { isBusy: false, waiting: [], bytesRead: 0 };
     const { isBusy, waiting } = connection;

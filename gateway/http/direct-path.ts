@@ -13,18 +13,18 @@ import { answerRefusal } from './graphql-route.ts';
 import { allowOrigins, secure } from './routes.ts';
 import type { CreateContext } from './yoga.ts';
 
-/** A request of an authenticated caller: all that its answer depends on. */
+/** A request of an authenticated caller, with everything that its answer depends on. */
 export interface DirectRequest {
   readonly head: DirectHead;
   readonly caller: Caller;
   readonly body: Buffer;
   /** Aborts when the client has left. */
   readonly left: AbortSignal;
-  /** Notes what the answer depends on; left out where it is for this request alone. */
+  /** Records the reads of the answer; left out if the answer is for this request only. */
   readonly dependencies?: Dependencies | undefined;
 }
 
-/** Names and values, one after the other, as `writeHead` takes them. */
+/** Names and values, alternating, as `writeHead` accepts them. */
 type RawHeaders = readonly string[];
 
 /** A whole answer, except for the headers that every answer has. */
@@ -55,8 +55,9 @@ interface Exchange {
 }
 
 /**
- * Answers ordinary JSON queries and mutations straight from node:http: Yoga's Request and Response cost more than all
- * the rest of a small query. Unusual requests, wrong ones and streams go to `otherwise`, unread or with their body.
+ * Answers ordinary JSON queries and mutations straight from node:http, because Yoga's Request and Response cost more
+ * than the rest of a small query. Unusual or faulty requests and streams are passed to `otherwise`, unread or with
+ * their body.
  */
 export function createDirectPath(options: DirectPathOptions, otherwise: RequestListener): RequestListener {
   const path: Path = { ...options, edgeHeaders: createEdgeHeaders(options.isAllowedOrigin), otherwise };
@@ -68,7 +69,7 @@ export function createDirectPath(options: DirectPathOptions, otherwise: RequestL
   };
 }
 
-/** In one layer: each more is a promise, and what hangs on it, for every request. */
+/** One layer only, because each further layer costs every request a promise. */
 async function answer(path: Path, exchange: Exchange): Promise<void> {
   const { request, response, head } = exchange;
   let caller: Caller;
@@ -76,13 +77,13 @@ async function answer(path: Path, exchange: Exchange): Promise<void> {
     caller = await authenticateRequest(path, head);
   } catch (error) {
     const refusal = await readAnswer(answerRefusal(error));
-    // At once, like Yoga: a later answer would be lost if malformed bytes follow this request.
+    // Written at once, as Yoga does: a later answer would be lost if malformed bytes follow this request.
     return write(response, refusal, await path.edgeHeaders(head.origin));
   }
   const body = await readBody(request);
   const answered = await path.answerDirectly({ head, caller, body, left: signalOf(response) });
   if (answered !== null) return await send(path, exchange, answered);
-  // The caller is known and has paid. @hono/node-server takes the body as `rawBody`.
+  // The caller is authenticated and charged. @hono/node-server takes the body from `rawBody`.
   storeCaller(request, caller);
   path.otherwise(Object.assign(request, { rawBody: body }), response);
 }
@@ -96,19 +97,19 @@ function signalOf(response: ServerResponse): AbortSignal {
   return left.signal;
 }
 
-/** An answer that was made as a Response. */
+/** Reads an answer that was made as a Response. */
 async function readAnswer(response: Response): Promise<DirectAnswer> {
   const { status, headers } = response;
   const body = Buffer.from(await response.arrayBuffer());
   return { status, headers: [...headers].flat(), body };
 }
 
-/** Node writes a short text together with its head, and bytes separately; a long text is copied once too often. */
+/** Node writes a short text together with its head, but bytes separately. A long text would be copied once more. */
 const shortBytes = 4096;
 
 /**
- * Answers are written after all bytes that have come by now are read: consecutive answers wake the other side once. With
- * both of these 14 % more small answers a second are sent (wrk, 32 connections, where writing is half of the work).
+ * Answers are written after all bytes that have arrived by now are parsed, so that consecutive answers wake the client
+ * once. Both together send 14 % more small answers a second (wrk, 32 connections, where writing is half of the work).
  */
 async function send(path: Path, exchange: Exchange, answered: DirectAnswer): Promise<void> {
   const edgeHeaders = await path.edgeHeaders(exchange.head.origin);
@@ -178,7 +179,7 @@ export function createDirectAnswer(options: DirectAnswerOptions): AnswerDirectly
   };
 }
 
-/** Null for streams, and where the request is wrong or no one operation is meant: Yoga answers these. */
+/** Null for streams, for faulty requests and when no single operation is requested: Yoga answers these. */
 function run(
   { schema, documents, createContext, runOperation, mask }: DirectAnswerOptions,
   { head, caller, body, left, dependencies }: DirectRequest,

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { traceHeader } from './yoga.ts';
 
-/** The same for all requests without files (yoga.ts). */
+/** The limit for all requests without files, on both routes (yoga.ts). */
 const maxBodyBytes = 100_000;
 
 /** The head of an ordinary JSON request. */
@@ -9,7 +9,7 @@ export interface DirectHead {
   readonly authorization: string | null;
   readonly origin: string | null;
   readonly trace: string | null;
-  /** Of the answer, as Yoga chooses it. */
+  /** The media type of the answer, chosen as by Yoga. */
   readonly mediaType: MediaType;
 }
 
@@ -44,7 +44,7 @@ export function readHead(request: IncomingMessage): DirectHead | null {
 
 type Use = 'read' | 'unusual';
 
-/** With an unusual header a body is not as long as announced, or is read in another way. */
+/** With an unusual header a body may have another length than announced, or another meaning. */
 const uses: ReadonlyMap<string, Use> = new Map<string, Use>([
   ['authorization', 'read'],
   ['origin', 'read'],
@@ -58,7 +58,7 @@ const uses: ReadonlyMap<string, Use> = new Map<string, Use>([
   [traceHeader, 'read'],
 ]);
 
-/** Null where one of these headers comes twice (Node uses one of them, Yoga both), or is unusual. */
+/** Null if one of these headers is unusual or was sent twice (Node uses one of the two, Yoga both). */
 function readHeaders(rawHeaders: readonly string[]): ReadonlyMap<string, string> | null {
   const headers = new Map<string, string>();
   for (let at = 0; at < rawHeaders.length; at += 2) {
@@ -71,7 +71,7 @@ function readHeaders(rawHeaders: readonly string[]): ReadonlyMap<string, string>
   return headers;
 }
 
-/** The first that fits, as in Yoga; lists with parameters are left to Yoga. */
+/** The first type that the gateway can send, as in Yoga. Lists with parameters are left to Yoga. */
 function chooseMediaType(accept: string): MediaType | null {
   for (const asked of accept.split(',')) {
     const type = asked.trim().toLowerCase();
@@ -82,7 +82,7 @@ function chooseMediaType(accept: string): MediaType | null {
   return null;
 }
 
-/** The whole body: Node has counted it against its announced length. Rejects when the client leaves before its end. */
+/** The whole body. Node has compared its length with the announced one. Rejects when the client leaves before its end. */
 export function readBody(request: IncomingMessage): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     // The client has left during authentication, so there is nobody to answer.
@@ -94,14 +94,14 @@ export function readBody(request: IncomingMessage): Promise<Buffer> {
       resolve(only !== undefined && chunks.length === 1 ? only : Buffer.concat(chunks));
     });
     request.on('error', reject);
-    // An error looks at its stack, so none is made for the usual end.
+    // Making an error captures a stack, so none is made for the usual end.
     request.on('close', () => {
       if (!request.complete) reject(new Error('The client has left.'));
     });
   });
 }
 
-/** The parameters, or null where anything about them is unusual or wrong: Yoga answers then. */
+/** The parameters; null if anything about them is unusual or wrong, because Yoga answers then. */
 export function readParams(body: Buffer): Params | null {
   const json = parse(body);
   if (!isRecord(json)) return null;

@@ -3,31 +3,31 @@ import { isAsyncIterable, type Plugin } from 'graphql-yoga';
 import { formatForStream } from '../execution/mask.ts';
 import { readStreamItem } from '../execution/streams.ts';
 
-/** Proxies close what is silent for a while, some after 15 s. */
+/** Some proxies close a connection after 15 s of silence. */
 const pingMs = 10_000;
-/** How long an EventSource waits before it comes back. */
+/** How long an EventSource waits before it reconnects. */
 const retryMs = 2000;
 
-/** What a stream needs of what is known of its operation. */
+/** The parts of an operation's request that its stream needs. */
 interface Streaming {
-  /** Aborts when the stream must end; nothing is sent after it but the word that it is over. */
+  /** Aborts when the stream must end. After it only `complete` is sent. */
   readonly over: AbortSignal;
 }
 
 export interface EventStreamOptions {
-  /** Told of each result just before it is sent. */
+  /** Called with each result just before it is sent. */
   readonly onSend: (result: ExecutionResult) => void;
 }
 
 /**
- * Answers subscriptions over SSE as an EventSource wants them: `id` is the cursor of the item, so that
- * `Last-Event-ID` resumes; `retry` says when to come back; comments keep proxies from closing; `complete` and the
- * end of the connection say that it is over. What is no stream, Yoga answers.
+ * Answers subscriptions over SSE for EventSource clients. The `id` is the cursor of the item, so that `Last-Event-ID`
+ * resumes. `retry` sets the pause before a reconnect. Comments prevent proxies from closing the connection. `complete`
+ * and the end of the connection mark the end of the stream. Yoga answers everything that is not a stream.
  */
 export function useEventStream(options: EventStreamOptions): Plugin<object, Streaming> {
   return {
     onResultProcess: ({ result, resultProcessor, setResultProcessor, serverContext }) => {
-      // Without one the client accepts no stream, and Yoga says so. One it takes can only be this kind.
+      // Without a processor the client accepts no stream, and Yoga answers so. Any processor here is for streams.
       if (!isAsyncIterable(result) || resultProcessor === undefined) return;
       const body = writeEvents(result, { ...options, over: serverContext.over });
       setResultProcessor(() => new Response(body, { headers }), 'text/event-stream');
@@ -37,9 +37,9 @@ export function useEventStream(options: EventStreamOptions): Plugin<object, Stre
 
 const headers = {
   'content-type': 'text/event-stream; charset=utf-8',
-  // Nothing is asked over this connection once the stream has ended.
+  // The client sends nothing more over this connection once the stream has ended.
   connection: 'close',
-  // For proxies that collect answers before they pass them on.
+  // For proxies that buffer answers before they pass them on.
   'x-accel-buffering': 'no',
 } as const;
 
@@ -58,13 +58,13 @@ function writeEvents(
       // Sent at once: some clients do not see an answer before its first byte.
       controller.enqueue(encoder.encode(`retry: ${retryMs}\n\n`));
       pings = setInterval(() => {
-        // A client that does not read needs no ping, and must not be sent one after the other.
+        // A client that does not read needs no ping, and pings must not queue up for it.
         if ((controller.desiredSize ?? 0) > 0) controller.enqueue(encoder.encode(':\n\n'));
       }, pingMs);
     },
     pull: async (controller) => {
       const next = await Promise.race([iterator.next(), ended]);
-      // Also drops items that became ready at the same moment: an expired token gets nothing more.
+      // Also drops items that became ready at the same moment, so that an expired token gets nothing more.
       if (next === 'over' || next.done || over.aborted) {
         clearInterval(pings);
         controller.enqueue(encoder.encode('event: complete\ndata:\n\n'));

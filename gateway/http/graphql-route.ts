@@ -19,7 +19,7 @@ export interface GraphQLRouteOptions {
   /** Aborts when the gateway stops. */
   readonly stopping: AbortSignal;
   readonly hasGraphiQL: boolean;
-  /** GraphiQL may contain a key, so it is served at no other host. */
+  /** GraphiQL may contain a key, so it is served only at the gateway's own hosts. */
   readonly isOwnHost: IsOwnHost;
 }
 
@@ -55,7 +55,7 @@ function createGraphiQLPage({ graphql, stopping: over }: GraphQLRouteOptions): R
 interface Route extends GraphQLRouteOptions {
   readonly beginUpload: ReturnType<typeof createUploadGate>;
   readonly answerGraphiQL: (request: Request) => Promise<Response>;
-  /** If it is known already. */
+  /** Null if the caller is not known yet. */
   readonly caller: Caller | null;
 }
 
@@ -81,7 +81,7 @@ async function answerGraphQL(options: Route, request: Request): Promise<Response
       const asking = { caller, origin, left: request.signal, over, isTraced, lastEventId };
       const response = await server.fetch(request, asking);
       response.headers.set('cache-control', 'no-store');
-      // Yoga sets it on streams even if the client asked for a close; the server decides.
+      // Yoga sets this header on streams even if the client asked to close the connection. The server decides.
       if (response.headers.get('connection') === 'keep-alive') response.headers.delete('connection');
       return response;
     } finally {
@@ -106,7 +106,7 @@ const graphiqlPolicy = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-/** Yoga's own parser throws over these, which would look like a fault of ours. */
+/** Yoga's own parser throws on these, and the error would look like a fault of the gateway. */
 function findMalformedParameter(request: Request): string | null {
   if (request.method !== 'GET') return null;
   const { searchParams } = new URL(request.url);
@@ -122,7 +122,7 @@ function isJson(text: string): boolean {
   }
 }
 
-/** Yoga reads forms and bare text as well, which a page of any site can send without being asked first. */
+/** Yoga also accepts forms and plain text, which a page of any site can send without a preflight request. */
 function isJsonType(request: Request): boolean {
   const [type = ''] = (request.headers.get('content-type') ?? '').split(';');
   return /^application\/(graphql\+)?json$/i.test(type.trim());
@@ -132,15 +132,15 @@ function refuseUnreadable(status: 400 | 415, message: string): Response {
   return Response.json({ errors: [{ message, extensions: { code: 'BAD_REQUEST' } }] }, { status });
 }
 
-/** A page that a person opens, not a query: GraphiQL sends none. */
+/** Whether a person opens a page in a browser. GraphiQL itself sends no such request. */
 function asksForGraphiQL(request: Request): boolean {
   const isPage = request.method === 'GET' && (request.headers.get('accept') ?? '').includes('text/html');
   return isPage && !request.headers.has('authorization');
 }
 
 /**
- * The answer to a request that is refused before it is read, on the direct path and on Yoga's.
- * @throws the error itself where it is none of those
+ * The response to a request that is refused before it is read, for the direct path and for Yoga.
+ * @throws the error itself if it is not such a refusal
  */
 export function answerRefusal(error: unknown): Response {
   if (isGatewayError(error, 'UNAUTHENTICATED')) return refuseUnauthenticated(error);

@@ -11,7 +11,7 @@ import { answerLaunch, type LaunchOptions } from './pages/launch.ts';
 import { createWidgetFiles } from './pages/widget-files.ts';
 
 export interface RoutesOptions extends DocumentsOptions, LaunchOptions {
-  /** Waits while the graph is still being loaded. `caller` is known if the direct path has authenticated it. */
+  /** Waits until the graph is loaded. `caller` is known if the direct path has authenticated it. */
   readonly answerGraphQL: (request: Request, caller: Caller | null) => Promise<Response>;
   readonly isAllowedOrigin: (origin: string) => boolean;
   readonly receiveWebhook: ReceiveWebhook;
@@ -21,7 +21,7 @@ export interface RoutesOptions extends DocumentsOptions, LaunchOptions {
   readonly widgetFolder: URL;
 }
 
-/** Whether the gateway can do its work: each part by name. */
+/** Whether the gateway can work: each part by name. */
 export interface Readiness {
   readonly eventLog: boolean;
   readonly service: boolean;
@@ -76,7 +76,8 @@ export function createRoutes(options: RoutesOptions): Hono {
     context.json({ error: { code: 'NOT_FOUND', message: 'There is nothing here.' } }, 404),
   );
   app.onError((error, context) => {
-    // The client has left, or was cut, before its request was complete. The answer reaches nobody, and nothing has failed.
+    // The client left, or its connection was reset, before its request was complete. Nobody reads the answer, and
+    // nothing has failed.
     if ('code' in error && error.code === 'ECONNRESET') return context.body(null, 408);
     options.log.error('request.failed', { route: context.req.path, error });
     return context.json({ error: { code: 'INTERNAL', message: 'The gateway failed.' } }, 500);
@@ -112,11 +113,11 @@ export function secure(): MiddlewareHandler {
   return secureHeaders({
     // A page that opens the portal in a tab must see when that tab is closed.
     crossOriginOpenerPolicy: false,
-    // Widget files and answers to allowed origins are for other origins.
+    // Pages of other origins may load widget files and read allowed answers.
     crossOriginResourcePolicy: false,
-    // Whether a whole host is https is the decision of its operator.
+    // Only the operator knows whether a whole host uses https.
     strictTransportSecurity: false,
-    // For browsers that are no more, or without a meaning here.
+    // These headers are for old browsers, or have no meaning here.
     originAgentCluster: false,
     xDnsPrefetchControl: false,
     xDownloadOptions: false,

@@ -5,31 +5,31 @@ import type { GraphQLParams, Plugin } from 'graphql-yoga';
 import { type Caller, Rights } from '../auth/rights.ts';
 import { GatewayError } from '../errors.ts';
 
-/** The largest request with files: the service's own bound of one upload (public service: 31,981,568 bytes). */
+/** The largest request with files: the service's own limit for one upload (public service: 31,981,568 bytes). */
 export const maxUploadBytes = 31_981_568;
 /** Limits of an upload. A text field may be as large as a request without files. */
 const multipartLimits: MultipartLimits = {
   textBytes: 100_000,
   // The operation, the map, and more files than any field accepts, so that the field's own message says how many it accepts.
   parts: 32,
-  // Room for two texts and the headers of all parts.
+  // Enough for two texts and the headers of all parts.
   besideFilesBytes: 512 * 1024,
 };
-/** The service works on ten uploads at once (public service); this many wait in memory at most. */
+/** The most uploads in memory at once. The service processes ten at a time (public service). */
 const maxUploadsAtOnce = 10;
-/** One user's browsers, whatever their number, leave room for everybody else. */
+/** The most uploads of one user at once, over all browsers, so that others find a place. */
 const maxUploadsOfUser = 2;
 const retryAfterMs = 2000;
 
-/** How slowly the bytes of an upload may come: so many at least in each of these times, and all of them in the whole. */
-export interface Patience {
+/** The slowest upload that is accepted: at least `minBytes` in each interval, and all bytes within `wholeMs`. */
+export interface UploadTimeouts {
   readonly everyMs: number;
   readonly minBytes: number;
   readonly wholeMs: number;
 }
 
-/** At 0.5 Mbit/s, so that nobody holds a place with a few bytes. In all: the largest upload at 2 Mbit/s. */
-const usualPatience: Patience = { everyMs: 10_000, minBytes: 640_000, wholeMs: 130_000 };
+/** 0.5 Mbit/s, so that nobody occupies a place with a few bytes. The whole: the largest upload at 2 Mbit/s. */
+const usualTimeouts: UploadTimeouts = { everyMs: 10_000, minBytes: 640_000, wholeMs: 130_000 };
 
 /** Whether a request is a GraphQL multipart request, which may be larger than any other. */
 export function isUpload(request: Request): boolean {
@@ -38,9 +38,9 @@ export function isUpload(request: Request): boolean {
 }
 
 /**
- * Lets in uploads, a few at a time, and only from callers that may upload at all, before a byte of them is read: they
- * are the only requests that take much memory. A user has a share of the places; servers of the team may take them all.
- * The function it makes returns the function that marks the end.
+ * Admits uploads, a few at a time, before a byte of them is read, and only from callers that may upload: no other
+ * requests take so much memory. A user has a share of the places; gateway keys may use them all. The returned function
+ * admits an upload and returns the function that marks its end.
  */
 export function createUploadGate(): (caller: Caller) => () => void {
   const uploads = new Set<{ readonly userId: string | null }>();
@@ -60,17 +60,17 @@ export function createUploadGate(): (caller: Caller) => () => void {
   };
 }
 
-/** Reads GraphQL multipart requests: `operations`, `map`, and one part per file. Takes nothing else. */
-export function useUploads(patience = usualPatience): Plugin {
+/** Reads GraphQL multipart requests and nothing else: `operations`, `map`, and one part per file. */
+export function useUploads(timeouts = usualTimeouts): Plugin {
   return {
     onRequestParse: ({ request, setRequestParser }) => {
-      if (isUpload(request)) setRequestParser((upload) => readUpload(upload, patience));
+      if (isUpload(request)) setRequestParser((upload) => readUpload(upload, timeouts));
     },
   };
 }
 
-async function readUpload(request: Request, patience: Patience): Promise<GraphQLParams> {
-  const form = await readForm(request, patience);
+async function readUpload(request: Request, timeouts: UploadTimeouts): Promise<GraphQLParams> {
+  const form = await readForm(request, timeouts);
   const operations = readJson(form, 'operations');
   const map = readJson(form, 'map');
   for (const [part, paths] of Object.entries(map)) {
@@ -78,15 +78,15 @@ async function readUpload(request: Request, patience: Patience): Promise<GraphQL
     if (!(file instanceof File) || !Array.isArray(paths)) throw malformed('map');
     for (const path of paths) place(operations, String(path), file);
   }
-  // Who may be asked what is checked where every other operation is: the parameters are read like those of JSON.
+  // The parameters are checked later, like those of JSON.
   return operations;
 }
 
-async function readForm({ body, headers }: Request, patience: Patience): Promise<MultipartForm> {
+async function readForm({ body, headers }: Request, timeouts: UploadTimeouts): Promise<MultipartForm> {
   const contentType = headers.get('content-type') ?? '';
   try {
     if (body === null) throw malformed('body');
-    const inTime = body.pipeThrough(failWhenSlow(patience));
+    const inTime = body.pipeThrough(failWhenSlow(timeouts));
     return await readMultipart(inTime, { contentType, limits: multipartLimits });
   } catch (error) {
     if (error instanceof GraphQLError) throw error;
@@ -95,8 +95,12 @@ async function readForm({ body, headers }: Request, patience: Patience): Promise
   }
 }
 
-/** Passes bytes on, and fails when too few of them come: whoever waits for them holds one of few places. */
-function failWhenSlow({ everyMs, minBytes, wholeMs }: Patience): TransformStream<Uint8Array, Uint8Array> {
+/** Passes bytes on, and fails when they come too slowly, because an upload occupies one of few places. */
+function failWhenSlow({
+  everyMs,
+  minBytes,
+  wholeMs,
+}: UploadTimeouts): TransformStream<Uint8Array, Uint8Array> {
   const timers: NodeJS.Timeout[] = [];
   let came = 0;
   const stop = () => timers.forEach(clearTimeout);
@@ -111,7 +115,7 @@ function failWhenSlow({ everyMs, minBytes, wholeMs }: Patience): TransformStream
         came = 0;
       };
       timers.push(setInterval(look, everyMs), setTimeout(fail, wholeMs));
-      // One that was cut otherwise leaves them running, for nobody.
+      // After any other end the timers would go on without effect.
       for (const timer of timers) timer.unref();
     },
     transform: (chunk, controller) => {
@@ -133,12 +137,12 @@ function readJson(form: MultipartForm, name: string): Record<string, unknown> {
     const json: unknown = JSON.parse(text);
     if (isRecord(json)) return json;
   } catch {
-    // Not JSON: answered like any other fault of the part.
+    // Not JSON: answered like any other fault of this part.
   }
   throw malformed(name);
 }
 
-/** Puts a file where its path says; there must be a null, as the multipart specification asks. */
+/** Puts a file at its path, which must hold null, as the multipart specification requires. */
 function place(operations: Record<string, unknown>, path: string, file: File): void {
   const keys = path.split('.');
   const last = keys.pop() ?? '';
@@ -162,7 +166,7 @@ function refuse(message: string, status: 400 | 408 | 413): GraphQLError {
   return new GraphQLError(message, { extensions: { code: 'BAD_REQUEST', http: { status } } });
 }
 
-/** Texts and files of a multipart form by the names of their parts; of equal names the first counts. */
+/** Texts and files of a multipart form by the names of their parts; the first part of a name is used. */
 export type MultipartForm = ReadonlyMap<string, string | File>;
 
 export interface MultipartLimits {
@@ -179,7 +183,10 @@ class MultipartLimitError extends Error {}
 /** Enough for a part's headers as in RFC 7578, with a long file name. */
 const headerLimits = { headerPairs: 8, headerSize: 4096 } as const;
 
-/** The parser makes all the parts of what it is given before it can be stopped: 64 KiB have room for thousands of empty ones. */
+/**
+ * The parser creates all parts in its input before it can be stopped, and 64 KiB have space for thousands of empty
+ * parts.
+ */
 const sliceBytes = 4096;
 
 function* sliceOf(chunk: Uint8Array): Generator<Uint8Array> {

@@ -11,14 +11,14 @@ const bytesPerReport = 200;
 
 export interface WholeAnswersOptions {
   readonly cache: SharedCache;
-  /** Whether the cache knows every event of the log by now. */
+  /** Whether the cache has been notified of every event of the log. */
   readonly catchUp: () => Promise<boolean>;
   readonly metrics: Metrics;
   /** Long requests without a cached answer take turns. */
   readonly documents: Pick<DocumentCache, 'waitForTurn'>;
-  /** Charges points for an answer that was not made for its caller. */
+  /** Charges points for an answer that was made for another request. */
   readonly charge: (caller: Caller, points: number) => void;
-  /** Requests with equal keys share an answer; one key for each credential where left out. */
+  /** Requests with equal keys share an answer. Default: one key for each credential and request. */
   readonly answerKey?: ((request: DirectRequest) => string) | undefined;
 }
 
@@ -30,9 +30,9 @@ interface WholeAnswer {
 }
 
 /**
- * Gives equal queries of one caller the same bytes: those of an earlier answer, until one of its reads has expired or has
- * been invalidated, or those of an answer in flight. The caller is authenticated and has paid; the operation's reports to
- * metrics and the audit trail are made again.
+ * Answers equal queries of one caller with the same bytes: those of a cached answer, until one of its reads expires or
+ * is invalidated, or those of an answer in flight. The caller is authenticated and charged. The operation's reports to
+ * metrics and the audit trail are repeated.
  */
 export function shareWholeAnswers(
   options: WholeAnswersOptions,
@@ -47,7 +47,7 @@ export function shareWholeAnswers(
   const load = async (request: DirectRequest, key: string, { signal, detach }: LoadControl) => {
     const dependencies = new Dependencies(detach);
     const answering = answerDirectly({ ...request, left: signal, dependencies });
-    // It is known at once whether this is a query: only queries share answers.
+    // By now it is known whether this is a query. Only queries share answers.
     if (dependencies.isQuery) count('miss');
     else detach();
     try {
@@ -94,15 +94,15 @@ export function shareWholeAnswers(
   };
 }
 
-/** The points of an answer that was made for another, in addition to the point of its request. */
+/** The points of an answer that was made for another request, in addition to the point of this request. */
 function pointsOf(answer: DirectAnswer | null): number {
   return answer === null ? 0 : Math.floor(answer.body.length / bytesPerPoint);
 }
 
-/** One key for each credential: callers share nothing, so rights and audit trail need no comparison here. */
+/** The key contains the credential: callers share no answers, so rights and audit trail need no comparison here. */
 function keyOf({ head, body }: DirectRequest): string {
   const { authorization, origin, mediaType } = head;
   const from = origin === null ? '' : `from ${origin}`;
-  // Compared byte by byte, whatever the bodies mean.
+  // Compared byte by byte, without parsing the bodies.
   return `${authorization}\n${from}\n${mediaType}\n${body.toString('latin1')}`;
 }

@@ -18,7 +18,7 @@ import type { Dependencies } from '../service/trace.ts';
 import { useEventStream } from './event-stream.ts';
 import { maxUploadBytes, useUploads } from './uploads.ts';
 
-/** What is known of an operation before it is read: who asks, and when the asking is over. */
+/** The facts about a request that are known before its operation is read. */
 export interface Asking {
   readonly caller: Caller;
   /** The browser's `Origin`; left out where there is none. */
@@ -27,13 +27,16 @@ export interface Asking {
   readonly left: AbortSignal;
   /** Aborts when a stream must end: the client has left, its token has ended or the gateway stops. */
   readonly over: AbortSignal;
-  /** Whether the answer has `extensions.upstream`; for callers of the team only. */
+  /** Whether the answer has `extensions.upstream`; for gateway keys only. */
   readonly isTraced?: boolean;
-  /** Where the client's stream broke off: what an EventSource sends when it comes back. Wins over `after`. */
+  /**
+   * The cursor at which the client's stream broke off, which an EventSource sends when it reconnects. It wins over
+   * `after`.
+   */
   readonly lastEventId?: string | null;
-  /** Notes what the answer depends on; left out where it is for this operation alone. */
+  /** Records the reads of the answer; left out if the answer is for this operation only. */
   readonly dependencies?: Dependencies | undefined;
-  /** How a stream would travel; over SSE when left out. */
+  /** The transport of a stream; default SSE. */
   readonly transport?: 'websocket';
 }
 
@@ -51,14 +54,14 @@ export interface GraphQLServerOptions {
   readonly runOperation: RunOperation;
   readonly runStream: RunStream;
   readonly mask: Mask;
-  /** Takes multipart requests with files, and only those; else none. */
+  /** Accepts only multipart requests with files; otherwise accepts none. */
   readonly takesFiles: boolean;
   /** GraphiQL with these queries filled in; null = no GraphiQL. */
   readonly graphiql: GraphiQL | null;
 }
 
 export interface GraphiQL {
-  /** Filled in as well; null = the reader fills in their own. */
+  /** Filled in as well; null = people fill in their own. */
   readonly gatewayKey: string | null;
   readonly queries: readonly string[];
 }
@@ -66,14 +69,14 @@ export interface GraphiQL {
 export type GraphQLServer = YogaServerInstance<Asking, GraphContext>;
 
 /**
- * GraphQL over HTTP and SSE, and the enveloped functions that the sockets use: one list of plugins for all.
- * CORS, authentication and body limits come before it (routes.ts, graphql-route.ts).
+ * GraphQL over HTTP and SSE, and the enveloped functions for sockets, with one list of plugins for both. CORS,
+ * authentication and body limits come before it (routes.ts, graphql-route.ts).
  */
 export function createGraphQLServer(options: GraphQLServerOptions): GraphQLServer {
   return createYoga<Asking, GraphContext>({
     schema: options.schema,
-    // The runtime's own classes. Yoga's ponyfills make a Response over a foreign stream, and when a client leaves
-    // such a stream, closing it throws out of band and would end the process (seen with Node 26.10).
+    // The runtime's own classes. Yoga's ponyfills wrap a stream of another kind in a Response. When a client leaves
+    // such a stream, closing it throws outside of any handler and would end the process (seen with Node 26.10).
     fetchAPI: { Request, Response, Headers, ReadableStream, TextEncoder, TextDecoder, URL },
     context: ({ caller, left, over, origin = null, isTraced = false, lastEventId = null }) =>
       options.createContext({ caller, left, over, origin, isTraced, lastEventId }),
@@ -100,7 +103,7 @@ function describeGraphiQL(graphiql: GraphiQL | null) {
   const key = graphiql.gatewayKey ?? '<your gateway key>';
   const headers = JSON.stringify({ authorization: `Bearer ${key}` }, null, 2);
   return {
-    // Loaded with the first page: it is large, and webhooks wait while a gateway starts.
+    // Loaded with the first page, because it is large and webhooks wait while a gateway starts.
     renderGraphiQL: async (page?: GraphiQLOptions) =>
       (await import('@graphql-yoga/render-graphiql')).renderGraphiQL(page),
     graphiql: {
@@ -114,11 +117,11 @@ function describeGraphiQL(graphiql: GraphiQL | null) {
   };
 }
 
-/** Takes documents by their text or id, and their validation errors, from our cache. */
+/** Gets documents, by text or id, and their validation errors from the gateway's own cache. */
 function useDocuments({ documents, trustedDocuments }: GraphQLServerOptions): Plugin<GraphContext> {
   return {
     onParams: ({ params, request, setParams }) => {
-      // Yoga refuses batches, and everything else that is no record, after this.
+      // Yoga refuses batches later, and everything else that is not a record.
       if (!isRecord(params)) return undefined;
       const { documentId = readDocumentId(request), ...rest } = params;
       const query = findDocument(trustedDocuments, { ...rest, documentId });
@@ -135,7 +138,7 @@ function useDocuments({ documents, trustedDocuments }: GraphQLServerOptions): Pl
   };
 }
 
-/** Yoga reads only the parameters of a GET that it knows. */
+/** The document id of a GET; Yoga ignores parameters that it does not know. */
 function readDocumentId({ method, url }: Request): string | undefined {
   if (method !== 'GET') return undefined;
   return new URL(url).searchParams.get('documentId') ?? undefined;

@@ -183,6 +183,6 @@ const refusals = {
   },
   WEBHOOK_ENCODED: { status: 415, message: 'Send the body as it was signed, without content-encoding.' },
   WEBHOOK_TOO_LARGE: { status: 413, message: 'The body may have 1 MiB at most.' },
-  WEBHOOK_FLOODED: { status: 503, message: 'Too many webhooks are in hand. Send it again in a moment.' },
+  WEBHOOK_FLOODED: { status: 503, message: 'The buffer for webhooks is full. Send it again in a moment.' },
   EVENT_LOG_UNAVAILABLE: { status: 503, message: 'The webhook could not be made durable. Send it again.' },
 } as const satisfies Partial<Record<ErrorCode, { readonly status: number; readonly message: string }>>;

@@ -3,7 +3,7 @@ import { createYoga } from 'graphql-yoga';
 import { expect, test } from 'vitest';
 import type { Caller } from '../../gateway/auth/rights.ts';
 import { schema } from '../../gateway/domain/schema.ts';
-import { createUploadGate, isUpload, type Patience, useUploads } from '../../gateway/http/uploads.ts';
+import { createUploadGate, isUpload, type UploadTimeouts, useUploads } from '../../gateway/http/uploads.ts';
 import { partBombs, sendPartBombs } from '../siege/part-bombs.ts';
 import { gatewayKey, startLab } from '../support/lab.ts';
 
@@ -77,7 +77,7 @@ test('ten sockets of one viewer that send headers and nothing more keep nobody e
 
 /** An upload whose bytes come as told; resolves with the answer, and tells whether the rest was given up. */
 async function uploadSlowly(
-  timeouts: Patience,
+  timeouts: UploadTimeouts,
   { boundary = 'b', ...source }: UnderlyingDefaultSource<Uint8Array> & { readonly boundary?: string },
 ) {
   const yoga = createYoga({
@@ -111,7 +111,7 @@ const dripUntil = (isEnough: () => boolean) => async (body: ReadableStreamDefaul
 };
 const begin = (body: ReadableStreamDefaultController<Uint8Array>) =>
   body.enqueue(bytes('--b\r\ncontent-disposition: form-data; name="0"; filename="r.pdf"\r\n\r\n'));
-const usual: Patience = { everyMs: 60_000, minBytes: 1, wholeMs: 60_000 };
+const usual: UploadTimeouts = { everyMs: 60_000, minBytes: 1, wholeMs: 60_000 };
 const forEver = dripUntil(() => false);
 
 test('an upload that stops coming is given up', async () => {

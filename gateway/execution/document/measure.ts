@@ -9,10 +9,10 @@ import {
   visit,
 } from 'graphql';
 
-/** The estimated size of an operation, its lists weighed as full. */
+/** The estimated size of an operation. Every list counts as full. */
 export interface Measure {
   readonly depth: number;
-  /** Number of fields, those of a fragment counted at each spread. */
+  /** The number of fields. The fields of a fragment count at each spread. */
   readonly breadth: number;
   readonly complexity: number;
 }
@@ -20,15 +20,15 @@ export interface Measure {
 interface Measurable {
   readonly schema: GraphQLSchema;
   readonly document: DocumentNode;
-  /** Known to fit their types (validation.ts). */
+  /** Their values fit their types (validation.ts). */
   readonly variableValues: VariableValues;
 }
 
 export type VariableValues = { readonly [name: string]: unknown };
 
 /**
- * A key of all that the measure of an operation depends on: costs depend on numbers and nothing else (tested for every field of the
- * schema), and whether a variable fits its argument by whether it is there, or null.
+ * A key of everything that the measure of an operation depends on. Costs depend on numbers only (tested for every field
+ * of the schema). Whether a variable fits its argument depends only on whether it is missing or null.
  */
 export function costKey(
   { variableDefinitions = [] }: OperationDefinitionNode,
@@ -44,8 +44,9 @@ export function costKey(
 }
 
 /**
- * Measures an operation. Of a document with several only the one that is run counts; the plugin takes the first it finds.
- * @throws where a variable does not fit the argument it is used for
+ * Measures an operation. In a document with several operations, only the requested one is measured; the plugin would
+ * measure the first.
+ * @throws when a variable does not fit its argument
  */
 export function measureOperation(
   { schema, document, variableValues }: Measurable,
@@ -68,7 +69,7 @@ const limits = {
   directives: 50,
 } as const;
 
-/** Counts of a whole document, whichever of its operations is run. */
+/** Counts over a whole document, whichever of its operations is requested. */
 export interface WidthCounts {
   readonly aliases: number;
   readonly directives: number;
@@ -78,7 +79,7 @@ interface CountedDocument extends DocumentNode {
   readonly width: WidthCounts;
 }
 
-/** An operation that is too wide, as the error that says so. */
+/** The error for a document that is too wide; null for any other. */
 export function findWidth(
   document: CountedDocument,
   operation: OperationDefinitionNode,
@@ -96,7 +97,10 @@ export function refuse(what: string): GraphQLError {
   return new GraphQLError(`The operation has ${what}.`, { extensions: { code: 'QUERY_TOO_COSTLY' } });
 }
 
-/** `__typename` has no resolver of ours, so it costs no points (graph/cost.ts), and its aliases could be a row's largest part. */
+/**
+ * `__typename` has no resolver of ours, so it costs no points (graph/cost.ts). But its aliases can be the largest part
+ * of a row.
+ */
 const weightOfTypename = 10;
 
 export function countWidth(document: DocumentNode): WidthCounts {
@@ -112,7 +116,7 @@ export function countWidth(document: DocumentNode): WidthCounts {
   return { aliases, directives };
 }
 
-/** As the executor collects them: through all fragments, each named one once. */
+/** Counts like the executor: through all fragments, each of them once. */
 function countRootFields(document: DocumentNode, operation: OperationDefinitionNode): number {
   const fragments = new Map<string, SelectionSetNode>();
   for (const definition of document.definitions) {

@@ -26,9 +26,12 @@ import {
 import type { Trust, TrustedDocuments } from './trusted-documents.ts';
 import { findOversizedLiteral, type ValidationOptions, validateDocument } from './validation.ts';
 
-/** Measures that one document stores; few documents are sent with many values of `first`. */
+/** The most measures that one document stores. Few documents are sent with many values of `first`. */
 const maxMeasures = 100;
-/** Ids may be sent as numbers; a document with many of them has another key each time. */
+/**
+ * The longest key of a measure. Ids can be sent as numbers, so a document with many ids would have another key each
+ * time.
+ */
 const maxKeyLength = 200;
 
 interface PreparedDocumentParts {
@@ -45,7 +48,7 @@ interface PreparedDocumentParts {
 export class PreparedDocument implements DocumentNode {
   readonly kind = Kind.DOCUMENT;
   readonly definitions: readonly DefinitionNode[];
-  /** Its hash, and whether it is trusted. */
+  /** The hash of the document, and whether it is trusted. */
   readonly trust: Trust;
   readonly #schema: GraphQLSchema;
   #errors: readonly GraphQLError[] | null = null;
@@ -59,7 +62,7 @@ export class PreparedDocument implements DocumentNode {
     this.trust = trust;
   }
 
-  /** Its validation errors; callers that may not see the schema have a list of their own. */
+  /** The validation errors of the document. Callers that may not see the schema have a list of their own. */
   validate(options: ValidationOptions): readonly GraphQLError[] {
     if (options.maySeeSchema) {
       this.#errors ??= validateDocument(this.#schema, this, options);
@@ -69,7 +72,7 @@ export class PreparedDocument implements DocumentNode {
     return this.#errorsWithoutSchema;
   }
 
-  /** Its aliases and directives. */
+  /** The numbers of aliases and directives. */
   get width(): WidthCounts {
     this.#width ??= countWidth(this);
     return this.#width;
@@ -91,8 +94,8 @@ export class PreparedDocument implements DocumentNode {
 }
 
 /**
- * The document of an operation, where GraphQL's types have forgotten that it was prepared.
- * @throws Error for any other: every transport takes its documents from the cache
+ * The prepared document of an operation. GraphQL's types do not show that it was prepared.
+ * @throws Error for any other document: every transport takes its documents from the cache
  */
 export function requirePrepared(document: DocumentNode): PreparedDocument {
   if (document instanceof PreparedDocument) return document;
@@ -100,8 +103,8 @@ export function requirePrepared(document: DocumentNode): PreparedDocument {
 }
 
 /**
- * Bounds of the cache. Together with the tokens a document may have (`limits` below): some 100 MB at the very most, and 2 MB as a
- * rule. Characters are counted in UTF-16, of two bytes each.
+ * The bounds of the cache. With the limit of tokens (`limits` below) it uses about 100 MB at most, and usually 2 MB. A
+ * UTF-16 character has two bytes.
  */
 const cacheLimits = { entries: 300, bytesOfText: 2_000_000, bytesOfOneText: 20_000 } as const;
 
@@ -111,28 +114,28 @@ const shortCharacters = 3000;
 export interface DocumentCacheOptions {
   readonly schema: GraphQLSchema;
   readonly trustedDocuments: Pick<TrustedDocuments, 'lookUp' | 'require'>;
-  /** Everybody may look at the schema, because it is the sandbox's; else servers of the team. */
+  /** Everybody may see the schema, because it is the sandbox's; otherwise only gateway keys may. */
   readonly isOpen: boolean;
 }
 
-/** A prepared text, or the error for it: a text that cannot be parsed is as likely to come again. */
+/** A prepared text, or its error: a text that cannot be parsed is sent again as often as any other. */
 interface Entry {
   readonly trust: Trust;
   readonly document: PreparedDocument | GraphQLError;
 }
 
 /**
- * Prepared documents by their text, for every transport. Yoga's own cache would hold 1,024 of any length: one viewer could
- * fill 0.6 GB with documents that nobody sends twice.
+ * Prepared documents by their text, for every transport. Yoga's own cache would hold 1,024 documents of any length: one
+ * viewer could fill it with 0.6 GB that nobody requests twice.
  */
 export class DocumentCache {
   readonly #options: DocumentCacheOptions;
   readonly #entries = new LRUCache<string, Entry>({
     max: cacheLimits.entries,
     maxSize: cacheLimits.bytesOfText,
-    // A longer text is prepared anew each time it comes.
+    // A longer text is prepared again for each request.
     maxEntrySize: cacheLimits.bytesOfOneText,
-    // No size may be 0, not even that of no text.
+    // Sizes must not be 0, not even that of an empty text.
     sizeCalculation: (_entry, text) => Math.max(1, text.length * 2),
   });
 
@@ -143,8 +146,8 @@ export class DocumentCache {
   }
 
   /**
-   * Resolves when a document may be prepared: its text, or a request that contains it. Long ones take turns, one in each
-   * round of the event loop: parsing and validating one takes milliseconds, and short requests are answered in between.
+   * Resolves when a document may be prepared, given its text or a request that contains it. Long documents take turns,
+   * one in each round of the event loop: preparing one takes milliseconds, and short requests are answered in between.
    * Null when there is nothing to wait for.
    */
   waitForTurn(text: string | Buffer): Promise<void> | null {
@@ -153,7 +156,7 @@ export class DocumentCache {
   }
 
   /**
-   * The prepared document of a text. A document that this caller may not send is refused unread.
+   * The prepared document of a text. A document that this caller may not send is refused before it is parsed.
    * @throws GraphQLError GRAPHQL_PARSE_FAILED or BAD_USER_INPUT, GatewayError OPERATION_NOT_LISTED
    */
   prepare(text: string, caller: Caller): PreparedDocument {
@@ -185,7 +188,7 @@ function tryPrepare(
   }
 }
 
-/** Limits of one document, well above those that people write. */
+/** Limits of one document, well above those of any document that a person writes. */
 const limits = { tokens: 1000, characters: 50_000, lines: 2000 } as const;
 
 /**
@@ -208,7 +211,7 @@ function findExcess(text: string): string | null {
   return hasMoreLines(text, limits.lines) ? `${limits.lines} lines` : null;
 }
 
-/** Stops at the first line too many. */
+/** Stops at the first line beyond the limit. */
 function hasMoreLines(text: string, most: number): boolean {
   const lineBreak = /\r\n|[\n\r]/g;
   let lines = 1;

@@ -4,48 +4,48 @@ import { z } from 'zod';
 import { type Caller, Rights } from '../../auth/rights.ts';
 import { GatewayError } from '../../errors.ts';
 
-/** Number of different documents of viewers that are logged; further ones are only counted. */
+/** The most documents that are logged. Further ones are only counted. */
 const maxReported = 1000;
 
 export interface TrustedDocumentsOptions {
   /** For documents that are not trusted: `enforce` refuses them, `log` logs them. */
   readonly mode: 'off' | 'log' | 'enforce';
-  /** JSON files of documents by their sha256 hash. A file of `whereBuilt` may be missing: it comes with a build. */
+  /** JSON files of documents by their sha256 hash. A file of `whereBuilt` may be missing before the first build. */
   readonly files: readonly (string | URL)[];
   readonly whereBuilt: readonly (string | URL)[];
   /** Called with a viewer's document that is not trusted: with its hash the first time. */
   readonly onUntrusted: (hash: string | null) => void;
 }
 
-/** Whether a document is trusted. It does not depend on its sender. */
+/** Whether a document is trusted. This does not depend on its sender. */
 export interface Trust {
-  /** sha256 of its text; null where there is no list. */
+  /** sha256 of its text; null without a list. */
   readonly hash: string | null;
-  /** Whether it is on the list; where there is none every document is trusted. */
+  /** Whether it is on the list. Without a list every document is trusted. */
   readonly isTrusted: boolean;
 }
 
 /** The documents that viewers may send (persisted operations). */
 export interface TrustedDocuments {
-  /** Looks a document up by its text. It takes a hash of the text, so it is done once per document. */
+  /** Looks a document up by its text, once per document, because the text must be hashed. */
   readonly lookUp: (text: string) => Trust;
   /**
    * Refuses a viewer's document that is not on an enforced list. Call it before the document is parsed.
    * @throws GatewayError OPERATION_NOT_LISTED
    */
   readonly require: (caller: Caller, document: Trust) => void;
-  /** @returns whether the team wrote the document: its servers may send any, and the team wrote the list */
+  /** @returns whether the team wrote the document: it wrote the list, and its servers may send any document */
   readonly check: (caller: Caller, document: Trust) => boolean;
   /** Counts another use of a document that is not trusted. */
   readonly countUntrusted: () => void;
-  /** The document that the list has under a hash; null where it has none. Nothing that is sent gets onto the list. */
+  /** The document on the list with this hash; null if there is none. A request never adds to the list. */
   readonly find: (hash: string) => string | null;
 }
 
 /**
- * Reads the lists of trusted documents. The holder of a browser holds its token too: with a list, that token is good for the
- * documents of the widget and of the team's own pages, and for nothing else.
- * @throws GatewayError CONFIG_INVALID for a file that is no list, and when all would be refused
+ * Reads the lists of trusted documents. Somebody with the user's browser has its token too. With a list this token can
+ * only run the documents of the widget and of the team's own pages.
+ * @throws GatewayError CONFIG_INVALID for a file that is not a list, and when every document would be refused
  */
 export function createTrustedDocuments(options: TrustedDocumentsOptions): TrustedDocuments {
   if (options.mode === 'off') return noList;
@@ -98,9 +98,9 @@ interface Sent {
 
 /**
  * The document that is requested by the hash of its text: as `documentId` of the draft for GraphQL over HTTP
- * (`sha256:<hex>`), or as Apollo's clients do it (`extensions.persistedQuery.sha256Hash`). Apollo's servers learn a document
- * from its first sender; here only lists of the configuration and of the build count.
- * @returns null where the text was sent, or no id
+ * (`sha256:<hex>`), or in the form of Apollo's clients (`extensions.persistedQuery.sha256Hash`). Apollo's servers learn
+ * a document from its first sender. Here only the lists of the configuration and of the build count.
+ * @returns null for a request with a text, or without an id
  * @throws GatewayError PERSISTED_QUERY_NOT_FOUND
  */
 export function findDocument(trustedDocuments: TrustedDocuments, sent: Sent): string | null {
@@ -120,7 +120,7 @@ function readApolloId(extensions: unknown): string | null {
   return apolloExtension.safeParse(extensions).data?.persistedQuery.sha256Hash ?? null;
 }
 
-/** The name of a document on a list: sha256 of its text as it is sent, in hexadecimal digits. */
+/** The key of a document in a list: sha256 of its text as sent, in hexadecimal digits. */
 function hashOf(document: string): string {
   return createHash('sha256').update(document).digest('hex');
 }
@@ -161,7 +161,7 @@ function unusable(file: string | URL, why: string): GatewayError {
   return new GatewayError('CONFIG_INVALID', `- The list of operations ${String(file)} ${why}.`);
 }
 
-/** Reports each document once, and a limited number: a caller can invent as many as it likes. */
+/** Reports each document once, and only a limited number of them, because a caller can invent any number. */
 function createReport(onUntrusted: TrustedDocumentsOptions['onUntrusted']): (hash: string) => void {
   const reported = new Set<string>();
   return (hash) => {

@@ -48,7 +48,10 @@ export function validateDocument(
   return [...byMessage].map(([message, equal]) => mergeEqual(message, equal));
 }
 
-/** A longer message repeats a name that the client made up: 100 of them made 9 MB of a request of 90 kB. */
+/**
+ * The longest message. Longer ones repeat names that the client invented: 100 of them made 9 MB from a request of 90
+ * kB.
+ */
 const maxMessage = 500;
 
 /** Merges errors with the same message, with all their locations: an unknown directive used ten times is one error. */
@@ -60,8 +63,8 @@ function mergeEqual(message: string, equal: readonly GraphQLError[]): GraphQLErr
 }
 
 /**
- * What does not fit its type, told without the value. GraphQL says whether a value fits; its own sentences about it
- * print the value, and values are people's names, addresses and results. Names of the schema are fine.
+ * Errors for values that do not fit their types, without the values. GraphQL finds the errors, but its messages quote
+ * the values, which may be people's names, addresses and results. Names of the schema may be quoted.
  */
 
 type Path = readonly (string | number)[];
@@ -94,7 +97,7 @@ export function findVariableFaults(
 
 const maxFaults = 10;
 
-/** GraphQL's rule for literals, with sentences that do not print them. */
+/** GraphQL's rule for literals, with messages that do not quote them. */
 function quietly(rule: ValidationRule): ValidationRule {
   return rule === ValuesOfCorrectTypeRule ? quietValuesRule : rule;
 }
@@ -102,7 +105,7 @@ function quietly(rule: ValidationRule): ValidationRule {
 function quietValuesRule(context: ValidationContext): ASTVisitor {
   const check = (node: ValueNode, type: GraphQLInputType | null | undefined) => {
     if (type) reportLiteral(context, node, type);
-    // Its contents have been checked with it.
+    // The contents of this value have been checked with it.
     return false;
   };
   const checkHere = (node: ValueNode) => check(node, context.getInputType());
@@ -127,12 +130,15 @@ function reportLiteral(context: ValidationContext, node: ValueNode, type: GraphQ
   }
 }
 
-/** Thrown to end a walk. Made once: an error looks at its stack, and this was a twentieth of reading one order. */
+/**
+ * Thrown to end a walk. It is made once, because making an error captures a stack: that took a twentieth of the time of
+ * reading one order.
+ */
 const enough = new Error('Enough faults.');
 
 /**
- * Each place once. Ends with as many faults as are told: GraphQL writes a sentence about each, with the whole value in
- * it, and 8,000 unknown keys in one record took it 39 s.
+ * Each place once, up to the number of faults that are reported. GraphQL writes a message about each fault, with the
+ * whole value in it: 8,000 unknown keys in one record took 39 s.
  */
 function collectPlaces(validate: (note: (path: Path) => void) => void): readonly Path[] {
   const places = new Map<string, Path>();
@@ -150,7 +156,7 @@ function collectPlaces(validate: (note: (path: Path) => void) => void): readonly
   return [...places.values()];
 }
 
-/** @param names the fields that are given, where a record is */
+/** @param names the given fields, if the value is a record */
 function describeFault(root: GraphQLInputType, path: Path, names: readonly string[] | null): string {
   const declared = typeAt(root, path);
   const type = getNullableType(declared);
@@ -170,7 +176,7 @@ function describeUnknown(name: string): string {
   return /^[_A-Za-z]\w{0,49}$/.test(name) ? `it has no field "${name}"` : 'a key is no name of a field';
 }
 
-/** GraphQL accepts a single value in place of a list, so lists may be left out of a path. */
+/** GraphQL accepts a single value in place of a list, so a path may lack the index of a list. */
 function typeAt(root: GraphQLInputType, path: Path): GraphQLInputType {
   return path.reduce<GraphQLInputType>((outer, step) => {
     let type: GraphQLInputType = getNullableType(outer);
@@ -209,7 +215,7 @@ function isRecord(value: unknown): value is Readonly<Record<string | number, unk
  * the longest text that the service accepts has 1,000 characters.
  */
 const limits = {
-  /** Room for a stream's cursor, which may be as long as the headers of a request. */
+  /** Enough for a stream's cursor, which may be as long as the headers of a request. */
   characters: 16_000,
   /** Of a list or a record. */
   entries: 1000,
@@ -249,7 +255,7 @@ function findExcess(value: unknown, path: Path): Excess | null {
   return null;
 }
 
-/** The error for the first literal of a document that is too long; the limit of tokens limits its lists. */
+/** The error for the first literal of a document that is too long. Lists in a document are limited by its tokens. */
 export function findOversizedLiteral(document: DocumentNode, text: string): GraphQLError | null {
   if (!isTooLong(text)) return null;
   let found: GraphQLError | null = null;

@@ -22,7 +22,7 @@ export interface DemoPerson {
 
 export interface DemoOptions {
   readonly mint: ViewerTokens['mint'];
-  /** The demo is served at no other host: its tokens and users are for pages of this machine. */
+  /** The demo is served only at the gateway's own hosts, because its tokens and users are for pages of this machine. */
   readonly isOwnHost: IsOwnHost;
 }
 
@@ -30,10 +30,10 @@ const tokenRequest = z.object({ userId: z.guid(), orderId: z.guid().optional() }
 const demoScopes = ['read:orders', 'launch:portal', 'simulate:orders'];
 const demoFiles = ['demo.css', 'demo.js', 'ask.js', 'draw.js'];
 const demoTtlSeconds = 900;
-/** Two ids have a hundred; anybody may send more. */
+/** Two ids have about a hundred bytes, but anybody may send more. */
 const maxBodyBytes = 10_000;
 
-/** Adds the demo page with its files, and `POST /demo/token`, which any page of this machine may ask. */
+/** Adds the demo page with its files, and `POST /demo/token`, which any page of this machine may call. */
 export function addDemo(app: Hono, demo: Demo, { mint, isOwnHost }: DemoOptions): void {
   const read = (file: string) => readFileSync(new URL(`./demo/${file}`, import.meta.url), 'utf8');
   const page = read('index.html');
@@ -84,7 +84,7 @@ const limitBody = bodyLimit({
   },
 });
 
-/** The page lives under the strict policy that the widget promises to run under. */
+/** The page has the strict policy under which the widget is promised to work. */
 const pagePolicy = [
   "default-src 'none'",
   "script-src 'self'",
@@ -124,7 +124,7 @@ function nameOf(url: string): string {
   return (URL.parse(url)?.hostname ?? '').replace(/\.$/, '').replace(/^\[(.*)\]$/, '$1');
 }
 
-/** The answer to a request with any other host. */
+/** The response to a request for a host that is not the gateway's own. */
 export function refuseHost(): Response {
   const message =
     'The demo is served only at localhost, at IP addresses, and at the names in HOST and ALLOWED_ORIGINS.';

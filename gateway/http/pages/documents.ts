@@ -10,7 +10,7 @@ export interface OpenedDocument {
 }
 
 export interface DocumentsOptions {
-  /** What the ticket is for, or null when it is none, was used or has ended. Spends the ticket. */
+  /** The document of the ticket; null when the ticket is unknown, was used or has expired. Redeems the ticket. */
   readonly openDocument: (ticket: string, signal: AbortSignal) => Promise<OpenedDocument | null>;
   /** Aborts when the gateway stops. */
   readonly stopping: AbortSignal;
@@ -30,8 +30,8 @@ const headers = {
 const fileNames = { RESULT: 'result.pdf', REQUISITION: 'requisition.pdf' } as const;
 
 /**
- * Answers `GET /documents/:ticket` with the PDF as a stream: its bytes pass through as they come. A ticket that is
- * unknown, used or over gets one and the same 404. HEAD is refused, because it would spend the ticket.
+ * Answers `GET /documents/:ticket` with the PDF as a stream, whose bytes pass through as they arrive. An unknown, used
+ * or expired ticket always gets the same 404. HEAD is refused, because it would redeem the ticket.
  */
 export async function answerDocument(
   request: Request,
@@ -57,7 +57,7 @@ export async function answerDocument(
     );
   } catch (error) {
     if (isGatewayError(error)) return refuse(statusOf(error), error);
-    // Nobody is there to read it.
+    // The client has left, so nobody reads this answer.
     if (signal.aborted) return new Response(null, { status: 503, headers: { 'cache-control': 'no-store' } });
     // Logged here, because the path of the request is a secret.
     options.log.error('document.failed', { route: '/documents/:ticket', error });
@@ -68,16 +68,16 @@ export async function answerDocument(
 interface Break {
   readonly error: unknown;
   readonly controller: ReadableStreamDefaultController;
-  /** What the HTTP server hands on beside a request; nothing with plain `fetch`. */
+  /** The connection, which the HTTP server passes beside a request; undefined with plain `fetch`. */
   readonly connection?: unknown;
   readonly log: Log;
-  /** Aborted when the client has left or the gateway stops: then nothing is wrong. */
+  /** Aborted when the client has left or the gateway stops. The end of the stream is then not a fault. */
   readonly signal: AbortSignal;
 }
 
 /**
- * What began and cannot be ended must not look whole, so the connection is cut. Directly, where there is one: an error
- * of the stream would be printed by the server library, past the log.
+ * An incomplete document must not look complete, so the connection is cut. If there is a connection, it is cut
+ * directly, because the server library would print an error of the stream past the log.
  */
 function breakOff({ error, controller, connection, log, signal }: Break): void {
   if (!signal.aborted) log.warn('document.broken', { route: '/documents/:ticket', error });
@@ -86,7 +86,7 @@ function breakOff({ error, controller, connection, log, signal }: Break): void {
   else controller.error(new GatewayError('UPSTREAM_UNAVAILABLE', 'The document broke off.'));
 }
 
-/** Pulls only what the client takes; leaving ends the transfer behind it. */
+/** Pulls only as much as the client takes. When the client leaves, the transfer from the service ends. */
 function toStream(
   bytes: AsyncIterable<Uint8Array>,
   onBreak: (error: unknown, controller: ReadableStreamDefaultController) => void,

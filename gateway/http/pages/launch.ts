@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { type GatewayError, isGatewayError } from '../../errors.ts';
 import type { Log } from '../../log.ts';
 
-/** Why nobody is sent on; each has a page of its own. */
+/** The reasons why the browser is not redirected. Each has a page of its own. */
 export type LaunchRefusal =
   | 'BAD_REQUEST'
   | 'FORBIDDEN'
@@ -18,7 +18,7 @@ export type LaunchRefusal =
   | 'INTERNAL';
 
 export interface LaunchOptions {
-  /** The portal link that the ticket is for, or why there is none. Spends the ticket. */
+  /** The portal link for the ticket, or the reason why there is none. Redeems the ticket. */
   readonly openPortal: (
     posted: { readonly ticket: string; readonly origin: string },
     signal: AbortSignal,
@@ -33,9 +33,9 @@ const maxBodyBytes = 1024;
 const formType = 'application/x-www-form-urlencoded';
 
 /**
- * Answers `POST /launch`, the form of a page with a launch ticket in its field `ticket`: sends the browser on to the
- * portal. No script of any page sees where: the answer is for no script of another origin, and tells the portal nothing
- * of where the browser came from. What is no such form, or says no origin, spends no ticket.
+ * Answers `POST /launch`, the form of a page with a launch ticket in its field `ticket`, by a redirect to the portal.
+ * No script can read the link, because scripts of other origins cannot read the answer, and the portal does not learn
+ * from which page the browser came. A request that is not such a form, or has no origin, does not redeem its ticket.
  */
 export async function answerLaunch(request: Request, options: LaunchOptions): Promise<Response> {
   if (request.method !== 'POST') {
@@ -52,7 +52,7 @@ export async function answerLaunch(request: Request, options: LaunchOptions): Pr
     return typeof opened === 'string' ? answerLaunchPage(opened) : sendOn(opened.url);
   } catch (error) {
     if (isGatewayError(error)) return answerLaunchPage(refusalOf(error), error.retryAfterMs);
-    // Nobody is there to read it.
+    // The client has left, so nobody reads this answer.
     if (!signal.aborted) options.log.error('launch.failed', { route: '/launch', error });
     return answerLaunchPage('INTERNAL');
   }
@@ -92,7 +92,7 @@ function refusalOf({ code }: GatewayError): LaunchRefusal {
   }
 }
 
-/** The text for a person and the HTTP status. Neither contains anything of the request. */
+/** The text for a person and the HTTP status. Neither contains any part of the request. */
 interface PageText {
   readonly status: number;
   readonly title: string;
@@ -144,8 +144,8 @@ const headers = {
 } as const;
 
 /**
- * A page in plain words for whoever could not be sent on: no script, kept by nobody, framed by nobody. The code is
- * there for people who help; it is one of docs/errors.md.
+ * A page in plain words for a person who could not be redirected. It has no script, and it can be neither cached nor
+ * framed. Its code is for the people who help, and is in docs/errors.md.
  */
 function answerLaunchPage(code: LaunchRefusal, retryAfterMs?: number): Response {
   const { status, title, text } = pages[code];

@@ -47,8 +47,8 @@ function answerFile(file: string, bytes: Buffer): Response {
 const pieceBytes = 64 * 1024;
 
 /**
- * A body for a Response that shares its bytes; a Response made of bytes copies them for each answer. The bytes are sent in
- * pieces as the client reads, so that few of a large body are unread at any time.
+ * A body for a Response that shares its bytes, because a Response made of bytes copies them for each answer. The bytes
+ * are sent in pieces as the client reads, so that a large body never has many unread bytes.
  */
 export function streamShared(bytes: Uint8Array): ReadableStream<Uint8Array> {
   let at = 0;
