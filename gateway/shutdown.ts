@@ -4,7 +4,7 @@ import closeWithGrace from 'close-with-grace';
 import { GatewayError, isGatewayError } from './errors.ts';
 import type { Log } from './log.ts';
 
-const impatientMs = 2000;
+const repeatedSignalMs = 2000;
 
 export interface EndingOptions {
   readonly log: Log;
@@ -33,7 +33,7 @@ export function endOnSignals({ log, close: closeAll, drainMs }: EndingOptions): 
       firstAt = performance.now();
       log.info('gateway.stopping', { signal });
       void close();
-    } else if (performance.now() - firstAt > impatientMs) {
+    } else if (performance.now() - firstAt > repeatedSignalMs) {
       process.exit(1);
     }
   };

@@ -110,12 +110,12 @@ function failWhenSlow({
         stop();
         controller.error(tooSlow());
       };
-      const look = () => {
+      const check = () => {
         if (came < minBytes) fail();
         came = 0;
       };
-      timers.push(setInterval(look, everyMs), setTimeout(fail, wholeMs));
-      // After any other end the timers would go on without effect.
+      timers.push(setInterval(check, everyMs), setTimeout(fail, wholeMs));
+      // A stream that is cut in another way leaves its timers running. They must not delay the end of the process.
       for (const timer of timers) timer.unref();
     },
     transform: (chunk, controller) => {

@@ -9,10 +9,10 @@ if known then
 end
 
 local head = number('head')
--- Never a position that was used before, not even by a server that failed before it was replicated.
+-- The position is never used twice, not even after a server failed before it had replicated the position.
 local position = text(math.max(head + 1, now()))
 
--- As `isAdvance` of log.ts says.
+-- The same rule as `isAdvance` in log.ts.
 local latest = subject ~= '' and redis.call('HGET', base .. 'subjects', subject)
 local function advances()
   if subject == '' or dead ~= '' then return false, '' end
@@ -55,7 +55,7 @@ for index = 14, #ARGV, 4 do
   redis.call('ZADD', base .. 'facts-by-position', position, key .. name)
 end
 
--- `previous` chains the hints: who misses one sees it by the next.
+-- `previous` links each entry to the one before, so a reader that misses an entry notices it at the next.
 redis.call('XADD', base .. 'bus', 'MAXLEN', '~', '10000', position .. '-0', 'previous', text(head), 'user', user,
   'subject', subject, 'version', version, 'dead', dead)
 redis.call('SET', base .. 'head', position)

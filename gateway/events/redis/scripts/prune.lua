@@ -16,7 +16,7 @@ for _, entry in ipairs(entries) do
   if fields[14] ~= '' then indices['subject' .. fields[14]] = true end
 end
 if through then
-  -- First what a full server allows: after it the rest of the script may write too.
+  -- A full server allows only commands that free memory, so one comes first. After it the script may also write.
   redis.call('XTRIM', base .. 'log', 'MINID', text(tonumber(through) + 1))
   redis.call('SET', base .. 'pruned', through)
   redis.call('ZREMRANGEBYSCORE', base .. 'dead', '-inf', through)

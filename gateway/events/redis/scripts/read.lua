@@ -1,5 +1,5 @@
--- The events of an index after a place, or of the whole log where the index is ''. Bounded in what it looks at:
--- the answer says how far it came.
+-- The events of an index after a place, or of the whole log where the index is ''. It examines a bounded
+-- number of bytes, and its answer contains how far it came.
 local after, limit, index, onlyChanges, user, subject, isDead = unpack(ARGV, 2, 8)
 local types = nil
 if #ARGV > 8 then
@@ -14,10 +14,10 @@ if after > head then return { epoch, 'beyond-end' } end
 if after < number('pruned') then return { epoch, 'pruned' } end
 
 local chunk = 10
--- Bytes looked at: what one reader may cost everybody else.
+-- The most bytes that are examined, because the script blocks the server for everybody.
 local budget = 4 * 1024 * 1024
 
--- Up to a chunk of { position, fields } after a place; fields are missing for what is no change and need not be read.
+-- Up to a chunk of { position, fields } after a place; fields are missing for entries that are not changes, which need not be read.
 local function listAfter(from)
   local list = {}
   if index == '' then
