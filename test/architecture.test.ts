@@ -244,7 +244,7 @@ const rooms: readonly Room[] = [
   { files: /^widget\/src\//, may: [/^widget\/src\//, /^graphql-ws\/client$/] },
 ];
 
-/** Libraries that live in one place only, whoever else might be allowed to import packages. */
+/** Libraries with one importer only, even where packages may be imported. */
 const homes: Readonly<Record<string, RegExp>> = {
   undici: /^gateway\/service\//,
   'node:sqlite': /^gateway\/events\//,
@@ -340,7 +340,7 @@ test('a cycle of files is found, also through others', () => {
   expect(findCycles(ring)).toEqual([['a', 'b', 'c']]);
 });
 
-test('every room of the list has files, so no rule stands for nothing', () => {
+test('every room of the list has files, so no rule is without effect', () => {
   const empty = rooms.filter(
     (room) => !files.some((file) => rooms.find((first) => first.files.test(file)) === room),
   );

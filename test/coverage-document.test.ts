@@ -43,7 +43,7 @@ test('every graph field and type of the table is in the schema', () => {
   expect(graph.filter((name) => !isInSchema(name))).toEqual([]);
 });
 
-test('every root field of the schema stands in the table', () => {
+test('every root field of the schema is in the table', () => {
   const types = [schema.getQueryType(), schema.getMutationType(), schema.getSubscriptionType()];
   const fields = types.flatMap((type) =>
     Object.keys(type?.getFields() ?? {}).map((field) => `${type?.name}.${field}`),
@@ -52,7 +52,7 @@ test('every root field of the schema stands in the table', () => {
   expect(fields.filter((field) => !covered.has(field))).toEqual([]);
 });
 
-test('every implementer of ServiceEvent stands in the table', () => {
+test('every implementer of ServiceEvent is in the table', () => {
   const event = schema.getType('ServiceEvent');
   const implementers = isInterfaceType(event) ? schema.getPossibleTypes(event).map(({ name }) => name) : [];
   const covered = new Set(namesIn(2));
@@ -101,7 +101,7 @@ const fieldNamesOf = (row: readonly string[]): readonly string[] => [
 ];
 const fieldRows = rowsOf(fields);
 
-test('every public field stands at a place of the schema or is left out with a reason', () => {
+test('every public field has a place in the schema or is left out with a reason', () => {
   expect(fieldRows.flatMap(placesOf).length).toBeGreaterThan(600);
   expect(fieldRows.flatMap(placesOf).filter((place) => !isInSchema(place))).toEqual([]);
   expect(fieldRows.flatMap(leftOutOf).filter(({ reason }) => reason.length < 10)).toEqual([]);

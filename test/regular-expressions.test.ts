@@ -5,11 +5,11 @@ import { analyse } from 'scslre';
 import { expect, test } from 'vitest';
 
 // A regular expression whose time grows faster than its text lets one request hold the process (issue of an e-mail
-// address of 80,001 characters: hours). So none stands in what runs, whatever text it is meant for.
+// address of 80,001 characters: hours). So the product contains none, for any text.
 
 const root = new URL('..', import.meta.url).pathname;
 
-/** The sandbox's controls take a pattern from whoever tests with it; the sandbox is not for production. */
+/** The sandbox's controls take a pattern from the tester; the sandbox is not for production. */
 const madeOfText = ['sandbox/routes/controls.ts'];
 
 interface Found {

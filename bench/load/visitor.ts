@@ -5,7 +5,7 @@ import { queries } from '../reads/workloads.ts';
 import { nowMs } from '../support/clock.ts';
 import { serveCalls } from '../support/load-process.ts';
 
-/** The process that reads and writes as the callers of a usual day do, whatever happens to the service meanwhile. */
+/** The process that reads and writes as the callers of a usual day do, during any fault of the service. */
 export type VisitorCalls = typeof calls;
 
 export interface Visiting {

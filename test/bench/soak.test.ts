@@ -78,7 +78,7 @@ test.each<readonly [string, (period: number) => Partial<Sample>]>([
   expect(missed(soakedWith(change))).toEqual([what]);
 });
 
-test('whatever is lost is found out', () => {
+test('every kind of loss is detected', () => {
   const soaked = soakedWith(() => ({}), {
     visits: { answered: 100, refused: 3, unanswered: 1 },
     webhooks: { sent: 100, lost: 1 },

@@ -11,7 +11,7 @@ export interface AudienceOptions {
   readonly address: () => string;
 }
 
-/** A subscriber together with the orders it must hear of, null for the team's stream of everything. */
+/** A subscriber together with the orders whose changes it must receive, null for the team's stream of everything. */
 export interface Listener {
   readonly subscriber: Subscriber;
   readonly orders: readonly WorldOrder[] | null;

@@ -21,7 +21,7 @@ test.each([
   { over: 'redis', store: 'redis', sharesPort: false },
   { over: 'redis on one port', store: 'redis', sharesPort: true },
 ] as const)(
-  'over $over nothing acknowledged is lost, repeated, out of order or sent to the wrong user, whatever is killed',
+  'over $over nothing acknowledged is lost, repeated, out of order or sent to the wrong user, with any process killed',
   async ({ store, sharesPort }) => {
     const report = await runChaos({ ...short, store, sharesPort });
     expect(report).toMatchObject({ ...noFaults, kills: short.kills, acknowledged: report.sent });

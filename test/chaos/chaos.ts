@@ -131,7 +131,7 @@ const bursts = 6;
 const burstsPerOrder = 10;
 
 /**
- * When nobody is harmed any more: many changes at once, then none. Whoever sleeps through the last of them
+ * After the last fault: many changes at once, then none. A subscriber that misses the last of them
  * sleeps on, because nothing else comes to wake it.
  */
 async function sendBursts({ world, send, settle: settleAll, signal }: Bursting): Promise<readonly Sent[]> {

@@ -21,7 +21,7 @@ launch.mode = 'post';
 launch.statusLabel = ({ stage, label }) => (stage === 'FAILED' ? 'Call us' : label);
 // @ts-expect-error: there is no such mode
 launch.mode = 'popup';
-// @ts-expect-error: what is shown is told, not set
+// @ts-expect-error: the element reports its status; the page cannot set it
 launch.order = null;
 
 document.querySelector('portal-order-status')?.addEventListener('portal-status', ({ detail }) => {

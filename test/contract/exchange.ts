@@ -35,7 +35,7 @@ async function readSent(request: Request): Promise<unknown> {
   return text === '' ? null : readJson(text);
 }
 
-/** Hands the request to the sandbox and keeps both sides of what was said. */
+/** Passes the request to the sandbox and records request and response. */
 export async function exchange(sandbox: Sandbox, request: Request): Promise<[Exchange, Response]> {
   const copy = request.clone();
   const response = await sandbox.fetch(request);
@@ -55,7 +55,7 @@ export async function exchange(sandbox: Sandbox, request: Request): Promise<[Exc
   return [recorded, response];
 }
 
-/** A real HTTP server before a sandbox, which keeps everything that is said. */
+/** A real HTTP server before a sandbox, which records every exchange. */
 export interface Recorder extends AsyncDisposable {
   readonly exchanges: readonly Exchange[];
   readonly listen: (sandbox: Sandbox) => Promise<string>;
@@ -82,7 +82,7 @@ async function startServer(sandbox: Sandbox, exchanges: Exchange[]): Promise<Ser
   return server;
 }
 
-/** Nothing listens before `listen`, which tells the address. */
+/** Nothing listens before `listen`, which returns the address. */
 export function createRecorder(): Recorder {
   const exchanges: Exchange[] = [];
   let server: Server | null = null;

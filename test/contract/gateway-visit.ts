@@ -240,7 +240,7 @@ async function visitAppointments(ask: Ask, lab: Lab): Promise<void> {
   await ask('serviceCenters', { zipCode: '85004', labId: 6, capabilities: ['STAT'] });
 }
 
-/** The id of a workout whose stream can be read, as the webhook tells it. */
+/** The id of a workout whose stream can be read, as the webhook reports it. */
 async function announceWorkout(lab: Lab): Promise<string> {
   await using receiver = await openReceiver();
   lab.sandbox.webhooks.register(receiver.url);
@@ -267,7 +267,7 @@ async function visitHealth(ask: Ask, lab: Lab): Promise<void> {
   await ask('workoutStream', { workoutId: await announceWorkout(lab) });
 }
 
-/** Goes through every query and mutation of a gateway, and keeps all that it asks the service for. */
+/** Goes through every query and mutation of a gateway, and records all requests to the service. */
 export async function visitGateway(): Promise<GatewayVisit> {
   await using recorder = createRecorder();
   await using lab = await startLab({ serve: recorder.listen });

@@ -31,7 +31,7 @@ test.each<[string, Schema, unknown, string, string]>([
   ['an unknown value', { $ref: '#/Kit' }, { id, step: 'lost' }, 'Kit/step', 'enum'],
   ['a text that is no uuid', { $ref: '#/Kit' }, { id: 'x' }, 'Kit/id', 'format'],
   ['null', { $ref: '#/Kit' }, null, 'Kit', 'type'],
-  ['a wrong branch, told by the best one', nullableKit, { id, step: 'lost' }, 'Kit/step', 'enum'],
+  ['a wrong branch, reported for the best one', nullableKit, { id, step: 'lost' }, 'Kit/step', 'enum'],
   ['a value that no branch has', nullableKit, 1, 'Kit', 'type'],
   ['a wrong item', { type: 'array', items: { type: 'integer' } }, [1, 'x'], 'body/*', 'type'],
   [

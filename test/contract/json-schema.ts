@@ -62,7 +62,7 @@ class Checker {
   readonly #resolve: Resolve;
   readonly #named = new Set<string>();
   readonly #copies = new WeakMap<Schema, Schema>();
-  /** Where each copied schema stands: below a name, or below the schema that was asked for. */
+  /** The place of each copied schema: below a name, or below the schema that was asked for. */
   readonly #places = new WeakMap<object, { readonly name: string | null; readonly path: string }>();
 
   constructor(resolve: Resolve) {
@@ -172,7 +172,7 @@ function toFault({ keyword, params, data }: ErrorObject, at: string): Fault {
   return { at, rule: keyword, found: found(data) };
 }
 
-/** A constant tells kinds of things apart: a branch with another constant is further than any other fault. */
+/** A constant distinguishes the kinds: a branch with another constant is further than any other fault. */
 function distance(faults: readonly Fault[]): number {
   return faults.length + (faults.some(({ rule }) => rule === 'const') ? 1000 : 0);
 }

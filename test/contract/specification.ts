@@ -189,7 +189,7 @@ function findTableFaults(table: string, value: unknown): readonly Fault[] {
   return findFaults({ $ref: table }, value, { at: table, resolve: schemaOf });
 }
 
-/** The table that an answer is to keep to; undefined where the specification shows none. */
+/** The table that an answer must match; undefined where the specification shows none. */
 export function tableOf({
   method,
   path,

@@ -118,7 +118,7 @@ test('without SERVICE_TEAM_ID a letter is judged by the team that the gateway ha
   ]);
 });
 
-test('tail shows what comes, once each and without bodies, and tells users apart', async () => {
+test('tail shows each new event once, without its body, and distinguishes users', async () => {
   await using world = await startWorld();
   const { url } = await world.startGateway();
   await post(url, 'a', some(world, { user_id: 'user-1' }));
@@ -198,7 +198,7 @@ test('verify finds a sound log sound, and says what is in it', async () => {
   expect(unfit.said).toContain('missing from index dead_letters');
 });
 
-test('how it is called is told to who asks, and to who does it wrong', async () => {
+test('the usage is printed on request and after a wrong call', async () => {
   using folder = makeFolder();
   const env = { EVENT_LOG: `sqlite:${folder.file('none.db')}` };
   const asked = await runCommand(env, '--help');

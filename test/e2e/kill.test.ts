@@ -17,7 +17,7 @@ interface Update {
   readonly event: { readonly id: string } | null;
 }
 
-/** A subscriber that notes what it is told and comes back with its cursor. */
+/** A subscriber that records the events it receives and resumes with its cursor. */
 class Follower {
   readonly kinds: string[] = [];
   readonly eventIds: string[] = [];

@@ -33,7 +33,7 @@ function emptyPage(embedding: Embedding, { tokenDelayMs = 0 } = {}) {
 async function countTimersAndSockets(page: Page): Promise<void> {
   await page.addInitScript(() => {
     const running = new Set<unknown>();
-    // Weakly, or this would be what keeps them.
+    // Weakly: this reference must not retain them.
     const sockets: WeakRef<WebSocket>[] = [];
     const { setTimeout: later, setInterval: often, clearTimeout: stop, WebSocket: Socket } = window;
     const track = (id: unknown) => {
@@ -143,7 +143,7 @@ describe('elements that come and go', () => {
     await page.waitForFunction(
       () => document.querySelector('portal-order-status')?.shadowRoot?.childElementCount,
     );
-    // Two frames: in the first the browser looks which elements are in sight, in the second it has told them.
+    // Two frames: in the first the browser looks which elements are in sight, by the second it has notified them.
     await page.evaluate(
       () => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))),
     );
@@ -158,7 +158,7 @@ describe('elements that come and go', () => {
     expect([before, asked() > 0]).toEqual([0, true]);
   });
 
-  test('share one connection and one subscription, twenty of them that each stand alone', async () => {
+  test('share one connection and one subscription, twenty separate elements', async () => {
     await using embedding = await startEmbedding();
     const { orderId } = orderOf(embedding);
     const element = `<portal-order-status endpoint="${embedding.gatewayUrl}/graphql" order-id="${orderId}"></portal-order-status>`;
@@ -177,7 +177,7 @@ describe('elements that come and go', () => {
   });
 });
 
-describe('what stands below an element', () => {
+describe('the content below an element', () => {
   test.each([
     ['portal-order-status', 'text'],
     ['portal-order-status', 'steps'],

@@ -106,7 +106,7 @@ describe('an order on the page', () => {
   test('goes stale and offline with the gateway, and then goes on from its cursor', async () => {
     await using embedding = await startEmbedding();
     const order = freshOrder(embedding);
-    // Without polling, which would show the newest state before the stream has told the way there.
+    // Without polling, which would show the newest state before the stream has sent the steps in between.
     const page = launchPage(embedding, order, { attributes: 'poll-interval="0"' });
     await using visit = await openVisit({ browser, embedding }, page);
     const network = visit.page.context();
@@ -185,7 +185,7 @@ describe.concurrent('a token that ends', () => {
   const ttlSeconds = 5;
 
   test.each([
-    ['with a new one asked for as expiring, when the page told its end', true, 'expiring'],
+    ['with a new one asked for as expiring, when the page reported its expiry', true, 'expiring'],
     ['with a new one asked for as rejected, when it did not', false, 'rejected'],
   ])('closes the socket with 4403, and the element goes on %s', async (_, sendsExpiry, reason) => {
     await using embedding = await startEmbedding();

@@ -58,7 +58,7 @@ describe('a page with the strictest policy', () => {
     },
   );
 
-  test('tells what does break it: while it is read on the console, later in an event too', async () => {
+  test('reports a policy that does break it: on the console while the page loads, later in an event too', async () => {
     await using embedding = await startEmbedding();
     const page = launchPage(embedding, orderOf(embedding));
     const broken = { ...page, body: `${page.body}<p style="color: red">Inline</p>` };

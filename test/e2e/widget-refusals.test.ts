@@ -106,7 +106,7 @@ describe('the gateway refuses', () => {
 });
 
 describe('a user without demographics', () => {
-  test('is told so, in the words of the page where it has some', async () => {
+  test('gets a message, in the words of the page where it has some', async () => {
     await using embedding = await startEmbedding();
     const user = embedding.sandbox.users().find(({ hasDemographics }) => !hasDemographics);
     const userId = user?.userId ?? '';

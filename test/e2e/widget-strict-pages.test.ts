@@ -90,7 +90,7 @@ describe('the hashes', () => {
 
   test.each([
     ['lets the module run as it was built', '/portal-widget.js', true],
-    ['keeps a module out that was tampered with: the link in the element stays', '/tampered.js', false],
+    ['blocks a module that was tampered with: the link in the element stays', '/tampered.js', false],
   ])('%s', async (_, src, runs) => {
     await using embedding = await startEmbedding();
     const { 'portal-widget.js': hash = '' } = await readHashes(embedding);
@@ -134,20 +134,20 @@ describe('loaded twice', () => {
   });
 });
 
-describe('a portal that keeps to itself (Cross-Origin-Opener-Policy)', () => {
+describe('a portal that isolates itself (Cross-Origin-Opener-Policy)', () => {
   test('opens, and the return to the page is noticed without asking the portal anything', async () => {
     await using embedding = await startEmbedding();
     await using visit = await openVisit(
       { browser, embedding },
       launchPage(embedding, orderOf(embedding), { status: 'none' }),
     );
-    // The portal of the sandbox keeps to itself when it is asked to.
+    // The portal of the sandbox isolates itself on request.
     await visit.page
       .context()
       .route(`${embedding.serviceUrl}/portal/**`, (route) =>
         route.continue({ url: `${route.request().url()}?coop=1` }),
       );
-    // Else playwright tells every tab that the person looks at it.
+    // Otherwise playwright reports every tab as visible.
     const devtools = await visit.page.context().newCDPSession(visit.page);
     await devtools.send('Emulation.setFocusEmulationEnabled', { enabled: false });
     const headers = visit.page

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { type Lab, startLab } from '../support/lab.ts';
 
-/** What a caller is told of a booking must hold now, and name the fault that was one. */
+/** The answer to a booking is true now, and names the fault if there was one. */
 
 const result = `{
   __typename
@@ -65,7 +65,7 @@ describe('a booking under an idempotency key', () => {
     expect(await book(lab, input)).toMatchObject({ __typename: 'SlotUnavailable' });
   });
 
-  test('that is repeated after its appointment made room for another is refused with the one that stands', async () => {
+  test('that is repeated after its appointment made room for another is refused with the current one', async () => {
     await using lab = await startLab();
     const orderId = await readyOrder(lab);
     const [one, two] = await keysOf(lab, atCenter);
@@ -79,7 +79,7 @@ describe('a booking under an idempotency key', () => {
     });
   });
 
-  test('that is repeated after its appointment was moved shows where it stands now', async () => {
+  test('that is repeated after its appointment was moved shows its current time', async () => {
     await using lab = await startLab();
     const orderId = await readyOrder(lab);
     const [one, two] = await keysOf(lab, atCenter);
@@ -91,7 +91,7 @@ describe('a booking under an idempotency key', () => {
     expect(await book(lab, input)).toEqual(moved);
   });
 
-  test('whose appointment cannot be read afterwards is told as one that may have been made', async () => {
+  test('whose appointment cannot be read afterwards is reported as possibly made', async () => {
     await using lab = await startLab();
     const orderId = await readyOrder(lab);
     const [bookingKey] = await keysOf(lab, atCenter);

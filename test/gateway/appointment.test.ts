@@ -91,7 +91,7 @@ describe('availability at home', () => {
     expect(lab.sandbox.calls).toEqual([]);
   });
 
-  test('keeps what it can read of a changed answer', async () => {
+  test('shows the readable parts of a changed answer', async () => {
     await using lab = await startLab();
     const slots = [{ start: 'soon', price: 'x', is_priority: 3, extra: 1 }, null, 'slot'];
     const body = JSON.stringify({ slots: [{ date: 'someday', slots }, 7, { date: '2030-01-01' }] });
@@ -268,7 +268,7 @@ describe.each(kinds)('an appointment: $name', (kind) => {
     expect(Date.parse(moved.appointment.startAt)).toBe(Date.parse(slots[5]?.startAt ?? ''));
   });
 
-  test('is cancelled with a reason, and the order is told', async () => {
+  test('is cancelled with a reason, and its order is updated', async () => {
     await using lab = await startLab();
     const { orderId } = await booked(lab, kind);
     const input = { orderId, cancellationReasonId: await reasonOf(lab, kind, false) };
@@ -363,7 +363,7 @@ describe.each(kinds)('an appointment: $name', (kind) => {
   });
 
   test.each(['lostAnswer', 'truncatedBody'] as const)(
-    'whose answer was lost (%s) is found again, whatever was done to it',
+    'whose answer was lost (%s) is found again, whatever happened to it since',
     async (effect) => {
       await using lab = await startLab();
       const lose = () =>
@@ -453,7 +453,7 @@ test('the issues the service names come back in the names of the graph', async (
   expect(JSON.stringify(answer)).not.toContain('canary');
 });
 
-test('an appointment that is asked for has no time yet, and keeps how to get to the door', async () => {
+test('an appointment that is asked for has no time yet, and stores the directions to the door', async () => {
   await using lab = await startLab();
   const { orderId } = await readyOrder(lab, atHome);
   const input = {
@@ -478,7 +478,7 @@ test('an appointment that is asked for has no time yet, and keeps how to get to 
   });
 });
 
-test('a request that names nobody or no street is told so before the call; a lost answer is found', async () => {
+test('a request without a name or a street is refused before the call; a lost answer is found', async () => {
   await using lab = await startLab();
   const { orderId } = await readyOrder(lab, atHome);
   const wrong = { orderId, address: { ...address, firstLine: 'Nowhere' } };
@@ -581,7 +581,7 @@ test('a browser needs the right to change appointments; an appointment of anothe
   expect(answer.data).toEqual({ order: { id: orderId, appointment: null } });
 });
 
-test('the team hears of appointments, with the order they are for', async () => {
+test('the team receives appointment events, with the order they are for', async () => {
   await using lab = await startLab();
   const order = await readyOrder(lab, atHome);
   await lab.sandbox.webhooks.settled();

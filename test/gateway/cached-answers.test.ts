@@ -253,7 +253,7 @@ const promise =
 
 test.each([
   ['at one gateway', {}],
-  ['at one gateway that keeps nothing and shares what is under way', readAnew],
+  ['at one gateway that caches nothing and shares requests in flight', readAnew],
 ])(`%s: ${promise}`, async (_where, env) => {
   await using service = await startHeldService();
   await using gateways = await startGateways(service, ['memory:'], env);

@@ -70,13 +70,13 @@ describe.each(stores)('with its events in %s', (store) => {
     expect(answers.map(({ status }) => status)).not.toContain(500);
   });
 
-  test('another caller is told nothing of it, whatever they ask for and over whatever transport', () => {
+  test('another caller sees nothing of it, in any operation and over any transport', () => {
     const { findIn, own, answersToOthers } = runOver(store);
     expect(answersToOthers.length).toBeGreaterThan(20);
     expect(findIn(answersToOthers.join('\n')).filter((each) => !own.includes(each))).toEqual([]);
   });
 });
 
-test('what the service redirects to hears nothing', () => {
+test('the target of a redirect by the service receives nothing', () => {
   expect(elsewhere.calls()).toEqual([]);
 });

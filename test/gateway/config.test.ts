@@ -320,7 +320,7 @@ describe('a fault', () => {
     },
   );
 
-  test('never keeps another from being named', () => {
+  test('never hides another fault', () => {
     expect(
       faultsOf({
         PORT: 'x',
@@ -433,7 +433,7 @@ describe('what is missing', () => {
 });
 
 describe('generated secrets', () => {
-  test('are kept in a file for its owner only, the same after a restart', () => {
+  test('are stored in a file for its owner only, the same after a restart', () => {
     using folder = makeFolder();
     const first = loadSecrets(folder.file('inner'));
     const path = folder.file('inner/secrets.json');

@@ -57,7 +57,7 @@ test('a user without connections has none, and one failing read costs no other',
   expect(answer.errors?.map(({ path }) => path)).toEqual([['a', 'connections']]);
 });
 
-test('connections with new words and broken parts keep their places', async () => {
+test('connections with unknown values and broken parts keep their places in the list', async () => {
   await using lab = await startLab();
   answerWith(lab, /user\/providers/, {
     providers: [
@@ -200,7 +200,7 @@ test.each([1, 3, 20, 100])(
   },
 );
 
-test('a browser sees only its own backfills, whatever the service shows', async () => {
+test('a browser sees only its own backfills, even when the service lists others', async () => {
   await using lab = await startLab();
   const [mine, theirs] = [idOf(lab, 0), idOf(lab, 1)];
   const token = await lab.tokenFor(mine, { scopes: ['read:profile', 'read:orders'] });

@@ -75,7 +75,7 @@ describe('createOrder', () => {
     expect(posts(lab)).toBe(1);
   });
 
-  test('a lost answer is found again: the caller is told of the order that was made', async () => {
+  test('a lost answer is recovered: the caller gets the order that was made', async () => {
     await using lab = await startLab();
     const before = lab.sandbox.orders().length;
     lab.sandbox.faults.add({ method: 'POST', path: '/v3/order', times: 1, effect: { kind: 'lostAnswer' } });
@@ -122,7 +122,7 @@ describe('createOrder', () => {
     expect(lab.sandbox.orders()).toHaveLength(before + 2);
   });
 
-  test('the service is given a key of its own, the same for each repetition, and keeps no failure', async () => {
+  test('the service is given a key of its own, the same for each repetition, and stores no failure', async () => {
     await using service = await startMisbehavingService(
       text('Internal Server Error', 500),
       json({ orders: [] }),
@@ -147,7 +147,7 @@ describe('createOrder', () => {
     expect(sent[1]?.['x-idempotency-key']).toBe(sent[0]?.['x-idempotency-key']);
   });
 
-  test('while the service is still at work on the key the caller is told to come again', async () => {
+  test('while the service still works on the key the caller gets an error that asks to retry', async () => {
     await using lab = await startLab();
     lab.sandbox.faults.add({
       method: 'POST',
@@ -176,7 +176,7 @@ describe('createOrder', () => {
     expect(created.__typename).toBe('OrderCreated');
   });
 
-  test('every fault of the input is told at once, before the service is asked, never with the value', async () => {
+  test('all faults of the input are reported at once, before the service is asked, never with the value', async () => {
     await using lab = await startLab();
     const rejected = await create(lab, {
       orderSet: { addOn: { markerIds: ['27001'], providerIds: ['000307'] } },

@@ -106,7 +106,7 @@ test('demographics open the portal to a user who had none', async () => {
   expect(answer.data.createPortalUrl.__typename).toBe('PortalUrl');
 });
 
-test('everything that is wrong is told at once, before the service is asked and without the value', async () => {
+test('all faults of the input are reported at once, before the service is asked and without the value', async () => {
   await using lab = await startLab();
   const rejected = await set(lab, {
     firstName: 'Zoë-canary',
@@ -204,7 +204,7 @@ test.each([
   ['serverError', 'UPSTREAM_UNAVAILABLE'],
   ['lostAnswer', 'UPSTREAM_UNAVAILABLE'],
   ['truncatedBody', 'UPSTREAM_UNREADABLE'],
-] as const)('a service in the state %s is told as %s, and asked once', async (kind, outcome) => {
+] as const)('a service in the state %s is reported as %s, and asked once', async (kind, outcome) => {
   await using lab = await startLab();
   lab.sandbox.faults.add({ method: 'PATCH', path: /info$/, effect: { kind } });
   const userId = nameless(lab);

@@ -17,7 +17,7 @@ import {
   type TwoGateways,
 } from './direct-path/two-gateways.ts';
 
-/** The same requests through both lanes, over sockets: there is no difference to tell them by. */
+/** A gateway with the direct path and one without answer the same requests alike, over sockets. */
 let gateways: TwoGateways;
 
 beforeAll(async () => {
@@ -51,7 +51,7 @@ test.each(['/graphql?a=b', '/graphql?query={a:__typename}', '/graphql/', '//grap
   },
 );
 
-test('what is malformed is answered alike', async () => {
+test('a malformed body is answered alike', async () => {
   for (const { bytes } of malformedBodies) await expectSame(gateways, { body: bytes });
 });
 
@@ -78,10 +78,13 @@ const audits = serverAudits({
   },
 });
 
-test.each(audits.map((audit) => [audit.name, audit] as const))('%s, in both lanes', async (_name, audit) => {
-  const result = await audit.fn();
-  expect(result.status === 'ok' ? 'ok' : `${result.status}: ${result.reason}`).toBe('ok');
-});
+test.each(audits.map((audit) => [audit.name, audit] as const))(
+  '%s, with and without the direct path',
+  async (_name, audit) => {
+    const result = await audit.fn();
+    expect(result.status === 'ok' ? 'ok' : `${result.status}: ${result.reason}`).toBe('ok');
+  },
+);
 
 test.each([
   ['a server of the team', null],
@@ -89,27 +92,30 @@ test.each([
   ['a viewer of one order', () => ({ userId: someone().userId, orderIds: [someone().orderId] })],
   ['another user', () => ({ userId: gateways.lab.sandbox.users().at(-1)?.userId })],
   ['a page that the token is not for', () => ({ userId: someone().userId, origins: [pageOrigin] })],
-])('%s is answered alike whatever is read, traced and from a page or not', async (_who, describeToken) => {
-  const headers =
-    describeToken === null ? {} : { authorization: `Bearer ${await mint(gateways, describeToken())}` };
-  for (const each of readsAbout(someone())) {
-    await expectSame(gateways, { headers, body: each });
-    const more = { origin: pageOrigin, 'x-labgraph-trace': 'upstream' };
-    await expectSame(gateways, { headers: { ...headers, ...more }, body: each });
-  }
-});
+])(
+  '%s is answered alike for every read, with and without a trace or an origin',
+  async (_who, describeToken) => {
+    const headers =
+      describeToken === null ? {} : { authorization: `Bearer ${await mint(gateways, describeToken())}` };
+    for (const each of readsAbout(someone())) {
+      await expectSame(gateways, { headers, body: each });
+      const more = { origin: pageOrigin, 'x-labgraph-trace': 'upstream' };
+      await expectSame(gateways, { headers: { ...headers, ...more }, body: each });
+    }
+  },
+);
 
 test('the faults of the service are answered alike', async () => {
   const { lab } = gateways;
   for (const [, answer] of faultsWith('words', lab.serviceUrl)) {
     lab.spoil({ at: /^GET /, isDone: false, answer, times: Number.POSITIVE_INFINITY });
-    // Asked for nowhere else, so it is kept by neither.
+    // Asked for nowhere else, so neither has it cached.
     await expectSame(gateways, { body: body(`{ order(id: "${someone().orderId}") { results { notes } } }`) });
     lab.mend();
   }
 });
 
-test('a request takes the same points in either lane, wherever its answer is made', async () => {
+test('a request costs the same rate-limit points with and without the direct path', async () => {
   const sent = [
     '{',
     body('{ unknown }'),
@@ -127,7 +133,7 @@ test('a request takes the same points in either lane, wherever its answer is mad
   expect(usual).toEqual(direct);
 });
 
-test('after all that both have counted the same, logged the same and told the audit trail the same', async () => {
+test('after all these requests both have the same counts, the same log and the same audit trail', async () => {
   const last = crypto.randomUUID();
   const mark = body(`mutation { createViewerToken(input: { userId: "${last}" }) { expiresAt } }`);
   for (const gateway of [gateways.direct, gateways.usual]) await send(gateway.url, { body: mark });

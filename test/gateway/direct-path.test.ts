@@ -9,8 +9,8 @@ import { startLab } from '../support/lab.ts';
 import { silence, startMisbehavingService } from '../support/misbehaving-service.ts';
 import { send } from './direct-path/two-gateways.ts';
 
-/** Which lane answers, told by its status: a lane that took nothing would differ in nothing either. */
-describe('the fast lane', () => {
+/** The status shows which handler answered: a direct path that accepted nothing would not differ either. */
+describe('the direct path', () => {
   const admitted: Caller[] = [];
   const listener = createDirectPath(
     {

@@ -84,7 +84,7 @@ test('HEAD and POST are refused and spend no ticket', async () => {
   expect((await get(lab, url)).status).toBe(200);
 });
 
-test('a document that the service does not have yet is told as such', async () => {
+test('a document that the service does not have yet is reported as such', async () => {
   await using lab = await startLab();
   const fresh = lab.sandbox.orders().find(({ status }) => status.endsWith('.ordered'));
   for (const kind of ['RESULT', 'REQUISITION'] as const) {
@@ -95,7 +95,7 @@ test('a document that the service does not have yet is told as such', async () =
   }
 });
 
-test('a feature that is not enabled, a fault and an answer that is no PDF are told apart', async () => {
+test('a feature that is not enabled, a fault and an answer that is no PDF get different errors', async () => {
   await using lab = await startLab();
   const path = /\/result\/pdf$/;
   lab.sandbox.faults.add({ path, times: 1, effect: { kind: 'featureNotEnabled' } });
@@ -159,7 +159,7 @@ test('an order that moved to another user after the ticket was made is not hande
   expect((await get(lab, url)).status).toBe(404);
 });
 
-test('no ticket and no order id stands in a log line', async () => {
+test('no log line contains a ticket or an order id', async () => {
   await using lab = await startLab();
   const { url } = await ask(lab);
   await (await get(lab, url)).text();

@@ -66,7 +66,7 @@ const lists = [
 ];
 
 test.each(lists)(
-  '$name in whatever shape: no internal error, and a list that came is never null',
+  '$name in any shape: no internal error, and a list that came is never null',
   async ({ name, path, query }) => {
     lab.sandbox.faults.clear();
     const seed = await answerOf(path);
@@ -105,7 +105,7 @@ async function codesOf(query: string): Promise<readonly string[]> {
   return errors.map(({ extensions }) => extensions.code);
 }
 
-test('values that the graph does not know are counted once per operation, and people are not told by them', async () => {
+test('values that the graph does not know are counted once per operation, and identify no user', async () => {
   await using own = await startLab({ env: readAnew });
   const [user] = own.sandbox.users();
   own.sandbox.faults.add({

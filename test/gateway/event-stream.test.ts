@@ -88,7 +88,7 @@ describe('every frame of a subscription bears its cursor as id, asked for or not
 });
 
 describe.each(['GET', 'POST'] as const)('Last-Event-ID over %s', (method) => {
-  test('resumes where it says, whatever `after` says', async () => {
+  test('resumes where it says, even when `after` says otherwise', async () => {
     const { orderId } = freshOrder();
     const first = await open({ method, variables: { orderId } });
     const after = (await first.next())?.id;
@@ -140,7 +140,7 @@ test('pages of an allowed origin may send Last-Event-ID', async () => {
   expect(answer.headers.get('access-control-allow-headers')).toContain('last-event-id');
 });
 
-test('a stream begins with the hint when to come back, and is told apart from what may be kept', async () => {
+test('a stream begins with the retry delay, and its headers forbid caching', async () => {
   const stream = await open({ variables: { orderId: freshOrder().orderId } });
   expect(stream.headers).toMatchObject({
     'content-type': 'text/event-stream; charset=utf-8',
@@ -151,7 +151,7 @@ test('a stream begins with the hint when to come back, and is told apart from wh
   stream.leave();
 });
 
-test('a silent stream has a comment every ten seconds, so that proxies keep it', async () => {
+test('a silent stream has a comment every ten seconds, so that proxies keep it open', async () => {
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
   const stream = await open({ query: 'subscription { events { type } }' });
   expect(await stream.nextFrame()).toEqual({ retry: '2000' });

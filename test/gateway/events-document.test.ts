@@ -5,7 +5,7 @@ import { beforeAll, expect, test, vi } from 'vitest';
 import { type Lab, startLab } from '../support/lab.ts';
 
 const text = readFileSync(new URL('../../docs/events.md', import.meta.url), 'utf8');
-/** The examples as they stand, without their imports. */
+/** The examples as they are written, without their imports. */
 const [overWebSocket = '', withEventSource = ''] = [...text.matchAll(/^```js\n(.*?)^```/gms)].map(
   ([, code = '']) => code.replace(/^import .*\n/m, ''),
 );

@@ -29,7 +29,7 @@ const refusals = [
 ] as const;
 
 describe.each([...ways, ...viewerWays])('over %s', (_name, ask) => {
-  test.each(hostileQueries)('$name: refused before the service hears of it', async ({ query, variables }) => {
+  test.each(hostileQueries)('$name: refused before the service is asked', async ({ query, variables }) => {
     const before = lab.sandbox.calls.length;
     const codes = await codesOf(ask, query, variables);
     expect(codes).toBeDefined();
@@ -37,7 +37,7 @@ describe.each([...ways, ...viewerWays])('over %s', (_name, ask) => {
     expect(lab.sandbox.calls).toHaveLength(before);
   });
 
-  test('a name is not told back without end', async () => {
+  test('a name in an error is bounded', async () => {
     const fields = Array.from({ length: 90 }, (_, index) => `kind @skip(if: $x${index})`).join(' ');
     const query = `query ${'A'.repeat(40_000)} { viewer { ${fields} } }`;
     const { errors = [] } = await ask(lab, query);
@@ -65,7 +65,7 @@ describe.each([...ways, ...viewerWays])('over %s', (_name, ask) => {
   });
 });
 
-/** What stands in `last` begins on the 15th level. */
+/** The text in `last` begins on the 15th level. */
 function levels(last: string): string {
   const more = 'orders(first: 1) { nodes { user {';
   return `{ users(first: 1) { nodes { ${more.repeat(4)} ${last} ${'} } }'.repeat(4)} } } }`;
@@ -91,7 +91,7 @@ describe('the schema', () => {
   });
 
   test.each(ways)(
-    'is shown to servers of the team over %s, whoever asked before them',
+    'is shown to servers of the team over %s, even after a viewer asked',
     async (_name, ask) => {
       expect((await ask(lab, introspection)).data).toEqual({ __schema: { queryType: { name: 'Query' } } });
       expect((await ask(lab, misspelt)).errors?.[0].message).toContain('Did you mean "viewer"');
@@ -235,7 +235,7 @@ test.each([
   expect(opened).toBe(isAllowed);
 });
 
-test('every answer says that it is what its type says, and may stand in no frame', async () => {
+test('every answer forbids type sniffing and framing', async () => {
   for (const path of ['/health', '/graphql', '/nowhere', '/webhooks']) {
     const { headers } = await fetch(`${lab.url}${path}`);
     expect([path, headers.get('x-content-type-options'), headers.get('x-frame-options')]).toEqual([

@@ -153,7 +153,7 @@ describe('summaries', () => {
     );
   });
 
-  test('of a resource nobody knows yet are kept all the same', async () => {
+  test('of an unknown resource are stored all the same', async () => {
     await using lab = await startLab();
     await send(lab, 'daily.data.aura_reading.created', { id: 7, colour: 'green' });
     expect(await summariesOf(lab, 'resource: "aura_reading"', 'id activity { steps } payload')).toEqual([
@@ -180,7 +180,7 @@ describe('samples', () => {
     ]);
   });
 
-  test('of another provider or source type stand beside them', async () => {
+  test('of another provider or source type are stored beside them', async () => {
     await using lab = await startLab();
     const at: readonly [string, number] = ['2026-03-02T08:00:00Z', 5];
     await send(
@@ -287,7 +287,7 @@ describe('a viewer', () => {
     });
   });
 
-  test('without the scope is told which one it needs', async () => {
+  test('without the scope gets an error that names the scope', async () => {
     await using lab = await startLab();
     const token = await lab.tokenFor(wearer(lab));
     for (const answer of [
@@ -344,7 +344,7 @@ describe('the stream of a workout', () => {
     expect(answer).toEqual({ data: { workoutStream: null }, status: 200 });
   });
 
-  test('keeps the places of what cannot be read', async () => {
+  test('keeps the places of rows that cannot be read', async () => {
     await using lab = await startLab();
     const body = JSON.stringify({ time: [1, 'x', 1e300], heartrate: [90.5, {}, 91], altitude: null, new: 1 });
     lab.sandbox.faults.add({ path: '/v2/timeseries', effect: { kind: 'answer', status: 200, body } });
@@ -370,7 +370,7 @@ describe('the stream of a workout', () => {
   });
 });
 
-test('the team hears of wearables, each event in its own type', async () => {
+test('the team receives wearable events, each in its own type', async () => {
   await using lab = await startLab();
   const userId = wearer(lab);
   const events = await subscribeOverSse({

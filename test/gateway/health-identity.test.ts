@@ -30,7 +30,7 @@ const samples = 'healthSamples(resource: "cholesterol") { type value }';
 const byType = (rows: readonly unknown[]) => new Set(rows);
 
 describe('samples', () => {
-  test('of one instant that differ in their type stand beside each other, and each is replaced by itself', async () => {
+  test('of one instant that differ in their type are stored beside each other, and each is replaced by itself', async () => {
     await using lab = await startLab();
     await send(
       lab,
@@ -84,7 +84,7 @@ describe('samples', () => {
     ]);
   });
 
-  test('that were kept before their type counted are replaced by their newer values', async () => {
+  test('that were stored before their type counted are replaced by their newer values', async () => {
     using folder = makeFolder();
     const file = folder.file('events.db');
     const [user] = createSandbox({ apiKey: 'key', webhookSecret }).users();

@@ -70,7 +70,7 @@ describe('a token of the identity provider', () => {
     expect([await ask(first?.orderId), await ask(second?.orderId)]).toEqual([{ id: first?.orderId }, null]);
   });
 
-  test('stands beside our own tokens, which go on working', async () => {
+  test('works beside our own tokens, which remain valid', async () => {
     expect((await knock(lab, await lab.tokenFor(userId))).closed).toBeNull();
   });
 

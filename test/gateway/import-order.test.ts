@@ -36,7 +36,7 @@ describe('importOrder', () => {
     });
   });
 
-  test('may stand on a lab account that is still pending', async () => {
+  test('may name a lab account that is still pending', async () => {
     await using lab = await startLab();
     const refused = await imported(lab, { labAccountId: pending?.id });
     const order = await imported(lab, { labAccountId: pending?.id, physician });
@@ -55,7 +55,7 @@ describe('importOrder', () => {
     expect(lab.sandbox.orders()).toHaveLength(before + 1);
   });
 
-  test('refuses a sample that another order has, whoever imported it', async () => {
+  test('refuses a sample that another order has, of any importer', async () => {
     await using lab = await startLab();
     await imported(lab);
     const mine = await imported(lab, { billingType: 'PATIENT_BILL' });
@@ -67,7 +67,7 @@ describe('importOrder', () => {
     }
   });
 
-  test('tells what is missing, and a fault of the service as a fault', async () => {
+  test('reports what is missing, and a fault of the service as a fault', async () => {
     await using lab = await startLab();
     const rejected = await imported(lab, {
       sampleId: ' ',

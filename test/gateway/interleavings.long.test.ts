@@ -8,12 +8,12 @@ let everybodys: Loaders | null = null;
 
 const faults: readonly (Fault & { readonly find: Find })[] = [
   {
-    name: 'shares reads whatever their callers may see',
+    name: 'shares reads between callers with different rights',
     factories: { readKey: (call) => toKey(call, '') },
     find: findReads,
   },
   {
-    name: 'shares reads of one path, whatever the query',
+    name: 'shares reads of one path with different queries',
     factories: { readKey: (call) => toKey({ ...call, query: {} }, '') },
     find: findAnswers,
   },

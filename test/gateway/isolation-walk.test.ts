@@ -31,11 +31,11 @@ describe("over every transport, another's id is answered like one that is nobody
   }, 60_000);
 });
 
-test('over every transport, a stream tells nothing of what happens to the orders of others', async () => {
+test('over every transport, a stream shows nothing of the orders of others', async () => {
   expect(await Array.fromAsync(walkStreams())).toEqual([]);
 });
 
-describe('whatever leads on from what is their own', () => {
+describe('every path from their own objects', () => {
   test('leads callers to nobody else, and every field that leads to somebody is followed', async () => {
     await using lab = await startWorld();
     const circles = circlesOf(lab, await meetPairs(lab));

@@ -116,7 +116,7 @@ test('a service that ignores the filter by user leaks nothing, not even a count'
   expect(answer.data.orders.totalCount).toBeNull();
 });
 
-test('a token without a scope is told which one it needs', async () => {
+test('a token without a scope gets an error that names the scope', async () => {
   await using lab = await startLab();
   const { mine } = pickTwo(lab);
   const token = await lab.tokenFor(mine.userId);
@@ -133,7 +133,7 @@ const personal = 'patient { firstName } patientAddress { city } shippingAddress 
 test.each([
   ['without read:profile', () => ({})],
   ['limited to some orders', (orderIds: readonly string[]) => ({ scopes, orderIds })],
-])('a token %s reads its orders without what tells of the patient, at no further call', async (_, limit) => {
+])('a token %s reads its orders without the details of the patient, at no further call', async (_, limit) => {
   await using lab = await startLab();
   const [one] = lab.sandbox.orders();
   const own = lab.sandbox.orders().filter(({ userId }) => userId === one?.userId);

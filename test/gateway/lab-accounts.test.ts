@@ -84,7 +84,7 @@ test('an id that is no uuid reaches nobody', async () => {
   expect(calls(lab)).toEqual([]);
 });
 
-test('a browser sees no lab account, whatever its scopes', async () => {
+test('a browser sees no lab account, with any scopes', async () => {
   await using lab = await startLab();
   const token = await lab.tokenFor(lab.sandbox.users()[0]?.userId ?? '', { scopes: ['read:catalogue'] });
   const answer = await lab.query('{ labAccounts { id } }', { token });
@@ -123,7 +123,7 @@ test.each(['{}', '{"data":null}'])('an answer like %s is an empty list', async (
   expect(await accounts(lab)).toEqual([]);
 });
 
-test('a service that fails is told as such', async () => {
+test('a service that fails is reported as such', async () => {
   await using lab = await startLab();
   lab.sandbox.faults.add({ path: '/v3/lab_test/lab_account', effect: { kind: 'serverError' } });
   expect((await accounts(lab)).errors[0].extensions.code).toBe('UPSTREAM_UNAVAILABLE');

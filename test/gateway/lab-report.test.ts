@@ -175,7 +175,7 @@ test.each([
   expect(lab.sandbox.calls).toEqual([]);
 });
 
-test('every fault is told at once, by its place', async () => {
+test('all faults are reported at once, each with its path', async () => {
   await using lab = await startLab();
   const rejected = await upload(lab, {
     files: [jpeg, new File(['x'], 'x'), new File([], 'e')],
@@ -348,7 +348,7 @@ test('unknown values and missing fields of a report leave the rest of it readabl
   }
 });
 
-test('a service that fails or answers something else is told truthfully', async () => {
+test('a service that fails or answers something else is reported as such', async () => {
   await using lab = await startLab();
   const fault = (effect: Parameters<Lab['sandbox']['faults']['add']>[0]['effect']) =>
     lab.sandbox.faults.add({ path: uploadPath, times: 1, ...(effect ? { effect } : {}) });

@@ -25,7 +25,7 @@ const asksForLink = (lab: Lab) => lab.sandbox.calls.filter((call) => call.includ
 const orderOfAnother = (lab: Lab, { userId }: Person) =>
   lab.sandbox.orders().find((order) => order.userId !== userId);
 
-/** What a page shows and says to whoever could not be sent on. */
+/** The page shown to a visitor who could not be redirected. */
 async function readPage(response: Response) {
   const page = await response.text();
   return { status: response.status, code: /Code: (\w+)/.exec(page)?.[1], page };
@@ -37,7 +37,7 @@ async function refusal(response: Response) {
 }
 
 describe('a launch ticket', () => {
-  test('sends the browser on to the portal, once, and tells the portal nothing of the page', async () => {
+  test('redirects the browser to the portal, once, and discloses nothing of the page to the portal', async () => {
     await using lab = await startLab();
     const { token, orderId } = await signIn(lab);
     const asked = Date.now();
@@ -197,7 +197,7 @@ describe('a request for a launch ticket', () => {
   });
 });
 
-describe('whoever cannot be sent on', () => {
+describe('a visitor who cannot be redirected', () => {
   const portal = /create_portal_url/;
 
   test.each([
@@ -210,7 +210,7 @@ describe('whoever cannot be sent on', () => {
     ],
     ['the portal is not enabled', { kind: 'featureNotEnabled' }, 403, 'FEATURE_NOT_ENABLED'],
     ['it answers with no link', { kind: 'answer', status: 200, body: '{}' }, 502, 'UPSTREAM_UNAVAILABLE'],
-  ] as const)('because %s is told so in plain words', async (_, effect, status, code) => {
+  ] as const)('because %s gets a plain message', async (_, effect, status, code) => {
     await using lab = await startLab();
     const ticket = await takeTicket(lab, await signIn(lab));
     lab.sandbox.faults.add({ path: portal, effect });
@@ -219,7 +219,7 @@ describe('whoever cannot be sent on', () => {
     expect(await refusal(answer)).toEqual([status, code]);
   });
 
-  test('because the service is gone is told so', async () => {
+  test('because the service is gone gets a message that says so', async () => {
     await using lab = await startLab();
     const ticket = await takeTicket(lab, await signIn(lab));
     await lab.sandbox.close();
@@ -254,7 +254,7 @@ describe('whoever cannot be sent on', () => {
     expect(asksForLink(lab)).toEqual([]);
   });
 
-  test('because the service refuses them is told whether details are missing', async () => {
+  test('because the service refuses them gets a message that says whether details are missing', async () => {
     await using lab = await startLab();
     const person = await signIn(lab);
     const tickets = [await takeTicket(lab, person), await takeTicket(lab, person)];
@@ -264,7 +264,7 @@ describe('whoever cannot be sent on', () => {
     expect(await refusal(await postTicket(lab, tickets[1] ?? ''))).toEqual([422, 'DEMOGRAPHICS_MISSING']);
   });
 
-  test('gets a page without a script, kept by nobody and framed by nobody', async () => {
+  test('gets a page without a script that nobody may cache or frame', async () => {
     await using lab = await startLab();
     const answer = await postTicket(lab, 'none');
     expect(Object.fromEntries(answer.headers)).toMatchObject({
@@ -329,7 +329,7 @@ describe('what is no form of a page with a ticket', () => {
   });
 });
 
-test('neither the ticket nor the link stands in a log line or a metric, whatever comes of it', async () => {
+test('no log line or metric contains the ticket or the link, for any outcome', async () => {
   await using lab = await startLab();
   const person = await signIn(lab);
   const tickets = await Promise.all([1, 2, 3].map(() => takeTicket(lab, person)));

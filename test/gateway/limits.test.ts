@@ -45,7 +45,7 @@ describe.each(ways)('over %s', (_name, ask) => {
     expect(lab.sandbox.calls).toHaveLength(before);
   });
 
-  test('20 of them are let in, and a fragment that stands twice counts once', async () => {
+  test('20 of them are allowed, and a fragment that is written twice counts once', async () => {
     const twice = `{ ...reports ...reports } fragment reports on Query { ${reports(20)} }`;
     expect((await ask(lab, twice)).errors).toBeUndefined();
   });

@@ -65,7 +65,7 @@ describe('enforced', () => {
   });
 });
 
-test('logged: each is told once by its hash, counted always, and answered', async () => {
+test('logged: each unlisted document is logged once by its hash, counted each time, and answered', async () => {
   await using lab = await startListing('log');
   for (const [, ask] of viewerWays) expect(await codeOf(lab, ask, unlisted)).toBe('ok');
   const lines = lab.logged.filter((line) => line.includes('operation.unlisted'));
@@ -75,7 +75,7 @@ test('logged: each is told once by its hash, counted always, and answered', asyn
   expect(metrics).toContain('labgraph_unlisted_operations_total 3');
 });
 
-test('off: nothing is told', async () => {
+test('off: nothing is logged', async () => {
   await using lab = await startListing('off');
   expect((await lab.query(unlisted, { token })).errors).toBeUndefined();
   expect(lab.logged.join()).not.toContain('operation.unlisted');
@@ -103,7 +103,7 @@ test.each([
   expect(() => createTrustedDocuments({ ...base, ...options })).toThrow(message);
 });
 
-test('documents are not told without end', () => {
+test('the number of unlisted documents that are logged is bounded', () => {
   const lines: (string | null)[] = [];
   const trustedDocuments = createTrustedDocuments({
     ...base,

@@ -70,7 +70,7 @@ async function read(
   return { keys, totalCount: list.totalCount, pageInfo: list.pageInfo };
 }
 
-/** The connection in an answer, however deep it stands. */
+/** The connection in an answer, at any depth. */
 function findList(value: GraphQLAnswer['data']): GraphQLAnswer['data'] {
   if (typeof value !== 'object' || value === null) return undefined;
   if ('list' in value) return value.list;
@@ -197,7 +197,7 @@ describe.each(listCases)('$field', (listCase) => {
     }
   });
 
-  test('shows each row once while rows are added, and misses none that stood there', async () => {
+  test('shows each row once while rows are added, and misses none that was there at the start', async () => {
     await using lab = await startLab({ env: readAnew });
     const atStart = await listCase.keys(lab);
     const stretches = await walk(lab, listCase, {

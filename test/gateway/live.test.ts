@@ -99,7 +99,7 @@ describe.each(transports)('a subscriber over %s', (_name, subscribe) => {
     await second.close();
   });
 
-  test('is not told of a change that its snapshot already showed', async () => {
+  test('does not receive a change that its snapshot already showed', async () => {
     await using lab = await startLab({ eventLog: 'sqlite' });
     const { orderId } = freshOrder(lab);
     lab.sandbox.webhooks.knobs.reorder = true;
@@ -133,7 +133,7 @@ describe.each(transports)('a subscriber over %s', (_name, subscribe) => {
     await resumed.close();
   });
 
-  test('hears a duplicated webhook once', async () => {
+  test('receives a duplicated webhook once', async () => {
     await using lab = await startLab({ eventLog: 'sqlite' });
     const { orderId } = freshOrder(lab);
     lab.sandbox.webhooks.knobs.duplicate = true;
@@ -192,7 +192,7 @@ describe.each(transports)('a subscriber over %s', (_name, subscribe) => {
     expect(answers[0]).toEqual(answers[1]);
   });
 
-  test('loses an order that moves to somebody else, and hears no more of it', async () => {
+  test('loses an order that moves to somebody else, and receives no more of it', async () => {
     await using lab = await startLab({ eventLog: 'sqlite' });
     const { orderId, userId } = freshOrder(lab);
     const other = lab.sandbox.users().find((user) => user.userId !== userId)?.userId ?? '';
@@ -239,7 +239,7 @@ describe.each(transports)('a subscriber over %s', (_name, subscribe) => {
   });
 });
 
-test('a server of the team hears events of every type, an unknown one with its payload', async () => {
+test('a server of the team receives events of every type, an unknown one with its payload', async () => {
   await using lab = await startLab({ eventLog: 'sqlite' });
   const [, subscribe] = transports[0] ?? [];
   const user = lab.sandbox.users()[0];

@@ -184,7 +184,7 @@ test('a catalogue that is not paged at all is read until it repeats itself', asy
   expect(catalogueCalls(lab).filter((call) => call.endsWith('size=100'))).toHaveLength(2);
 });
 
-test('a LOINC entry without a code has no markers, and a failing catalogue leaves the rest standing', async () => {
+test('a LOINC entry without a code has no markers, and a failing catalogue leaves the rest of the answer', async () => {
   await using lab = await startLab({ env: readAnew });
   answerWith(lab, { markers: [{ id: 1, expected_results: [{ id: 2, loinc: { id: 3 } }] }] }, /name=Glucose/);
   expect(await sameAsGlucose(lab)).toBeNull();

@@ -11,7 +11,7 @@ const documents = [
   '{ viewer { kind } }',
   'query ($id: ID!) { order(id: $id) { id labTest { name } } }',
   'query ($first: Int) { users(first: $first) { nodes { orders(first: 3) { nodes { id } } } } }',
-  // Null is no number of rows where a default stands for one that is left out.
+  // Null is no number of rows; a default replaces only an argument that is left out.
   'query ($first: Int = 7, $more: Int = 2) { users(first: $first) { nodes { ...some } } } fragment some on User { orders(first: $more) { nodes { id } } }',
   'query ($slug: String, $first: Int!) { markers(labSlug: $slug, first: $first) { nodes { name } } }',
   // An argument that must not be null, and a variable that may be.
@@ -41,7 +41,7 @@ function outcomeOf(run: () => unknown): unknown {
   }
 }
 
-test('what a document remembers of a measure is what measuring anew would find, whatever the variables', () => {
+test('the cached measure of a document equals a new measure, for any variables', () => {
   const asking = fc.record({ text: fc.constantFrom(...documents), variableValues: variables });
   fc.assert(
     fc.property(fc.array(asking, { minLength: 1, maxLength: 40 }), (requests) => {

@@ -88,7 +88,7 @@ test('webhooks are counted by what became of them, with their lag, offset and de
   ]);
 });
 
-test('every label that is ever shown stands in the table', async () => {
+test('the table lists every label that is ever shown', async () => {
   await using lab = await startLab({ eventLog: 'sqlite' });
   await lab.query('{ users(first: 1) { nodes { id } } nowhere }');
   await lab.query('{ users(first: 1) { nodes { id } } }');
@@ -245,7 +245,7 @@ test('metrics are rendered once a second, however often and by how many they are
     Promise.all(Array.from({ length: 20 }, async () => (await fetch(`${lab.url}/metrics`)).text()));
   const texts = await readAll();
   await lab.query('{ viewer { kind } }');
-  // Each rendering tells the processor time anew, and the operation would be counted.
+  // Each rendering reads the processor time anew, and the operation would be counted.
   expect(new Set([...texts, ...(await readAll())]).size).toBe(1);
 });
 

@@ -4,7 +4,7 @@ import { startLab } from '../support/lab.ts';
 const availability = `phlebotomyAvailability(input: {
   address: { firstLine: "100 Example Street", city: "Phoenix", state: "AZ", zip: "85004" } }) { date }`;
 
-/** A list, where the service keeps it, and what the service might answer in its place one day. */
+/** A list, its place in the service's answer, and what the service might send instead one day. */
 const lists = [
   ['labs in an envelope', '{ labs { id } }', '/v3/lab_tests/labs', { labs: [] }],
   ['no labs at all', '{ labs { id } }', '/v3/lab_tests/labs', null],

@@ -3,7 +3,7 @@ import { type Lab, startLab } from '../support/lab.ts';
 import { labTestOf, patient } from '../support/ordering.ts';
 import { subscribeOverSse } from '../support/subscribe.ts';
 
-/** Everything that the service tells of an order without telling whose it is. */
+/** Everything that the service reports of an order without its owner. */
 const nested = `results { biomarkers { value } metadata { patientName } } resultMetadata { patientName }
   serviceCenters { siteCode } appointment { id }`;
 const nothing = { results: null, resultMetadata: null, serviceCenters: null, appointment: null };
@@ -155,7 +155,7 @@ test("a user's stream that is resumed after an order moved passes over what happ
 });
 
 test.each(['orderUpdates', 'userOrderUpdates'] as const)(
-  '%s shows the history of an order that moved unheard of, and nothing of the present user',
+  '%s shows the history of an order that moved without an event, and nothing of the present user',
   async (stream) => {
     await using lab = await startLab();
     const kit = await orderKit(lab);
@@ -173,7 +173,7 @@ test.each(['orderUpdates', 'userOrderUpdates'] as const)(
   },
 );
 
-test('what was kept of a kit that moved unheard of shows nothing of the present user', async () => {
+test('the stored events of a kit that moved without an event show nothing of the present user', async () => {
   await using lab = await startLab();
   const kit = await orderKit(lab);
   await simulate(lab, kit.orderId, 'collecting_sample.testkit.with_customer');
@@ -182,7 +182,7 @@ test('what was kept of a kit that moved unheard of shows nothing of the present 
   const single = `{ order(id: "${kit.orderId}") { id userId ${nested} } }`;
   const ask = async (query: string) => (await lab.query(query, { token: kit.former.token })).data;
   await Promise.all([ask(list), ask(single)]);
-  // Moved by somebody of whom this gateway hears nothing.
+  // Moved by a caller whose requests this gateway does not see.
   await using elsewhere = await startLab({
     serve: async () => lab.serviceUrl,
     env: { EVENT_LOG: 'memory:' },

@@ -49,7 +49,7 @@ describe.each(writing)('$mutation', (row) => {
   const isYesEnough = takeYes.includes(row.mutation);
 
   test.each(shareOf(row, [...saysNothing, ...saysYes]))(
-    'is done once, and told as such or as open, where %s hides that it was done',
+    'is done once, and reported as done or as unknown, where %s hides that it was done',
     async (_, answer) => {
       await using world = await openWorld(row);
       world.lab.spoil({ at: call, isDone: true, answer });
@@ -65,7 +65,7 @@ describe.each(writing)('$mutation', (row) => {
   );
 
   test.each(shareOf(row, isYesEnough ? saysNothing : [...saysYes, ...saysNothing]))(
-    'is never told as done where %s is all that is known of it',
+    'is never reported as done where %s is the only sign of it',
     async (_, answer) => {
       await using world = await openWorld(row);
       const before = await world.trace();

@@ -53,7 +53,7 @@ describe.each(writing)('$mutation', (row) => {
     ['half an answer', text(`{"${canary}":`)],
     ['a cut connection', reset],
   ])(
-    'is done once where %s hides that it was done, and nobody is told that it was not',
+    'is done once where %s hides that it was done, and no answer says that it was not',
     async (_, answer) => {
       await using world = await openWorld(row);
       world.lab.spoil({ at: call, isDone: true, answer });

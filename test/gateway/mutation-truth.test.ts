@@ -23,7 +23,7 @@ const faults = [
   ['a cut connection', reset, true],
 ] as const;
 
-describe('a state that stood before is not taken for what a lost answer did:', () => {
+describe('a state that existed before is not taken for the effect of a lost call:', () => {
   test.each(faults)('cancelOrder of a cancelled order, with %s', async (_, answer, mayHaveBeenDone) => {
     const row = rowOf('cancelOrder');
     await using world = await openWorld(row);
@@ -69,7 +69,7 @@ describe('a state that stood before is not taken for what a lost answer did:', (
   );
 });
 
-describe('a refusal is told for what it is:', () => {
+describe('a refusal is reported as itself:', () => {
   const createUser = rowOf('createUser');
 
   test.each([

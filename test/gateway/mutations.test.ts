@@ -13,22 +13,22 @@ test('every mutation of the schema has a row, with a case for every member of it
   expect(rows).toHaveLength(promised.size);
 });
 
-/** The members of the result that are no success: those that are told, and those that never are. */
+/** The members of the result that are no success: those that are returned, and those that never are. */
 function refusalsOf({ refusals }: Row) {
   return Object.entries(refusals).map(([member, refusal]) =>
     typeof refusal === 'function'
-      ? { member, word: member, given: refusal, title: 'is told, and nothing is done' }
+      ? { member, word: member, given: refusal, title: 'is returned, and nothing is done' }
       : {
           member,
           word: refusal.instead,
           given: refusal.given,
-          title: `is never reported: ${refusal.because}`,
+          title: `is never returned: ${refusal.because}`,
         },
   );
 }
 
 describe.each(rows)('$mutation', (row) => {
-  test('is done once, however often it is repeated, and both times the truth is told', async () => {
+  test('is done once, however often it is repeated, and both answers are true', async () => {
     await using world = await openWorld(row);
     const before = await world.trace();
     const first = await world.call(world.variables);

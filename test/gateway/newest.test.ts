@@ -34,7 +34,7 @@ async function readEverywhere(lab: Awaited<ReturnType<typeof startLab>>, orderId
 }
 
 test.each(transports)(
-  'A query after a change seen over %s is never older, whatever copy the service reads from',
+  'A query after a change seen over %s is never older, from any replica the service reads',
   async (_name, subscribe) => {
     const { lab, service } = await startLagging();
     await using _ = lab;

@@ -89,7 +89,7 @@ describe.each([
     });
   });
 
-  test('an id that is on no list is told so, and learned from nobody', async () => {
+  test('an id that is on no list is refused, and no caller can register it', async () => {
     const answer = await ask(apollo(idOf(unlisted)));
     expect(answer.errors).toEqual([
       {

@@ -18,7 +18,7 @@ async function ask(lab: Lab, filter: object, page: object = { first: 100 }, toke
 const idsOf = (page: { nodes: readonly { id: string }[] }) => page.nodes.map(({ id }) => id);
 
 describe('the order list', () => {
-  test('keeps to the steps that are asked for, of every collection method', async () => {
+  test('lists only orders in the given steps, of every collection method', async () => {
     await using lab = await startLab();
     const page = await ask(lab, { statuses: ['COMPLETED', 'CORRECTED'] });
     expect(page.totalCount).toBe(11);
@@ -36,7 +36,7 @@ describe('the order list', () => {
     expect(lab.sandbox.calls[1]).toContain('interpretation=unknown');
   });
 
-  test('keeps to collection methods and to what the results mean', async () => {
+  test('lists only orders with the given collection methods and interpretations', async () => {
     await using lab = await startLab();
     const onSite = await ask(lab, { methods: ['ON_SITE_COLLECTION'] });
     const abnormal = await ask(lab, { interpretation: 'ABNORMAL', methods: ['TESTKIT', 'WALK_IN_TEST'] });
@@ -47,7 +47,7 @@ describe('the order list', () => {
     expect(abnormal.totalCount).toBe(3);
   });
 
-  test('keeps to a span of creation and of change, ends included', async () => {
+  test('lists only orders created and changed within the given times, ends included', async () => {
     await using lab = await startLab();
     const [first, second] = lab.sandbox.orders();
     const created = await ask(lab, {
@@ -113,7 +113,7 @@ describe('the order list', () => {
     ]);
   });
 
-  test('a viewer finds only own orders, whatever the filter', async () => {
+  test('a viewer finds only own orders, with any filter', async () => {
     await using lab = await startLab();
     const [mine, theirs] = lab.sandbox.users();
     const scopes = ['read:orders', 'read:profile'];

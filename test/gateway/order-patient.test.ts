@@ -37,7 +37,7 @@ describe('an order for a person under 18', () => {
     expect((await order(lab, adult)).__typename).toBe('OrderCreated');
   });
 
-  test('is told all that is wrong with the proxy at once', async () => {
+  test('gets all faults of the proxy at once', async () => {
     await using lab = await startLab();
     const proxy = {
       ...medicalProxy,

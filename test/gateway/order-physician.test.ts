@@ -27,7 +27,7 @@ function lipidCheck(lab: Lab) {
 }
 
 describe('a physician', () => {
-  test('is asked for where the named account is delegated, whatever the words of the refusal', async () => {
+  test('is asked for where the named account is delegated, with any wording of the refusal', async () => {
     await using lab = await startLab();
     answerAccounts(lab, [{ ...delegated, delegated_flow: 'ORDER_DELEGATED' }, { ...open }]);
     const input = { ...lipidCheck(lab), labAccountId: delegated?.id };

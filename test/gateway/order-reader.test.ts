@@ -154,7 +154,7 @@ const anyOrder = fc.oneof(
   ),
 );
 
-test('whatever stands in its place, an order is read as plain values without holes, or refused with its place', () => {
+test('any value in the place of an order is read as plain values without holes, or refused with its place', () => {
   fc.assert(
     fc.property(anyOrder, (json) => {
       const order = attempt(() => parseOrder(json));

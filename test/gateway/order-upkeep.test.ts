@@ -78,7 +78,7 @@ describe('updateOrder', () => {
     expect(lab.sandbox.calls).toEqual([]);
   });
 
-  test('tells a day that is over from an order that cannot be moved', async () => {
+  test('distinguishes a day that is over from an order that cannot be moved', async () => {
     await using lab = await startLab();
     const id = await place(lab, { activateBy: '2999-01-01' });
     const unscheduled = await place(lab);
@@ -99,7 +99,7 @@ describe('updateOrder', () => {
     });
   });
 
-  test('after a lost answer tells what the order shows', async () => {
+  test('after a lost answer reports the state of the order', async () => {
     await using lab = await startLab();
     const id = await place(lab, { activateBy: '2999-01-01' });
     lab.sandbox.faults.add({ method: 'PATCH', path: '/v3/order/', times: 1, effect: { kind: 'lostAnswer' } });
@@ -162,7 +162,7 @@ describe('cancelOrder', () => {
     expect(refused.message).toContain(refused.status.label);
   });
 
-  test('after a lost answer tells what the order shows', async () => {
+  test('after a lost answer reports the state of the order', async () => {
     await using lab = await startLab();
     const [one, two] = [await place(lab), await place(lab)];
     lab.sandbox.faults.add({ path: /cancel$/, times: 1, effect: { kind: 'lostAnswer' } });
@@ -238,7 +238,7 @@ describe('resendOrderEvents', () => {
     expect(lab.sandbox.calls).toEqual([]);
   });
 
-  test("tells the service's refusals and faults apart", async () => {
+  test("distinguishes the service's refusals from its faults", async () => {
     await using lab = await startLab();
     const effects = [
       { kind: 'answer', status: 400, body: '{"detail":"No."}' },

@@ -102,7 +102,7 @@ describe('the demo, its tokens and GraphiQL', () => {
     '[::1]:4000',
     '192.0.2.1',
     'page.example',
-  ])('are answered at %j, with whatever port', async (host) => {
+  ])('are answered at %j, with any port', async (host) => {
     for (const asked of shown) {
       const reply = await ask(demo.url, { ...asked, headers: [`Host: ${host}`, ...asked.headers] });
       expect(statusOf(reply)).toBe('200');

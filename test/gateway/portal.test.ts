@@ -36,7 +36,7 @@ test('a viewer token needs no user id: the link is for its own user', async () =
   expect((await ask(lab, {}, token)).__typename).toBe('PortalUrl');
 });
 
-test('a user without demographics is told apart from every other refusal', async () => {
+test('a user without demographics is distinguished from every other refusal', async () => {
   await using lab = await startLab();
   expect(await ask(lab, { userId: nameless(lab) })).toMatchObject({
     __typename: 'PortalUrlRejected',

@@ -46,7 +46,7 @@ test('validation errors are cached with their document, apart for callers who ma
   ]);
 });
 
-test('what cannot be read is told in the same words each time', () => {
+test('a document that cannot be parsed gets the same error each time', () => {
   const { prepare } = open();
   const received = [1, 2].map(() => {
     try {

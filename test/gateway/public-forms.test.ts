@@ -61,7 +61,7 @@ test.each(forms)(
   },
 );
 
-/** Forms that only samples of the public service have: what stands in place of the schema's form, and what is shown. */
+/** Forms that only samples of the public service have: what replaces the schema's form, and what is shown. */
 const samples: readonly {
   readonly name: string;
   readonly of: string;
@@ -132,7 +132,7 @@ test.each(samples)('$name is read', async ({ of, body, shown }) => {
   expect(await show(formOf(of), body)).toMatchObject(shown as object);
 });
 
-test('an order tells how the sandbox keeps its kit, and a result where it was measured', async () => {
+test('an order shows how the sandbox stores its kit, and a result where it was measured', async () => {
   lab.sandbox.faults.clear();
   const finished = lab.sandbox.orders().find(({ status }) => status === 'completed.testkit.completed');
   const answer = await lab.query(`{ order(id: "${finished?.orderId}") {

@@ -130,7 +130,7 @@ test('a value that a field’s argument cannot take is met before the operation 
   });
 });
 
-test('a document that is too long is told its bound', async () => {
+test('the error of a document that is too long names the bound', async () => {
   const { errors } = await lab.query(`{ ${'viewer { kind } '.repeat(300)} }`);
   expect(errors?.[0].message).toBe('Syntax Error: The document has more than 1000 tokens.');
 });

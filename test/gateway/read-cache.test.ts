@@ -32,7 +32,7 @@ function orderOf(place: number) {
   return order;
 }
 
-/** Has the service tell of an order as it is. */
+/** Has the service report an order as it is. */
 async function sendWebhook({ orderId, userId }: { readonly orderId: string; readonly userId: string }) {
   const payload = {
     id: orderId,
@@ -68,7 +68,7 @@ describe('what was asked a moment ago', () => {
     expect(await callsOf(query)).toEqual([]);
   });
 
-  test('is asked for again where nothing is to be kept', async () => {
+  test('is read again where caching is off', async () => {
     await using forgetful = await startLab({ env: { ...readAnew, EVENT_LOG: 'memory:' } });
     const first = await callsOf(nested, gatewayKey, forgetful);
     expect(first).toHaveLength(4);
@@ -164,7 +164,7 @@ test('results, appointments, demographics and backfills are asked for each time'
   expect(await callsOf(ofUser)).toEqual(parts);
 });
 
-test('what one may see was never kept of what another asked for', async () => {
+test('a cached read of one caller is never shown to another who may not see it', async () => {
   const { userId, orderId } = orderOf(0);
   const list = '{ orders(first: 100) { nodes { id } } }';
   const read = async (token: string) =>
@@ -183,13 +183,13 @@ test('what one may see was never kept of what another asked for', async () => {
   expect((await lab.query(`{ order(id: "${orderId}") { id } }`, { token: stranger })).data.order).toBeNull();
 });
 
-describe('while webhooks cannot be kept', () => {
+describe('while webhooks cannot be stored', () => {
   const readUncacheable = async (on: Lab) => {
     const text = await (await on.gateway.fetch(new Request(`${on.url}/metrics`))).text();
     return text.split('\n').find((line) => line.startsWith('labgraph_read_cache_total{outcome="unheard"}'));
   };
 
-  test('because the disk is full, users and orders are asked for each time, until one is kept again', async () => {
+  test('because the disk is full, users and orders are read each time, until a webhook is stored again', async () => {
     await using full = await startLab({ eventLog: 'sqlite' });
     const first = await callsOf(nested, gatewayKey, full);
     const order = full.sandbox.orders()[0];

@@ -149,7 +149,7 @@ describe('registerTestkit', () => {
     lab.sandbox.faults.add({ path: '/v3/order/testkit/register', effect: { kind: 'serverError' } });
     const failed = await register(lab, { sampleId });
     const old = lab.sandbox.orders().find(({ status }) => status === 'received.testkit.registered');
-    // Moved just now, so that only the time of its registration tells.
+    // Moved just now, so that only the time of its registration distinguishes it.
     await lab.query(`mutation { simulateOrder(id: "${old?.orderId}") { __typename } }`);
     const { data } = await lab.query(`{ order(id: "${old?.orderId}") { sampleId } }`);
     const again = await register(lab, { sampleId: data.order.sampleId, userId: old?.userId });
@@ -170,7 +170,7 @@ describe('registerTestkit', () => {
     expect(results.map(({ code }) => code)).toEqual(['INPUT_REJECTED', 'NOT_FOUND', 'INPUT_REJECTED']);
   });
 
-  test('tells the faults of the input before the call, and those of the service in our names', async () => {
+  test('reports the faults of the input before the call, and those of the service with our field names', async () => {
     await using lab = await startLab();
     const { sampleId } = await kitAtHome(lab);
     const early = await register(lab, {
@@ -273,7 +273,7 @@ describe.each(transports)('over %s, when a kit is registered to another user', (
     await Promise.all([former.close(), resumed.close()]);
   });
 
-  test('the new user hears of it, the former hears of other orders only, the team goes on', async () => {
+  test('the new user receives it, the former only other orders, the team continues', async () => {
     await using lab = await startLab();
     const { sampleId, userId, orderId, otherId } = await kitAtHome(lab);
     const follow = async (id: string) => {

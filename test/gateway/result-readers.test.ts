@@ -35,7 +35,7 @@ const results = fc.record(
   { requiredKeys: [] },
 );
 
-test('whatever stands in results, they are read, and each row that is an object is a result', () => {
+test('results of any shape are read, and each row that is an object is a result', () => {
   fc.assert(
     fc.property(results, (json) => {
       const rows = Array.isArray(json.results) ? json.results : [];
@@ -62,7 +62,7 @@ const report = fc.record(
   { requiredKeys: [] },
 );
 
-test('whatever stands in a report with an id, it is read and has a version', () => {
+test('a report of any shape with an id is read and has a version', () => {
   fc.assert(
     fc.property(report, (json) => {
       const payload = { ...json, id: 'a-report' };
@@ -73,7 +73,7 @@ test('whatever stands in a report with an id, it is read and has a version', () 
   );
 });
 
-test('whatever a webhook carries, reading it never throws', () => {
+test('reading a webhook of any shape never throws', () => {
   fc.assert(
     fc.property(anything, (payload) => {
       readLabReport(payload, null);
@@ -91,7 +91,7 @@ test.each([
   [{ status: 'completed', is_reviewed: false }, 4],
   [{ status: 'failed' }, 4],
   [{ status: 'completed', is_reviewed: true }, 8],
-])('a job that is %j stands at version %d', (payload, version) => {
+])('a job that is %j has version %d', (payload, version) => {
   expect(versionOfLabReport('lab_report.parsing_job.updated', { id: 'J', ...payload })).toEqual({
     id: 'j',
     version,
@@ -103,7 +103,7 @@ test('other events are no versions of a report', () => {
   expect(versionOfLabReport('labtest.order.updated', { id: 'j', status: 'started' })).toBeNull();
 });
 
-test('what cannot be read of samples and their laboratories is counted where it stood, and once', () => {
+test('what cannot be read of samples and their laboratories is counted by its place, and once', () => {
   const counts: Record<string, number> = {};
   const json = {
     sample_information: {

@@ -165,7 +165,7 @@ describe('what uses a token when it is revoked ends', () => {
   });
 });
 
-describe('a revocation is kept', () => {
+describe('a revocation is stored', () => {
   test('over a kill -9 of the gateway that took it', async () => {
     await using world = await startWorld();
     const first = await world.startGateway();
@@ -204,7 +204,7 @@ describe('a revocation is kept', () => {
   });
 });
 
-test('what cannot be dropped any more keeps nothing else from being known', async () => {
+test('a revocation that cannot be dropped does not hide any other', async () => {
   const { log } = await openMemoryStore();
   const userId = crypto.randomUUID();
   await log.writeMark('revoked a', '{}');
@@ -218,7 +218,7 @@ test('what cannot be dropped any more keeps nothing else from being known', asyn
 });
 
 describe('several gateways over one Redis', () => {
-  test('tell each other what was revoked: tokens are refused and sockets close at all of them', async () => {
+  test('share revocations: tokens are refused and sockets close at all of them', async () => {
     await using server = await startRedis();
     const env = { EVENT_LOG: server.newUrl(), EVENT_LOG_KEY: randomBytes(32).toString('base64') };
     await using lab = await startLab({ env });
@@ -241,7 +241,7 @@ describe('several gateways over one Redis', () => {
     await goodSocket.client.dispose();
   });
 
-  test('keep what they know while Redis is away, and say that nothing more can be revoked', async () => {
+  test('remember their revocations while Redis is away, and report that nothing more can be revoked', async () => {
     await using server = await startRedis();
     const env = { EVENT_LOG: server.newUrl(), EVENT_LOG_KEY: randomBytes(32).toString('base64') };
     await using lab = await startLab({ env });

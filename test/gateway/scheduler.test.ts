@@ -144,7 +144,7 @@ test('one heavy operation too many is refused, until one has ended', async () =>
   expect((await run(rows(100))).result.errors).toBeUndefined();
 });
 
-test('an operation whose client has left gives up its turns and its place', async () => {
+test('an operation whose client has left releases its turns and its place', async () => {
   const { run, resolved } = createRunner({ heavyOperations: 1 / 20 });
   const left = new AbortController();
   const abandoned = run(rows(100), { name: 'left', left: left.signal }).catch((error: unknown) => error);

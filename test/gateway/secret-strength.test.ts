@@ -38,7 +38,7 @@ describe('in production, a secret', () => {
     expect(faultsOf(env)).toEqual([fault]);
   });
 
-  test('that stands for another as well is refused, also by its hash or without its prefix', () => {
+  test('that equals another is refused, also by its hash or without its prefix', () => {
     const shared = secretText();
     const same = (name: string, other: string) =>
       `${name} is the same secret as ${other}: each must be its own.`;
@@ -90,7 +90,7 @@ describe('in production, a secret', () => {
     }
   });
 
-  test('may be a weak one elsewhere: whoever tries things out makes it easy for themselves', () => {
+  test('may be a weak one outside production, for local trials', () => {
     expect(faultsOf({ NODE_ENV: undefined, GATEWAY_API_KEYS: 'test', SERVICE_API_KEY: 'test' })).toEqual([]);
   });
 });

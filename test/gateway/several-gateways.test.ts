@@ -90,7 +90,7 @@ describe('several gateways over one Redis', () => {
   afterAll(() => server[Symbol.asyncDispose]());
 
   test.each(transports)(
-    'tell a webhook that one of them got to the subscribers of all, over %s',
+    'send a webhook that one of them received to the subscribers of all, over %s',
     async (_name, subscribe) => {
       const eventLog = server.newUrl();
       await using lab = await startLab({ env: envOf(eventLog) });
@@ -146,7 +146,7 @@ describe('several gateways over one Redis', () => {
     expect(new Set(ids).size).toBe(1);
     for (const outcome of atOnce) {
       const { order, errors } = outcome.status === 'fulfilled' ? outcome.value : { order: null, errors: [] };
-      // One that came while the other gateway was placing it may be told to ask again.
+      // A call during the other gateway's call for the same key may get an error that asks to retry.
       expect(order?.id ?? errors?.[0]?.extensions.code).toBeOneOf([ids[0], 'IDEMPOTENCY_UNSETTLED']);
     }
     expect(posts(lab)).toBe(1);
@@ -250,7 +250,7 @@ describe('when Redis goes away', () => {
     ]);
   }, 20_000);
 
-  test('whoever comes with a ticket is told to come back, and no ticket is made', async () => {
+  test('a redeemed ticket gets a 503, and no ticket is created', async () => {
     await using server = await startRedis();
     await using lab = await startLab({ env: envOf(server.newUrl()) });
     const userId = lab.sandbox.users().find(({ hasDemographics }) => hasDemographics)?.userId;

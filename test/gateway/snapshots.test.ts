@@ -13,7 +13,7 @@ const subscriptions = {
     item: userOrderUpdates(userId: $id, after: $after) { cursor kind order { id lastEvent { id } } } }`,
 } as const;
 
-/** A gateway over a service that shows what it is told to, when it is told to. */
+/** A gateway over a service whose answers, and their time, the test decides. */
 interface Stage extends AsyncDisposable {
   readonly lab: Lab;
   readonly service: MisbehavingService;
@@ -105,7 +105,7 @@ async function take(updates: Subscribed, count: number) {
 const versionsOf = (items: Awaited<ReturnType<typeof take>>) =>
   items.map(({ kind, version }) => `${kind} ${version}`);
 
-test('what is told while the snapshot is read is shown by it, once and never older', async () => {
+test('a change reported while the snapshot is read is shown by it, once and never older', async () => {
   await using stage = await startStage();
   const order = newOrder(one, 10);
   stage.shown.push(order);
@@ -155,7 +155,7 @@ test('an order that moves to somebody else and comes back is followed again with
   await resumed.close();
 });
 
-test('whoever is cut off within a snapshot of several orders is shown all of it again', async () => {
+test('a subscriber that is cut off within a snapshot of several orders gets all of it again', async () => {
   await using stage = await startStage();
   const orders = [newOrder(one, 10), newOrder(one, 11), newOrder(one, 12)];
   stage.shown.push(...orders);
@@ -177,7 +177,7 @@ test('whoever is cut off within a snapshot of several orders is shown all of it 
   await goingOn.close();
 });
 
-test('an order that only a webhook has told of is in the snapshot of its user and of nobody else', async () => {
+test('an order that only a webhook has reported is in the snapshot of its user and of nobody else', async () => {
   await using stage = await startStage();
   const [listed, unlisted, moved] = [newOrder(one, 10), newOrder(one, 11), newOrder(one, 12)];
   stage.shown.push(listed);

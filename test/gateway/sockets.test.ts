@@ -79,7 +79,7 @@ test('variables of a GET that are no JSON are a bad request and no fault of the 
   expect((await response.json()).errors[0].extensions).toEqual({ code: 'BAD_REQUEST' });
 });
 
-test('a webhook of another team is kept apart even before anybody has asked the service anything', async () => {
+test('a webhook of another team is a dead letter even before the first request to the service', async () => {
   await using lab = await startLab();
   const events = openSocket(lab).ask('subscription { events { type teamId } }');
   const user = lab.sandbox.users()[0]?.userId ?? '';

@@ -92,7 +92,7 @@ test('the same key of another caller is another key', async () => {
   expect(one.order.id).not.toBe(two.order.id);
 });
 
-test('a lost answer is found again: the caller is told of the order that was made', async () => {
+test('a lost answer is recovered: the caller gets the order that was made', async () => {
   await using lab = await startLab();
   lab.sandbox.faults.add({
     method: 'POST',
@@ -122,7 +122,7 @@ test('a failed call that did nothing frees the key', async () => {
   expect(posts(lab)).toBe(2);
 });
 
-test('a wrong address is told field by field before the service is asked, never with the value', async () => {
+test('a wrong address is reported field by field before the service is asked, never with the value', async () => {
   await using lab = await startLab();
   const rejected = await create(lab, {
     shippingDetails: { ...kitInput(lab).shippingDetails, country: 'Atlantis', phoneNumber: '602 555 0100' },

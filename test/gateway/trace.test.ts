@@ -12,7 +12,7 @@ async function ask(lab: Lab, token: string, header?: string) {
   return await (await lab.gateway.fetch(request)).json();
 }
 
-test('a caller of the team that asks is told what an answer cost', async () => {
+test('a server of the team that asks gets the cost of an answer', async () => {
   await using lab = await startLab();
   const { extensions, errors } = await ask(lab, gatewayKey, 'upstream');
   expect(errors).toBeUndefined();
@@ -21,7 +21,7 @@ test('a caller of the team that asks is told what an answer cost', async () => {
   expect(extensions.upstream.ms).toBeGreaterThanOrEqual(0);
 });
 
-test('who does not ask, or asks with a viewer token, is told nothing', async () => {
+test('a caller that does not ask, or asks with a viewer token, gets no trace', async () => {
   await using lab = await startLab();
   const token = await lab.tokenFor(lab.sandbox.users()[0]?.userId ?? '');
   expect(await ask(lab, gatewayKey)).not.toHaveProperty('extensions');

@@ -29,7 +29,7 @@ test('ten uploads at once are let in, the eleventh is asked to wait until one ha
   expect(() => begin(viewer(['write:lab-reports']))).not.toThrow();
 });
 
-test('one user has two uploads at once at most, whatever the number of tokens; another user still has room', () => {
+test('one user has two uploads at once at most, with any number of tokens; another user can still upload', () => {
   const begin = createUploadGate();
   const upload = (userId: string) => begin(viewer(['write:lab-reports'], userId));
   const [end] = [upload('u'), upload('u')];
@@ -40,7 +40,7 @@ test('one user has two uploads at once at most, whatever the number of tokens; a
   expect(() => upload('u')).toThrow();
 });
 
-test('ten sockets of one viewer that send headers and nothing more keep nobody else from uploading', async () => {
+test('ten sockets of one viewer that send headers and nothing more prevent no other upload', async () => {
   await using lab = await startLab();
   const [one, two] = lab.sandbox.users().map(({ userId }) => userId);
   const scopes = { scopes: ['write:lab-reports'] };
@@ -75,7 +75,7 @@ test('ten sockets of one viewer that send headers and nothing more keep nobody e
   for (const socket of sockets) socket.destroy();
 });
 
-/** An upload whose bytes come as told; resolves with the answer, and tells whether the rest was given up. */
+/** An upload with the given source of bytes; resolves with the answer, and reports whether the rest was cancelled. */
 async function uploadSlowly(
   timeouts: UploadTimeouts,
   { boundary = 'b', ...source }: UnderlyingDefaultSource<Uint8Array> & { readonly boundary?: string },
@@ -87,8 +87,8 @@ async function uploadSlowly(
     multipart: false,
     logging: false,
   });
-  const givenUp = Promise.withResolvers<true>();
-  const body = new ReadableStream<Uint8Array>({ ...source, cancel: () => givenUp.resolve(true) });
+  const cancelled = Promise.withResolvers<true>();
+  const body = new ReadableStream<Uint8Array>({ ...source, cancel: () => cancelled.resolve(true) });
   const response = await yoga.fetch('http://gateway.test/graphql', {
     method: 'POST',
     headers: { 'content-type': `multipart/form-data; boundary=${boundary}` },
@@ -98,7 +98,7 @@ async function uploadSlowly(
   return {
     status: response.status,
     text: await response.text(),
-    isGivenUp: response.status < 408 || (await givenUp.promise),
+    isGivenUp: response.status < 408 || (await cancelled.promise),
   };
 }
 
@@ -114,7 +114,7 @@ const begin = (body: ReadableStreamDefaultController<Uint8Array>) =>
 const usual: UploadTimeouts = { everyMs: 60_000, minBytes: 1, wholeMs: 60_000 };
 const forEver = dripUntil(() => false);
 
-test('an upload that stops coming is given up', async () => {
+test('an upload that stops coming is aborted', async () => {
   const answer = await uploadSlowly(
     { everyMs: 20, minBytes: 10, wholeMs: 60_000 },
     { start: (body) => body.enqueue(bytes('--b\r\nwith a good beginning')) },
@@ -123,7 +123,7 @@ test('an upload that stops coming is given up', async () => {
   expect(answer.text).toContain('The upload came too slowly.');
 });
 
-test('an upload that drips is given up long before its time is over', async () => {
+test('an upload that drips is aborted long before its total timeout', async () => {
   const timeouts = { everyMs: 20, minBytes: 2 ** 30, wholeMs: 60_000 };
   expect(await uploadSlowly(timeouts, { start: begin, pull: forEver })).toMatchObject({
     status: 408,
@@ -131,7 +131,7 @@ test('an upload that drips is given up long before its time is over', async () =
   });
 });
 
-test('an upload that comes fast enough and never ends is given up', async () => {
+test('an upload that comes fast enough and never ends is aborted', async () => {
   const timeouts = { everyMs: 60_000, minBytes: 1, wholeMs: 20 };
   expect(await uploadSlowly(timeouts, { start: begin, pull: forEver })).toMatchObject({
     status: 408,
@@ -139,7 +139,7 @@ test('an upload that comes fast enough and never ends is given up', async () => 
   });
 });
 
-test('an upload that keeps coming fast enough is read to its end, whatever it is', async () => {
+test('an upload that keeps coming fast enough is read to its end', async () => {
   let windows = 0;
   const counting = setInterval(() => {
     windows += 1;

@@ -83,7 +83,7 @@ test.each([{}, { id: crypto.randomUUID(), clientUserId: 'x' }, { id: null }])(
   },
 );
 
-test('a deletion whose answer is lost is told as what it is', async () => {
+test('a deletion whose answer is lost is reported as what it is', async () => {
   await using lab = await startLab();
   const [one, two] = [person(lab, 0), person(lab, 1)];
   const lose = (effect: 'lostAnswer' | 'serverError') =>

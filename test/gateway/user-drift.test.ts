@@ -63,7 +63,7 @@ const drift = fc.record({
 });
 
 test.each(readers)(
-  '%s are shown as far as they can be read, whatever the service answers',
+  '%s are shown as far as they can be read, for any answer of the service',
   async (_field, query, path) => {
     await using lab = await startLab();
     const userId = lab.sandbox.users()[2]?.userId ?? '';
@@ -87,7 +87,7 @@ test.each(readers)(
 );
 
 test.each(readers.filter(([field]) => field !== 'demographics'))(
-  '%s of an answer that is no object are told as unreadable',
+  '%s of an answer that is no object are reported as unreadable',
   async (_field, query, path) => {
     await using lab = await startLab();
     const userId = lab.sandbox.users()[2]?.userId ?? '';

@@ -102,7 +102,7 @@ test.each(['{"detail":"taken"}', '{"detail":{"error_type":"INVALID_REQUEST"}}', 
   },
 );
 
-test('a wrong input is told before the service is asked', async () => {
+test('a wrong input is refused before the service is asked', async () => {
   await using lab = await startLab();
   const rejected = await ask(lab, createUser, {
     input: { clientUserId: ' ', fallbackTimeZone: 'Mars/Base' },
@@ -129,7 +129,7 @@ test("the service's own refusal of an input comes in the names of the graph", as
   });
 });
 
-test('a lost answer is an error, and the repeated call is told of the one user that was made', async () => {
+test('a lost answer is an error, and the repeated call returns the one user that was made', async () => {
   await using lab = await startLab();
   lab.sandbox.faults.add({ method: 'POST', path: '/v2/user', times: 1, effect: { kind: 'lostAnswer' } });
   const lost = await ask(lab, createUser, { input: { clientUserId: 'once' } });
@@ -201,7 +201,7 @@ test('a change is refused for a taken reference, for nothing, for null and for n
   });
 });
 
-test('a change whose outcome cannot be read is still told as done', async () => {
+test('a change whose outcome cannot be read is still reported as done', async () => {
   await using lab = await startLab();
   const { userId } = person(lab);
   lab.sandbox.faults.add({ method: 'GET', path: '/v2/user', effect: { kind: 'serverError' } });
@@ -211,7 +211,7 @@ test('a change whose outcome cannot be read is still told as done', async () => 
   expect(answer.data.updateUser).toEqual({ __typename: 'UserUpdated', userId, user: null });
 });
 
-test('a taken reference whose owner cannot be read is still told as taken', async () => {
+test('a taken reference whose owner cannot be read is still reported as taken', async () => {
   await using lab = await startLab();
   lab.sandbox.faults.add({ method: 'GET', path: '/v2/user', effect: { kind: 'serverError' } });
   const input = { id: person(lab).userId, clientUserId: person(lab, 1).clientUserId };

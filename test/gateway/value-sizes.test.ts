@@ -21,7 +21,7 @@ const byClientId = 'query ($id: String!) { userByClientUserId(clientUserId: $id)
 const filtered = 'query ($filter: OrderFilter) { orders(filter: $filter) { totalCount } }';
 const create = 'mutation ($input: CreateUserInput!) { createUser(input: $input) { __typename } }';
 
-/** Lists inside lists; made as text, because whoever sends it does not recurse either. */
+/** Lists inside lists; made as text, because a sender does not recurse either. */
 const nest = (depth: number): unknown => JSON.parse(`${'['.repeat(depth)}${']'.repeat(depth)}`);
 
 describe.each(ways)('over %s', (_name, ask) => {
@@ -108,7 +108,7 @@ describe.each(ways)('over %s', (_name, ask) => {
     ]);
   });
 
-  test('one of 1,900 lines is taken, and its errors stand where they stand', async () => {
+  test('one of 1,900 lines is accepted, and its errors name the right places', async () => {
     const query = `{${'\r\n'.repeat(1900)} a: labReport(id: "no uuid") {\n id } }`;
     const { errors } = await ask(lab, query);
     expect(errors).toMatchObject([

@@ -72,7 +72,7 @@ test('equal queries at the same time are run once', async () => {
   expect(queries.runs).toHaveLength(2);
 });
 
-test('one after the other they are run twice where nothing is kept', async () => {
+test('one after the other they are run twice where nothing is cached', async () => {
   const queries = openRuns();
   const first = queries.ask();
   queries.runs[0]?.answer('one');
@@ -111,7 +111,7 @@ test.each([
   expect(await Promise.all([first, second])).toEqual(['older', 'newer']);
 });
 
-test('one under way is not joined when another gateway knows of a change that is told only now', async () => {
+test('an answer in flight is not joined when a change of another gateway arrives only now', async () => {
   const queries = openRuns({
     catchUp: async () => {
       queries.invalidate(['something']);
@@ -146,7 +146,7 @@ test('those who joined one that fails ask for themselves', async () => {
   expect(await second).toBe('two');
 });
 
-test('whoever leaves takes the answer from nobody, and the last one who leaves ends the run', async () => {
+test('a caller that leaves takes the answer from no other caller, and the last one that leaves ends the run', async () => {
   const queries = openRuns();
   const [leader, joiner, late] = [new AbortController(), new AbortController(), new AbortController()];
   const askUntil = ({ signal }: AbortController) => queries.ask(signal).catch((reason: unknown) => reason);

@@ -17,7 +17,7 @@ test.each([
       vi.spyOn(Dependencies.prototype, 'endRead').mockImplementation(function (this: Dependencies, read) {
         endRead.call(this, { ...read, tags: read.tags ?? [] });
       }),
-    found: ['results, of which no event tells', 'an order that is not there'],
+    found: ['results, which no event reports', 'an order that is not there'],
   },
 ])('a gateway that $name is found out', async ({ found, plant }) => {
   using _fault = plant();

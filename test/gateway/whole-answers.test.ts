@@ -81,7 +81,7 @@ describe('a query that was answered a moment ago', () => {
     expect(await countMore(lab, ask)).toMatchObject({ hit: 0, miss: 1 });
   });
 
-  test('is run again when a webhook has told of what it showed, and not for another', async () => {
+  test('is run again when a webhook has reported an object it shows, and not for another object', async () => {
     const [one, other] = [orderOf(lab, 0), orderOf(lab, 1)];
     const query = `{ order(id: "${one.orderId}") { id } }`;
     const report = async ({ orderId, userId }: typeof one) => {
@@ -106,7 +106,7 @@ describe('a query that was answered a moment ago', () => {
     expect((await send(lab, query)).text).toContain(to);
   });
 
-  test('is run each time where nothing is to be kept', async () => {
+  test('is run each time where caching is off', async () => {
     await using forgetful = await startLab({ env: { ...memory, ...readAnew } });
     expect(await findCached(forgetful, [nested, '{ __typename }'])).toEqual([]);
   });
@@ -177,7 +177,7 @@ describe('with READ_CACHE_SECONDS=0', () => {
     expect(lab.sandbox.calls).toHaveLength(30 * callsOfOne);
   });
 
-  test('32 at once join the one in flight, and the next asks again', async () => {
+  test('32 equal queries at once join the one in flight, and the next asks again', async () => {
     await using service = createGatedService();
     await using lab = await startLab({ env: { ...memory, ...readAnew }, serve: service.serve });
     const calls: string[] = [];
@@ -198,8 +198,8 @@ describe('with READ_CACHE_SECONDS=0', () => {
   });
 });
 
-describe('whoever is given a kept answer', () => {
-  test('is told off at once when the token has been taken back, or has ended', async () => {
+describe('a caller who gets a cached answer', () => {
+  test('is refused at once when the token is revoked or expired', async () => {
     const { userId, orderId } = orderOf(lab);
     const query = `{ order(id: "${orderId}") { id } }`;
     const [revoked, ended] = await Promise.all([
@@ -239,7 +239,7 @@ describe('whoever is given a kept answer', () => {
     expect(await metricOf(lab, unknown)).toBe(3);
   });
 
-  test('stands in the audit trail each time, with all whose data it was', async () => {
+  test('is in the audit trail each time, with all users whose data it was', async () => {
     using folder = makeFolder();
     const env = { AUDIT_TRAIL: `file:${folder.path}`, AUDIT_TRAIL_KEY: key.toString('base64') };
     const audited = await startLab({ env: { ...memory, ...env } });
@@ -260,7 +260,7 @@ describe('whoever is given a kept answer', () => {
   });
 });
 
-/** Queries that are made of kept reads, or of nothing at all. */
+/** Queries whose answers come from cached reads, or from no reads at all. */
 function queriesForAll(on: Lab): readonly string[] {
   const { orderId, userId } = orderOf(on);
   return [
@@ -274,7 +274,7 @@ function queriesForAll(on: Lab): readonly string[] {
 }
 
 describe('the answer is given to nobody else', () => {
-  test('where it was made of more than kept reads', async () => {
+  test('where it depends on more than cached reads', async () => {
     const queries = queriesForOne(lab);
     expect(
       await findCached(

@@ -63,7 +63,7 @@ test('A big body is the answer and padding', async () => {
   expect([body.total, body.padding.length]).toEqual([48, 3_000_000]);
 });
 
-test('An unknown status stands in the order, in its last event and in its history', async () => {
+test('An unknown status is in the order, in its last event and in its history', async () => {
   await using service = openSandbox();
   service.sandbox.faults.add({ path: '/orders', effect: { kind: 'unknownStatus', status: 'a.b.c' } });
   const { body } = await service.ask<{ orders: { events: unknown[] }[] }>('GET', '/orders?size=1');
@@ -80,7 +80,7 @@ test('A delayed answer comes late, and right', async () => {
   expect(performance.now() - start).toBeGreaterThan(55);
 });
 
-test('A hanging request ends when its caller gives up', async () => {
+test('A hanging request ends when its caller aborts', async () => {
   await using service = openSandbox();
   const { url } = await service.sandbox.listen({ host: '127.0.0.1', port: 0 });
   service.sandbox.faults.add({ path: '/orders', effect: { kind: 'hang' } });

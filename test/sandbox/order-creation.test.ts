@@ -148,7 +148,7 @@ describe('an order', () => {
     expect(service.sandbox.orders()).toHaveLength(48);
   });
 
-  test('on a delegated account stands with a physician, and with the comments of the account', async () => {
+  test('on a delegated account has a physician, and the comments of the account', async () => {
     await using service = openSandbox();
     const notes = { clinical_notes: 'Fasting.' };
     const ofLab = { order_set: { lab_test_ids: [lipidCheckOf(service)] } };
@@ -207,7 +207,7 @@ describe('an order', () => {
 });
 
 describe('an idempotency key', () => {
-  test('replays the first answer, whatever is sent with it', async () => {
+  test('replays the first answer for any body', async () => {
     await using service = openSandbox();
     const first = await send(service, orderOf(service), { 'X-Idempotency-Key': 'k' });
     const again = await send(service, orderOf(service, { clinical_notes: 'other' }), {
@@ -280,7 +280,7 @@ describe('an imported order', () => {
     expect(body).toMatchObject({ detail: [{ loc: ['body', 'sample_id'] }] });
   });
 
-  test('may stand on an account that is still pending', async () => {
+  test('may name an account that is still pending', async () => {
     await using service = openSandbox();
     const more = { lab_account_id: pending?.id, physician };
     const { status } = await service.ask('POST', '/v3/order/import', importOf(service, more));

@@ -54,7 +54,7 @@ test('A testkit order is received, ordered first and then awaiting its registrat
   });
 });
 
-test('A kit stands on the lab account that is named, if it is an open one of its lab', async () => {
+test('A kit is ordered on the lab account that is named, if it is an open one of its lab', async () => {
   await using service = openSandbox();
   const answers = await Promise.all(
     createLabAccounts(1).map(({ id: lab_account_id }) =>
@@ -167,7 +167,7 @@ test('The seeded orders cover all methods and all stages, and their event ids gr
   expect(eventIds).toEqual(eventIds.map((_, position) => 728_001 + position));
 });
 
-test('A redraw stands in the transaction of the order it repeats', async () => {
+test('A redraw belongs to the transaction of the order it repeats', async () => {
   await using service = openSandbox();
   const parent = at(service.sandbox.orders(), 10);
   const redraw = at(service.sandbox.orders(), 11);

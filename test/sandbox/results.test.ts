@@ -111,7 +111,7 @@ test('Some completed orders lack results and say why; partial ones say nothing y
   });
 });
 
-test('The metadata alone is what stands in the results', async () => {
+test('The metadata alone equals the metadata in the results', async () => {
   await using service = openSandbox();
   const { orderId } = at(service.sandbox.orders(), 0);
   const { body } = await service.ask('GET', `/v3/order/${orderId}/result/metadata`);

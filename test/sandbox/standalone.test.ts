@@ -36,7 +36,7 @@ async function startAlone(env: Readonly<Record<string, string>>) {
   };
 }
 
-test('Alone, the sandbox tells what a gateway needs to know, and ends on SIGTERM', async () => {
+test('Run alone, the sandbox prints what a gateway needs, and ends on SIGTERM', async () => {
   await using alone = await startAlone({});
   expect(alone.lines).toEqual([
     `Sandbox listening on ${alone.url}`,

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { expect, test } from 'vitest';
 import { at, isSigned, type OpenSandbox, openReceiver, openSandbox, statusesOf } from './support.ts';
 
-/** An order of method walk_in_test that stands at its beginning, and how to move it. */
+/** An order of method walk_in_test in its first status, and a function that moves it. */
 function walkIn({ sandbox, ask }: OpenSandbox) {
   const order = at(sandbox.orders(), 37);
   const completed = `/v3/order/${order.orderId}/test?final_status=completed.walk_in_test.completed`;
@@ -122,7 +122,7 @@ test('A receiver that fails twice gets the same message a third time', async () 
   ]);
 });
 
-test('After eight failures a message is given up', async () => {
+test('After eight failures a message is dropped', async () => {
   await using receiver = await openReceiver();
   await using service = openSandbox({ speed: 10_000_000 });
   receiver.answers.push(500, 500, 500, 500, 500, 500, 500, 500);

@@ -23,7 +23,7 @@ process.once('disconnect', () => process.exit());
 const reports: Counts[] = [];
 while (!over.signal.aborted) {
   reports.push(await attack({ url, token, signal: over.signal }));
-  // One that is over at once must not keep this process from hearing its end.
+  // Attacks that end at once must not starve the event loop of the disconnect.
   await wait(20);
 }
 process.send?.(sum(reports));

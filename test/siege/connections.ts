@@ -1,6 +1,6 @@
 import { connect, type Socket } from 'node:net';
 
-/** Where an attack goes, and when it is given up. */
+/** The target of an attack, and its timeout. */
 export interface Target {
   readonly url: string;
   readonly signal: AbortSignal;

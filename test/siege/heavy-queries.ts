@@ -10,7 +10,7 @@ export interface Flood {
 /** Answers by outcome: ok, or the code of the first error. */
 export type FloodReport = Readonly<Record<string, number>>;
 
-// A thread of its own: to read megabytes of answers would hold up whoever is timed.
+// A thread of its own: reading megabytes of answers would delay the caller that is timed.
 const { url, token, connections }: Flood = workerData;
 const eventFields =
   'id createdAt statusDetail status { raw label stage isTerminal needsAttention method step }';
@@ -40,7 +40,7 @@ async function ask(): Promise<string> {
     body: JSON.stringify({ query }) + ' '.repeat(asked % 10_000),
     signal,
   });
-  // The code of a refusal stands at its beginning; the rest is read and forgotten.
+  // The code of a refusal is at its beginning; the rest is read and dropped.
   let head = '';
   for await (const chunk of response.body ?? []) head ||= Buffer.from(chunk).toString('latin1', 0, 1000);
   return /"code":"([A-Z_]+)"/.exec(head)?.[1] ?? 'ok';

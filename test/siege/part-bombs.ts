@@ -21,7 +21,7 @@ const header = 'content-disposition: form-data; name="a"\r\n';
 
 interface PartBomb {
   readonly boundary: string;
-  /** What stands before the pieces. */
+  /** The text before the pieces. */
   readonly start: string;
   readonly piece: string;
 }

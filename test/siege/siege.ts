@@ -63,7 +63,7 @@ export interface HostileReport {
   readonly ms: number;
 }
 
-/** Sends every hostile query over every transport, as often as wanted, and tells how long the refusal took. */
+/** Sends every hostile query over every transport, as often as wanted, and reports how long each refusal took. */
 export async function sendHostile(besieged: Besieged, times = 1): Promise<readonly HostileReport[]> {
   const reports: HostileReport[] = [];
   for (const hostile of hostileQueries) {

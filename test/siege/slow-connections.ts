@@ -12,7 +12,7 @@ export interface SlowOptions {
   readonly url: string;
   readonly count: number;
   readonly token: string;
-  /** When the rest of them is given up on. */
+  /** The time after which the rest of them is dropped. */
   readonly timeoutMs: number;
 }
 
@@ -49,13 +49,13 @@ function describeOpenings(host: string, token: string): readonly string[] {
   ];
 }
 
-/** Opens connections that send next to nothing, and tells when the gateway has closed them. */
+/** Opens connections that send next to nothing, and reports when the gateway has closed them. */
 export async function holdConnections({ url, count, token, timeoutMs }: SlowOptions): Promise<SlowReport> {
   const { hostname, port, host } = new URL(url);
   const openings = describeOpenings(host, token);
-  const givenUp = AbortSignal.timeout(timeoutMs);
+  const timeout = AbortSignal.timeout(timeoutMs);
   const held = Array.from({ length: count }, (_, index) =>
-    hold({ hostname, port: Number(port), givenUp }, openings[index % openings.length] ?? ''),
+    hold({ hostname, port: Number(port), timeout }, openings[index % openings.length] ?? ''),
   );
   const times = (await Promise.all(held)).filter((ms) => ms !== null);
   return { opened: count, closedByGateway: times.length, slowestMs: Math.round(Math.max(0, ...times)) };
@@ -64,17 +64,17 @@ export async function holdConnections({ url, count, token, timeoutMs }: SlowOpti
 interface Place {
   readonly hostname: string;
   readonly port: number;
-  readonly givenUp: AbortSignal;
+  readonly timeout: AbortSignal;
 }
 
-/** Milliseconds from the connection to its end, null when it was still there when it was given up. */
-function hold({ hostname, port, givenUp }: Place, opening: string): Promise<number | null> {
+/** Milliseconds from the connection to its end, null when it was still open at the timeout. */
+function hold({ hostname, port, timeout }: Place, opening: string): Promise<number | null> {
   const { promise, resolve } = Promise.withResolvers<number | null>();
   // Its own side stays open when the gateway has ended the other: only what the gateway has let go of is closed.
   const socket = connect({ host: hostname, port, allowHalfOpen: true });
   let openedAt = performance.now();
   const say = () => socket.writable && socket.write('a');
-  // Whoever sends nothing at all goes on sending nothing, and only then asks whether anybody is there.
+  // A connection that has sent nothing continues to send nothing, and only then checks whether it is still open.
   const drip = setInterval(() => (opening !== '' || socket.readableEnded) && say(), dripMs);
   socket.once('end', say);
   socket.on('connect', () => {
@@ -85,8 +85,8 @@ function hold({ hostname, port, givenUp }: Place, opening: string): Promise<numb
   socket.resume();
   socket.once('close', () => {
     clearInterval(drip);
-    resolve(givenUp.aborted ? null : performance.now() - openedAt);
+    resolve(timeout.aborted ? null : performance.now() - openedAt);
   });
-  givenUp.addEventListener('abort', () => socket.destroy(), { once: true });
+  timeout.addEventListener('abort', () => socket.destroy(), { once: true });
   return promise;
 }

@@ -15,7 +15,7 @@ export interface EventStream {
   readonly headers: IncomingMessage['headers'];
   /** The next frame, or null when the answer is over. */
   readonly nextFrame: () => Promise<Frame | null>;
-  /** The next frame with a result: past comments and hints, null when the stream is over. */
+  /** The next frame with a result: past comments and retry delays, null when the stream is over. */
   readonly next: () => Promise<Frame | null>;
   /** Resolves when the connection is closed. */
   readonly closed: Promise<void>;

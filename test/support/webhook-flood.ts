@@ -16,14 +16,14 @@ export interface FloodReport {
   readonly turnedAway: number;
   /**
    * How many connections were cut: the server takes half a second more of a body it has refused, then closes, and
-   * who still writes may be told that before it reads the 503. To a sender it is the same: not acknowledged.
+   * a client that still writes may get that error before it reads the 503. To a sender it is the same: not acknowledged.
    */
   readonly cut: number;
   /** What else was answered or went wrong. */
   readonly other: readonly string[];
 }
 
-// A thread of its own: on the gateway's event loop the flood would wait for whatever it is to hold up.
+// A thread of its own: on the gateway's event loop the flood would wait for the work it is meant to delay.
 const { url, secret, count, bodyBytes }: FloodWork = workerData;
 const webhook = new Webhook(secret);
 const filler = 'x'.repeat(bodyBytes);

@@ -96,7 +96,7 @@ export function queriesForOne(on: Lab): readonly (readonly [string, string])[] {
   const nowhere = crypto.randomUUID();
   return [
     ['which team it is, once it is known', '{ viewer { teamId } }'],
-    ['results, of which no event tells', `{ order(id: "${orderId}") { results { __typename } } }`],
+    ['results, which no event reports', `{ order(id: "${orderId}") { results { __typename } } }`],
     ['an order that is not there', `{ order(id: "${nowhere}") { id } }`],
     ['a lab report that no event named', `{ labReport(id: "${nowhere}") { id } }`],
     ['what the log holds', `{ user(id: "${userId}") { healthSummaries(resource: "activity") { date } } }`],

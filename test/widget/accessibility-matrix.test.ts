@@ -176,7 +176,7 @@ describe.each(DIRECTIONS)('in a page written %s', (direction) => {
 });
 
 describe('in forced colours', () => {
-  test('marks and a disabled button take the colours of the person, whatever the host says', async () => {
+  test('marks and a disabled button take the colours of the person, not those of the host', async () => {
     using gateway = new FakeGateway();
     await dressPage('ltr', 'forced');
     document.documentElement.style.setProperty('--portal-good', '#123456');

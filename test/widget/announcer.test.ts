@@ -70,7 +70,7 @@ describe('the announcer', () => {
     );
   });
 
-  test('says the same words again where they are the news again', () => {
+  test('announces the same words again when the status returns to them', () => {
     Reflect.deleteProperty(Element.prototype, 'ariaNotify');
     announce({}, 'Six.');
     vi.advanceTimersByTime(1000);

@@ -7,7 +7,7 @@ import { ORDER_ID } from './support/orders.ts';
 import { find, mount, nextEvent, readScreen, untilLabel } from './support/page.ts';
 
 describe('a client of the host', () => {
-  test('stands in for endpoint and token, and is shared by whoever is given it', async () => {
+  test('replaces endpoint and token, and is shared by all elements that get it', async () => {
     using gateway = new FakeGateway();
     const client = createPortalClient({ endpoint: gateway.endpoint, tokenProvider: () => 'of-the-host' });
     const around = mount('portal-gateway', { client });
@@ -66,7 +66,7 @@ describe('an element', () => {
     expect(reasons).toEqual(['initial', 'initial']);
   });
 
-  test('keeps what a framework set before it was defined', async () => {
+  test('keeps the properties that a framework set before it was defined', async () => {
     using gateway = new FakeGateway();
     const { constructor: Status } = document.createElement('portal-order-status');
     class Late extends (Status as typeof HTMLElement) {}

@@ -21,7 +21,7 @@ function rowsOf(text: string): readonly (readonly string[])[] {
   );
 }
 
-/** What stands under this heading. */
+/** The text under this heading. */
 function sectionOf(heading: string): string {
   const [, section = ''] = document.split(`### ${heading}\n`);
   return section.split(/^#/m)[0] ?? '';

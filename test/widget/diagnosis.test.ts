@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { FakeGateway } from './support/fake-gateway.ts';
 import { mountLaunch } from './support/launch.ts';
 
-/** Tells the page of a policy that stopped a connection. */
+/** Dispatches the event of a policy that blocked a connection. */
 function dispatchViolation(blockedURI: string, disposition: 'enforce' | 'report'): void {
   const effectiveDirective = 'connect-src';
   document.dispatchEvent(
@@ -33,7 +33,7 @@ describe('diagnose()', () => {
     expect(await found).toEqual({ code: 'UNAUTHENTICATED', mend: 'tokenProvider' });
   });
 
-  test('blames a policy that keeps the token from the page, wherever that comes from', async () => {
+  test('names a policy that blocks the token request of the page, from any source', async () => {
     using gateway = new FakeGateway();
     const element = mountLaunch(gateway, {
       tokenProvider: () => {

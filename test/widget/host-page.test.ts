@@ -54,7 +54,7 @@ describe('a page around the elements', () => {
     await element.updateComplete;
 
     document.body.lang = 'de';
-    // Observers are told in a microtask of their own.
+    // Observers are notified in a microtask of their own.
     await Promise.resolve();
     await element.updateComplete;
     const shown = readScreen(element);
@@ -83,7 +83,7 @@ describe('a page around the elements', () => {
 });
 
 describe('a page that makes mistakes', () => {
-  test('hears of a statusLabel that throws, and every element keeps its status', async () => {
+  test('receives the error of a statusLabel that throws, and every element still shows its status', async () => {
     using gateway = new FakeGateway();
     const tokenProvider = async () => 'token';
     const mistake = new Error('No words.');

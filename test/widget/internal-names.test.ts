@@ -14,7 +14,7 @@ function namesOfBrowser(): ReadonlySet<string> {
   return names;
 }
 
-/** What stands in the contract of the elements. */
+/** The names in the contract of the elements. */
 const PUBLIC =
   `endpoint orderId mode status live disabled portalOrigins privacy pollInterval tokenProvider strings statusLabel client
   order phase connection lastError launch refresh retry pause resume diagnose focus click updateComplete

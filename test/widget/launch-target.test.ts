@@ -18,12 +18,12 @@ async function mountLink(gateway: FakeGateway, tabs: OpenedTabs) {
   return element;
 }
 
-describe('the link that stands in for a tab', () => {
+describe('the link that replaces a tab', () => {
   test.each<Partial<HTMLElementTagNameMap['portal-launch']>>([
     { orderId: OTHER_ID },
     { endpoint: 'https://other.test/graphql' },
     { disabled: true },
-  ])('goes when it is no longer what the element stands for: %o', async (change) => {
+  ])('goes when the element has another target: %o', async (change) => {
     using gateway = new FakeGateway();
     using tabs = new OpenedTabs();
     const element = await mountLink(gateway, tabs);

@@ -28,7 +28,7 @@ afterEach(() => {
   document.body.replaceChildren();
 });
 
-/** Whatever a status shows, a launch shows too. */
+/** A launch shows everything that a status shows. */
 function as(tag: string, element: PortalElement): PortalElement {
   if (element.localName === tag) return element;
   const launch = document.createElement('portal-launch');

@@ -46,7 +46,7 @@ describe('an element whose order changes', () => {
     expect(element.order?.id).toBe(OTHER_ID);
   });
 
-  test('tells the page of an order that another element has made known', async () => {
+  test('notifies the page of an order that another element has already loaded', async () => {
     using gateway = new FakeGateway();
     const tokenProvider = async () => 'token';
     await untilLabel(mountStatus(gateway, { tokenProvider }), 'Transit customer');
@@ -61,7 +61,7 @@ describe('an element whose order changes', () => {
   });
 });
 
-describe('an element that is taken away by what it tells', () => {
+describe('an element that a listener of its event removes', () => {
   test.each(['connecting', 'live'])('follows nothing any more (%s)', async (connection) => {
     using gateway = new FakeGateway();
     const element = mountStatus(gateway);

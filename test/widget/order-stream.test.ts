@@ -117,7 +117,7 @@ describe('the stream of an order', () => {
     );
   });
 
-  test('loses nothing when a connection resumes from the cursor it kept', () => {
+  test('loses nothing when a connection resumes from its last cursor', () => {
     const last = REGISTRABLE_KIT.length;
     const connection = fc.record({ delivered: fc.nat({ max: last }), repeats: fc.nat({ max: 3 }) });
 

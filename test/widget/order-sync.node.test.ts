@@ -15,7 +15,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-/** A gateway whose order is so many events old, and which says of it whatever a step makes it say. */
+/** A gateway whose order has that many events; each step decides what it reports of the order. */
 class Gateway {
   count = 1;
   /** How the next subscription with a cursor begins; afterwards in good order again. */
@@ -155,7 +155,7 @@ const anyStep: fc.Arbitrary<Step> = fc.oneof(
 );
 
 async function take(step: Step, gateway: Gateway, { page, feed, listener }: Followed): Promise<void> {
-  // The order moves; whether its subscriber hears of it is another step.
+  // The order moves; another step decides whether its subscriber is notified.
   if (step.kind === 'moves') gateway.count = Math.min(LAST, gateway.count + 1);
   if (step.kind === 'asks') void feed.refresh(listener);
   if (step.kind === 'answers') gateway.reads.shift()?.();
@@ -168,7 +168,7 @@ async function take(step: Step, gateway: Gateway, { page, feed, listener }: Foll
   await vi.advanceTimersByTimeAsync(step.kind === 'waits' ? step.ms : 0);
 }
 
-/** The page is there, the network holds, time passes, and then one more update is heard. */
+/** The page is there, the network holds, time passes, and then one more update arrives. */
 async function settle(gateway: Gateway, { page }: Followed): Promise<void> {
   page.dispatchEvent(new Event('pageshow'));
   gateway.resumption = 'replay';

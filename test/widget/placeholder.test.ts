@@ -42,7 +42,7 @@ const ELEMENTS = [
 
 const FONTS = ['16px / 2 serif', '12px sans-serif', '30px sans-serif'];
 
-describe('before the module is there, as much place is kept as is taken then, for', () => {
+describe('before the module is loaded, the page reserves the final size for', () => {
   test.each(ELEMENTS.flatMap((element) => FONTS.map((font) => [element, font] as const)))(
     '%s in %s',
     async (element, font) => {

@@ -66,7 +66,7 @@ describe('<portal-launch> that fails', () => {
     expect([element.lastError?.code, readScreen(element)]).toEqual(['NOT_FOUND', 'Open patient portal']);
   });
 
-  test('gives up after 15 seconds', async () => {
+  test('times out after 15 seconds', async () => {
     using gateway = new FakeGateway();
     using opened = new OpenedTabs();
     const timeout = vi

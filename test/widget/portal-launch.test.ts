@@ -21,7 +21,7 @@ describe('<portal-launch>', () => {
     ]);
   });
 
-  test('sends the tab to the portal with neither opener nor Referer, and tells nobody the address', async () => {
+  test('sends the tab to the portal with neither opener nor Referer, and discloses the address to nobody', async () => {
     using gateway = new FakeGateway();
     using opened = new OpenedTabs();
     gateway.portalResult = { __typename: 'PortalUrl', url: PORTAL_URL };

@@ -44,7 +44,7 @@ describe('<portal-order-status>', () => {
     ]);
   });
 
-  test('lets nobody write into what it tells', async () => {
+  test('exposes objects that nobody can change', async () => {
     using gateway = new FakeGateway();
     const element = mountStatus(gateway);
     await untilLabel(element, 'Transit customer');
@@ -56,7 +56,7 @@ describe('<portal-order-status>', () => {
     expect(parts.filter((part) => !part || !Object.isFrozen(part))).toEqual([]);
   });
 
-  test('tells each change once, with what it was before', async () => {
+  test('reports each change once, with the previous status', async () => {
     using gateway = new FakeGateway();
     const element = mountStatus(gateway);
     const changes: unknown[] = [];

@@ -5,7 +5,7 @@ import { mountStatus } from './support/order-status.ts';
 import { kitAfter } from './support/orders.ts';
 import { find, untilLabel } from './support/page.ts';
 
-/** What the tools that record sessions are told, each in its own word. */
+/** The selector by which each session recorder excludes an element. */
 const MASKS = [
   '.fs-mask',
   '.rr-mask',
@@ -19,7 +19,7 @@ const MASKS = [
 ];
 
 describe('privacy="minimal"', () => {
-  test('tells every session recorder to leave out what is shown', async () => {
+  test('excludes its content from every session recorder', async () => {
     using gateway = new FakeGateway();
     const status = mountStatus(gateway);
     const launch = mountLaunch(gateway);
@@ -30,7 +30,7 @@ describe('privacy="minimal"', () => {
     expect(frames.map((frame) => MASKS.filter((mask) => !frame.matches(mask)))).toEqual([[], []]);
   });
 
-  test('shows and tells no name of a test, even when the gateway sends one', async () => {
+  test('neither shows nor reports the name of a test, even when the gateway sends one', async () => {
     using gateway = new FakeGateway();
     gateway.order = { ...kitAfter(3), labTest: { name: 'Lipid panel' } };
     const element = mountStatus(gateway);

@@ -36,7 +36,7 @@ function mountLaunch({ endpoint, tokenProvider }: FakeGateway) {
 }
 
 describe('the fake gateway', () => {
-  test('has an order, and tells every change of it live', async () => {
+  test('has an order, and sends every change of it live', async () => {
     using gateway = createFakeGateway(placed);
     const status = mountStatus(gateway);
     await untilLabel(status, 'Ordered');
@@ -121,7 +121,7 @@ describe('the fake gateway', () => {
     expect(status.order?.status.label).toBe('Completed');
   });
 
-  test('has no order where it is told so', async () => {
+  test('has no order where the test sets none', async () => {
     using gateway = createFakeGateway(null);
     const status = mountStatus(gateway);
 

@@ -25,9 +25,9 @@ export interface Embedding {
   readonly mintToken: (userId: string, more?: { readonly ttlSeconds?: number }) => Promise<ViewerToken>;
   /** The first order with this status. */
   readonly findOrder: (status: string) => Order;
-  /** Moves an order one step on and waits until the gateway has heard of it. */
+  /** Moves an order one step on and waits until the gateway has the event. */
   readonly advance: (orderId: string) => Promise<void>;
-  /** Moves an order one step on; who hears of it, and when, is left open. */
+  /** Moves an order one step on, and does not wait until the gateway is notified. */
   readonly advanceUnreported: (orderId: string) => Promise<void>;
   /** Every line the gateway has logged. */
   readonly logged: readonly string[];

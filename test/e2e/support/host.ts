@@ -21,11 +21,11 @@ export interface HostPage {
   /** Mints a token as the host's server does: the team's key stays there. */
   readonly mintToken: () => Promise<ViewerToken>;
   readonly tokenDelayMs?: number;
-  /** Whether the page tells the element when a token ends. */
+  /** Whether the page passes the expiry of a token to the element. */
   readonly sendsExpiry?: boolean;
   /** `connect-src` of the page, where it is not what the widget needs. */
   readonly connects?: string;
-  /** The markup that loads the module, and what else stands in the head, where it is not one script tag. */
+  /** The markup that loads the module, and the rest of the head, where it is not one script tag. */
   readonly head?: string;
   /** `script-src` of the page, where it is not where the module comes from. */
   readonly scripts?: string;
@@ -53,7 +53,7 @@ export interface Host {
 const appFile = new URL('./host-app.js', import.meta.url);
 const litAppFile = new URL('host-lit-app.js', import.meta.url);
 const widgetFile = new URL('../../../widget/dist/portal-widget.js', import.meta.url);
-/** As pages have it: without what it tells developers. */
+/** As pages have it: without its hints for developers. */
 const litFile = new URL('../../../node_modules/lit-html/lit-html.js', import.meta.url);
 
 /** @param gatewayUrl asked for at every page, because the gateway starts after its hosts are known */

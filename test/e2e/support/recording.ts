@@ -63,7 +63,7 @@ export function record(context: BrowserContext): Recording {
 }
 
 async function readRequest(request: Request, add: Recording['add']): Promise<void> {
-  // A request that its page has left behind has no more to tell.
+  // A request of a page that has gone has no response to record.
   const headers = await request.allHeaders().catch(() => ({}));
   add('request header', JSON.stringify(headers));
 }

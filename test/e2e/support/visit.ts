@@ -94,7 +94,7 @@ export async function openVisit(
 }
 
 /**
- * By a binding of the DevTools protocol and not by asking the page: whatever playwright evaluates counts as a
+ * By a binding of the DevTools protocol and not by asking the page: each evaluation by playwright counts as a
  * click of the person, which would let every popup through.
  */
 async function listen(devtools: CDPSession, recording: Recording) {

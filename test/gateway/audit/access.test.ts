@@ -160,7 +160,7 @@ test('nobody reads the catalogue, and what the gateway asks for itself is nobody
   expect(await takeAccesses()).toEqual([]);
 });
 
-test('the gateway tells how the trail does, and closes with all of it written and sound', async () => {
+test('the gateway reports the state of the trail, and closes with all of it written and valid', async () => {
   const ready = await (await lab.gateway.fetch(new Request(`${lab.url}/ready`))).json();
   expect(ready).toEqual({ status: 'ready', eventLog: true, service: true, auditTrail: true, problems: [] });
   const metrics = await (await lab.gateway.fetch(new Request(`${lab.url}/metrics`))).text();

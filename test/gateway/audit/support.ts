@@ -33,7 +33,7 @@ export function linesOf(folder: string, file: string): readonly string[] {
   return readFileSync(join(folder, file), 'utf8').split('\n').slice(0, -1);
 }
 
-/** Whoever can write the file can do this. */
+/** Anyone who can write the file can do this. */
 export function rewrite(
   folder: string,
   file: string,

@@ -65,7 +65,7 @@ test('a line says who, how, whose, when and what came of it, and nothing in clea
   expect(await examine(folder.path)).toEqual({ files: 1, lines: 3, lost: 0, faults: [], remarks: [] });
 });
 
-test('one operation is told once for each user, kind and outcome', async () => {
+test('one operation is recorded once for each user, kind and outcome', async () => {
   using folder = makeFolder();
   const trail = await openTrail(folder.path);
   const watch = trail.watch(team);
@@ -149,7 +149,7 @@ describe('equal accesses of many operations', () => {
   });
 });
 
-describe('what whoever can write the file does to it is found:', () => {
+describe('a change by anyone who can write the file is found:', () => {
   const swap = ([opening = '', first = '', second = '', ...rest]: readonly string[]) => [
     opening,
     second,
@@ -256,7 +256,7 @@ test('with another key nothing is sound, and with an older one beside the newest
   expect((await examine(folder.path, { keys: [another, new AuditKey(key)] })).faults).toEqual([]);
 });
 
-test('a line that was cut by a kill is told and ends its file; the next file goes on from the line before', async () => {
+test('a line that was cut by a kill is reported and ends its file; the next file continues from the line before', async () => {
   using folder = makeFolder();
   const file = await writeTrail(folder.path, 3);
   appendFileSync(join(folder.path, file), '{"n":4,"at":"2026');

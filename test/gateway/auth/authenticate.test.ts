@@ -154,7 +154,7 @@ describe('rights', () => {
     expect(() => rights.require('write:orders')).toThrow('This needs a token with the scope write:orders.');
   });
 
-  test('of a token that is limited to orders are the scopes about orders, whatever else it names', () => {
+  test('of a token that is limited to orders are the scopes about orders, even when it names others', () => {
     const all = new Rights({ ...caller, scopes: [...scopes] });
     const limited = new Rights({ ...narrowed, scopes: [...scopes] });
     expect(all.scopes).toEqual(scopes);

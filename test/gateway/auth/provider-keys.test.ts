@@ -35,7 +35,7 @@ async function later(provider: IdentityProvider, ms: number, kid = 'ES256'): Pro
 const goAway = (provider: IdentityProvider) =>
   provider.willAnswer((response) => void response.writeHead(503).end());
 
-test('keys are read with the first token, once for many at the same time, and then kept', async () => {
+test('keys are read with the first token, once for many at the same time, and then cached', async () => {
   await using provider = await startIdentityProvider();
   const { isGood } = open(provider);
   expect(provider.asked()).toBe(0);

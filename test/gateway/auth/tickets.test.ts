@@ -84,7 +84,7 @@ test('a ticket of one kind is none of the other, and is not spent by the mistake
   expect(await documents.redeem(ticket)).toEqual(document);
 });
 
-test('what is kept opens nothing: a ticket is kept under its hash only', async () => {
+test('the stored value opens nothing: a ticket is stored under its hash only', async () => {
   const keys: string[] = [];
   const tickets = createLaunchTickets(
     {

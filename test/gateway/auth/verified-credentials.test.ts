@@ -74,7 +74,7 @@ test('none is held for longer than its minute, whether anybody asks or not', asy
   expect(verified).toEqual([...credentials, ...credentials]);
 });
 
-test('each credential stands for its own caller', async () => {
+test('each credential identifies its own caller', async () => {
   const { ask } = open();
   const ann = { kind: 'USER', userId: 'ann' };
   const asked = async () => [await ask('ann 900'), await ask('bob 900'), await ask('key')];

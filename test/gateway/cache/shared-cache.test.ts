@@ -69,7 +69,7 @@ describe('equal loads', () => {
     expect(loads).toHaveLength(2);
   });
 
-  test('one after the other are answered from the cache, and both are told how', async () => {
+  test('one after the other are answered from the cache, and both outcomes are reported', async () => {
     const { ask, store } = openCache();
     const how: string[] = [];
     const onShared = (shared: string) => how.push(shared);
@@ -101,7 +101,7 @@ describe('equal loads', () => {
   });
 });
 
-describe('whoever needs what began after a moment', () => {
+describe('a caller that needs a load begun after a moment', () => {
   test('is given no entry and joins no load from before it', async () => {
     const { cache, ask, store, loads } = openCache();
     await store('a');
@@ -362,7 +362,7 @@ interface LoadOfRun {
   readonly settle: PromiseWithResolvers<void>;
 }
 
-test('in any order of loads, failures, invalidations and expiry: nothing from before an invalidation is given after it, nor what began too early to whoever acts on it', async () => {
+test('in any order of loads, failures, invalidations and expiry: nothing from before an invalidation is given after it, nor a load that began too early to a caller that acts on it', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 60 }), async (steps) => {
       const cache = new SharedCache({ ttlMs, maxBytes: overhead + 1 });

@@ -19,31 +19,31 @@ import {
   waitInVain,
 } from './run.ts';
 
-/** Where a gateway keeps its events, and how to read all of that once it has been closed. */
-export interface Keeping {
+/** Where a gateway stores its events, and how to read the whole store once it has been closed. */
+export interface Storage {
   readonly eventLog: string;
   readonly folder: string;
 }
 
 /** A gateway that has been through everything, and what came out of it. */
 export interface Performed {
-  /** What of all that was planted stands in a text, whatever its case. */
+  /** The planted values that a text contains, in any case. */
   readonly findIn: (text: string) => readonly string[];
   /** How much there is to be found: texts that were planted, and what the service's own people are called. */
   readonly planted: { readonly texts: number; readonly people: number };
   readonly answers: readonly RecordedAnswer[];
-  /** What another caller was told, but for what is their own. */
+  /** The answers to another caller, without the caller's own values. */
   readonly answersToOthers: readonly string[];
   readonly own: readonly string[];
   /** Keys of the gateway, first, then tokens, tickets and links that came up. */
   readonly secrets: readonly string[];
   readonly userIds: readonly string[];
-  /** Where nobody's values may stand, by what it is. */
+  /** The outputs that may contain nobody's values, by name. */
   readonly written: ReadonlyMap<string, string>;
 }
 
-/** @param elsewhere the address of a server that must hear nothing */
-export async function perform({ eventLog, folder }: Keeping, elsewhere: string): Promise<Performed> {
+/** @param elsewhere the address of a server that must receive nothing */
+export async function perform({ eventLog, folder }: Storage, elsewhere: string): Promise<Performed> {
   using audit = makeFolder();
   const planted = new Planted();
   const { env, secrets } = makeConfiguration(eventLog, audit.path);
@@ -89,7 +89,7 @@ export async function perform({ eventLog, folder }: Keeping, elsewhere: string):
   };
 }
 
-/** Everything a gateway is told that is nobody else's business. */
+/** Every secret value that the gateway receives. */
 function makeConfiguration(eventLog: string, auditFolder: string) {
   const [logKey, auditKey] = [randomBytes(32).toString('base64'), randomBytes(32).toString('base64')];
   const viewerSecret = randomBytes(32).toString('hex');

@@ -1,6 +1,6 @@
 import { canary, type Variables } from '../mutations/row.ts';
 
-/** Every text that was planted, in lower case, as whoever leaks it may spell it. */
+/** Every text that was planted, in lower case: a leak may change its case. */
 export class Planted {
   readonly #texts = new Set<string>();
   #serial = 0;

@@ -1,4 +1,4 @@
-/** Reads of everything that somebody has, as whoever may see it and whoever may not. */
+/** Reads of everything that somebody has, by callers who may see it and callers who may not. */
 export function queriesAbout({
   userId,
   orderId,

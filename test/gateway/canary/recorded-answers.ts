@@ -1,6 +1,6 @@
 import type { SpoiltLab } from '../../support/spoilt-lab.ts';
 
-/** What the gateway told somebody: legitimate values of theirs apart from everything else. */
+/** An answer of the gateway: the caller's own values apart from everything else. */
 export interface RecordedAnswer {
   readonly status: number;
   /** Errors and headers. */
@@ -8,7 +8,7 @@ export interface RecordedAnswer {
   readonly whole: string;
 }
 
-/** A lab whose answers are all kept. */
+/** A lab whose answers are all recorded. */
 export function recordAnswers(lab: SpoiltLab): {
   readonly lab: SpoiltLab;
   readonly answers: readonly RecordedAnswer[];
@@ -26,7 +26,7 @@ export function recordAnswers(lab: SpoiltLab): {
   return { answers, lab: { ...lab, gateway: { ...lab.gateway, fetch } } };
 }
 
-/** Whatever of an answer is no data: of one that has none, all of it. */
+/** The parts of an answer that are no data; an answer without data as a whole. */
 function errorsIn(body: string): unknown {
   try {
     const answer = JSON.parse(body);
@@ -36,7 +36,7 @@ function errorsIn(body: string): unknown {
   }
 }
 
-/** Results of mutations that say no. */
+/** Results of mutations that are refusals. */
 function refusalsIn(data: Readonly<Record<string, unknown>>): readonly unknown[] {
   return Object.values(data).filter(
     (result) => typeof result === 'object' && result !== null && ('message' in result || 'issues' in result),

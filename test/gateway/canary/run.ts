@@ -17,10 +17,10 @@ import { queriesAbout } from './queries.ts';
 
 /** A gateway in use, with something to leak in each place. */
 export interface Stage {
-  /** Every answer of its `gateway.fetch` is kept. */
+  /** Every answer of its `gateway.fetch` is recorded. */
   readonly lab: SpoiltLab;
   readonly planted: Planted;
-  /** A server that must hear nothing: redirects point to it. */
+  /** A server that must receive nothing: redirects point to it. */
   readonly elsewhere: string;
   /** Tokens, tickets and links that came up: secrets like the keys. */
   readonly secrets: string[];
@@ -216,7 +216,7 @@ export async function waitInVain(stage: Stage): Promise<void> {
   );
 }
 
-/** What another caller is told who asks for the same things, and for their own, over every transport. */
+/** The answers to another caller who asks for the same things, and for their own, over every transport. */
 export async function askAsAnother(stage: Stage, token: string): Promise<readonly string[]> {
   const { lab, userId, orderId } = stage;
   const answers: string[] = [];

@@ -16,8 +16,8 @@ export interface OneGateway {
 }
 
 /**
- * A gateway with the fast lane that compiles all it can, and one without either, over one service. They are asked the same
- * things in the same order.
+ * A gateway with the direct path and one without it, over one service. Both get the same requests
+ * in the same order.
  */
 export interface TwoGateways extends AsyncDisposable {
   readonly lab: SpoiltLab;
@@ -39,7 +39,7 @@ export async function startTwoGateways(): Promise<TwoGateways> {
     },
     make: async (parts) => {
       const { config } = parts;
-      if (config.auditTrail === null) throw new Error('The gateway keeps no audit trail.');
+      if (config.auditTrail === null) throw new Error('The gateway has no audit trail.');
       other = await createGateway({
         ...parts,
         config: {
@@ -83,7 +83,7 @@ export interface Answer {
 /** Of the connection and not of the answer. */
 const ofConnection = ['date', 'connection', 'keep-alive', 'content-length', 'transfer-encoding'];
 
-/** Asks by node:http, which sends what it is told: twice the same header, or a body of chunks. */
+/** Asks by node:http, which sends exactly what it is given: the same header twice, or a body of chunks. */
 export function send(url: string, { method = 'POST', path = '/graphql', headers = {}, body = '' }: Sent) {
   const all = { authorization: `Bearer ${gatewayKey}`, 'content-type': 'application/json', ...headers };
   const isChunked = 'transfer-encoding' in all;
@@ -108,7 +108,7 @@ function plain(text: string): string {
     .replace(/\/portal\/[\w.-]+/g, '/portal/');
 }
 
-/** A viewer token that either lane has made one of. */
+/** A viewer token; both gateways have created one. */
 export async function mint({ lab, usual }: TwoGateways, input: object): Promise<string> {
   const query = 'mutation ($input: CreateViewerTokenInput!) { createViewerToken(input: $input) { token } }';
   await send(usual.url, { body: JSON.stringify({ query, variables: { input } }) });
@@ -129,7 +129,7 @@ export async function readCounts({ url }: OneGateway): Promise<readonly string[]
     text
       .split('\n')
       .filter((line) => /^(labgraph|un)/.test(line) && !/_seconds|_writable|audit_records/.test(line))
-      // Whole answers are kept in one lane alone, and then no reads are looked for.
+      // Only the direct path caches whole answers, and a cached answer looks up no reads.
       .filter((line) => !/^labgraph_(whole_answers|read_cache)/.test(line))
       .toSorted()
   );

@@ -14,7 +14,7 @@ const place = { position: 42, shown: { 'order-1': 7 } };
 const badCursor = expect.objectContaining({ code: 'BAD_CURSOR' });
 
 describe('a cursor', () => {
-  test('stands for its place, whatever place and scope', () => {
+  test('names its position, for any position and scope', () => {
     const places = fc.record({
       position: fc.maxSafeNat(),
       shown: fc.dictionary(fc.uuid(), fc.maxSafeNat(), { maxKeys: 5 }),
@@ -97,7 +97,7 @@ describe('the key of cursors', () => {
       AsyncDisposable;
   };
 
-  test('is kept in a file for its owner only, and made anew only when it is no key', () => {
+  test('is stored in a file for its owner only, and made anew only when it is no key', () => {
     using folder = makeFolder();
     const path = folder.file('key');
     const made = loadCursorKey(path);

@@ -28,7 +28,7 @@ async function valuesOf(log: EventLog, query: FactQuery = mine, limit = 100): Pr
 }
 
 describe.each(stores)('the facts of the event log in $name', ({ open }) => {
-  test('are kept with the message, and are no part of its event', async () => {
+  test('are stored with the message, and are no part of its event', async () => {
     await using store = await open();
     const message = stating('a', [fact('one', 'A')]);
     const { position } = await store.log.append(message);
@@ -39,7 +39,7 @@ describe.each(stores)('the facts of the event log in $name', ({ open }) => {
     expect(await store.log.read({}, 0, 10)).toMatchObject({ events: [storedEvent(bare, position)] });
   });
 
-  test('of one key are one: the one appended last, whatever its time', async () => {
+  test('of one key are one: the one appended last, at any time', async () => {
     await using store = await open();
     await store.log.append(stating('a', [fact('one', 'A', { at: day(5) })]));
     const { position } = await store.log.append(stating('b', [fact('one', 'B', { at: day(2) })]));
@@ -47,7 +47,7 @@ describe.each(stores)('the facts of the event log in $name', ({ open }) => {
     expect(await valuesOf(store.log, { ...mine, from: day(3) })).toEqual([]);
   });
 
-  test('of one key in one message: the last one stands', async () => {
+  test('of one key in one message: the last one wins', async () => {
     await using store = await open();
     await store.log.append(stating('a', [fact('one', 'A'), fact('one', 'B')]));
     expect(await valuesOf(store.log)).toEqual(['B']);
@@ -90,7 +90,7 @@ describe.each(stores)('the facts of the event log in $name', ({ open }) => {
     expect(await valuesOf(store.log, { ...mine, from: day(2), before: day(4) })).toEqual(['3', '2']);
   });
 
-  test('of a dead letter and of a message about nobody are not kept', async () => {
+  test('of a dead letter and of a message about nobody are not stored', async () => {
     await using store = await open();
     await store.log.append(stating('a', [fact('one', 'A')], { deadReason: 'other-team' }));
     await store.log.append(stating('b', [fact('two', 'B')], { userId: null }));
@@ -107,7 +107,7 @@ describe.each(stores)('the facts of the event log in $name', ({ open }) => {
     expect(await valuesOf(store.log)).toEqual([]);
   });
 
-  test('are what the last message of each key says, whatever comes in which order', async () => {
+  test('are those of the last message of each key, in any order of messages', async () => {
     const statement = fc.record({
       key: fc.constantFrom('a', 'b', 'c'),
       userId: fc.constantFrom('user-1', 'user-2'),
@@ -140,7 +140,7 @@ describe('the facts in SQLite', () => {
     await log.close();
   });
 
-  test('are sealed like bodies, and their keys tell nothing', async () => {
+  test('are sealed like bodies, and their keys disclose nothing', async () => {
     using folder = makeFolder();
     const { log } = await openSqliteStore(folder.file('events.db'), {
       keys: [randomBytes(32)],
@@ -156,7 +156,7 @@ describe('the facts in SQLite', () => {
     await log.close();
   });
 
-  test('are not kept when their message cannot be', async () => {
+  test('are not stored when their message cannot be', async () => {
     using folder = makeFolder();
     const { log } = await openSqliteStore(folder.file('events.db'), { keys: [], access: 'exclusive' });
     await log.append(stating('a', [fact('one', 'A')]));

@@ -16,7 +16,7 @@ function openStream(log: EventLog, scope: Scope, after = 0) {
   return Object.assign(stream, { leave: () => leaving.abort(), signal: leaving.signal });
 }
 
-/** The next events, and where a reader of them stands. */
+/** The next events, and the position of their reader. */
 async function take(stream: ReturnType<typeof openStream>, count: number) {
   const ids: string[] = [];
   let position = 0;
@@ -118,7 +118,7 @@ describe.each(stores)('follow on $name', ({ open }) => {
     expect(getEventListeners(stream.signal, 'abort')).toEqual([]);
   });
 
-  test('gives each event exactly once and in order, whatever is appended when and wherever it is cut', async () => {
+  test('gives each event exactly once and in order, for any times of appends and any cuts', async () => {
     const step = fc.oneof(
       fc.record({
         kind: fc.constant('append' as const),

@@ -47,7 +47,7 @@ describe.each(stores)('a claim on a key in $name', ({ open }) => {
   });
 });
 
-describe.each(stores)('attempts kept in $name', ({ open }) => {
+describe.each(stores)('idempotency records in $name', ({ open }) => {
   test('perform a write once: a repeated one gets the first answer, in another process too', async () => {
     await using store = await open();
     const first = newAttempt();

@@ -30,7 +30,7 @@ async function nextMillisecond(): Promise<Date> {
 
 describe.each(stores)('the event log in $name', ({ open }) => {
   describe('append', () => {
-    test('gives growing positions, and reads give back what was kept', async () => {
+    test('gives growing positions, and reads return the stored messages', async () => {
       await using store = await open();
       const messages = [
         newMessage('a', { subject: order(Number.MAX_SAFE_INTEGER), origin: 'reconciled' }),
@@ -57,7 +57,7 @@ describe.each(stores)('the event log in $name', ({ open }) => {
       });
     });
 
-    test('keeps a message once, whether it is repeated at once or later', async () => {
+    test('stores a message once, whether it is repeated at once or later', async () => {
       await using store = await open();
       const [first, second] = await appendAll(store.log, [newMessage('a'), newMessage('a')]);
       const third = await store.log.append(newMessage('a'));
@@ -67,7 +67,7 @@ describe.each(stores)('the event log in $name', ({ open }) => {
       expect(await store.log.position()).toBe(first?.position);
     });
 
-    test('lets the first body stand when the same id comes with another', async () => {
+    test('retains the first body when the same id comes with another', async () => {
       await using store = await open();
       const original = newMessage('a', { body: Buffer.from('first') });
       const { position } = await store.log.append(original);
@@ -118,7 +118,7 @@ describe.each(stores)('the event log in $name', ({ open }) => {
       expect(await idsOf(store.log, scope)).toEqual(ids);
     });
 
-    test('goes on from `through`, and sees each event once whatever the limit', async () => {
+    test('goes on from `through`, and sees each event once with any limit', async () => {
       await using store = await open();
       await appendAll(store.log, messages);
       const head = await store.log.position();
@@ -207,7 +207,7 @@ describe.each(stores)('the event log in $name', ({ open }) => {
   });
 
   describe('claim', () => {
-    test('tells whose a subject is before any message of it came', async () => {
+    test('reports the owner of a subject before any message of it came', async () => {
       await using store = await open();
       await store.log.claim('report-1', { userId: 'user-1', version: 0 });
       expect(await store.log.latest('report-1')).toEqual({ version: 0, position: 0, userId: 'user-1' });
@@ -291,7 +291,7 @@ describe.each(stores)('the event log in $name', ({ open }) => {
       ]);
     });
 
-    test('wake nobody and are no news', async () => {
+    test('wake no waiter and send no notice', async () => {
       await using store = await open();
       const notices: unknown[] = [];
       store.log.onAppend((item) => notices.push(item));
@@ -300,7 +300,7 @@ describe.each(stores)('the event log in $name', ({ open }) => {
     });
   });
 
-  test('marks are kept by name, and the last one stands', async () => {
+  test('marks are stored by name, and the last one wins', async () => {
     await using store = await open();
     expect(await store.log.readMark('reconciled-until')).toBeNull();
     await store.log.writeMark('reconciled-until', 'one');
@@ -325,8 +325,8 @@ describe.each(stores)('the event log in $name', ({ open }) => {
     expect(await store.log.readMark('other')).toBe('other');
   });
 
-  describe('news', () => {
-    test('are told once per new message, readable by then and before anyone is woken', async () => {
+  describe('notices', () => {
+    test('are sent once per new message, which is readable by then, and before a waiter is woken', async () => {
       await using store = await open();
       const notified: string[] = [];
       const readable: Promise<readonly string[]>[] = [];
@@ -345,7 +345,7 @@ describe.each(stores)('the event log in $name', ({ open }) => {
     });
   });
 
-  test('a word of its own is told to nobody, and catching up with nobody else is done at once', async () => {
+  test('a single instance does not receive its own message, and catches up at once', async () => {
     await using store = await open();
     const notified: string[] = [];
     const stop = store.log.subscribe((word) => notified.push(word));
@@ -430,7 +430,7 @@ describe.each(stores)('the event log in $name', ({ open }) => {
       expect(await store.log.read({}, first.position, 10)).toEqual({ kind: 'gap', reason: 'pruned' });
     });
 
-    test('of everything keeps the position: what comes next has a greater one', async () => {
+    test('of everything keeps the position: the next message has a greater one', async () => {
       await using store = await open();
       const { position } = await store.log.append(newMessage('1', { receivedAt: at(0) }));
       expect(await store.log.prune(at(5))).toBe(1);

@@ -59,7 +59,7 @@ describe.each(stores.filter(({ name }) => name !== 'Redis'))('time in $name', ({
   });
 });
 
-test('a one-time value in SQLite outlives its process, and stands sealed in the file', async () => {
+test('a one-time value in SQLite outlives its process, and is sealed in the file', async () => {
   using folder = makeFolder();
   const options = { keys: [randomBytes(32)], access: 'exclusive' } as const;
   const first = await openSqliteStore(folder.file('events.db'), options);

@@ -49,7 +49,7 @@ async function readAll(log: EventLog, after: number, limit: number) {
 }
 
 describe.each(stores)('the projection of $name', ({ open }) => {
-  test('is the highest version of each subject, whatever comes late, twice or never', async () => {
+  test('is the highest version of each subject, even when messages come late, twice or never', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(arbitraryMessage, { maxLength: 20 }), async (items) => {
         await using store = await open();

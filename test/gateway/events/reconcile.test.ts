@@ -125,7 +125,7 @@ describe.each(stores)('reconciliation with $name', ({ open }) => {
     expect(await changesOf(store.log)).toEqual(['missed 1 reconciled user-1']);
   });
 
-  test('looks back ten minutes behind the newest change it was shown, whatever our own clock says', async () => {
+  test('looks back ten minutes behind the newest change it was shown, independent of the local clock', async () => {
     await using store = await open();
     using reconciler = startOver(store.log);
     const anHourAgo = new Date(Date.now() - 3_600_000);
@@ -192,7 +192,7 @@ describe('reconciliation is due', () => {
     using reconciler = startOver(store.log, { ...soon, ...timing });
     await expect.poll(() => reconciler.asked.length).toBeGreaterThan(3);
   });
-  test('after a gap in the news', async () => {
+  test('after a gap in the events', async () => {
     await using store = await memory.open();
     using reconciler = startOver(store.log, { ...soon, lookMs: longLookMs });
     await expect.poll(() => reconciler.asked.length).toBe(1);
@@ -205,7 +205,7 @@ describe('reconciliation is due', () => {
     await reconciler.run('start');
     expect(reconciler.asked).toEqual([]);
   });
-  test('again for a change so young that its own webhook may still come, which is then no news', async () => {
+  test('again for a change so young that its own webhook may still come, which then notifies nobody', async () => {
     await using store = await memory.open();
     using reconciler = startOver(store.log, { ...soon, lookMs: longLookMs, graceMs: 2000 });
     await expect.poll(() => reconciler.asked.length).toBe(1);

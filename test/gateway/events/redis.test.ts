@@ -110,19 +110,19 @@ describe('the log in Redis', () => {
 
   test('lists a dead letter that no key opens without its body, and hides no other', async () => {
     const url = server.newUrl();
-    const [lost, kept] = [randomBytes(32), randomBytes(32)];
-    for (const [id, key] of [['lost-key', lost] as const, ['readable', kept] as const]) {
+    const [lost, current] = [randomBytes(32), randomBytes(32)];
+    for (const [id, key] of [['lost-key', lost] as const, ['readable', current] as const]) {
       await using writer = await openInstance(url, { keys: [key] });
       await writer.append(newMessage(id, { deadReason: 'unreadable' }));
     }
-    await using log = await openInstance(url, { keys: [kept] });
+    await using log = await openInstance(url, { keys: [current] });
     expect(await log.deadLetters(0, 10)).toMatchObject([
       { messageId: 'lost-key', deadReason: 'unreadable', body: null },
       { messageId: 'readable', body: newMessage('readable').body },
     ]);
   });
 
-  test('of several instances tells each message to each of them once, whoever appended it', async () => {
+  test('of several instances notifies each of them once of each message, whichever appended it', async () => {
     const url = server.newUrl();
     await using one = await openInstance(url);
     await using two = await openInstance(url);
@@ -141,7 +141,7 @@ describe('the log in Redis', () => {
     expect(received.map((list) => list.toSorted())).toEqual([expected, expected]);
   });
 
-  test('that has caught up has told what any other instance had appended or said, and nothing twice', async () => {
+  test('that has caught up has delivered everything the other instances had appended or published, and nothing twice', async () => {
     const url = server.newUrl();
     await using one = await openInstance(url);
     await using two = await openInstance(url);
@@ -169,7 +169,7 @@ describe('the log in Redis', () => {
     await expect.poll(() => log.catchUp().then(() => 'caught up', String)).toBe('caught up');
   });
 
-  test('keeps a message once when two instances append it at once', async () => {
+  test('stores a message once when two instances append it at once', async () => {
     const url = server.newUrl();
     await using one = await openInstance(url);
     await using two = await openInstance(url);
@@ -188,13 +188,13 @@ describe('the log in Redis', () => {
     expect(begun.map(({ kind }) => kind).toSorted()).toEqual(['first', 'unsettled']);
   });
 
-  test('wakes everybody when a hint is lost', async () => {
+  test('wakes every waiter when a pub/sub message is lost', async () => {
     const url = server.newUrl();
     await using log = await openInstance(url);
     const notices: (AppendNotice | null)[] = [];
     log.onAppend((item) => notices.push(item));
     const woken = log.wake({ userId: 'user-1' }, 0, forever());
-    // The end of a log moves, and no hint says so.
+    // The end of a log moves, and no pub/sub message reports it.
     await server.command(url, 'SET', `${prefix}head`, '42');
     await woken;
     expect(notices).toEqual([null]);
@@ -223,7 +223,7 @@ describe('the log in Redis', () => {
     const { position: lost } = await log.append(newMessage('b'));
     await expect.poll(() => reader.seen).toEqual(['a', 'b']);
 
-    // As a replica has it that was promoted before it heard of the second.
+    // The state of a replica that was promoted before it received the second.
     await server.command(url, 'XDEL', `${prefix}log`, `${lost}-0`);
     await server.command(url, 'HDEL', `${prefix}ids`, 'b');
     await server.command(url, 'SET', `${prefix}head`, `${first}`);
@@ -299,7 +299,7 @@ describe('the log in Redis', () => {
     expect(await log.append(newMessage('b', { subject: order(2) }))).toMatchObject({ duplicate: false });
   });
 
-  test('gives every text back as it was, whatever it is', async () => {
+  test('returns any text as it was', async () => {
     const url = server.newUrl();
     await using log = await openInstance(url);
     const text = fc.string({ unit: 'grapheme' });
@@ -352,7 +352,7 @@ describe('the log in Redis', () => {
 });
 
 describe('while the server is gone', () => {
-  test('everything is refused, whoever waits goes on waiting, and goes on when it is back', async () => {
+  test('every call is refused; waiters keep waiting, and continue when it is back', async () => {
     await using server = await startRedis();
     await using log = await openInstance(server.newUrl());
     await log.append(newMessage('a'));
@@ -555,7 +555,7 @@ describe('a server that is made weak while the gateway runs', () => {
     expect(await log.append(newMessage('b'))).toMatchObject({ duplicate: false });
   });
 
-  test('is found out within a minute over a connection that stands', async () => {
+  test('is detected within a minute over an open connection', async () => {
     await using server = await startRedis();
     const url = server.newUrl();
     await using log = await openInstance(url);

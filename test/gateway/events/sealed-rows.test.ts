@@ -26,9 +26,9 @@ afterAll(async () => {
 
 interface Place extends Disposable {
   readonly open: (keys: readonly Buffer[]) => Promise<OpenStore>;
-  /** What whoever can write the store does to it, in SQL or Lua. */
+  /** A change by anyone who can write the store, in SQL or Lua. */
   readonly spoil: (how: Spoilt) => Promise<void>;
-  /** Everything that stands in the store's files and its memory. */
+  /** Everything in the store's files and its memory. */
   readonly readAll: () => Promise<string>;
 }
 
@@ -80,7 +80,7 @@ function placeInRedis(): Place {
 
 const digestOf = ({ body }: NewMessage) => createHash('sha256').update(body).digest();
 
-/** Whether the SHA-256 of a message's body stands there, in bytes or digits. */
+/** Whether the text contains the SHA-256 of a message's body, in bytes or digits. */
 const reveals = (text: string, message: NewMessage) =>
   text.includes(digestOf(message).toString('latin1')) || text.includes(digestOf(message).toString('hex'));
 
@@ -199,7 +199,7 @@ describe.each([
     using place = openPlace();
     const messages = Array.from({ length: 4500 }, (_, index) => newMessage(`m-${index}`));
     {
-      // Without a key a log keeps the hashes that every log kept before.
+      // Without a key a log stores the hashes that every log stored before.
       await using before = await place.open([]);
       for (let at = 0; at < messages.length; at += 100)
         await Promise.all(messages.slice(at, at + 100).map((message) => before.log.append(message)));
@@ -261,7 +261,7 @@ test('bodies that an earlier version sealed, bound to no row, are still opened',
   expect(await store.log.read({}, 0, 10)).toMatchObject({ events: [{ body: message.body }] });
 });
 
-test('the hash of a text is compared whatever it is, and one of a log without a key as it is', () => {
+test('the hash of any text is compared, and one of a log without a key unsealed', () => {
   const [keyed, plain] = [new Seal([key]), new Seal([])];
   expect(plain.hashText('print')).toBe('print');
   expect(keyed.isHashOfText('print', 'print')).toBe(true);

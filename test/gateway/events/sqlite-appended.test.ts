@@ -9,7 +9,7 @@ function recordNotices(log: EventLog): readonly (AppendNotice | null)[] {
   return notices;
 }
 
-test('What a command appends is news, also where the gateway has appended since', async () => {
+test('An append of a command notifies, also where the gateway has appended since', async () => {
   await using logs = await openBeside();
   const { log, command } = logs;
   const notices = recordNotices(log);
@@ -23,7 +23,7 @@ test('What a command appends is news, also where the gateway has appended since'
   await woken;
 });
 
-test('What a command appends is read by nobody before it is news', async () => {
+test('No reader sees an append of a command before its notice', async () => {
   await using logs = await openBeside();
   const { log, command, look } = logs;
   const place = await log.position();
@@ -37,7 +37,7 @@ test('What a command appends is read by nobody before it is news', async () => {
   expect(await log.latest('unheard')).toMatchObject({ version: 1 });
 });
 
-test('A place that a command was given is known at once, and all before it is news then', async () => {
+test('A position that a command got is known at once, and everything before it is then notified', async () => {
   await using logs = await openBeside();
   const { log, command } = logs;
   const notices = recordNotices(log);
@@ -46,7 +46,7 @@ test('A place that a command was given is known at once, and all before it is ne
   expect(notices).toEqual([null]);
 });
 
-test('An append that is under way is nobody else’s: it is read when it was heard of, and makes nothing else new', async () => {
+test('An append under way belongs to the gateway: it is read after its notice, and notifies of nothing else', async () => {
   await using logs = await openBeside();
   const { log, command, look } = logs;
   const notices = recordNotices(log);
@@ -55,7 +55,7 @@ test('An append that is under way is nobody else’s: it is read when it was hea
     newMessage('on its way', { userId: 'waiting', subject: { id: 'own', version: 1 } }),
   );
   await new Promise(setImmediate);
-  // In the file, and no turn of the event loop for its answer to be heard in.
+  // It is in the file, and the event loop has had no turn for its answer.
   while ((await command.changedSince('waiting', new Date(0))).length === 0);
 
   look();

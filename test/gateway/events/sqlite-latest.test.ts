@@ -62,10 +62,10 @@ class Run {
     if (step.kind === 'turn') await new Promise(setImmediate);
   }
 
-  /** Whoever hears the news asks at once. */
+  /** A receiver of the notice asks at once. */
   onNotice(notice: AppendNotice | null): void {
     if (notice?.subject) this.#show(notice.subject.id, notice.subject.version);
-    // Told that anything may be new, nobody asks in vain for what a command was acknowledged.
+    // After a notice that anything may be new, a reader finds everything that a command was acknowledged.
     if (notice === null) for (const [name, version] of this.#acknowledged) this.#show(name, version);
     const names = notice?.subject ? [notice.subject.id] : subjects.map((subject) => this.#name(subject));
     this.#pending.push(...names.map((name) => this.#askLatest(name)));
@@ -98,7 +98,7 @@ class Run {
     const message = newMessage(`${this.#prefix} ${this.#messages}`, { subject: { id: name, version } });
     const appended = (at === 'gateway' ? logs.log : logs.command).append(message).then(() => {
       this.#acknowledged.set(name, Math.max(this.#acknowledged.get(name) ?? -1, version));
-      // What a command was acknowledged, nobody here has heard of.
+      // This instance has no notice yet of what a command was acknowledged.
       if (at === 'gateway') this.#show(name, version);
     });
     this.#pending.push(appended);

@@ -86,7 +86,7 @@ describe('an older copy of the file, put back,', () => {
     expect(await log.read({}, next.position - 1, 1)).toMatchObject({ events: [{ messageId: 'next' }] });
   });
 
-  test('is no gap for who stands where it was pruned last', async () => {
+  test('is no gap for a reader at the position where it was pruned last', async () => {
     using folder = makeFolder();
     await using log = await openLog(folder.file('events.db'));
     const old = await log.append(newMessage('old', { receivedAt: new Date(0) }));
@@ -97,7 +97,7 @@ describe('an older copy of the file, put back,', () => {
   });
 });
 
-test('What was appended when the log closes is kept', async () => {
+test('Messages appended while the log closes are stored', async () => {
   using folder = makeFolder();
   const path = folder.file('events.db');
   const first = await openLog(path);
@@ -195,7 +195,7 @@ describe('at rest', () => {
   test.each([
     ['can be read without a key', [], true],
     ['cannot be read with a key', [randomBytes(32)], false],
-  ])('bodies, references of users and kept answers %s', async (_name, keys, isReadable) => {
+  ])('bodies, references of users and stored answers %s', async (_name, keys, isReadable) => {
     using folder = makeFolder();
     await using log = await openLog(folder.file('events.db'), keys);
     const { position } = await log.append(sealed);
@@ -351,7 +351,7 @@ test('A message that cannot be stored leaves nothing half done and takes none of
   });
 });
 
-test('What a command beside the gateway appends is heard of without being told', async () => {
+test('The gateway finds appends of a command beside it without a notification', async () => {
   using folder = makeFolder();
   const path = folder.file('events.db');
   await using log = await openLog(path);

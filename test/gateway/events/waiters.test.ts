@@ -2,7 +2,7 @@ import { queryObjects } from 'node:v8';
 import { expect, test } from 'vitest';
 import { Waiters } from '../../../gateway/events/waiters.ts';
 
-test('Only those are woken whom the news may concern', async () => {
+test('An event wakes only the waiters that it may concern', async () => {
   const waiters = new Waiters();
   const woken: string[] = [];
   const waiting = [

@@ -64,7 +64,7 @@ describe('a service that does not page', () => {
     ['says where its rows begin', { from: 0, total: 45 }],
     ['says nothing but sends more than was asked for', {}],
   ])('and %s is walked once from end to end', async (_name, more) => {
-    // A page exactly as large as the list cannot be told from one that was asked for, so 44 is not among them.
+    // A page exactly as large as the list cannot be distinguished from one that was asked for, so 44 is not among them.
     for (const first of [1, 7, 20]) {
       const byOffset = await walk(first, (args) =>
         offsetConnection(args, cursorsOf(identity), wholeList(more)),
@@ -110,7 +110,7 @@ describe('planPages', () => {
 });
 
 describe.each(totals)('a list in numbered pages whose service says %s', (name, count) => {
-  test('is walked with each row once, whatever `first` is', async () => {
+  test('is walked with each row once, for any `first`', async () => {
     await fc.assert(
       fc.asyncProperty(lists, firsts, async ({ rows }, first) => {
         const { read, requests } = openPages(rows, count);
@@ -174,7 +174,7 @@ describe('a list in numbered pages', () => {
     expect(await read({ first: 20 })).toMatchObject({ totalCount: null, pageInfo: { hasNextPage: false } });
   });
 
-  test('counts nothing either when they stand on the first of two pages that are read', async () => {
+  test('counts nothing either when they are on the first of two pages that are read', async () => {
     const rows = rowsOf(150, [60]);
     const { read } = openPages(rows, () => ({}));
     const { pageInfo } = await read({ first: 50 });

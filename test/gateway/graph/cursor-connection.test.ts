@@ -6,7 +6,7 @@ import type { Page } from '../../../gateway/service/calls.ts';
 import { badCursorsOf, cursorsOf, nodesOf, rowsOf, walk } from './lists.ts';
 
 interface ListOptions {
-  /** The most rows the service gives at once, whatever it is asked for. */
+  /** The most rows the service gives at once, even when more are asked for. */
   readonly most?: number;
   /** Whether the service names a next page that turns out to be empty. */
   readonly endsEmpty?: boolean;
@@ -45,7 +45,7 @@ const lists = fc
   .map(({ count, holes }) => rowsOf(count, holes));
 const firsts = fc.integer({ min: 1, max: 100 });
 
-test('A list is walked with each row once, whatever `first` is and however the service cuts it', async () => {
+test('A list is walked with each row once, for any `first` and any page size of the service', async () => {
   const services = fc.record({
     most: fc.integer({ min: 1, max: 100 }),
     endsEmpty: fc.boolean(),
@@ -69,7 +69,7 @@ test('Every edge of a stretch leads to the row behind it', async () => {
   }
 });
 
-test('A stretch says where it stands, and the count only when it is the whole list', async () => {
+test('A page says its position, and the count only when it is the whole list', async () => {
   const { read } = openList(rowsOf(5));
   const whole = await read({ first: 5 });
   expect(whole).toMatchObject({

@@ -12,7 +12,7 @@ export function cursorsOf(identity: ListIdentity): ListCursors {
   return listCursors({ caller: { kind: 'TEAM' }, cursors }, identity);
 }
 
-/** Cursors of ours that stand for no place of the list, and texts that are none of ours. */
+/** Cursors of ours that name no place of the list, and texts that are no cursors. */
 export function badCursorsOf(identity: ListIdentity, places: readonly unknown[]): readonly string[] {
   const { issue } = cursorsOf(identity);
   return [...places, null, {}, []].flatMap((place) => [

@@ -94,7 +94,7 @@ const firsts = fc.oneof(fc.integer({ min: 1, max: 100 }), fc.integer({ min: 1, m
 const often = (truth: boolean) => fc.integer({ min: 0, max: 9 }).map((value) => value > 0 === truth);
 const rowsOf = (flags: { readonly isDated: fc.Arbitrary<boolean>; readonly isHole: fc.Arbitrary<boolean> }) =>
   fc.array(
-    // No time of an unreadable one is that of another: then nothing would tell which of the two was read.
+    // No time of an unreadable one is that of another: then nothing would show which of the two was read.
     fc
       .record({ ms: times, ...flags })
       .map(({ ms, ...more }) => row(more.isDated ? ms * 2 : ms * 2 + 1, more)),
@@ -130,13 +130,13 @@ async function compare(service: TestService, first: number, plan: readonly (read
     for (const change of plan[stretch - 1] ?? []) apply(service, change);
   });
   const shown = idsIn(stretches);
-  const stood = atStart.filter((each) => service.rows().includes(each) && !each.isHole).map(({ id }) => id);
-  return { stretches, shown, missed: stood.filter((id) => !shown.includes(id)) };
+  const present = atStart.filter((each) => service.rows().includes(each) && !each.isHole).map(({ id }) => id);
+  return { stretches, shown, missed: present.filter((id) => !shown.includes(id)) };
 }
 
 test.each([
   ['an honest service', honest, mixedRows],
-  ['one that tells no total', { ...honest, totals: false }, mixedRows],
+  ['one that gives no total', { ...honest, totals: false }, mixedRows],
   ['one that ignores the bound', { ...honest, bounds: false }, mixedRows],
   ['one that ignores the order as well', { ...honest, bounds: false, reverses: true }, visibleRows],
 ])('a list of %s is walked with each row once', async (_name, options, lists) => {

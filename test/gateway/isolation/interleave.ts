@@ -13,7 +13,7 @@ interface Caller {
   readonly alone: readonly string[];
 }
 
-/** A gateway whose service answers when it is told to, and three who ask it the same. */
+/** A gateway whose service answers on command, and three callers who ask the same. */
 export interface Crowd extends AsyncDisposable {
   readonly lab: Lab;
   readonly callers: readonly [Caller, Caller, Caller];
@@ -128,7 +128,7 @@ async function play(
   return answers.flat();
 }
 
-/** An event that changes nothing of what is asked, but after which nothing may be told from memory. */
+/** An event that changes nothing of what is asked, but after which nothing may be answered from the cache. */
 async function sendWebhook({ lab: { sandbox } }: Crowd): Promise<readonly string[]> {
   const userId = sandbox.users()[0]?.userId ?? '';
   sandbox.webhooks.send('daily.data.steps.created', { data: [] }, { userId });

@@ -14,7 +14,7 @@ export async function* findLiveLeaks(
   const streams = await Promise.all(
     transports.map(async ([name, subscribe]) => ({ name, stream: await subscribe(options) })),
   );
-  // An item has come: from here on changes are heard.
+  // An item has come: from here on changes arrive.
   const begun = await Promise.all(streams.map(async ({ stream }) => JSON.stringify(await stream.next())));
   await step(lab, other.orderId);
   await step(lab, self.orderId);
@@ -23,7 +23,7 @@ export async function* findLiveLeaks(
     await stream.close();
     const leaked = secrets.filter((secret) => result.includes(secret));
     if (leaked.length > 0)
-      yield `A change of ${title}, over ${name}: tells ${leaked.join(' and ')} of somebody else`;
+      yield `A change of ${title}, over ${name}: discloses ${leaked.join(' and ')} of somebody else`;
   }
 }
 

@@ -17,7 +17,7 @@ export interface Person {
   readonly cursors: Cursors;
 }
 
-/** Where this person stands in each list and stream. */
+/** The cursors of this person in each list and stream. */
 interface Cursors {
   readonly orders: string;
   readonly ownOrders: string;
@@ -54,7 +54,7 @@ export async function meet(lab: SpoiltLab, { userId, orderId, isNarrow = false }
   };
 }
 
-/** Something happens to an order, and the gateway has heard of it. */
+/** Something happens to an order, and the gateway has the event. */
 export async function step(lab: Lab, orderId: string): Promise<void> {
   const answer = await lab.query(`mutation { simulateOrder(id: "${orderId}") { __typename } }`);
   if (answer.data?.simulateOrder.__typename !== 'OrderSimulated') throw new Error('This order is over.');
@@ -98,7 +98,7 @@ async function uploadReport({ gateway, url }: Lab, userId: string): Promise<stri
   return (await answer.json()).data.createLabReport.labReport.id;
 }
 
-/** The service tells of a workout of this user, whose stream can be read. */
+/** The service reports a workout of this user, whose stream can be read. */
 async function run({ sandbox }: Lab, userId: string): Promise<string> {
   const workoutId = crypto.randomUUID();
   const body = JSON.stringify({ time: [1], heartrate: [60], provider_id: `run-of-${userId}` });
@@ -120,7 +120,7 @@ export function ordersOf({ sandbox }: Lab, userId: string): readonly string[] {
   return sandbox.orders().flatMap((order) => (order.userId === userId ? [order.orderId] : []));
 }
 
-/** What tells of these orders and must stand in no answer to anybody who may not see them. */
+/** Texts that identify these orders; no answer to a caller who may not see them contains one. */
 export async function secretsOf(lab: SpoiltLab, orderIds: readonly string[]): Promise<readonly string[]> {
   const found = await Promise.all(orderIds.map(async (id) => idsIn(await lab.peek(`/v3/order/${id}`))));
   return [...orderIds, ...found.flat()].map((text) => text.toLowerCase());

@@ -21,10 +21,10 @@ export interface Place {
   readonly coordinate: string;
   /** The field that takes it, such as `Query.orders`. */
   readonly field: string;
-  /** Where it stands in that field's arguments, such as `filter`, `orderIds`. */
+  /** Its path in that field's arguments, such as `filter`, `orderIds`. */
   readonly path: readonly string[];
   readonly isRequired: boolean;
-  /** Whether it may be given only without what stands beside it (@oneOf). */
+  /** Whether it may be given only without the fields beside it (@oneOf). */
   readonly isAlone: boolean;
 }
 
@@ -72,8 +72,8 @@ function placesIn(
 }
 
 /**
- * The operation that asks one field for all that it can tell, with each argument as a variable. The answer stands
- * at `told`; for a field of User, `$of` names the user.
+ * The operation that selects everything of one field, with each argument as a variable. The answer is
+ * at `result`; for a field of User, `$of` names the user.
  * @param selection in place of everything
  */
 export function documentOf(field: string, selection?: string): string {
@@ -88,7 +88,7 @@ export function documentOf(field: string, selection?: string): string {
   const result = `result: ${name}(${passed}) ${selection ?? selectionOf(asked.type, schema)}`;
   const operation = isOfUser ? 'query' : parent.toLowerCase();
   const document = `${operation} (${declared.join(', ')}) { ${isOfUser ? `user(id: $of) { ${result} }` : result} }`;
-  // One that is refused as a document would be refused alike whatever ids it gives.
+  // One that is refused as a document would be refused alike with any ids.
   const [fault] = validate(schema, parse(document));
   if (fault !== undefined) throw fault;
   return document;
@@ -96,7 +96,7 @@ export function documentOf(field: string, selection?: string): string {
 
 export type Variables = Readonly<Record<string, unknown>>;
 
-/** What stands at this path of the variables. */
+/** The value at this path of the variables. */
 export function valueAt(variables: unknown, [name, ...rest]: readonly string[]): unknown {
   if (name === undefined) return variables;
   return valueAt(entriesOf(variables)[name], rest);

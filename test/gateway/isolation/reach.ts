@@ -23,7 +23,7 @@ const who: Readonly<Record<string, string>> = {
   User: '{ __typename id orders(first: 20) { nodes { __typename id } } }',
   Order: '{ __typename id userId user { __typename id } }',
 };
-/** Ids of people and orders that stand in other things. */
+/** Ids of people and orders inside other objects. */
 const namesSomebody = /^(userId|orderId|parentId|existingUserId)$/;
 /** Types whose `id` is of a user or an order. */
 const isSomebody = /^(User|Order|OrderInTransaction)$/;
@@ -91,13 +91,13 @@ function leadsFrom(type: GraphQLObjectType, path: readonly string[]): readonly L
 export interface Circle {
   readonly self: Person;
   readonly orderIds: readonly string[];
-  /** What tells of anybody else, in lower case. */
+  /** Texts that identify anybody else, in lower case. */
   readonly secrets: readonly string[];
 }
 
 /**
  * What is wrong with what a caller comes to by following the graph from what is their own.
- * @param onSeen told each field that led to somebody
+ * @param onSeen called with each field that led to somebody
  */
 export async function* findStrangers(
   lab: SpoiltLab,
@@ -139,7 +139,7 @@ interface OrdersPage {
 
 interface Met {
   readonly id: string;
-  /** Whether it stands at the field that was followed. */
+  /** Whether it is at the field that was followed. */
   readonly isLead: boolean;
 }
 

@@ -9,7 +9,7 @@ export interface Pair {
   readonly title: string;
   readonly self: Person;
   readonly other: Person;
-  /** What tells of the other, in lower case. */
+  /** Texts that identify the other, in lower case. */
   readonly secrets: readonly string[];
   /** Whether both are one user, of whose orders `self` may see only one. */
   readonly isOneUser: boolean;

@@ -1,12 +1,12 @@
 import type { Person } from './people.ts';
 
-/** Nobody's: whoever gives it learns nothing of anybody. */
+/** Nobody's: it discloses nothing of anybody to its sender. */
 interface Public {
   readonly kind: 'public';
   readonly because: string;
 }
 
-/** Taken from servers of the team only: whatever it is, viewers are told FORBIDDEN. */
+/** Taken from servers of the team only: viewers get FORBIDDEN for every id. */
 interface TeamOnly {
   readonly kind: 'team';
 }
@@ -20,7 +20,7 @@ interface Owned {
   readonly isOfUser?: true;
 }
 
-/** Good for everybody who has it, and shows or makes what is the caller's own: nothing of anybody else is told. */
+/** Good for everybody who has it, and shows or makes what is the caller's own: nothing of anybody else is disclosed. */
 interface Open {
   readonly kind: 'open';
   readonly of: (person: Person) => unknown;
@@ -62,7 +62,7 @@ export const table: Readonly<Record<string, Treatment>> = {
   'Query.labReport(id:)': { kind: 'owned', of: ({ labReportId }) => labReportId, isOfUser: true },
   'Query.workoutStream(workoutId:)': { kind: 'owned', of: ({ workoutId }) => workoutId, isOfUser: true },
 
-  // Cursors of lists are places of whatever the caller may see there.
+  // Cursors of lists are positions among the rows that the caller may see.
   'Query.orders(after:)': { kind: 'open', of: ({ cursors }) => cursors.orders },
   'User.orders(after:)': { kind: 'owned', of: ({ cursors }) => cursors.ownOrders, isOfUser: true },
   'Query.users(after:)': { kind: 'open', of: ({ cursors }) => cursors.users },
@@ -99,7 +99,7 @@ export const table: Readonly<Record<string, Treatment>> = {
   'CreateLabReportInput.userId': user,
   'CreateLabReportInput.idempotencyKey': key,
   'ImportOrderInput.userId': user,
-  // The number of a tube, which the service takes once, whoever has it.
+  // The number of a tube, which the service takes once, from any owner.
   'ImportOrderInput.sampleId': { kind: 'open', of: () => null },
   'RegisterTestkitInput.sampleId': { kind: 'owned', of: () => null },
   'RegisterTestkitInput.userId': user,

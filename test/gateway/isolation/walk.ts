@@ -14,11 +14,11 @@ export interface Try {
 
 /** A try with ids of somebody else. */
 interface Trespass extends Try {
-  /** Where these ids stand. */
+  /** The places of these ids. */
   readonly at: readonly Place[];
-  /** What tells of somebody else, in lower case. */
+  /** Texts that identify somebody else, in lower case. */
   readonly secrets: readonly string[];
-  /** What must stand in the answer, so that two equal answers are not two faults of the walk. */
+  /** What the answer must contain, so that two equal answers are not two faults of the walk. */
   readonly says?: RegExp;
   /** What must stay as it is; left out, the service must not be asked to change anything. */
   readonly stored?: () => unknown;
@@ -52,7 +52,7 @@ export async function* findDifferences(lab: SpoiltLab, trespass: Trespass): Asyn
   }
 }
 
-/** What is wrong where another's id may be used: a sentence for each wire on which something of them is told. */
+/** The faults where another's id may be used: a sentence for each wire that discloses something of them. */
 export async function* findShown(lab: SpoiltLab, trespass: Omit<Trespass, 'at'>): AsyncGenerator<string> {
   const { field, token, document: query, variables } = trespass;
   for (const [name, wire] of wiresFor(field, variables)) {
@@ -66,7 +66,7 @@ function* findLeaks(
   result: string,
 ): Generator<string> {
   const leaked = secrets.filter((secret) => result.toLowerCase().includes(secret));
-  if (leaked.length > 0) yield `${title}, over ${wire}: tells ${leaked.join(' and ')} of somebody else`;
+  if (leaked.length > 0) yield `${title}, over ${wire}: discloses ${leaked.join(' and ')} of somebody else`;
 }
 
 /** What is wrong with a try of one's own: if that fails, it says nothing that another's fails. */
@@ -88,7 +88,7 @@ function inventedLike(value: unknown): unknown {
   return /^[0-9a-f]{8}-/i.test(value) ? crypto.randomUUID() : `nobodys-${crypto.randomUUID()}`;
 }
 
-/** The answer without the ids that were asked for: whoever sent them may hear them again. */
+/** The answer without the ids that were asked for: the sender may see them again. */
 function without(answer: string, variables: Variables, at: readonly Place[]): string {
   const sent = at.flatMap(({ path }) => valueAt(variables, path)).map(String);
   return sent.reduce((text, id) => text.replaceAll(new RegExp(RegExp.escape(id), 'gi'), 'ID'), answer);

@@ -8,7 +8,7 @@ export interface Question extends Operation {
   readonly token: string;
 }
 
-/** Sends one operation and tells all that comes back, as it came: of a stream, until its first item or its end. */
+/** Sends one operation and returns all that comes back, as it came: of a stream, until its first item or its end. */
 export type Wire = (url: string, question: Question) => Promise<string>;
 
 const overHttp: Wire = async (url, { token, ...operation }) => {

@@ -165,7 +165,7 @@ async function* findOwnFailures(scene: Scene): AsyncGenerator<string> {
 /** What is asked where a key is used: nothing that is new each time. */
 interface KeyUse {
   readonly selection: string;
-  /** What a stranger is told, who gives what is their own beside the key. */
+  /** The answer to a stranger who gives their own values beside the key. */
   readonly says: RegExp;
 }
 
@@ -188,7 +188,7 @@ const keyUses: Readonly<Record<string, KeyUse>> = {
   },
 };
 
-/** A key that the owner has used is used by a stranger, who is told and gives away nothing of it. */
+/** A stranger uses a key that the owner has used: nothing of the owner's order is disclosed or changed. */
 async function* findSharedKeys(scene: Scene): AsyncGenerator<string> {
   const { lab, row, owner, field } = scene;
   const [stranger] = await meetIntruders(scene);

@@ -48,7 +48,7 @@ function documentOf({ mutation, selection }: Row): string {
   return `mutation (${declared.join(', ')}) { result: ${mutation}(${passed.join(', ')}) { __typename ${refusals.join(' ')} ${selection} } }`;
 }
 
-/** What the caller is told, in one word: the type of the result, or the code of the error. */
+/** What the caller gets: `word` is the type of the result, or the code of the error. */
 export interface Result {
   readonly word: string;
   readonly issues: readonly { readonly path: readonly string[]; readonly message: string }[];

@@ -38,7 +38,7 @@ export const otherRows: readonly Row[] = [
     },
     asks: { call: portal, kind: 'write', canLook: false, waits: false },
     trace: nothing,
-    leavesNoTrace: 'Each link stands for itself and ends by itself.',
+    leavesNoTrace: 'Each link is separate and expires by itself.',
     again: 'PortalUrl',
   },
   {
@@ -89,7 +89,7 @@ export const otherRows: readonly Row[] = [
       NotFound: given(() => ({ userId: crypto.randomUUID() })),
       FeatureNotEnabled: closed(upload),
     },
-    // Reports cannot be listed: what became of one is told by its webhook alone.
+    // Reports cannot be listed: only the webhook of a report shows its outcome.
     asks: { call: upload, kind: 'write', canLook: false, waits: true },
     trace: jobsOf,
     again: 'LabReportCreated',
@@ -102,7 +102,7 @@ export const otherRows: readonly Row[] = [
     refusals: {},
     asks: null,
     trace: nothing,
-    leavesNoTrace: 'The gateway signs tokens by itself and keeps none.',
+    leavesNoTrace: 'The gateway signs tokens by itself and stores none.',
     again: 'ViewerToken',
   },
   {

@@ -20,7 +20,7 @@ export interface Stage {
 /** A member of the union that this mutation shares with others and never gives. */
 interface Never {
   readonly given: Given;
-  /** What is told in its place. */
+  /** What is returned in its place. */
   readonly instead: string;
   readonly because: string;
 }
@@ -43,7 +43,7 @@ export interface Row {
   readonly success: string;
   /** What is asked of an answer beside type name, code, message and issues. */
   readonly selection: string;
-  /** Makes a world in which the mutation succeeds, and tells with which arguments. */
+  /** Makes a world in which the mutation succeeds, and returns its arguments. */
   readonly arrange: (lab: SpoiltLab) => Promise<Variables> | Variables;
   readonly refusals: Readonly<Record<string, Given | Never>>;
   /** Null where the service is not asked at all. */
@@ -52,11 +52,11 @@ export interface Row {
   readonly trace: (lab: SpoiltLab, variables: Variables) => Promise<unknown> | unknown;
   /** Why a success leaves no trace, where it leaves none. */
   readonly leavesNoTrace?: string;
-  /** What a repeated call is told after a success. */
+  /** The result of a repeated call after a success. */
   readonly again: string;
 }
 
-/** Stands in every text of every input, and must stand in nothing that is not a success. */
+/** Part of every text of every input; no error, refusal, log line or metric may contain it. */
 export const canary = 'Kestrelmark';
 export const canaries = [canary.toLowerCase(), '6025550177', '1961-07-13'];
 

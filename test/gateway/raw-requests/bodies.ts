@@ -5,7 +5,7 @@ import { body, readableBodies, usualBodies } from '../direct-path/corpus.ts';
 /** Longer ones are asked by direct-path-parity.test.ts, each once. */
 const maxBytes = 2000;
 
-/** What requests carry: right, wrong, unusual and malformed. The right ones stand here several times. */
+/** Bodies of requests: right, wrong, unusual and malformed. The right ones are listed several times. */
 export function bodies({ orderId }: { readonly orderId: string }): readonly Buffer[] {
   const right = [
     body('{ __typename }'),

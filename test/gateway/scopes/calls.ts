@@ -31,7 +31,7 @@ const texts: readonly (readonly [RegExp, string])[] = [
   [/returnUrl|redirect/i, 'https://page.example'],
 ];
 
-/** Every mutation and subscription. What they are about does not exist, so that whoever may call them changes nothing. */
+/** Every mutation and subscription. What they are about does not exist, so that a permitted call changes nothing. */
 export const calls: readonly Call[] = [schema.getMutationType(), schema.getSubscriptionType()].flatMap(
   (root) => (root ? Object.values(root.getFields()).map((field) => callOf(root.name, field)) : []),
 );

@@ -6,7 +6,7 @@ import { type Scope, scopes } from '../../../gateway/auth/rights.ts';
  * - scopes: all of them.
  * - `team`: a gateway key.
  * - `at home`: only where the appointment is not at a service center.
- * - `of a user`: refused to a token that is limited to some orders, whatever its scopes.
+ * - `of a user`: refused to a token that is limited to some orders, with any scopes.
  * - `hidden`: to such a token it is empty, as if there were nothing.
  */
 type Words = string;

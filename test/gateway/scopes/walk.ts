@@ -5,7 +5,7 @@ import { schema } from '../isolation/places.ts';
 import type { Asked } from './questions.ts';
 import { type Need, needOf, scopesOfUser } from './table.ts';
 
-/** Whoever asks, as the table sees them. */
+/** The kinds of callers in the table. */
 export interface Asker {
   readonly title: string;
   /** Null for a gateway key. */
@@ -68,7 +68,7 @@ function findGone(
 /**
  * What differs between an answer and what the table says of it, field by field.
  * @param whole the same question's answer to a gateway key
- * @param onShown told each field whose object was there
+ * @param onShown called with each field whose object was there
  */
 export function findFaults(
   question: Asked,
@@ -108,7 +108,7 @@ export function findFaults(
   visit(question, { path: '', result: fieldsOf(answer.data) ?? {}, all: fieldsOf(whole.data) ?? {} });
   // Of a list the first row is looked at.
   const others = [...codes].filter(([path]) => !/\.[1-9]/.test(path));
-  return [...faults, ...others.map(([path, code]) => `${path} is ${code}, whatever the table says`)];
+  return [...faults, ...others.map(([path, code]) => `${path} is ${code}, and the table does not say so`)];
 }
 
 /** Whether it is null because something beneath it was refused that cannot be null. */

@@ -12,7 +12,7 @@ export interface World extends SpoiltLab {
   readonly owner: Owner;
 }
 
-/** The first person of the sandbox, who has orders of all kinds, with what the sandbox itself does not tell. */
+/** The first person of the sandbox, who has orders of all kinds, with the values that the sandbox itself does not give. */
 export async function startWorld(options: Pick<LabOptions, 'make'> = {}): Promise<World> {
   const lab = await startSpoiltLab({ env: { RATE_LIMIT_POINTS: '0' }, ...options });
   const userId = lab.sandbox.users()[0]?.userId ?? '';

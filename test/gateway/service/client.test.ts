@@ -77,7 +77,7 @@ describe('a call', () => {
     await upstream.close();
   });
 
-  test('reports its operation and outcome once, whatever its tries', async () => {
+  test('reports its operation and outcome once, after any number of tries', async () => {
     const calls: string[] = [];
     const onCall = (operation: string, outcome: string) => calls.push(`${operation} ${outcome}`);
     await using open = await openUpstream([json({}, 503), json({}), json({}, 403)], { onCall });

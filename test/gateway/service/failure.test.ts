@@ -100,7 +100,7 @@ describe('the issues of a 422', () => {
     expect(messagesOf([{ loc: [], msg, type: 'value_error', input }])).toEqual(['value_error']);
   });
 
-  test('never quote what is sent, whatever it is and wherever it stands', () => {
+  test('never quote any part of the request, wherever it appears', () => {
     const word = fc.stringMatching(/^[A-Za-z0-9@.+-]{4,20}$/);
     fc.assert(
       fc.property(word, word, word, (before, secret, after) => {

@@ -5,7 +5,7 @@ import { toHeaders, toPath } from '../../../gateway/service/exchange.ts';
 const call = { operation: 'thing.list', method: 'GET', path: '/things' } as const;
 const word = fc.oneof(fc.string({ maxLength: 8 }), fc.string({ unit: 'binary', maxLength: 8 }));
 
-test('a query is encoded as a form is, whatever stands in it', () => {
+test('a query of any text is encoded as a form', () => {
   const query = fc.dictionary(word, fc.array(fc.oneof(word, fc.integer()), { minLength: 1, maxLength: 3 }), {
     minKeys: 1,
   });

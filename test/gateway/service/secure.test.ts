@@ -64,7 +64,7 @@ test('one that does not is spoken to in HTTP/1.1', async () => {
 });
 
 describe('over HTTP/2', () => {
-  test('a write carries its body and is sent once, whatever becomes of it', async () => {
+  test('a write carries its body and is sent once, with any outcome', async () => {
     await using opened = await open((request, response) => {
       if (request.url === '/lost') return void request.socket.destroy();
       return echo(request, response);
@@ -83,7 +83,7 @@ describe('over HTTP/2', () => {
     expect(opened.service.calls()).toEqual(['2.0 POST /v3/order', '2.0 POST /lost']);
   });
 
-  test('what does not come in time is given up, and the connection goes on', async () => {
+  test('a response that does not come in time is aborted, and the connection stays open', async () => {
     const given = Promise.withResolvers<unknown>();
     await using opened = await open(
       (request, response) => {

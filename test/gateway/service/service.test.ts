@@ -70,7 +70,7 @@ describe('readOne', () => {
     expect(open.sent()).toEqual([]);
   });
 
-  test('tells the team that the answer names', async () => {
+  test('reports the team that the answer names', async () => {
     const teams: string[] = [];
     const onTeam = (teamId: string) => teams.push(teamId);
     await using open = await openService(viewer, json({ id: 'order-0', userId: me }), { onTeam });

@@ -18,7 +18,7 @@ export async function startTextGateway(): Promise<TextGateway> {
 
 export const maxMs = 50;
 
-/** Processor time of the thread that answers, in milliseconds; the kernel counts it, whatever else the machine does. */
+/** Processor time of the thread that answers, in milliseconds; the kernel counts it, independent of other load. */
 function usedMs({ pid }: GatewayProcess): number {
   const [nanoseconds] = readFileSync(`/proc/${pid}/task/${pid}/schedstat`, 'utf8').split(' ');
   return Number(nanoseconds) / 1_000_000;

@@ -15,7 +15,7 @@ const warningsOf = (logged: readonly string[]) =>
 
 describe('a signed message that is more than 300 s off', () => {
   test.each([301, -301, 86_400])(
-    '(%s s) is refused and told apart, in the log and not in the answer',
+    '(%s s) is refused and distinguished in the log, not in the answer',
     async (age) => {
       await using endpoint = await openEndpoint();
       const signed = await endpoint.post(body, signedHeaders(body, { age }));
@@ -65,7 +65,7 @@ describe('a signed message that is less off', () => {
   });
 });
 
-test('every signed message tells how far its time was off', async () => {
+test('every signed message reports the clock difference', async () => {
   await using endpoint = await openEndpoint();
   await endpoint.deliver(body, { age: 5 });
   await endpoint.deliver(body, { age: -400 });

@@ -8,7 +8,7 @@ import { openEndpoint, orderEvent, orderId, signedHeaders, teamId, userId } from
 const mebibyte = 1024 * 1024;
 
 describe('a new message', () => {
-  test('is kept as it came and acknowledged with 202', async () => {
+  test('is stored as it came and acknowledged with 202', async () => {
     await using endpoint = await openEndpoint();
     const body = orderEvent();
     expect(await endpoint.deliver(body)).toBe(202);
@@ -47,7 +47,7 @@ describe('a new message', () => {
 });
 
 describe('a repeated message', () => {
-  test('is kept once and acknowledged with 200', async () => {
+  test('is stored once and acknowledged with 200', async () => {
     await using endpoint = await openEndpoint();
     const statuses = [
       await endpoint.deliver(orderEvent()),
@@ -58,7 +58,7 @@ describe('a repeated message', () => {
     expect(endpoint.outcomes).toEqual(['accepted', 'duplicate']);
   });
 
-  test('is kept once when both copies come at once', async () => {
+  test('is stored once when both copies come at once', async () => {
     await using endpoint = await openEndpoint();
     const statuses = await Promise.all([endpoint.deliver(orderEvent()), endpoint.deliver(orderEvent())]);
     expect(statuses.toSorted()).toEqual([200, 202]);
@@ -74,7 +74,7 @@ describe('a repeated message', () => {
   });
 });
 
-describe('what a retry could not mend is kept and acknowledged, and delivered to nobody:', () => {
+describe('an event that a retry could not mend is stored and acknowledged, and delivered to nobody:', () => {
   test.each([
     ['no JSON', 'not JSON'],
     ['nothing', ''],
@@ -108,7 +108,7 @@ describe('an event', () => {
       { teamId: null, userId: null },
     ],
     ['of an order without events', { data: { id: orderId, user_id: userId, events: [] } }, { subject: null }],
-  ])('%s is kept and delivered', async (_name, more, expected) => {
+  ])('%s is stored and delivered', async (_name, more, expected) => {
     await using endpoint = await openEndpoint();
     expect(await endpoint.deliver(orderEvent(more))).toBe(202);
     expect(await endpoint.delivered()).toMatchObject([expected]);
@@ -199,7 +199,7 @@ test('What cannot be made durable is answered with 503, and taken when it comes 
   expect(endpoint.outcomes).toEqual(['accepted', 'unavailable', 'accepted']);
 });
 
-test('A signed event that is nested without end is kept apart: it could not be shown', async () => {
+test('A signed event that is nested too deep is a dead letter: it could not be shown', async () => {
   await using endpoint = await openEndpoint();
   expect(await endpoint.deliver(`{"event_type":"x","data":${'['.repeat(20_000)}${']'.repeat(20_000)}}`)).toBe(
     202,

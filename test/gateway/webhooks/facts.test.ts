@@ -10,7 +10,7 @@ const factsOf: FactsOf = (eventType, payload) => [
 const event = (more = {}) => orderEvent({ event_type: 'any.type', data: { a: 1 }, ...more });
 const seen = { userId, kind: 'seen' };
 
-test('what an event states is kept with it, at its own time or at that of the receipt', async () => {
+test('the facts of an event are stored with it, at its own time or at that of the receipt', async () => {
   await using endpoint = await openEndpoint({ factsOf });
   expect(await endpoint.deliver(event())).toBe(202);
   expect(await endpoint.deliver(event())).toBe(200);

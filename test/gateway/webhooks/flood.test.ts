@@ -69,7 +69,7 @@ test('64 MiB in hand are as much as there may be, announced or in chunks', { tim
   expect(await endpoint.deliver(body, { id: 'msg_64' })).toBe(202);
 });
 
-test('stalled bodies are evicted for active ones, and their senders are told to retry', {
+test('stalled bodies are evicted for active ones, and their senders get a status that asks to retry', {
   timeout,
 }, async () => {
   await using endpoint = await openEndpoint();

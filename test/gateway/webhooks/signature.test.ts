@@ -54,7 +54,7 @@ describe('a webhook is accepted', () => {
   });
 });
 
-describe('a webhook is refused, and nothing of it kept,', () => {
+describe('a webhook is refused, and nothing of it stored,', () => {
   const timestamp = () => String(nowSeconds());
   const headersOf = (id: string, at: string, signature = signatureOf(body, id, at)) => ({
     'webhook-id': id,

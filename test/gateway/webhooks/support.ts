@@ -97,7 +97,7 @@ export async function openEndpoint(more: Partial<WebhookEndpointOptions> = {}) {
     offsets,
     logged,
     post,
-    /** Sends a body, signed unless told otherwise, and gives the status of the answer. */
+    /** Sends a body, signed by default, and returns the status of the answer. */
     deliver: async (body: string | Buffer, { headers = {}, ...signing }: Delivery = {}) => {
       const bytes = typeof body === 'string' ? body : new Uint8Array(body);
       return (await post(bytes, { ...signedHeaders(body, signing), ...headers })).status;

@@ -5,7 +5,7 @@ import { makeFolder } from '../../support/folder.ts';
 import { startLab, webhookSecret } from '../../support/lab.ts';
 import { orderEvent, signedHeaders } from './support.ts';
 
-test("while the service is away, another team's event is told by the team that an earlier run learned", async () => {
+test("while the service is away, another team's event is recognized by the team that an earlier run learned", async () => {
   using folder = makeFolder();
   const path = folder.file('events.db');
   const open = () =>

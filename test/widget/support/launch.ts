@@ -1,7 +1,7 @@
 import type { FakeGateway } from './fake-gateway.ts';
 import { mount } from './page.ts';
 
-/** A page of this test's own server which tells what it knows of the page it came from. */
+/** A page of this test's own server that reports what it knows of the page it came from. */
 export const PORTAL_URL = new URL('portal-page.html?key=once', import.meta.url).href;
 
 /** A launch button at this gateway. */
@@ -13,7 +13,7 @@ export function mountLaunch(
   return mount('portal-launch', { endpoint, tokenProvider: async () => 'token', ...properties });
 }
 
-/** Recorded so that a test can say that nothing secret was told. */
+/** Recorded so that a test can check that no secret was disclosed. */
 export function recordEvents(target: EventTarget): string[] {
   const seen: string[] = [];
   const names = ['portal-before-launch', 'portal-launched', 'portal-blocked', 'portal-error'] as const;

@@ -19,7 +19,7 @@ export function mountStatus(
   });
 }
 
-/** Settles when no socket could be opened often enough; the element is told to try again without waiting. */
+/** Settles when no socket could be opened often enough; the element retries without waiting. */
 export async function untilPolling(element: HTMLElementTagNameMap['portal-order-status']): Promise<void> {
   await vi.waitFor(() => {
     window.dispatchEvent(new Event('online'));

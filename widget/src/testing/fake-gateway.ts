@@ -170,7 +170,7 @@ class ScriptedGateway implements FakeGateway {
 
 /**
  * Starts a fake gateway; end it with `using` or its `[Symbol.dispose]()`. Until then `fetch` and `WebSocket` of the page
- * lead to it for its own address. Unless told otherwise it has one order, a test kit on its way, and gives every launch
+ * lead to it for its own address. By default it has one order, a test kit on its way, and gives every launch
  * an address of `https://portal.test`.
  */
 export function createFakeGateway(first: FakeOrder | null = defaultOrder()): FakeGateway {

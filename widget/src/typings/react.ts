@@ -1,7 +1,7 @@
 import type { DetailedHTMLProps, HTMLAttributes } from 'react';
 import type { PortalElements, PortalProps } from './jsx.ts';
 
-/** The tags in React 19, which sets properties and hears events (`onportal-error`) by itself. Import for its types. */
+/** The tags in React 19, which sets properties and listens to events (`onportal-error`) by itself. Import for its types. */
 export type PortalReactElements = {
   [Tag in keyof PortalElements]: PortalProps<PortalElements[Tag]> &
     DetailedHTMLProps<HTMLAttributes<PortalElements[Tag]>, PortalElements[Tag]>;

@@ -1,6 +1,6 @@
 import type { PortalElements, PortalProps } from './jsx.ts';
 
-/** The tags in Svelte 5, which sets properties and hears events (`onportal-error`) by itself. */
+/** The tags in Svelte 5, which sets properties and listens to events (`onportal-error`) by itself. */
 declare module 'svelte/elements' {
   interface SvelteHTMLElements {
     'portal-launch': PortalProps<PortalElements['portal-launch']> &
