@@ -109,7 +109,8 @@ const shortBytes = 4096;
 
 /**
  * Answers are written after all bytes that have arrived by now are parsed, so that consecutive answers wake the client
- * once. With this and `shortBytes`, 14 % more small answers are sent a second (wrk, 32 connections, where writing is half of the work).
+ * once. With this and `shortBytes`, 14 % more small answers are sent a second (wrk, 32 connections, where writing is
+ * half of the work).
  */
 async function send(path: Path, exchange: Exchange, answered: DirectAnswer): Promise<void> {
   const edgeHeaders = await path.edgeHeaders(exchange.head.origin);

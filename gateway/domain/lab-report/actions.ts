@@ -92,7 +92,7 @@ function readCreated(answer: unknown, userId: string): LabReport {
   if (created !== null) return created;
   throw new GatewayError(
     'UPSTREAM_UNREADABLE',
-    "The report was uploaded, but the service's answer cannot be read. A webhook will report its result.",
+    'The service reported success, but its answer cannot be read. A webhook will report the result.',
     { mayBeDone: true },
   );
 }

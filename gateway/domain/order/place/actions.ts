@@ -126,7 +126,7 @@ async function describeCreated(
   if (readable === null) {
     throw new GatewayError(
       'UPSTREAM_UNREADABLE',
-      "The order was placed, but the service's answer cannot be read. Look for it among the user's orders.",
+      "The service reported success, but its answer cannot be read. Look for the order among the user's orders.",
       { mayBeDone: true },
     );
   }

@@ -1,4 +1,4 @@
--- The events of an index after a place, or of the whole log where the index is ''. It examines a bounded
+-- The events of an index after a place, or of the whole log where the index is ''. The script examines a bounded
 -- number of bytes, and its answer contains how far it came.
 local after, limit, index, onlyChanges, user, subject, isDead = unpack(ARGV, 2, 8)
 local types = nil
