@@ -31,6 +31,12 @@ const calm = { testTimeout: 30_000, hookTimeout: 60_000, expect: { poll: { timeo
 /** Proves the proofs, or takes long by nature: planted faults, many kills, soak and bench. Run by `npm run test:long`. */
 const long = ['test/**/*.long.test.ts', 'test/chaos/**/*.test.ts', 'test/bench/**/*.test.ts'];
 
+/** Properties over real stores and gateways: `npm test` tries a quarter of their cases, `npm run test:long` all (support/runs.ts). */
+const properties = [
+  'test/gateway/events/{facts,follow,projection}.test.ts',
+  'test/gateway/kept-answers.test.ts',
+];
+
 /**
  * Count objects of the heap, or processor time: each has a worker of its own. Vitest starts projects in the order of their
  * names: `alone` is the first, because its longest file would be the last to end.
@@ -84,7 +90,16 @@ export default defineConfig({
           },
         },
       },
-      { test: { name: 'long', include: long, testTimeout: 120_000, hookTimeout: 120_000 } },
+      {
+        test: {
+          name: 'long',
+          include: [...long, ...properties],
+          env: { ALL_RUNS: '1' },
+          globalSetup: 'test/e2e/support/one-chromium.ts',
+          testTimeout: 120_000,
+          hookTimeout: 120_000,
+        },
+      },
     ],
   },
 });

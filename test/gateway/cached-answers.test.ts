@@ -12,6 +12,7 @@ import {
 } from '../support/held-service.ts';
 import { gatewayKey, graphqlRequest, readAnew, readTestConfig, webhookSecret } from '../support/lab.ts';
 import { startRedis } from '../support/redis.ts';
+import { runs } from '../support/runs.ts';
 import { countAnswers, makeOverNetwork, onDirectPath } from '../support/whole-answers.ts';
 import { signedHeaders } from './webhooks/support.ts';
 
@@ -259,10 +260,10 @@ test.each([
   await using gateways = await startGateways(service, ['memory:'], env);
   await fc.assert(
     fc.asyncProperty(schedule, (steps) => play(service, gateways.all, steps)),
-    { numRuns: 40, endOnFailure: true },
+    { numRuns: runs(40), endOnFailure: true },
   );
   // Or there was nothing that could have been too old.
-  expect(await gateways.countEqual()).toBeGreaterThan(20);
+  expect(await gateways.countEqual()).toBeGreaterThan(runs(20));
 });
 
 test(`at two gateways over one log: ${promise}`, async () => {
@@ -272,7 +273,7 @@ test(`at two gateways over one log: ${promise}`, async () => {
   await using gateways = await startGateways(service, [url, url]);
   await fc.assert(
     fc.asyncProperty(schedule, (steps) => play(service, gateways.all, steps)),
-    { numRuns: 40, endOnFailure: true },
+    { numRuns: runs(40), endOnFailure: true },
   );
-  expect(await gateways.countEqual()).toBeGreaterThan(20);
+  expect(await gateways.countEqual()).toBeGreaterThan(runs(20));
 });

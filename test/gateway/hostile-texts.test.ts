@@ -21,14 +21,14 @@ test('the walk goes over every text argument and input field of schema.graphql',
   expect(hostileTexts(24_000).map(([, text]) => text.length)).toEqual(Array(20).fill(24_000));
 });
 
-/** 1,000 requests one after the other, on a machine that may be busy. */
+/** 250 requests one after the other, on a machine that may be busy. */
 const timeoutMs = 300_000;
 
-// Each place meets each text once, in one of the ways; hostile-texts.long.test.ts sends each in every way.
+// Each place meets five of the texts, each in one of the ways; hostile-texts.long.test.ts sends each in every way.
 test.each(ways.map((way, index) => ({ ...way, index })))(
   '$title',
   async (way) => {
-    const isChosen = (place: number, text: number) => (place + text) % ways.length === way.index;
+    const isChosen = (place: number, text: number) => (place + text) % (4 * ways.length) === way.index;
     expect(await walk(world.gateway, way, isChosen)).toEqual([]);
   },
   timeoutMs,

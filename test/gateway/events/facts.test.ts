@@ -7,6 +7,7 @@ import { openSqliteStore } from '../../../gateway/events/sqlite/store.ts';
 import { makeFolder } from '../../support/folder.ts';
 import { fillDisk } from '../../support/full-disk.ts';
 import { newMessage, storedEvent } from '../../support/messages.ts';
+import { runs } from '../../support/runs.ts';
 import { endRedis, stores } from './stores.ts';
 
 afterAll(endRedis);
@@ -123,7 +124,7 @@ describe.each(stores)('the facts of the event log in $name', ({ open }) => {
         }
         expect((await valuesOf(store.log)).toSorted()).toEqual([...expected.values()].toSorted());
       }),
-      { numRuns: 20 },
+      { numRuns: runs(20) },
     );
   }, 30_000);
 });

@@ -4,6 +4,7 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { createStream, follow } from '../../../gateway/events/follow.ts';
 import type { EventLog, Scope } from '../../../gateway/events/log.ts';
 import { newMessage } from '../../support/messages.ts';
+import { runs } from '../../support/runs.ts';
 import { endRedis, stores } from './stores.ts';
 
 afterAll(endRedis);
@@ -163,7 +164,7 @@ describe.each(stores)('follow on $name', ({ open }) => {
         await stream.return(undefined);
         expect(seen).toEqual(expected);
       }),
-      { numRuns: 40 },
+      { numRuns: runs(40) },
     );
   }, 30_000);
 

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { afterAll, describe, expect, test } from 'vitest';
 import type { EventLog, NewMessage } from '../../../gateway/events/log.ts';
 import { newMessage } from '../../support/messages.ts';
+import { runs } from '../../support/runs.ts';
 import { endRedis, stores } from './stores.ts';
 
 afterAll(endRedis);
@@ -64,7 +65,7 @@ describe.each(stores)('the projection of $name', ({ open }) => {
         for (const [subject, known] of latest) expect(await store.log.latest(subject)).toMatchObject(known);
         expect((await readAll(store.log, 0, 100)).map(({ id }) => id)).toEqual(changes);
       }),
-      { numRuns: 25 },
+      { numRuns: runs(25) },
     );
   }, 30_000);
 
@@ -93,7 +94,7 @@ describe.each(stores)('the projection of $name', ({ open }) => {
           expect(seen).toEqual(modelOf(messages).changes);
         },
       ),
-      { numRuns: 25 },
+      { numRuns: runs(25) },
     );
   }, 30_000);
 });
