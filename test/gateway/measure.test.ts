@@ -112,6 +112,6 @@ type VariableValues = Readonly<Record<string, unknown>>;
 
 function measureWith(document: PreparedDocument, variableValues: VariableValues): unknown {
   const [operation] = document.definitions;
-  if (operation?.kind !== 'OperationDefinition') throw new Error('The operation stands first.');
+  if (operation?.kind !== 'OperationDefinition') throw new Error('The operation comes first.');
   return document.measure(operation, variableValues);
 }

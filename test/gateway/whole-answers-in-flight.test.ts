@@ -100,7 +100,7 @@ test('those least recently used make room for others', async () => {
 
 test.each([
   ['anything was invalidated since it began', {}, ['something']],
-  ['news are not received', { catchUp: async () => false }, []],
+  ['events are not received', { catchUp: async () => false }, []],
 ] as const)('one under way is not joined when %s', async (_name, options, invalidated) => {
   const queries = openRuns(options);
   const { first, second } = await askTwice(queries, () => {

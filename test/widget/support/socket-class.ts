@@ -1,6 +1,6 @@
 import { FakeSocket, type SocketServer } from '../../../widget/src/testing/fake-socket.ts';
 
-/** A class to stand in for WebSocket on the whole page: every socket of it talks to this server. */
+/** A class to replace WebSocket on the whole page: every socket of it talks to this server. */
 export function createFakeSocketClass(server: SocketServer): typeof WebSocket {
   return class extends FakeSocket {
     constructor(url: string | URL) {
