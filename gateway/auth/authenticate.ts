@@ -142,7 +142,8 @@ interface Verified {
 export function cacheVerified(
   verify: (credential: string) => Promise<Caller>,
 ): (credential: string) => Promise<Caller> {
-  const cache = new LRUCache<string, Verified>({ max: maxCredentials });
+  // With `max` it would allocate room for all of them at once.
+  const cache = new LRUCache<string, Verified>({ maxSize: maxCredentials, sizeCalculation: () => 1 });
 
   const verifyAnew = async (credential: string): Promise<Caller> => {
     const caller = await verify(credential);

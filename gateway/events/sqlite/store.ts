@@ -97,7 +97,9 @@ const maxSubjects = 20_000;
  */
 export function cacheLatest(read: (subject: string) => Latest | null) {
   return new LRUCache<string, { readonly latest: Latest | null }>({
-    max: maxSubjects,
+    // With `max` it would allocate room for all of them at once.
+    maxSize: maxSubjects,
+    sizeCalculation: () => 1,
     memoMethod: (subject) => ({ latest: read(subject) }),
   });
 }
