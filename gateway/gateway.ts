@@ -12,6 +12,7 @@ import { addDemo, createOwnHosts, type Demo } from './http/pages/demo.ts';
 import { createMetricsRoutes, createRoutes } from './http/routes.ts';
 import type { WholeAnswersOptions } from './http/whole-answers.ts';
 import type { Log } from './log.ts';
+import type { Metrics } from './metrics.ts';
 import type { UpstreamOptions } from './service/client.ts';
 import type { ReceiveWebhook } from './webhooks/endpoint.ts';
 
@@ -81,10 +82,7 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
     }),
   );
   const receiveWebhook = createWebhooks(core, { services, reconciler, noteIntake: service.noteIntake });
-  const shownMetrics = {
-    text: memoize(metrics.text, parts.metricsCacheMs ?? probeEveryMs),
-    contentType: metrics.contentType,
-  };
+  const shownMetrics = cacheText(metrics, parts.metricsCacheMs);
   const app = createApp(core, { graphql, contexts, receiveWebhook, metrics: shownMetrics });
   if (demo !== undefined) addDemo(app, demo, { mint: callers.mint, isOwnHost });
   const servers = new Servers(core, {
@@ -117,6 +115,11 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
     close,
     [Symbol.asyncDispose]: close,
   };
+}
+
+/** `/metrics` is public, so its text is made once in a while, however often it is read. */
+function cacheText({ text, contentType }: Metrics, ttlMs = probeEveryMs) {
+  return { text: memoize(text, ttlMs), contentType };
 }
 
 interface AppParts {
