@@ -55,6 +55,8 @@ const inNode = (name: string, include: string, more: { readonly globalSetup?: st
     include: [include],
     exclude: [...long, ...alone],
     isolate: false,
+    // Most objects of a test die young: with more room for them a seventh less processor time goes to the garbage collector.
+    execArgv: ['--max-semi-space-size=64'],
     env: { TMPDIR: findTemporaryFolder() },
     ...calm,
   },
