@@ -14,8 +14,8 @@ export interface GatewayProcess {
 
 const main = new URL('../../gateway/main.ts', import.meta.url).pathname;
 
-/** As `npm start` (decision 0091). */
-const nodeOptions = ['--max-semi-space-size=8'];
+/** What `npm start` gives Node (decision 0091). */
+export const nodeOptions = ['--max-semi-space-size=8'];
 
 /** Starts `gateway/main.ts` in a folder and resolves once it prints its address. */
 export async function startGatewayProcess(

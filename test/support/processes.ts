@@ -5,6 +5,7 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import process from 'node:process';
 import { createInterface } from 'node:readline';
+import { nodeOptions } from './gateway-process.ts';
 
 /** A process under test that can be ended, stopped and started again at the same address. */
 export interface Victim {
@@ -88,6 +89,7 @@ export async function prepareGateway(name: string, options: GatewayOptions): Pro
     env: options.env,
     ...(options.port === undefined ? {} : { port: options.port }),
     greeting: 'Labgraph is listening on ',
+    nodeOptions,
   });
 }
 
@@ -99,6 +101,8 @@ export interface ServerOptions {
   /** How the line begins that it prints once it listens. */
   readonly greeting: string;
   readonly port?: number;
+  /** Of the command, before the module. */
+  readonly nodeOptions?: readonly string[];
 }
 
 /** Any HTTP server that is a program of its own. */
@@ -107,7 +111,7 @@ export async function prepareServer(name: string, options: ServerOptions): Promi
   const victim = createVictim({
     name,
     file: process.execPath,
-    args: [options.main],
+    args: [...(options.nodeOptions ?? []), options.main],
     cwd: options.folder,
     env: { PATH: process.env.PATH ?? '', ...options.env, PORT: String(port) },
     isReady: (line) => line.startsWith(options.greeting),
