@@ -95,8 +95,7 @@ function limitRest(request: IncomingMessage): void {
   const timer = setTimeout(() => {
     if (!request.complete) socket.resetAndDestroy();
   }, restLimits.waitMs).unref();
-  request.once('end', () => clearTimeout(timer));
-  socket.once('close', () => clearTimeout(timer));
+  clearAtEnd(request, timer);
   request.on('data', (chunk: Buffer) => {
     bytes += chunk.length;
     if (bytes > restLimits.bytes) request.pause();
@@ -118,9 +117,23 @@ function limitTime(request: IncomingMessage, response: ServerResponse): void {
   // The timeout continues after an early answer, because the announced bytes may still arrive.
   response.once('close', () => {
     if (request.complete) clearTimeout(timer);
-    // The timer would hold the parsed request in memory until its timeout.
-    else request.socket.once('close', () => clearTimeout(timer));
+    else clearAtEnd(request, timer);
   });
+}
+
+/**
+ * Clears a timer when the body has been read, or its connection has ended: it would hold the parsed request in memory until
+ * its timeout, and a listener that stays would hold it as long as the connection is open.
+ */
+function clearAtEnd(request: IncomingMessage, timer: NodeJS.Timeout): void {
+  const { socket } = request;
+  const clear = () => {
+    clearTimeout(timer);
+    socket.off('close', clear);
+  };
+  if (request.destroyed || socket.destroyed) return void clearTimeout(timer);
+  request.once('close', clear);
+  socket.once('close', clear);
 }
 
 /** The reader of an upload limits its time; an upload that has been answered is not read. */

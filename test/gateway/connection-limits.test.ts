@@ -314,3 +314,23 @@ test('nothing of a refused request is held after its connection has ended', asyn
     8000,
   );
 });
+
+test('nothing of a refused request is held while its connection stays open', async () => {
+  await using place = await serve((_request, response) => void response.writeHead(401).end());
+  const served = once(place.server, 'connection');
+  const client = connect(place.port, '127.0.0.1');
+  const [socket] = await served;
+  const before = queryObjects(IncomingMessage, { format: 'count' });
+  for (let index = 0; index < 30; index += 1) {
+    client.write('POST / HTTP/1.1\r\nhost: gateway\r\ncontent-length: 2\r\n\r\n');
+    await once(client, 'data');
+    client.write('{}');
+  }
+  expect(socket.listenerCount('close')).toBeLessThan(10);
+  // Less than the ten seconds that a request may take.
+  await vi.waitFor(
+    () => expect(queryObjects(IncomingMessage, { format: 'count' }) - before).toBeLessThan(5),
+    8000,
+  );
+  client.destroy();
+});
