@@ -152,7 +152,7 @@ const rooms: readonly Room[] = [
   },
   {
     files: /^gateway\/domain\/(parse|request-body)\.ts$/,
-    may: [dates, /^gateway\/service\/(calls|unreadable)\.ts$/],
+    may: [dates, json, /^gateway\/service\/(calls|unreadable)\.ts$/],
   },
   { files: /^gateway\/domain\/settle\.ts$/, may: [errors] },
   ...conceptRooms,
@@ -175,6 +175,7 @@ const rooms: readonly Room[] = [
     files: /^gateway\/execution\/document\//,
     may: [
       errors,
+      json,
       /^gateway\/(execution\/(document\/.*|mask|scheduler)|auth\/rights)\.ts$/,
       /^(graphql|lru-cache|zod|@pothos\/plugin-complexity)$/,
       /^node:(fs|crypto)$/,
@@ -184,6 +185,7 @@ const rooms: readonly Room[] = [
     files: /^gateway\/(execution|http|websocket)\//,
     may: [
       errors,
+      json,
       log,
       cache,
       /^gateway\/domain\/schema\.ts$/,

@@ -12,7 +12,7 @@ export interface LoadRequest {
   readonly body: string;
 }
 
-/** The outcome of a stretch of load. */
+/** The outcome of one period of load. */
 export interface LoadOutcome {
   readonly requests: number;
   readonly seconds: number;

@@ -8,7 +8,7 @@ import { serveCalls } from '../support/load-process.ts';
 /** The process that posts webhooks, as the service would. */
 export type PosterCalls = typeof calls;
 
-/** A stretch of the world's orders. */
+/** A range of the world's orders. */
 export interface OrderRange {
   readonly from: number;
   readonly count: number;

@@ -6,7 +6,7 @@ import { z } from 'zod';
 import type { HammerCalls, Hammering, LoadOutcome } from '../load/hammer.ts';
 import { startLoadProcess } from '../support/load-process.ts';
 
-/** A source of load, one stretch after the other. */
+/** A source of load, one period after the other. */
 export interface Loader extends AsyncDisposable {
   readonly run: (load: Hammering) => Promise<LoadOutcome>;
 }

@@ -88,7 +88,7 @@ function isMeasured(id: TargetId, { isForPeers, isForBare }: Workload): boolean 
 
 const mostSeconds = 60;
 
-/** One stretch of load; a longer one if a slow machine finished no request in it. */
+/** One period of load; a longer one if a slow machine finished no request in it. */
 async function runOnce(load: Load, target: Target, seconds: number): Promise<Round> {
   const { loader, requests, workload, plan } = load;
   const [outcome, changed] = await Promise.all([

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 
-/** Changed tags; `everything` stands for all of them. */
+/** Changed tags; `everything` is every tag. */
 export type Invalidation = readonly string[] | 'everything';
 
 export interface Loaded<Value> {
@@ -66,7 +66,7 @@ const bytesOf = { entry: 1000, tag: 100 } as const;
  * Expiry times are rounded down to this many steps per TTL. So an answer made of 21 reads is made again once, and not
  * once for each read.
  */
-const momentsPerTtl = 40;
+const stepsPerTtl = 40;
 /** The most invalidated tags that a load in flight records. Beyond that everything counts as invalidated for it. */
 const maxInvalidated = 1000;
 
@@ -187,7 +187,7 @@ export class SharedCache {
   #endOfTtl(): number {
     const end = performance.now() + this.#ttlMs;
     if (this.#ttlMs === 0) return end;
-    const step = this.#ttlMs / momentsPerTtl;
+    const step = this.#ttlMs / stepsPerTtl;
     return Math.floor(end / step) * step;
   }
 

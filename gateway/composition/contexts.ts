@@ -138,17 +138,22 @@ function watchAgain(
   };
 }
 
+/** Bounds of what one operation reports: the service chooses the values, and a subscription lasts as long as its client. */
+const maxReported = { values: 1000, characters: 100 } as const;
+
 /**
  * Reports each unknown value once, although a page of rows may have it many times and a subscription may show it again
- * and again.
+ * and again. Values beyond the bounds are cut or not reported.
  */
-function oncePerValue(report: GraphContext['onUnknown']): GraphContext['onUnknown'] {
+export function oncePerValue(report: GraphContext['onUnknown']): GraphContext['onUnknown'] {
   // Made with the first unknown value: there is rarely one.
   let reported: Set<string> | null = null;
-  return (field, value) => {
+  return (field, raw) => {
+    const value = raw.slice(0, maxReported.characters);
     const key = `${field} ${value}`;
-    if (reported?.has(key)) return;
-    reported = (reported ?? new Set()).add(key);
+    reported ??= new Set();
+    if (reported.has(key) || reported.size >= maxReported.values) return;
+    reported.add(key);
     report(field, value);
   };
 }

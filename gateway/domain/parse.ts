@@ -1,4 +1,5 @@
 import { parseDay, parseInstant } from '../parse/dates.ts';
+import { isRecord } from '../parse/json.ts';
 import type { Page } from '../service/calls.ts';
 import { noteLeftOut, Unreadable } from '../service/unreadable.ts';
 
@@ -11,10 +12,6 @@ export type Reader<T> = (json: unknown) => T;
 
 /** A JSON object as sent. */
 export type Raw = Readonly<Record<string, unknown>>;
-
-function isObject(json: unknown): json is Raw {
-  return typeof json === 'object' && json !== null && !Array.isArray(json);
-}
 
 /** Text, or null. */
 export function text(json: unknown): string | null {
@@ -93,7 +90,7 @@ function isWebAddress(value: string): boolean {
  */
 export function record<T>(build: (raw: Raw) => T): Reader<T> {
   return (json) => {
-    if (!isObject(json)) throw new Unreadable();
+    if (!isRecord(json)) throw new Unreadable();
     return build(json);
   };
 }
@@ -177,7 +174,7 @@ export function entries<Value>(
   value: Reader<Value | null>,
 ): Reader<readonly (readonly [key: string, value: Value])[]> {
   return (json) => {
-    if (!isObject(json)) return [];
+    if (!isRecord(json)) return [];
     return Object.entries(json).flatMap(([key, item]) => {
       const read = attempt(value, item);
       if (read === null) noteLeftOut(json);
@@ -213,7 +210,7 @@ function readPlace(raw: Raw): number | null {
  * @throws Unreadable for anything else, and for an object that reports a fault
  */
 export function readDone(json: unknown): true {
-  const isDone = isObject(json) ? !isFault(json) : json === null || typeof json === 'string';
+  const isDone = isRecord(json) ? !isFault(json) : json === null || typeof json === 'string';
   if (!isDone) throw new Unreadable();
   return true;
 }

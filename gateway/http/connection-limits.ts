@@ -8,6 +8,7 @@ import {
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { Turns } from '../execution/scheduler.ts';
+import { isObject } from '../parse/json.ts';
 import { limitUnread } from './unread-bytes.ts';
 
 /** Why a connection was reset: its client read too slowly, left too many bytes unread, or pipelined too many requests. */
@@ -303,8 +304,4 @@ class Pipelines {
     const next = connection.waiting.shift();
     if (next !== undefined) this.#turns.run(() => this.#begin(socket, connection, next));
   };
-}
-
-function isObject(value: unknown): value is object {
-  return typeof value === 'object' && value !== null;
 }

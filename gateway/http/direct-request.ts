@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import { isRecord } from '../parse/json.ts';
 import { traceHeader } from './yoga.ts';
 
 /** The limit for all requests without files, on both routes (yoga.ts). */
@@ -123,8 +124,4 @@ function parse(body: Buffer): unknown {
 
 function isRecordOrNothing(value: unknown): value is Record<string, unknown> | null | undefined {
   return value === undefined || value === null || isRecord(value);
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,5 +1,6 @@
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
+import { isObject } from '../parse/json.ts';
 
 /** Why a connection was reset: its client reads too slowly, or leaves too many bytes unread. */
 type UnreadReason = 'stalled' | 'unread';
@@ -114,8 +115,4 @@ function countTaken(socket: Socket): number {
   const read = (name: string) => (isObject(handle) ? Number(Reflect.get(handle, name)) : Number.NaN);
   const taken = read('bytesWritten') - read('writeQueueSize');
   return Number.isNaN(taken) ? socket.bytesWritten - socket.writableLength : taken;
-}
-
-function isObject(value: unknown): value is object {
-  return typeof value === 'object' && value !== null;
 }

@@ -4,6 +4,7 @@ import { GraphQLError } from 'graphql';
 import type { GraphQLParams, Plugin } from 'graphql-yoga';
 import { type Caller, Rights } from '../auth/rights.ts';
 import { GatewayError } from '../errors.ts';
+import { isObject } from '../parse/json.ts';
 
 /** The largest request with files: the service's own limit for one upload (public service: 31,981,568 bytes). */
 export const maxUploadBytes = 31_981_568;
@@ -135,7 +136,7 @@ function readJson(form: MultipartForm, name: string): Record<string, unknown> {
   if (typeof text !== 'string') throw malformed(name);
   try {
     const json: unknown = JSON.parse(text);
-    if (isRecord(json)) return json;
+    if (isObject(json)) return json;
   } catch {
     // Not JSON: answered like any other fault of this part.
   }
@@ -147,15 +148,11 @@ function place(operations: Record<string, unknown>, path: string, file: File): v
   const keys = path.split('.');
   const last = keys.pop() ?? '';
   let at: unknown = operations;
-  for (const key of keys) at = isRecord(at) && Object.hasOwn(at, key) ? at[key] : undefined;
-  if (keys[0] !== 'variables' || !isRecord(at) || !Object.hasOwn(at, last) || at[last] !== null) {
+  for (const key of keys) at = isObject(at) && Object.hasOwn(at, key) ? at[key] : undefined;
+  if (keys[0] !== 'variables' || !isObject(at) || !Object.hasOwn(at, last) || at[last] !== null) {
     throw malformed('map');
   }
-  at[last] = file;
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null;
+  Reflect.set(at, last, file);
 }
 
 function malformed(part: string): GraphQLError {

@@ -14,6 +14,7 @@ import { type RunOperation, toOperationArgs } from '../execution/run-operation.t
 import { observeSend, type RunStream } from '../execution/streams.ts';
 import type { GraphContext } from '../graph/context.ts';
 import type { Metrics } from '../metrics.ts';
+import { isRecord } from '../parse/json.ts';
 import type { Dependencies } from '../service/trace.ts';
 import { useEventStream } from './event-stream.ts';
 import { maxUploadBytes, useUploads } from './uploads.ts';
@@ -142,10 +143,6 @@ function useDocuments({ documents, trustedDocuments }: GraphQLServerOptions): Pl
 function readDocumentId({ method, url }: Request): string | undefined {
   if (method !== 'GET') return undefined;
   return new URL(url).searchParams.get('documentId') ?? undefined;
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** Operations and streams run as on every other transport. */

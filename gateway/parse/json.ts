@@ -9,7 +9,7 @@ const maxLevels = 100;
 export function parseJson(text: string): unknown {
   const value: unknown = JSON.parse(text);
   // An order has 20 brackets and is never walked: counting them takes 0.25 us, the walk 1 us, JSON.parse 6 us.
-  if (hasMoreBrackets(text, maxLevels) && isNested(value) && isDeeper(value, maxLevels)) {
+  if (hasMoreBrackets(text, maxLevels) && isObject(value) && isDeeper(value, maxLevels)) {
     throw new SyntaxError('The JSON is nested too deeply.');
   }
   return value;
@@ -33,20 +33,24 @@ function countUpTo(text: string, bracket: string, most: number): number {
   return most;
 }
 
-type Nested = Readonly<Record<string, unknown>>;
-
-function isNested(value: unknown): value is Nested {
+/** Whether the value has properties: an object or an array. */
+export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null;
 }
 
-function isDeeper(value: Nested, levels: number): boolean {
+/** Whether the value is an object and no array. */
+export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return isObject(value) && !Array.isArray(value);
+}
+
+function isDeeper(value: Readonly<Record<string, unknown>>, levels: number): boolean {
   if (levels === 0) return true;
-  if (Array.isArray(value)) return value.some((item) => isNested(item) && isDeeper(item, levels - 1));
+  if (Array.isArray(value)) return value.some((item) => isObject(item) && isDeeper(item, levels - 1));
   // Not Object.values, which copies, and no call for values that are not nested: 100 orders (340 kB) take 0.06 ms
   // instead of 0.4.
   for (const key in value) {
     const part = value[key];
-    if (isNested(part) && isDeeper(part, levels - 1)) return true;
+    if (isObject(part) && isDeeper(part, levels - 1)) return true;
   }
   return false;
 }

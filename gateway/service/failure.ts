@@ -1,6 +1,6 @@
 import { type ErrorCode, GatewayError, type UpstreamIssue } from '../errors.ts';
 import { parseHttpDate } from '../parse/dates.ts';
-import { parseJson } from '../parse/json.ts';
+import { isRecord, parseJson } from '../parse/json.ts';
 
 /** The body of a refusal, for calls that read it. It is a class, so that no other answer can be mistaken for one. */
 export class Refusal {
@@ -124,10 +124,6 @@ function collectTexts(value: unknown): readonly string[] {
   if (typeof value === 'number' || typeof value === 'boolean') return [String(value)];
   if (Array.isArray(value)) return value.flatMap(collectTexts);
   return isRecord(value) ? Object.values(value).flatMap(collectTexts) : [];
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** The fault of a call that was not answered and that the gateway did not end. */

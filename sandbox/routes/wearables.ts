@@ -25,7 +25,7 @@ export function wearableRoutes({ world }: Service): Hono<SandboxEnv> {
     c.json({ providers: presentConnections(requireUserOfPath(world, c.req.param('user_id'))) }),
   );
 
-  // A page covers a stretch of all users. Users without connections are left out of it, so it may be short or empty.
+  // A page covers a part of all users. Users without connections are left out of it, so it may be short or empty.
   routes.get('/v2/introspect/historical_pull', (c) => {
     const { user_id, provider, user_limit, next_cursor, cursor } = readQuery(c, pullQuery);
     const users = livingUsers(world).filter(

@@ -25,6 +25,7 @@ import {
   validateInputValue,
   visit,
 } from 'graphql';
+import { isObject } from '../../parse/json.ts';
 import { createResponseError, locationsOf } from '../mask.ts';
 
 const rules = specifiedRules.map(quietly);
@@ -188,7 +189,7 @@ function typeAt(root: GraphQLInputType, path: Path): GraphQLInputType {
 
 function valueAt(value: unknown, path: Path): unknown {
   return path.reduce<unknown>(
-    (outer, step) => (isRecord(outer) && Object.hasOwn(outer, step) ? outer[step] : undefined),
+    (outer, step) => (isObject(outer) && Object.hasOwn(outer, step) ? outer[step] : undefined),
     value,
   );
 }
@@ -202,12 +203,8 @@ function literalAt(node: ValueNode, path: Path): ValueNode | undefined {
 }
 
 function namesIn(value: unknown): readonly string[] | null {
-  if (!isRecord(value) || Array.isArray(value)) return null;
+  if (!isObject(value) || Array.isArray(value)) return null;
   return Object.keys(value).filter((name) => value[name] !== undefined);
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string | number, unknown>> {
-  return typeof value === 'object' && value !== null;
 }
 
 /**

@@ -1,6 +1,7 @@
 import { ServerResponse } from 'node:http';
 import { GatewayError, isGatewayError } from '../../errors.ts';
 import type { Log } from '../../log.ts';
+import { isObject } from '../../parse/json.ts';
 
 /** A document that is sent to the holder of its ticket. */
 export interface OpenedDocument {
@@ -81,7 +82,7 @@ interface Break {
  */
 function breakOff({ error, controller, connection, log, signal }: Break): void {
   if (!signal.aborted) log.warn('document.broken', { route: '/documents/:ticket', error });
-  const outgoing = isRecord(connection) ? connection.outgoing : undefined;
+  const outgoing = isObject(connection) ? connection.outgoing : undefined;
   if (outgoing instanceof ServerResponse) outgoing.destroy();
   else controller.error(new GatewayError('UPSTREAM_UNAVAILABLE', 'The document broke off.'));
 }
@@ -120,8 +121,4 @@ function refuse(status: number, { code, message, retryAfterMs }: GatewayError): 
     { error: { code, message } },
     { status, headers: { 'cache-control': 'no-store', ...wait } },
   );
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null;
 }
