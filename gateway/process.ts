@@ -54,7 +54,12 @@ async function startWithSandbox(
   const { createDemo } = await import('./composition/sandbox-demo.ts');
   const { createGateway } = await import('./gateway.ts');
   const [webhookSecret = ''] = config.webhookSecrets;
-  const sandbox = createSandbox({ apiKey: config.service.apiKey, webhookSecret, ...stateFileOf(config) });
+  const sandbox = createSandbox({
+    apiKey: config.service.apiKey,
+    webhookSecret,
+    historyEndsAt: Date.now(),
+    ...stateFileOf(config),
+  });
   const service = await sandbox.listen({ host: '127.0.0.1', port: 0 });
   const gateway = await createGateway({
     config,

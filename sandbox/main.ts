@@ -20,6 +20,7 @@ async function main(): Promise<void> {
     apiKey: read('SANDBOX_API_KEY') ?? `sk_sandbox_${randomBytes(18).toString('base64url')}`,
     webhookSecret: read('SANDBOX_WEBHOOK_SECRET') ?? `whsec_${randomBytes(32).toString('base64')}`,
     speed: readNumber('SANDBOX_SPEED', 1) || 1,
+    historyEndsAt: Date.now(),
     ...(stateFile === undefined ? {} : { stateFile }),
   };
   const sandbox = createSandbox(options);

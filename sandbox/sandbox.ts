@@ -18,6 +18,7 @@ import { type SentMessage, type WebhookKnobs, WebhookSender } from './webhooks/s
 import { createClock } from './world/clock.ts';
 import { createGrowth, type Growth } from './world/growth.ts';
 import { createState } from './world/new-state.ts';
+import { nameOf } from './world/users.ts';
 import { createWorld, latestTime, livingUsers, type World } from './world/world.ts';
 
 /** Where to listen; port 0 takes any free port. */
@@ -61,8 +62,10 @@ export interface SandboxOptions {
   readonly stateFile?: string;
   /** How many times faster than real time retries and simulated delays run; 1 by default. */
   readonly speed?: number;
-  /** Equal seeds make equal ids, names and times; 1 by default. A state file contains the seed of its first start. */
+  /** Equal seeds make equal ids and names; 1 by default. A state file contains the seed of its first start. */
   readonly seed?: number;
+  /** When the invented history ends, in epoch milliseconds; a fixed time by default. A state file keeps its own history. */
+  readonly historyEndsAt?: number;
 }
 
 /** The outgoing side: receivers, faults, sent messages. */
@@ -83,6 +86,7 @@ interface Webhooks {
 interface UserView {
   readonly userId: string;
   readonly clientUserId: string;
+  readonly name: string;
   readonly hasDemographics: boolean;
 }
 
@@ -126,8 +130,9 @@ export interface Sandbox {
 const saveNothing: Save = () => Promise.resolve();
 
 /** The parts of a sandbox, wired to one another. */
-function assemble({ webhookSecret, stateFile, speed = 1, seed = 1 }: SandboxOptions) {
-  const state = (stateFile === undefined ? null : readState(stateFile)) ?? createState(seed);
+function assemble({ webhookSecret, stateFile, speed = 1, seed = 1, historyEndsAt }: SandboxOptions) {
+  const stored = stateFile === undefined ? null : readState(stateFile);
+  const state = stored ?? createState(seed, historyEndsAt);
   const world = createWorld(state);
   const save = stateFile === undefined ? saveNothing : createSave(stateFile, state);
   const sender = new WebhookSender({
@@ -206,10 +211,11 @@ function webhooksOf(sender: WebhookSender, announcer: Announcer): Webhooks {
 function viewsOf({ state, catalogue }: World) {
   return {
     users: (): readonly UserView[] =>
-      livingUsers({ state }).map(({ id, clientUserId, demographics }) => ({
-        userId: id,
-        clientUserId,
-        hasDemographics: demographics !== null,
+      livingUsers({ state }).map((user) => ({
+        userId: user.id,
+        clientUserId: user.clientUserId,
+        name: nameOf(user),
+        hasDemographics: user.demographics !== null,
       })),
     orders: (): readonly OrderView[] =>
       state.orders.map((order) => ({

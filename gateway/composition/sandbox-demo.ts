@@ -21,7 +21,7 @@ export function createDemo(sandbox: Sandbox, gatewayKey: string | null): Demo {
     listPeople: () =>
       sandbox.users().map((user) => ({
         userId: user.userId,
-        name: user.clientUserId,
+        name: user.name,
         canLaunch: user.hasDemographics,
         orders: sandbox
           .orders()

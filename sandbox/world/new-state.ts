@@ -18,6 +18,8 @@ interface SeededOrder {
   readonly registrable?: true;
   readonly redrawOfPrevious?: true;
   readonly extras?: OrderExtras;
+  /** Scheduled: released this many days after it was placed. */
+  readonly activatesAfterDays?: number;
 }
 
 type Row = readonly [user: number, labTest: number, ends: string, more?: Partial<SeededOrder>];
@@ -53,7 +55,7 @@ const rows: readonly Row[] = [
     'sample_with_lab.lab_processing_blocked',
     { ...delivered, statusDetail: 'date_of_collection_unspecified' },
   ],
-  [3, 6, 'received.ordered', { extras: { activateBy: '2025-12-01' } }],
+  [3, 6, 'received.ordered', { activatesAfterDays: 102 }],
   [3, 3, 'completed.completed', { interpretation: 'abnormal', extras: insured }],
   [4, 5, 'collecting_sample.draw_completed'],
   [4, 1, 'failed.failure_to_deliver_to_customer', { after: 'collecting_sample.out_for_delivery' }],
@@ -83,9 +85,14 @@ const rows: readonly Row[] = [
   [19, 7, 'sample_with_lab.draw_completed'],
 ];
 
-// Four days apart, so that each seeded order has ended its seeded history before the next one begins.
-const firstOrderMs = Date.parse('2025-06-02T13:00:00Z');
 const hourMs = 60 * 60 * 1000;
+const dayMs = 24 * hourMs;
+/** Each seeded order has ended its seeded history before the next one begins. */
+const betweenOrdersMs = 4 * dayMs;
+/** The first account is this much older than the first order. */
+const beforeOrdersMs = 147 * dayMs + 4 * hourMs;
+/** The end of a history that has no other. */
+const usualEndMs = Date.parse('2025-12-11T13:00:00Z');
 
 function shippingOf(demographics: Demographics | null | undefined) {
   return {
@@ -109,11 +116,22 @@ function statusesOf(row: SeededOrder, order: Order): readonly string[] {
   return [...path.slice(0, path.indexOf(statusOf(order.method, row.after)) + 1), end];
 }
 
-function createSeededOrder(world: World, row: SeededOrder, previous: Order | undefined): Order {
+function extrasOf({ extras = {}, activatesAfterDays }: SeededOrder, createdAt: number): OrderExtras {
+  if (activatesAfterDays === undefined) return extras;
+  const activatesAt = new Date(createdAt + activatesAfterDays * dayMs);
+  return { ...extras, activateBy: activatesAt.toISOString().slice(0, 10) };
+}
+
+interface Place {
+  readonly createdAt: number;
+  /** The order of the row before this one. */
+  readonly previous: Order | undefined;
+}
+
+function createSeededOrder(world: World, row: SeededOrder, { createdAt, previous }: Place): Order {
   const user = world.state.users[row.user];
   const labTest = world.catalogue.labTests[row.labTest];
   if (!user || !labTest) throw new Error(`Seeded order ${row.ends} names an unknown user or lab test.`);
-  const createdAt = firstOrderMs + world.state.counters.orders * 96 * hourMs;
   const order = startOrder(world, {
     userId: user.id,
     labTestId: labTest.id,
@@ -121,7 +139,7 @@ function createSeededOrder(world: World, row: SeededOrder, previous: Order | und
     registrable: row.registrable ?? false,
     createdAt,
     ...(labTest.method === 'testkit' ? { shippingDetails: shippingOf(user.demographics) } : {}),
-    ...(row.extras ? { extras: row.extras } : {}),
+    extras: extrasOf(row, createdAt),
     ...(row.redrawOfPrevious && previous ? { redrawOf: previous } : {}),
   });
   const statuses = statusesOf(row, order);
@@ -137,13 +155,16 @@ function createSeededOrder(world: World, row: SeededOrder, previous: Order | und
   return order;
 }
 
-/** The invented users and orders of one seed: equal seeds make equal worlds. */
-export function createState(seed: number): WorldState {
-  const state: WorldState = { ...emptyState(seed), users: createUsers(seed) };
+/** The invented users and orders of one seed: equal seeds and ends make equal worlds. No order is newer than `endsAt`. */
+export function createState(seed: number, endsAt: number = usualEndMs): WorldState {
+  const firstOrderMs = endsAt - rows.length * betweenOrdersMs;
+  const state: WorldState = { ...emptyState(seed), users: createUsers(seed, firstOrderMs - beforeOrdersMs) };
   const world = createWorld(state);
   const orders: Order[] = [];
   for (const [user, labTest, ends, more] of rows) {
-    orders.push(createSeededOrder(world, { user, labTest, ends, ...more }, orders.at(-1)));
+    const createdAt = firstOrderMs + orders.length * betweenOrdersMs;
+    const place = { createdAt, previous: orders.at(-1) };
+    orders.push(createSeededOrder(world, { user, labTest, ends, ...more }, place));
   }
   state.orders.push(...orders);
   return state;

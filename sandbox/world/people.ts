@@ -53,35 +53,35 @@ function person(
   return { name, gender, dob, city, known: true, sources: [], ...more };
 }
 
-/** Twenty obviously invented people, oldest account first. */
+/** Twenty invented people, oldest account first. Their e-mail addresses and phone numbers belong to nobody. */
 export const people: readonly Person[] = [
-  person(['Avery Sample', 'female', '1988-04-12'], phoenix, {
+  person(['Avery Lindholm', 'female', '1988-04-12'], phoenix, {
     sources: ['oura', 'withings'],
     timeZone: 'America/Phoenix',
     birthDate: '1988-04-12',
   }),
-  person(['Blake Example', 'male', '1975-11-30'], austin, {
+  person(['Blake Okereke', 'male', '1975-11-30'], austin, {
     sources: ['fitbit'],
     timeZone: 'America/Chicago',
   }),
-  person(['Casey Specimen', 'other', '1992-07-03'], denver, { sources: ['garmin', 'dexcom_v3'] }),
-  person(['Devon Placeholder', 'male', '1969-01-25'], boston, { birthDate: '1969-01-25' }),
-  person(['Emery Testcase', 'female', '2001-09-17'], phoenix, { sources: ['oura'] }),
-  person(['Finley Mock', 'unknown', '1983-02-08'], austin, { timeZone: 'America/New_York' }),
-  person(['Gray Fixture', 'male', '1959-06-21'], denver),
-  person(['Harper Demo', 'female', '1996-12-05'], boston),
-  person(['Indigo Pretend', 'female', '1979-03-14'], phoenix),
-  person(['Jules Invented', 'male', '1990-10-10'], austin, { known: false }),
-  person(['Kai Fictional', 'male', '1986-05-29'], denver),
-  person(['Logan Dummy', 'female', '1998-08-08'], boston, { known: false }),
-  person(['Morgan Trial', 'female', '1972-02-19'], phoenix),
-  person(['Noel Madeup', 'other', '2000-01-31'], austin, { known: false }),
-  person(['Oakley Stand-In', 'female', '1981-07-19'], denver, { sources: ['polar'] }),
-  person(['Parker Pattern', 'male', '1994-03-27'], boston),
-  person(['Quinn Draft', 'female', '1967-11-08'], phoenix),
-  person(['Reese Model', 'other', '1989-01-16'], austin, { timeZone: 'America/Chicago' }),
-  person(['Sage Outline', 'male', '1977-09-02'], denver),
-  person(['Tatum Sketch', 'female', '1999-05-23'], boston),
+  person(['Casey Marchetta', 'other', '1992-07-03'], denver, { sources: ['garmin', 'dexcom_v3'] }),
+  person(['Devon Achterman', 'male', '1969-01-25'], boston, { birthDate: '1969-01-25' }),
+  person(['Emery Castellow', 'female', '2001-09-17'], phoenix, { sources: ['oura'] }),
+  person(['Finley Osgoode', 'unknown', '1983-02-08'], austin, { timeZone: 'America/New_York' }),
+  person(['Gray Pellerin', 'male', '1959-06-21'], denver),
+  person(['Harper Nakamori', 'female', '1996-12-05'], boston),
+  person(['Indigo Varela', 'female', '1979-03-14'], phoenix),
+  person(['Jules Brandvold', 'male', '1990-10-10'], austin, { known: false }),
+  person(['Kai Rasmuson', 'male', '1986-05-29'], denver),
+  person(['Logan Petrakis', 'female', '1998-08-08'], boston, { known: false }),
+  person(['Morgan Delacroy', 'female', '1972-02-19'], phoenix),
+  person(['Noel Abernathie', 'other', '2000-01-31'], austin, { known: false }),
+  person(['Oakley Wintersall', 'female', '1981-07-19'], denver, { sources: ['polar'] }),
+  person(['Parker Szymanek', 'male', '1994-03-27'], boston),
+  person(['Quinn Hallorsen', 'female', '1967-11-08'], phoenix),
+  person(['Reese Montalbo', 'other', '1989-01-16'], austin, { timeZone: 'America/Chicago' }),
+  person(['Sage Kowalik', 'male', '1977-09-02'], denver),
+  person(['Tatum Ekdahl', 'female', '1999-05-23'], boston),
 ];
 
 /** Demographics of the person at this place of {@link people}; null where none are set. */

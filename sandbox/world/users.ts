@@ -6,6 +6,8 @@ import { type Demographics, demographicsOf, people } from './people.ts';
 export interface User {
   readonly id: string;
   clientUserId: string;
+  /** The team's own name for the person, which the service never sees. Left out for users that a request made. */
+  readonly name?: string;
   readonly createdAt: number;
   sources: readonly string[];
   timeZone: string | null;
@@ -20,20 +22,25 @@ export interface User {
 
 /** How long a deletion can be undone (specification, Limits). */
 const gracePeriodMs = 7 * 24 * 60 * 60 * 1000;
-const firstAccountMs = Date.parse('2025-01-06T09:00:00Z');
 const weekMs = 7 * 24 * 60 * 60 * 1000;
 
-/** The seeded accounts, oldest first, one a week. */
-export function createUsers(seed: number): User[] {
+/** The seeded accounts, oldest first, one a week from `firstMs` on. */
+export function createUsers(seed: number, firstMs: number): User[] {
   return people.map((person, index) => ({
     id: seededUuid(seed, 'user', index),
     clientUserId: `member-${String(index + 1).padStart(4, '0')}`,
-    createdAt: firstAccountMs + index * weekMs,
+    name: person.name,
+    createdAt: firstMs + index * weekMs,
     sources: person.sources,
     timeZone: person.timeZone ?? null,
     birthDate: person.birthDate ?? null,
     demographics: demographicsOf(index),
   }));
+}
+
+/** How a person is called: by the demographics, else by the team. */
+export function nameOf({ demographics, name, clientUserId }: User): string {
+  return demographics ? `${demographics.first_name} ${demographics.last_name}` : (name ?? clientUserId);
 }
 
 /** Whether the account is there for everybody. */

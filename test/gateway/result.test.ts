@@ -43,7 +43,7 @@ test('the results of an order come with value, unit, range, interpretation, LOIN
   expect(results.metadata).toMatchObject({
     statusRaw: 'final',
     interpretation: 'ABNORMAL',
-    patientName: 'Avery Sample',
+    patientName: 'Avery Lindholm',
     age: '37',
     birthDateRaw: '1988-04-12',
     cliaNumber: '00D0000000',

@@ -37,7 +37,7 @@ test.each([
   ['order_activation_types=scheduled', 0],
   ['order_activation_types=current&order_activation_types=scheduled', 48],
   ['search_input=morgan', 0],
-  ['search_input=blake+example', 5],
+  ['search_input=blake+okereke', 5],
   ['start_date=2025-06-02&end_date=2025-06-06', 2],
   ['updated_end_date=2025-06-05', 0],
   ['updated_end_date=2025-06-06', 1],

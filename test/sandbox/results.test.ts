@@ -38,7 +38,7 @@ test('A completed order has one result for each marker of its lab test, with uni
   const { status, body } = await read(service, orderId);
   expect(status).toBe(200);
   expect(body.metadata).toMatchObject({
-    patient: 'Avery Sample',
+    patient: 'Avery Lindholm',
     dob: '1988-04-12',
     age: '37',
     status: 'final',

@@ -90,3 +90,24 @@ test.each(['', '{"version":1', '{"version":2}', '[]'])('A file with the text %j 
 test('A malformed webhook secret is refused at once', () => {
   expect(() => openSandbox({ webhookSecret: 'whsec_%%%' })).toThrow();
 });
+
+test('The invented history ends shortly before the time it is given, and has the same things in it', async () => {
+  const historyEndsAt = Date.parse('2031-03-01T08:30:00Z');
+  await using usual = openSandbox();
+  await using other = openSandbox({ historyEndsAt });
+  const read = async ({ ask }: typeof usual) => {
+    const { body } = await ask<{ orders: { id: string; created_at: string; updated_at: string }[] }>(
+      'GET',
+      '/orders?size=100',
+    );
+    return body.orders;
+  };
+  const [usualOrders, orders] = [await read(usual), await read(other)];
+  expect(orders.map(({ id }) => id)).toEqual(usualOrders.map(({ id }) => id));
+  const times = orders.flatMap(({ created_at, updated_at }) => [
+    Date.parse(created_at),
+    Date.parse(updated_at),
+  ]);
+  expect(new Date(Math.max(...times)).toISOString()).toBe('2031-02-26T02:30:00.000Z');
+  expect(new Date(Math.min(...times)).toISOString()).toBe('2030-08-21T08:30:00.000Z');
+});

@@ -53,6 +53,7 @@ test('A new user is shown by id, by reference and at the end of the list', async
   expect(at(service.sandbox.users(), -1)).toEqual({
     userId: created.body.user_id,
     clientUserId: 'member-new',
+    name: 'member-new',
     hasDemographics: false,
   });
 });

@@ -88,8 +88,8 @@ test('Demographics are shown where they are set and 404 where they are not', asy
     status: 200,
     body: {
       first_name: 'Blake',
-      last_name: 'Example',
-      email: 'blake.example@example.com',
+      last_name: 'Okereke',
+      email: 'blake.okereke@example.com',
       phone_number: '+15125550101',
       gender: 'male',
       dob: '1975-11-30',
