@@ -7,8 +7,8 @@ const folder = new URL('../../widget/dist/', import.meta.url);
 const languages = ['ar', 'de', 'es', 'fr', 'pt'];
 
 /** Bytes over the network where a server compresses as well as gzip can. */
-const budgetBytes = 14_000;
-const languageBudgetBytes = 2000;
+const budgetBytes = 22_000;
+const languageBudgetBytes = 3500;
 
 function read(name: string): string {
   return readFileSync(new URL(name, folder), 'utf8');

@@ -118,7 +118,7 @@ describe('an order on the page', () => {
     await visit.until(isConnection('stale'));
     await network.setOffline(true);
     await visit.until(isConnection('offline'));
-    await untilFreshness(visit, /^Offline, as of /);
+    await untilFreshness(visit, /^You are offline. Last checked /);
     // The first comes while the gateway is down, two while only the browser is away.
     await embedding.advanceUnreported(order.orderId);
     await embedding.startGateway();
@@ -151,7 +151,7 @@ describe('an order on the page', () => {
     await untilFreshness(visit, 'Up to date');
 
     await network.setOffline(true);
-    await untilFreshness(visit, /^Offline, as of /);
+    await untilFreshness(visit, /^You are offline. Last checked /);
     await embedding.advance(order.orderId);
     await network.setOffline(false);
     await untilLabel(visit, 'Requisition created');

@@ -51,7 +51,9 @@ describe('a page with the strictest policy', () => {
       await visit.page.getByRole('link', { name: 'Open in a new tab' }).click();
       embedding.sandbox.faults.add({ path: /create_portal_url/, effect: { kind: 'featureNotEnabled' } });
       await visit.page.getByRole('button', { name: 'Open patient portal' }).click();
-      await visit.page.getByText('The patient portal is not available here.').waitFor();
+      await visit.page
+        .getByText('The patient portal is not available here. Ask support for your results.')
+        .waitFor();
 
       expect(visit.reports.filter(({ kind }) => kind === 'violation')).toEqual([]);
       expect(visit.recording.complaints).toEqual([]);
@@ -114,7 +116,9 @@ describe('axe finds nothing wrong with', () => {
     await using embedding = await startEmbedding();
     const page = launchPage(embedding, { ...orderOf(embedding), orderId: crypto.randomUUID() });
     await using visit = await openVisit({ browser, embedding }, page, options);
-    await visit.page.getByText('This order could not be found.').waitFor();
+    await visit.page
+      .getByText('This order could not be found. If it should be here, contact support.')
+      .waitFor();
 
     expect(await audit(visit)).toEqual([]);
   });

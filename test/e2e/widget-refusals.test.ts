@@ -62,7 +62,9 @@ describe('the gateway refuses', () => {
     });
 
     expect(await failToLaunch(visit)).toEqual([visit.page.url()]);
-    await visit.page.getByText('There is no connection right now. Please try again.').waitFor();
+    await visit.page
+      .getByText('There is no connection right now. Check your internet, then try again.')
+      .waitFor();
 
     expect(await visit.until(isError('NETWORK'))).toMatchObject({ detail: { retryable: true } });
     await visit.recording.settle();
@@ -78,7 +80,9 @@ describe('the gateway refuses', () => {
     await using visit = await openVisit({ browser, embedding }, page);
 
     await visit.until(isError('UNAUTHENTICATED'));
-    await visit.page.getByText('Something went wrong. Please try again in a moment.').waitFor();
+    await visit.page
+      .getByText('Your sign-in has ended, or may not show this. Sign in again, then try again.')
+      .waitFor();
     expect(await failToLaunch(visit)).toEqual([visit.page.url()]);
 
     await visit.recording.settle();
@@ -93,7 +97,9 @@ describe('the gateway refuses', () => {
     await using visit = await openVisit({ browser, embedding }, page);
 
     await visit.until(isError('NOT_FOUND'));
-    await visit.page.getByText('This order could not be found.').waitFor();
+    await visit.page
+      .getByText('This order could not be found. If it should be here, contact support.')
+      .waitFor();
     expect(await failToLaunch(visit)).toEqual([visit.page.url()]);
     // Once for the status and once for the launch.
     await visit.until((report) => visit.reports.filter(isError('NOT_FOUND')).at(1) === report);

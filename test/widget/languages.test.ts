@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, test } from 'vitest';
+import { isRetryable, PortalError, type PortalErrorCode, reportError } from '../../widget/src/errors.ts';
 import { addLanguage, readLanguage, readStrings } from '../../widget/src/language.ts';
 import { mergeStrings } from '../../widget/src/strings.ts';
 import { FakeGateway } from './support/fake-gateway.ts';
@@ -13,6 +14,21 @@ import '../../widget/src/languages/pt.ts';
 import schema from '../../schema.graphql?raw';
 
 const LANGUAGES = ['ar', 'de', 'es', 'fr', 'pt'];
+
+const CODES: readonly PortalErrorCode[] = [
+  'ENDPOINT_INVALID',
+  'TOKEN_UNAVAILABLE',
+  'UNAUTHENTICATED',
+  'NETWORK',
+  'TIMEOUT',
+  'GATEWAY_ERROR',
+  'NOT_FOUND',
+  'INPUT_REJECTED',
+  'PORTAL_REJECTED',
+  'DEMOGRAPHICS_MISSING',
+  'FEATURE_NOT_ENABLED',
+  'URL_REJECTED',
+];
 
 afterEach(() => {
   document.documentElement.lang = 'en';
@@ -43,6 +59,18 @@ describe('every language', () => {
     expect(steps.length).toBeGreaterThan(20);
     const { statuses } = readStrings(language, null);
     expect(steps.filter((step) => step !== 'UNKNOWN' && !statuses[step])).toEqual([]);
+  });
+});
+
+/** Each language asks for another try in words of its own. */
+const TRY_AGAIN = /again|try|nuevo|intent|réess|erneut|noch einmal|versuch|novamente|tente|المحاولة/i;
+
+describe('an error, in every language', () => {
+  test.each(['en', ...LANGUAGES])('%s asks for another try only where one can help', (language) => {
+    const texts = readStrings(language, null);
+    const asks = CODES.filter((code) => TRY_AGAIN.test(reportError(new PortalError(code), texts).message));
+
+    expect(asks).toEqual(CODES.filter(isRetryable));
   });
 });
 
@@ -85,7 +113,10 @@ describe('the language of an element', () => {
     gateway.push('CHANGED', { ...kitAfter(4), status: wireStatus('COLLECTING_SAMPLE', 'by_drone') });
     await element.updateComplete;
 
-    expect([known, readScreen(element)]).toEqual(['De camino a usted Actualizado', 'By drone Actualizado']);
+    expect([known, readScreen(element)]).toEqual([
+      'Kit de camino a usted Actualizado',
+      'By drone Actualizado',
+    ]);
   });
 
   test('leaves the last word to the host', async () => {
@@ -95,7 +126,7 @@ describe('the language of an element', () => {
 
     await untilLabel(element, 'Transit customer');
 
-    expect(readScreen(element)).toBe('En route vers vous En direct');
+    expect(readScreen(element)).toBe('Kit en route vers vous En direct');
   });
 
   test.each(['en_US', '!', ''])('that is none, %j, takes nothing away', async (lang) => {

@@ -64,7 +64,7 @@ describe('<portal-launch mode="redirect">', () => {
     expect([left, element.phase, readScreen(element)]).toEqual([
       [],
       'idle',
-      'Open patient portal The patient portal is not available here.',
+      'Open patient portal The patient portal is not available here. Ask support for your results.',
     ]);
   });
 });

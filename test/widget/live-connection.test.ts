@@ -44,7 +44,7 @@ describe('the live connection of an element', () => {
 
     window.dispatchEvent(new Event('offline'));
     await element.updateComplete;
-    expect(readScreen(element)).toMatch(/^Transit customer Offline, as of /);
+    expect(readScreen(element)).toMatch(/^Transit customer You are offline. Last checked /);
     network.mockRestore();
     window.dispatchEvent(new Event('online'));
     await gateway.socket(2);

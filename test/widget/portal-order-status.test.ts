@@ -87,7 +87,10 @@ describe('<portal-order-status>', () => {
     await nextEvent(element, 'portal-error');
     await element.updateComplete;
 
-    expect([element.order, readScreen(element)]).toEqual([null, 'This order could not be found.']);
+    expect([element.order, readScreen(element)]).toEqual([
+      null,
+      'This order could not be found. If it should be here, contact support.',
+    ]);
   });
 
   test('says in words that the order cannot be found', async () => {
@@ -101,7 +104,7 @@ describe('<portal-order-status>', () => {
     expect([element.phase, element.lastError?.code, readScreen(element)]).toEqual([
       'failed',
       'NOT_FOUND',
-      'This order could not be found.',
+      'This order could not be found. If it should be here, contact support.',
     ]);
   });
 
@@ -141,7 +144,7 @@ describe('<portal-order-status>', () => {
 
     const current = [...(element.shadowRoot?.querySelectorAll('[aria-current="step"] .name') ?? [])];
 
-    expect(current.map((step) => step.textContent)).toEqual(['Order placed']);
+    expect(current.map((step) => step.textContent)).toEqual(['Your test kit']);
   });
 
   test('asks for the name of the test only with privacy="full"', async () => {

@@ -25,8 +25,10 @@ export interface PortalErrorReport {
   readonly requestId: string | null;
 }
 
-/** The sentence for each code; `other` for those without one. */
-export type ErrorTexts = Readonly<Partial<Record<PortalErrorCode, string>> & { readonly other: string }>;
+/** The sentence for each code. Without one: `other` where trying again may help, else `final`. */
+export type ErrorTexts = Readonly<
+  Partial<Record<PortalErrorCode, string>> & { readonly other: string; readonly final: string }
+>;
 
 const RETRYABLE: readonly PortalErrorCode[] = [
   'TOKEN_UNAVAILABLE',
@@ -63,6 +65,7 @@ export function reportError(
   { code, requestId }: PortalError,
   { errors }: { readonly errors: ErrorTexts },
 ): PortalErrorReport {
-  const message = errors[code] ?? errors.other;
-  return Object.freeze({ code, message, retryable: isRetryable(code), requestId });
+  const retryable = isRetryable(code);
+  const message = errors[code] ?? (retryable ? errors.other : errors.final);
+  return Object.freeze({ code, message, retryable, requestId });
 }
