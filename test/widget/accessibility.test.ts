@@ -140,8 +140,8 @@ describe('to a screen reader', () => {
 
     await expect.element(list).toBeVisible();
     expect(items).toEqual([
-      ['step', 'Order placed'],
-      [null, 'Your test kit, begun'],
+      [null, 'Order placed, done'],
+      ['step', 'Your test kit'],
       [null, 'At the lab, not begun'],
       [null, 'Results ready, not begun'],
     ]);
@@ -230,7 +230,9 @@ describe('to a screen reader', () => {
     await element.updateComplete;
 
     const button = page.getByRole('button', { name: 'See my results' });
-    await expect.element(button).toHaveAccessibleDescription('The patient portal is not available here.');
+    await expect
+      .element(button)
+      .toHaveAccessibleDescription('The patient portal is not available here. Ask support for your results.');
   });
 
   test('the targets are at least 44 pixels high', async () => {

@@ -19,10 +19,10 @@ describe('the steps of an order', () => {
   test.each([
     [1, 'RECEIVED current, COLLECTING_SAMPLE ahead, SAMPLE_WITH_LAB ahead, COMPLETED ahead'],
     [3, 'RECEIVED done, COLLECTING_SAMPLE current, SAMPLE_WITH_LAB ahead, COMPLETED ahead'],
-    [5, 'RECEIVED current, COLLECTING_SAMPLE reached, SAMPLE_WITH_LAB ahead, COMPLETED ahead'],
+    [5, 'RECEIVED done, COLLECTING_SAMPLE current, SAMPLE_WITH_LAB ahead, COMPLETED ahead'],
     [6, 'RECEIVED done, COLLECTING_SAMPLE current, SAMPLE_WITH_LAB ahead, COMPLETED ahead'],
     [8, 'RECEIVED done, COLLECTING_SAMPLE done, SAMPLE_WITH_LAB done, COMPLETED current'],
-  ])('follow a kit that goes back to be registered (%i events)', (count, steps) => {
+  ])('do not go back with a kit that is registered after its delivery (%i events)', (count, steps) => {
     expect(stepsOf(wireOrder(REGISTRABLE_KIT.slice(0, count)))).toBe(steps);
   });
 
@@ -39,6 +39,14 @@ describe('the steps of an order', () => {
 
     expect(stepsOf(order)).toBe(
       'RECEIVED done, COLLECTING_SAMPLE done, SAMPLE_WITH_LAB current, COMPLETED ahead',
+    );
+  });
+
+  test('go back where the person has to: to a new collection after the lab', () => {
+    const order = wireOrder([PLACED, VISIT, LAB, ['COLLECTING_SAMPLE', 'redraw_available']]);
+
+    expect(stepsOf(order)).toBe(
+      'RECEIVED done, COLLECTING_SAMPLE current, SAMPLE_WITH_LAB reached, COMPLETED ahead',
     );
   });
 

@@ -10,9 +10,9 @@ export interface Step {
 }
 
 /**
- * The steps a patient sees. Stages are not monotonic: a test kit that has to be registered goes back to
- * RECEIVED after it was delivered. So the current step is exactly where the order is, and a later stage the
- * order has seen has its own mark instead of a tick.
+ * The steps a patient sees. Stages are not monotonic: the current step is where the order is, and a later stage that the
+ * order has seen has its own mark instead of a tick. One way back is none for the patient: a test kit that is registered
+ * after its delivery goes back to RECEIVED, and the patient still has the kit.
  */
 export function readSteps(order: PortalOrder): readonly Step[] {
   const seen = [...order.events.map((event) => event.stage), order.status.stage];
@@ -25,7 +25,8 @@ export function readSteps(order: PortalOrder): readonly Step[] {
   if (stage === 'CANCELLED' || stage === 'FAILED') return endedSteps(way.slice(0, furthest + 1), stage);
 
   const known = seen.findLast((candidate) => way.includes(candidate));
-  const current = known ? way.indexOf(known) : -1;
+  const hasKit = known === 'RECEIVED' && seen.includes('COLLECTING_SAMPLE');
+  const current = hasKit ? way.indexOf('COLLECTING_SAMPLE') : way.findIndex((step) => step === known);
   return way.map((step, index) => ({ stage: step, state: readState(index, current, furthest) }));
 }
 
