@@ -1,4 +1,4 @@
-import { type Range, rangeOf } from '../world/biomarkers.ts';
+import { type Finding, findingOf, type Range, rangeOf } from '../world/biomarkers.ts';
 import { seededNumber } from '../world/ids.ts';
 
 /** How a value compares with its range. */
@@ -17,8 +17,10 @@ interface Measuring {
 export interface Measurement {
   /** As a lab writes it, in the decimals of its range. */
   readonly result: string;
+  readonly type: 'numeric' | Finding['type'];
+  /** -1 for everything that is not a number (public service). */
   readonly value: number;
-  readonly range: string;
+  readonly range: string | null;
   readonly min: number | null;
   readonly max: number | null;
   readonly isAbove: boolean;
@@ -36,7 +38,8 @@ function valueIn(
   if (interpretation === 'normal') return low + span * (0.15 + 0.7 * fraction);
   // One step of the last decimal beyond the bound at least, so that rounding cannot bring it back.
   const beyond = 1 / 10 ** decimals + span * (0.1 + 0.3 * fraction);
-  return printed === 'low' ? low - beyond : high + beyond;
+  const isLow = printed === 'low' || (printed === 'both' && fraction < 0.4 && low > beyond);
+  return isLow ? low - beyond : high + beyond;
 }
 
 /** The range as a lab prints it: `70-99`, `<200` or `>39`, in the decimals of its values. */
@@ -47,8 +50,16 @@ function printRange({ low, high, decimals, printed }: Range): string {
   return `${low.toFixed(decimals)}-${high.toFixed(decimals)}`;
 }
 
+function find({ type, expected, unexpected, range }: Finding, interpretation: Interpretation): Measurement {
+  const result = interpretation === 'normal' ? expected : unexpected;
+  const isBelow = type === 'range' && interpretation !== 'normal';
+  return { result, type, value: -1, range, min: null, max: null, isAbove: false, isBelow, interpretation };
+}
+
 /** A value that is always the same for one seed, order and biomarker. No value is derived from another. */
 export function measure({ seed, ordinal, loinc, gender, interpretation }: Measuring): Measurement {
+  const finding = findingOf(loinc);
+  if (finding) return find(finding, interpretation);
   const range = rangeOf(loinc, gender);
   const fraction = seededNumber(seed, `result ${loinc}`, ordinal) / 2 ** 32;
   const result = valueIn(range, interpretation, fraction).toFixed(range.decimals);
@@ -57,6 +68,7 @@ export function measure({ seed, ordinal, loinc, gender, interpretation }: Measur
   const max = range.printed === 'low' ? null : range.high;
   return {
     result,
+    type: 'numeric',
     value,
     range: printRange(range),
     min,

@@ -4,7 +4,7 @@ import type { Marker } from '../world/catalogue.ts';
 import { formatTimestamp } from '../world/clock.ts';
 import { labs } from '../world/lab-tests.ts';
 import { labTestOf, type World } from '../world/world.ts';
-import { type Interpretation, measure } from './measure.ts';
+import { type Interpretation, type Measurement, measure } from './measure.ts';
 
 const resultSteps = new Set(['partial_results', 'completed', 'corrected', 'redraw_available']);
 const drawSteps = new Set(['draw_completed', 'transit_lab', 'appointment_scheduled']);
@@ -42,10 +42,10 @@ function countOf(order: Order, total: number): number {
   return order.ordinal % 4 === 1 ? Math.max(1, total - 2) : total;
 }
 
-/** The first result is critical in a critical order; the first, or the one after it, is out of range. */
+/** The first result is critical in a critical order; the first, the one after it, or every ninth, is out of range. */
 function interpretationOf(order: Order, place: number): Interpretation {
   if (order.interpretation === 'critical') return (['critical', 'abnormal'] as const)[place] ?? 'normal';
-  return order.interpretation === 'abnormal' && place === 0 ? 'abnormal' : 'normal';
+  return order.interpretation === 'abnormal' && place % 9 === 0 ? 'abnormal' : 'normal';
 }
 
 function sourceOf({ marker, expected }: Expected) {
@@ -59,6 +59,14 @@ function sourceOf({ marker, expected }: Expected) {
   };
 }
 
+/** The lab's own mark; a remark has none. */
+function markOf({ type, interpretation, isAbove, isBelow }: Measurement): string {
+  if (type === 'comment') return '';
+  if (interpretation === 'normal') return 'N';
+  if (isBelow) return 'L';
+  return isAbove ? 'H' : 'A';
+}
+
 function presentResult(world: World, order: Order, { each, place }: { each: Expected; place: number }) {
   const measured = measure({
     seed: world.state.seed,
@@ -68,13 +76,12 @@ function presentResult(world: World, order: Order, { each, place }: { each: Expe
     interpretation: interpretationOf(order, place),
   });
   const event = lastResultOf(order);
-  const flag = measured.isBelow ? 'L' : 'H';
   return {
     name: each.expected.name,
     slug: each.expected.slug,
     value: measured.value,
     result: measured.result,
-    type: 'numeric',
+    type: measured.type,
     unit: each.expected.loinc.unit,
     timestamp: formatTimestamp(event?.createdAt ?? order.updatedAt),
     notes: partsOf(event?.status ?? '').step === 'corrected' && place === 0 ? 'Corrected by the lab.' : null,
@@ -84,7 +91,7 @@ function presentResult(world: World, order: Order, { each, place }: { each: Expe
     is_above_max_range: measured.isAbove,
     is_below_min_range: measured.isBelow,
     interpretation: measured.interpretation,
-    source_interpretation: measured.interpretation === 'normal' ? 'N' : flag,
+    source_interpretation: markOf(measured),
     ...sourceOf(each),
     performing_laboratory: labOf(world, order)?.name ?? null,
     source_sample_id: order.sampleId,

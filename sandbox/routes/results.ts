@@ -45,7 +45,8 @@ function requireResult<Part>(part: Part | null): Part {
 function resultPdf(world: World, order: Order): Buffer {
   const { metadata, results } = requireResult(presentResults(world, order));
   const rows = results.map(
-    ({ name, result, unit, reference_range }) => `${name}: ${result} ${unit ?? ''} (${reference_range})`,
+    ({ name, result, unit, reference_range: range }) =>
+      `${name}: ${result} ${unit ?? ''} ${range === null ? '' : `(${range})`}`,
   );
   const head = ['Laboratory report', 'Invented by the sandbox: not a medical document.', ''];
   return createPdf([...head, `${metadata.laboratory}, ${metadata.status}`, '', ...rows]);

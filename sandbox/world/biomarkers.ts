@@ -95,6 +95,61 @@ const rangesOfWomen: Readonly<Record<string, RangeRow>> = {
   '2191-5': [57, 280, 0],
 };
 
+/** A thing that a lab states in words or as a bound, with the answer that is expected and one that is not. */
+export interface Finding {
+  readonly type: 'range' | 'comment' | 'coded_value';
+  readonly expected: string;
+  readonly unexpected: string;
+  /** As the lab prints it; null where nothing is expected. */
+  readonly range: string | null;
+}
+
+/** Findings with their LOINC codes: name, code, unit. */
+export const findings: readonly (readonly [name: string, loinc: string, unit: string | null, Finding])[] = [
+  [
+    'Urine Protein',
+    '20454-5',
+    null,
+    { type: 'coded_value', expected: 'Negative', unexpected: '1+', range: 'Negative' },
+  ],
+  [
+    'Urine Nitrite',
+    '5802-4',
+    null,
+    { type: 'coded_value', expected: 'Negative', unexpected: 'Positive', range: 'Negative' },
+  ],
+  [
+    'Urine Color',
+    '5778-6',
+    null,
+    { type: 'coded_value', expected: 'Yellow', unexpected: 'Amber', range: null },
+  ],
+  [
+    'Glomerular Filtration Rate, Estimated',
+    '98979-8',
+    'mL/min/{1.73_m2}',
+    { type: 'range', expected: '>90', unexpected: '<60', range: '>59' },
+  ],
+  [
+    'Remark',
+    '8251-1',
+    null,
+    {
+      type: 'comment',
+      expected: 'No cells were seen under the microscope.',
+      unexpected: 'A few red cells were seen under the microscope.',
+      range: null,
+    },
+  ],
+];
+
+const findingsByCode = new Map(findings.map(([, loinc, , finding]) => [loinc, finding]));
+
+/** The finding with this LOINC code; undefined for a biomarker that is a number. */
+export function findingOf(loinc: string): Finding | undefined {
+  return findingsByCode.get(loinc);
+}
+
 const rangesOfAll = new Map(biomarkers.map(([, loinc, , range]) => [loinc, range]));
 
 /** The range of the biomarker with this LOINC code. */

@@ -1,4 +1,4 @@
-import { biomarkers } from './biomarkers.ts';
+import { biomarkers, findings } from './biomarkers.ts';
 import { seededUuid } from './ids.ts';
 import { createLabAccounts, type LabAccount } from './lab-accounts.ts';
 import { type LabTestPlan, labs, labTestPlans, panelPlans } from './lab-tests.ts';
@@ -41,7 +41,7 @@ export interface Marker {
 }
 
 /** One lab test of the catalogue, with the ids of its markers. */
-export interface LabTest extends Omit<LabTestPlan, 'biomarkers'> {
+export interface LabTest extends Omit<LabTestPlan, 'biomarkers' | 'panels'> {
   readonly id: string;
   readonly slug: string;
   readonly markerIds: readonly number[];
@@ -62,8 +62,10 @@ function slugOf(name: string): string {
     .replace(/^-|-$/g, '');
 }
 
+const measurable = [...biomarkers, ...findings];
+
 function expectedResultOf(biomarkerIndex: number, labId: number): ExpectedResult {
-  const [name, code, unit] = biomarkers[biomarkerIndex] ?? ['Unknown', '0-0', null];
+  const [name, code, unit] = measurable[biomarkerIndex] ?? ['Unknown', '0-0', null];
   return {
     id: labId * 1000 + 500 + biomarkerIndex,
     name,
@@ -108,10 +110,14 @@ function biomarkerAt(biomarkerIndex: number, labId: number): Marker {
   };
 }
 
+function panelIdOf(ordinal: number, labId: number): number {
+  return labId * 1000 + 900 + ordinal;
+}
+
 function panelAt(plan: (typeof panelPlans)[number], ordinal: number): Marker {
   return {
     ...biomarkerAt(ordinal, plan.labId),
-    id: plan.labId * 1000 + 900 + ordinal,
+    id: panelIdOf(ordinal, plan.labId),
     name: plan.name,
     slug: slugOf(plan.name),
     description: `${plan.name}: ${plan.biomarkers.length} results from one sample.`,
@@ -127,11 +133,14 @@ function panelAt(plan: (typeof panelPlans)[number], ordinal: number): Marker {
 export function createCatalogue(seed: number): Catalogue {
   const markers = labs.flatMap((lab) => lab.biomarkers.map((index) => biomarkerAt(index, lab.id)));
   const panels = panelPlans.map(panelAt);
-  const labTests = labTestPlans.map(({ biomarkers: measured, ...plan }, ordinal) => ({
+  const labTests = labTestPlans.map(({ biomarkers: measured, panels: ordered = [], ...plan }, ordinal) => ({
     ...plan,
     id: seededUuid(seed, 'lab-test', ordinal),
     slug: slugOf(plan.name),
-    markerIds: measured.map((index) => plan.labId * 1000 + index),
+    markerIds: [
+      ...measured.map((index) => plan.labId * 1000 + index),
+      ...ordered.map((index) => panelIdOf(index, plan.labId)),
+    ],
   }));
   return {
     markers: [...markers, ...panels].sort((a, b) => a.id - b.id),

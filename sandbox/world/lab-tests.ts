@@ -39,9 +39,12 @@ export const panelPlans = [
   { name: 'Complete Blood Count', labId: 27, biomarkers: range(20, 33) },
   { name: 'Comprehensive Metabolic Panel', labId: 27, biomarkers: [0, ...range(34, 48)] },
   { name: 'Lipid Panel', labId: 6, biomarkers: range(2, 7) },
+  // Biomarkers and findings have one numbering: findings follow.
+  { name: 'Kidney Function', labId: 27, biomarkers: [42, 43, biomarkers.length + 3] },
+  { name: 'Urinalysis', labId: 27, biomarkers: [0, 1, 2, 4].map((place) => biomarkers.length + place) },
 ] as const;
 
-/** A lab test without the ids of one seed; `biomarkers` are indices of the list of biomarkers. */
+/** A lab test without the ids of one seed; `biomarkers` and `panels` are indices of their lists. */
 export interface LabTestPlan {
   readonly name: string;
   readonly description: string;
@@ -51,9 +54,10 @@ export interface LabTestPlan {
   readonly fasting: boolean;
   readonly labId: number;
   readonly biomarkers: readonly number[];
+  readonly panels?: readonly number[];
 }
 
-/** Two lab tests for each collection method; the third has more than twenty markers. */
+/** Two lab tests for each collection method; the third has more than twenty markers, the fifth has panels. */
 export const labTestPlans: readonly LabTestPlan[] = [
   {
     name: 'Heart and Metabolism Kit',
@@ -96,14 +100,15 @@ export const labTestPlans: readonly LabTestPlan[] = [
     biomarkers: range(2, 7),
   },
   {
-    name: 'Iron and Blood Count',
-    description: 'Iron stores and blood cells, drawn at home.',
+    name: 'Annual Check-up',
+    description: 'Blood fats, blood count, kidneys and urine, drawn at home.',
     method: 'at_home_phlebotomy',
     sampleType: 'serum',
-    price: 119,
-    fasting: false,
+    price: 129,
+    fasting: true,
     labId: 27,
-    biomarkers: range(16, 33),
+    biomarkers: [10, 13, 16],
+    panels: [0, 1, 4, 5],
   },
   {
     name: 'Hormone Balance',

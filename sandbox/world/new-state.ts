@@ -32,7 +32,7 @@ const kit = { registrable: true } as const;
 const rows: readonly Row[] = [
   [0, 0, 'completed.completed', { interpretation: 'abnormal' }],
   [0, 2, 'completed.completed', { extras: { clinicalNotes: 'Fasting since the evening before.' } }],
-  [0, 4, 'completed.corrected', { after: 'completed.completed' }],
+  [0, 4, 'completed.corrected', { after: 'completed.completed', interpretation: 'abnormal' }],
   [0, 6, 'completed.completed', { interpretation: 'critical', extras: { notes: 'Drawn at the clinic.' } }],
   [0, 1, 'failed.sample_error', { ...delivered, statusDetail: 'sample_hemolyzed' }],
   [0, 0, 'cancelled.cancelled', { after: 'received.ordered' }],

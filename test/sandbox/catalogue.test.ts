@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { biomarkers } from '../../sandbox/world/biomarkers.ts';
+import { biomarkers, findings } from '../../sandbox/world/biomarkers.ts';
 import { at, openSandbox } from './support.ts';
 
 interface Marker {
@@ -118,7 +118,7 @@ function checkDigitOf(digits: string): number {
 }
 
 test('Each LOINC code ends in its right check digit', () => {
-  for (const [name, code] of biomarkers) {
+  for (const [name, code] of [...biomarkers, ...findings]) {
     const [digits = '', digit] = code.split('-');
     expect([name, checkDigitOf(digits)]).toEqual([name, Number(digit)]);
   }

@@ -33,7 +33,7 @@ test.each([
   ['order_type=on_site_collection', 8],
   ['order_type=testkit&order_type=walk_in_test', 31],
   ['interpretation=critical', 1],
-  ['interpretation=abnormal', 3],
+  ['interpretation=abnormal', 4],
   ['order_activation_types=scheduled', 0],
   ['order_activation_types=current&order_activation_types=scheduled', 48],
   ['search_input=morgan', 0],

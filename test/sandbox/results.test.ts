@@ -4,16 +4,18 @@ import { apiKey, at, type OpenSandbox, openSandbox } from './support.ts';
 interface Result {
   readonly name: string;
   readonly result: string;
+  readonly type: string;
   readonly value: number;
   readonly unit: string | null;
-  readonly reference_range: string;
+  readonly reference_range: string | null;
   readonly min_range_value: number | null;
   readonly max_range_value: number | null;
   readonly is_above_max_range: boolean;
   readonly is_below_min_range: boolean;
   readonly interpretation: string;
   readonly loinc: string;
-  readonly source_markers: readonly { readonly marker_id: number }[];
+  readonly source_interpretation: string;
+  readonly source_markers: readonly { readonly marker_id: number; readonly name: string }[];
 }
 
 interface Results {
@@ -77,7 +79,7 @@ test('Every value of every order lies to its range as its interpretation says, a
     const answer = await read(service, orderId);
     if (answer.status === 404) continue;
     expect(await read(service, orderId)).toEqual(answer);
-    for (const result of answer.body.results) {
+    for (const result of answer.body.results.filter(({ type }) => type === 'numeric')) {
       const { value, min_range_value: min, max_range_value: max } = result;
       expect(Number(result.result)).toBe(value);
       expect(value).toBeGreaterThanOrEqual(0);
@@ -89,6 +91,34 @@ test('Every value of every order lies to its range as its interpretation says, a
     }
   }
   expect(seen).toEqual(new Set(['normal', 'abnormal', 'critical']));
+});
+
+test('A check-up has panels, and results that are words, bounds and remarks, some of them without a range', async () => {
+  await using service = openSandbox();
+  const [order] = service.sandbox.orders().filter(({ status }) => status.endsWith('.corrected'));
+  const { body } = await read(service, order?.orderId ?? '');
+  const written = body.results
+    .filter(({ type }) => type !== 'numeric')
+    .map((each) => [each.name, each.type, each.result, each.reference_range, each.source_interpretation]);
+
+  expect(written).toEqual([
+    ['Glomerular Filtration Rate, Estimated', 'range', '>90', '>59', 'N'],
+    ['Urine Protein', 'coded_value', 'Negative', 'Negative', 'N'],
+    ['Urine Nitrite', 'coded_value', 'Positive', 'Negative', 'A'],
+    ['Urine Color', 'coded_value', 'Yellow', null, 'N'],
+    ['Remark', 'comment', 'No cells were seen under the microscope.', null, ''],
+  ]);
+  expect(new Set(body.results.flatMap((each) => each.source_markers.map(({ name }) => name)))).toEqual(
+    new Set([
+      'Thyroid Stimulating Hormone',
+      'Vitamin D3, 25-Hydroxy',
+      'Ferritin',
+      'Lipid Panel',
+      'Complete Blood Count',
+      'Kidney Function',
+      'Urinalysis',
+    ]),
+  );
 });
 
 test('Some completed orders lack results and say why; partial ones say nothing yet of what is to come', async () => {
