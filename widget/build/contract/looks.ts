@@ -67,25 +67,29 @@ export const cssProperties: readonly CssProperty[] = [
   {
     name: '--portal-accent',
     fallback: 'light-dark(#0b5f7d, #7fcbe6)',
-    text: 'Button, current step, focus ring.',
+    text: 'Button, current step, focus ring. By default the current step is as light or dark as the text.',
   },
   { name: '--portal-on-accent', fallback: 'light-dark(#fff, #06222e)', text: 'Text on the button.' },
   {
     name: '--portal-good',
-    fallback: 'light-dark(#1b7048, #7dd3a4)',
-    text: 'Completed steps, and the live mark.',
+    fallback: 'oklch(from currentColor var(--_tone) 0.11 158 / 1)',
+    text: 'Completed steps, and the live mark. By default dark on a light page and light on a dark one, as the text is.',
   },
   {
     name: '--portal-on-good',
-    fallback: 'light-dark(#fff, #0c2418)',
+    fallback: 'oklch(from currentColor var(--_inverse) 0 0)',
     text: 'The tick on a mark that is done.',
   },
   {
     name: '--portal-attention',
-    fallback: 'light-dark(#8a5300, #f4c06a)',
+    fallback: 'oklch(from currentColor var(--_tone) 0.12 70 / 1)',
     text: 'Steps and marks that need attention.',
   },
-  { name: '--portal-bad', fallback: 'light-dark(#a5282f, #ff9f9a)', text: 'Cancelled and failed.' },
+  {
+    name: '--portal-bad',
+    fallback: 'oklch(from currentColor var(--_tone) 0.16 23 / 1)',
+    text: 'Cancelled and failed.',
+  },
   {
     name: '--portal-muted',
     fallback: 'color-mix(in srgb, currentColor 68%, #0000)',
