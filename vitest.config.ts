@@ -67,6 +67,8 @@ export default defineConfig({
   test: {
     // Most tests wait for processes and sockets: twice as many workers as cores keep two cores busy.
     maxWorkers: 4,
+    // Tests use the Lit that checks how it is used; it says so in every file.
+    onConsoleLog: (line) => !line.startsWith('Lit is in dev mode'),
     projects: [
       inNode('architecture', 'test/*.test.ts'),
       inNode('sandbox', 'test/sandbox/**/*.test.ts'),

@@ -242,8 +242,8 @@ const rooms: readonly Room[] = [
     files: /^sandbox\//,
     may: [/^sandbox\//, /^(hono|hono\/.*|@hono\/node-server|zod|standardwebhooks)$/, node],
   },
-  { files: /^widget\/src\/typings\//, may: [/^widget\/src\//, /^react$/] },
-  { files: /^widget\/src\//, may: [/^widget\/src\//, /^graphql-ws\/client$/] },
+  { files: /^widget\/src\/typings\//, may: [/^widget\/src\//, /^(lit|react)$/] },
+  { files: /^widget\/src\//, may: [/^widget\/src\//, /^(lit|graphql-ws\/client)$/] },
 ];
 
 /** Libraries with one importer only, even where packages may be imported. */
@@ -259,6 +259,7 @@ const homes: Readonly<Record<string, RegExp>> = {
   'rate-limiter-flexible': /^gateway\/auth\//,
   hono: /^(gateway\/http|sandbox)\//,
   standardwebhooks: /^sandbox\//,
+  lit: /^widget\/src\//,
 };
 
 interface Edge {

@@ -1,10 +1,10 @@
 import { defineConfig } from 'vite';
-import { internalNames } from './build/internal-names.ts';
 import { languages } from './build/languages.ts';
+import { litForPages } from './build/lit-for-pages.ts';
 import { listOperations } from './build/operations.ts';
 
 export default defineConfig({
-  plugins: [languages(), listOperations()],
+  plugins: [languages(), listOperations(), litForPages()],
   build: {
     target: 'es2023',
     // The style sheet needs `light-dark()` and `:dir()` as they are: what stands in for them in older browsers is wrong.
@@ -21,12 +21,7 @@ export default defineConfig({
         format: 'es',
         entryFileNames: 'portal-widget.js',
         codeSplitting: false,
-        minify: {
-          compress: true,
-          mangle: { toplevel: true },
-          codegen: true,
-          mangleProps: { include: new RegExp(`^(${internalNames.join('|')})$`) },
-        },
+        minify: { compress: true, mangle: { toplevel: true }, codegen: true },
       },
     },
   },

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -25,9 +25,22 @@ beforeAll(async () => {
   const [tarball] = Object.values<{ filename: string; files: { path: string }[] }>(JSON.parse(stdout));
   packed = tarball?.files.map(({ path }) => path) ?? [];
   writeFileSync(join(project, 'package.json'), '{ "private": true, "type": "module" }');
-  const install = ['install', `./${tarball?.filename}`, '--offline', '--ignore-scripts', '--no-audit'];
-  await run('npm', install, { cwd: project });
+  const installed = join(project, 'node_modules/@labgraph/widget');
+  mkdirSync(installed, { recursive: true });
+  await run('tar', ['-xzf', join(project, tarball?.filename ?? ''), '-C', installed, '--strip-components=1']);
+  installDependencies(installed);
 });
+
+/** Copies what a package depends on, and what that depends on, out of our own packages. */
+function installDependencies(folder: string): void {
+  const { dependencies = {} } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
+  for (const name of Object.keys(dependencies)) {
+    const place = join(project, 'node_modules', name);
+    if (existsSync(place)) continue;
+    cpSync(join(ourModules, name), place, { recursive: true });
+    installDependencies(place);
+  }
+}
 
 afterAll(() => rmSync(project, { recursive: true, force: true }));
 
@@ -37,14 +50,11 @@ async function runThere(code: string): Promise<unknown> {
 }
 
 describe('the installed package', () => {
-  test('has what is built and nothing else: no source, no dependency, no second package', () => {
+  test('has what is built and nothing else: no source, no second package', () => {
     const strangers = packed.filter((path) => !/^(package\.json|README\.md|dist\/)/.test(path));
 
     expect(strangers.concat(packed.filter((path) => /(?<!\.d)\.ts$/.test(path)))).toEqual([]);
     expect(packed).toContain('README.md');
-    expect(readdirSync(join(project, 'node_modules')).filter((name) => !name.startsWith('.'))).toEqual([
-      '@labgraph',
-    ]);
   });
 
   test('may be imported on a server, every entry of it', async () => {
@@ -59,9 +69,10 @@ describe('the installed package', () => {
           ? readFileSync(new URL(import.meta.resolve(entry)), 'utf8').length > 100
           : Object.keys(await import(entry, kind));
       }
-      console.log(JSON.stringify(found));`);
+      console.log(JSON.stringify({ ...found, globals: [typeof customElements, typeof HTMLElement] }));`);
 
     expect(names).toMatchObject({
+      globals: ['undefined', 'undefined'],
       '@labgraph/widget': [
         'PortalError',
         'PortalGateway',

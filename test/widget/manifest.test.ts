@@ -71,6 +71,17 @@ function collect({ shadowRoot }: Element, { slots, parts }: Seen): void {
 const names = (items: Iterable<string>) => [...items].toSorted();
 const namesOf = (items: readonly { readonly name: string }[]) => names(items.map(({ name }) => name));
 
+describe.each(contract)('the contract of <$tag>', ({ tag, properties }) => {
+  test('names the default of every property', () => {
+    const element = document.createElement(tag);
+    const quote = (value: unknown) => (typeof value === 'string' ? `'${value}'` : String(value));
+
+    expect(properties.map(({ name }) => [name, quote(Reflect.get(element, name))])).toEqual(
+      properties.map(({ name, fallback }) => [name, fallback]),
+    );
+  });
+});
+
 describe.each(contract.filter(({ states }) => states.length > 0))('the contract of <$tag>', (element) => {
   test('names the slots, parts and states that the gallery shows, and no other', async () => {
     const seen = await look(element.tag);

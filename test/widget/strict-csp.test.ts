@@ -79,10 +79,13 @@ describe('the built module on a page with a strict policy', () => {
     expect([violations, readButton(page)?.startsWith('Open patient portal')]).toEqual([[], true]);
   });
 
-  test('runs where no trusted policy is allowed at all, because it parses nothing', async () => {
-    const { page, violations } = await openPage("'none'");
+  test('does not run where its policy is not allowed: the link in the element stays', async () => {
+    const { page } = await openPage("'none'", {
+      body: '<portal-launch><a href="/help">Ask for your link</a></portal-launch>',
+    });
 
-    expect([violations, readButton(page)?.startsWith('Open patient portal')]).toEqual([[], true]);
+    expect(page.customElements.get('portal-launch')).toBeUndefined();
+    expect(page.document.querySelector('portal-launch a')?.checkVisibility()).toBe(true);
   });
 
   test('is one module without any import', async () => {

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { copyFileSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { build } from 'vite';
+import { build, type Plugin } from 'vite';
 
 const widgetFolder = fileURLToPath(new URL('..', import.meta.url));
 const sourceFolder = join(widgetFolder, 'src');
@@ -12,16 +12,21 @@ const typesFolder = join(outFolder, 'types');
 /** The entries for bundlers, as ES modules that share their parts. Names stay long: the page's own bundler shortens. */
 export async function buildModules(): Promise<void> {
   const languages = readdirSync(join(sourceFolder, 'languages')).map((file) => file.replace('.ts', ''));
+  const { dependencies }: { readonly dependencies: object } = JSON.parse(
+    readFileSync(join(widgetFolder, 'package.json'), 'utf8'),
+  );
   const input = {
     index: 'src/index.ts',
     define: 'src/define.ts',
     testing: 'src/testing/index.ts',
+    'lit-on-a-server': 'src/lit-on-a-server.ts',
     ...Object.fromEntries(languages.map((name) => [`languages/${name}`, `src/languages/${name}.ts`])),
   };
   await build({
     configFile: false,
     logLevel: 'warn',
     root: widgetFolder,
+    plugins: [importPackages(Object.keys(dependencies))],
     build: {
       target: 'es2023',
       cssTarget: 'esnext',
@@ -37,6 +42,18 @@ export async function buildModules(): Promise<void> {
     },
   });
   buildTypes();
+}
+
+/** Leaves dependencies to the page's bundler. Lit by the name that `imports` of package.json gives it. */
+function importPackages(names: readonly string[]): Plugin {
+  return {
+    name: 'import-packages',
+    enforce: 'pre',
+    resolveId: (source) => {
+      const name = names.find((each) => source === each || source.startsWith(`${each}/`));
+      return name ? { id: source.replace(/^lit$/, '#lit'), external: true } : null;
+    },
+  };
 }
 
 /** Publishes the declarations that TypeScript makes of `src`, file by file, without the source. */

@@ -1,5 +1,4 @@
-import { setAttributes } from './dom.ts';
-import { MASKED } from './masks.ts';
+import { MASKED, setMarks } from './masks.ts';
 
 const COALESCE_MS = 1000;
 
@@ -37,7 +36,8 @@ function speak(): void {
 function ensureRegion(known: HTMLElement | null): HTMLElement {
   if (known?.isConnected) return known;
   const node = document.createElement('div');
-  setAttributes(node, { role: 'status', ...MASKED });
+  node.setAttribute('role', 'status');
+  setMarks(node, MASKED, true);
   // Word for word as in styles.css, which compresses well.
   node.style.cssText =
     'clip-path:inset(50%);white-space:nowrap;block-size:1px;inline-size:1px;position:absolute;overflow:hidden';

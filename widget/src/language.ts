@@ -1,4 +1,4 @@
-import { findAround } from './dom.ts';
+import { findAround } from './find-around.ts';
 import { mergeStrings, type PartialStrings, type Strings } from './strings.ts';
 
 /**

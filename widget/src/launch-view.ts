@@ -1,6 +1,5 @@
-import { type Child, type Drawing, h } from './dom.ts';
-import { EXCLUDED } from './masks.ts';
-import { drawSlot } from './status-view.ts';
+import { html, nothing } from 'lit';
+import type { Drawing } from './status-view.ts';
 import type { Strings } from './strings.ts';
 
 /** Everything that the button, or the link that replaces it, is drawn from. */
@@ -24,36 +23,36 @@ export function drawLaunch(view: LaunchView, host: Element): Drawing {
 
 function drawButton(view: LaunchView, host: Element): Drawing {
   const { texts, isOpening, isBlocked, isDisabled, hasError } = view;
-  const words = isBlocked ? drawSlot('blocked', texts.openLink) : drawWords(view, host);
-  return h(
-    'button',
-    isOpening ? 'button opening' : 'button',
-    {
-      type: 'button',
-      disabled: isDisabled,
-      'aria-disabled': isOpening && 'true',
-      'aria-describedby': hasError && 'error',
-      onclick: view.launch,
-    },
-    ...drawLabel(words, drawSlot('loading', texts.opening)),
-  );
+  const names = isOpening ? 'button opening' : 'button';
+  const words = isBlocked ? drawBlocked(texts) : drawWords(view, host);
+  const loading = html`<slot name="loading">${texts.opening}</slot>`;
+  return html`<button
+    class=${names}
+    part=${names}
+    type="button"
+    ?disabled=${isDisabled}
+    aria-disabled=${isOpening ? 'true' : nothing}
+    aria-describedby=${hasError ? 'error' : nothing}
+    @click=${view.launch}
+    >${drawLabel(html`${drawLayer(words)}${drawLayer(loading)}`)}</button
+  >`;
 }
 
 function drawLink({ texts, followLink }: LaunchView, href: string): Drawing {
-  return h(
-    'a',
-    'button link',
-    {
-      ...EXCLUDED,
-      class: `button link ${EXCLUDED.class}`,
-      href,
-      target: '_blank',
-      rel: 'noreferrer',
-      onclick: followLink,
-      onauxclick: followLink,
-    },
-    ...drawLabel(drawSlot('blocked', texts.openLink), null),
-  );
+  return html`<a
+    class="button link"
+    part="button link"
+    href=${href}
+    target="_blank"
+    rel="noreferrer"
+    @click=${followLink}
+    @auxclick=${followLink}
+    >${drawLabel(drawLayer(drawBlocked(texts)))}</a
+  >`;
+}
+
+function drawBlocked({ openLink }: Strings): Drawing {
+  return html`<slot name="blocked">${openLink}</slot>`;
 }
 
 /** The host's words, else ours. Beside the slot and not in it: a line break alone counts as filling a slot, and comments of frameworks are no words. */
@@ -65,17 +64,17 @@ function drawWords({ texts, slotChanged }: LaunchView, host: Element): Drawing {
   const isFilled = nodes.some((node) =>
     node instanceof Element ? !node.slot : node instanceof Text && node.data.trim(),
   );
-  const words = !isFilled && (link?.textContent?.trim() || texts.open);
-  return h('span', '', {}, h('slot', '', { onslotchange: slotChanged }), words);
+  const words = isFilled ? nothing : link?.textContent?.trim() || texts.open;
+  return html`<span><slot @slotchange=${slotChanged}></slot>${words}</span>`;
 }
 
 /** Both labels lie on one another, so that the button never changes its size. */
-function drawLabel(...labels: readonly Child[]): readonly Drawing[] {
-  const layers = labels.map((label) => label && h('span', 'layer', {}, label));
-  const arrow = h('path', '', { d: 'M6 3h7v7M13 3 4 12' });
-  return [
-    drawSlot('icon', null),
-    h('span', 'button-label', {}, ...layers),
-    h('svg', 'away-icon', { viewBox: '0 0 16 16', 'aria-hidden': 'true' }, arrow),
-  ];
+function drawLabel(layers: Drawing): Drawing {
+  return html`<slot name="icon"></slot
+    ><span class="button-label" part="button-label">${layers}</span
+    ><svg class="away-icon" part="away-icon" viewBox="0 0 16 16" aria-hidden="true"><path d="M6 3h7v7M13 3 4 12" /></svg>`;
+}
+
+function drawLayer(words: Drawing): Drawing {
+  return html`<span class="layer" part="layer">${words}</span>`;
 }

@@ -1,16 +1,25 @@
+import { css, html, type PropertyDeclarations, type TemplateResult } from 'lit';
 import type { PortalClient } from './client.ts';
-import { findAround } from './dom.ts';
-import { declareProperties, WidgetElement } from './element.ts';
 import { PortalError, reportError } from './errors.ts';
 import { emit } from './events.ts';
+import { findAround } from './find-around.ts';
 import { readLanguage, readStrings } from './language.ts';
 import type { TokenProvider } from './token.ts';
+import { WidgetElement } from './widget-element.ts';
 
 /**
  * Gives endpoint, token and one shared connection to every element inside. Shows nothing of its own.
  * Its public interface is in build/contract.ts.
  */
 export class PortalGateway extends WidgetElement {
+  static override styles = css`:host{display:contents}:host([hidden]){display:none}`;
+  static override properties: PropertyDeclarations = {
+    endpoint: {},
+    portalOrigins: { attribute: 'portal-origins' },
+    tokenProvider: { attribute: false },
+    client: { attribute: false },
+  };
+
   declare endpoint: string | null;
   declare portalOrigins: string | null;
   declare tokenProvider: TokenProvider | null;
@@ -18,18 +27,12 @@ export class PortalGateway extends WidgetElement {
   declare client: PortalClient | null;
   readonly #dependants = new Set<WidgetElement>();
 
-  static {
-    declareProperties(PortalGateway, {
-      endpoint: ['endpoint', null],
-      portalOrigins: ['portal-origins', null],
-      tokenProvider: [null, null],
-      client: [null, null],
-    });
-  }
-
   constructor() {
-    super(false);
-    this.root.append(document.createElement('slot'));
+    super();
+    this.endpoint = null;
+    this.portalOrigins = null;
+    this.tokenProvider = null;
+    this.client = null;
   }
 
   /** An element inside that is to be updated when something here changes; call the answer when it leaves. */
@@ -38,7 +41,11 @@ export class PortalGateway extends WidgetElement {
     return () => this.#dependants.delete(element);
   }
 
-  protected override update(): void {
+  protected override render(): TemplateResult {
+    return html`<slot></slot>`;
+  }
+
+  protected override updated(): void {
     for (const element of this.#dependants) element.requestUpdate();
   }
 

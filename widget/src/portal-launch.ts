@@ -1,13 +1,13 @@
+import { html, nothing, type PropertyDeclarations, type PropertyValues } from 'lit';
 import { announce } from './announcer.ts';
-import { type Child, h } from './dom.ts';
-import { declareProperties } from './element.ts';
 import { toPortalError } from './errors.ts';
 import { emit } from './events.ts';
 import { askForWay } from './launch-request.ts';
 import { drawLaunch } from './launch-view.ts';
 import { type LaunchWindow, openLaunchWindow, useThisPage } from './launch-window.ts';
+import { EXCLUDED, setMarks } from './masks.ts';
 import { PortalElement } from './portal-element.ts';
-import { drawError, drawSlot, drawStatus } from './status-view.ts';
+import { type Drawing, drawError, drawStatus } from './status-view.ts';
 import { WAIT_LIMIT_MS } from './token.ts';
 
 const LINK_LIFE_MS = 60_000;
@@ -17,6 +17,12 @@ const LINK_LIFE_MS = 60_000;
  * Its public interface is in build/contract.ts.
  */
 export class PortalLaunch extends PortalElement {
+  static override properties: PropertyDeclarations = {
+    mode: { useDefault: true },
+    disabled: { type: Boolean },
+    portalOrigins: { attribute: 'portal-origins' },
+  };
+
   declare mode: 'tab' | 'redirect' | 'post';
   declare disabled: boolean;
   declare portalOrigins: string | null;
@@ -37,12 +43,11 @@ export class PortalLaunch extends PortalElement {
     slotChanged: () => this.requestUpdate(),
   };
 
-  static {
-    declareProperties(PortalLaunch, {
-      mode: ['mode', 'tab'],
-      disabled: ['disabled', false, () => true],
-      portalOrigins: ['portal-origins', null],
-    });
+  constructor() {
+    super();
+    this.mode = 'tab';
+    this.disabled = false;
+    this.portalOrigins = null;
   }
 
   get phase(): 'idle' | 'opening' | 'link' {
@@ -62,7 +67,7 @@ export class PortalLaunch extends PortalElement {
     const tab = mode === 'redirect' ? useThisPage() : openLaunchWindow(texts.opening, this.language);
     if (!tab && !emit(this, 'portal-blocked', { orderId })) return;
     this.#reset();
-    this.clearError();
+    this.hideError('launch');
     this.#aim = this.aim;
     if (!tab && mode === 'post') return this.#showLink(null);
     this.#setPhase('opening');
@@ -82,7 +87,7 @@ export class PortalLaunch extends PortalElement {
   }
 
   override click(): void {
-    this.root.querySelector<HTMLElement>('.button')?.click();
+    this.shadowRoot?.querySelector<HTMLElement>('.button')?.click();
   }
 
   override connectedCallback(): void {
@@ -119,9 +124,9 @@ export class PortalLaunch extends PortalElement {
     ];
   }
 
-  protected override drawing(): readonly Child[] {
-    const { shownError, texts } = this;
-    const error = shownError?.about === 'launch' ? shownError.error : null;
+  protected override drawing(): Drawing {
+    const { texts } = this;
+    const error = this.shownError('launch');
     const isBlocked = this.#phase === 'link';
     const view = {
       isOpening: this.#phase === 'opening',
@@ -132,18 +137,26 @@ export class PortalLaunch extends PortalElement {
       texts,
       ...this.#listeners,
     };
-    const note = isBlocked && h('p', 'note', {}, texts.blocked);
-    const status = drawStatus(this.statusView());
-    const failure = error && drawError(error, texts, null);
-    return [
-      h('div', 'launch', {}, drawLaunch(view, this), note, failure, ...status, drawSlot('footer', null)),
-    ];
+    return html`
+      <div class="launch" part="launch">
+        ${drawLaunch(view, this)}
+        ${isBlocked ? html`<p class="note" part="note">${texts.blocked}</p>` : nothing}
+        ${error ? drawError(error, { texts, id: 'error' }) : nothing}
+        ${drawStatus(this.statusView())}
+        <slot name="footer"></slot>
+      </div>`;
   }
 
-  protected override update(): void {
+  protected override willUpdate(): void {
     // The link belongs to the order and gateway of the click. If they change, it is removed.
     if (this.#phase === 'link' && (this.disabled || this.#aim !== this.aim)) this.#reset();
-    super.update();
+    super.willUpdate();
+  }
+
+  protected override update(changed: PropertyValues): void {
+    super.update(changed);
+    const link = this.renderRoot.querySelector('.link');
+    if (link) setMarks(link, EXCLUDED, true);
   }
 
   /** Requests the portal's address and navigates the tab, or shows the link if there is no tab. */

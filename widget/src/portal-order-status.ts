@@ -1,6 +1,6 @@
-import { type Child, h } from './dom.ts';
+import { html } from 'lit';
 import { PortalElement } from './portal-element.ts';
-import { drawSlot, drawStatus } from './status-view.ts';
+import { type Drawing, drawStatus } from './status-view.ts';
 
 /**
  * An order's status, live.
@@ -10,7 +10,7 @@ export class PortalOrderStatus extends PortalElement {
   /** `empty` without an order, `loading` until the first status, then `ready`; `failed` while an error is shown instead. */
   get phase(): 'empty' | 'loading' | 'ready' | 'failed' {
     if (this.order) return 'ready';
-    if (this.shownError) return 'failed';
+    if (this.shownError('status')) return 'failed';
     return this.orderId ? 'loading' : 'empty';
   }
 
@@ -22,8 +22,8 @@ export class PortalOrderStatus extends PortalElement {
     return [...super.readStates(), this.phase];
   }
 
-  protected override drawing(): readonly Child[] {
-    return [h('div', 'status', {}, ...drawStatus(this.statusView()), drawSlot('footer', null))];
+  protected override drawing(): Drawing {
+    return html`<div class="status" part="status">${drawStatus(this.statusView())}<slot name="footer"></slot></div>`;
   }
 }
 

@@ -31,7 +31,7 @@ const TOKEN_REFUSED: readonly number[] = [4403, 4401];
 
 /**
  * Opens one socket, for one token. Reconnection is in live-socket.ts. The rest of the protocol is one page, while
- * graphql-ws's client would take a fifth of the module's budget (decision 0030). Its types check the messages here.
+ * graphql-ws's types check the messages here.
  */
 export function openSocket(url: string, token: string, listener: SocketListener): Socket {
   const socket = new WebSocket(url, 'graphql-transport-ws');

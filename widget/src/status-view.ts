@@ -1,4 +1,4 @@
-import { type Child, type Drawing, h } from './dom.ts';
+import { html, nothing, type TemplateResult } from 'lit';
 import type { PortalErrorReport } from './errors.ts';
 import type { ConnectionState } from './events.ts';
 import { formatTime } from './language.ts';
@@ -22,6 +22,9 @@ export interface StatusView {
   readonly retry: () => void;
 }
 
+/** A piece of a view; `nothing` draws nothing. */
+export type Drawing = TemplateResult | typeof nothing;
+
 /** How a mark looks, and the line it is drawn with. */
 const MARKS = {
   done: 'm5.5 10.5 3 3 6-7',
@@ -35,102 +38,117 @@ const MARKS = {
 type Look = keyof typeof MARKS;
 
 /** The status as one line or as steps, or its replacement: skeleton, empty, error. */
-export function drawStatus(view: StatusView): readonly Child[] {
+export function drawStatus(view: StatusView): Drawing {
   const { order, form, texts, error } = view;
-  if (form === 'none') return [];
+  if (form === 'none') return nothing;
   if (order) {
-    const name = order.testName && h('p', 'test-name', {}, order.testName);
-    return [name, ...(form === 'steps' ? drawSteps(view, order) : [drawText(view, order)])];
+    const name = order.testName && html`<p class="test-name" part="test-name">${order.testName}</p>`;
+    return html`${name}${form === 'steps' ? drawSteps(view, order) : drawText(view, order)}`;
   }
-  if (error) return [drawError(error, texts, view.retry)];
-  if (view.isEmpty) return [h('div', 'empty', {}, drawSlot('empty', texts.empty))];
-  return [drawSlot('loading', drawSkeleton(form, texts))];
+  if (error) return drawError(error, view);
+  if (view.isEmpty)
+    return html`<div class="empty" part="empty"><slot name="empty">${texts.empty}</slot></div>`;
+  return html`<slot name="loading">${drawSkeleton(form, texts)}</slot>`;
 }
 
 /** As high as the most likely content, so that nothing below moves. */
 function drawSkeleton(form: string, texts: Strings): Drawing {
-  const line = h('span', 'bone');
-  const drawRow = (kind: string, lines: number) =>
-    h('div', kind, {}, h('span', 'bone mark'), h('div', 'words', {}, ...Array<Drawing>(lines).fill(line)));
+  const line = html`<span class="bone" part="bone"></span>`;
+  const drawRow = (kind: string, lines: readonly Drawing[]) => html`
+    <div class=${kind} part=${kind}>
+      <span class="bone mark" part="bone mark"></span>
+      <div class="words" part="words">${lines}</div>
+    </div>`;
+  const step = drawRow('step', [line]);
   const rows =
     form === 'steps'
-      ? [h('div', 'steps', {}, drawRow('step', 3), ...Array<Drawing>(3).fill(drawRow('step', 1))), line]
-      : [drawRow('text', 2)];
-  return h('div', 'skeleton', { role: 'img', 'aria-label': texts.loading }, ...rows);
+      ? html`<div class="steps" part="steps">${drawRow('step', [line, line, line])}${step}${step}${step}</div>${line}`
+      : drawRow('text', [line, line]);
+  return html`<div class="skeleton" part="skeleton" role="img" aria-label=${texts.loading}>${rows}</div>`;
+}
+
+/** How an error is shown: `id` for a control that it describes, `retry` where there is no other button that tries again. */
+interface ErrorView {
+  readonly texts: Strings;
+  readonly id?: string;
+  readonly retry?: () => void;
 }
 
 /** An error in words for a patient, with a way on where trying again can help. */
-export function drawError(error: PortalErrorReport, texts: Strings, retry: (() => void) | null): Drawing {
+export function drawError(error: PortalErrorReport, { texts, id, retry }: ErrorView): Drawing {
   const slot = `error-${error.code.toLowerCase().replaceAll('_', '-')}`;
-  return h(
-    'div',
-    'text error',
-    {},
-    drawMark('attention'),
-    h(
-      'div',
-      'words',
-      {},
-      h('span', '', { id: 'error' }, drawSlot(slot, drawSlot('error', error.message))),
-      retry && error.retryable && h('button', 'retry', { type: 'button', onclick: retry }, texts.retry),
-    ),
-  );
-}
-
-/** A slot of this name, with its default content. */
-export function drawSlot(name: string, content: Child): Drawing {
-  return h('slot', '', { name }, content);
+  const button =
+    retry && error.retryable
+      ? html`<button class="retry" part="retry" type="button" @click=${retry}>${texts.retry}</button>`
+      : nothing;
+  return html`
+    <div class="text error" part="text error">
+      ${drawMark('attention')}
+      <div class="words" part="words">
+        <span id=${id ?? nothing}><slot name=${slot}><slot name="error">${error.message}</slot></slot></span>
+        ${button}
+      </div>
+    </div>`;
 }
 
 function drawText(view: StatusView, order: PortalOrder): Drawing {
-  const label = h('span', 'headline label', {}, view.label);
-  const words = h('div', 'words', {}, label, drawAttention(view, order), drawFreshness(view));
-  return h('div', 'text', {}, drawMark(readLook(order)), words);
+  return html`
+    <div class="text" part="text">
+      ${drawMark(readLook(order))}
+      <div class="words" part="words">
+        <span class="headline label" part="headline label">${view.label}</span>
+        ${drawAttention(view, order)}${drawFreshness(view)}
+      </div>
+    </div>`;
 }
 
-function drawSteps(view: StatusView, order: PortalOrder): readonly Child[] {
+function drawSteps(view: StatusView, order: PortalOrder): Drawing {
   const steps = readSteps(order);
-  const hasCurrent = steps.some((step) => step.state === 'current');
-  return [
-    !hasCurrent && h('p', 'headline label', {}, view.label),
-    h(
-      'ol',
-      'steps',
-      { role: 'list', 'aria-label': view.texts.steps },
-      ...steps.map((step) => drawStep(step, view, order)),
-    ),
-    drawFreshness(view),
-  ];
+  const headline = steps.some((step) => step.state === 'current')
+    ? nothing
+    : html`<p class="headline label" part="headline label">${view.label}</p>`;
+  return html`
+    ${headline}
+    <ol class="steps" part="steps" role="list" aria-label=${view.texts.steps}>
+      ${steps.map((step) => drawStep(step, view, order))}
+    </ol>
+    ${drawFreshness(view)}`;
 }
 
 function drawStep({ stage, state }: Step, view: StatusView, order: PortalOrder): Drawing {
-  const { texts, label } = view;
+  if (state === 'current') return drawCurrentStep(stage, view, order);
+  const { texts } = view;
   const name = readStageName(stage, order, texts);
-  if (state !== 'current') {
-    const words = h('span', 'name', {}, name, h('span', 'hidden', {}, `, ${texts.stepStates[state]}`));
-    return h('li', `step ${state}`, {}, drawMark(state), h('div', 'words', {}, words));
-  }
-  const look = readLook(order);
-  const at = formatTime(order.events.at(-1)?.createdAt, view.language);
-  return h(
-    'li',
-    `step current ${look}`,
-    { 'aria-current': 'step' },
-    drawMark(look),
-    h(
-      'div',
-      'words',
-      {},
-      h('span', 'name', {}, name),
-      label !== name && h('span', 'detail label', {}, label),
-      drawAttention(view, order),
-      at && h('time', 'time', {}, at),
-    ),
-  );
+  const spoken = `, ${texts.stepStates[state]}`;
+  return html`
+    <li class="step ${state}" part="step ${state}">
+      ${drawMark(state)}
+      <div class="words" part="words">
+        <span class="name" part="name">${name}<span class="hidden" part="hidden">${spoken}</span></span>
+      </div>
+    </li>`;
 }
 
-function drawAttention({ texts }: StatusView, { status }: PortalOrder): Child {
-  return status.needsAttention && h('span', 'badge', {}, texts.attention);
+function drawCurrentStep(stage: OrderStage, view: StatusView, order: PortalOrder): Drawing {
+  const { texts, label } = view;
+  const name = readStageName(stage, order, texts);
+  const look = readLook(order);
+  const at = formatTime(order.events.at(-1)?.createdAt, view.language);
+  const detail = html`<span class="detail label" part="detail label">${label}</span>`;
+  return html`
+    <li class="step current ${look}" part="step current ${look}" aria-current="step">
+      ${drawMark(look)}
+      <div class="words" part="words">
+        <span class="name" part="name">${name}</span>
+        ${label === name ? nothing : detail}
+        ${drawAttention(view, order)}
+        ${at ? html`<time class="time" part="time">${at}</time>` : nothing}
+      </div>
+    </li>`;
+}
+
+function drawAttention({ texts }: StatusView, { status }: PortalOrder): Drawing {
+  return status.needsAttention ? html`<span class="badge" part="badge">${texts.attention}</span>` : nothing;
 }
 
 /** Shows the age of the status. Not in a live region: it changes too often to be announced. */
@@ -138,14 +156,16 @@ function drawFreshness({ connection, confirmedAt, language, texts }: StatusView)
   const patterns: Readonly<Record<string, string>> = texts.freshness;
   const pattern = patterns[connection] ?? texts.freshness.asOf;
   const text = pattern.replace('{time}', () => formatTime(confirmedAt, language));
-  const shown = connection === 'offline' ? drawSlot(connection, text) : text;
-  return h('p', `freshness ${connection}`, {}, shown);
+  const shown = connection === 'offline' ? html`<slot name="offline">${text}</slot>` : text;
+  return html`<p class="freshness ${connection}" part="freshness ${connection}">${shown}</p>`;
 }
 
 function drawMark(look: Look): Drawing {
-  const disc = h('circle', 'disc', { cx: '10', cy: '10', r: '9' });
-  const line = h('path', 'line', { d: MARKS[look] });
-  return h('svg', `mark ${look}`, { viewBox: '0 0 20 20', 'aria-hidden': 'true' }, disc, line);
+  return html`
+    <svg class="mark ${look}" part="mark ${look}" viewBox="0 0 20 20" aria-hidden="true">
+      <circle class="disc" part="disc" cx="10" cy="10" r="9" />
+      <path class="line" part="line" d=${MARKS[look]} />
+    </svg>`;
 }
 
 function readLook({ status }: PortalOrder): Look {

@@ -106,7 +106,7 @@ export const sharedReadonly: readonly Typed[] = [
 /** Of every element. */
 export const updateComplete: Typed = {
   name: 'updateComplete',
-  type: 'Promise<void>',
+  type: 'Promise<boolean>',
   text: 'Settles when the screen is up to date.',
 };
 

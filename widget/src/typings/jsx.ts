@@ -1,3 +1,4 @@
+import type { LitElement } from 'lit';
 import type { PortalEventDetails, PortalTokenRequestEvent } from '../events.ts';
 import type { PortalGateway } from '../portal-gateway.ts';
 import type { PortalLaunch } from '../portal-launch.ts';
@@ -21,12 +22,12 @@ type IsWritable<Element, Name extends keyof Element> =
 
 /** What a page sets: everything of the element's own that can be written and is no method. */
 type SettableNames<Element> = {
-  [Name in Exclude<keyof Element, keyof HTMLElement>]: Element[Name] extends (...parameters: never) => unknown
+  [Name in Exclude<keyof Element, keyof LitElement>]: Element[Name] extends (...parameters: never) => unknown
     ? never
     : IsWritable<Element, Name> extends true
       ? Name
       : never;
-}[Exclude<keyof Element, keyof HTMLElement>];
+}[Exclude<keyof Element, keyof LitElement>];
 
 type Kebab<Name extends string> = Name extends `${infer First}${infer Rest}`
   ? First extends Lowercase<First>

@@ -1,0 +1,169 @@
+import { html, LitElement, nothing, type PropertyDeclarations, type PropertyValues, unsafeCSS } from 'lit';
+import { announce } from './announcer.ts';
+import { joinClient, leaveClients, type PortalClient } from './client.ts';
+import { type Diagnosis, diagnose } from './diagnosis.ts';
+import { PortalError, type PortalErrorReport, reportError } from './errors.ts';
+import { emit, PortalTokenRequestEvent } from './events.ts';
+import { isSpoken, readLanguage, readStrings, whenLanguageChanged } from './language.ts';
+import { MASKED, setMarks } from './masks.ts';
+import { findGateway, type PortalGateway } from './portal-gateway.ts';
+import type { Drawing } from './status-view.ts';
+import type { PartialStrings, Strings } from './strings.ts';
+import styles from './styles.css?inline';
+import type { TokenProvider } from './token.ts';
+import { WidgetElement } from './widget-element.ts';
+
+/** Where an element shows an error: one of each at a time. */
+export type ErrorPlace = 'status' | 'launch' | 'results';
+
+/** Base of every element that shows something: its gateway and client, its texts, its errors, the frame around it. */
+export abstract class ClientElement extends WidgetElement {
+  static override styles = unsafeCSS(styles);
+  static override shadowRootOptions = { ...LitElement.shadowRootOptions, delegatesFocus: true };
+  static override properties: PropertyDeclarations = {
+    endpoint: {},
+    orderId: { attribute: 'order-id' },
+    live: { useDefault: true },
+    privacy: { useDefault: true },
+    tokenProvider: { attribute: false },
+    client: { attribute: false },
+    strings: { attribute: false },
+  };
+
+  declare endpoint: string | null;
+  declare orderId: string | null;
+  declare live: 'visible' | 'always' | 'off';
+  declare privacy: 'minimal' | 'full';
+  declare tokenProvider: TokenProvider | null;
+  declare client: PortalClient | null;
+  declare strings: PartialStrings | null;
+
+  protected gateway: PortalGateway | null = null;
+  readonly #shownErrors = new Map<ErrorPlace, PortalErrorReport>();
+  #lastError: PortalErrorReport | null = null;
+  #leave: readonly ((() => void) | undefined)[] = [];
+
+  constructor() {
+    super();
+    this.endpoint = null;
+    this.orderId = null;
+    this.live = 'visible';
+    this.privacy = 'minimal';
+    this.tokenProvider = null;
+    this.client = null;
+    this.strings = null;
+  }
+
+  /** The last failure, also when it is no longer shown. */
+  get lastError(): PortalErrorReport | null {
+    return this.#lastError;
+  }
+
+  /** Tries the way to the gateway step by step and names the first thing that is in its way. Never rejects. */
+  diagnose(): Promise<Diagnosis> {
+    return diagnose(() => this.getClient());
+  }
+
+  override connectedCallback(): void {
+    super.connectedCallback();
+    this.gateway = findGateway(this);
+    this.#leave = [whenLanguageChanged(() => this.requestUpdate()), this.gateway?.addDependant(this)];
+  }
+
+  override disconnectedCallback(): void {
+    super.disconnectedCallback();
+    for (const leave of this.#leave) leave?.();
+    this.gateway = null;
+    // An element that is only moved returns in the same task; its connection stays open.
+    queueMicrotask(() => this.isConnected || leaveClients(this));
+  }
+
+  /** Identifies the order and the gateway; when it changes, nothing shown before is valid. */
+  protected get aim(): string {
+    return `${this.orderId} ${this.endpoint ?? this.gateway?.endpoint}`;
+  }
+
+  protected get language(): string {
+    return readLanguage(this);
+  }
+
+  protected get texts(): Strings {
+    return readStrings(this.language, this.strings);
+  }
+
+  /** @throws PortalError ENDPOINT_INVALID, also where there is no endpoint at all */
+  protected getClient(): PortalClient {
+    const { gateway } = this;
+    const own = this.client ?? (this.endpoint ? null : gateway?.client);
+    if (own) return own;
+    const endpoint = this.endpoint ?? gateway?.endpoint ?? '';
+    const provider = this.tokenProvider ?? gateway?.tokenProvider;
+    // Elements that ask by event ask the same page, so they share too.
+    const source = provider ?? gateway ?? document;
+    return joinClient(this, { endpoint, source }, (user) => provider ?? askPage(gateway ?? user));
+  }
+
+  /** Makes an error known: event, `lastError`, screen readers, and in its place on screen unless the host cancelled it. */
+  protected fail(error: PortalError, place: ErrorPlace | null): void {
+    const report = reportError(error, this.texts);
+    this.#lastError = report;
+    if (!emit(this, 'portal-error', report) || !place) return;
+    this.#shownErrors.set(place, report);
+    announce(this, report.message);
+    this.requestUpdate();
+  }
+
+  /** The error shown in this place, or null. */
+  protected shownError(place: ErrorPlace): PortalErrorReport | null {
+    return this.#shownErrors.get(place) ?? null;
+  }
+
+  protected hideError(place: ErrorPlace): void {
+    if (this.#shownErrors.delete(place)) this.requestUpdate();
+  }
+
+  protected override tokenRemoved(): void {
+    this.fail(new PortalError('TOKEN_IN_ATTRIBUTE'), null);
+  }
+
+  /** Custom states for `:state()`; null ones are off. */
+  protected readStates(): readonly (string | null)[] {
+    return [this.#shownErrors.size > 0 ? 'error' : null];
+  }
+
+  protected override render(): Drawing {
+    // So that English on a page in another language is read out as English.
+    const lang = isSpoken(this.language) || this.strings ? nothing : 'en';
+    return html`<div class="frame" part="frame" lang=${lang}>${this.drawing()}</div>`;
+  }
+
+  protected override update(changed: PropertyValues): void {
+    const focused = this.shadowRoot?.activeElement;
+    super.update(changed);
+    const { states } = this.internals;
+    states.clear();
+    for (const state of this.readStates()) if (state) states.add(state);
+    const [frame, button] = this.renderRoot.querySelectorAll<HTMLElement>('.frame,.button');
+    if (frame) setMarks(frame, MASKED, this.privacy !== 'full');
+    // The focused control is gone: its replacement gets the focus, or the frame, until the person moves on.
+    if (!focused || this.shadowRoot?.activeElement) return;
+    if (frame && !button) {
+      frame.tabIndex = -1;
+      frame.onblur = () => frame.removeAttribute('tabindex');
+    }
+    (button ?? frame)?.focus();
+  }
+
+  /** The current content. */
+  protected abstract drawing(): Drawing;
+}
+
+/** A provider that asks the page by event, on behalf of this element. */
+function askPage(asker: HTMLElement): TokenProvider {
+  return (request) => {
+    const event = new PortalTokenRequestEvent(request);
+    asker.dispatchEvent(event);
+    if (!event.answer) throw new PortalError('TOKEN_UNAVAILABLE');
+    return event.answer;
+  };
+}

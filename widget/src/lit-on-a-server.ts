@@ -1,0 +1,15 @@
+/**
+ * In place of Lit where there is no page: there nothing is ever drawn, and Lit's own build for servers would define a
+ * global `customElements`. Everything that the elements take from Lit, doing nothing.
+ */
+export const LitElement = globalThis.HTMLElement ?? (class {} as typeof HTMLElement);
+
+const nothingAtAll = (): null => null;
+
+export {
+  nothingAtAll as adoptStyles,
+  nothingAtAll as css,
+  nothingAtAll as html,
+  nothingAtAll as nothing,
+  nothingAtAll as unsafeCSS,
+};

@@ -1,0 +1,65 @@
+import { adoptStyles, LitElement } from 'lit';
+
+/**
+ * A LitElement for pages that it does not know: they set properties before the upgrade, move elements into other
+ * documents, and write tokens into attributes.
+ */
+export abstract class WidgetElement extends LitElement {
+  protected readonly internals = this.attachInternals();
+  #isReady = false;
+
+  static override get observedAttributes(): string[] {
+    // biome-ignore lint/complexity/noThisInStatic: Lit's own list for the class that is asked, not for LitElement
+    return [...super.observedAttributes, 'token'];
+  }
+
+  override connectedCallback(): void {
+    super.connectedCallback();
+    // Values from before the upgrade are newer than the attributes. Lit applies them with the first update, which is here
+    // and draws nothing: the page may not have set everything yet.
+    this.performUpdate();
+    this.#isReady = true;
+    this.requestUpdate();
+  }
+
+  /** In another document, or back from one: the browser has taken the styles off. */
+  adoptedCallback(): void {
+    const { ownerDocument, shadowRoot } = this;
+    const view = ownerDocument.defaultView;
+    // Without a window it is only a store, as that of a template, and shows nothing.
+    if (!shadowRoot || !view) return;
+    const { elementStyles } = this.constructor as typeof LitElement;
+    if (ownerDocument === document) {
+      adoptStyles(shadowRoot, elementStyles);
+      return;
+    }
+    // A document takes only sheets that were made in it.
+    const sheet = new view.CSSStyleSheet();
+    sheet.replaceSync(elementStyles.join(''));
+    shadowRoot.adoptedStyleSheets = [sheet];
+  }
+
+  override attributeChangedCallback(name: string, previous: string | null, text: string | null): void {
+    if (name !== 'token') {
+      super.attributeChangedCallback(name, previous, text);
+    } else if (text !== null) {
+      // Markup ends up in logs, caches and other people's tools.
+      this.removeAttribute(name);
+      this.tokenRemoved();
+    }
+  }
+
+  protected override createRenderRoot(): ShadowRoot {
+    const { shadowRootOptions } = this.constructor as typeof LitElement;
+    const root = this.attachShadow(shadowRootOptions);
+    this.adoptedCallback();
+    return root;
+  }
+
+  /** Nothing is drawn outside the page: there is nobody to see it. */
+  protected override shouldUpdate(): boolean {
+    return this.#isReady && this.isConnected;
+  }
+
+  protected abstract tokenRemoved(): void;
+}
