@@ -21,17 +21,16 @@ export interface Route {
 
 /** An HTTP server that limits its connections: idle time, waiting requests and unread bytes (decision 0081). */
 export function createBoundedServer(route: Route, onCut: (reason: CutReason) => void): Server {
-  const idleSince = new Map<Socket, number>();
-  const pipelines = new Pipelines({ route, idleSince, onCut });
-  const server = createServer(timeouts, (request, response) => pipelines.take(request, response));
+  const connections = new Connections(route, onCut);
+  const server = createServer(timeouts, (request, response) => connections.take(request, response));
   stopParsingWhenReset(server);
   skipStacksOfAborts(server);
-  limitIdle(server, idleSince);
+  connections.limitTimes(server);
   limitUnread(server, onCut);
   return server;
 }
 
-/** For `createServer`. `limitTime` ends slow requests earlier, except uploads, which have timeouts of their own (uploads.ts). */
+/** For `createServer`. `limitTimes` ends slow requests earlier, except uploads, which have timeouts of their own (uploads.ts). */
 const timeouts = {
   headersTimeout: 5000,
   requestTimeout: 150_000,
@@ -45,18 +44,6 @@ const idleMs = 11_000;
 /** Time in which a client may read the rest of an answer after its connection was closed. */
 const lingerMs = 7000;
 
-/** Closes idle connections. */
-function limitIdle(server: Server, idleSince: Map<Socket, number>): void {
-  const timer = setInterval(() => {
-    const latest = performance.now() - idleMs;
-    for (const [socket, since] of idleSince) if (since < latest) endIdle(socket);
-  }, 1000).unref();
-  server.on('timeout', endIdle);
-  server.on('upgrade', (_request, socket: Socket) => idleSince.delete(socket));
-  server.on('connection', (socket) => socket.once('close', () => idleSince.delete(socket)));
-  server.once('close', () => clearInterval(timer));
-}
-
 /**
  * Closes a connection, and resets it if the client does not close its side. Node would release it at once, and the
  * operating system would then hold the unread rest of an answer for as long as the client likes.
@@ -68,14 +55,6 @@ function endIdle(socket: Socket): void {
   socket.once('close', () => clearTimeout(timer));
 }
 
-/** Limits a request before it is answered, on every route. */
-function answerLimited({ answer }: Route, request: IncomingMessage, response: ServerResponse): void {
-  limitRefusedBody(request, response);
-  if (!hasOneHost(request)) return void refuseRequest(request.socket, '400 Bad Request');
-  limitTime(request, response);
-  answer(request, response);
-}
-
 /** Bytes and time in which the rest of a body may come after its request was answered; most clients stop at the answer. */
 const restLimits = { bytes: 64 * 1024, waitMs: 500 } as const;
 
@@ -83,11 +62,8 @@ const restLimits = { bytes: 64 * 1024, waitMs: 500 } as const;
  * Stops reading a body that was answered before its end, such as a refused upload. Node would read all of it at full
  * speed. A client that has read the answer by then loses nothing; a short rest is read, and the connection stays open.
  */
-function limitRefusedBody(request: IncomingMessage, response: ServerResponse): void {
-  // Before 'finish', because Node then starts to discard the rest without counting it.
-  response.once('prefinish', () => {
-    if (!request.complete) limitRest(request);
-  });
+function limitRefusedBody(this: ServerResponse): void {
+  if (!this.req.complete) limitRest(this.req);
 }
 
 function limitRest(request: IncomingMessage): void {
@@ -107,20 +83,6 @@ function limitRest(request: IncomingMessage): void {
 
 /** The timeout for receiving a whole request, except an upload. */
 const requestMs = 10_000;
-
-/** Closes the connection of a slow request, with 408 if nothing has been answered yet. */
-function limitTime(request: IncomingMessage, response: ServerResponse): void {
-  const timer = setTimeout(() => {
-    // The rest of an upload is not awaited after its answer either.
-    if (isUploadInProgress(request, response)) response.once('finish', () => cut(request, response));
-    else cut(request, response);
-  }, requestMs).unref();
-  // The timeout continues after an early answer, because the announced bytes may still arrive.
-  response.once('close', () => {
-    if (request.complete) clearTimeout(timer);
-    else clearAtEnd(request, timer);
-  });
-}
 
 /**
  * Clears a timer when the body has been read, or its connection has ended: it would hold the parsed request in memory until
@@ -145,8 +107,8 @@ function isUploadInProgress({ headers, url }: IncomingMessage, response: ServerR
   );
 }
 
-function cut({ complete, socket }: IncomingMessage, response: ServerResponse): void {
-  if (complete) return;
+/** Closes the connection of a slow request, with 408 if nothing has been answered yet. */
+function cut({ socket }: IncomingMessage, response: ServerResponse): void {
   if (response.headersSent) socket.destroy();
   else refuseRequest(socket, '408 Request Timeout');
 }
@@ -225,7 +187,7 @@ const parserError = -1;
 /** Pipelined requests that may wait on one connection; clients that pipeline send only a few. */
 const maxWaiting = 32;
 
-interface Waiting {
+interface Exchange {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
 }
@@ -233,7 +195,11 @@ interface Waiting {
 interface Connection {
   /** Whether one of its requests is being answered or waits. */
   isBusy: boolean;
-  readonly waiting: Waiting[];
+  readonly waiting: Exchange[];
+  /** The last request that began, until it is answered and all of it is received. */
+  last: Exchange | null;
+  /** When the last request began, or when its answer ended. */
+  since: number;
   /**
    * Bytes read when its last request began. Node answers short requests while it parses the next ones, so a thousand
    * pipelined requests would be answered before any other connection is read. So a request in the same bytes waits for
@@ -242,24 +208,20 @@ interface Connection {
   bytesRead: number;
 }
 
-interface PipelinesOptions {
-  readonly route: Route;
-  /** When each idle connection became idle; connections with a request in progress are not in it. */
-  readonly idleSince: Map<Socket, number>;
-  readonly onCut: (reason: CutReason) => void;
-}
-
 /**
  * Answers the requests of a connection one after the other: the next starts when the client's system has received the
  * whole previous answer. Node would run all of them at once and hold their answers in memory until they are read.
+ * Idle connections and slow requests are ended by one timer for all: a timer for each request would cost it more.
  */
-class Pipelines {
-  readonly #options: PipelinesOptions;
-  readonly #connections = new WeakMap<Socket, Connection>();
+class Connections {
+  readonly #route: Route;
+  readonly #onCut: (reason: CutReason) => void;
+  readonly #connections = new Map<Socket, Connection>();
   readonly #turns = new Turns();
 
-  constructor(options: PipelinesOptions) {
-    this.#options = options;
+  constructor(route: Route, onCut: (reason: CutReason) => void) {
+    this.#route = route;
+    this.#onCut = onCut;
   }
 
   take(request: IncomingMessage, response: ServerResponse): void {
@@ -269,39 +231,75 @@ class Pipelines {
     if (socket.destroyed) return void request.destroy();
     // The request arrived after the connection was closed. It is not started, so the client can send it again.
     if (!socket.writable) return void socket.resetAndDestroy();
-    const connection = this.#connections.get(socket) ?? { isBusy: false, waiting: [], bytesRead: 0 };
+    const connection = this.#find(socket);
     const { isBusy, waiting } = connection;
-    if (!isBusy) {
-      connection.isBusy = true;
-      this.#connections.set(socket, connection);
-      this.#options.idleSince.delete(socket);
-    }
+    connection.isBusy = true;
     if (!isBusy && connection.bytesRead !== socket.bytesRead) {
       this.#begin(socket, connection, { request, response });
     } else if (waiting.length < maxWaiting) {
       waiting.push({ request, response });
       if (!isBusy) setImmediate(this.#startNext, socket, connection);
     } else {
-      this.#options.onCut('pipelined');
+      this.#onCut('pipelined');
       socket.resetAndDestroy();
     }
   }
 
-  #begin(socket: Socket, connection: Connection, { request, response }: Waiting): void {
-    if (socket.destroyed) return void this.#connections.delete(socket);
+  /** Ends idle connections and slow requests of the server. */
+  limitTimes(server: Server): void {
+    const timer = setInterval(() => {
+      const now = performance.now();
+      for (const [socket, connection] of this.#connections) checkTimes(socket, connection, now);
+    }, 1000).unref();
+    server.on('timeout', endIdle);
+    server.on('upgrade', (_request, socket: Socket) => this.#connections.delete(socket));
+    server.once('close', () => clearInterval(timer));
+  }
+
+  #find(socket: Socket): Connection {
+    const known = this.#connections.get(socket);
+    if (known !== undefined) return known;
+    const connection: Connection = { isBusy: false, waiting: [], last: null, since: 0, bytesRead: 0 };
+    this.#connections.set(socket, connection);
+    socket.once('close', () => this.#connections.delete(socket));
+    return connection;
+  }
+
+  #begin(socket: Socket, connection: Connection, exchange: Exchange): void {
+    if (socket.destroyed) return;
+    const { request, response } = exchange;
     connection.bytesRead = socket.bytesRead;
-    response.once('close', () => this.#end(socket, connection));
-    answerLimited(this.#options.route, request, response);
+    connection.last = exchange;
+    connection.since = performance.now();
+    response.on('close', () => this.#end(socket, connection));
+    // Before 'finish', because Node then starts to discard the rest of the body without counting it.
+    response.on('prefinish', limitRefusedBody);
+    if (!hasOneHost(request)) return void refuseRequest(socket, '400 Bad Request');
+    this.#route.answer(request, response);
   }
 
   #end(socket: Socket, connection: Connection): void {
+    if (connection.last?.request.complete) connection.last = null;
     if (connection.waiting.length > 0) return void setImmediate(this.#startNext, socket, connection);
     connection.isBusy = false;
-    if (!socket.destroyed) this.#options.idleSince.set(socket, performance.now());
+    // The announced rest of the request may still arrive: its time goes on.
+    if (connection.last === null) connection.since = performance.now();
   }
 
   readonly #startNext = (socket: Socket, connection: Connection): void => {
     const next = connection.waiting.shift();
     if (next !== undefined) this.#turns.run(() => this.#begin(socket, connection, next));
   };
+}
+
+function checkTimes(socket: Socket, connection: Connection, now: number): void {
+  const { last, isBusy, since } = connection;
+  if (last !== null && !last.request.complete) {
+    if (now - since > requestMs && !isUploadInProgress(last.request, last.response))
+      cut(last.request, last.response);
+    return;
+  }
+  if (isBusy) return;
+  if (last !== null) Object.assign(connection, { last: null, since: now });
+  else if (now - since > idleMs) endIdle(socket);
 }
