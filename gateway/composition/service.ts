@@ -149,10 +149,12 @@ export function openServiceClient(
   let isMissingWebhooks = false;
   const catchUp = async () => {
     if (isMissingWebhooks) return false;
-    return await log.catchUp().then(
-      () => true,
-      () => false,
-    );
+    try {
+      await log.catchUp();
+      return true;
+    } catch {
+      return false;
+    }
   };
   const upstream = new Upstream({
     url: serviceUrl,
