@@ -20,6 +20,10 @@ const benches: Readonly<Record<string, Bench>> = {
     measures: 'whether memory, files or latency grow under load and faults (npm run soak)',
     load: () => import('./soak/main.ts'),
   },
+  lighthouse: {
+    measures: 'the demo page on a phone: Lighthouse (npm run lighthouse)',
+    load: () => import('./lighthouse/main.ts'),
+  },
 };
 
 function describeUsage(): string {

@@ -9,6 +9,7 @@ import { createWebhooks, startReconciliation } from './composition/webhooks.ts';
 import type { Config } from './config/config.ts';
 import type { EventStore } from './events/open.ts';
 import { addDemo, createOwnHosts, type Demo } from './http/pages/demo.ts';
+import { createGraphiQLPages } from './http/pages/graphiql.ts';
 import { createMetricsRoutes, createRoutes } from './http/routes.ts';
 import type { WholeAnswersOptions } from './http/whole-answers.ts';
 import type { Log } from './log.ts';
@@ -72,11 +73,12 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
   const { services } = contexts;
   const reconciler = startReconciliation(core, services);
   const isOwnHost = createOwnHosts(config);
+  const graphiql = demo === undefined ? null : createGraphiQLPages(demo.graphiql);
   const graphql = memoize(() =>
     loadGraphQL(core, {
       contexts,
       service,
-      graphiql: demo?.graphiql ?? null,
+      graphiql,
       isOwnHost,
       answerKey: factories?.answerKey,
     }),
@@ -84,7 +86,7 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
   const receiveWebhook = createWebhooks(core, { services, reconciler, noteIntake: service.noteIntake });
   const shownMetrics = cacheText(metrics, parts.metricsCacheMs);
   const app = createApp(core, { graphql, contexts, receiveWebhook, metrics: shownMetrics });
-  if (demo !== undefined) addDemo(app, demo, { mint: callers.mint, isOwnHost });
+  if (demo !== undefined) addDemo(app, demo, { mint: callers.mint, isOwnHost, graphiql });
   const servers = new Servers(core, {
     fetch: app.fetch,
     upgrade: async (request, socket, head) => (await graphql()).sockets.upgrade(request, socket, head),

@@ -11,9 +11,10 @@ import { createDirectAnswer, createDirectPath } from '../http/direct-path.ts';
 import { createGraphQLRoute } from '../http/graphql-route.ts';
 import type { IsOwnHost } from '../http/pages/demo.ts';
 import type { DocumentsOptions } from '../http/pages/documents.ts';
+import type { GraphiQLPages } from '../http/pages/graphiql.ts';
 import type { LaunchOptions } from '../http/pages/launch.ts';
 import { shareWholeAnswers, type WholeAnswersOptions } from '../http/whole-answers.ts';
-import { createGraphQLServer, type GraphiQL } from '../http/yoga.ts';
+import { createGraphQLServer } from '../http/yoga.ts';
 import { Sockets } from '../websocket/server.ts';
 import type { Contexts } from './contexts.ts';
 import type { Core } from './core.ts';
@@ -22,8 +23,8 @@ import type { ServiceClient } from './service.ts';
 export interface GraphQLParts {
   readonly contexts: Contexts;
   readonly service: ServiceClient;
-  /** GraphiQL with these queries filled in, and the schema open to everybody: only for the sandbox. Null = neither. */
-  readonly graphiql: GraphiQL | null;
+  /** GraphiQL, and the schema open to everybody: only for the sandbox. Null = neither. */
+  readonly graphiql: GraphiQLPages | null;
   readonly isOwnHost: IsOwnHost;
   readonly answerKey: WholeAnswersOptions['answerKey'];
 }
@@ -62,7 +63,6 @@ export function createGraphQL(core: Core, parts: GraphQLParts): GraphQLTransport
       runStream,
       metrics,
       mask,
-      graphiql,
       takesFiles,
     });
   const graphql = createServer(false);
@@ -79,7 +79,7 @@ export function createGraphQL(core: Core, parts: GraphQLParts): GraphQLTransport
       endOf,
       rateLimits,
       stopping: core.stopping.signal,
-      hasGraphiQL: graphiql !== null,
+      graphiql,
       isOwnHost,
     }),
     createDirectPath: (otherwise) =>

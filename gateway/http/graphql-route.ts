@@ -5,7 +5,7 @@ import type { Caller } from '../auth/rights.ts';
 import { type GatewayError, isGatewayError } from '../errors.ts';
 import { describeGatewayError } from '../execution/mask.ts';
 import { type IsOwnHost, refuseHost } from './pages/demo.ts';
-import { streamShared } from './pages/widget-files.ts';
+import type { GraphiQLPages } from './pages/graphiql.ts';
 import { createUploadGate, isUpload } from './uploads.ts';
 import { type GraphQLServer, traceHeader } from './yoga.ts';
 
@@ -18,7 +18,8 @@ export interface GraphQLRouteOptions {
   readonly rateLimits: RateLimits;
   /** Aborts when the gateway stops. */
   readonly stopping: AbortSignal;
-  readonly hasGraphiQL: boolean;
+  /** Null = there is no GraphiQL. */
+  readonly graphiql: GraphiQLPages | null;
   /** GraphiQL may contain a key, so it is served only at the gateway's own hosts. */
   readonly isOwnHost: IsOwnHost;
 }
@@ -28,40 +29,18 @@ export function createGraphQLRoute(
   options: GraphQLRouteOptions,
 ): (request: Request, caller: Caller | null) => Promise<Response> {
   const beginUpload = createUploadGate();
-  const answerGraphiQL = createGraphiQLPage(options);
-  return (request, caller) => answerGraphQL({ ...options, beginUpload, answerGraphiQL, caller }, request);
-}
-
-/** The page is large and the same for every request, so it is rendered once. */
-function createGraphiQLPage({ graphql, stopping: over }: GraphQLRouteOptions): Route['answerGraphiQL'] {
-  let bytes: Uint8Array | null = null;
-  return async (request) => {
-    if (bytes === null) {
-      const page = await graphql.fetch(request, { caller: { kind: 'TEAM' }, left: over, over });
-      if (page.status !== 200) return page;
-      bytes = new Uint8Array(await page.arrayBuffer());
-    }
-    return new Response(streamShared(bytes), {
-      headers: {
-        'content-type': 'text/html',
-        'content-length': String(bytes.length),
-        'content-security-policy': graphiqlPolicy,
-        'cache-control': 'no-store',
-      },
-    });
-  };
+  return (request, caller) => answerGraphQL({ ...options, beginUpload, caller }, request);
 }
 
 interface Route extends GraphQLRouteOptions {
   readonly beginUpload: ReturnType<typeof createUploadGate>;
-  readonly answerGraphiQL: (request: Request) => Promise<Response>;
   /** Null if the caller is not known yet. */
   readonly caller: Caller | null;
 }
 
 async function answerGraphQL(options: Route, request: Request): Promise<Response> {
-  if (options.hasGraphiQL && asksForGraphiQL(request)) {
-    return options.isOwnHost(request.url) ? await options.answerGraphiQL(request) : refuseHost();
+  if (options.graphiql !== null && asksForGraphiQL(request)) {
+    return options.isOwnHost(request.url) ? await options.graphiql.answerPage(request) : refuseHost();
   }
   try {
     const origin = request.headers.get('origin');
@@ -92,20 +71,6 @@ async function answerGraphQL(options: Route, request: Request): Promise<Response
   }
 }
 
-/** GraphiQL is one page with everything inside it, and asks this origin only. */
-const graphiqlPolicy = [
-  "default-src 'none'",
-  "script-src 'unsafe-inline' 'unsafe-eval' blob:",
-  "style-src 'unsafe-inline'",
-  'worker-src blob:',
-  'img-src data:',
-  'font-src data:',
-  "connect-src 'self'",
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
-].join('; ');
-
 /** Yoga's own parser throws on these, and the error would look like a fault of the gateway. */
 function findMalformedParameter(request: Request): string | null {
   if (request.method !== 'GET') return null;
@@ -134,7 +99,8 @@ function refuseUnreadable(status: 400 | 415, message: string): Response {
 
 /** Whether a person opens a page in a browser. GraphiQL itself sends no such request. */
 function asksForGraphiQL(request: Request): boolean {
-  const isPage = request.method === 'GET' && (request.headers.get('accept') ?? '').includes('text/html');
+  const isPage =
+    /^(GET|HEAD)$/.test(request.method) && (request.headers.get('accept') ?? '').includes('text/html');
   return isPage && !request.headers.has('authorization');
 }
 

@@ -8,7 +8,8 @@ import type { Metrics } from '../metrics.ts';
 import type { ReceiveWebhook, WebhookConnection } from '../webhooks/endpoint.ts';
 import { answerDocument, type DocumentsOptions } from './pages/documents.ts';
 import { answerLaunch, type LaunchOptions } from './pages/launch.ts';
-import { createWidgetFiles } from './pages/widget-files.ts';
+import { revalidate } from './pages/static-files.ts';
+import { WidgetFiles } from './pages/widget-files.ts';
 
 export interface RoutesOptions extends DocumentsOptions, LaunchOptions {
   /** Waits until the graph is loaded. `caller` is known if the direct path has authenticated it. */
@@ -20,6 +21,8 @@ export interface RoutesOptions extends DocumentsOptions, LaunchOptions {
   readonly metrics: ShownMetrics | null;
   readonly widgetFolder: URL;
 }
+
+const widgetFile = '[a-z0-9.-]+\\.(js|css|json|map)';
 
 /** Whether the gateway can work: each part by name. */
 export interface Readiness {
@@ -40,7 +43,7 @@ const problems = {
 export function createRoutes(options: RoutesOptions): Hono {
   const app = new Hono();
   const allowOrigin = allowOrigins(options.isAllowedOrigin);
-  const answerWidgetFile = createWidgetFiles(options.widgetFolder);
+  const widgetFiles = new WidgetFiles(options.widgetFolder);
 
   app.use(secure());
   app.use('/graphql', allowOrigin);
@@ -69,8 +72,10 @@ export function createRoutes(options: RoutesOptions): Hono {
     return context.json({ status, ...parts, problems: shown }, isReady ? 200 : 503);
   });
   if (options.metrics !== null) addMetrics(app, options.metrics);
-  app.get('/widget/:file{[a-z0-9.-]+\\.(js|css|json|map)}', (context) =>
-    answerWidgetFile(context.req.param('file')),
+  app.use('/widget/*', revalidate());
+  app.get(`/widget/:file{${widgetFile}}`, ({ req }) => widgetFiles.answerNewest(req.raw, req.param('file')));
+  app.get(`/widget/:version{[a-z0-9.-]+}/:file{${widgetFile}}`, ({ req }) =>
+    widgetFiles.answerVersion(req.raw, req.param('version'), req.param('file')),
   );
   app.notFound((context) =>
     context.json({ error: { code: 'NOT_FOUND', message: 'There is nothing here.' } }, 404),

@@ -1,11 +1,5 @@
 import type { GraphQLSchema } from 'graphql';
-import {
-  createYoga,
-  type GraphiQLOptions,
-  isAsyncIterable,
-  type Plugin,
-  type YogaServerInstance,
-} from 'graphql-yoga';
+import { createYoga, isAsyncIterable, type Plugin, type YogaServerInstance } from 'graphql-yoga';
 import type { Caller } from '../auth/rights.ts';
 import { type DocumentCache, requirePrepared } from '../execution/document/prepared-document.ts';
 import { findDocument, type TrustedDocuments } from '../execution/document/trusted-documents.ts';
@@ -57,14 +51,6 @@ export interface GraphQLServerOptions {
   readonly mask: Mask;
   /** Accepts only multipart requests with files; otherwise accepts none. */
   readonly takesFiles: boolean;
-  /** GraphiQL with these queries filled in; null = no GraphiQL. */
-  readonly graphiql: GraphiQL | null;
-}
-
-export interface GraphiQL {
-  /** Filled in as well; null = people fill in their own. */
-  readonly gatewayKey: string | null;
-  readonly queries: readonly string[];
 }
 
 export type GraphQLServer = YogaServerInstance<Asking, GraphContext>;
@@ -95,27 +81,8 @@ export function createGraphQLServer(options: GraphQLServerOptions): GraphQLServe
     multipart: false,
     landingPage: false,
     maxRequestBodySize: options.takesFiles ? maxUploadBytes : 100_000,
-    ...describeGraphiQL(options.graphiql),
+    graphiql: false,
   });
-}
-
-function describeGraphiQL(graphiql: GraphiQL | null) {
-  if (graphiql === null) return { graphiql: false } as const;
-  const key = graphiql.gatewayKey ?? '<your gateway key>';
-  const headers = JSON.stringify({ authorization: `Bearer ${key}` }, null, 2);
-  return {
-    // Loaded with the first page, because it is large and webhooks wait while a gateway starts.
-    renderGraphiQL: async (page?: GraphiQLOptions) =>
-      (await import('@graphql-yoga/render-graphiql')).renderGraphiQL(page),
-    graphiql: {
-      title: 'Labgraph GraphiQL',
-      headers,
-      defaultHeaders: headers,
-      shouldPersistHeaders: false,
-      subscriptionsProtocol: 'SSE' as const,
-      defaultTabs: graphiql.queries.map((query) => ({ query, headers })),
-    },
-  };
 }
 
 /** Gets documents, by text or id, and their validation errors from the gateway's own cache. */

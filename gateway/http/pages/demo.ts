@@ -1,10 +1,11 @@
-import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import type { Hono, MiddlewareHandler } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
 import { z } from 'zod';
 import type { ViewerTokens } from '../../auth/viewer-tokens.ts';
-import type { GraphiQL } from '../yoga.ts';
+import { memoize } from '../../cache/memoize.ts';
+import type { GraphiQL, GraphiQLPages } from './graphiql.ts';
+import { answerStaticFile, caching, loadStaticFile, revalidate } from './static-files.ts';
 
 /** What the demo page shows; only there with the embedded sandbox. */
 export interface Demo {
@@ -24,6 +25,7 @@ export interface DemoOptions {
   readonly mint: ViewerTokens['mint'];
   /** The demo is served only at the gateway's own hosts, because its tokens and users are for pages of this machine. */
   readonly isOwnHost: IsOwnHost;
+  readonly graphiql: GraphiQLPages | null;
 }
 
 const tokenRequest = z.object({ userId: z.guid(), orderId: z.guid().optional() });
@@ -33,29 +35,29 @@ const demoTtlSeconds = 900;
 /** Two ids have about a hundred bytes, but anybody may send more. */
 const maxBodyBytes = 10_000;
 
-/** Adds the demo page with its files, and `POST /demo/token`, which any page of this machine may call. */
-export function addDemo(app: Hono, demo: Demo, { mint, isOwnHost }: DemoOptions): void {
-  const read = (file: string) => readFileSync(new URL(`./demo/${file}`, import.meta.url), 'utf8');
-  const page = read('index.html');
-  const files = new Map(demoFiles.map((file) => [file, read(file)]));
+/** Adds the demo page with its files, those of GraphiQL, and `POST /demo/token`, which any page of this machine may call. */
+export function addDemo(app: Hono, demo: Demo, { mint, isOwnHost, graphiql }: DemoOptions): void {
+  const names = ['index.html', ...demoFiles];
+  const load = (name: string) => memoize(() => loadStaticFile(new URL(`./demo/${name}`, import.meta.url)));
+  const files = new Map(names.map((name) => [name, load(name)]));
+  const answerFile = async (request: Request, name: string): Promise<Response | null> => {
+    const file = await files.get(name)?.();
+    if (file === undefined) return null;
+    const more = name === 'index.html' ? pageHeaders : {};
+    return answerStaticFile(request, file, { ...more, 'cache-control': caching.revalidated });
+  };
   const requireOwnHost: MiddlewareHandler = async (context, next) =>
     isOwnHost(context.req.url) ? await next() : refuseHost();
 
-  app.use('/', requireOwnHost);
-  app.use('/demo/*', requireOwnHost);
+  for (const path of ['/', '/demo/*', '/graphiql/*']) app.use(path, requireOwnHost, revalidate());
 
-  app.get('/', (context) => {
-    context.header('content-security-policy', pagePolicy);
-    context.header('referrer-policy', 'no-referrer');
-    context.header('x-content-type-options', 'nosniff');
-    return context.html(page);
+  app.get('/', async ({ req, notFound }) => (await answerFile(req.raw, 'index.html')) ?? notFound());
+  app.get('/demo/:file{[a-z]+\\.(js|css)}', async ({ req, notFound }) => {
+    return (await answerFile(req.raw, req.param('file'))) ?? notFound();
   });
-  app.get('/demo/:file{[a-z]+\\.(js|css)}', (context) => {
-    const file = context.req.param('file');
-    const text = files.get(file);
-    if (text === undefined) return context.notFound();
-    const type = file.endsWith('.css') ? 'text/css' : 'text/javascript';
-    return context.body(text, 200, { 'content-type': `${type}; charset=utf-8` });
+  app.get('/graphiql/:version/:file', async ({ req, notFound }) => {
+    const { version, file } = req.param();
+    return (await graphiql?.answerFile(req.raw, version, file)) ?? notFound();
   });
   app.get('/demo/people', (context) => context.json({ people: demo.listPeople() }));
   app.post('/demo/token', limitBody, async (context) => {
@@ -97,6 +99,7 @@ const pagePolicy = [
   "require-trusted-types-for 'script'",
   'trusted-types portal-widget',
 ].join('; ');
+const pageHeaders = { 'content-security-policy': pagePolicy, 'referrer-policy': 'no-referrer' };
 
 export interface OwnHostsOptions {
   /** The host that the gateway listens on. */
