@@ -169,5 +169,7 @@ describe('the label of <portal-launch>', () => {
 
     expect(readScreen(element)).toBe(label);
     expect(element.querySelector('a')?.checkVisibility() ?? false).toBe(false);
+    // React compares the nodes of the page with those that its server wrote.
+    expect(element.innerHTML).toBe(markup);
   });
 });

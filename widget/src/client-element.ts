@@ -41,7 +41,8 @@ export abstract class ClientElement extends WidgetElement {
   protected gateway: PortalGateway | null = null;
   readonly #shownErrors = new Map<ErrorPlace, PortalErrorReport>();
   #lastError: PortalErrorReport | null = null;
-  #leave: readonly ((() => void) | undefined)[] = [];
+  #leaveGateway: (() => void) | undefined;
+  #leaveLanguage: (() => void) | undefined;
 
   constructor() {
     super();
@@ -64,18 +65,23 @@ export abstract class ClientElement extends WidgetElement {
     return diagnose(() => this.getClient());
   }
 
-  override connectedCallback(): void {
-    super.connectedCallback();
-    this.gateway = findGateway(this);
-    this.#leave = [whenLanguageChanged(() => this.requestUpdate()), this.gateway?.addDependant(this)];
+  protected override entered(): void {
+    this.#leaveLanguage = whenLanguageChanged(() => this.requestUpdate());
+    this.moved();
   }
 
-  override disconnectedCallback(): void {
-    super.disconnectedCallback();
-    for (const leave of this.#leave) leave?.();
+  protected override moved(): void {
+    this.#leaveGateway?.();
+    this.gateway = findGateway(this);
+    this.#leaveGateway = this.gateway?.addDependant(this);
+    this.requestUpdate();
+  }
+
+  protected override left(): void {
+    this.#leaveLanguage?.();
+    this.#leaveGateway?.();
     this.gateway = null;
-    // An element that is only moved returns in the same task; its connection stays open.
-    queueMicrotask(() => this.isConnected || leaveClients(this));
+    leaveClients(this);
   }
 
   /** Identifies the order and the gateway; when it changes, nothing shown before is valid. */

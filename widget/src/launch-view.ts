@@ -58,14 +58,13 @@ function drawBlocked({ openLink }: Strings): Drawing {
 /** The host's words, else ours. Beside the slot and not in it: a line break alone counts as filling a slot, and comments of frameworks are no words. */
 function drawWords({ texts, slotChanged }: LaunchView, host: Element): Drawing {
   const nodes = [...host.childNodes];
-  // A plain link is for browsers without scripts. Here it only gives its words, from a slot that is never drawn.
-  const link = nodes.find((node) => node instanceof HTMLAnchorElement && /^(link)?$/.test(node.slot));
-  if (link instanceof Element) link.slot = 'link';
+  // A plain link is for browsers without scripts. Here it only gives its words: the style sheet hides it.
+  const link = nodes.find((node) => node instanceof HTMLAnchorElement && !node.slot);
   const isFilled = nodes.some((node) =>
-    node instanceof Element ? !node.slot : node instanceof Text && node.data.trim(),
+    node instanceof Element ? node !== link && !node.slot : node instanceof Text && node.data.trim(),
   );
   const words = isFilled ? nothing : link?.textContent?.trim() || texts.open;
-  return html`<span><slot @slotchange=${slotChanged}></slot>${words}</span>`;
+  return html`<span><slot class="label-slot" @slotchange=${slotChanged}></slot>${words}</span>`;
 }
 
 /** Both labels lie on one another, so that the button never changes its size. */

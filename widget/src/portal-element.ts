@@ -76,14 +76,14 @@ export abstract class PortalElement extends ClientElement {
     this.requestUpdate();
   }
 
-  override connectedCallback(): void {
-    super.connectedCallback();
+  protected override entered(): void {
+    super.entered();
     this.#leave = this.orderWatch.connect();
   }
 
-  override disconnectedCallback(): void {
+  protected override left(): void {
     this.#leave?.();
-    super.disconnectedCallback();
+    super.left();
   }
 
   /** How the status is shown once the default is applied. */

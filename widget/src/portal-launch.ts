@@ -90,8 +90,8 @@ export class PortalLaunch extends PortalElement {
     this.shadowRoot?.querySelector<HTMLElement>('.button')?.click();
   }
 
-  override connectedCallback(): void {
-    super.connectedCallback();
+  protected override entered(): void {
+    super.entered();
     this.#page = new AbortController();
     const { signal } = this.#page;
     const returned = () => this.#returned();
@@ -108,8 +108,8 @@ export class PortalLaunch extends PortalElement {
     );
   }
 
-  override disconnectedCallback(): void {
-    super.disconnectedCallback();
+  protected override left(): void {
+    super.left();
     this.#page.abort();
     this.#reset();
   }

@@ -7,6 +7,7 @@ import { adoptStyles, LitElement } from 'lit';
 export abstract class WidgetElement extends LitElement {
   protected readonly internals = this.attachInternals();
   #isReady = false;
+  #isInPage = false;
 
   static override get observedAttributes(): string[] {
     // biome-ignore lint/complexity/noThisInStatic: Lit's own list for the class that is asked, not for LitElement
@@ -20,6 +21,24 @@ export abstract class WidgetElement extends LitElement {
     this.performUpdate();
     this.#isReady = true;
     this.requestUpdate();
+    if (this.#isInPage) this.moved();
+    else this.entered();
+    this.#isInPage = true;
+  }
+
+  override disconnectedCallback(): void {
+    super.disconnectedCallback();
+    // An element that is only moved returns in the same task. Until then it goes on as it was.
+    queueMicrotask(() => {
+      if (this.isConnected || !this.#isInPage) return;
+      this.#isInPage = false;
+      this.left();
+    });
+  }
+
+  /** Moved by `moveBefore`, which neither removes nor inserts it. */
+  connectedMoveCallback(): void {
+    this.moved();
   }
 
   /** In another document, or back from one: the browser has taken the styles off. */
@@ -60,6 +79,15 @@ export abstract class WidgetElement extends LitElement {
   protected override shouldUpdate(): boolean {
     return this.#isReady && this.isConnected;
   }
+
+  /** The element is in the page now. */
+  protected entered(): void {}
+
+  /** The element is at another place of the page. */
+  protected moved(): void {}
+
+  /** The element has left the page. */
+  protected left(): void {}
 
   protected abstract tokenRemoved(): void;
 }

@@ -49,8 +49,12 @@ function collectText(node: Node): string {
     const assigned = node.assignedNodes();
     return (assigned.length > 0 ? assigned : [...node.childNodes]).map(collectText).join(' ');
   }
-  if (node instanceof Element && getComputedStyle(node).visibility === 'hidden') return '';
+  if (node instanceof Element && isHidden(getComputedStyle(node))) return '';
   return [...node.childNodes].map(collectText).join(' ');
+}
+
+function isHidden({ visibility, display }: CSSStyleDeclaration): boolean {
+  return visibility === 'hidden' || display === 'none';
 }
 
 /** The one element inside that fits. */
