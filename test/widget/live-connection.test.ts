@@ -29,7 +29,7 @@ describe('the live connection of an element', () => {
     const socket = await gateway.socket();
 
     socket.onmessage?.({ data: '{"id":"1","type":"ne' });
-    expect([element.connection, socket.closedWith]).toEqual(['stale', 1000]);
+    expect([element.connection, socket.closedWith]).toEqual(['stale', 4499]);
     window.dispatchEvent(new Event('online'));
     await gateway.socket(2);
 
@@ -122,12 +122,12 @@ describe('the live connection of an element', () => {
     await untilLabel(element, 'Transit customer');
 
     window.dispatchEvent(new PageTransitionEvent('pagehide', { persisted: true }));
-    const whileAway = [element.connection, gateway.sockets[0]?.readyState];
+    const whileAway = [element.connection, gateway.sockets[0]?.closedWith];
     window.dispatchEvent(new PageTransitionEvent('pageshow', { persisted: true }));
     await gateway.socket(2);
 
     expect([whileAway, gateway.resumedFrom]).toEqual([
-      ['closed', 3],
+      ['closed', 4499],
       [null, 'cursor-0'],
     ]);
   });

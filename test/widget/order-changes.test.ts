@@ -81,11 +81,11 @@ describe('an element that a listener of its event removes', () => {
 describe('where no socket can be opened', () => {
   test('polls too when the browser throws instead of telling', async () => {
     using gateway = new FakeGateway();
-    window.WebSocket = class {
-      constructor() {
+    window.WebSocket = new Proxy(WebSocket, {
+      construct: () => {
         throw new DOMException('Not on this page.', 'SecurityError');
-      }
-    } as unknown as typeof WebSocket;
+      },
+    });
     const element = mountStatus(gateway);
 
     await untilPolling(element);

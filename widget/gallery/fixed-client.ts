@@ -48,6 +48,6 @@ function createFixedFeed({ order, connection = 'live', fails }: Fixed): OrderFee
     follow: (listener) => queueMicrotask(() => tell(listener)),
     leave: () => {},
     refresh: tell,
-    retry: () => {},
+    retry: async () => {},
   };
 }

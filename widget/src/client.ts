@@ -2,10 +2,10 @@ import { readEndpoint, toSocketAddress } from './addresses.ts';
 import { PortalError, toPortalError } from './errors.ts';
 import { type Fields, readFields, readJson } from './fields.ts';
 import { isRefusal, toGatewayError } from './gateway-error.ts';
-import { createLiveSocket } from './live-socket.ts';
+import { createLiveSockets } from './live-socket.ts';
 import { READ_ORDER } from './operations.ts';
 import { type PortalOrder, readOrder } from './order.ts';
-import { createOrderFeed, type OrderFeed } from './order-feed.ts';
+import { type OrderFeed, SharedOrderFeed } from './order-feed.ts';
 import {
   createTokenCache,
   type TokenCache,
@@ -44,7 +44,7 @@ export function createPortalClient(options: {
 }): PortalClient {
   const endpoint = readEndpoint(options.endpoint);
   const tokens = createTokenCache(options.tokenProvider);
-  const socket = createLiveSocket(toSocketAddress(endpoint), tokens);
+  const findSocket = createLiveSockets(toSocketAddress(endpoint), tokens);
   const feeds = new Map<string, OrderFeed>();
   const execute: PortalClient['execute'] = (request, signal) => ask({ endpoint, tokens, request, signal });
 
@@ -54,7 +54,7 @@ export function createPortalClient(options: {
     feed: (orderId, full) => {
       const key = orderId + full;
       const read = () => readOneOrder(execute, orderId, full);
-      const feed = feeds.get(key) ?? createOrderFeed({ orderId, full, read }, socket);
+      const feed = feeds.get(key) ?? new SharedOrderFeed({ orderId, full, read, findSocket });
       // Stored as long as the client lives, so that the cursor survives a pause.
       feeds.set(key, feed);
       return feed;

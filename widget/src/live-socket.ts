@@ -1,206 +1,269 @@
-import { PortalError } from './errors.ts';
+import { PortalError, toPortalError } from './errors.ts';
 import type { ConnectionState } from './events.ts';
-import type { Fields } from './fields.ts';
-import { openSocket, type Socket } from './socket.ts';
+import { type Fields, readFields } from './fields.ts';
+import { isRefusal } from './gateway-error.ts';
+import { createOperationSocket } from './socket.ts';
 import type { TokenCache } from './token.ts';
 
 /** One subscription that lives as long as its owner, over as many sockets as necessary. */
 export interface LiveSubscription {
   readonly orderId: string;
-  /** Returns the operation. Called for every socket, so that it can contain the last cursor. */
-  readonly begin: () => Fields;
+  readonly query: string;
+  /** Read each time the operation is sent, so that they can contain the last cursor. */
+  readonly variables: Record<string, unknown>;
+  /** The operation is sent next, on an open socket. */
+  readonly begin: () => void;
   readonly next: (data: Fields) => void;
-  /** The gateway refused this subscription, or ended it without errors; it stays stopped until `restart`. */
+  /** The gateway refused this subscription, or ended it without errors (null); it stays stopped until `restart`. */
   readonly refused: (errors: unknown) => void;
-  readonly connectionChanged: (connection: ConnectionState) => void;
+  readonly connectionChanged: () => void;
   readonly failed: (error: PortalError) => void;
-}
-
-/**
- * The one socket of a client. It opens with the first subscription, closes with the last, and always reconnects by
- * itself, each time with a valid token.
- */
-export interface LiveSocket {
-  readonly connection: () => ConnectionState;
-  /** Runs the subscription until the returned function is called. */
-  readonly add: (subscription: LiveSubscription) => () => void;
-  /** Starts a refused subscription again. */
-  readonly restart: (subscription: LiveSubscription) => void;
-  /** The gateway refused an operation for its token: get another one and start over. */
-  readonly refuseToken: () => void;
-  /** Ends the wait for the next opening. */
-  readonly kick: () => void;
 }
 
 const FIRST_WAIT_MS = 500;
 const LONGEST_WAIT_MS = 30_000;
 /** A socket that lived this long starts a new count: one that falls at once is a failed opening too. */
 const STEADY_MS = 5000;
-const FAILURES_UNTIL_POLLING = 3;
+/** After so many failures in a row the order is read over HTTP. */
+export const FAILURES_UNTIL_POLLING = 3;
+/** Close codes for an expired or refused token: the gateway's and the protocol's. */
+const TOKEN_REFUSED = 4403;
+const TOKEN_REFUSED_CODES: readonly number[] = [TOKEN_REFUSED, 4401];
 
-export function createLiveSocket(url: string, tokens: TokenCache): LiveSocket {
-  /** The running operation of each, or null while it is on no socket. */
-  const subscriptions = new Map<LiveSubscription, (() => void) | null>();
-  let socket: Socket | null = null;
-  let token = '';
-  let isOpening = false;
-  let openedAt: number | null = null;
-  let wasOpen = false;
-  let failures = 0;
-  let refusals = 0;
-  let isSuspended = false;
-  let wait: ReturnType<typeof setTimeout> | undefined;
-  let page: AbortController | null = null;
+/**
+ * A socket for many subscriptions. It opens with the first, closes with the last, and always reconnects by itself, each
+ * time with a valid token.
+ */
+export class LiveSocket {
+  readonly #tokens: TokenCache;
+  readonly #socket: ReturnType<typeof createOperationSocket>;
+  /** What ends the running operation of each; null while it has none. */
+  readonly #subscriptions = new Map<LiveSubscription, (() => void) | null>();
+  #token = '';
+  #openedAt: number | null = null;
+  #receivedAt: number | null = null;
+  #wasOpen = false;
+  #failures = 0;
+  #refusals = 0;
+  #isSuspended = false;
+  #waitMs = 0;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #endWait = () => {};
+  #page: AbortController | null = null;
 
-  function connection(): ConnectionState {
-    if (isSuspended) return 'closed';
-    if (openedAt !== null) return 'live';
-    if ((failures || wasOpen) && !navigator.onLine) return 'offline';
-    if (failures >= FAILURES_UNTIL_POLLING) return 'polling';
-    return wasOpen ? 'stale' : 'connecting';
+  constructor(url: string, tokens: TokenCache) {
+    this.#tokens = tokens;
+    this.#socket = createOperationSocket(url, {
+      wait: () => this.#wait(),
+      getToken: () => this.#getToken(),
+      opened: () => this.#opened(),
+      received: () => {
+        this.#receivedAt = Date.now();
+      },
+      closed: (code) => this.#closed(code),
+    });
   }
 
-  const notify = (say: (subscription: LiveSubscription) => void) => [...subscriptions.keys()].forEach(say);
-  const notifyConnection = () => notify((subscription) => subscription.connectionChanged(connection()));
-  const notifyFailure = (error: PortalError) => notify((subscription) => subscription.failed(error));
-
-  async function open(): Promise<void> {
-    const [first] = subscriptions.keys();
-    if (isSuspended || isOpening || wait || !first) return;
-    if (!socket) await connect(first.orderId);
-    if (openedAt !== null) start();
+  get connection(): ConnectionState {
+    if (this.#isSuspended) return 'closed';
+    if (this.#openedAt !== null) return 'live';
+    if ((this.#failures || this.#wasOpen) && !navigator.onLine) return 'offline';
+    if (this.#failures >= FAILURES_UNTIL_POLLING) return 'polling';
+    return this.#wasOpen ? 'stale' : 'connecting';
   }
 
-  async function connect(orderId: string): Promise<void> {
-    isOpening = true;
+  /** When the gateway last sent anything, in milliseconds since 1970; null while it has not. */
+  get receivedAt(): number | null {
+    return this.#receivedAt;
+  }
+
+  /** The number of subscriptions. */
+  get size(): number {
+    return this.#subscriptions.size;
+  }
+
+  add(subscription: LiveSubscription): void {
+    this.#subscriptions.set(subscription, null);
+    this.#listen();
+    subscription.connectionChanged();
+    this.#start(subscription);
+  }
+
+  /** Nothing of the subscription is notified any more. */
+  remove(subscription: LiveSubscription): void {
+    this.#subscriptions.get(subscription)?.();
+    this.#subscriptions.delete(subscription);
+    // What only moves within the page is added again before that.
+    queueMicrotask(() => this.#subscriptions.size || this.#end());
+  }
+
+  /** Starts a subscription again, also one that was refused. */
+  restart(subscription: LiveSubscription): void {
+    this.#subscriptions.get(subscription)?.();
+    if (this.#subscriptions.has(subscription)) this.#start(subscription);
+  }
+
+  /** The gateway refused an operation for its token: gets another one and starts over. */
+  refuseToken(): void {
+    this.#socket.drop(TOKEN_REFUSED);
+  }
+
+  /** Ends the wait for the next opening. */
+  kick(): void {
+    if (this.#isSuspended) return;
+    // The wait may not have begun yet.
+    this.#waitMs = 0;
+    clearTimeout(this.#timer);
+    this.#endWait();
+  }
+
+  #start(subscription: LiveSubscription): void {
+    if (this.#openedAt !== null) subscription.begin();
+    // A notified listener may have left.
+    if (!this.#subscriptions.has(subscription)) return;
+    let isOver = false;
+    const refuse = (errors: unknown) => {
+      if (isOver) return;
+      stop();
+      this.#subscriptions.set(subscription, null);
+      subscription.refused(errors);
+    };
+    const operation = {
+      query: subscription.query,
+      get variables() {
+        return subscription.variables;
+      },
+    };
+    const leave = this.#socket.subscribe(operation, {
+      next: (answer) => {
+        const { data, errors } = answer;
+        if (isRefusal({ data, errors })) refuse(errors);
+        else if (!isOver) subscription.next(readFields(data));
+      },
+      error: refuse,
+      complete: () => refuse(null),
+    });
+    const stop = () => {
+      isOver = true;
+      leave();
+    };
+    this.#subscriptions.set(subscription, stop);
+  }
+
+  #notify(say: (subscription: LiveSubscription) => void): void {
+    for (const subscription of [...this.#subscriptions.keys()]) say(subscription);
+  }
+
+  #notifyConnection(): void {
+    this.#notify((subscription) => subscription.connectionChanged());
+  }
+
+  #notifyFailure(error: PortalError): void {
+    this.#notify((subscription) => subscription.failed(error));
+  }
+
+  async #getToken(): Promise<string> {
+    const [first] = this.#subscriptions.keys();
     try {
-      token = await tokens.get({ scope: 'status', orderId });
-      if (!isSuspended && subscriptions.size) socket = openSocket(url, token, { opened, closed });
+      this.#token = await this.#tokens.get({ scope: 'status', orderId: first?.orderId ?? null });
+      return this.#token;
     } catch (cause) {
-      failures += 1;
-      // Some browsers throw where others only close: a policy of the page, or ws: on a page of https:.
-      if (cause instanceof PortalError) notifyFailure(cause);
-      openLater();
-    } finally {
-      isOpening = false;
+      this.#notifyFailure(toPortalError(cause, 'TOKEN_UNAVAILABLE'));
+      throw cause;
     }
   }
 
-  function start(): void {
-    for (const [subscription, stop] of subscriptions) {
-      if (stop) continue;
-      const operation = subscription.begin();
-      // A notified listener may have left, and the last one closes the socket.
-      if (!socket || !subscriptions.has(subscription)) continue;
-      const { next, refused } = subscription;
-      subscriptions.set(subscription, socket.subscribe(operation, { next, refused }));
-    }
+  #opened(): void {
+    this.#openedAt = performance.now();
+    this.#wasOpen = true;
+    for (const [subscription, stop] of [...this.#subscriptions]) if (stop) subscription.begin();
+    this.#notifyConnection();
   }
 
-  function opened(): void {
-    openedAt = performance.now();
-    wasOpen = true;
-    start();
-    notifyConnection();
-  }
-
-  function closed(isTokenRefused: boolean): void {
-    const wasSteady = openedAt !== null && performance.now() - openedAt > STEADY_MS;
-    drop();
-    failures = wasSteady ? 0 : failures + 1;
-    if (wasSteady) refusals = 0;
-    if (isTokenRefused) {
-      tokens.reject(token);
-      refusals += 1;
+  #closed(code: number): void {
+    const wasSteady = this.#openedAt !== null && performance.now() - this.#openedAt > STEADY_MS;
+    this.#openedAt = null;
+    this.#waitMs = 0;
+    if (this.#isSuspended) return;
+    const isRefused = TOKEN_REFUSED_CODES.includes(code);
+    // Without a running operation the client has closed it.
+    const isFailure = [...this.#subscriptions.values()].some(Boolean);
+    if (wasSteady) this.#failures = this.#refusals = 0;
+    else if (isFailure) this.#failures += 1;
+    if (isRefused) {
+      this.#tokens.reject(this.#token);
+      this.#refusals += 1;
     }
     // An expired token is no failure: the next socket opens at once, without a report. A second refusal is reported.
-    if (isTokenRefused && refusals === 1) {
-      void open();
-      return;
-    }
-    if (isTokenRefused) notifyFailure(new PortalError('UNAUTHENTICATED'));
-    openLater();
+    if (isRefused && this.#refusals === 1) return;
+    if (isRefused) this.#notifyFailure(new PortalError('UNAUTHENTICATED'));
+    const longest = Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** this.#failures);
+    this.#waitMs = longest * (0.2 + 0.8 * Math.random());
+    this.#notifyConnection();
   }
 
-  /** Closes the socket and ignores what it still receives. */
-  function drop(): void {
-    socket?.close();
-    socket = null;
-    openedAt = null;
-    for (const subscription of subscriptions.keys()) subscriptions.set(subscription, null);
+  #wait(): Promise<void> {
+    if (!this.#isSuspended && !this.#waitMs) return Promise.resolve();
+    return new Promise((resolve) => {
+      this.#endWait = resolve;
+      if (!this.#isSuspended) this.#timer = setTimeout(resolve, this.#waitMs);
+    });
   }
 
-  function openLater(): void {
-    const longest = Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** failures);
-    stopWaiting();
-    wait = setTimeout(kick, longest * (0.2 + 0.8 * Math.random()));
-    notifyConnection();
+  /** Somebody looks at the page: a connection that died unnoticed is found now and not by the next ping. */
+  #look(): void {
+    this.kick();
+    this.#socket.probe();
   }
 
-  function stopWaiting(): void {
-    clearTimeout(wait);
-    wait = undefined;
-  }
-
-  function kick(): void {
-    if (!wait) return;
-    stopWaiting();
-    void open();
-  }
-
-  function listen(): void {
-    if (page) return;
-    page = new AbortController();
-    const { signal } = page;
-    addEventListener('online', kick, { signal });
+  #listen(): void {
+    if (this.#page) return;
+    this.#page = new AbortController();
+    const { signal } = this.#page;
+    const look = () => this.#look();
+    addEventListener('online', look, { signal });
+    addEventListener('focus', look, { signal });
+    document.addEventListener('resume', look, { signal });
+    document.addEventListener('visibilitychange', () => document.hidden || look(), { signal });
     // The socket itself would notice only when its next ping stays unanswered.
-    addEventListener('offline', () => closed(false), { signal });
+    addEventListener('offline', () => this.#socket.drop(), { signal });
     // An open socket would keep the page out of the back/forward cache.
-    addEventListener('pagehide', () => suspend(true), { signal });
-    addEventListener('pageshow', () => isSuspended && suspend(false), { signal });
-    document.addEventListener('visibilitychange', () => document.hidden || kick(), { signal });
+    addEventListener('pagehide', () => this.#suspend(true), { signal });
+    addEventListener('pageshow', () => (this.#isSuspended ? this.#suspend(false) : look()), { signal });
   }
 
-  function suspend(isLeaving: boolean): void {
-    isSuspended = isLeaving;
-    stopWaiting();
-    if (isLeaving) drop();
-    else void open();
-    notifyConnection();
+  #suspend(isLeaving: boolean): void {
+    this.#isSuspended = isLeaving;
+    clearTimeout(this.#timer);
+    if (isLeaving) this.#socket.drop();
+    else this.kick();
+    this.#notifyConnection();
   }
 
-  function remove(subscription: LiveSubscription): void {
-    subscriptions.get(subscription)?.();
-    subscriptions.delete(subscription);
-    if (subscriptions.size) return;
-    drop();
-    stopWaiting();
-    page?.abort();
-    page = null;
-    wasOpen = false;
-    isSuspended = false;
-    failures = 0;
-    refusals = 0;
+  #end(): void {
+    this.#page?.abort();
+    this.#page = null;
+    this.#socket.drop();
+    this.#isSuspended = false;
+    this.#wasOpen = false;
+    this.#failures = 0;
+    this.#refusals = 0;
+    this.kick();
   }
+}
 
-  return {
-    connection,
-    kick,
-    add: (subscription) => {
-      subscriptions.set(subscription, null);
-      listen();
-      void open();
-      subscription.connectionChanged(connection());
-      return () => remove(subscription);
-    },
-    restart: (subscription) => {
-      if (!subscriptions.has(subscription)) return;
-      subscriptions.get(subscription)?.();
-      subscriptions.set(subscription, null);
-      void open();
-    },
-    refuseToken: () => {
-      if (socket) closed(true);
-    },
+/**
+ * Operations over one socket: the gateway's limit for one (MAX_SOCKET_OPERATIONS) where nobody has changed it. Where it is lower,
+ * the orders beyond it are read over HTTP.
+ */
+const OPERATIONS_PER_SOCKET = 50;
+
+/** The sockets of one endpoint: one, and another one for each further 50 orders. Gives one that has room. */
+export function createLiveSockets(url: string, tokens: TokenCache): () => LiveSocket {
+  const sockets: LiveSocket[] = [];
+  return () => {
+    const free = sockets.find(({ size }) => size < OPERATIONS_PER_SOCKET) ?? new LiveSocket(url, tokens);
+    if (!sockets.includes(free)) sockets.push(free);
+    return free;
   };
 }

@@ -1,7 +1,8 @@
 import { isRetryable, type PortalError, toPortalError } from './errors.ts';
 import type { ConnectionState, StatusSource } from './events.ts';
+import type { Fields } from './fields.ts';
 import { readErrorCode, toGatewayError } from './gateway-error.ts';
-import type { LiveSocket, LiveSubscription } from './live-socket.ts';
+import { FAILURES_UNTIL_POLLING, type LiveSocket, type LiveSubscription } from './live-socket.ts';
 import { ORDER_UPDATES } from './operations.ts';
 import type { PortalOrder } from './order.ts';
 import {
@@ -15,7 +16,7 @@ import {
 
 /** One element's listener to an order. */
 export interface OrderListener {
-  /** Seconds between two reads while the socket cannot be opened; 0 = never. */
+  /** Seconds between two reads while the order cannot be followed live; 0 = never. */
   pollIntervalSeconds(): number;
   orderChanged(order: PortalOrder, source: StatusSource): void;
   connectionChanged(connection: ConnectionState): void;
@@ -34,151 +35,261 @@ export interface OrderFeed {
   readonly leave: (listener: OrderListener) => void;
   /** Reads the order once over HTTP. Never rejects: a failure goes to all followers, and to `listener`. */
   readonly refresh: (listener: OrderListener) => Promise<void>;
-  /** Starts again after a failure: the subscription if it was refused, the socket if it waits. */
-  readonly retry: () => void;
+  /** Starts again after a failure. Where the order is only read, settles when that has been tried. */
+  readonly retry: () => Promise<void>;
 }
 
-/** Which order, and how it is read once. */
+/** Which order, how it is read once, and where it is followed. */
 export interface FeedOptions {
   readonly orderId: string;
   readonly full: boolean;
   /** @throws PortalError */
   readonly read: () => Promise<PortalOrder>;
+  /** A socket with room for one more subscription. */
+  readonly findSocket: () => LiveSocket;
 }
 
 const RETRY_MS = 10_000;
+/** A subscription that was refused before counts as accepted after so long, if nothing arrives sooner. */
+const ACCEPTED_MS = 2000;
 
-export function createOrderFeed({ orderId, full, read }: FeedOptions, socket: LiveSocket): OrderFeed {
-  const listeners = new Set<OrderListener>();
+export class SharedOrderFeed implements OrderFeed, LiveSubscription {
+  readonly orderId: string;
+  readonly query = ORDER_UPDATES;
+  readonly #options: FeedOptions;
+  readonly #listeners = new Set<OrderListener>();
   /** The listeners that requested the read in flight. */
-  const askers = new Set<OrderListener>();
-  let stream = emptyStream;
-  let connection: ConnectionState = 'idle';
-  let confirmedAt: number | null = null;
-  let stop: (() => void) | null = null;
-  let reading: Promise<void> | null = null;
-  let poll: ReturnType<typeof setInterval> | undefined;
-  let retrying: ReturnType<typeof setTimeout> | undefined;
-  let hadBadCursor = false;
-  /** The gateway refused the subscription, so the order is not live although the socket is. */
-  let isRefused = false;
+  readonly #askers = new Set<OrderListener>();
+  #stream = emptyStream;
+  #connection: ConnectionState = 'idle';
+  #confirmedAt: number | null = null;
+  /** The socket that follows the order; null while nothing is to be followed. */
+  #socket: LiveSocket | null = null;
+  #hadBadCursor = false;
+  /** How often in a row the gateway refused the subscription: the order is not live although the socket is. */
+  #refusals = 0;
+  /** Until the next attempt after a refusal; then until this attempt counts as accepted. */
+  #refusalTimer: ReturnType<typeof setTimeout> | undefined;
+  /** Asking again would not help: nothing is asked until `retry`. */
+  #failure: PortalError | null = null;
+  #reading: Promise<void> | null = null;
+  #poll: ReturnType<typeof setInterval> | undefined;
+  #pollMs = 0;
+  /** Whether the last poll brought the order. */
+  #isPolled = false;
 
-  const subscription: LiveSubscription = {
-    orderId,
-    begin: () => {
-      stream = beginSubscription(stream);
-      isRefused = false;
-      connectionChanged(socket.connection());
-      return { query: ORDER_UPDATES, variables: { orderId, after: stream.cursor, full } };
-    },
-    next: (data) => {
-      const update = readUpdate(data.orderUpdates, full);
-      if (!update) return;
-      hadBadCursor = false;
-      apply(update);
-    },
-    refused,
-    connectionChanged,
-    failed,
-  };
-  const restart = () => socket.restart(subscription);
-  const audience = () => new Set([...listeners, ...askers]);
-
-  function apply(update: OrderUpdate): void {
-    stream = applyUpdate(stream, update);
-    confirmedAt = Date.now();
-    const { order } = stream;
-    const source = update.kind.toLowerCase() as StatusSource;
-    if (order) for (const listener of audience()) listener.orderChanged(order, source);
+  constructor(options: FeedOptions) {
+    this.#options = options;
+    this.orderId = options.orderId;
   }
 
-  function failed(error: PortalError): void {
-    // An order can move to another user. Then nothing of it may stay on screen.
-    if (error.code === 'NOT_FOUND') stream = emptyStream;
-    for (const listener of audience()) listener.orderFailed(error);
+  order(): PortalOrder | null {
+    return this.#stream.order;
   }
 
-  function refused(errors: unknown): void {
-    if (readErrorCode(errors) === 'BAD_CURSOR' && !hadBadCursor) {
-      hadBadCursor = true;
-      stream = forgetCursor(stream);
-      restart();
+  connection(): ConnectionState {
+    return this.#connection;
+  }
+
+  confirmedAt(): number | null {
+    return this.#connection === 'live' ? Date.now() : this.#confirmedAt;
+  }
+
+  follow(listener: OrderListener): void {
+    this.#listeners.add(listener);
+    if (this.#failure) listener.orderFailed(this.#failure);
+    else if (this.#socket) this.#setPolling();
+    else this.#start();
+    // A notification may have made the page remove the element.
+    if (!this.#listeners.size) this.leave(listener);
+  }
+
+  leave(listener: OrderListener): void {
+    this.#listeners.delete(listener);
+    this.#askers.delete(listener);
+    if (!this.#listeners.size) {
+      this.#failure = null;
+      this.#stop();
+    }
+    this.connectionChanged();
+  }
+
+  refresh(listener: OrderListener): Promise<void> {
+    this.#askers.add(listener);
+    return this.#read();
+  }
+
+  async retry(): Promise<void> {
+    this.#failure = null;
+    clearTimeout(this.#refusalTimer);
+    this.#socket?.kick();
+    if (this.#socket) this.#socket.restart(this);
+    else if (this.#listeners.size) this.#start();
+    if (this.#needsPolling) await this.#read();
+  }
+
+  /** For the socket. The variables are those of the moment, so that each subscription goes on from the last cursor. */
+  get variables(): Record<string, unknown> {
+    const { orderId, full } = this.#options;
+    return { orderId, after: this.#stream.cursor, full };
+  }
+
+  begin(): void {
+    this.#stream = beginSubscription(this.#stream);
+    clearTimeout(this.#refusalTimer);
+    if (this.#refusals) this.#refusalTimer = setTimeout(() => this.#accepted(), ACCEPTED_MS);
+    this.connectionChanged();
+  }
+
+  next(data: Fields): void {
+    const update = readUpdate(data.orderUpdates, this.#options.full);
+    if (!update) return;
+    this.#hadBadCursor = false;
+    this.#apply(update);
+    if (this.#refusals) this.#accepted();
+  }
+
+  refused(errors: unknown): void {
+    const code = readErrorCode(errors);
+    if (code === 'BAD_CURSOR' && !this.#hadBadCursor) {
+      this.#hadBadCursor = true;
+      this.#stream = forgetCursor(this.#stream);
+      this.#socket?.restart(this);
       return;
     }
-    isRefused = true;
-    connectionChanged(socket.connection());
     const error = errors ? toGatewayError(errors) : null;
-    if (error?.code === 'UNAUTHENTICATED') {
-      socket.refuseToken();
+    if (error && !isRetryable(error.code)) {
+      this.#giveUp(error);
       return;
     }
-    if (error) failed(error);
+    // The socket has as many operations as the gateway allows, or the caller no points: waiting helps, trying does not.
+    const isLimited = code === 'RATE_LIMITED';
+    this.#refusals = isLimited ? FAILURES_UNTIL_POLLING : this.#refusals + 1;
+    clearTimeout(this.#refusalTimer);
+    this.connectionChanged();
+    if (error?.code === 'UNAUTHENTICATED') {
+      this.#socket?.restart(this);
+      this.#socket?.refuseToken();
+      return;
+    }
+    if (error && !isLimited) this.failed(error);
     // Ended without an error, or with a temporary one: continue from the cursor.
-    if (error && !isRetryable(error.code)) return;
-    clearTimeout(retrying);
-    retrying = setTimeout(restart, RETRY_MS * (0.5 + Math.random()));
+    const retry = () => this.#socket?.restart(this);
+    this.#refusalTimer = setTimeout(retry, RETRY_MS * (0.5 + Math.random()));
   }
 
-  function connectionChanged(ofSocket: ConnectionState): void {
-    const next = isRefused && ofSocket === 'live' ? 'stale' : ofSocket;
-    if (connection === next) return;
-    if (connection === 'live') confirmedAt = Date.now();
-    connection = next;
-    setPolling();
-    for (const listener of listeners) listener.connectionChanged(connection);
+  failed(error: PortalError): void {
+    // An order can move to another user. Then nothing of it may stay on screen.
+    if (error.code === 'NOT_FOUND') this.#stream = emptyStream;
+    for (const listener of this.#audience) listener.orderFailed(error);
   }
 
-  function setPolling(): void {
-    clearInterval(poll);
-    const wishes = [...listeners]
+  connectionChanged(): void {
+    this.#setPolling();
+    const next = this.#readConnection();
+    if (next === this.#connection) return;
+    // What was last received was true then; the connection may have died unnoticed since.
+    if (this.#connection === 'live') {
+      this.#confirmedAt = Math.max(this.#confirmedAt ?? 0, this.#socket?.receivedAt ?? Date.now());
+    }
+    this.#connection = next;
+    for (const listener of [...this.#listeners]) listener.connectionChanged(next);
+  }
+
+  get #audience(): ReadonlySet<OrderListener> {
+    return new Set([...this.#listeners, ...this.#askers]);
+  }
+
+  get #needsPolling(): boolean {
+    const connection = this.#socket?.connection;
+    if (connection === 'live') return this.#refusals >= FAILURES_UNTIL_POLLING;
+    return connection === 'polling';
+  }
+
+  #readConnection(): ConnectionState {
+    if (this.#failure) return 'closed';
+    if (!this.#socket) return 'idle';
+    const { connection } = this.#socket;
+    if (this.#needsPolling && this.#isPolled) return 'polling';
+    if (this.#needsPolling && !navigator.onLine) return 'offline';
+    const isLive = connection === 'live' && !this.#refusals;
+    if (isLive || ['closed', 'offline', 'connecting'].includes(connection)) return connection;
+    return this.#stream.order ? 'stale' : 'connecting';
+  }
+
+  #start(): void {
+    this.#socket = this.#options.findSocket();
+    this.#socket.add(this);
+  }
+
+  #stop(): void {
+    this.#socket?.remove(this);
+    this.#socket = null;
+    this.#refusals = 0;
+    clearTimeout(this.#refusalTimer);
+  }
+
+  #giveUp(error: PortalError): void {
+    this.#failure = error;
+    this.#stop();
+    this.failed(error);
+    this.connectionChanged();
+  }
+
+  #accepted(): void {
+    this.#refusals = 0;
+    clearTimeout(this.#refusalTimer);
+    this.connectionChanged();
+  }
+
+  #apply(update: OrderUpdate): void {
+    this.#stream = applyUpdate(this.#stream, update);
+    this.#confirmedAt = Date.now();
+    const { order } = this.#stream;
+    const source = update.kind.toLowerCase() as StatusSource;
+    if (order) for (const listener of this.#audience) listener.orderChanged(order, source);
+  }
+
+  #setPolling(): void {
+    const wishes = [...this.#listeners]
       .map((listener) => listener.pollIntervalSeconds())
       .filter((wish) => wish > 0);
-    if (connection !== 'polling' || !wishes.length) return;
-    void refresh();
-    poll = setInterval(refresh, Math.min(...wishes) * 1000);
+    const pollMs = this.#needsPolling && wishes.length ? Math.min(...wishes) * 1000 : 0;
+    if (pollMs === this.#pollMs) return;
+    clearInterval(this.#poll);
+    this.#pollMs = pollMs;
+    this.#isPolled = false;
+    if (!pollMs) return;
+    void this.#read();
+    this.#poll = setInterval(() => this.#read(), pollMs);
   }
 
-  function refresh(): Promise<void> {
-    reading ??= read()
-      .then((order) => apply({ kind: 'READ', order, eventId: null, cursor: null }))
-      .catch((cause: unknown) => failed(toPortalError(cause, 'NETWORK')))
+  #read(): Promise<void> {
+    this.#reading ??= this.#options
+      .read()
+      .then(
+        (order) => this.#readArrived(order),
+        (cause: unknown) => this.#readFailed(toPortalError(cause, 'NETWORK')),
+      )
       .finally(() => {
-        reading = null;
-        askers.clear();
+        this.#reading = null;
+        this.#askers.clear();
       });
-    return reading;
+    return this.#reading;
   }
 
-  function leave(listener: OrderListener): void {
-    listeners.delete(listener);
-    askers.delete(listener);
-    if (listeners.size) return;
-    stop?.();
-    stop = null;
-    clearTimeout(retrying);
-    isRefused = false;
-    connectionChanged('idle');
+  #readArrived(order: PortalOrder): void {
+    this.#isPolled = true;
+    this.#apply({ kind: 'READ', order, eventId: null, cursor: null });
+    // It can be followed after all.
+    if (this.#failure) void this.retry();
+    this.connectionChanged();
   }
 
-  return {
-    order: () => stream.order,
-    connection: () => connection,
-    confirmedAt: () => (connection === 'live' ? Date.now() : confirmedAt),
-    follow: (listener) => {
-      listeners.add(listener);
-      stop ??= socket.add(subscription);
-      // A notification may have made the page remove the element.
-      if (!listeners.size) leave(listener);
-    },
-    leave,
-    refresh: (listener) => {
-      askers.add(listener);
-      return refresh();
-    },
-    retry: () => {
-      clearTimeout(retrying);
-      socket.kick();
-      restart();
-    },
-  };
+  #readFailed(error: PortalError): void {
+    this.#isPolled = false;
+    if (this.#pollMs && !isRetryable(error.code)) this.#giveUp(error);
+    else this.failed(error);
+    this.connectionChanged();
+  }
 }

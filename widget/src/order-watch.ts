@@ -131,9 +131,8 @@ export function createOrderWatch(host: Element, listener: WatchListener): OrderW
     },
     refresh,
     retry: async () => {
-      if (isFollowing) wish.feed?.retry();
-      // Without a socket the person waits for the next read.
-      if (!isFollowing || connection === 'polling') await refresh();
+      if (isFollowing) await wish.feed?.retry();
+      else await refresh();
     },
   };
 }

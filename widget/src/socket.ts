@@ -1,112 +1,143 @@
-import type { Message } from 'graphql-ws/client';
-import { type Fields, readFields, readJson } from './fields.ts';
-import { isRefusal } from './gateway-error.ts';
+import { type Client, createClient } from 'graphql-ws/client';
+import { readFields } from './fields.ts';
 
-/** Events of a socket; `closed` is called at most once, and never after `close()`. */
+/** Events of the one socket at a time, and what it needs to open. */
 export interface SocketListener {
-  /** The gateway has accepted the token. */
+  /** Settles when the next socket may open. Not called for the first. */
+  wait(): Promise<void>;
+  /** The token of the socket that opens; a rejection closes it. */
+  getToken(): Promise<string>;
+  /** The gateway has accepted the token; the running operations are sent next. */
   opened(): void;
-  closed(isTokenRefused: boolean): void;
+  received(): void;
+  /** The socket closed or could not be opened: once for each, with the code of its close. */
+  closed(code: number): void;
 }
 
-/** Events of one subscription; none after it was stopped or its socket closed. */
-export interface SubscriptionListener {
-  next(data: Fields): void;
-  /** The errors of the gateway, or null when it ended the subscription. */
-  refused(errors: unknown): void;
-}
-
-/** One WebSocket that speaks `graphql-transport-ws`. */
-export interface Socket {
-  /** Starts an operation on an open socket; call the result to stop it. */
-  readonly subscribe: (operation: Fields, listener: SubscriptionListener) => () => void;
-  readonly close: () => void;
+/** Sends operations over a WebSocket that is open while there are any, and opens again until there are none. */
+export interface OperationSocket {
+  /** Runs an operation, on as many sockets as necessary; its payload is read each time it is sent. */
+  readonly subscribe: Client['subscribe'];
+  /** Pings, and closes the socket if no pong comes soon. */
+  readonly probe: () => void;
+  /** Closes the socket at once, as if the gateway had closed it with this code. */
+  readonly drop: (code?: number) => void;
 }
 
 const OPENING_LIMIT_MS = 20_000;
 const PING_EVERY_MS = 15_000;
 const PONG_LIMIT_MS = 10_000;
-/** Close codes for an expired or refused token: the gateway's and the protocol's. */
-const TOKEN_REFUSED: readonly number[] = [4403, 4401];
+/** Shorter, because somebody is looking. */
+const PROBE_LIMIT_MS = 4000;
+/** The code of graphql-ws for a socket that it was made to terminate. */
+const TERMINATED = 4499;
 
 /**
- * Opens one socket, for one token. Reconnection is in live-socket.ts. The rest of the protocol is one page, while
- * graphql-ws's types check the messages here.
+ * The client of graphql-ws, with what it lacks (decision 0098): a limit for opening and for pongs, a ping on demand, an end
+ * that is the same for every reason, and constructors of WebSocket that throw.
  */
-export function openSocket(url: string, token: string, listener: SocketListener): Socket {
-  const socket = new WebSocket(url, 'graphql-transport-ws');
-  const operations = new Map<string, SubscriptionListener>();
-  let lastId = 0;
-  let ping: ReturnType<typeof setInterval> | undefined;
+export function createOperationSocket(url: string, listener: SocketListener): OperationSocket {
+  let socket: WebSocket | null = null;
+  /** Number of the newest socket. */
+  let newest = 0;
+  let isUp = false;
+  let closeCode = 0;
   let deadline: ReturnType<typeof setTimeout> | undefined;
+  let deadlineAt = Number.POSITIVE_INFINITY;
 
-  const send = (message: Message | Fields) => socket.send(JSON.stringify(message));
-
-  function close(): void {
-    // Nothing that arrives from now on is delivered.
-    socket.onopen = socket.onmessage = socket.onclose = null;
-    clearInterval(ping);
-    clearTimeout(deadline);
-    operations.clear();
-    socket.close(1000);
+  function drop(code = 0): void {
+    closeCode = code;
+    if (isUp) client.terminate();
   }
 
-  function fall(isTokenRefused: boolean): void {
-    close();
-    listener.closed(isTokenRefused);
-  }
-
-  /** Closes the socket unless it opens, or answers a ping, in time; the browser has no timeout for either. */
   function expectWithin(limitMs: number): void {
+    const at = performance.now() + limitMs;
+    if (at >= deadlineAt) return;
     clearTimeout(deadline);
-    deadline = setTimeout(fall, limitMs, false);
+    deadlineAt = at;
+    deadline = setTimeout(drop, limitMs);
   }
 
-  function acknowledged(): void {
+  function stopExpecting(): void {
     clearTimeout(deadline);
-    ping = setInterval(() => {
-      send({ type: 'ping' });
-      expectWithin(PONG_LIMIT_MS);
-    }, PING_EVERY_MS);
-    listener.opened();
+    deadlineAt = Number.POSITIVE_INFINITY;
   }
 
-  function receive({ type, id, payload }: Fields): void {
-    const operation = operations.get(String(id));
-    if (type === 'connection_ack') acknowledged();
-    if (type === 'ping') send({ type: 'pong' });
-    if (type === 'pong') clearTimeout(deadline);
-    if (type === 'next') pass(readFields(payload), operation);
-    if (type === 'error' || type === 'complete') {
-      operations.delete(String(id));
-      operation?.refused(type === 'error' ? payload : null);
+  async function authorize(): Promise<Record<string, unknown>> {
+    const mine = newest;
+    try {
+      return { authorization: `Bearer ${await listener.getToken()}` };
+    } catch {
+      // A late failure must not close the socket after this one.
+      if (mine === newest) drop();
+      return {};
     }
   }
 
-  socket.onopen = () => send({ type: 'connection_init', payload: { authorization: `Bearer ${token}` } });
-  socket.onmessage = ({ data }) => {
-    const message = readJson(data);
-    if (message) receive(message);
-    // The unreadable message may have been an update: the next socket continues from the cursor.
-    else fall(false);
-  };
-  socket.onclose = ({ code }) => fall(TOKEN_REFUSED.includes(code));
-  expectWithin(OPENING_LIMIT_MS);
+  const client = createClient({
+    url,
+    webSocketImpl: withoutExceptions(WebSocket),
+    lazy: true,
+    keepAlive: PING_EVERY_MS,
+    retryAttempts: Number.POSITIVE_INFINITY,
+    shouldRetry: () => true,
+    retryWait: () => listener.wait(),
+    connectionParams: authorize,
+    on: {
+      connecting: () => {
+        newest += 1;
+        isUp = true;
+        closeCode = 0;
+        expectWithin(OPENING_LIMIT_MS);
+      },
+      connected: (opened) => {
+        stopExpecting();
+        // The client gives its WebSocket as `unknown`, because it runs in Node too.
+        socket = opened as WebSocket;
+        listener.opened();
+      },
+      message: () => listener.received(),
+      ping: (isReceived) => isReceived || expectWithin(PONG_LIMIT_MS),
+      pong: (isReceived) => isReceived && stopExpecting(),
+      error: () => drop(),
+      closed: (event) => {
+        const { code } = readFields(event);
+        // After many codes the client does not open again by itself; it does after this one.
+        if (code !== TERMINATED) return drop(Number(code));
+        if (!isUp) return;
+        isUp = false;
+        socket = null;
+        stopExpecting();
+        listener.closed(closeCode);
+      },
+    },
+  });
+
   return {
-    close,
-    subscribe: (payload, subscription) => {
-      lastId += 1;
-      const id = String(lastId);
-      operations.set(id, subscription);
-      send({ id, type: 'subscribe', payload });
-      return () => {
-        if (operations.delete(id)) send({ id, type: 'complete' });
-      };
+    subscribe: client.subscribe,
+    drop,
+    probe: () => {
+      if (socket?.readyState !== WebSocket.OPEN) return;
+      socket.send('{"type":"ping"}');
+      expectWithin(PROBE_LIMIT_MS);
     },
   };
 }
 
-function pass(answer: Fields, operation: SubscriptionListener | undefined): void {
-  if (isRefusal(answer)) operation?.refused(answer.errors);
-  else operation?.next(readFields(answer.data));
+/**
+ * Some browsers throw where others only close: a policy of the page, or ws: on a page of https:. The client would wait for
+ * ever, so such a socket closes like one that cannot be opened.
+ */
+function withoutExceptions(Socket: typeof WebSocket): typeof WebSocket {
+  return new Proxy(Socket, {
+    construct: (target, parameters) => {
+      try {
+        return Reflect.construct(target, parameters);
+      } catch {
+        const closed: { onclose?: (event: object) => void; close(): void } = { close: () => {} };
+        queueMicrotask(() => closed.onclose?.({ code: 1006, reason: '' }));
+        return closed;
+      }
+    },
+  });
 }

@@ -152,7 +152,9 @@ class ScriptedGateway implements FakeGateway {
     }
     this.#subscriptions = [...this.#subscriptions, subscription];
     if (answer !== undefined) return;
-    if (this.#order) return variables.after ? undefined : this.#send(subscription, 'SNAPSHOT');
+    // A cursor resumes: what changed since is sent, which here is the order as it is now.
+    if (variables.after === `cursor-${this.#cursor}`) return;
+    if (this.#order) return this.#send(subscription, variables.after ? 'CHANGED' : 'SNAPSHOT');
     socket.say({ type: 'error', id, payload: [{ message: 'Refused.', extensions: { code: 'NOT_FOUND' } }] });
   }
 

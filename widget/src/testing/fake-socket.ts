@@ -31,11 +31,12 @@ export class FakeSocket {
     queueMicrotask(() => this.#server.received(this, message));
   }
 
-  /** The widget hangs up. */
+  /** The widget hangs up; the gateway answers. */
   close(code = 1000): void {
-    if (this.readyState === FakeSocket.CLOSED) return;
-    this.readyState = FakeSocket.CLOSED;
+    if (this.readyState >= FakeSocket.CLOSING) return;
+    this.readyState = FakeSocket.CLOSING;
     this.closedWith = code;
+    queueMicrotask(() => this.fall(code));
   }
 
   /** From the gateway to the widget. */
