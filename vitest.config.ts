@@ -71,12 +71,12 @@ export default defineConfig({
     onConsoleLog: (line) => !line.startsWith('Lit is in dev mode'),
     projects: [
       inNode('architecture', 'test/*.test.ts'),
-      inNode('sandbox', 'test/sandbox/**/*.test.ts'),
-      inNode('gateway', 'test/gateway/**/*.test.ts'),
+      // One project, because a worker goes on only to files of its own project, and a new one imports all the gateway.
+      inNode('servers', 'test/{contract,e2e,gateway,sandbox}/**/*.test.ts', {
+        globalSetup: 'test/e2e/support/one-chromium.ts',
+      }),
       { test: { name: 'alone', include: alone, ...calm } },
-      inNode('contract', 'test/contract/**/*.test.ts'),
       inNode('widget-logic', 'test/widget/**/*.node.test.ts'),
-      inNode('e2e', 'test/e2e/**/*.test.ts', { globalSetup: 'test/e2e/support/one-chromium.ts' }),
       {
         // Packages may stand elsewhere behind a link.
         server: { fs: { allow: ['.', realpathSync('node_modules')] } },

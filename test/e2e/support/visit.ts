@@ -8,7 +8,9 @@ import { type Recording, record } from './recording.ts';
 
 /** A connection to the Chromium that all files share. Closing it closes the contexts that were opened through it. */
 export async function connectToChromium(): Promise<Browser> {
-  return await chromium.connect(inject('chromium'));
+  const answer = await fetch(inject('chromium'));
+  if (!answer.ok) throw new Error(await answer.text());
+  return await chromium.connect(await answer.text());
 }
 
 /** What the host page saw of the elements, in the order in which it happened. See host-app.js. */
