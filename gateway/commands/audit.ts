@@ -5,7 +5,7 @@ import { AuditKey, type Head, parseHead } from '../audit/line.ts';
 import type { Config } from '../config/config.ts';
 import { GatewayError } from '../errors.ts';
 import { parseDay, parseInstant, startOfDay } from '../parse/dates.ts';
-import { type Command, runProgram } from './program.ts';
+import { type Command, type Program, runInProcess } from './program.ts';
 
 /** Where the audit trail is, and the keys that it was written with. */
 interface TrailLocation {
@@ -103,7 +103,7 @@ async function open({ auditTrail }: Config): Promise<TrailLocation> {
 }
 
 /** `npm run audit -- <command>`: reads the audit trail, beside a running gateway or without one. */
-await runProgram<TrailLocation>({
+export const program: Program<TrailLocation> = {
   call: 'npm run audit',
   commands: { verify, export: exportLines },
   about: [
@@ -112,4 +112,6 @@ await runProgram<TrailLocation>({
   ],
   open,
   close: async () => {},
-});
+};
+
+if (import.meta.main) await runInProcess(program);

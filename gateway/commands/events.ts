@@ -7,7 +7,7 @@ import type { DeadLetter, EventLog, GapReason, StoredEvent } from '../events/log
 import { type EventStore, openEventStore } from '../events/open.ts';
 import { createLog } from '../log.ts';
 import { readEnvelope } from '../webhooks/envelope.ts';
-import { type Command, readPosition, runProgram, type Session } from './program.ts';
+import { type Command, type Program, readPosition, runInProcess, type Session } from './program.ts';
 
 const eventsPerPage = 500;
 const lettersPerPage = 100;
@@ -275,7 +275,7 @@ async function findStart(log: EventLog): Promise<number> {
 }
 
 /** `npm run events -- <command>`: works on the event log, beside a running gateway or without one. */
-await runProgram<EventStore>({
+export const program: Program<EventStore> = {
   call: 'npm run events',
   commands: { dead, replay, tail, verify },
   about: [
@@ -284,7 +284,7 @@ await runProgram<EventStore>({
   ],
   open,
   close: (store) => store.log.close(),
-});
+};
 
 async function open(config: Config): Promise<EventStore> {
   if (config.eventLog.kind === 'memory') {
@@ -296,3 +296,5 @@ async function open(config: Config): Promise<EventStore> {
     access: 'shared',
   });
 }
+
+if (import.meta.main) await runInProcess(program);

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import process from 'node:process';
+import type { Writable } from 'node:stream';
 import { type ParseArgsOptionsConfig, parseArgs } from 'node:util';
 import { type Config, readConfig } from '../config/config.ts';
 import type { GeneratedSecrets } from '../config/reading.ts';
@@ -26,7 +27,7 @@ export interface Session<Store> {
   readonly print: (line: Readonly<Record<string, unknown>>) => Promise<void>;
   /** Prints a sentence for a person, on standard error. */
   readonly report: (sentence: string) => void;
-  /** Aborts when the process gets SIGINT or SIGTERM. */
+  /** Aborts when the command is to end: the process gets SIGINT or SIGTERM. */
   readonly signal: AbortSignal;
 }
 
@@ -49,31 +50,57 @@ const unused: GeneratedSecrets = {
   viewerTokenSecret: '',
 };
 
-/** Runs the command that the process was called with, and sets its exit code: 0 when all is well, else 1. */
-export async function runProgram<Store>(program: Program<Store>): Promise<void> {
+/** What a program is called with, and where it answers. */
+interface Surroundings {
+  readonly args: readonly string[];
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly stdout: Writable;
+  readonly stderr: Writable;
+  /** Called once the store is open; from then on a command is asked to end by the signal, and not before. */
+  readonly stopOnSignal: () => AbortSignal;
+}
+
+/** Runs the command that the process was called with, and sets its exit code. */
+export async function runInProcess<Store>(program: Program<Store>): Promise<void> {
+  const { argv, env, stdout, stderr } = process;
+  const stopOnSignal = () => {
+    const stopping = new AbortController();
+    for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => stopping.abort());
+    // The reader of the output has closed it (`| head`).
+    stdout.on('error', () => process.exit(0));
+    return stopping.signal;
+  };
+  process.exitCode = await runProgram(program, { args: argv.slice(2), env, stdout, stderr, stopOnSignal });
+}
+
+/** @returns the exit code: 0 when all is well, else 1 */
+export async function runProgram<Store>(program: Program<Store>, surroundings: Surroundings): Promise<0 | 1> {
   try {
-    process.exitCode = (await run(program, process.argv.slice(2))) ? 0 : 1;
+    return (await run(program, surroundings)) ? 0 : 1;
   } catch (error) {
     // Our own messages contain no personal data; other messages might.
-    process.stderr.write(
+    surroundings.stderr.write(
       `${isGatewayError(error) ? `${error.code}: ${error.message}` : 'The command failed.'}\n`,
     );
-    process.exitCode = 1;
+    return 1;
   }
 }
 
-async function run<Store>(program: Program<Store>, args: readonly string[]): Promise<boolean> {
+async function run<Store>(program: Program<Store>, surroundings: Surroundings): Promise<boolean> {
+  const { args, env, stdout, stderr } = surroundings;
   const [name = '', ...rest] = args;
   const command = Object.hasOwn(program.commands, name) ? program.commands[name] : undefined;
   if (args.includes('--help') || command === undefined) {
-    (args.includes('--help') ? process.stdout : process.stderr).write(describe(program));
+    (args.includes('--help') ? stdout : stderr).write(describe(program));
     return args.includes('--help');
   }
   const { values, positionals } = readArguments(command, rest);
-  const config = readConfig(process.env, () => unused);
+  const config = readConfig(env, () => unused);
   const store = await program.open(config);
   try {
-    return await command.run(createSession({ store, config, options: values, words: positionals }));
+    return await command.run(
+      createSession({ store, config, options: values, words: positionals }, surroundings),
+    );
   } finally {
     await program.close(store);
   }
@@ -101,18 +128,15 @@ function readArguments<Store>(command: Command<Store>, args: readonly string[]) 
 
 function createSession<Store>(
   parts: Pick<Session<Store>, 'store' | 'config' | 'options' | 'words'>,
+  { stdout, stderr, stopOnSignal }: Surroundings,
 ): Session<Store> {
-  const stopping = new AbortController();
-  for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => stopping.abort());
-  // The reader of the output has closed it (`| head`).
-  process.stdout.on('error', () => process.exit(0));
   return {
     ...parts,
     print: async (line) => {
-      if (!process.stdout.write(`${JSON.stringify(line)}\n`)) await once(process.stdout, 'drain');
+      if (!stdout.write(`${JSON.stringify(line)}\n`)) await once(stdout, 'drain');
     },
-    report: (sentence) => void process.stderr.write(`${sentence}\n`),
-    signal: stopping.signal,
+    report: (sentence) => void stderr.write(`${sentence}\n`),
+    signal: stopOnSignal(),
   };
 }
 

@@ -1,7 +1,7 @@
 import { DatabaseSync } from 'node:sqlite';
 import { expect, test } from 'vitest';
 import { signedHeaders } from '../gateway/webhooks/support.ts';
-import { runCommand, startCommand } from '../support/commands.ts';
+import { callCommand, runCommand, startCommand } from '../support/commands.ts';
 import { openEventStream } from '../support/event-stream.ts';
 import { makeFolder } from '../support/folder.ts';
 import { gatewayKey, graphqlRequest, webhookSecret } from '../support/lab.ts';
@@ -26,13 +26,13 @@ const some = (world: World, more: object = {}) =>
 
 test('dead letters are listed without their bodies, unless they are asked for', async () => {
   await using world = await startWorld({ SERVICE_TEAM_ID: otherTeam });
-  const { url } = await world.startGateway();
-  expect((await runCommand(world.env, 'dead')).said).toBe('There are no dead letters.\n');
+  const { url } = await world.openGateway();
+  expect((await callCommand(world.env, 'dead')).said).toBe('There are no dead letters.\n');
   await post(url, 'a', some(world));
   await post(url, 'b', 'unreadable canary');
   await post(url, 'c', some(world, { team_id: otherTeam }));
 
-  const listed = await runCommand(world.env, 'dead');
+  const listed = await callCommand(world.env, 'dead');
   expect(listed.code).toBe(0);
   expect(listed.lines()).toEqual([
     {
@@ -51,24 +51,24 @@ test('dead letters are listed without their bodies, unless they are asked for', 
     },
   ]);
   expect(listed.text).not.toContain('canary');
-  const bodies = (await runCommand(world.env, 'dead', '--body')).lines().map(({ body }) => body);
+  const bodies = (await callCommand(world.env, 'dead', '--body')).lines().map(({ body }) => body);
   expect(bodies).toEqual([some(world), 'unreadable canary']);
 });
 
 test('a dead letter that no key opens any more is listed and counted, and hides no other', async () => {
   const key = (letter: string) => ({ EVENT_LOG_KEY: Buffer.alloc(32, letter).toString('base64') });
   await using world = await startWorld({ SERVICE_TEAM_ID: otherTeam, ...key('k') });
-  const { url } = await world.startGateway();
+  const { url } = await world.openGateway();
   await post(url, 'a', 'unreadable');
   const rotated = { ...world.env, ...key('x') };
 
   const dead = await runCommand(rotated, 'dead', '--body');
   expect(dead).toMatchObject({ code: 0, said: '' });
   expect(dead.lines()).toMatchObject([{ reason: 'unreadable', sealed: true, body: null }]);
-  expect((await runCommand(rotated, 'replay', '--all')).lines()).toMatchObject([
+  expect((await callCommand(rotated, 'replay', '--all')).lines()).toMatchObject([
     { outcome: 'still-dead', reason: 'sealed' },
   ]);
-  const verified = await runCommand(rotated, 'verify');
+  const verified = await callCommand(rotated, 'verify');
   expect(verified.lines()).toMatchObject([{ deadLetters: { unreadable: 1 } }]);
   expect(verified.said).toContain('No key in EVENT_LOG_KEY opens 1 of the dead letters.');
 });
@@ -84,7 +84,7 @@ test('a replayed event reaches a subscriber of the running gateway, once, howeve
   await post(url, 'unreadable', 'unreadable');
 
   const today = { ...world.env, SERVICE_TEAM_ID: world.sandbox.teamId };
-  const dead = (await runCommand(world.env, 'dead')).lines();
+  const dead = (await callCommand(world.env, 'dead')).lines();
   const [first, second] = dead.map(({ position }) => position);
   const replayed = await runCommand(today, 'replay', '--all');
   expect(replayed.code).toBe(0);
@@ -96,31 +96,31 @@ test('a replayed event reaches a subscriber of the running gateway, once, howeve
   const update = JSON.parse((await updates.next())?.data ?? '').data.orderUpdates;
   expect(update.kind).toBe('CHANGED');
 
-  const again = await runCommand(today, 'replay', String(first), String(second), '17');
+  const again = await callCommand(today, 'replay', String(first), String(second), '17');
   expect(again.code).toBe(1);
   expect(again.lines()).toEqual([
     { position: first, outcome: 'replayed-before', newPosition },
     { position: second, outcome: 'still-dead', reason: 'unreadable' },
   ]);
   expect(again.said).toBe('There is no dead letter at position 17.\n');
-  expect((await runCommand(world.env, 'dead')).lines()).toHaveLength(2);
+  expect((await callCommand(world.env, 'dead')).lines()).toHaveLength(2);
   updates.leave();
 });
 
 test('without SERVICE_TEAM_ID a letter is judged by the team that the gateway has learned', async () => {
   await using world = await startWorld();
-  const { url, end } = await world.startGateway();
+  const { url, close } = await world.openGateway();
   await fetch(graphqlRequest(url, { query: '{ users(first: 1) { nodes { id } } }' }, gatewayKey));
   await post(url, 'foreign', some(world, { team_id: otherTeam }));
-  await end('SIGTERM');
-  expect((await runCommand(world.env, 'replay', '--all')).lines()).toEqual([
+  await close();
+  expect((await callCommand(world.env, 'replay', '--all')).lines()).toEqual([
     { position: expect.any(Number), outcome: 'still-dead', reason: 'other-team' },
   ]);
 });
 
 test('tail shows each new event once, without its body, and distinguishes users', async () => {
   await using world = await startWorld();
-  const { url } = await world.startGateway();
+  const { url } = await world.openGateway();
   await post(url, 'a', some(world, { user_id: 'user-1' }));
   await using tail = running(world, 'tail', '--after', '0', '--user-pseudonym');
   const first = await tail.nextLine();
@@ -154,14 +154,14 @@ test('verify finds a sound log sound, and says what is in it', async () => {
     EVENT_LOG_KEY: Buffer.alloc(32, 'k').toString('base64'),
     RECONCILE_MINUTES: '0',
   });
-  const { url, end } = await world.startGateway();
+  const { url, close } = await world.openGateway();
   const { orderId } = world.freshOrder();
   await world.step(orderId);
   await world.step(orderId);
   await post(url, 'a', some(world));
   await post(url, 'b', 'unreadable');
 
-  const sound = await runCommand(world.env, 'verify');
+  const sound = await callCommand(world.env, 'verify');
   expect(sound).toMatchObject({ code: 0, said: '' });
   expect(sound.lines()).toEqual([
     {
@@ -181,19 +181,19 @@ test('verify finds a sound log sound, and says what is in it', async () => {
 
   using database = new DatabaseSync(world.folder.file('events.db'), { defensive: false });
   database.exec('UPDATE subjects SET version = version - 1');
-  const lowered = await runCommand(world.env, 'verify');
+  const lowered = await callCommand(world.env, 'verify');
   expect(lowered.code).toBe(1);
   expect(lowered.said).toMatch(/^A subject is at version \d+, and an event has \d+\.\n$/);
   database.exec('UPDATE subjects SET version = version + 2');
-  expect((await runCommand(world.env, 'verify')).said).toMatch(/and no event has more than \d+\.\n$/);
+  expect((await callCommand(world.env, 'verify')).said).toMatch(/and no event has more than \d+\.\n$/);
   database.exec('UPDATE subjects SET version = version - 1');
-  expect((await runCommand(world.env, 'verify')).code).toBe(0);
+  expect((await callCommand(world.env, 'verify')).code).toBe(0);
 
   // An index that no longer fits its table: a gateway starts with it, and finds less than there is.
-  await end('SIGTERM');
+  await close();
   database.exec(`PRAGMA writable_schema = ON;
     UPDATE sqlite_schema SET sql = replace(sql, 'IS NOT NULL', 'IS NULL') WHERE name = 'dead_letters'`);
-  const unfit = await runCommand(world.env, 'verify');
+  const unfit = await callCommand(world.env, 'verify');
   expect(unfit.code).toBe(1);
   expect(unfit.said).toContain('missing from index dead_letters');
 });
@@ -204,17 +204,17 @@ test('the usage is printed on request and after a wrong call', async () => {
   const asked = await runCommand(env, '--help');
   expect(asked).toMatchObject({ code: 0, said: '' });
   for (const name of ['dead', 'replay', 'tail', 'verify']) expect(asked.text).toContain(`  ${name} `);
-  expect(await runCommand(env)).toMatchObject({ code: 1, said: asked.text });
-  expect(await runCommand(env, 'revive')).toMatchObject({ code: 1, said: asked.text });
-  expect(await runCommand(env, 'dead', '--all')).toMatchObject({
+  expect(await callCommand(env)).toMatchObject({ code: 1, said: asked.text });
+  expect(await callCommand(env, 'revive')).toMatchObject({ code: 1, said: asked.text });
+  expect(await callCommand(env, 'dead', '--all')).toMatchObject({
     code: 1,
     said: 'BAD_USER_INPUT: That is not how it is called. See --help.\n',
   });
-  expect(await runCommand(env, 'verify')).toMatchObject({
+  expect(await callCommand(env, 'verify')).toMatchObject({
     code: 1,
     said: `EVENT_LOG_UNAVAILABLE: There is no event log at ${folder.file('none.db')}.\n`,
   });
-  expect((await runCommand({ EVENT_LOG: 'memory:' }, 'dead')).said).toContain('out of reach');
+  expect((await callCommand({ EVENT_LOG: 'memory:' }, 'dead')).said).toContain('out of reach');
 });
 
 function running(world: World, ...args: readonly string[]) {

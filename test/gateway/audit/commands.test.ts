@@ -1,7 +1,7 @@
 import { statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
-import { runAudit } from '../../support/commands.ts';
+import { callAudit, runAudit } from '../../support/commands.ts';
 import { makeFolder } from '../../support/folder.ts';
 import { gatewayKey } from '../../support/lab.ts';
 import { startWorld } from '../../support/world.ts';
@@ -44,7 +44,7 @@ test('a gateway that is killed as it writes leaves a sound trail, which goes on 
   expect(verified).toMatchObject({ code: 0 });
   expect(verified.lines()).toEqual([{ files: 2, lines: accesses + 3, lost: 0, heads: 3, faults: 0 }]);
 
-  const exported = await runAudit(env, 'export', '--user', userId.toUpperCase());
+  const exported = await callAudit(env, 'export', '--user', userId.toUpperCase());
   expect(exported.lines().filter(({ kind }) => kind === 'read order.get')).toHaveLength(accesses);
   expect(exported.text).not.toContain(userId);
 });
@@ -61,10 +61,10 @@ test('what is found is said in words, and ends with 1', async () => {
   rewrite(folder.path, file, (lines) => lines.with(2, (lines[2] ?? '').replace('"ok"', '"no"')));
   const [verified, exported, later, wrong, off] = await Promise.all([
     runAudit(env, 'verify'),
-    runAudit(env, 'export', '--user', 'user-1'),
-    runAudit(env, 'export', '--since', '2100-01-01'),
-    runAudit(env, 'export', '--until', 'tomorrow'),
-    runAudit({ ...env, AUDIT_TRAIL: 'off' }, 'verify'),
+    callAudit(env, 'export', '--user', 'user-1'),
+    callAudit(env, 'export', '--since', '2100-01-01'),
+    callAudit(env, 'export', '--until', 'tomorrow'),
+    callAudit({ ...env, AUDIT_TRAIL: 'off' }, 'verify'),
   ]);
   expect([verified.code, verified.said]).toEqual([1, `${file}: line 2 was changed.\n`]);
   expect(exported).toMatchObject({ code: 1, said: 'The trail is not sound: see `verify`.\n' });
@@ -97,9 +97,9 @@ test('a line for several accesses is found by any time between the first and the
     SERVICE_API_KEY: 'any',
   };
   const [verified, between, after] = await Promise.all([
-    runAudit(env, 'verify'),
-    runAudit(env, 'export', '--since', '2026-03-01T08:00:20Z', '--until', '2026-03-01T08:00:30Z'),
-    runAudit(env, 'export', '--since', '2026-03-01T08:00:41Z'),
+    callAudit(env, 'verify'),
+    callAudit(env, 'export', '--since', '2026-03-01T08:00:20Z', '--until', '2026-03-01T08:00:30Z'),
+    callAudit(env, 'export', '--since', '2026-03-01T08:00:41Z'),
   ]);
   expect(verified.lines()).toMatchObject([{ lines: 3, faults: 0 }]);
   expect(between.lines()).toMatchObject([{ n: 2, outcome: 'refused', count: 2 }]);
