@@ -3,7 +3,7 @@ import '../../widget/src/languages/ar.ts';
 import { FakeGateway } from './support/fake-gateway.ts';
 import { mountLaunch } from './support/launch.ts';
 import { ORDER_ID } from './support/orders.ts';
-import { find, readScreen, untilLabel } from './support/page.ts';
+import { find, nextEvent, readScreen, untilLabel } from './support/page.ts';
 import { OpenedTabs } from './support/tabs.ts';
 
 const OTHER_ID = '00000000-0000-4000-8000-0000000000ff';
@@ -92,5 +92,30 @@ describe('a launch', () => {
 
     expect(element.lastError?.code).toBe('UNAUTHENTICATED');
     expect(readScreen(element)).toContain('personal details');
+  });
+
+  test('that fails and a status that fails say so side by side, each with what can help', async () => {
+    using gateway = new FakeGateway();
+    using _tabs = new OpenedTabs();
+    gateway.portalResult = { __typename: 'FeatureNotEnabled' };
+    const element = mountLaunch(gateway, { orderId: ORDER_ID, live: 'off' });
+    await untilLabel(element, 'Transit customer');
+    const failed = nextEvent(element, 'portal-error');
+    gateway.refusedTokens.add('token');
+    element.orderId = OTHER_ID;
+    await failed;
+    const launchFailed = nextEvent(element, 'portal-error');
+    gateway.refusedTokens.clear();
+
+    await element.launch();
+    await launchFailed;
+    await element.updateComplete;
+
+    const errors = [...(element.shadowRoot?.querySelectorAll('[part~=error]') ?? [])];
+    expect(errors.map((error) => error.querySelector('button')?.textContent ?? null)).toEqual([
+      null,
+      'Try again',
+    ]);
+    expect(readScreen(element)).toMatch(/not available here.*sign-in has ended/);
   });
 });

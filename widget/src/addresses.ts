@@ -5,7 +5,8 @@ import { PortalError } from './errors.ts';
  * @throws PortalError ENDPOINT_INVALID unless it is https, or http on this machine, without credentials.
  */
 export function readEndpoint(text: string): string {
-  const url = URL.parse(text, document.baseURI);
+  // An empty one would be the page's own address.
+  const url = text.trim() ? URL.parse(text, document.baseURI) : null;
   if (!isSafe(url)) throw new PortalError('ENDPOINT_INVALID');
   url.hash = '';
   return url.href;

@@ -11,7 +11,11 @@ import type { Drawing } from './status-view.ts';
 import type { PartialStrings, Strings } from './strings.ts';
 import styles from './styles.css?inline';
 import type { TokenProvider } from './token.ts';
+import { warnOnce } from './warn-once.ts';
 import { WidgetElement } from './widget-element.ts';
+
+/** A page may name its gateway a little later than it shows the element. */
+const TIME_FOR_ENDPOINT_MS = 3000;
 
 /** Where an element shows an error: one of each at a time. */
 export type ErrorPlace = 'status' | 'launch' | 'results';
@@ -41,6 +45,8 @@ export abstract class ClientElement extends WidgetElement {
   protected gateway: PortalGateway | null = null;
   readonly #shownErrors = new Map<ErrorPlace, PortalErrorReport>();
   #lastError: PortalErrorReport | null = null;
+  #isEndpointDue = false;
+  #endpointDue: ReturnType<typeof setTimeout> | undefined;
   #leaveGateway: (() => void) | undefined;
   #leaveLanguage: (() => void) | undefined;
 
@@ -67,6 +73,10 @@ export abstract class ClientElement extends WidgetElement {
 
   protected override entered(): void {
     this.#leaveLanguage = whenLanguageChanged(() => this.requestUpdate());
+    this.#endpointDue = setTimeout(() => {
+      this.#isEndpointDue = true;
+      this.requestUpdate();
+    }, TIME_FOR_ENDPOINT_MS);
     this.moved();
   }
 
@@ -78,6 +88,7 @@ export abstract class ClientElement extends WidgetElement {
   }
 
   protected override left(): void {
+    clearTimeout(this.#endpointDue);
     this.#leaveLanguage?.();
     this.#leaveGateway?.();
     this.gateway = null;
@@ -86,7 +97,7 @@ export abstract class ClientElement extends WidgetElement {
 
   /** Identifies the order and the gateway; when it changes, nothing shown before is valid. */
   protected get aim(): string {
-    return `${this.orderId} ${this.endpoint ?? this.gateway?.endpoint}`;
+    return `${this.orderId} ${this.endpoint || this.gateway?.endpoint}`;
   }
 
   protected get language(): string {
@@ -97,12 +108,18 @@ export abstract class ClientElement extends WidgetElement {
     return readStrings(this.language, this.strings);
   }
 
+  /** Whether `getClient` is worth a call: there is a gateway, or it is time to say that there is none. */
+  protected get isEndpointDue(): boolean {
+    const { client, endpoint, gateway } = this;
+    return Boolean(client || endpoint || gateway?.client || gateway?.endpoint || this.#isEndpointDue);
+  }
+
   /** @throws PortalError ENDPOINT_INVALID, also where there is no endpoint at all */
   protected getClient(): PortalClient {
     const { gateway } = this;
     const own = this.client ?? (this.endpoint ? null : gateway?.client);
     if (own) return own;
-    const endpoint = this.endpoint ?? gateway?.endpoint ?? '';
+    const endpoint = this.endpoint || (gateway?.endpoint ?? '');
     const provider = this.tokenProvider ?? gateway?.tokenProvider;
     // Elements that ask by event ask the same page, so they share too.
     const source = provider ?? gateway ?? document;
@@ -111,6 +128,8 @@ export abstract class ClientElement extends WidgetElement {
 
   /** Makes an error known: event, `lastError`, screen readers, and in its place on screen unless the host cancelled it. */
   protected fail(error: PortalError, place: ErrorPlace | null): void {
+    if (error.code === 'ENDPOINT_INVALID')
+      warnOnce('no valid endpoint on an element or on the <portal-gateway> around it.');
     const report = reportError(error, this.texts);
     this.#lastError = report;
     if (!emit(this, 'portal-error', report) || !place) return;

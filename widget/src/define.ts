@@ -1,6 +1,7 @@
 import { PortalGateway } from './portal-gateway.ts';
 import { PortalLaunch } from './portal-launch.ts';
 import { PortalOrderStatus } from './portal-order-status.ts';
+import { warnOnce } from './warn-once.ts';
 
 /** The gateway comes first: the others look for it when they are upgraded. */
 const ELEMENTS: readonly (readonly [string, CustomElementConstructor])[] = [
@@ -19,8 +20,7 @@ function define(): void {
   // All or none: elements of two copies would not share a connection.
   if (free.length < ELEMENTS.length) {
     const isSame = ELEMENTS.every(([name, element]) => customElements.get(name) === element);
-    // biome-ignore lint/suspicious/noConsole: a double load is for the host's developer, who looks there
-    if (!isSame) console.warn('Labgraph widget: already defined; this copy is unused.');
+    if (!isSame) warnOnce('already defined; this copy is unused.');
     return;
   }
   for (const [name, element] of free) customElements.define(name, element);

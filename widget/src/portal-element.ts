@@ -156,9 +156,8 @@ export abstract class PortalElement extends ClientElement {
 
   /** Null while there is nothing to follow, or not enough to follow it. */
   #readFeed(): OrderFeed | null {
-    const { orderId, client, gateway } = this;
-    const isReachable = client ?? this.endpoint ?? gateway?.client ?? gateway?.endpoint;
-    if (!orderId || !isReachable || this.shownStatus === 'none') return null;
+    const { orderId } = this;
+    if (!orderId || !this.isEndpointDue || this.shownStatus === 'none') return null;
     try {
       return this.getClient().feed(orderId, this.privacy === 'full');
     } catch (cause) {
