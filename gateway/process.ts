@@ -57,7 +57,8 @@ async function startWithSandbox(
   const sandbox = createSandbox({
     apiKey: config.service.apiKey,
     webhookSecret,
-    historyEndsAt: Date.now(),
+    // Nine in the morning here, so that people have ordered by day.
+    historyEndsAt: new Date().setHours(9, 0, 0, 0),
     ...stateFileOf(config),
   });
   const service = await sandbox.listen({ host: '127.0.0.1', port: 0 });

@@ -20,7 +20,8 @@ async function main(): Promise<void> {
     apiKey: read('SANDBOX_API_KEY') ?? `sk_sandbox_${randomBytes(18).toString('base64url')}`,
     webhookSecret: read('SANDBOX_WEBHOOK_SECRET') ?? `whsec_${randomBytes(32).toString('base64')}`,
     speed: readNumber('SANDBOX_SPEED', 1) || 1,
-    historyEndsAt: Date.now(),
+    // Nine in the morning here, so that people have ordered by day.
+    historyEndsAt: new Date().setHours(9, 0, 0, 0),
     ...(stateFile === undefined ? {} : { stateFile }),
   };
   const sandbox = createSandbox(options);

@@ -15,13 +15,18 @@ export interface DemoGateway {
   readonly stop: () => Promise<void>;
 }
 
-/** Settles when the gateway has printed its address; rejects when it ends before that. */
-export async function startDemoGateway(): Promise<DemoGateway> {
+/**
+ * Settles when the gateway has printed its address; rejects when it ends before that.
+ * @param settings environment variables besides the port
+ */
+export async function startDemoGateway(
+  settings: Readonly<Record<string, string>> = {},
+): Promise<DemoGateway> {
   const folder = mkdtempSync(join(tmpdir(), 'labgraph-demo-'));
   const { PATH = '' } = process.env;
   const child = spawn('node', [mainFile], {
     cwd: folder,
-    env: { PATH, PORT: '0' },
+    env: { PATH, PORT: '0', ...settings },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const url = await readAddress(child);

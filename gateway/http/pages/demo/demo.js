@@ -1,4 +1,4 @@
-/** The demo page: picks a member and an order, moves the order, and shows what the widget does about it. */
+/** The demo page: picks a person and a test, moves the test, and shows what the widget does about it. */
 
 import { ask, readJson, tokenProviderOf } from './ask.js';
 import { copy, find, logEvent, showJourney } from './draw.js';
@@ -16,39 +16,45 @@ const METHODS = {
   ON_SITE_COLLECTION: 'On-site collection',
 };
 const TEXTS = {
-  ready: 'The sandbox takes the step, and the card hears of it. No reload.',
-  empty: 'This member has no orders. The button on the card opens the home of the portal.',
-  moved: 'Moved. The widget has yet to hear of it.',
-  elsewhere: 'Somebody else moved this order just now, and the card heard of it.',
-  allEnded:
-    'Every order has ended. For a fresh start stop the gateway, delete its data folder and start it again.',
+  ready: 'You play the lab: press, and watch the widget.',
+  empty: 'This person has no test yet. The button of the widget opens the home page of the portal.',
+  moving: 'The lab takes the step…',
+  moved: 'Done. The widget shows it in a moment.',
+  elsewhere: 'This test was moved from another window, and the widget shows it.',
+  allEnded: 'Every test has ended. To start anew: stop Labgraph, delete its data folder, start it again.',
   failed: 'The step could not be taken. Please try again.',
-  unreachable: 'The gateway cannot be reached. Is it still running?',
-  launch: 'Fernwell is made up. The steps and the button are the widget, as your page would have them.',
-  noLaunch:
-    'This member has no personal details yet, so the portal stays shut. Press the button: the widget says so.',
+  unreachable: 'Labgraph does not answer. Is it still running?',
+  app: 'Fernwell is an invented app. The widget takes its font and colors.',
+  noDetails:
+    'The lab has no personal details of this person, so the portal cannot open. Press the button: the widget says so.',
 };
 
 const LOGGED = ['status', 'connection', 'before-launch', 'launched', 'blocked', 'returned', 'error'];
 
 const day = new Intl.DateTimeFormat('en', { dateStyle: 'medium' });
 
-/** What is on the page: the members, the picked one with its orders, and the picked order or null. */
+/** What is on the page: the people, the picked one with its orders, and the picked order or null. */
 const shown = { people: [], person: null, orders: [], order: null };
-/** When the button was pressed, until the widget has heard of the step. */
+/** When the button was pressed, until the widget has shown the step. */
 let pressedAt = null;
 
 async function pickPerson(userId, wishedOrderId = null) {
-  const person = shown.people.find((one) => one.userId === userId) ?? shown.people[0];
+  const person = shown.people.find((one) => one.userId === userId) ?? findGoodExample(shown.people);
   shown.person = person;
-  find('member').value = person.userId;
+  find('person').value = person.userId;
   find('step').setAttribute('aria-disabled', 'true');
   const { orders } = await ask(person.userId, ORDERS);
-  // Another member was picked while this one's orders were on their way.
+  // Another person was picked while this one's orders were on their way.
   if (shown.person !== person) return;
   shown.orders = orders.nodes;
   const wished = shown.orders.find((order) => order.id === wishedOrderId);
   pickOrder(wished ?? findMovable(null) ?? shown.orders[0] ?? null);
+}
+
+/** Somebody whose test kit is at the start of its way: there is the most to see. */
+function findGoodExample(people) {
+  const hasNewKit = ({ orders }) => orders.some(({ status }) => status.startsWith('received.testkit.'));
+  return people.findLast(hasNewKit) ?? people[0];
 }
 
 /** The order after the given one that can still move; one at the start of its way before any other. */
@@ -71,14 +77,7 @@ function pickOrder(order) {
 }
 
 function showPeople() {
-  const options = shown.people.map(({ userId, name }) => new Option(readName(name), userId));
-  find('member').replaceChildren(...options);
-}
-
-/** `member-0001` as people write it. */
-function readName(name) {
-  const words = name.replaceAll('-', ' ');
-  return words.charAt(0).toUpperCase() + words.slice(1);
+  find('person').replaceChildren(...shown.people.map(({ userId, name }) => new Option(name, userId)));
 }
 
 function showOrderChoice() {
@@ -87,7 +86,7 @@ function showOrderChoice() {
     createGroup('Ended', (order) => order.status.isTerminal),
   ].filter((group) => group.childElementCount > 0);
   const select = find('order');
-  select.replaceChildren(...(groups.length > 0 ? groups : [new Option('No orders yet', '')]));
+  select.replaceChildren(...(groups.length > 0 ? groups : [new Option('No test yet', '')]));
   select.disabled = groups.length === 0;
   select.value = shown.order?.id ?? '';
 }
@@ -102,19 +101,20 @@ function createGroup(label, belongs) {
   return group;
 }
 
-/** The invented app around the widget, and the widget's own two attributes. */
+/** The invented app around the widget, and the widget itself: as a host's page would do it. */
 function showApp() {
   const { person, order } = shown;
-  find('app-member').textContent = readName(person.name);
-  find('app-face').textContent = person.name.slice(-2);
+  find('app-person').textContent = person.name;
+  find('app-face').textContent = person.name.replaceAll(/(\p{L})\S*\s*/gu, '$1').slice(0, 2);
   find('test-name').textContent = order === null ? 'No test yet' : (order.labTest?.name ?? 'Lab test');
   find('test-meta').textContent = order === null ? 'Nothing was ordered so far' : describeOrder(order);
-  find('caption').textContent = person.canLaunch ? TEXTS.launch : TEXTS.noLaunch;
-  find('gateway').tokenProvider = tokenProviderOf(person.userId);
-  for (const element of [find('status'), find('launch')]) {
-    if (order === null) element.removeAttribute('order-id');
-    else element.setAttribute('order-id', order.id);
-  }
+  find('note').textContent = person.canLaunch ? TEXTS.app : TEXTS.noDetails;
+  const widget = find('widget');
+  widget.tokenProvider = tokenProviderOf(person.userId);
+  widget.toggleAttribute('disabled', false);
+  widget.setAttribute('status', 'steps');
+  if (order === null) widget.removeAttribute('order-id');
+  else widget.setAttribute('order-id', order.id);
 }
 
 function describeOrder({ method, createdAt }) {
@@ -126,7 +126,7 @@ function describeOrder({ method, createdAt }) {
 function showEmbed() {
   const { person, order } = shown;
   for (const place of document.querySelectorAll('[data-origin]')) place.textContent = location.origin;
-  find('embed-order').textContent = order === null ? '' : ` order-id="${order.id}"`;
+  find('embed-order').textContent = order === null ? '' : `order-id="${order.id}" `;
   find('server-user').textContent = person.userId;
 }
 
@@ -134,10 +134,9 @@ function showEmbed() {
 function showStep(sentence, { isBusy = false } = {}) {
   const isAtEnd = shown.order === null || shown.order.status.isTerminal;
   const button = find('step');
-  find('step-label').textContent = isAtEnd ? 'Pick another order' : 'Move the order one step';
-  button.toggleAttribute('data-ended', isAtEnd);
+  find('step-label').textContent = isAtEnd ? 'Show another test' : 'Move the test one step';
   button.setAttribute('aria-disabled', String(isBusy));
-  const end = `This order has come to its end: ${shown.order?.status.label}. It moves no further.`;
+  const end = `This test has come to its end: ${shown.order?.status.label}.`;
   find('outcome').textContent = isAtEnd && shown.order !== null ? end : sentence;
 }
 
@@ -146,15 +145,14 @@ async function press() {
   const { order } = shown;
   if (order === null || order.status.isTerminal) return pickNext().catch(showUnreachable);
   pressedAt = performance.now();
-  showStep('On its way…', { isBusy: true });
-  // On a phone the card may be out of sight.
-  find('status').scrollIntoView({ block: 'nearest' });
+  showStep(TEXTS.moving, { isBusy: true });
+  // On a phone the widget may be out of sight.
+  find('widget').scrollIntoView({ block: 'nearest' });
   const sentence = await takeStep(order).catch(() => TEXTS.failed);
-  // The widget may have been quicker than this answer, and has said more.
+  // The widget may have been quicker than this answer.
   if (shown.order !== order && shown.order?.id !== order.id) return;
   if (sentence !== null) pressedAt = null;
-  if (pressedAt !== null || sentence !== null)
-    showStep(sentence ?? 'Moved. The widget has yet to hear of it.');
+  if (pressedAt !== null || sentence !== null) showStep(sentence ?? TEXTS.moved);
   else find('step').setAttribute('aria-disabled', 'false');
 }
 
@@ -162,10 +160,10 @@ async function press() {
 async function takeStep(order) {
   const { simulateOrder: result } = await ask(shown.person.userId, STEP, { id: order.id });
   if (result.__typename === 'OrderSimulated') return null;
-  return result.code === 'INPUT_REJECTED' ? 'This order cannot be moved any further.' : result.message;
+  return result.code === 'INPUT_REJECTED' ? 'This test cannot be moved any further.' : result.message;
 }
 
-/** Another order of this member that still moves, else the next member who has one. */
+/** Another order of this person that still moves, else the next person who has one. */
 async function pickNext() {
   const order = findMovable(shown.order);
   if (order !== null) return pickOrder(order);
@@ -177,32 +175,24 @@ async function pickNext() {
   find('outcome').textContent = TEXTS.allEnded;
 }
 
-/** By the raw status, which is all the list of members has. */
+/** By the raw status, which is all the list of people has. */
 function canMove(status) {
   return !/^(completed|cancelled|failed)\.|\.redraw_available$/.test(status);
 }
 
-/** The widget has heard of a change: the page tells how long that took, and reads the journey again. */
-function hear({ detail }) {
+/** The widget shows a change: the page says how long that took, and reads the history again. */
+function showChange({ detail }) {
   const { order, previous } = detail;
   if (order.id !== shown.order?.id) return;
   const known = shown.orders.find((one) => one.id === order.id);
   known.status = { ...known.status, ...order.status };
-  // A reconnect brings the same order again: nothing was heard.
+  // A reconnect brings the same order again: nothing has changed.
   if (previous === null || previous.events.length === order.events.length) return;
   const took = pressedAt === null ? null : Math.round(performance.now() - pressedAt);
   pressedAt = null;
   showOrderChoice();
-  showStep(took === null ? TEXTS.elsewhere : `Moved, and heard ${took} ms after the press. No reload.`);
-  showPassing();
+  showStep(took === null ? TEXTS.elsewhere : `Done. The widget shows it, ${took} ms after your click.`);
   void loadJourney();
-}
-
-/** One light to the card, and along the three stations of "how it works". */
-function showPassing() {
-  find('main').removeAttribute('data-passing');
-  // Two frames: an animation starts anew only after it was gone from one of them.
-  requestAnimationFrame(() => requestAnimationFrame(() => find('main').setAttribute('data-passing', '')));
 }
 
 async function loadJourney() {
@@ -237,15 +227,15 @@ function showUnreachable() {
 }
 
 function listen() {
-  find('member').addEventListener('change', ({ target }) => {
+  find('person').addEventListener('change', ({ target }) => {
     pickPerson(target.value).catch(showUnreachable);
   });
   find('order').addEventListener('change', ({ target }) => {
     pickOrder(shown.orders.find((order) => order.id === target.value) ?? null);
   });
   find('step').addEventListener('click', press);
-  find('gateway').addEventListener('portal-status', hear);
-  for (const name of LOGGED) find('gateway').addEventListener(`portal-${name}`, logEvent);
+  find('widget').addEventListener('portal-status', showChange);
+  for (const name of LOGGED) find('widget').addEventListener(`portal-${name}`, logEvent);
   for (const button of document.querySelectorAll('.copy'))
     button.addEventListener('click', () => copy(button));
   addEventListener('hashchange', followHash);

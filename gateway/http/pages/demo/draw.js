@@ -1,7 +1,8 @@
-/** What the page draws beside the widget: the journey, the log, and what a copy button says. */
+/** What the page draws beside the widget: the history, the events, and what a copy button says. */
 
 const LOG_LENGTH = 7;
-const moment = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeStyle: 'short' });
+const day = new Intl.DateTimeFormat('en', { dateStyle: 'medium' });
+const timeOfDay = new Intl.DateTimeFormat('en', { timeStyle: 'short' });
 const clock = new Intl.DateTimeFormat('en', { timeStyle: 'medium', hour12: false });
 export const find = (id) => document.getElementById(id);
 
@@ -14,15 +15,21 @@ export function showJourney(orderId, events) {
   const lines = events.map(({ createdAt, status }, index) =>
     createEvent(status.label, createdAt, index >= known),
   );
-  if (lines.length === 0) lines.push(createText('li', 'No order, no journey.'));
+  if (lines.length === 0) lines.push(createText('li', 'Nothing yet.'));
   list.className = events.length === 0 ? 'no-events' : 'events';
   list.replaceChildren(...lines.reverse());
 }
 
 function createEvent(label, createdAt, isNew) {
   const parts = [createText('span', label, 'event-label')];
-  if (createdAt) parts.push(createText('time', moment.format(new Date(createdAt))));
+  if (createdAt) parts.push(createText('time', formatMoment(new Date(createdAt))));
   return createLine(isNew ? 'fresh' : '', ...parts);
+}
+
+/** The time for today, else the date. */
+function formatMoment(at) {
+  const isToday = at.toDateString() === new Date().toDateString();
+  return isToday ? `Today, ${timeOfDay.format(at)}` : day.format(at);
 }
 
 function createText(name, text, className = '') {
@@ -38,7 +45,7 @@ function createLine(className, ...parts) {
   return line;
 }
 
-/** One line of the log. The details of these events hold nothing secret, so they are shown as they come. */
+/** One line of the list of events. Their details have nothing secret, so they are shown as they come. */
 export function logEvent({ type, detail }) {
   const lines = find('log');
   const parts = [
@@ -68,12 +75,13 @@ export async function copy(button) {
   );
   if (!isCopied) getSelection().selectAllChildren(code);
   const isDone = isCopied || document.execCommand('copy');
-  button.textContent = isDone ? 'Copied' : 'Selected';
+  const label = button.firstChild;
+  label.data = isDone ? 'Copied' : 'Selected';
   find('copied').textContent = isDone
     ? 'The code is copied.'
     : 'The code is selected: copy it with your keyboard.';
   setTimeout(() => {
-    button.textContent = 'Copy';
+    label.data = 'Copy';
     find('copied').textContent = '';
   }, 4000);
 }
