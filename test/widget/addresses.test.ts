@@ -20,7 +20,12 @@ describe('an endpoint', () => {
     'ftp://localhost/',
     'javascript:alert(1)',
     'https://',
-  ])('is not %s', (endpoint) => {
+    // All of them would be the address of the page itself.
+    '',
+    ' \n',
+    '#graphql',
+    '?graphql',
+  ])('is not %j', (endpoint) => {
     expect(() => readEndpoint(endpoint)).toThrow(expect.objectContaining({ code: 'ENDPOINT_INVALID' }));
   });
 });

@@ -2,7 +2,8 @@ import type { PortalClient } from '../src/client.ts';
 import { PortalError, type PortalErrorCode } from '../src/errors.ts';
 import type { ConnectionState } from '../src/events.ts';
 import { readOrder } from '../src/order.ts';
-import type { OrderFeed, OrderListener } from '../src/order-feed.ts';
+import type { OrderFeed } from '../src/order-feed.ts';
+import type { OrderListener } from '../src/order-listener.ts';
 import type { FakeOrder } from '../src/testing/fake-order.ts';
 
 /** What an element is to see, now and for good. */

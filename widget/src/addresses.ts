@@ -2,11 +2,11 @@ import { PortalError } from './errors.ts';
 
 /**
  * The gateway's address, absolute.
- * @throws PortalError ENDPOINT_INVALID unless it is https, or http on this machine, without credentials.
+ * @throws PortalError ENDPOINT_INVALID unless it is https, or http on this machine, without credentials. An address without a path of
+ * its own, such as an empty one, would be that of the page.
  */
 export function readEndpoint(text: string): string {
-  // An empty one would be the page's own address.
-  const url = text.trim() ? URL.parse(text, document.baseURI) : null;
+  const url = /^\s*([?#]|$)/.test(text) ? null : URL.parse(text, document.baseURI);
   if (!isSafe(url)) throw new PortalError('ENDPOINT_INVALID');
   url.hash = '';
   return url.href;

@@ -5,6 +5,7 @@ import { readErrorCode, toGatewayError } from './gateway-error.ts';
 import { FAILURES_UNTIL_POLLING, type LiveSocket, type LiveSubscription } from './live-socket.ts';
 import { ORDER_UPDATES } from './operations.ts';
 import type { PortalOrder } from './order.ts';
+import { notify, type OrderListener } from './order-listener.ts';
 import {
   applyUpdate,
   beginSubscription,
@@ -13,15 +14,6 @@ import {
   type OrderUpdate,
   readUpdate,
 } from './order-stream.ts';
-
-/** One element's listener to an order. */
-export interface OrderListener {
-  /** Seconds between two reads while the order cannot be followed live; 0 = never. */
-  pollIntervalSeconds(): number;
-  orderChanged(order: PortalOrder, source: StatusSource): void;
-  connectionChanged(connection: ConnectionState): void;
-  orderFailed(error: PortalError): void;
-}
 
 /** One order, shared by every element that shows it: one subscription, one state, one cursor. */
 export interface OrderFeed {
@@ -181,7 +173,7 @@ export class SharedOrderFeed implements OrderFeed, LiveSubscription {
   failed(error: PortalError): void {
     // An order can move to another user. Then nothing of it may stay on screen.
     if (error.code === 'NOT_FOUND') this.#stream = emptyStream;
-    for (const listener of this.#audience) listener.orderFailed(error);
+    notify(this.#audience, (listener) => listener.orderFailed(error));
   }
 
   connectionChanged(): void {
@@ -193,7 +185,7 @@ export class SharedOrderFeed implements OrderFeed, LiveSubscription {
       this.#confirmedAt = Math.max(this.#confirmedAt ?? 0, this.#socket?.receivedAt ?? Date.now());
     }
     this.#connection = next;
-    for (const listener of [...this.#listeners]) listener.connectionChanged(next);
+    notify(this.#listeners, (listener) => listener.connectionChanged(next));
   }
 
   get #audience(): ReadonlySet<OrderListener> {
@@ -247,7 +239,7 @@ export class SharedOrderFeed implements OrderFeed, LiveSubscription {
     this.#confirmedAt = Date.now();
     const { order } = this.#stream;
     const source = update.kind.toLowerCase() as StatusSource;
-    if (order) for (const listener of this.#audience) listener.orderChanged(order, source);
+    if (order) notify(this.#audience, (listener) => listener.orderChanged(order, source));
   }
 
   #setPolling(): void {

@@ -1,0 +1,95 @@
+import { createPortalClient } from '../../../widget/src/client.ts';
+import type { FakeSocket, SocketServer } from '../../../widget/src/testing/fake-socket.ts';
+import { kitAfter } from './orders.ts';
+import { installPage } from './scripted-page.ts';
+
+interface Subscription {
+  readonly id: string;
+  readonly socket: FakeSocket;
+  readonly orderId: string;
+}
+
+/** A gateway for the tests of orders in Node. It refuses as the real one does: errors in a `next`, then `complete`. */
+export class OrderGateway implements SocketServer {
+  readonly sockets: FakeSocket[] = [];
+  subscriptions: readonly Subscription[] = [];
+  /** The number of questions so far: subscriptions and reads. */
+  readonly asked = { live: 0, read: 0 };
+  /** What every question is refused with. */
+  refusal: string | null = null;
+  opens = true;
+  answersPings = true;
+  /** The network is there for HTTP. */
+  isReachable = true;
+  operationsPerSocket = 50;
+
+  accepts(socket: FakeSocket): boolean {
+    this.sockets.push(socket);
+    return this.opens;
+  }
+
+  received(socket: FakeSocket, { type, id, payload }: Readonly<Record<string, unknown>>): void {
+    if (type === 'connection_init') socket.say({ type: 'connection_ack' });
+    if (type === 'ping' && this.answersPings) socket.say({ type: 'pong' });
+    if (type === 'complete') this.subscriptions = this.subscriptions.filter((each) => each.id !== id);
+    if (type !== 'subscribe') return;
+    const { orderId } = (payload as { variables: { orderId: string } }).variables;
+    this.#subscribe({ id: String(id), socket, orderId });
+  }
+
+  readonly answer = async (): Promise<Response> => {
+    this.asked.read += 1;
+    if (!this.isReachable) throw new TypeError('Failed to fetch');
+    if (this.refusal) return Response.json({ data: null, errors: readErrors(this.refusal) });
+    return Response.json({ data: { order: kitAfter(3) } });
+  };
+
+  #subscribe(subscription: Subscription): void {
+    const { id, socket, orderId } = subscription;
+    this.asked.live += 1;
+    const isFull =
+      this.subscriptions.filter((each) => each.socket === socket).length >= this.operationsPerSocket;
+    if (isFull) {
+      socket.say({ type: 'error', id, payload: readErrors('RATE_LIMITED') });
+      return;
+    }
+    if (this.refusal) {
+      socket.say({ type: 'next', id, payload: { data: null, errors: readErrors(this.refusal) } });
+      socket.say({ type: 'complete', id });
+      return;
+    }
+    this.subscriptions = [...this.subscriptions, subscription];
+    const order = { ...kitAfter(3), id: orderId };
+    const orderUpdates = { kind: 'SNAPSHOT', order, event: null, cursor: 'cursor' };
+    socket.say({ type: 'next', id, payload: { data: { orderUpdates } } });
+  }
+}
+
+function readErrors(code: string): readonly object[] {
+  return [{ message: 'Refused.', extensions: { code } }];
+}
+
+/** A page whose elements follow orders at this gateway. */
+export function openPage(gateway: OrderGateway) {
+  const page = installPage(gateway);
+  const client = createPortalClient({
+    endpoint: 'https://gateway.test/graphql',
+    tokenProvider: () => 'token',
+  });
+  /** Follows an order, and gives what was reported of it. */
+  const follow = (orderId = 'order-1') => {
+    const feed = client.feed(orderId, false);
+    const seen = { orders: 0, connections: [] as string[], errors: [] as string[] };
+    const listener = {
+      pollIntervalSeconds: () => 30,
+      orderChanged: () => {
+        seen.orders += 1;
+      },
+      connectionChanged: (connection: string) => void seen.connections.push(connection),
+      orderFailed: ({ code }: { readonly code: string }) => void seen.errors.push(code),
+    };
+    feed.follow(listener);
+    return { feed, seen, leave: () => feed.leave(listener) };
+  };
+  return { page, follow };
+}
