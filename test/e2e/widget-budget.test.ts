@@ -8,7 +8,7 @@ const folder = new URL('../../widget/dist/', import.meta.url);
 const languages = ['ar', 'de', 'es', 'fr', 'pt'];
 
 /** Bytes over the network, compressed as well as each can. The goal is 22,000 and 19,500 (decision 0098). */
-const budget = { gzip: 25_500, brotli: 22_700 };
+const budget = { gzip: 26_000, brotli: 23_200 };
 const languageBudgetBytes = 3500;
 
 function read(name: string): string {

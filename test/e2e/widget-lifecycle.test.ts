@@ -110,7 +110,7 @@ describe('the content below an element', () => {
     );
     await page.locator('[part~=skeleton]').waitFor();
     await page.locator('[part~=label]').getByText('Appointment scheduled').waitFor();
-    await page.locator('[part~=freshness]').getByText('Up to date').waitFor();
+    await page.locator('[part~=freshness][part~=live]').waitFor();
     await page.evaluate(
       () => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))),
     );

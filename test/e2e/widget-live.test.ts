@@ -25,9 +25,14 @@ function freshOrder(embedding: Embedding) {
   return embedding.findOrder('received.walk_in_test.ordered');
 }
 
-/** The status line, once it says this. */
+/** The status line, once it says this, in the words of the widget where it has its own. */
 function untilLabel({ page }: Visit, label: string): Promise<void> {
-  return page.locator('[part~=label].headline').getByText(label, { exact: true }).waitFor();
+  const shown = label === 'Requisition created' ? 'Lab order ready' : label;
+  return page.locator('[part~=label].headline').getByText(shown, { exact: true }).waitFor();
+}
+
+function untilLive({ page }: Visit): Promise<void> {
+  return page.locator('[part~=freshness][part~=live]').waitFor();
 }
 
 function untilFreshness({ page }: Visit, text: string | RegExp): Promise<void> {
@@ -72,7 +77,7 @@ describe('an order on the page', () => {
     const order = freshOrder(embedding);
     await using visit = await openVisit({ browser, embedding }, launchPage(embedding, order));
     await untilLabel(visit, 'Ordered');
-    await untilFreshness(visit, 'Up to date');
+    await untilLive(visit);
 
     for (const label of life.slice(1)) {
       await embedding.advance(order.orderId);
@@ -148,7 +153,7 @@ describe('an order on the page', () => {
     const order = freshOrder(embedding);
     await using visit = await openVisit({ browser, embedding }, launchPage(embedding, order));
     const network = visit.page.context();
-    await untilFreshness(visit, 'Up to date');
+    await untilLive(visit);
 
     await network.setOffline(true);
     await untilFreshness(visit, /^You are offline. Last checked /);

@@ -45,7 +45,7 @@ describe('mode="redirect"', () => {
     const order = orderOf(embedding);
     const page = launchPage(embedding, order, { attributes: 'mode="redirect"' });
     await using visit = await openVisit({ browser, embedding }, page);
-    await visit.page.getByText('Up to date').waitFor();
+    await visit.page.locator('[part~=live]').waitFor();
     await visit.page.evaluate(() => {
       addEventListener('pageshow', ({ persisted }) => {
         document.title = `persisted: ${persisted}`;
@@ -58,7 +58,7 @@ describe('mode="redirect"', () => {
     // From the cache there is no load to wait for.
     await visit.page.goBack({ waitUntil: 'commit' });
     await visit.page.getByText('Some results ready').waitFor();
-    await visit.page.getByText('Up to date').waitFor();
+    await visit.page.locator('[part~=live]').waitFor();
 
     expect(await visit.page.title()).toBe('persisted: true');
     expect(await visit.until(isEvent('portal-returned'))).toBeDefined();

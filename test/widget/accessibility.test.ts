@@ -163,11 +163,11 @@ describe('to a screen reader', () => {
       - list "Progress of your order":
         - listitem: Order placed , done
         - listitem:
-          - text: Your test kit Transit customer
-          - time: /2026/
+          - text: Your test kit Transit customer When it arrives, follow the instructions in the kit.
+          - paragraph:
+            - time: /2026/
         - listitem: At the lab , not begun
         - listitem: Results ready , not begun
-      - paragraph: Up to date
     `);
   });
 
@@ -181,8 +181,9 @@ describe('to a screen reader', () => {
     await untilLabel(element, 'Lost');
 
     await expect.element(page.elementLocator(element)).toMatchAriaInlineSnapshot(`
-      - text: Lost Needs attention
-      - paragraph: Up to date
+      - text: Lost A new sample is needed. Contact support. Needs attention
+      - paragraph:
+        - time: /2026/
     `);
   });
 

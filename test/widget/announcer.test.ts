@@ -52,7 +52,9 @@ describe('the announcer', () => {
     gateway.push('CHANGED', kitAfter(5));
     vi.advanceTimersByTime(1000);
 
-    expect(said).toEqual(['Order status: Registered']);
+    expect(said).toEqual([
+      'Order status: Registered. Take your sample as the kit’s instructions say, then send it to the lab.',
+    ]);
   });
 
   test('speaks through one hidden status region where the browser has no ariaNotify', () => {

@@ -46,7 +46,7 @@ describe('an element', () => {
       1,
       1,
       [null],
-      'Transit customer Up to date',
+      'Transit customer When it arrives, follow the instructions in the kit.',
     ]);
   });
 

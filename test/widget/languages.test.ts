@@ -114,19 +114,19 @@ describe('the language of an element', () => {
     await element.updateComplete;
 
     expect([known, readScreen(element)]).toEqual([
-      'Kit de camino a usted Actualizado',
-      'By drone Actualizado',
+      'Kit de camino a usted Cuando llegue, siga las instrucciones del kit.',
+      'By drone',
     ]);
   });
 
   test('leaves the last word to the host', async () => {
     using gateway = new FakeGateway();
     document.documentElement.lang = 'fr';
-    const element = mountStatus(gateway, { strings: { freshness: { live: 'En direct' } } });
+    const element = mountStatus(gateway, { strings: { next: { TRANSIT_CUSTOMER: 'Elle arrive.' } } });
 
     await untilLabel(element, 'Transit customer');
 
-    expect(readScreen(element)).toBe('Kit en route vers vous En direct');
+    expect(readScreen(element)).toBe('Kit en route vers vous Elle arrive.');
   });
 
   test.each(['en_US', '!', ''])('that is none, %j, takes nothing away', async (lang) => {

@@ -44,7 +44,9 @@ describe('the live connection of an element', () => {
 
     window.dispatchEvent(new Event('offline'));
     await element.updateComplete;
-    expect(readScreen(element)).toMatch(/^Transit customer You are offline. Last checked /);
+    expect(readScreen(element)).toMatch(
+      /^Transit customer When it arrives, follow the instructions in the kit. You are offline. Last checked/,
+    );
     network.mockRestore();
     window.dispatchEvent(new Event('online'));
     await gateway.socket(2);

@@ -16,7 +16,7 @@ describe('<portal-launch>', () => {
 
     expect([opened.tabs.length, opened.newest.document.body.textContent, element.phase]).toEqual([
       1,
-      'Opening…',
+      `${location.host} is opening your patient portal…`,
       'opening',
     ]);
   });

@@ -40,7 +40,7 @@ describe('<portal-order-status>', () => {
     expect([element.phase, element.connection, readScreen(element)]).toEqual([
       'ready',
       'live',
-      'With customer Up to date',
+      'With customer Follow the instructions in the kit, then send your sample to the lab.',
     ]);
   });
 
@@ -169,7 +169,7 @@ describe('<portal-order-status>', () => {
 
     expect([element.matches(':state(attention)'), readScreen(element)]).toEqual([
       true,
-      'Problem in transit lab Needs attention Up to date',
+      'Problem in transit lab Your sample may reach the lab late. Needs attention',
     ]);
   });
 
@@ -177,12 +177,12 @@ describe('<portal-order-status>', () => {
     using gateway = new FakeGateway();
     const element = mountStatus(gateway, {
       statusLabel: ({ step }) => (step === 'TRANSIT_CUSTOMER' ? 'Your kit is on its way' : null),
-      strings: { freshness: { live: 'Current' } },
+      strings: { next: { TRANSIT_CUSTOMER: 'It arrives soon.' } },
     });
 
     await untilLabel(element, 'Transit customer');
 
-    expect(readScreen(element)).toBe('Your kit is on its way Current');
+    expect(readScreen(element)).toBe('Your kit is on its way It arrives soon.');
   });
 
   test('renders text of the service as text', async () => {
@@ -195,7 +195,7 @@ describe('<portal-order-status>', () => {
 
     expect([element.shadowRoot?.querySelector('img'), readScreen(element)]).toEqual([
       null,
-      `${label} Up to date`,
+      `${label} Your kit is being prepared for shipping.`,
     ]);
   });
 

@@ -44,7 +44,7 @@ describe('the fake gateway', () => {
     gateway.push(onItsWay);
     await untilLabel(status, 'Transit customer');
 
-    expect(readScreen(status)).toBe('Transit customer Up to date');
+    expect(readScreen(status)).toBe('Transit customer When it arrives, follow the instructions in the kit.');
     expect(gateway.requests).toEqual([
       {
         operation: 'subscription',

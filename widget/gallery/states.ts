@@ -55,16 +55,24 @@ const LABELS: Readonly<Record<string, string>> = {
   APPOINTMENT_SCHEDULED: 'Appointment scheduled',
   APPOINTMENT_PENDING: 'Appointment pending',
   DRAW_COMPLETED: 'Sample taken',
-  LOST: 'Sample lost',
+  PARTIAL_RESULTS: 'Some results ready',
+  WITH_CUSTOMER: 'Kit delivered',
   COMPLETED: 'Results ready',
   CANCELLED: 'Cancelled',
-  SAMPLE_ERROR: 'Sample could not be used',
 };
 
+const HOUR_MS = 3_600_000;
+const NOW = Date.now();
+
+/** An order whose last event was two hours ago, and each before it a day earlier. */
 function fakeOrder(way: readonly (readonly [string, string])[], more: Partial<FakeOrder> = {}): FakeOrder {
   const order = orderWithoutWords(way, more);
   const { status } = order;
-  return { ...order, status: { ...status, label: LABELS[status.step] ?? status.label } };
+  const events = order.events.map((event, index) => {
+    const days = order.events.length - 1 - index;
+    return { ...event, createdAt: new Date(NOW - (24 * days + 2) * HOUR_MS).toISOString() };
+  });
+  return { ...order, events, status: { ...status, label: LABELS[status.step] ?? status.label } };
 }
 
 const KIT: readonly (readonly [string, string])[] = [
@@ -83,7 +91,8 @@ const kit = (count: number, more: Partial<FakeOrder> = {}) => fakeOrder(KIT.slic
 /** Orders that show every look of a status. */
 const ORDERS = {
   'Test kit on its way': kit(3),
-  'Test kit to be registered again': kit(5),
+  'Test kit delivered': kit(4),
+  'Test kit registered after its delivery': kit(5),
   'Visit to a centre': fakeOrder(
     [
       ['RECEIVED', 'ordered'],
@@ -105,13 +114,27 @@ const ORDERS = {
     ],
     { method: 'ON_SITE_COLLECTION' },
   ),
-  'Needs attention': kit(6, { status: fakeStatus('COLLECTING_SAMPLE', 'lost', { needsAttention: true }) }),
+  'A problem on the way': kit(6, {
+    status: fakeStatus('COLLECTING_SAMPLE', 'problem_in_transit_lab', {
+      needsAttention: true,
+      label: 'Problem on the way to the lab',
+    }),
+  }),
+  'Some results': fakeOrder(
+    [
+      ['RECEIVED', 'ordered'],
+      ['SAMPLE_WITH_LAB', 'partial_results'],
+    ],
+    { method: 'WALK_IN_TEST' },
+  ),
   Complete: kit(8),
   Cancelled: fakeOrder([
     ['RECEIVED', 'ordered'],
     ['CANCELLED', 'cancelled'],
   ]),
-  Failed: kit(7, { status: fakeStatus('FAILED', 'sample_error', { needsAttention: true }) }),
+  Failed: kit(7, {
+    status: fakeStatus('FAILED', 'sample_error', { needsAttention: true, label: 'Sample could not be used' }),
+  }),
   'A status nobody knows': fakeOrder([['QUARANTINED', 'in_quarantine']], { method: 'AT_HOME_PHLEBOTOMY' }),
 } as const satisfies Readonly<Record<string, FakeOrder>>;
 
@@ -127,8 +150,20 @@ const FRESHNESS: Readonly<Record<ConnectionState, string>> = {
   closed: 'Paused',
 };
 
-const TROUBLE: readonly PortalErrorCode[] = ['NETWORK', 'TIMEOUT', 'NOT_FOUND', 'GATEWAY_ERROR'];
-const NO_LAUNCH: readonly PortalErrorCode[] = ['DEMOGRAPHICS_MISSING', 'FEATURE_NOT_ENABLED', 'NETWORK'];
+const TROUBLE: readonly PortalErrorCode[] = [
+  'NETWORK',
+  'TIMEOUT',
+  'NOT_FOUND',
+  'UNAUTHENTICATED',
+  'GATEWAY_ERROR',
+  'ENDPOINT_INVALID',
+];
+const NO_LAUNCH: readonly PortalErrorCode[] = [
+  'DEMOGRAPHICS_MISSING',
+  'FEATURE_NOT_ENABLED',
+  'NETWORK',
+  'URL_REJECTED',
+];
 
 /** Every state, section by section. */
 export const SECTIONS: readonly Section[] = [
@@ -192,6 +227,8 @@ export const HOSTS: Readonly<Record<string, string>> = {
   night: 'A dark page: custom properties',
   outlined: 'An outlined button: ::part(button)',
   compact: 'Small, as wide as its place: both',
+  bare: 'A dark page that names no color-scheme',
+  narrow: '200 pixels wide, text of 200 %',
 };
 
 /** The content of such a host's page. */

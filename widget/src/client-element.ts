@@ -4,7 +4,7 @@ import { joinClient, leaveClients, type PortalClient } from './client.ts';
 import { type Diagnosis, diagnose } from './diagnosis.ts';
 import { PortalError, type PortalErrorReport, reportError } from './errors.ts';
 import { emit, PortalTokenRequestEvent } from './events.ts';
-import { isSpoken, readLanguage, readStrings, whenLanguageChanged } from './language.ts';
+import { isSpoken, readLanguage, readStrings, reportMissing, whenLanguageChanged } from './language.ts';
 import { MASKED, setMarks } from './masks.ts';
 import { findGateway, type PortalGateway } from './portal-gateway.ts';
 import type { Drawing } from './status-view.ts';
@@ -100,8 +100,10 @@ export abstract class ClientElement extends WidgetElement {
     return `${this.orderId} ${this.endpoint || this.gateway?.endpoint}`;
   }
 
+  /** The language of the texts: the page's, or English where the page's is not there. */
   protected get language(): string {
-    return readLanguage(this);
+    const language = readLanguage(this);
+    return isSpoken(language) || this.strings ? language : 'en';
   }
 
   protected get texts(): Strings {
@@ -157,8 +159,11 @@ export abstract class ClientElement extends WidgetElement {
   }
 
   protected override render(): Drawing {
+    const { language } = this;
+    const wished = readLanguage(this);
     // So that English on a page in another language is read out as English.
-    const lang = isSpoken(this.language) || this.strings ? nothing : 'en';
+    const lang = language === wished ? nothing : language;
+    if (lang !== nothing) reportMissing(wished);
     return html`<div class="frame" part="frame" lang=${lang}>${this.drawing()}</div>`;
   }
 

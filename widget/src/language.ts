@@ -12,6 +12,12 @@ interface Languages {
   readonly changed: EventTarget;
 }
 
+const TIME_FOR_LANGUAGE_MS = 5000;
+const MOST_REPORTS = 10;
+
+/** Languages that were reported as missing. */
+const missing = new Set<string>();
+
 function readLanguages(): Languages {
   const page = globalThis as { [REGISTRY]?: Languages };
   page[REGISTRY] ??= { strings: new Map(), changed: new EventTarget() };
@@ -52,21 +58,23 @@ export function isSpoken(language: string): boolean {
   return /^(en\b|$)/i.test(language) || findStrings(language) !== undefined;
 }
 
-function findStrings(language: string): PartialStrings | undefined {
-  const [first = ''] = language.toLowerCase().split(/[-_]/);
-  return readLanguages().strings.get(first);
+/** Warns once of a language of the page that has no texts. Its script may come after the elements, so there is time for it. */
+export function reportMissing(language: string): void {
+  if (isSpoken(language) || missing.size === MOST_REPORTS || missing.has(language)) return;
+  missing.add(language);
+  setTimeout(() => {
+    if (isSpoken(language)) return;
+    const file = `portal-widget.${readFirst(language)}.js`;
+    // biome-ignore lint/suspicious/noConsole: a missing file is for the host's developer, who looks there
+    console.warn(`Labgraph widget: no texts for lang="${language}". Load ${file} or call addLanguage.`);
+  }, TIME_FOR_LANGUAGE_MS);
 }
 
-/** A time in the language's format, with the date unless it is today; empty if it is not a time. */
-export function formatTime(time: string | number | null | undefined, language: string): string {
-  const date = new Date(time ?? Number.NaN);
-  if (Number.isNaN(+date)) return '';
-  const isToday = date.toDateString() === new Date().toDateString();
-  const form = { dateStyle: isToday ? undefined : 'medium', timeStyle: 'short' } as const;
-  try {
-    return date.toLocaleString(language || undefined, form);
-  } catch {
-    // A `lang` that is no language, as in en_US, must not take the status away.
-    return date.toLocaleString(undefined, form);
-  }
+function readFirst(language: string): string {
+  const [first = ''] = language.toLowerCase().split(/[-_]/);
+  return first;
+}
+
+function findStrings(language: string): PartialStrings | undefined {
+  return readLanguages().strings.get(readFirst(language));
 }

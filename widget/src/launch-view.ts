@@ -33,6 +33,7 @@ function drawButton(view: LaunchView, host: Element): Drawing {
     ?disabled=${isDisabled}
     aria-disabled=${isOpening ? 'true' : nothing}
     aria-describedby=${hasError ? 'error' : nothing}
+    data-address=${readAddress()}
     @click=${view.launch}
     >${drawLabel(html`${drawLayer(words)}${drawLayer(loading)}`)}</button
   >`;
@@ -45,6 +46,7 @@ function drawLink({ texts, followLink }: LaunchView, href: string): Drawing {
     href=${href}
     target="_blank"
     rel="noreferrer"
+    data-address=${readAddress()}
     @click=${followLink}
     @auxclick=${followLink}
     >${drawLabel(drawLayer(drawBlocked(texts)))}</a
@@ -76,4 +78,9 @@ function drawLabel(layers: Drawing): Drawing {
 
 function drawLayer(words: Drawing): Drawing {
   return html`<span class="layer" part="layer">${words}</span>`;
+}
+
+/** Where the button is found again, for paper. Without the query, which may be a secret. */
+function readAddress(): string {
+  return location.host + location.pathname;
 }

@@ -51,6 +51,7 @@ function writeWaitingText(page: Document, text: string, language: string): void 
   page.documentElement.lang = language;
   page.documentElement.style.colorScheme = 'light dark';
   page.body.style.cssText = 'font:1.125rem system-ui;text-align:center;margin-top:30vh';
+  page.body.dir = 'auto';
   page.body.textContent = text;
 }
 

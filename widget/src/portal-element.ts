@@ -3,11 +3,18 @@ import { announce } from './announcer.ts';
 import { ClientElement } from './client-element.ts';
 import { PortalError } from './errors.ts';
 import { type ConnectionState, emit } from './events.ts';
+import { readNext } from './next.ts';
 import type { PortalOrder, PortalOrderStatus } from './order.ts';
 import type { OrderFeed } from './order-feed.ts';
 import { createOrderWatch, type OrderChange, type WatchWish } from './order-watch.ts';
 import { DEFAULT_POLL_SECONDS, readPollInterval } from './poll-interval.ts';
 import type { StatusView } from './status-view.ts';
+
+/** How often ages are written anew. */
+const CLOCK_MS = 30_000;
+const HIGHLIGHT_MS = 3000;
+/** States of a connection after which being live again is news. */
+const AWAY: readonly ConnectionState[] = ['stale', 'polling', 'offline'];
 
 /** Base of `<portal-launch>` and `<portal-order-status>`: an order, its live status, and its errors. */
 export abstract class PortalElement extends ClientElement {
@@ -26,6 +33,7 @@ export abstract class PortalElement extends ClientElement {
     orderChanged: (change) => this.#orderChanged(change),
     connectionChanged: (connection, previous) => {
       if (connection === 'live') this.#failing = null;
+      this.#noteConnection(connection);
       this.requestUpdate();
       emit(this, 'portal-connection', { connection, previous });
     },
@@ -35,6 +43,8 @@ export abstract class PortalElement extends ClientElement {
   #isPaused = false;
   #failing: string | null = null;
   #watched: string | null = null;
+  #recovery: 'none' | 'away' | 'back' = 'none';
+  #clock: ReturnType<typeof setInterval> | undefined;
 
   constructor() {
     super();
@@ -79,10 +89,12 @@ export abstract class PortalElement extends ClientElement {
   protected override entered(): void {
     super.entered();
     this.#leave = this.orderWatch.connect();
+    this.#startClock();
   }
 
   protected override left(): void {
     this.#leave?.();
+    clearInterval(this.#clock);
     super.left();
   }
 
@@ -117,9 +129,11 @@ export abstract class PortalElement extends ClientElement {
     return {
       order,
       label: order ? this.readLabel(order.status) : '',
+      next: order ? readNext(order, this.texts) : undefined,
       isEmpty: !this.orderId,
       form: this.shownStatus,
       connection: this.connection,
+      isBack: this.#recovery === 'back',
       confirmedAt: this.orderWatch.confirmedAt(),
       error: this.shownError('status'),
       texts: this.texts,
@@ -169,17 +183,40 @@ export abstract class PortalElement extends ClientElement {
 
   #orderChanged(change: OrderChange): void {
     this.#clearFailure();
-    const { order, previous } = change;
+    const { order, previous, source } = change;
     this.requestUpdate();
     if (order === previous) return;
     emit(this, 'portal-status', change);
     const label = this.readLabel(order.status);
-    if (previous && label !== this.readLabel(previous.status)) {
-      announce(
-        this,
-        this.texts.changed.replace('{status}', () => label),
-      );
-    }
+    if (!previous || label === this.readLabel(previous.status)) return;
+    const next = readNext(order, this.texts);
+    const changed = this.texts.changed.replace('{status}', () => label);
+    announce(this, next ? `${changed}. ${next}` : changed);
+    if (source === 'changed') void this.#highlight();
+  }
+
+  /** A soft colour behind a status that has just arrived. */
+  async #highlight(): Promise<void> {
+    await this.updateComplete;
+    if (matchMedia('(prefers-reduced-motion: reduce)').matches) return;
+    const words = this.renderRoot.querySelector('.text > .words, .current > .words');
+    words?.animate({ background: ['color-mix(in srgb, var(--_current) 16%, #0000)', '#0000'] }, HIGHLIGHT_MS);
+  }
+
+  #noteConnection(connection: ConnectionState): void {
+    if (this.order && AWAY.includes(connection)) this.#recovery = 'away';
+    if (connection !== 'live' || this.#recovery !== 'away') return;
+    this.#recovery = 'back';
+    this.#startClock();
+  }
+
+  /** Writes the ages anew, and ends what was news. */
+  #startClock(): void {
+    clearInterval(this.#clock);
+    this.#clock = setInterval(() => {
+      if (this.#recovery === 'back') this.#recovery = 'none';
+      this.requestUpdate();
+    }, CLOCK_MS);
   }
 
   #orderFailed(error: PortalError): void {

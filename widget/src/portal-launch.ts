@@ -8,6 +8,7 @@ import { type LaunchWindow, openLaunchWindow, useThisPage } from './launch-windo
 import { EXCLUDED, setMarks } from './masks.ts';
 import { PortalElement } from './portal-element.ts';
 import { type Drawing, drawError, drawStatus } from './status-view.ts';
+import type { Strings } from './strings.ts';
 import { WAIT_LIMIT_MS } from './token.ts';
 
 const LINK_LIFE_MS = 60_000;
@@ -64,7 +65,7 @@ export class PortalLaunch extends PortalElement {
     // Read after the event: a listener may have changed them.
     const { orderId, mode, texts } = this;
     // Nothing may be awaited before this line: see openLaunchWindow.
-    const tab = mode === 'redirect' ? useThisPage() : openLaunchWindow(texts.opening, this.language);
+    const tab = mode === 'redirect' ? useThisPage() : openLaunchWindow(readWaiting(texts), this.language);
     if (!tab && !emit(this, 'portal-blocked', { orderId })) return;
     this.#reset();
     this.hideError('launch');
@@ -215,6 +216,12 @@ export class PortalLaunch extends PortalElement {
     this.#phase = phase;
     this.requestUpdate();
   }
+}
+
+/** For the tab that waits: who opens what. */
+function readWaiting({ waiting, opening }: Strings): string {
+  const { host } = location;
+  return host ? waiting.replace('{page}', () => host) : opening;
 }
 
 declare global {

@@ -1,19 +1,23 @@
 import { html, nothing, type TemplateResult } from 'lit';
 import type { PortalErrorReport } from './errors.ts';
 import type { ConnectionState } from './events.ts';
-import { formatTime } from './language.ts';
 import type { OrderStage, PortalOrder } from './order.ts';
 import { readSteps, type Step } from './steps.ts';
 import type { Strings } from './strings.ts';
+import { formatAge, formatTime } from './times.ts';
 
 /** Everything the status of an order is drawn from. */
 export interface StatusView {
   readonly order: PortalOrder | null;
   readonly label: string;
+  /** What comes next, in words. */
+  readonly next: string | undefined;
   /** There is no order to wait for. */
   readonly isEmpty: boolean;
   readonly form: 'none' | 'text' | 'steps';
   readonly connection: ConnectionState;
+  /** The connection was lost and has just returned. */
+  readonly isBack: boolean;
   /** When the order was last known to be as shown, in milliseconds since 1970. */
   readonly confirmedAt: number | null;
   readonly error: PortalErrorReport | null;
@@ -62,8 +66,8 @@ function drawSkeleton(form: string, texts: Strings): Drawing {
   const step = drawRow('step', [line]);
   const rows =
     form === 'steps'
-      ? html`<div class="steps" part="steps">${drawRow('step', [line, line, line])}${step}${step}${step}</div>${line}`
-      : drawRow('text', [line, line]);
+      ? html`<div class="steps" part="steps">${drawRow('step', [line, line, line, line, line])}${step}${step}${step}</div>`
+      : drawRow('text', [line, line, line, line]);
   return html`<div class="skeleton" part="skeleton" role="img" aria-label=${texts.loading}>${rows}</div>`;
 }
 
@@ -97,22 +101,21 @@ function drawText(view: StatusView, order: PortalOrder): Drawing {
       ${drawMark(readLook(order))}
       <div class="words" part="words">
         <span class="headline label" part="headline label">${view.label}</span>
-        ${drawAttention(view, order)}${drawFreshness(view)}
+        ${drawNext(view)}${drawAttention(view, order)}${drawFreshness(view, order)}
       </div>
     </div>`;
 }
 
 function drawSteps(view: StatusView, order: PortalOrder): Drawing {
   const steps = readSteps(order);
-  const headline = steps.some((step) => step.state === 'current')
-    ? nothing
-    : html`<p class="headline label" part="headline label">${view.label}</p>`;
+  const hasCurrent = steps.some((step) => step.state === 'current');
+  const headline = html`<p class="headline label" part="headline label">${view.label}</p>`;
   return html`
-    ${headline}
+    ${hasCurrent ? nothing : headline}
     <ol class="steps" part="steps" role="list" aria-label=${view.texts.steps}>
       ${steps.map((step) => drawStep(step, view, order))}
     </ol>
-    ${drawFreshness(view)}`;
+    ${hasCurrent ? nothing : drawFreshness(view, order)}`;
 }
 
 function drawStep({ stage, state }: Step, view: StatusView, order: PortalOrder): Drawing {
@@ -133,7 +136,6 @@ function drawCurrentStep(stage: OrderStage, view: StatusView, order: PortalOrder
   const { texts, label } = view;
   const name = readStageName(stage, order, texts);
   const look = readLook(order);
-  const at = formatTime(order.events.at(-1)?.createdAt, view.language);
   const detail = html`<span class="detail label" part="detail label">${label}</span>`;
   return html`
     <li class="step current ${look}" part="step current ${look}" aria-current="step">
@@ -141,8 +143,7 @@ function drawCurrentStep(stage: OrderStage, view: StatusView, order: PortalOrder
       <div class="words" part="words">
         <span class="name" part="name">${name}</span>
         ${label === name ? nothing : detail}
-        ${drawAttention(view, order)}
-        ${at ? html`<time class="time" part="time">${at}</time>` : nothing}
+        ${drawNext(view)}${drawAttention(view, order)}${drawFreshness(view, order)}
       </div>
     </li>`;
 }
@@ -151,13 +152,36 @@ function drawAttention({ texts }: StatusView, { status }: PortalOrder): Drawing 
   return status.needsAttention ? html`<span class="badge" part="badge">${texts.attention}</span>` : nothing;
 }
 
-/** Shows the age of the status. Not in a live region: it changes too often to be announced. */
-function drawFreshness({ connection, confirmedAt, language, texts }: StatusView): Drawing {
+function drawNext({ next }: StatusView): Drawing {
+  return next ? html`<span class="next" part="next">${next}</span>` : nothing;
+}
+
+/**
+ * When the status began, and the state of the connection where it is news. Not in a live region: ages change too often to
+ * be announced.
+ */
+function drawFreshness(view: StatusView, order: PortalOrder): Drawing {
+  const { connection, language } = view;
+  const began = drawTime(order.events.at(-1)?.createdAt, language);
+  return html`<p class="freshness ${connection}" part="freshness ${connection}"
+    >${began}${drawConnection(view)}</p
+  >`;
+}
+
+function drawConnection({ connection, isBack, confirmedAt, language, texts }: StatusView): Drawing {
+  if (connection === 'live' && !isBack) return nothing;
   const patterns: Readonly<Record<string, string>> = texts.freshness;
-  const pattern = patterns[connection] ?? texts.freshness.asOf;
-  const text = pattern.replace('{time}', () => formatTime(confirmedAt, language));
+  const [before, after] = (patterns[connection] ?? texts.freshness.asOf).split('{time}');
+  const text = html`${before}${after === undefined ? nothing : drawTime(confirmedAt, language)}${after}`;
   const shown = connection === 'offline' ? html`<slot name="offline">${text}</slot>` : text;
-  return html`<p class="freshness ${connection}" part="freshness ${connection}">${shown}</p>`;
+  return html`<span class="connection" part="connection">${shown}</span>`;
+}
+
+/** How long ago; the exact time is the title. */
+function drawTime(time: string | number | null | undefined, language: string): Drawing {
+  const age = formatAge(time, language);
+  const exact = formatTime(time, language);
+  return age ? html`<time class="time" part="time" title=${exact}>${age}</time>` : nothing;
 }
 
 function drawMark(look: Look): Drawing {

@@ -26,7 +26,7 @@ export function readSteps(order: PortalOrder): readonly Step[] {
 
   const known = seen.findLast((candidate) => way.includes(candidate));
   const hasKit = known === 'RECEIVED' && seen.includes('COLLECTING_SAMPLE');
-  const current = hasKit ? way.indexOf('COLLECTING_SAMPLE') : way.findIndex((step) => step === known);
+  const current = hasKit ? way.indexOf('COLLECTING_SAMPLE') : way.indexOf(known ?? 'UNKNOWN');
   return way.map((step, index) => ({ stage: step, state: readState(index, current, furthest) }));
 }
 

@@ -105,7 +105,7 @@ const english: Strings = {
   },
   errors: {
     DEMOGRAPHICS_MISSING:
-      'A few personal details are missing before the portal can open. Add them, or contact support.',
+      'A few personal details are still missing before the portal can open. Add them, or contact support.',
     FEATURE_NOT_ENABLED: 'The patient portal is not available here. Ask support for your results.',
     NOT_FOUND: 'This order could not be found. If it should be here, contact support.',
     UNAUTHENTICATED: 'Your sign-in has ended, or may not show this. Sign in again, then try again.',

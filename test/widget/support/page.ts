@@ -38,13 +38,17 @@ export async function untilConnection(element: PortalElement, connection: string
   await element.updateComplete;
 }
 
-/** What a person reads inside the element, with single spaces. Slots count with what is shown in them. */
+/**
+ * What a person reads inside the element, with single spaces. Slots count with what is shown in them; ages do not count,
+ * because they differ from day to day.
+ */
 export function readScreen(element: Element): string {
   return (element.shadowRoot ? collectText(element.shadowRoot) : '').replace(/\s+/g, ' ').trim();
 }
 
 function collectText(node: Node): string {
   if (node instanceof Text) return node.data;
+  if (node instanceof HTMLTimeElement) return '';
   if (node instanceof HTMLSlotElement) {
     const assigned = node.assignedNodes();
     return (assigned.length > 0 ? assigned : [...node.childNodes]).map(collectText).join(' ');
