@@ -8,7 +8,16 @@ import { describeAnswer, formatForStream, type Mask } from '../execution/mask.ts
 import type { RunOperation } from '../execution/run-operation.ts';
 import type { Log } from '../log.ts';
 import type { Dependencies } from '../service/trace.ts';
-import { type DirectHead, type MediaType, readBody, readHead, readParams } from './direct-request.ts';
+import { AnswerCompression } from './compressed-answers.ts';
+import {
+  type DirectAnswer,
+  type DirectHead,
+  type MediaType,
+  type RawHeaders,
+  readBody,
+  readHead,
+  readParams,
+} from './direct-request.ts';
 import { answerRefusal } from './graphql-route.ts';
 import { allowOrigins, secure } from './routes.ts';
 import type { CreateContext } from './yoga.ts';
@@ -24,16 +33,6 @@ export interface DirectRequest {
   readonly dependencies?: Dependencies | undefined;
 }
 
-/** Names and values, alternating, as `writeHead` accepts them. */
-type RawHeaders = readonly string[];
-
-/** A whole answer, except for the headers that every answer has. */
-export interface DirectAnswer {
-  readonly status: number;
-  readonly headers: RawHeaders;
-  readonly body: Buffer;
-}
-
 /** Answers a query or mutation; null for streams and for requests that are not valid, which Yoga answers. */
 export type AnswerDirectly = (request: DirectRequest) => Promise<DirectAnswer | null>;
 
@@ -45,6 +44,7 @@ export interface DirectPathOptions extends RequestAuthentication {
 
 interface Path extends DirectPathOptions {
   readonly edgeHeaders: (origin: string | null) => Promise<RawHeaders>;
+  readonly compression: AnswerCompression;
   readonly otherwise: RequestListener;
 }
 
@@ -60,7 +60,8 @@ interface Exchange {
  * their body.
  */
 export function createDirectPath(options: DirectPathOptions, otherwise: RequestListener): RequestListener {
-  const path: Path = { ...options, edgeHeaders: createEdgeHeaders(options.isAllowedOrigin), otherwise };
+  const edgeHeaders = createEdgeHeaders(options.isAllowedOrigin);
+  const path: Path = { ...options, edgeHeaders, compression: new AnswerCompression(), otherwise };
   return (request, response) => {
     const head = readHead(request);
     if (head === null) return otherwise(request, response);
@@ -101,7 +102,7 @@ function signalOf(response: ServerResponse): AbortSignal {
 async function readAnswer(response: Response): Promise<DirectAnswer> {
   const { status, headers } = response;
   const body = Buffer.from(await response.arrayBuffer());
-  return { status, headers: [...headers].flat(), body };
+  return { status, headers: [...headers].flat(), body, isQuery: false };
 }
 
 /** Node writes a short text together with its head, but bytes separately. A long text would be copied once more. */
@@ -114,9 +115,11 @@ const shortBytes = 4096;
  */
 async function send(path: Path, exchange: Exchange, answered: DirectAnswer): Promise<void> {
   const edgeHeaders = await path.edgeHeaders(exchange.head.origin);
+  const encoded = path.compression.encode(answered, exchange.head.acceptEncoding);
+  const sent = encoded instanceof Promise ? await encoded : encoded;
   setImmediate(() => {
     try {
-      write(exchange.response, answered, edgeHeaders);
+      write(exchange.response, sent, edgeHeaders);
     } catch (error) {
       fail(path, exchange, error);
     }
@@ -173,18 +176,23 @@ export interface DirectAnswerOptions {
 /** Does the same as Yoga's handler, in the same order and with the same parts, without its Request and Response. */
 export function createDirectAnswer(options: DirectAnswerOptions): AnswerDirectly {
   return async (request) => {
-    const result = await run(options, request);
-    if (result === null) return null;
+    const run = runRequest(options, request);
+    if (run === null) return null;
+    const result = await run.result;
     if (result.errors !== undefined) request.dependencies?.forbidStoring();
-    return toAnswer(result, request.head.mediaType);
+    return { ...toAnswer(result, request.head.mediaType), isQuery: run.isQuery };
   };
 }
 
+interface Run extends Pick<DirectAnswer, 'isQuery'> {
+  readonly result: Promise<ExecutionResult> | ExecutionResult;
+}
+
 /** Null for streams, for faulty requests and when no single operation is requested: Yoga answers these. */
-function run(
+function runRequest(
   { schema, documents, createContext, runOperation, mask }: DirectAnswerOptions,
   { head, caller, body, left, dependencies }: DirectRequest,
-): Promise<ExecutionResult> | ExecutionResult | null {
+): Run | null {
   const params = readParams(body);
   if (params === null) return null;
   const { query, operationName, variables: variableValues } = params;
@@ -193,8 +201,9 @@ function run(
     const operation = getOperationAST(document, operationName);
     if (!operation || operation.operation === 'subscription') return null;
     const errors = documents.validate(document, caller);
-    if (errors.length > 0) return { errors };
-    if (dependencies !== undefined) dependencies.isQuery = operation.operation === 'query';
+    if (errors.length > 0) return { result: { errors }, isQuery: false };
+    const isQuery = operation.operation === 'query';
+    if (dependencies !== undefined) dependencies.isQuery = isQuery;
     const contextValue = createContext({
       caller,
       origin: head.origin,
@@ -203,9 +212,10 @@ function run(
       isTraced: head.trace === 'upstream',
       dependencies,
     });
-    return runOperation({ schema, document, contextValue, variableValues, operationName }, dependencies);
+    const args = { schema, document, contextValue, variableValues, operationName };
+    return { result: runOperation(args, dependencies), isQuery };
   } catch (error) {
-    return { errors: [mask(error)] };
+    return { result: { errors: [mask(error)] }, isQuery: false };
   }
 }
 
@@ -219,7 +229,7 @@ function describe(mediaType: MediaType): RawHeaders {
 }
 
 /** The headers and the bytes of a result, as Yoga's processRegularResult makes them. */
-function toAnswer(result: ExecutionResult, mediaType: MediaType): DirectAnswer {
+function toAnswer(result: ExecutionResult, mediaType: MediaType): Omit<DirectAnswer, 'isQuery'> {
   const headers = headersOf[mediaType];
   const { errors } = result;
   if (errors === undefined) return { status: 200, headers, body: toBytes(result) };

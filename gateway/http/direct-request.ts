@@ -10,8 +10,21 @@ export interface DirectHead {
   readonly authorization: string | null;
   readonly origin: string | null;
   readonly trace: string | null;
+  readonly acceptEncoding: string | null;
   /** The media type of the answer, chosen as by Yoga. */
   readonly mediaType: MediaType;
+}
+
+/** Names and values, alternating, as `writeHead` accepts them. */
+export type RawHeaders = readonly string[];
+
+/** A whole answer, except for the headers that every answer has. */
+export interface DirectAnswer {
+  readonly status: number;
+  readonly headers: RawHeaders;
+  readonly body: Buffer;
+  /** False for mutations, refusals and documents that are not valid. */
+  readonly isQuery: boolean;
 }
 
 export type MediaType = 'application/json' | 'application/graphql-response+json';
@@ -39,6 +52,7 @@ export function readHead(request: IncomingMessage): DirectHead | null {
     authorization: headers.get('authorization') ?? null,
     origin: headers.get('origin') ?? null,
     trace: headers.get(traceHeader) ?? null,
+    acceptEncoding: headers.get('accept-encoding') ?? null,
     mediaType,
   };
 }
@@ -50,6 +64,7 @@ const uses: ReadonlyMap<string, Use> = new Map<string, Use>([
   ['authorization', 'read'],
   ['origin', 'read'],
   ['accept', 'read'],
+  ['accept-encoding', 'read'],
   ['content-type', 'read'],
   ['content-length', 'read'],
   ['content-encoding', 'unusual'],

@@ -3,7 +3,9 @@ import type { LoadControl, SharedCache } from '../cache/shared-cache.ts';
 import type { DocumentCache } from '../execution/document/prepared-document.ts';
 import type { Metrics } from '../metrics.ts';
 import { Dependencies } from '../service/trace.ts';
-import type { AnswerDirectly, DirectAnswer, DirectRequest } from './direct-path.ts';
+import { isCompressible } from './compressed-answers.ts';
+import type { AnswerDirectly, DirectRequest } from './direct-path.ts';
+import type { DirectAnswer } from './direct-request.ts';
 
 /** Writing this many bytes takes about as much processor time as a request. */
 const bytesPerPoint = 64 * 1024;
@@ -54,7 +56,7 @@ export function shareWholeAnswers(
       const answer = await answering;
       if (answer === null) detach();
       const reports = [...dependencies.reports.values()];
-      const size = key.length + (answer?.body.length ?? 0) + reports.length * bytesPerReport;
+      const size = key.length + sizeOf(answer) + reports.length * bytesPerReport;
       const { tags, expiresAt } = dependencies;
       return { value: { answer, reports }, size, tags: answer === null ? null : tags, expiresAt };
     } catch (error) {
@@ -92,6 +94,12 @@ export function shareWholeAnswers(
     }
     return value.answer;
   };
+}
+
+/** The bytes of an answer, and of the compressed form that may be held with it. */
+function sizeOf(answer: DirectAnswer | null): number {
+  if (answer === null) return 0;
+  return isCompressible(answer) ? 2 * answer.body.length : answer.body.length;
 }
 
 /** The points of an answer that was made for another request, in addition to the point of this request. */

@@ -28,7 +28,7 @@ describe('the direct path', () => {
         checkOperations: () => {},
       },
       answerDirectly: async ({ body }) =>
-        body.length === 0 ? null : { status: 200, headers: [], body: Buffer.from('fast') },
+        body.length === 0 ? null : { status: 200, headers: [], body: Buffer.from('fast'), isQuery: true },
       isAllowedOrigin: () => false,
       log: createLog({ level: 'silent' }),
     },

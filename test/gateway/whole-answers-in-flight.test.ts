@@ -28,7 +28,7 @@ function openRuns(options: Partial<WholeAnswersOptions> = {}) {
       if (dependencies === undefined) throw new Error('Nothing notes what this answer depends on.');
       runs.push({
         ...{ dependencies, left },
-        answer: (text) => resolve({ status: 200, headers: [], body: Buffer.from(text) }),
+        answer: (text) => resolve({ status: 200, headers: [], body: Buffer.from(text), isQuery: true }),
         fail: () => reject(new Error('failed')),
       });
       dependencies.isQuery = true;
@@ -40,6 +40,7 @@ function openRuns(options: Partial<WholeAnswersOptions> = {}) {
       authorization: 'Bearer a',
       origin: null,
       trace: null,
+      acceptEncoding: null,
       mediaType: 'application/json',
     } as const;
     const asking: DirectRequest = { head, caller: { kind: 'TEAM' }, body: Buffer.from(body), left };

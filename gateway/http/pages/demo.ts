@@ -1,6 +1,7 @@
 import { isIP } from 'node:net';
 import type { Hono, MiddlewareHandler } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
+import { compress } from 'hono/compress';
 import { z } from 'zod';
 import type { ViewerTokens } from '../../auth/viewer-tokens.ts';
 import { memoize } from '../../cache/memoize.ts';
@@ -59,7 +60,7 @@ export function addDemo(app: Hono, demo: Demo, { mint, isOwnHost, graphiql }: De
     const { version, file } = req.param();
     return (await graphiql?.answerFile(req.raw, version, file)) ?? notFound();
   });
-  app.get('/demo/people', (context) => context.json({ people: demo.listPeople() }));
+  app.get('/demo/people', compress(), (context) => context.json({ people: demo.listPeople() }));
   app.post('/demo/token', limitBody, async (context) => {
     const request = tokenRequest.safeParse(await context.req.json().catch(() => null));
     if (!request.success) {
