@@ -7,7 +7,7 @@ import { WebSocket } from 'ws';
 import { complete } from '../support/configuration.ts';
 import { makeFolder } from '../support/folder.ts';
 import { startGatewayProcess } from '../support/gateway-process.ts';
-import { findPort } from '../support/processes.ts';
+import { findFreePort } from '../support/listening.ts';
 
 const gatewayModule = new URL('../../gateway/gateway.ts', import.meta.url).href;
 
@@ -30,7 +30,7 @@ test('what a webhook waits for while a gateway starts loads nothing of GraphQL',
 
 test('a query and a socket that come before GraphQL is loaded wait for it', async () => {
   using folder = makeFolder();
-  const port = await findPort();
+  const port = await findFreePort();
   const starting = startGatewayProcess(folder.path, {
     ...complete,
     PORT: String(port),

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { GatewayProcess } from '../support/gateway-process.ts';
 import { gatewayKey, graphqlRequest } from '../support/lab.ts';
-import { findPort } from '../support/processes.ts';
+import { findFreePort } from '../support/listening.ts';
 import { type RedisServer, startRedis } from '../support/redis.ts';
 import { type Subscribed, subscribeOverSse, subscribeOverWebSocket } from '../support/subscribe.ts';
 import { startWorld, type World } from '../support/world.ts';
@@ -17,7 +17,7 @@ let gateways: GatewayProcess[];
 beforeAll(async () => {
   redis = await startRedis();
   world = await startWorld({ REUSE_PORT: '1', METRICS_PORT: '0', EVENT_LOG: redis.newUrl() });
-  const port = String(await findPort());
+  const port = String(await findFreePort());
   gateways = [await world.startGateway(port), await world.startGateway(port)];
 });
 

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
-import { findPort, type GatewayVictim, prepareGateway } from './processes.ts';
+import { findFreePort } from './listening.ts';
+import { type GatewayVictim, prepareGateway } from './processes.ts';
 
 export interface Secrets {
   readonly serviceKey: string;
@@ -64,7 +65,7 @@ export async function prepareGateways(around: Surroundings): Promise<readonly Ga
     ...around.env,
   };
   const names = around.redis === undefined ? ['gateway'] : ['gateway 1', 'gateway 2'];
-  const port = around.sharesPort ? { port: await findPort() } : {};
+  const port = around.sharesPort ? { port: await findFreePort() } : {};
   const options = { main: around.main ?? ourMain, folder: around.folder, env, ...port };
   return await Promise.all(names.map((name) => prepareGateway(name, options)));
 }

@@ -1,11 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 import process from 'node:process';
 import { createInterface } from 'node:readline';
 import { nodeOptions } from './gateway-process.ts';
+import { findFreePort } from './listening.ts';
 
 /** A process under test that can be ended, stopped and started again at the same address. */
 export interface Victim {
@@ -107,7 +107,7 @@ export interface ServerOptions {
 
 /** Any HTTP server that is a program of its own. */
 export async function prepareServer(name: string, options: ServerOptions): Promise<GatewayVictim> {
-  const port = options.port ?? (await findPort());
+  const port = options.port ?? (await findFreePort());
   const victim = createVictim({
     name,
     file: process.execPath,
@@ -124,7 +124,7 @@ export async function prepareNginx(
   file: string,
   { folder, configure }: { readonly folder: string; readonly configure: (port: number) => string },
 ): Promise<GatewayVictim> {
-  const port = await findPort();
+  const port = await findFreePort();
   const configuration = join(folder, 'nginx.conf');
   writeFileSync(configuration, configure(port));
   const victim = createVictim({
@@ -140,7 +140,7 @@ export async function prepareNginx(
 
 /** A redis-server as the gateway asks for one: every append on disk before it is answered. */
 export async function prepareRedis(folder: string): Promise<Victim & { readonly url: string }> {
-  const port = await findPort();
+  const port = await findFreePort();
   const settings = ['--appendonly', 'yes', '--appendfsync', 'always', '--maxmemory-policy', 'noeviction'];
   const victim = createVictim({
     name: 'redis',
@@ -151,14 +151,4 @@ export async function prepareRedis(folder: string): Promise<Victim & { readonly 
     isReady: (line) => line.includes('Ready to accept connections'),
   });
   return { ...victim, url: `redis://127.0.0.1:${port}` };
-}
-
-export async function findPort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  await once(server, 'close');
-  if (typeof address !== 'object' || address === null) throw new Error('There is no free port.');
-  return address.port;
 }

@@ -1,11 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { rmSync } from 'node:fs';
-import { createServer } from 'node:net';
 import process from 'node:process';
 import { createInterface } from 'node:readline';
 import { createClient } from '@redis/client';
 import { makeFolder } from './folder.ts';
+import { findFreePort } from './listening.ts';
 import { findRedisServer } from './tools.ts';
 
 /** A redis-server of its own for one test, as durable as the gateway asks for, gone with it. */
@@ -92,14 +92,4 @@ async function runCommand(url: string, ...args: readonly string[]): Promise<unkn
   } finally {
     client.destroy();
   }
-}
-
-async function findFreePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  await once(server, 'close');
-  if (address === null || typeof address === 'string') throw new Error('There is no free port.');
-  return address.port;
 }

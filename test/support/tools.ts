@@ -39,6 +39,21 @@ export function findRedisServer(): string | null {
   return process.env.REDIS_SERVER ?? findOnPath(['redis-server']);
 }
 
+/** Firefox from FIREFOX or the PATH; null when there is none. */
+export function findFirefox(): string | null {
+  return process.env.FIREFOX ?? findOnPath(['firefox-esr', 'firefox']);
+}
+
+/** The driver of WebKitGTK's browser, from WEBKIT_DRIVER or the PATH; null when there is none. */
+export function findWebKitDriver(): string | null {
+  return process.env.WEBKIT_DRIVER ?? findOnPath(['WebKitWebDriver']);
+}
+
+/** An X server without a screen, from XVFB or the PATH; null when there is none. */
+export function findXvfb(): string | null {
+  return process.env.XVFB ?? findOnPath(['Xvfb']);
+}
+
 /** nginx from NGINX, the PATH, or where Debian puts it; null when there is none. */
 function findNginx(): string | null {
   return (
@@ -101,4 +116,27 @@ export async function ensureTools(): Promise<void> {
   }
 }
 
-if (import.meta.main) await ensureTools();
+/** What the tests in other browsers need, by the name of its Debian package. */
+const otherBrowsers = [
+  { name: 'firefox-esr', variable: 'FIREFOX', find: findFirefox },
+  { name: 'webkit2gtk-driver', variable: 'WEBKIT_DRIVER', find: findWebKitDriver },
+  { name: 'xvfb', variable: 'XVFB', find: findXvfb },
+];
+
+/**
+ * Finds Firefox, WebKitGTK's browser and a display for it, or installs them (apt on Debian as root).
+ * @throws an error that says what to install
+ */
+export function ensureOtherBrowsers(): void {
+  const listMissing = () => otherBrowsers.filter(({ find }) => find() === null);
+  const names = listMissing().map(({ name }) => name);
+  if (names.length > 0 && isDebianRoot()) installFromDebian(names);
+  for (const { name, variable } of listMissing()) {
+    throw new Error(`The long tests need ${name}. Install it, or name its path in the variable ${variable}.`);
+  }
+}
+
+if (import.meta.main) {
+  await ensureTools();
+  if (process.argv.includes('--all')) ensureOtherBrowsers();
+}

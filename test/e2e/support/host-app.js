@@ -3,7 +3,12 @@
  * `report` is a binding of the test's; everything else is what a team would write.
  */
 const settings = JSON.parse(document.querySelector('#settings').textContent);
-const report = (kind, facts) => globalThis.report?.(JSON.stringify({ kind, ...facts }));
+/** For tests in browsers without such a binding. */
+globalThis.reports = [];
+const report = (kind, facts) => {
+  globalThis.reports.push({ kind, ...facts });
+  globalThis.report?.(JSON.stringify({ kind, ...facts }));
+};
 const isActive = () => navigator.userActivation.isActive;
 
 document.addEventListener('securitypolicyviolation', ({ violatedDirective, blockedURI, sourceFile }) =>
