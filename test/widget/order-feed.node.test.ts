@@ -153,6 +153,7 @@ describe('a connection that died unnoticed', () => {
     await pass(1000);
     gateway.answersPings = false;
     gateway.opens = false;
+    gateway.isReachable = false;
     // A computer sleeps: the clock goes on, and no timer runs.
     vi.setSystemTime(NOON + 8 * HOUR_MS);
 
