@@ -71,7 +71,7 @@ describe('beside a Lit of the host, under Trusted Types, nothing is violated on 
 });
 
 describe('the hashes', () => {
-  test('are those of what the gateway serves, every script and style sheet of it', async () => {
+  test('are those of what the gateway serves: every script and style sheet, by name and behind the version', async () => {
     await using embedding = await startEmbedding();
     const hashes = await readHashes(embedding);
 
@@ -83,9 +83,14 @@ describe('the hashes', () => {
 
     expect(Object.fromEntries(await Promise.all(served))).toEqual(hashes);
     const names = ['ar', 'de', 'es', 'fr', 'pt'].map((language) => `portal-widget.${language}.js`);
-    expect(Object.keys(hashes).toSorted()).toEqual(
-      ['placeholder.css', ...names, 'portal-widget.js'].toSorted(),
+    const [plain = [], versioned = []] = [false, true].map((isVersioned) =>
+      Object.keys(hashes)
+        .filter((file) => file.includes('/') === isVersioned)
+        .map((file) => file.slice(file.indexOf('/') + 1))
+        .toSorted(),
     );
+    expect(plain).toEqual(['placeholder.css', ...names, 'portal-widget.js'].toSorted());
+    expect(versioned).toEqual(plain);
   });
 
   test.each([
