@@ -2,9 +2,10 @@ import { defineConfig } from 'vite';
 import { languages } from './build/languages.ts';
 import { litForPages } from './build/lit-for-pages.ts';
 import { listOperations } from './build/operations.ts';
+import { results } from './build/results.ts';
 
 export default defineConfig({
-  plugins: [languages(), listOperations(), litForPages()],
+  plugins: [languages(), results(), listOperations(), litForPages()],
   build: {
     target: 'es2023',
     // The style sheet needs `light-dark()` and `:dir()` as they are: what stands in for them in older browsers is wrong.

@@ -5,11 +5,12 @@ import { contract } from '../../widget/build/contract.ts';
 import { toCustomElements, toReference, toVsCodeData, toWebTypes } from '../../widget/build/manifests.ts';
 import packageText from '../../widget/package.json?raw';
 import clientSource from '../../widget/src/client-element.ts?raw';
-import { PortalGateway, PortalLaunch, PortalOrderStatus } from '../../widget/src/index.ts';
+import { PortalGateway, PortalLaunch, PortalOrderStatus, PortalResults } from '../../widget/src/index.ts';
 import sharedSource from '../../widget/src/portal-element.ts?raw';
 import gatewaySource from '../../widget/src/portal-gateway.ts?raw';
 import launchSource from '../../widget/src/portal-launch.ts?raw';
 import statusSource from '../../widget/src/portal-order-status.ts?raw';
+import resultsSource from '../../widget/src/results/portal-results.ts?raw';
 import widgetSource from '../../widget/src/widget-element.ts?raw';
 
 /** Each element with its class, and the sources it is made of, base first. */
@@ -20,6 +21,8 @@ function partsOf({ className }: ElementContract) {
     return { made: PortalLaunch, sources: [widgetSource, clientSource, sharedSource, launchSource] };
   if (className === 'PortalOrderStatus')
     return { made: PortalOrderStatus, sources: [widgetSource, clientSource, sharedSource, statusSource] };
+  if (className === 'PortalResults')
+    return { made: PortalResults, sources: [widgetSource, clientSource, resultsSource] };
   return { made: PortalGateway, sources: [widgetSource, gatewaySource] };
 }
 

@@ -1,9 +1,11 @@
+import type { LitElement } from 'lit';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { contract } from '../../widget/build/contract.ts';
+import { LONG_RESULT_STATES, RESULT_STATES } from '../../widget/gallery/result-states.ts';
 import { SECTIONS } from '../../widget/gallery/states.ts';
 import type { PortalElement } from '../../widget/src/portal-element.ts';
 import styles from '../../widget/src/styles.css?raw';
-import '../../widget/src/define.ts';
+import '../../widget/src/results/define.ts';
 
 /** What was seen of one kind of element in all states of the gallery. */
 interface Seen {
@@ -39,21 +41,34 @@ function as(tag: string, element: PortalElement): PortalElement {
 /** Brings every state of the gallery on the page, and looks at all elements of this kind. */
 async function look(tag: string): Promise<Seen> {
   const seen: Seen = { slots: new Set(), parts: new Set(), states };
+  if (tag === 'portal-results') {
+    for (const { make, act } of [...RESULT_STATES, ...LONG_RESULT_STATES]) await lookAt(make(), act, seen);
+    return seen;
+  }
   for (const { make, act } of SECTIONS.flatMap((section) => section.states)) {
     const made = make();
-    if (made.localName !== tag && tag !== 'portal-launch') continue;
-    const element = as(tag, made);
-    document.body.append(element);
-    await element.updateComplete;
-    collect(element, seen);
-    act?.(element);
-    await element.updateComplete;
-    collect(element, seen);
-    await new Promise((resolve) => setTimeout(resolve));
-    collect(element, seen);
-    element.remove();
+    if (made.localName === tag || tag === 'portal-launch') await lookAt(as(tag, made), act, seen);
   }
   return seen;
+}
+
+async function lookAt<Shown extends LitElement>(
+  element: Shown,
+  act: ((element: Shown) => unknown) | undefined,
+  seen: Seen,
+): Promise<void> {
+  document.body.append(element);
+  await element.updateComplete;
+  collect(element, seen);
+  const acted = act?.(element);
+  await element.updateComplete;
+  collect(element, seen);
+  // A launch that opens for ever is not waited for.
+  if (element.localName === 'portal-results') await acted;
+  await new Promise((resolve) => setTimeout(resolve));
+  await element.updateComplete;
+  collect(element, seen);
+  element.remove();
 }
 
 function collect({ shadowRoot }: Element, { slots, parts }: Seen): void {

@@ -18,6 +18,7 @@ export async function buildModules(): Promise<void> {
   const input = {
     index: 'src/index.ts',
     define: 'src/define.ts',
+    results: 'src/results/define.ts',
     testing: 'src/testing/index.ts',
     'lit-on-a-server': 'src/lit-on-a-server.ts',
     ...Object.fromEntries(languages.map((name) => [`languages/${name}`, `src/languages/${name}.ts`])),

@@ -1,10 +1,12 @@
 import type { PortalClient } from '../src/client.ts';
 import { PortalError, type PortalErrorCode } from '../src/errors.ts';
 import type { ConnectionState } from '../src/events.ts';
+import type { Fields } from '../src/fields.ts';
 import { readOrder } from '../src/order.ts';
 import type { OrderFeed } from '../src/order-feed.ts';
 import type { OrderListener } from '../src/order-listener.ts';
 import type { FakeOrder } from '../src/testing/fake-order.ts';
+import type { FakeResults } from '../src/testing/fake-results.ts';
 
 /** What an element is to see, now and for good. */
 export interface Fixed {
@@ -16,6 +18,10 @@ export interface Fixed {
   readonly launchFails?: PortalErrorCode;
   /** The address that a launch is given. */
   readonly portalUrl?: string;
+  /** The results of the order; null: there are none. Without any they load for ever. */
+  readonly results?: FakeResults | null;
+  /** What the reading of the results fails with. */
+  readonly resultsFail?: PortalErrorCode;
 }
 
 /** Five minutes before the page was opened. */
@@ -28,12 +34,22 @@ export function createFixedClient(fixed: Fixed): PortalClient {
     endpoint: 'https://gateway.test/graphql',
     // The same one every time, or the element would begin anew at every update.
     feed: () => feed,
-    execute: async () => {
+    execute: async ({ query, variables }) => {
+      if (query.startsWith('query PortalResults')) return answerResults(fixed, variables?.full === true);
+      if (query.startsWith('mutation PortalDocument'))
+        return { document: { __typename: 'DocumentNotReady' } };
       const { launchFails, portalUrl } = fixed;
       if (launchFails) throw new PortalError(launchFails);
       return portalUrl ? { launch: { __typename: 'PortalUrl', url: portalUrl } } : new Promise(() => {});
     },
   };
+}
+
+async function answerResults({ order, results, resultsFail }: Fixed, isFull: boolean): Promise<Fields> {
+  if (resultsFail) throw new PortalError(resultsFail);
+  if (results === undefined) return new Promise(() => {});
+  const part = isFull ? { results } : { resultMetadata: results?.metadata ?? null };
+  return { order: { status: order?.status, ...part } };
 }
 
 function createFixedFeed({ order, connection = 'live', fails }: Fixed): OrderFeed {

@@ -1,9 +1,10 @@
-import '../src/define.ts';
+import '../src/results/define.ts';
 import '../src/languages/ar.ts';
 import '../src/languages/de.ts';
 import '../src/languages/es.ts';
 import '../src/languages/fr.ts';
 import '../src/languages/pt.ts';
+import { RESULT_STATES } from './result-states.ts';
 import { HOSTS, hostState, SECTIONS, type State } from './states.ts';
 
 /** `?theme=dark&lang=ar&section=Trouble`: the address says what is shown, so that it can be shared and photographed. */
@@ -18,7 +19,7 @@ function dress(): void {
   documentElement.dir = documentElement.lang === 'ar' ? 'rtl' : 'ltr';
 }
 
-function card(caption: string, state: State, host = ''): HTMLElement {
+function card<Shown extends HTMLElement>(caption: string, state: State<Shown>, host = ''): HTMLElement {
   const figure = document.createElement('figure');
   const stage = document.createElement('div');
   const text = document.createElement('figcaption');
@@ -51,6 +52,7 @@ function show(): void {
       title,
       cards: () => states.map((state) => card(state.name, state)),
     })),
+    { title: 'Results', cards: () => RESULT_STATES.map((state) => card(state.name, state, 'wide')) },
     {
       title: 'In the design of others',
       cards: () => Object.entries(HOSTS).map(([host, name]) => card(name, { name, make: hostState }, host)),

@@ -11,12 +11,12 @@ import {
 import { createFixedClient, type Fixed } from './fixed-client.ts';
 
 /** One state of one element, as it is shown in the gallery. */
-export interface State {
+export interface State<Shown extends HTMLElement = PortalElement> {
   readonly name: string;
   /** Makes the element; it comes into the state by itself once it is in the page. */
-  readonly make: () => PortalElement;
+  readonly make: () => Shown;
   /** What is then done with it. */
-  readonly act?: (element: PortalElement) => unknown;
+  readonly act?: (element: Shown) => unknown;
 }
 
 /** The states of one kind. */

@@ -1,5 +1,20 @@
 /** The built module `portal-widget.js`: everything in one file, defined at once. */
 import './define.ts';
 
-// biome-ignore lint/performance/noBarrelFile: the module's only exports, for a host that makes its own client
+// biome-ignore-start lint/performance/noBarrelFile: what `portal-results.js` shares with this module (decision 0100)
+export { html, nothing, unsafeCSS } from 'lit';
+export { announce } from './announcer.ts';
+// For a host that makes its own client, too.
 export { createPortalClient } from './client.ts';
+export { ClientElement } from './client-element.ts';
+export { isRetryable, PortalError, toPortalError } from './errors.ts';
+export { emit } from './events.ts';
+export { readFields, readText } from './fields.ts';
+export { formatTime } from './language.ts';
+export { MASKED, setMarks } from './masks.ts';
+export { createOrderWatch } from './order-watch.ts';
+export { DEFAULT_POLL_SECONDS } from './poll-interval.ts';
+export { PortalGateway } from './portal-gateway.ts';
+export { drawError } from './status-view.ts';
+export { WAIT_LIMIT_MS } from './token.ts';
+// biome-ignore-end lint/performance/noBarrelFile: what `portal-results.js` shares with this module (decision 0100)

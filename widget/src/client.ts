@@ -19,6 +19,8 @@ import {
 export interface GatewayRequest extends TokenNeed {
   readonly query: string;
   readonly variables?: Fields;
+  /** Every part of the answer is needed: an error in one is the error of all, and SCOPE_MISSING if the token may not read it. */
+  readonly isWhole?: boolean;
 }
 
 /** Everything the elements of one endpoint and one token source share: the token, the socket, the orders. */
@@ -91,14 +93,16 @@ async function ask(asked: Asked, isSecondTime = false): Promise<Fields> {
     return await post(asked, token);
   } catch (cause) {
     const error = signal.aborted ? new PortalError('TIMEOUT') : toPortalError(cause, 'NETWORK');
-    if (isSecondTime || error.code !== 'UNAUTHENTICATED') throw error;
+    // A token too narrow for the question: a new one, asked for with its scope and order, may do.
+    const isOfToken = error.code === 'UNAUTHENTICATED' || error.code === 'SCOPE_MISSING';
+    if (isSecondTime || !isOfToken) throw error;
   }
   tokens.reject(token);
   return ask(asked, true);
 }
 
 async function post({ endpoint, request, signal }: Asked, token: string): Promise<Fields> {
-  const { query, variables } = request;
+  const { query, variables, isWhole } = request;
   const response = await fetch(endpoint, {
     method: 'POST',
     headers: {
@@ -114,6 +118,7 @@ async function post({ endpoint, request, signal }: Asked, token: string): Promis
   });
   if (response.status === 401) throw new PortalError('UNAUTHENTICATED');
   const answer = readJson(await response.text()) ?? {};
+  if (isWhole && answer.errors) throw toGatewayError(answer.errors, 'SCOPE_MISSING');
   if (!answer.data || isRefusal(answer)) throw toGatewayError(answer.errors);
   return readFields(answer.data);
 }

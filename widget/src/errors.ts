@@ -4,6 +4,7 @@ export type PortalErrorCode =
   | 'TOKEN_IN_ATTRIBUTE'
   | 'TOKEN_UNAVAILABLE'
   | 'UNAUTHENTICATED'
+  | 'SCOPE_MISSING'
   | 'NETWORK'
   | 'TIMEOUT'
   | 'GATEWAY_ERROR'

@@ -4,8 +4,6 @@ import { type Fields, readFields, readText } from './fields.ts';
 /** The gateway's codes that mean something of their own to the widget; every other one is GATEWAY_ERROR. */
 const CODES: Readonly<Record<string, PortalErrorCode>> = {
   UNAUTHENTICATED: 'UNAUTHENTICATED',
-  // A token too narrow for the question: a new one, asked for with its scope and order, may do.
-  FORBIDDEN: 'UNAUTHENTICATED',
   NOT_FOUND: 'NOT_FOUND',
   BAD_USER_INPUT: 'INPUT_REJECTED',
   UPSTREAM_TIMEOUT: 'TIMEOUT',
@@ -24,9 +22,13 @@ export function readErrorCode(errors: unknown): string {
   return readText(readExtensions(errors).code) ?? '';
 }
 
-/** The `errors` of a GraphQL answer as one PortalError, without the texts of the gateway. */
-export function toGatewayError(errors: unknown): PortalError {
-  const code = CODES[readErrorCode(errors)] ?? 'GATEWAY_ERROR';
+/**
+ * The `errors` of a GraphQL answer as one PortalError, without the texts of the gateway.
+ * @param forbidden the code for what the token may not do
+ */
+export function toGatewayError(errors: unknown, forbidden: PortalErrorCode = 'UNAUTHENTICATED'): PortalError {
+  const sent = readErrorCode(errors);
+  const code = sent === 'FORBIDDEN' ? forbidden : (CODES[sent] ?? 'GATEWAY_ERROR');
   return new PortalError(code, readText(readExtensions(errors).requestId));
 }
 

@@ -8,5 +8,6 @@ export type { PortalOrder, PortalOrderEvent, PortalOrderStatus as OrderStatus } 
 export { PortalGateway } from './portal-gateway.ts';
 export { PortalLaunch } from './portal-launch.ts';
 export { PortalOrderStatus } from './portal-order-status.ts';
+export { PortalResults } from './results/portal-results.ts';
 export type { PartialStrings, Strings } from './strings.ts';
 export type { ExpiringToken, TokenAnswer, TokenProvider, TokenRequest } from './token.ts';

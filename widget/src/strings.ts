@@ -1,5 +1,6 @@
 import type { ErrorTexts } from './errors.ts';
 import type { CollectionMethod, OrderStage } from './order.ts';
+import type { PartialResultStrings } from './results/strings.ts';
 
 /** Every text the widget shows. `{time}`, `{status}` and `{page}` (the host of the page's address) are replaced. */
 export interface Strings {
@@ -27,6 +28,8 @@ export interface Strings {
   /** What comes next after a status, by step, or by method and step where the methods differ. */
   readonly next: Readonly<Record<string, string | undefined>>;
   readonly errors: ErrorTexts;
+  /** Of `<portal-results>`, which brings its own English. */
+  readonly results: PartialResultStrings;
 }
 
 /** English, the language everything else falls back to. */
@@ -114,6 +117,7 @@ const english: Strings = {
     other: 'Something went wrong. Please try again in a moment.',
     final: 'This does not work here at the moment. Contact support.',
   },
+  results: {},
 };
 
 /** The texts a host or a language may replace: any of them, alone. */

@@ -4,7 +4,7 @@ import { readFields } from './fields.ts';
 /** Why a token is requested, and for which use. `orderId` is null for the portal's home. */
 export interface TokenRequest {
   readonly reason: 'initial' | 'expiring' | 'rejected';
-  readonly scope: 'status' | 'launch';
+  readonly scope: 'status' | 'launch' | 'results';
   readonly orderId: string | null;
   readonly signal: AbortSignal;
 }

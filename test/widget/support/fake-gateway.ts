@@ -1,4 +1,5 @@
 import { vi } from 'vitest';
+import { type FakeResults, fakeResults } from '../../../widget/src/testing/fake-results.ts';
 import type { FakeSocket, SocketServer } from '../../../widget/src/testing/fake-socket.ts';
 import { kitAfter, type WireOrder } from './orders.ts';
 import { createFakeSocketClass } from './socket-class.ts';
@@ -30,6 +31,10 @@ export class FakeGateway implements SocketServer, Disposable {
   readonly completed: string[] = [];
   order: WireOrder | null = kitAfter(3);
   portalResult: unknown = { __typename: 'PortalUrl', url: 'https://portal.test/launch?secret=1' };
+  results: FakeResults | null = fakeResults();
+  /** Answers to the next reads of results, one each, instead of the results. */
+  readonly resultAnswers: (object | Promise<object>)[] = [];
+  documentResult: unknown = { __typename: 'DocumentTicket', url: '/documents/ticket-1' };
   ticketResult: unknown = { __typename: 'LaunchTicket', ticket: 'ticket-1' };
   acceptsSockets = true;
   /** Tokens that are refused, on both ways. */
@@ -135,6 +140,13 @@ export class FakeGateway implements SocketServer, Disposable {
       await Promise.race([this.portalGate, rejectOnAbort(init.signal)]);
       return Response.json({ data: { launch: this.portalResult } });
     },
+    PortalResults: async ({ variables: { full } }) => {
+      const { order, results } = this;
+      const part = full ? { results } : { resultMetadata: results?.metadata ?? null };
+      const found = order && { id: order.id, status: order.status, ...part };
+      return Response.json(await (this.resultAnswers.shift() ?? { data: { order: found } }));
+    },
+    PortalDocument: () => Response.json({ data: { document: this.documentResult } }),
     PortalTicket: () => Response.json({ data: { launch: this.ticketResult } }),
   };
 }

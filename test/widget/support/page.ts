@@ -1,9 +1,11 @@
-import '../../../widget/src/define.ts';
+import '../../../widget/src/results/define.ts';
 import type { PortalEventDetails } from '../../../widget/src/events.ts';
 import type { PortalElement } from '../../../widget/src/portal-element.ts';
 
 /** Puts an element on the page with its properties set before it is connected. */
-export function mount<Name extends 'portal-launch' | 'portal-order-status' | 'portal-gateway'>(
+export function mount<
+  Name extends 'portal-launch' | 'portal-order-status' | 'portal-results' | 'portal-gateway',
+>(
   name: Name,
   properties: Partial<HTMLElementTagNameMap[Name]>,
   parent: Element = document.body,

@@ -1,4 +1,5 @@
 import { addLanguage } from '../language.ts';
+import { results } from '../results/languages/ar.ts';
 
 /** Arabic: served beside the module as `portal-widget.ar.js`. */
 addLanguage('ar', {
@@ -111,4 +112,5 @@ addLanguage('ar', {
     other: 'حدث خطأ ما. يُرجى المحاولة مرة أخرى بعد قليل.',
     final: 'هذا لا يعمل هنا حاليًا. تواصل مع الدعم.',
   },
+  results,
 });

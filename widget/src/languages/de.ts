@@ -1,4 +1,5 @@
 import { addLanguage } from '../language.ts';
+import { results } from '../results/languages/de.ts';
 
 /** German: served beside the module as `portal-widget.de.js`. */
 addLanguage('de', {
@@ -117,4 +118,5 @@ addLanguage('de', {
     other: 'Etwas ist schiefgegangen. Bitte versuchen Sie es gleich noch einmal.',
     final: 'Das funktioniert hier gerade nicht. Wenden Sie sich an den Support.',
   },
+  results,
 });

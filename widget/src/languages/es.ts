@@ -1,4 +1,5 @@
 import { addLanguage } from '../language.ts';
+import { results } from '../results/languages/es.ts';
 
 /** Spanish: served beside the module as `portal-widget.es.js`. */
 addLanguage('es', {
@@ -117,4 +118,5 @@ addLanguage('es', {
     other: 'Algo ha fallado. Inténtelo de nuevo en un momento.',
     final: 'Esto no funciona aquí en este momento. Contacte con el servicio de asistencia.',
   },
+  results,
 });

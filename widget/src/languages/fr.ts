@@ -1,4 +1,5 @@
 import { addLanguage } from '../language.ts';
+import { results } from '../results/languages/fr.ts';
 
 /** French: served beside the module as `portal-widget.fr.js`. */
 addLanguage('fr', {
@@ -116,4 +117,5 @@ addLanguage('fr', {
     other: 'Une erreur s’est produite. Veuillez réessayer dans un instant.',
     final: 'Cela ne fonctionne pas ici pour le moment. Contactez l’assistance.',
   },
+  results,
 });

@@ -1,4 +1,5 @@
 import { addLanguage } from '../language.ts';
+import { results } from '../results/languages/pt.ts';
 
 /** Portuguese: served beside the module as `portal-widget.pt.js`. */
 addLanguage('pt', {
@@ -113,4 +114,5 @@ addLanguage('pt', {
     other: 'Algo deu errado. Tente novamente em instantes.',
     final: 'Isto não está funcionando aqui no momento. Fale com o suporte.',
   },
+  results,
 });

@@ -59,9 +59,10 @@ function readDecimalSign(language: string): string {
   return parts.find(({ type }) => type === 'decimal')?.value ?? '.';
 }
 
-/** A unit as people write it: without the brackets of UCUM, and powers of ten raised. */
+/** A unit as people write it: without the brackets of UCUM, which hold remarks, and with powers of ten raised. */
 export function formatUnit(unit: string): string {
   return unit
+    .replace(/\/\{([^{}]*)\}/g, (_, remark: string) => `/${remark.replaceAll('_', ' ')}`)
     .replace(/\{[^{}]*\}/g, '')
     .replace(/\[([^[\]]*)\]/g, '$1')
     .replace(

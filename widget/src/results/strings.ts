@@ -1,5 +1,6 @@
 /** Every text of `<portal-results>`. `{min}`, `{max}` and `{count}` are replaced. */
 export interface ResultStrings {
+  readonly title: string;
   readonly loading: string;
   readonly none: string;
   readonly here: string;
@@ -52,10 +53,11 @@ export interface ResultStrings {
   readonly notAllowed: string;
 }
 
-/** A text of `<portal-results>` that a language or a host may replace, alone. */
+/** The texts of `<portal-results>` that a language or a host may replace: any of them, alone. */
 export type PartialResultStrings = Partial<ResultStrings>;
 
 export const english: ResultStrings = {
+  title: 'Your results',
   loading: 'Loading your results',
   none: 'There are no results yet.',
   here: 'Your results are here.',

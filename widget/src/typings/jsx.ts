@@ -3,11 +3,13 @@ import type { PortalEventDetails, PortalTokenRequestEvent } from '../events.ts';
 import type { PortalGateway } from '../portal-gateway.ts';
 import type { PortalLaunch } from '../portal-launch.ts';
 import type { PortalOrderStatus } from '../portal-order-status.ts';
+import type { PortalResults } from '../results/portal-results.ts';
 
 /** The elements by their tags. */
 export interface PortalElements {
   'portal-launch': PortalLaunch;
   'portal-order-status': PortalOrderStatus;
+  'portal-results': PortalResults;
   'portal-gateway': PortalGateway;
 }
 

@@ -2,6 +2,7 @@ import type { PartialResultStrings } from '../strings.ts';
 
 /** The texts of `<portal-results>` in Arabic. */
 export const results: PartialResultStrings = {
+  title: 'نتائجك',
   loading: 'جارٍ تحميل نتائجك',
   none: 'لا توجد نتائج بعد.',
   here: 'نتائجك متوفرة.',

@@ -2,6 +2,7 @@ import type { PartialResultStrings } from '../strings.ts';
 
 /** The texts of `<portal-results>` in German. */
 export const results: PartialResultStrings = {
+  title: 'Ihre Ergebnisse',
   loading: 'Ihre Ergebnisse werden geladen',
   none: 'Es liegen noch keine Ergebnisse vor.',
   here: 'Ihre Ergebnisse liegen vor.',

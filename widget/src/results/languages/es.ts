@@ -2,6 +2,7 @@ import type { PartialResultStrings } from '../strings.ts';
 
 /** The texts of `<portal-results>` in Spanish. */
 export const results: PartialResultStrings = {
+  title: 'Sus resultados',
   loading: 'Cargando sus resultados',
   none: 'Todavía no hay resultados.',
   here: 'Sus resultados están disponibles.',

@@ -2,6 +2,7 @@ import type { PartialResultStrings } from '../strings.ts';
 
 /** The texts of `<portal-results>` in French. */
 export const results: PartialResultStrings = {
+  title: 'Vos résultats',
   loading: 'Chargement de vos résultats',
   none: 'Il n’y a pas encore de résultats.',
   here: 'Vos résultats sont disponibles.',

@@ -2,6 +2,7 @@ import type { PartialResultStrings } from '../strings.ts';
 
 /** The texts of `<portal-results>` in Portuguese. */
 export const results: PartialResultStrings = {
+  title: 'Os seus resultados',
   loading: 'A carregar os seus resultados',
   none: 'Ainda não há resultados.',
   here: 'Os seus resultados estão disponíveis.',

@@ -1,0 +1,144 @@
+import axe from 'axe-core';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { cdp } from 'vitest/browser';
+import { fakeBiomarker, fakeResults } from '../../../widget/src/testing/fake-results.ts';
+import { FakeGateway } from '../support/fake-gateway.ts';
+import { find, mount } from '../support/page.ts';
+import { complete, FORBIDDEN, mountResults, untilPhase } from '../support/results.ts';
+import '../../../widget/src/languages/ar.ts';
+import '../../../widget/src/languages/de.ts';
+
+beforeEach(() => {
+  document.title = 'A page';
+});
+
+afterEach(async () => {
+  document.documentElement.removeAttribute('style');
+  document.documentElement.dir = '';
+  document.documentElement.lang = 'en';
+  vi.restoreAllMocks();
+  await emulate('none');
+});
+
+function emulate(value: string): Promise<unknown> {
+  // The provider's session; its type is known only to the provider's own package.
+  const devtools = cdp() as { readonly send?: (name: string, parameters: object) => Promise<unknown> };
+  const features = [{ name: 'forced-colors', value }];
+  return (
+    devtools.send?.('Emulation.setEmulatedMedia', { features }) ?? Promise.reject(new Error('No devtools.'))
+  );
+}
+
+const STATES: Readonly<Record<string, (gateway: FakeGateway) => Promise<unknown>>> = {
+  'all results': async (gateway) => {
+    gateway.order = complete();
+    await untilPhase(mountResults(gateway), 'ready');
+  },
+  'all results in a narrow place': async (gateway) => {
+    gateway.order = complete();
+    const narrow = document.body.appendChild(document.createElement('div'));
+    narrow.style.inlineSize = '200px';
+    const element = mountResults(gateway);
+    narrow.append(element);
+    await untilPhase(element, 'ready');
+  },
+  'a critical report': async (gateway) => {
+    gateway.order = complete();
+    gateway.results = fakeResults({ metadata: { interpretation: 'CRITICAL', statusRaw: 'corrected' } });
+    await untilPhase(mountResults(gateway), 'ready');
+  },
+  'minimal privacy': async (gateway) => {
+    gateway.order = complete();
+    await untilPhase(mountResults(gateway, { privacy: 'minimal' }), 'ready');
+  },
+  loading: async (gateway) => {
+    gateway.resultAnswers.push(new Promise(() => {}));
+    await mountResults(gateway).updateComplete;
+  },
+  'no results yet': async (gateway) => {
+    gateway.results = null;
+    await untilPhase(mountResults(gateway), 'none');
+  },
+  'no order': async () => {
+    await mount('portal-results', {}).updateComplete;
+  },
+  'a missing scope': async (gateway) => {
+    gateway.resultAnswers.push(FORBIDDEN, FORBIDDEN);
+    await untilPhase(mountResults(gateway), 'failed');
+  },
+  'a failure': async (gateway) => {
+    await untilPhase(
+      mountResults(gateway, { tokenProvider: () => Promise.reject(new Error('Down.')) }),
+      'failed',
+    );
+  },
+  'a report that is not ready': async (gateway) => {
+    gateway.order = complete();
+    gateway.documentResult = { __typename: 'DocumentNotReady' };
+    const element = mountResults(gateway);
+    await untilPhase(element, 'ready');
+    find(element, 'button.download').click();
+    await vi.waitFor(() => expect(find(element, '.report .note')).toBeTruthy());
+  },
+};
+
+describe.each(['ltr', 'rtl'])('in a page written %s', (direction) => {
+  describe.each(['light', 'dark', 'dark without a color-scheme', 'forced'])(
+    'in %s colours, axe finds nothing in',
+    (scheme) => {
+      test.each(Object.entries(STATES))('%s', async (_, reach) => {
+        using gateway = new FakeGateway();
+        const { documentElement } = document;
+        const isDark = scheme.startsWith('dark');
+        documentElement.dir = direction;
+        documentElement.lang = direction === 'rtl' ? 'ar' : 'en';
+        documentElement.style.colorScheme = scheme === 'dark' ? 'dark' : 'light';
+        documentElement.style.background = isDark ? '#14181c' : '#fff';
+        documentElement.style.color = isDark ? '#e8ecef' : '#1d2429';
+        await emulate(scheme === 'forced' ? 'active' : 'none');
+
+        await reach(gateway);
+
+        const rules = {
+          region: { enabled: false },
+          'page-has-heading-one': { enabled: false },
+          'landmark-one-main': { enabled: false },
+        };
+        const { violations, incomplete } = await axe.run(document.body, { rules });
+        expect(
+          [...violations, ...incomplete].map(
+            ({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`,
+          ),
+        ).toEqual([]);
+      });
+    },
+  );
+});
+
+test.each(['ltr', 'rtl'])('nothing is wider than its place of 200 pixels (%s)', async (direction) => {
+  using gateway = new FakeGateway();
+  document.documentElement.dir = direction;
+  document.documentElement.lang = 'de';
+  gateway.order = complete();
+  gateway.results = fakeResults({
+    biomarkers: [
+      fakeBiomarker('Mean Corpuscular Hemoglobin Concentration'.repeat(3), '1'.repeat(80), {
+        unit: 'x'.repeat(80),
+      }),
+    ],
+  });
+  const narrow = document.body.appendChild(document.createElement('div'));
+  narrow.style.inlineSize = '200px';
+  const element = mountResults(gateway);
+  narrow.append(element);
+  await untilPhase(element, 'ready');
+
+  const { left, right } = narrow.getBoundingClientRect();
+  const wide = [
+    ...(element.shadowRoot?.querySelectorAll('*:not(svg *, slot, .columns, .columns *)') ?? []),
+  ].filter((each) => {
+    const box = each.getBoundingClientRect();
+    return box.left < left - 1 || box.right > right + 1;
+  });
+  expect(wide.map(({ outerHTML }) => outerHTML.slice(0, 120))).toEqual([]);
+});

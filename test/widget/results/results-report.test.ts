@@ -1,0 +1,65 @@
+import { afterEach, describe, expect, test, vi } from 'vitest';
+import { FakeGateway } from '../support/fake-gateway.ts';
+import { find, readScreen } from '../support/page.ts';
+import { complete, mountResults, untilPhase } from '../support/results.ts';
+
+afterEach(() => {
+  vi.restoreAllMocks();
+});
+
+describe('the report', () => {
+  const watchLinks = () => {
+    const opened: HTMLAnchorElement[] = [];
+    vi.spyOn(HTMLAnchorElement.prototype, 'click').mockImplementation(function (this: HTMLAnchorElement) {
+      opened.push(this);
+    });
+    return opened;
+  };
+
+  test('is downloaded by a ticket that is used once; a second press asks for another', async () => {
+    using gateway = new FakeGateway();
+    const opened = watchLinks();
+    gateway.order = complete();
+    const element = mountResults(gateway);
+    await untilPhase(element, 'ready');
+    const button = find(element, 'button.download');
+
+    button.click();
+    button.click();
+    await vi.waitFor(() => expect(readScreen(element)).toContain('The report is being downloaded.'));
+    button.click();
+    await vi.waitFor(() => expect(opened).toHaveLength(2));
+
+    const url = new URL('/documents/ticket-1', gateway.endpoint).href;
+    expect(opened.map(({ href, rel, target }) => [href, rel, target])).toEqual([
+      [url, 'noreferrer', ''],
+      [url, 'noreferrer', ''],
+    ]);
+    expect(gateway.requests.filter(({ operation }) => operation === 'PortalDocument')).toHaveLength(2);
+    expect(element.shadowRoot?.querySelector('a')).toBeNull();
+  });
+
+  test.each([
+    [{ __typename: 'DocumentNotReady' }, 'The report is not ready yet.', null],
+    [{ __typename: 'NotFound' }, 'The report could not be fetched.', 'NOT_FOUND'],
+    [
+      { __typename: 'DocumentTicket', url: 'https://elsewhere.test/documents/1' },
+      'could not be fetched',
+      'URL_REJECTED',
+    ],
+    [{ __typename: 'DocumentTicket', url: 'javascript:alert(1)' }, 'could not be fetched', 'URL_REJECTED'],
+  ])('that cannot be had (%j) is told beside the button', async (answer, text, code) => {
+    using gateway = new FakeGateway();
+    const opened = watchLinks();
+    gateway.order = complete();
+    gateway.documentResult = answer;
+    const element = mountResults(gateway);
+    await untilPhase(element, 'ready');
+
+    find(element, 'button.download').click();
+
+    await vi.waitFor(() => expect(readScreen(element)).toContain(text));
+    expect(element.lastError?.code ?? null).toBe(code);
+    expect(opened).toEqual([]);
+  });
+});

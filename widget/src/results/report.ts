@@ -1,0 +1,47 @@
+import type { PortalClient } from '../client.ts';
+import { PortalError, type PortalErrorCode } from '../errors.ts';
+import { readFields, readText } from '../fields.ts';
+import { CREATE_DOCUMENT_TICKET } from './operations.ts';
+
+/** The error code of each refusal; a type that this widget does not know is GATEWAY_ERROR. */
+const REFUSALS: Readonly<Record<string, PortalErrorCode>> = {
+  NotFound: 'NOT_FOUND',
+  FeatureNotEnabled: 'FEATURE_NOT_ENABLED',
+};
+
+/**
+ * The address of the report of an order, for one download within a minute; null while there is no report.
+ * @throws PortalError; URL_REJECTED unless the address is the gateway's
+ */
+export async function requestReport(
+  client: PortalClient,
+  orderId: string,
+  signal: AbortSignal,
+): Promise<string | null> {
+  const request = {
+    query: CREATE_DOCUMENT_TICKET,
+    variables: { orderId },
+    scope: 'results',
+    orderId,
+  } as const;
+  const { document } = await client.execute({ ...request, isWhole: true }, signal);
+  const { __typename, url } = readFields(document);
+  if (__typename === 'DocumentNotReady') return null;
+  const path = readText(url);
+  if (!path) throw new PortalError(REFUSALS[String(__typename)] ?? 'GATEWAY_ERROR');
+  const address = URL.parse(path, client.endpoint);
+  if (address?.origin !== new URL(client.endpoint).origin) throw new PortalError('URL_REJECTED');
+  return address.href;
+}
+
+/**
+ * Downloads from an address of the gateway, which answers with an attachment: the page stays. Without a new tab, which
+ * browsers block after the wait for the ticket.
+ */
+export function download(url: string): void {
+  const link = document.createElement('a');
+  link.href = url;
+  link.download = '';
+  link.rel = 'noreferrer';
+  link.click();
+}
