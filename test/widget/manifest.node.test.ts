@@ -38,6 +38,7 @@ const INTERNAL = [
   'constructor',
   'connectedCallback',
   'disconnectedCallback',
+  'connectedMoveCallback',
   'adoptedCallback',
   'attributeChangedCallback',
   'addDependant',

@@ -65,6 +65,8 @@ describe('live', () => {
     await untilPhase(element, 'ready');
 
     element.remove();
+    await Promise.resolve();
+
     expect(element.phase).toBe('loading');
   });
 });

@@ -100,15 +100,15 @@ export class PortalResults extends ClientElement {
     this.requestUpdate();
   }
 
-  override connectedCallback(): void {
-    super.connectedCallback();
+  protected override entered(): void {
+    super.entered();
     this.#leave = this.#watch.connect();
   }
 
-  override disconnectedCallback(): void {
+  protected override left(): void {
     this.#leave?.();
     this.#reader.want(null);
-    super.disconnectedCallback();
+    super.left();
   }
 
   protected override get texts(): Strings {
