@@ -22,7 +22,10 @@ export interface Embedding {
   readonly serviceUrl: string;
   readonly gatewayUrl: string;
   readonly host: Host;
-  readonly mintToken: (userId: string, more?: { readonly ttlSeconds?: number }) => Promise<ViewerToken>;
+  readonly mintToken: (
+    userId: string,
+    more?: { readonly ttlSeconds?: number; readonly scopes?: readonly string[] },
+  ) => Promise<ViewerToken>;
   /** The first order with this status. */
   readonly findOrder: (status: string) => Order;
   /** Moves an order one step on and waits until the gateway has the event. */

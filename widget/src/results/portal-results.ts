@@ -229,8 +229,8 @@ export class PortalResults extends ClientElement {
 
   /** Null while there is nothing to follow, or not enough to follow it. */
   #readFeed(): OrderFeed | null {
-    const { orderId, client, gateway } = this;
-    if (!orderId || !(client ?? this.endpoint ?? gateway?.client ?? gateway?.endpoint)) return null;
+    const { orderId } = this;
+    if (!orderId || !this.isEndpointDue) return null;
     try {
       return this.getClient().feed(orderId, this.privacy === 'full');
     } catch (cause) {
