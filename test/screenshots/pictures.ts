@@ -73,6 +73,7 @@ export const documentPictures: readonly Picture[] = [
   ofSection('gallery-dark.png', 'section=Status as text', 'dark'),
   ofSection('gallery-steps.png', 'section=Status as steps'),
   ofSection('gallery-rtl.png', 'lang=ar&section=Status as steps'),
+  ofSection('gallery-results.png', 'section=Results'),
   ofSection('gallery-error.png', 'section=Trouble'),
   ofSection('gallery-contrast.png', 'section=Launch', 'forced'),
   ofSection('gallery-freshness.png', 'section=Freshness'),
