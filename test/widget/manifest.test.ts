@@ -1,8 +1,8 @@
-import type { LitElement } from 'lit';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { contract } from '../../widget/build/contract.ts';
 import { LONG_RESULT_STATES, RESULT_STATES } from '../../widget/gallery/result-states.ts';
 import { SECTIONS } from '../../widget/gallery/states.ts';
+import type { ClientElement } from '../../widget/src/client-element.ts';
 import type { PortalElement } from '../../widget/src/portal-element.ts';
 import styles from '../../widget/src/styles.css?raw';
 import '../../widget/src/results/define.ts';
@@ -52,7 +52,7 @@ async function look(tag: string): Promise<Seen> {
   return seen;
 }
 
-async function lookAt<Shown extends LitElement>(
+async function lookAt<Shown extends ClientElement>(
   element: Shown,
   act: ((element: Shown) => unknown) | undefined,
   seen: Seen,
