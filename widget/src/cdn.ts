@@ -10,11 +10,11 @@ export { ClientElement } from './client-element.ts';
 export { isRetryable, PortalError, toPortalError } from './errors.ts';
 export { emit } from './events.ts';
 export { readFields, readText } from './fields.ts';
-export { formatTime } from './language.ts';
 export { MASKED, setMarks } from './masks.ts';
 export { createOrderWatch } from './order-watch.ts';
 export { DEFAULT_POLL_SECONDS } from './poll-interval.ts';
 export { PortalGateway } from './portal-gateway.ts';
 export { drawError } from './status-view.ts';
+export { formatTime } from './times.ts';
 export { WAIT_LIMIT_MS } from './token.ts';
 // biome-ignore-end lint/performance/noBarrelFile: what `portal-results.js` shares with this module (decision 0100)
