@@ -1,10 +1,9 @@
 import type { Biomarker, LabDate } from './results.ts';
 import type { ResultStrings } from './strings.ts';
 
-const NUMBER = String.raw`[-−]?\d+(?:\.\d+)?`;
-const PLAIN = new RegExp(`^${NUMBER}$`);
-const BETWEEN = new RegExp(`^(${NUMBER})\\s*(?:-|–|to)\\s*(${NUMBER})$`);
-const BOUND = new RegExp(`^(<=|>=|<|>|≤|≥)\\s*(${NUMBER})$`);
+const PLAIN = /^[-−]?\d+(?:\.\d+)?$/;
+const BETWEEN = /^([-−]?\d+(?:\.\d+)?)\s*(?:-|–|to)\s*([-−]?\d+(?:\.\d+)?)$/;
+const BOUND = /^(<=|>=|<|>|≤|≥)\s*([-−]?\d+(?:\.\d+)?)$/;
 
 /** The pattern of a bound by the lab's sign. */
 const BOUNDS: Readonly<Record<string, 'below' | 'above' | 'upTo' | 'from'>> = {
