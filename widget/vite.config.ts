@@ -1,11 +1,11 @@
 import { defineConfig } from 'vite';
 import { languages } from './build/languages.ts';
-import { litForPages } from './build/lit-for-pages.ts';
+import { librariesForPages } from './build/libraries-for-pages.ts';
 import { listOperations } from './build/operations.ts';
 import { results } from './build/results.ts';
 
 export default defineConfig({
-  plugins: [languages(), results(), listOperations(), litForPages()],
+  plugins: [languages(), results(), listOperations(), librariesForPages()],
   build: {
     target: 'es2023',
     // The style sheet needs `light-dark()` and `:dir()` as they are: what stands in for them in older browsers is wrong.

@@ -1,6 +1,6 @@
 import type { Plugin } from 'vite';
 
-/** One change to the text of a file of Lit. */
+/** One change to the text of a file of a library. */
 interface Change {
   readonly file: RegExp;
   readonly from: RegExp;
@@ -21,13 +21,23 @@ const CHANGES: readonly Change[] = [
     from: /\bextends HTMLElement\b/g,
     to: 'extends(globalThis.HTMLElement??class{})',
   },
+  // Every browser with `:state()` has adopted style sheets: Lit's way without them would be dead code.
+  { file: /css-tag\.js$/, from: /\w\.ShadowRoot&&.*?CSSStyleSheet\.prototype/g, to: 'true' },
+  // The widget reads every field of a message as untrusted; graphql-ws would do it once more, in 4 kB.
+  {
+    file: /graphql-ws\/dist\/common-.*\.js$/,
+    from: /function validateMessage\(val\) \{/g,
+    to: '$& return val;',
+  },
+  // A socket without operations is never opened.
+  { file: /graphql-ws\/dist\/client\.js$/, from: /if \(!lazy\) \{/g, to: 'if (false) {' },
 ];
 
-/** Changes Lit for the module for pages, which contains it. The build fails if Lit does not have exactly one such place. */
-export function litForPages(): Plugin {
+/** Changes Lit and graphql-ws for the module for pages, which contains them. The build fails unless each place is there once. */
+export function librariesForPages(): Plugin {
   const open = new Set(CHANGES);
   return {
-    name: 'lit-for-pages',
+    name: 'libraries-for-pages',
     apply: 'build',
     transform(code, id) {
       let changed = code;
@@ -40,7 +50,8 @@ export function litForPages(): Plugin {
       return changed === code ? null : { code: changed, map: null };
     },
     buildEnd(error) {
-      if (!error && open.size > 0) throw new Error('The module for pages does not contain Lit.');
+      if (error) return;
+      for (const { file } of open) throw new Error(`The module for pages does not contain ${file}.`);
     },
   };
 }
