@@ -64,7 +64,7 @@ async function takeSet(browser: Browser, { folder, pictures }: PictureSet): Prom
   const gallery = await serveGallery();
   for (const picture of pictures) {
     // A gateway for each picture of the demo, because the picture moves the test that it shows.
-    const demo = picture.page === 'demo' ? await startDemoGateway() : null;
+    const demo = picture.page === 'demo' ? await startDemoGateway({ LOG_LEVEL: 'error' }) : null;
     await takePicture(browser, picture, { url: (demo ?? gallery).url, folder });
     await demo?.stop();
   }
