@@ -96,7 +96,7 @@ describe('the demo page', () => {
     await statusOf(page, 'Lab order ready').waitFor();
     await page.getByText(/^Done\. The widget shows it, \d+ ms after your click\.$/).waitFor();
     const journey = page.getByRole('list', { name: 'Every step so far' }).getByRole('listitem');
-    await journey.filter({ hasText: 'Requisition created' }).waitFor();
+    await journey.filter({ hasText: 'Lab order ready' }).waitFor();
     const log = page.getByRole('list', { name: 'Events for your code' });
     expect(await log.getByRole('listitem').first().textContent()).toContain('Requisition created (changed)');
     expect(await page.evaluate('globalThis.isSamePage')).toBe(true);
@@ -229,9 +229,10 @@ describe('the demo page', () => {
     { name: 'a desktop, dark', viewport: desktop, colorScheme: 'dark' },
     { name: 'a phone, light', viewport: phone, colorScheme: 'light' },
     { name: 'a phone, dark', viewport: phone, colorScheme: 'dark' },
-  ] as const)('is accessible and fits on $name', async ({ viewport, colorScheme }) => {
+    { name: 'a laptop, forced colours', viewport: laptop, colorScheme: 'dark', forcedColors: 'active' },
+  ] as const)('is accessible and fits on $name', async ({ name: _name, ...options }) => {
     // axe is put into the page as a script, which the page's own policy would refuse.
-    await using demo = await openDemo({ viewport, colorScheme, bypassCSP: true });
+    await using demo = await openDemo({ ...options, bypassCSP: true });
     const { page, faults } = demo;
     await page.evaluate(axeSource);
 
@@ -239,7 +240,7 @@ describe('the demo page', () => {
       violations.map(({ id, nodes }) => id + ': ' + nodes.map(({ html }) => html).join(' ')))`);
 
     expect(violations).toEqual([]);
-    expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(viewport.width);
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(options.viewport.width);
     expect(faults).toEqual([]);
   });
 });

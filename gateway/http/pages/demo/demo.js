@@ -1,7 +1,7 @@
 /** The demo page: picks a person and a test, moves the test, and shows what the widget does about it. */
 
 import { ask, readJson, tokenProviderOf } from './ask.js';
-import { copy, find, logEvent, showJourney } from './draw.js';
+import { copy, find, logEvent, showJourney, toPlainWords } from './draw.js';
 
 const ORDER = 'id method createdAt labTest { name } status { label stage isTerminal }';
 const ORDERS = `{ orders(first: 100) { nodes { ${ORDER} } } }`;
@@ -24,7 +24,6 @@ const TEXTS = {
   allEnded: 'Every test has ended. To start anew: stop Labgraph, delete its data folder, start it again.',
   failed: 'The step could not be taken. Please try again.',
   unreachable: 'Labgraph does not answer. Is it still running?',
-  app: 'Fernwell is an invented app. The widget takes its font and colors.',
   noDetails:
     'The lab has no personal details of this person, so the portal cannot open. Press the button: the widget says so.',
 };
@@ -96,7 +95,10 @@ function createGroup(label, belongs) {
   group.label = label;
   const options = shown.orders
     .filter(belongs)
-    .map((order) => new Option(`${order.labTest?.name ?? 'Lab test'}: ${order.status.label}`, order.id));
+    .map(
+      (order) =>
+        new Option(`${order.labTest?.name ?? 'Lab test'}: ${toPlainWords(order.status.label)}`, order.id),
+    );
   group.append(...options);
   return group;
 }
@@ -108,7 +110,7 @@ function showApp() {
   find('app-face').textContent = person.name.replaceAll(/(\p{L})\S*\s*/gu, '$1').slice(0, 2);
   find('test-name').textContent = order === null ? 'No test yet' : (order.labTest?.name ?? 'Lab test');
   find('test-meta').textContent = order === null ? 'Nothing was ordered so far' : describeOrder(order);
-  find('note').textContent = person.canLaunch ? TEXTS.app : TEXTS.noDetails;
+  find('note').textContent = person.canLaunch ? '' : TEXTS.noDetails;
   const widget = find('widget');
   widget.tokenProvider = tokenProviderOf(person.userId);
   widget.toggleAttribute('disabled', false);
@@ -136,7 +138,7 @@ function showStep(sentence, { isBusy = false } = {}) {
   const button = find('step');
   find('step-label').textContent = isAtEnd ? 'Show another test' : 'Move the test one step';
   button.setAttribute('aria-disabled', String(isBusy));
-  const end = `This test has come to its end: ${shown.order?.status.label}.`;
+  const end = `This test has come to its end: ${toPlainWords(shown.order?.status.label)}.`;
   find('outcome').textContent = isAtEnd && shown.order !== null ? end : sentence;
 }
 

@@ -4,6 +4,13 @@ const LOG_LENGTH = 7;
 const day = new Intl.DateTimeFormat('en', { dateStyle: 'medium' });
 const timeOfDay = new Intl.DateTimeFormat('en', { timeStyle: 'short' });
 const clock = new Intl.DateTimeFormat('en', { timeStyle: 'medium', hour12: false });
+/** The lab's words that a patient would not know, as the widget says them. */
+const PLAIN_WORDS = {
+  'Requisition created': 'Lab order ready',
+  'Requisition bypassed': 'Lab order ready',
+};
+
+export const toPlainWords = (label) => PLAIN_WORDS[label] ?? label;
 export const find = (id) => document.getElementById(id);
 
 /** The events of an order, newest first; those that came since the last call for the same order light up. */
@@ -13,7 +20,7 @@ export function showJourney(orderId, events) {
   list.dataset.order = orderId;
   list.dataset.count = String(events.length);
   const lines = events.map(({ createdAt, status }, index) =>
-    createEvent(status.label, createdAt, index >= known),
+    createEvent(toPlainWords(status.label), createdAt, index >= known),
   );
   if (lines.length === 0) lines.push(createText('li', 'Nothing yet.'));
   list.className = events.length === 0 ? 'no-events' : 'events';
