@@ -28,6 +28,7 @@ function card<Shown extends HTMLElement>(caption: string, state: State<Shown>, h
   stage.append(element);
   text.textContent = caption;
   text.lang = 'en';
+  text.dir = 'auto';
   figure.append(stage, text);
   queueMicrotask(() => state.act?.(element));
   return figure;
