@@ -89,4 +89,6 @@ function ofSection(file: string, query: string, theme: Theme = 'light'): Picture
 async function takeStep(page: Page): Promise<void> {
   await page.getByRole('button', { name: 'Move the test one step' }).click();
   await page.getByText(/^Done\. The widget shows it, \d+ ms after your click\.$/).waitFor();
+  // Away from the button, which would look hovered.
+  await page.mouse.move(0, 0);
 }
