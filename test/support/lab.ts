@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
+import { request } from 'undici';
 import { type Config, readConfig } from '../../gateway/config/config.ts';
 import { createGateway, type Gateway } from '../../gateway/gateway.ts';
 import { createLog } from '../../gateway/log.ts';
@@ -77,10 +78,19 @@ export async function startLab(options: LabOptions = {}): Promise<Lab> {
   sandbox.webhooks.register(`${url}/webhooks`);
 
   const query: Lab['query'] = async (text, { variables, token = gatewayKey, origin } = {}) => {
-    const request = graphqlRequest(url, { query: text, variables }, token);
-    if (origin !== undefined) request.headers.set('origin', origin);
-    const response = await fetch(request);
-    return { ...(await response.json()), status: response.status };
+    // By undici, because `fetch` costs its caller more processor time than the gateway takes for a small answer.
+    const { statusCode, body } = await request(`${url}/graphql`, {
+      method: 'POST',
+      headers: {
+        'content-type': 'application/json',
+        accept: '*/*',
+        authorization: `Bearer ${token}`,
+        ...(origin === undefined ? {} : { origin }),
+      },
+      body: JSON.stringify({ query: text, variables }),
+    });
+    const answer: object = JSON.parse(await body.text());
+    return { ...answer, status: statusCode };
   };
   return {
     gateway,
