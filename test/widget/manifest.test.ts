@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { contract } from '../../widget/build/contract.ts';
-import { LONG_RESULT_STATES, RESULT_STATES } from '../../widget/gallery/result-states.ts';
+import { LONG_RESULT_STATES, RESULT_SECTIONS } from '../../widget/gallery/result-states.ts';
 import { SECTIONS } from '../../widget/gallery/states.ts';
 import type { ClientElement } from '../../widget/src/client-element.ts';
 import type { PortalElement } from '../../widget/src/portal-element.ts';
@@ -42,7 +42,8 @@ function as(tag: string, element: PortalElement): PortalElement {
 async function look(tag: string): Promise<Seen> {
   const seen: Seen = { slots: new Set(), parts: new Set(), states };
   if (tag === 'portal-results') {
-    for (const { make, act } of [...RESULT_STATES, ...LONG_RESULT_STATES]) await lookAt(make(), act, seen);
+    for (const { make, act } of [...Object.values(RESULT_SECTIONS).flat(), ...LONG_RESULT_STATES])
+      await lookAt(make(), act, seen);
     return seen;
   }
   for (const { make, act } of SECTIONS.flatMap((section) => section.states)) {

@@ -4,7 +4,7 @@ import '../src/languages/de.ts';
 import '../src/languages/es.ts';
 import '../src/languages/fr.ts';
 import '../src/languages/pt.ts';
-import { RESULT_STATES } from './result-states.ts';
+import { RESULT_SECTIONS } from './result-states.ts';
 import { HOSTS, hostState, SECTIONS, type State } from './states.ts';
 
 /** `?theme=dark&lang=ar&section=Trouble`: the address says what is shown, so that it can be shared and photographed. */
@@ -53,7 +53,10 @@ function show(): void {
       title,
       cards: () => states.map((state) => card(state.name, state)),
     })),
-    { title: 'Results', cards: () => RESULT_STATES.map((state) => card(state.name, state, 'wide')) },
+    ...Object.entries(RESULT_SECTIONS).map(([title, states]) => ({
+      title,
+      cards: () => states.map((state) => card(state.name, state, 'wide')),
+    })),
     {
       title: 'In the design of others',
       cards: () => Object.entries(HOSTS).map(([host, name]) => card(name, { name, make: hostState }, host)),

@@ -50,8 +50,9 @@ const CONNECTIONS: readonly ConnectionState[] = [
 ];
 const many = Array.from({ length: 501 }, (_, index) => fakeBiomarker(`Test ${index + 1}`, '1'));
 
-/** Every state of `<portal-results>`. */
-export const RESULT_STATES: readonly State<PortalResults>[] = [
+type Shown = readonly State<PortalResults>[];
+
+const WITH_RESULTS: Shown = [
   { name: 'All results', make: () => results({ order: done, results: full }) },
   {
     name: 'Some of them',
@@ -69,6 +70,9 @@ export const RESULT_STATES: readonly State<PortalResults>[] = [
     name: 'With privacy="minimal"',
     make: () => results({ order: done, results: full }, { privacy: 'minimal' }),
   },
+];
+
+const OTHERS: Shown = [
   {
     name: 'The report is not ready',
     make: () => results({ order: done, results: fakeResults({ biomarkers: full.biomarkers.slice(0, 1) }) }),
@@ -87,8 +91,14 @@ export const RESULT_STATES: readonly State<PortalResults>[] = [
   { name: 'No answer', make: () => results({ order: done, resultsFail: 'TIMEOUT' }) },
 ];
 
+/** The states of `<portal-results>` by section. */
+export const RESULT_SECTIONS: Readonly<Record<string, Shown>> = {
+  Results: WITH_RESULTS,
+  'Results that are not there': OTHERS,
+};
+
 /** States that are too long for a picture. */
-export const LONG_RESULT_STATES: readonly State<PortalResults>[] = [
+export const LONG_RESULT_STATES: Shown = [
   { name: 'Too many', make: () => results({ order: done, results: fakeResults({ biomarkers: many }) }) },
   ...CONNECTIONS.map((connection) => ({
     name: connection,

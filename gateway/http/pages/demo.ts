@@ -30,7 +30,7 @@ export interface DemoOptions {
 }
 
 const tokenRequest = z.object({ userId: z.guid(), orderId: z.guid().optional() });
-const demoScopes = ['read:orders', 'launch:portal', 'simulate:orders'];
+const demoScopes = ['read:orders', 'read:results', 'launch:portal', 'simulate:orders'];
 const demoFiles = ['demo.css', 'demo.js', 'ask.js', 'draw.js'];
 const demoTtlSeconds = 900;
 /** Two ids have about a hundred bytes, but anybody may send more. */

@@ -34,12 +34,13 @@ const REASONS: Readonly<Record<string, keyof ResultStrings>> = {
   MISSING_DEMO_AOE_CALC_FAILURE: 'missingSource',
 };
 
-/** Only that there are results, whether they are all, and since when. */
+/** Only that there are results, whether more will come, and since when. */
 export function drawMinimal({ head }: Results, view: ResultsTexts): Drawing {
   const { texts } = view;
+  const isPartial = head.completeness === 'partial';
   return html`
-    <p class="headline" part="headline">${head.completeness === 'partial' ? texts.partlyHere : texts.here}</p>
-    ${drawState(head, texts)}
+    <p class="headline" part="headline">${isPartial ? texts.partlyHere : texts.here}</p>
+    ${drawState({ ...head, completeness: isPartial ? 'partial' : null }, texts)}
     <dl class="facts" part="facts">${drawDate(texts.reported, head.reported, view)}</dl>`;
 }
 
@@ -144,16 +145,18 @@ function drawMissing(missing: readonly MissingResult[], texts: ResultStrings): D
 }
 
 function drawLaboratory({ name, address, phone, director, clia }: Laboratory, texts: ResultStrings): Drawing {
-  const lines = [
-    ...address,
-    phone && `${texts.phone}: ${phone}`,
-    director && `${texts.director}: ${director}`,
-    clia && `${texts.clia}: ${clia}`,
-  ].filter(Boolean);
+  const more: readonly (readonly [string, string | null])[] = [
+    [texts.phone, phone],
+    [texts.director, director],
+    [texts.clia, clia],
+  ];
   return html`
     <div class="fact" part="fact">
       <dt class="fact-name" part="fact-name">${texts.laboratory}</dt>
-      <dd class="laboratory" part="laboratory"><bdi>${name}</bdi>${lines.map((line) => html`<br /><bdi>${line}</bdi>`)}</dd>
+      <dd class="laboratory" part="laboratory">
+        ${[name, ...address].map((line) => html`<div><bdi>${line}</bdi></div>`)}
+        ${more.map(([label, value]) => (value ? html`<div>${label}: <bdi dir=${/^[+\d]/.test(value) ? 'ltr' : 'auto'}>${value}</bdi></div>` : nothing))}
+      </dd>
     </div>`;
 }
 

@@ -111,12 +111,13 @@ function showApp() {
   find('test-name').textContent = order === null ? 'No test yet' : (order.labTest?.name ?? 'Lab test');
   find('test-meta').textContent = order === null ? 'Nothing was ordered so far' : describeOrder(order);
   find('note').textContent = person.canLaunch ? '' : TEXTS.noDetails;
-  const widget = find('widget');
-  widget.tokenProvider = tokenProviderOf(person.userId);
-  widget.toggleAttribute('disabled', false);
-  widget.setAttribute('status', 'steps');
-  if (order === null) widget.removeAttribute('order-id');
-  else widget.setAttribute('order-id', order.id);
+  find('widget').toggleAttribute('disabled', false);
+  find('widget').setAttribute('status', 'steps');
+  for (const widget of [find('widget'), find('results')]) {
+    widget.tokenProvider = tokenProviderOf(person.userId);
+    if (order === null) widget.removeAttribute('order-id');
+    else widget.setAttribute('order-id', order.id);
+  }
 }
 
 function describeOrder({ method, createdAt }) {
