@@ -65,6 +65,17 @@ export const STATES: Readonly<Record<string, State>> = {
     (await gateway.socket()).fall(1006);
     await untilConnection(element, 'stale');
   },
+  'live again': async (gateway) => {
+    const element = mountStatus(gateway);
+    await untilLabel(element, 'Transit customer');
+    (await gateway.socket()).fall(1006);
+    await untilConnection(element, 'stale');
+    window.dispatchEvent(new Event('online'));
+    await untilConnection(element, 'live');
+  },
+  'without an endpoint': async (gateway) => {
+    await mountStatus(gateway, { endpoint: null }).updateComplete;
+  },
   'read from time to time': async (gateway) => {
     gateway.acceptsSockets = false;
     const element = mountStatus(gateway);
