@@ -89,7 +89,7 @@ describe('the hashes', () => {
         .map((file) => file.slice(file.indexOf('/') + 1))
         .toSorted(),
     );
-    expect(plain).toEqual(['placeholder.css', ...names, 'portal-widget.js'].toSorted());
+    expect(plain).toEqual(['placeholder.css', 'portal-results.js', ...names, 'portal-widget.js'].toSorted());
     expect(versioned).toEqual(plain);
   });
 
