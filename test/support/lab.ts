@@ -1,12 +1,10 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import process from 'node:process';
 import { request } from 'undici';
 import { type Config, readConfig } from '../../gateway/config/config.ts';
 import { createGateway, type Gateway } from '../../gateway/gateway.ts';
 import { createLog } from '../../gateway/log.ts';
 import { createSandbox, type Sandbox } from '../../sandbox/sandbox.ts';
+import { makeFolder } from './folder.ts';
 
 export const gatewayKey = 'test-gateway-key';
 export const serviceKey = 'canary-service-key-4f1d9a';
@@ -56,13 +54,13 @@ export interface LabOptions {
 }
 
 export async function startLab(options: LabOptions = {}): Promise<Lab> {
-  const folder = mkdtempSync(join(tmpdir(), 'labgraph-'));
+  const folder = options.eventLog === 'sqlite' ? makeFolder() : null;
   const sandbox = createSandbox({ apiKey: serviceKey, webhookSecret, speed: options.speed ?? 1000 });
   const { url: serviceUrl } = await sandbox.listen({ host: '127.0.0.1', port: 0 });
   const logged: string[] = [];
   const config = readTestConfig({
     SERVICE_URL: serviceUrl,
-    EVENT_LOG: options.eventLog === 'sqlite' ? `sqlite:${join(folder, 'events.db')}` : 'memory:',
+    EVENT_LOG: folder === null ? 'memory:' : `sqlite:${folder.file('events.db')}`,
     PORTAL_ORIGINS: serviceUrl,
     ...options.env,
   });
@@ -109,7 +107,7 @@ export async function startLab(options: LabOptions = {}): Promise<Lab> {
     [Symbol.asyncDispose]: async () => {
       await gateway.close();
       await sandbox.close();
-      rmSync(folder, { recursive: true, force: true });
+      folder?.[Symbol.dispose]();
     },
   };
 }
