@@ -5,6 +5,7 @@ import {
   type FakeAnswer,
   type FakeGateway,
   fakeOrder,
+  fakeResults,
   gatewayError,
   portalRefused,
   portalUrl,
@@ -52,6 +53,24 @@ describe('the fake gateway', () => {
         variables: { orderId: FAKE_ORDER_ID, after: null, full: false },
       },
     ]);
+  });
+
+  test('has the results of an order, once the order has them', async () => {
+    using gateway = createFakeGateway(placed);
+    const { endpoint, tokenProvider } = gateway;
+    const fields = {
+      endpoint,
+      tokenProvider,
+      orderId: FAKE_ORDER_ID,
+      live: 'always',
+      privacy: 'full',
+    } as const;
+    const results = mount('portal-results', fields);
+    await expect.poll(() => readScreen(results)).toBe('There are no results yet.');
+
+    gateway.push({ ...complete, results: fakeResults() });
+
+    await expect.poll(() => readScreen(results)).toContain('Cholesterol, Total 231 mg/dL High');
   });
 
   test('hangs up, stays away, and goes on from the cursor when it is back', async () => {

@@ -4,7 +4,13 @@ import type { FakeSocket } from './fake-socket.ts';
 import { intercept } from './interception.ts';
 
 /** The operations that the elements send. */
-export type FakeOperation = 'order' | 'portal-url' | 'launch-ticket' | 'subscription';
+export type FakeOperation =
+  | 'order'
+  | 'portal-url'
+  | 'launch-ticket'
+  | 'subscription'
+  | 'results'
+  | 'document-ticket';
 
 /** One operation as the fake gateway received it. */
 export interface FakeRequest {
@@ -45,6 +51,8 @@ const OPERATIONS: Readonly<Record<string, FakeOperation>> = {
   PortalLaunch: 'portal-url',
   PortalTicket: 'launch-ticket',
   PortalOrderUpdates: 'subscription',
+  PortalResults: 'results',
+  PortalDocument: 'document-ticket',
 };
 
 let count = 0;
@@ -118,11 +126,18 @@ class ScriptedGateway implements FakeGateway {
     return this.#scripts.get(request.operation)?.shift();
   }
 
-  #answerByItself(operation: FakeOperation): FakeAnswer {
+  #answerByItself({ operation, variables }: FakeRequest): FakeAnswer {
     const { length } = this.requests;
     if (operation === 'portal-url') return portalUrl(`https://portal.test/launch/${length}`);
     if (operation === 'launch-ticket') return launchTicket(`ticket-${length}`);
-    return { data: { order: this.#order } };
+    if (operation === 'document-ticket') {
+      return { data: { document: { __typename: 'DocumentTicket', url: `/documents/${length}` } } };
+    }
+    if (!this.#order) return { data: { order: null } };
+    const { results = null, ...order } = this.#order;
+    if (operation !== 'results') return { data: { order } };
+    const part = variables.full ? { results } : { resultMetadata: results?.metadata ?? null };
+    return { data: { order: { ...order, ...part } } };
   }
 
   async #answerPost(init: RequestInit): Promise<Response> {
@@ -131,7 +146,8 @@ class ScriptedGateway implements FakeGateway {
     // The first question of `diagnose()` names nothing.
     if (!operation) return Response.json({ data: { __typename: 'Query' } });
     const token = (new Headers(init.headers).get('authorization') ?? '').replace('Bearer ', '');
-    const answer = await (this.#take({ operation, token, variables }) ?? this.#answerByItself(operation));
+    const request = { operation, token, variables };
+    const answer = await (this.#take(request) ?? this.#answerByItself(request));
     return toResponse(answer, init.signal);
   }
 

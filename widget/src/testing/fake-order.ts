@@ -1,3 +1,5 @@
+import type { FakeResults } from './fake-results.ts';
+
 /** One status of an order as the gateway sends it. */
 export interface FakeStatus {
   readonly raw: string;
@@ -22,6 +24,8 @@ export interface FakeOrder {
   readonly status: FakeStatus;
   readonly events: readonly FakeOrderEvent[];
   readonly labTest?: { readonly name: string };
+  /** Its results, which only `<portal-results>` reads. */
+  readonly results?: FakeResults | null;
 }
 
 /** The default order. */

@@ -9,3 +9,4 @@ export {
   fakeOrder,
   fakeStatus,
 } from './fake-order.ts';
+export { type FakeResults, fakeBiomarker, fakeResults } from './fake-results.ts';
