@@ -242,7 +242,7 @@ const rooms: readonly Room[] = [
     files: /^sandbox\//,
     may: [/^sandbox\//, /^(hono|hono\/.*|@hono\/node-server|zod|standardwebhooks)$/, node],
   },
-  { files: /^widget\/src\/typings\//, may: [/^widget\/src\//, /^(lit|react)$/] },
+  { files: /^widget\/src\/typings\//, may: [/^widget\/src\//, /^(lit|react|vue)$/] },
   { files: /^widget\/src\//, may: [/^widget\/src\//, /^(lit|graphql-ws\/client)$/] },
 ];
 

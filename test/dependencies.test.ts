@@ -45,7 +45,12 @@ test('the lockfile names the packages of every platform, so that npm ci accepts 
 });
 
 test('every dependency is pinned to an exact version', () => {
-  for (const file of ['../package.json', '../widget/package.json', '../bench/peers/package.json']) {
+  for (const file of [
+    '../package.json',
+    '../widget/package.json',
+    '../bench/peers/package.json',
+    '../test/frameworks/package.json',
+  ]) {
     const { dependencies, devDependencies, optionalDependencies } = JSON.parse(
       readFileSync(new URL(file, import.meta.url), 'utf8'),
     );

@@ -117,7 +117,12 @@ describe('the installed package', () => {
 
 /** What of Vue and Svelte their typings are joined to; their packages are far larger than the package itself. */
 const STANDINS = [
-  { name: 'vue', entry: '.', types: 'export interface GlobalComponents {}' },
+  {
+    name: 'vue',
+    entry: '.',
+    types:
+      'export interface GlobalComponents {}\nexport interface HTMLAttributes { title?: string }\nexport type ReservedProps = { key?: string }',
+  },
   {
     name: 'svelte',
     entry: './elements',

@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
+import { pathToFileURL } from 'node:url';
 
 /** What the token endpoint of a host answers. */
 export interface ViewerToken {
@@ -27,6 +28,8 @@ export interface HostPage {
   readonly connects?: string;
   /** The markup that loads the module, and the rest of the head, where it is not one script tag. */
   readonly head?: string;
+  /** A file that the page loads in place of the gateway's module: a whole app, with the widget in it. */
+  readonly app?: string;
   /** `script-src` of the page, where it is not where the module comes from. */
   readonly scripts?: string;
   /** The policies of Trusted Types that the page allows. */
@@ -62,7 +65,7 @@ export async function startHost(gatewayUrl: () => string): Promise<Host> {
   const server = createServer((request, response) => {
     const [, kind, number] = request.url?.split('/') ?? [];
     const page = pages[Number(number)];
-    answer(response, { kind, page, tokenPath: `/token/${number}`, gatewayUrl: gatewayUrl() }).catch(
+    answer(response, { kind, page, number: Number(number), gatewayUrl: gatewayUrl() }).catch(
       (error: unknown) => response.writeHead(500).end(String(error)),
     );
   });
@@ -85,7 +88,8 @@ interface Asked {
   /** The first part of the path. */
   readonly kind: string | undefined;
   readonly page: HostPage | undefined;
-  readonly tokenPath: string;
+  /** Which page it is. */
+  readonly number: number;
   readonly gatewayUrl: string;
 }
 
@@ -96,18 +100,20 @@ async function answer(response: ServerResponse, asked: Asked): Promise<void> {
   else if (kind === 'lit.js') await sendScript(response, litFile);
   else if (kind === 'portal-widget.js') await sendScript(response, widgetFile);
   else if (kind === 'tampered.js') await sendScript(response, widgetFile, 'globalThis.isTampered = true;');
+  else if (kind === 'app' && page?.app) await sendScript(response, pathToFileURL(page.app));
   else if (kind === 'page' && page) await sendPage(response, page, asked);
   else if (kind === 'token' && page) await sendToken(response, page);
   else response.writeHead(404).end('There is nothing here.');
 }
 
 async function sendPage(response: ServerResponse, page: HostPage, asked: Asked): Promise<void> {
-  const { tokenPath, gatewayUrl } = asked;
+  const { number, gatewayUrl } = asked;
   const { policy = 'gateway', launchesAtLoad = false, sendsExpiry = true } = page;
   const token = policy === 'self' ? (await page.mintToken()).token : null;
-  const settings = JSON.stringify({ tokenPath, token, launchesAtLoad, sendsExpiry });
+  const settings = JSON.stringify({ tokenPath: `/token/${number}`, token, launchesAtLoad, sendsExpiry });
   const widget = policy === 'self' ? '/portal-widget.js' : `${gatewayUrl}/widget/portal-widget.js`;
-  const head = page.head ?? `<script type="module" src="${widget}"></script>`;
+  const script = page.app === undefined ? widget : `/app/${number}`;
+  const head = page.head ?? `<script type="module" src="${script}"></script>`;
   // One for all pages will do where nobody attacks.
   const nonce = page.scripts?.includes('nonce') ? ' nonce="once"' : '';
   response.setHeader('content-security-policy', policyOf(policy, gatewayUrl, page));
