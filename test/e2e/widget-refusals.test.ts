@@ -64,6 +64,8 @@ describe('the gateway refuses', () => {
     expect(await failToLaunch(visit)).toEqual([visit.page.url()]);
     await visit.page
       .getByText('There is no connection right now. Check your internet, then try again.')
+      // The status says it too, in its own place.
+      .first()
       .waitFor();
 
     expect(await visit.until(isError('NETWORK'))).toMatchObject({ detail: { retryable: true } });
