@@ -75,13 +75,7 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
   const isOwnHost = createOwnHosts(config);
   const graphiql = demo === undefined ? null : createGraphiQLPages(demo.graphiql);
   const graphql = memoize(() =>
-    loadGraphQL(core, {
-      contexts,
-      service,
-      graphiql,
-      isOwnHost,
-      answerKey: factories?.answerKey,
-    }),
+    loadGraphQL(core, { contexts, service, graphiql, isOwnHost, answerKey: factories?.answerKey }),
   );
   const receiveWebhook = createWebhooks(core, { services, reconciler, noteIntake: service.noteIntake });
   const shownMetrics = cacheText(metrics, parts.metricsCacheMs);

@@ -87,7 +87,14 @@ test('the documents of the widget are all on the list of its build', () => {
   const names = Object.values<string>(JSON.parse(describeOperations())).map(
     (document) => /^\w+ (\w+)/.exec(document)?.[1],
   );
-  expect(names.toSorted()).toEqual(['PortalLaunch', 'PortalOrder', 'PortalOrderUpdates', 'PortalTicket']);
+  expect(names.toSorted()).toEqual([
+    'PortalDocument',
+    'PortalLaunch',
+    'PortalOrder',
+    'PortalOrderUpdates',
+    'PortalResults',
+    'PortalTicket',
+  ]);
 });
 
 test.each([
