@@ -48,13 +48,17 @@ const alone = [
 ];
 
 /** Workers go from file to file and keep what they imported: a fresh one would compile half of each second anew. */
-const inNode = (name: string, include: string, more: { readonly globalSetup?: string } = {}) => ({
+const inNode = (
+  name: string,
+  include: string,
+  more: { readonly globalSetup?: string; readonly isolate?: boolean } = {},
+) => ({
   test: {
-    ...more,
     name,
     include: [include],
     exclude: [...long, ...alone],
     isolate: false,
+    ...more,
     // Most objects of a test die young: with more room for them a seventh less processor time goes to the garbage collector.
     execArgv: ['--max-semi-space-size=64'],
     env: { TMPDIR: findTemporaryFolder() },
@@ -76,7 +80,8 @@ export default defineConfig({
         globalSetup: 'test/e2e/support/one-chromium.ts',
       }),
       { test: { name: 'alone', include: alone, ...calm } },
-      inNode('widget-logic', 'test/widget/**/*.node.test.ts'),
+      // Some of them install a page in their worker.
+      inNode('widget-logic', 'test/widget/**/*.node.test.ts', { isolate: true }),
       {
         // Packages may stand elsewhere behind a link.
         server: { fs: { allow: ['.', realpathSync('node_modules')] } },
