@@ -31,10 +31,10 @@ const calm = { testTimeout: 30_000, hookTimeout: 60_000, expect: { poll: { timeo
 /** Proves the proofs, or takes long by nature: planted faults, many kills, soak and bench. Run by `npm run test:long`. */
 const long = ['test/**/*.long.test.ts', 'test/chaos/**/*.test.ts', 'test/bench/**/*.test.ts'];
 
-/** Properties over real stores and gateways: `npm test` tries a quarter of their cases, `npm run test:long` all (support/runs.ts). */
+/** Properties and tables over real stores and gateways: `npm test` tries a quarter of their cases, `npm run test:long` all (support/runs.ts). */
 const properties = [
   'test/gateway/events/{facts,follow,projection}.test.ts',
-  'test/gateway/kept-answers.test.ts',
+  'test/gateway/{cached-answers,mutation-answers}.test.ts',
 ];
 
 /**
