@@ -158,10 +158,12 @@ describe('a change by anyone who can write the file is found:', () => {
   ];
   const forged = (lines: readonly string[]) => [...lines.slice(0, 3), ...lines.slice(2)];
 
+  const otherCharacter = (character: string) => (character === 'x' ? 'y' : 'x');
+
   test.each<readonly [string, (lines: readonly string[]) => readonly string[], readonly string[]]>([
     [
       'another user',
-      (lines) => lines.with(3, (lines[3] ?? '').replace(/"user":"./, '"user":"x')),
+      (lines) => lines.with(3, (lines[3] ?? '').replace(/(?<="user":")./, otherCharacter)),
       ['line 3 was changed.'],
     ],
     [
@@ -171,7 +173,7 @@ describe('a change by anyone who can write the file is found:', () => {
     ],
     [
       'another link',
-      (lines) => lines.with(9, (lines[9] ?? '').replace(/"link":"./, '"link":"-')),
+      (lines) => lines.with(9, (lines[9] ?? '').replace(/(?<="link":")./, otherCharacter)),
       ['line 9 was changed.'],
     ],
     ['a line taken away', (lines) => lines.toSpliced(3, 1), ['1 lines are missing before line 4.']],
