@@ -64,7 +64,7 @@ export interface SandboxOptions {
   readonly speed?: number;
   /** Equal seeds make equal ids and names; 1 by default. A state file contains the seed of its first start. */
   readonly seed?: number;
-  /** When the invented history ends, in epoch milliseconds; a fixed time by default. A state file keeps its own history. */
+  /** When the invented history ends, in epoch milliseconds; a fixed time by default. A state file has its own history. */
   readonly historyEndsAt?: number;
 }
 

@@ -1,6 +1,6 @@
 import type { Browser } from 'playwright';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Embedding, inGateway, launchPage, startEmbedding } from './support/embedding.ts';
+import { type Embedding, inGateway, launchPage, startEmbedding, walkInLabels } from './support/embedding.ts';
 import { connectToChromium, openVisit, type Report, type Visit } from './support/visit.ts';
 
 let browser: Browser;
@@ -10,16 +10,6 @@ beforeAll(async () => {
 });
 
 afterAll(() => browser.close());
-
-/** The life of a walk-in order as a patient reads it. */
-const life = [
-  'Ordered',
-  'Requisition created',
-  'Appointment pending',
-  'Appointment scheduled',
-  'Some results ready',
-  'Results ready',
-];
 
 function freshOrder(embedding: Embedding) {
   return embedding.findOrder('received.walk_in_test.ordered');
@@ -79,13 +69,13 @@ describe('an order on the page', () => {
     await untilLabel(visit, 'Ordered');
     await untilLive(visit);
 
-    for (const label of life.slice(1)) {
+    for (const label of walkInLabels.slice(1)) {
       await embedding.advance(order.orderId);
       await untilLabel(visit, label);
     }
 
     expect(statusesOf(visit.reports)).toEqual(
-      life.map((label, index) => [index ? 'changed' : 'snapshot', label]),
+      walkInLabels.map((label, index) => [index ? 'changed' : 'snapshot', label]),
     );
     expect(cursorsOf(visit).began).toEqual([null]);
   });
@@ -138,7 +128,7 @@ describe('an order on the page', () => {
     await untilLabel(visit, 'Results ready');
 
     expect(statusesOf(visit.reports)).toEqual(
-      life.map((label, index) => [index ? 'changed' : 'snapshot', label]),
+      walkInLabels.map((label, index) => [index ? 'changed' : 'snapshot', label]),
     );
     const connections = connectionsOf(visit.reports);
     expect(connections.slice(0, 4)).toEqual(['connecting', 'live', 'stale', 'offline']);

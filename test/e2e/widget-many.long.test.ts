@@ -1,7 +1,7 @@
 import type { Browser } from 'playwright';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { serviceKey } from '../support/lab.ts';
-import { type Embedding, inGateway, launchPage, startEmbedding } from './support/embedding.ts';
+import { type Embedding, inGateway, launchPage, startEmbedding, walkInLabels } from './support/embedding.ts';
 import { connectToChromium, openVisit, type Report, type Visit } from './support/visit.ts';
 
 let browser: Browser;
@@ -133,14 +133,7 @@ test('an element that is moved a thousand times has one connection and misses no
   const labels = namesOf(visit.reports, 'portal-status').map(
     (report) => report.kind === 'event' && report.detail.order.status.label,
   );
-  expect(labels).toEqual([
-    'Ordered',
-    'Requisition created',
-    'Appointment pending',
-    'Appointment scheduled',
-    'Some results ready',
-    'Results ready',
-  ]);
+  expect(labels).toEqual(walkInLabels);
   expect([messagesSent(visit, 'connection_init'), messagesSent(visit, 'subscribe')]).toEqual([1, 1]);
   expect(namesOf(visit.reports, 'portal-error')).toEqual([]);
 });

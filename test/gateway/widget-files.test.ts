@@ -111,7 +111,7 @@ test('each form has an ETag of its own, because their bytes differ', async () =>
   expect(tags.every((tag) => /^"[^"]+"$/.test(tag ?? ''))).toBe(true);
 });
 
-test('a client that refuses every form is told so, and the refusal is not cached', async () => {
+test('a client that refuses every form gets 406, and the refusal is not cached', async () => {
   using folder = makeFolder();
   writeFileSync(folder.file('portal-widget.js'), text);
 

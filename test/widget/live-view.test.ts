@@ -82,7 +82,7 @@ describe('the age of a status', () => {
 });
 
 describe('on paper', () => {
-  test('the status stands with its exact time, and the button with the address of the page', async () => {
+  test('the status has its exact time, and the button with the address of the page', async () => {
     using gateway = new FakeGateway();
     const element = mountLaunch(gateway, { orderId: ORDER_ID, live: 'always' });
     await untilLabel(element, 'Transit customer');

@@ -6,6 +6,7 @@ import { toCustomElements, toReference, toVsCodeData, toWebTypes } from '../../w
 import packageText from '../../widget/package.json?raw';
 import clientSource from '../../widget/src/client-element.ts?raw';
 import { PortalGateway, PortalLaunch, PortalOrderStatus, PortalResults } from '../../widget/src/index.ts';
+import orderSource from '../../widget/src/order-element.ts?raw';
 import sharedSource from '../../widget/src/portal-element.ts?raw';
 import gatewaySource from '../../widget/src/portal-gateway.ts?raw';
 import launchSource from '../../widget/src/portal-launch.ts?raw';
@@ -18,11 +19,17 @@ const ELEMENTS = contract.map((element) => ({ element, ...partsOf(element) }));
 
 function partsOf({ className }: ElementContract) {
   if (className === 'PortalLaunch')
-    return { made: PortalLaunch, sources: [widgetSource, clientSource, sharedSource, launchSource] };
+    return {
+      made: PortalLaunch,
+      sources: [widgetSource, clientSource, orderSource, sharedSource, launchSource],
+    };
   if (className === 'PortalOrderStatus')
-    return { made: PortalOrderStatus, sources: [widgetSource, clientSource, sharedSource, statusSource] };
+    return {
+      made: PortalOrderStatus,
+      sources: [widgetSource, clientSource, orderSource, sharedSource, statusSource],
+    };
   if (className === 'PortalResults')
-    return { made: PortalResults, sources: [widgetSource, clientSource, resultsSource] };
+    return { made: PortalResults, sources: [widgetSource, clientSource, orderSource, resultsSource] };
   return { made: PortalGateway, sources: [widgetSource, gatewaySource] };
 }
 

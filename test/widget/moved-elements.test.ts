@@ -6,7 +6,7 @@ import { kitAfter, ORDER_ID } from './support/orders.ts';
 import { mount, nextEvent, untilLabel } from './support/page.ts';
 import { OpenedTabs } from './support/tabs.ts';
 
-/** The two ways to move an element: `moveBefore` tells it so, `append` removes it and puts it in again. */
+/** The two ways to move an element: `moveBefore` notifies it, `append` removes it and puts it in again. */
 const MOVES: Readonly<Record<string, (place: Element, element: Element) => void>> = {
   append: (place, element) => place.append(element),
   moveBefore: (place, element) => {

@@ -58,7 +58,7 @@ describe.each(['NOT_FOUND', 'BAD_USER_INPUT'])('an order that the gateway refuse
 });
 
 describe('an element that comes later', () => {
-  test('is told why the order is not there, without another question', async () => {
+  test('gets the reason why the order is not there, without another question', async () => {
     const gateway = new OrderGateway();
     gateway.refusal = 'NOT_FOUND';
     const { follow } = openPage(gateway);
@@ -88,7 +88,7 @@ describe('an element that comes later', () => {
 });
 
 describe('an order that is read over HTTP', () => {
-  test('is not called checked while reading fails, and keeps the time of the last answer', async () => {
+  test('is not called checked while reading fails, and shows the time of the last answer', async () => {
     const gateway = new OrderGateway();
     gateway.opens = false;
     const { feed, seen } = openPage(gateway).follow();
@@ -131,13 +131,19 @@ describe('a connection that died unnoticed', () => {
     ['online', 'window'],
   ] as const;
 
-  test.each(looks)('is known within 5 s of %s', async (name, place) => {
+  /** An order that is live over a connection that then carries nothing more. */
+  async function followUntilDead() {
     const gateway = new OrderGateway();
     const { page, follow } = openPage(gateway);
     const { feed } = follow();
     await pass(1000);
     gateway.answersPings = false;
     gateway.opens = false;
+    return { gateway, page, feed };
+  }
+
+  test.each(looks)('is known within 5 s of %s', async (name, place) => {
+    const { page, feed } = await followUntilDead();
 
     const target = place === 'window' ? page : globalThis.document;
     target.dispatchEvent(new Event(name));
@@ -147,12 +153,7 @@ describe('a connection that died unnoticed', () => {
   });
 
   test('leaves the time at which the gateway was last heard, not the time at which it was noticed', async () => {
-    const gateway = new OrderGateway();
-    const { page, follow } = openPage(gateway);
-    const { feed } = follow();
-    await pass(1000);
-    gateway.answersPings = false;
-    gateway.opens = false;
+    const { gateway, page, feed } = await followUntilDead();
     gateway.isReachable = false;
     // A computer sleeps: the clock goes on, and no timer runs.
     vi.setSystemTime(NOON + 8 * HOUR_MS);

@@ -6,12 +6,10 @@ export { html, nothing, unsafeCSS } from 'lit';
 export { announce } from './announcer.ts';
 // For a host that makes its own client, too.
 export { createPortalClient } from './client.ts';
-export { ClientElement } from './client-element.ts';
 export { isRetryable, PortalError, toPortalError } from './errors.ts';
-export { emit } from './events.ts';
 export { readFields, readText } from './fields.ts';
 export { MASKED, setMarks } from './masks.ts';
-export { createOrderWatch } from './order-watch.ts';
+export { OrderElement } from './order-element.ts';
 export { DEFAULT_POLL_SECONDS } from './poll-interval.ts';
 export { PortalGateway } from './portal-gateway.ts';
 export { drawError } from './status-view.ts';

@@ -50,7 +50,7 @@ export function createOrderWatch(host: Element, listener: WatchListener): OrderW
   /** The feed that has been read once for `live="off"`. */
   let readOnce: OrderFeed | null = null;
 
-  const ear: OrderListener = {
+  const orderListener: OrderListener = {
     pollIntervalSeconds: () => wish.pollIntervalSeconds,
     orderChanged: (next, source) => {
       const previous = order;
@@ -71,8 +71,8 @@ export function createOrderWatch(host: Element, listener: WatchListener): OrderW
   function leave(): void {
     if (!isFollowing) return;
     isFollowing = false;
-    wish.feed?.leave(ear);
-    ear.connectionChanged(wish.isPaused ? 'closed' : 'idle');
+    wish.feed?.leave(orderListener);
+    orderListener.connectionChanged(wish.isPaused ? 'closed' : 'idle');
   }
 
   function settle(): void {
@@ -82,25 +82,25 @@ export function createOrderWatch(host: Element, listener: WatchListener): OrderW
     else if (!isFollowing) follow(feed);
     if (!isWanted || live !== 'off' || readOnce === feed) return;
     readOnce = feed;
-    void feed.refresh(ear);
+    void feed.refresh(orderListener);
   }
 
   function follow(feed: OrderFeed): void {
     isFollowing = true;
-    feed.follow(ear);
+    feed.follow(orderListener);
     // A listener of the page may have removed the element.
     if (!isFollowing) return;
-    ear.connectionChanged(feed.connection());
+    orderListener.connectionChanged(feed.connection());
     catchUp();
   }
 
   /** Shows the state that another element of the page has already received. */
   function catchUp(): void {
     const known = wish.feed?.order();
-    if (known && known !== order) ear.orderChanged(known, 'snapshot');
+    if (known && known !== order) orderListener.orderChanged(known, 'snapshot');
   }
 
-  const refresh = async (): Promise<void> => wish.feed?.refresh(ear);
+  const refresh = async (): Promise<void> => wish.feed?.refresh(orderListener);
 
   return {
     order: () => order,
@@ -123,7 +123,7 @@ export function createOrderWatch(host: Element, listener: WatchListener): OrderW
       if (isOther || next.pollIntervalSeconds !== wish.pollIntervalSeconds) leave();
       if (isOther) {
         // A read of the order before may still be under way: its late answer is not for this one.
-        wish.feed?.leave(ear);
+        wish.feed?.leave(orderListener);
         order = null;
       }
       wish = next;

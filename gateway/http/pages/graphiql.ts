@@ -18,12 +18,14 @@ export interface GraphiQLPages {
 /** GraphiQL without a CDN. Its files have 9 MB, so they are loaded and compressed with the first page. */
 export function createGraphiQLPages(graphiql: GraphiQL): GraphiQLPages {
   const load = memoize(loadFiles);
+  const loadPage = memoize(async () => {
+    const { version } = await load();
+    return await createStaticFile('index.html', Buffer.from(renderPage(graphiql, version)));
+  });
   return {
     answerPage: async (request) => {
-      const { version } = await load();
-      const page = await createStaticFile('index.html', Buffer.from(renderPage(graphiql, version)));
       const headers = { 'content-security-policy': pagePolicy, 'cache-control': 'no-store' };
-      return answerStaticFile(request, page, headers);
+      return answerStaticFile(request, await loadPage(), headers);
     },
     answerFile: async (request, version, name) => {
       const loaded = await load();

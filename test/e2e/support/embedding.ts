@@ -41,6 +41,16 @@ export interface Embedding {
   readonly [Symbol.asyncDispose]: () => Promise<void>;
 }
 
+/** The life of a walk-in order, in the gateway's labels. */
+export const walkInLabels = [
+  'Ordered',
+  'Requisition created',
+  'Appointment pending',
+  'Appointment scheduled',
+  'Some results ready',
+  'Results ready',
+];
+
 export async function startEmbedding(): Promise<Embedding> {
   const folder = mkdtempSync(join(tmpdir(), 'labgraph-e2e-'));
   const sandbox = createSandbox({ apiKey: serviceKey, webhookSecret, speed: 1000 });

@@ -121,7 +121,7 @@ describe('a failure', () => {
     await untilPhase(element, 'ready');
   });
 
-  test('of a second read keeps the results, and says that they may be old', async () => {
+  test('of a second read leaves the results, and says that they may be old', async () => {
     using gateway = new FakeGateway();
     gateway.order = complete();
     const element = mountResults(gateway);

@@ -48,7 +48,7 @@ describe('the report', () => {
       'URL_REJECTED',
     ],
     [{ __typename: 'DocumentTicket', url: 'javascript:alert(1)' }, 'could not be fetched', 'URL_REJECTED'],
-  ])('that cannot be had (%j) is told beside the button', async (answer, text, code) => {
+  ])('that cannot be had (%j) is reported beside the button', async (answer, text, code) => {
     using gateway = new FakeGateway();
     const opened = watchLinks();
     gateway.order = complete();

@@ -1,13 +1,8 @@
 import { html, nothing, type PropertyValues, unsafeCSS } from 'lit';
 import { announce } from '../announcer.ts';
-import { ClientElement } from '../client-element.ts';
-import { PortalError, toPortalError } from '../errors.ts';
-import { type ConnectionState, emit } from '../events.ts';
+import { toPortalError } from '../errors.ts';
 import { MASKED, setMarks } from '../masks.ts';
-import type { PortalOrder } from '../order.ts';
-import type { OrderFeed } from '../order-feed.ts';
-import { createOrderWatch, type WatchWish } from '../order-watch.ts';
-import { DEFAULT_POLL_SECONDS } from '../poll-interval.ts';
+import { OrderElement } from '../order-element.ts';
 import { type Drawing, drawError } from '../status-view.ts';
 import type { Strings } from '../strings.ts';
 import { formatTime } from '../times.ts';
@@ -29,40 +24,14 @@ type ReportState = 'documentOpening' | 'documentOpened' | 'documentNotReady' | '
  * The results of one order, live.
  * Its public interface is in build/contract.ts.
  */
-export class PortalResults extends ClientElement {
-  static override styles = [ClientElement.styles, unsafeCSS(styles)];
+export class PortalResults extends OrderElement {
+  static override styles = [OrderElement.styles, unsafeCSS(styles)];
 
   readonly #reader = new ResultsReader({
     resultsChanged: (results, previous) => this.#resultsChanged(results, previous),
-    resultsFailed: (error) => this.#failed(error, 'results'),
+    resultsFailed: (error) => this.readFailed(error, 'results'),
   });
-  readonly #watch = createOrderWatch(this, {
-    orderChanged: (change) => {
-      this.#endFailure('status');
-      this.requestUpdate();
-      if (change.order !== change.previous) emit(this, 'portal-status', change);
-    },
-    connectionChanged: (connection, previous) => {
-      this.requestUpdate();
-      emit(this, 'portal-connection', { connection, previous });
-    },
-    orderFailed: (error) => this.#failed(error, 'status'),
-  });
-  /** The code of the last failure of each kind: a repeated one is reported once, until it works again. */
-  readonly #failing = new Map<'status' | 'results', string>();
-  #leave: (() => void) | null = null;
-  #isPaused = false;
-  #shown = '';
   #report: ReportState | null = null;
-
-  /** The order whose results are shown, or null. */
-  get order(): PortalOrder | null {
-    return this.#watch.order();
-  }
-
-  get connection(): ConnectionState {
-    return this.#watch.connection();
-  }
 
   /** `empty` without an order, `loading` until the first answer, `none` before there are results, then `ready`; or `failed`. */
   get phase(): 'empty' | 'loading' | 'none' | 'ready' | 'failed' {
@@ -74,39 +43,20 @@ export class PortalResults extends ClientElement {
   }
 
   /** Reads the order and its results once, now. Never rejects. */
-  async refresh(): Promise<void> {
-    if (this.isConnected) await this.updateComplete;
-    await this.#watch.refresh();
+  override async refresh(): Promise<void> {
+    await super.refresh();
     await this.updateComplete;
     await this.#reader.read();
   }
 
   /** Retries after a failure. Never rejects. */
-  async retry(): Promise<void> {
-    this.#endFailure('status');
-    this.#endFailure('results');
-    await this.#watch.retry();
+  override async retry(): Promise<void> {
+    this.endFailure('results');
+    await super.retry();
     await this.#reader.read();
   }
 
-  /** Stops following the order until `resume()`. */
-  pause(): void {
-    this.#isPaused = true;
-    this.requestUpdate();
-  }
-
-  resume(): void {
-    this.#isPaused = false;
-    this.requestUpdate();
-  }
-
-  protected override entered(): void {
-    super.entered();
-    this.#leave = this.#watch.connect();
-  }
-
   protected override left(): void {
-    this.#leave?.();
     this.#reader.want(null);
     super.left();
   }
@@ -119,22 +69,18 @@ export class PortalResults extends ClientElement {
 
   protected override readStates(): readonly (string | null)[] {
     const isPartial = this.#reader.results?.head.completeness === 'partial';
-    return [...super.readStates(), this.connection, this.phase, isPartial ? 'partial' : null];
+    return [...super.readStates(), this.phase, isPartial ? 'partial' : null];
+  }
+
+  protected override aimChanged(): void {
+    super.aimChanged();
+    this.endFailure('results');
+    this.#report = null;
   }
 
   protected override willUpdate(): void {
-    const { aim, live } = this;
-    if (aim !== this.#shown) {
-      this.#endFailure('status');
-      this.#endFailure('results');
-      this.#report = null;
-    }
-    this.#shown = aim;
-    const wish = this.#readWatchWish();
-    this.#watch.want(wish);
+    super.willUpdate();
     this.#reader.want(this.#readResultsWish());
-    // Listeners of the page may have set a property meanwhile, and Lit does not update again for that.
-    if (aim !== this.aim || live !== this.live || wish.feed !== this.#readFeed()) this.willUpdate();
   }
 
   protected override update(changed: PropertyValues): void {
@@ -188,7 +134,7 @@ export class PortalResults extends ClientElement {
   #drawFreshness(): Drawing {
     const { connection, texts, language } = this;
     if (!this.#reader.results || (connection !== 'stale' && connection !== 'offline')) return nothing;
-    const time = formatTime(this.#watch.confirmedAt(), language);
+    const time = formatTime(this.orderWatch.confirmedAt(), language);
     const text = texts.freshness[connection].replace('{time}', () => time);
     return html`<p class="freshness ${connection}" part="freshness">${text}</p>`;
   }
@@ -217,29 +163,6 @@ export class PortalResults extends ClientElement {
     this.requestUpdate();
   }
 
-  #readWatchWish(): WatchWish {
-    const { live } = this;
-    return {
-      feed: this.#readFeed(),
-      live,
-      isPaused: this.#isPaused,
-      pollIntervalSeconds: DEFAULT_POLL_SECONDS,
-    };
-  }
-
-  /** Null while there is nothing to follow, or not enough to follow it. */
-  #readFeed(): OrderFeed | null {
-    const { orderId } = this;
-    if (!orderId || !this.isEndpointDue) return null;
-    try {
-      return this.getClient().feed(orderId, this.privacy === 'full');
-    } catch (cause) {
-      if (!(cause instanceof PortalError)) throw cause;
-      this.#failed(cause, 'status');
-      return null;
-    }
-  }
-
   /** The results are read for an order that has been read: then it is there, and its state is known. */
   #readResultsWish(): ResultsWish | null {
     const { order, orderId } = this;
@@ -256,25 +179,12 @@ export class PortalResults extends ClientElement {
   }
 
   #resultsChanged(results: Results | null, previous: Results | null | undefined): void {
-    this.#endFailure('results');
+    this.endFailure('results');
     this.requestUpdate();
     const { changed, here, partlyHere } = { ...english, ...this.texts.results };
     if (previous === undefined || !results || stateOf(results) === stateOf(previous)) return;
     const arrived = results.head.completeness === 'partial' ? partlyHere : here;
     announce(this, previous ? changed : arrived);
-  }
-
-  #failed(error: PortalError, place: 'status' | 'results'): void {
-    if (this.#failing.get(place) === error.code) return;
-    this.#failing.set(place, error.code);
-    // An order that is known stays: how old it is is shown.
-    this.fail(error, place === 'status' && this.order ? null : place);
-    this.requestUpdate();
-  }
-
-  #endFailure(place: 'status' | 'results'): void {
-    this.#failing.delete(place);
-    this.hideError(place);
   }
 }
 
