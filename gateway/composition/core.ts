@@ -88,10 +88,10 @@ async function openTrail({ auditTrail }: Config, log: Log, metrics: Metrics): Pr
 }
 
 function openTrustedDocuments(config: Config, log: Log, metrics: Metrics): TrustedDocuments {
-  const { mode, file } = config.persistedOperations;
+  const { mode, files } = config.persistedOperations;
   return createTrustedDocuments({
     mode,
-    files: file === null ? [] : [file],
+    files,
     whereBuilt: [new URL('operations.json', widgetFolder)],
     onUntrusted: (documentHash) => {
       metrics.unlistedOperations.inc();

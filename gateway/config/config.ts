@@ -47,7 +47,10 @@ export interface Config {
   readonly auditTrail: AuditTrailConfig | null;
   readonly limits: LimitsConfig;
   /** The trusted documents of viewers; others are refused, logged or ignored. */
-  readonly persistedOperations: { readonly mode: 'off' | 'log' | 'enforce'; readonly file: string | null };
+  readonly persistedOperations: {
+    readonly mode: 'off' | 'log' | 'enforce';
+    readonly files: readonly string[];
+  };
   /** Whether ordinary JSON requests take the direct path (http/direct-path.ts) instead of Yoga's; for tests. */
   readonly directPath: boolean;
   readonly logLevel: string;
@@ -105,7 +108,7 @@ export function readConfig(env: Environment, loadSecrets: () => GeneratedSecrets
     limits: readLimits(reading),
     persistedOperations: {
       mode: reading.oneOf('PERSISTED_OPERATIONS', ['off', 'log', 'enforce']) ?? 'log',
-      file: reading.text('PERSISTED_OPERATIONS_FILE'),
+      files: reading.list(reading.text('PERSISTED_OPERATIONS_FILE')),
     },
     directPath: reading.oneOf('FAST_LANE', ['on', 'off']) !== 'off',
     logLevel: reading.oneOf('LOG_LEVEL', logLevels) ?? 'info',

@@ -65,7 +65,7 @@ describe('the configuration', () => {
       reconcileMinutes: 10,
       auditTrail: { folder: './data/audit', keys: [auditKey] },
       limits: { pointsPerMinute: 10_000, connections: 50, operationsPerSocket: 50 },
-      persistedOperations: { mode: 'log', file: null },
+      persistedOperations: { mode: 'log', files: [] },
       directPath: true,
       logLevel: 'info',
       production: true,

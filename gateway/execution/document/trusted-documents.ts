@@ -1,8 +1,8 @@
-import { createHash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { z } from 'zod';
 import { type Caller, Rights } from '../../auth/rights.ts';
 import { GatewayError } from '../../errors.ts';
+import { hashDocument, type ListedDocument, readDocumentList } from './document-list.ts';
 
 /** The most documents that are logged. Further ones are only counted. */
 const maxReported = 1000;
@@ -10,7 +10,7 @@ const maxReported = 1000;
 export interface TrustedDocumentsOptions {
   /** For documents that are not trusted: `enforce` refuses them, `log` logs them. */
   readonly mode: 'off' | 'log' | 'enforce';
-  /** JSON files of documents by their sha256 hash. A file of `whereBuilt` may be missing before the first build. */
+  /** Files with lists of documents. A file of `whereBuilt` may be missing before the first build. */
   readonly files: readonly (string | URL)[];
   readonly whereBuilt: readonly (string | URL)[];
   /** Called with a viewer's document that is not trusted: with its hash the first time. */
@@ -38,8 +38,8 @@ export interface TrustedDocuments {
   readonly check: (caller: Caller, document: Trust) => boolean;
   /** Counts another use of a document that is not trusted. */
   readonly countUntrusted: () => void;
-  /** The document on the list with this hash; null if there is none. A request never adds to the list. */
-  readonly find: (hash: string) => string | null;
+  /** The document on the list with this id; null if there is none. A request never adds to the list. */
+  readonly find: (id: string) => string | null;
 }
 
 /**
@@ -49,11 +49,10 @@ export interface TrustedDocuments {
  */
 export function createTrustedDocuments(options: TrustedDocumentsOptions): TrustedDocuments {
   if (options.mode === 'off') return noList;
-  const documents = new Map([
-    ...options.files.flatMap((file) => readList(file)),
-    ...options.whereBuilt.flatMap((file) => readList(file, { mayBeMissing: true })),
-  ]);
-  if (options.mode === 'enforce' && documents.size === 0) {
+  const built = options.whereBuilt.filter((file) => existsSync(file));
+  const documents = [...options.files, ...built].flatMap((file) => readDocumentList(file).documents);
+  const { byId, hashes } = indexDocuments(documents);
+  if (options.mode === 'enforce' && documents.length === 0) {
     throw new GatewayError(
       'CONFIG_INVALID',
       '- PERSISTED_OPERATIONS=enforce needs a list: build the widget (npm run build) or name a PERSISTED_OPERATIONS_FILE.',
@@ -67,15 +66,15 @@ export function createTrustedDocuments(options: TrustedDocumentsOptions): Truste
   };
   return {
     lookUp: (text) => {
-      const hash = hashOf(text);
-      return { hash, isTrusted: documents.has(hash) };
+      const hash = hashDocument(text);
+      return { hash, isTrusted: hashes.has(hash) };
     },
     check,
     require: (caller, document) => {
       if (options.mode === 'enforce' && !check(caller, document)) throw notListed();
     },
     countUntrusted: () => options.onUntrusted(null),
-    find: (hash) => documents.get(hash) ?? null,
+    find: (id) => byId.get(id) ?? null,
   };
 }
 
@@ -97,8 +96,8 @@ interface Sent {
 }
 
 /**
- * The document that is requested by the hash of its text: as `documentId` of the draft for GraphQL over HTTP
- * (`sha256:<hex>`), or in the form of Apollo's clients (`extensions.persistedQuery.sha256Hash`). Apollo's servers learn
+ * The document that is requested by its id: as `documentId` of the draft for GraphQL over HTTP (`sha256:<hex>`, or the
+ * id of the list), or in the form of Apollo's clients (`extensions.persistedQuery.sha256Hash`). Apollo's servers learn
  * a document from its first sender. Here only the lists of the configuration and of the build count.
  * @returns null for a request with a text, or without an id
  * @throws GatewayError PERSISTED_QUERY_NOT_FOUND
@@ -120,45 +119,24 @@ function readApolloId(extensions: unknown): string | null {
   return apolloExtension.safeParse(extensions).data?.persistedQuery.sha256Hash ?? null;
 }
 
-/** The key of a document in a list: sha256 of its text as sent, in hexadecimal digits. */
-function hashOf(document: string): string {
-  return createHash('sha256').update(document).digest('hex');
-}
-
-const listShape = z.record(z.string().regex(/^[0-9a-f]{64}$/), z.string());
-
-function readList(file: string | URL, { mayBeMissing = false } = {}): readonly (readonly [string, string])[] {
-  const text = readText(file);
-  if (text === null) {
-    if (mayBeMissing) return [];
-    throw unusable(file, 'cannot be read');
+/**
+ * A document is found by the id of its list and by the sha256 hash of its text. It is trusted by this hash only.
+ * @throws GatewayError CONFIG_INVALID where one id names two documents
+ */
+function indexDocuments(documents: readonly ListedDocument[]) {
+  const byId = new Map<string, string>();
+  const hashes = new Set<string>();
+  for (const { id, text } of documents) {
+    const hash = hashDocument(text);
+    hashes.add(hash);
+    byId.set(hash, text);
+    if ((byId.get(id) ?? text) !== text) {
+      const message = `- PERSISTED_OPERATIONS_FILE has two documents with the id ${id}.`;
+      throw new GatewayError('CONFIG_INVALID', message);
+    }
+    byId.set(id, text);
   }
-  const list = readShape(text);
-  if (list === null) throw unusable(file, 'is not a JSON object of documents by their sha256 hash');
-  const documents = Object.entries(list);
-  const wrong = documents.find(([hash, document]) => hashOf(document) !== hash);
-  if (wrong !== undefined) throw unusable(file, `has another document under ${wrong[0]}`);
-  return documents;
-}
-
-function readText(file: string | URL): string | null {
-  try {
-    return readFileSync(file, 'utf8');
-  } catch {
-    return null;
-  }
-}
-
-function readShape(text: string): z.infer<typeof listShape> | null {
-  try {
-    return listShape.safeParse(JSON.parse(text)).data ?? null;
-  } catch {
-    return null;
-  }
-}
-
-function unusable(file: string | URL, why: string): GatewayError {
-  return new GatewayError('CONFIG_INVALID', `- The list of operations ${String(file)} ${why}.`);
+  return { byId, hashes };
 }
 
 /** Reports each document once, and only a limited number of them, because a caller can invent any number. */

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { makeFolder } from '../support/folder.ts';
-import { gatewayKey, graphqlRequest, type Lab, startLab } from '../support/lab.ts';
-import { openSocket } from '../support/socket.ts';
-import type { ExecutionResult } from '../support/subscribe.ts';
+import { makeFolder } from '../../support/folder.ts';
+import { gatewayKey, graphqlRequest, type Lab, startLab } from '../../support/lab.ts';
+import { openSocket } from '../../support/socket.ts';
+import type { ExecutionResult } from '../../support/subscribe.ts';
 
 const folder = makeFolder();
 const idOf = (document: string) => createHash('sha256').update(document).digest('hex');

@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createTrustedDocuments } from '../../gateway/execution/document/trusted-documents.ts';
-import { describeOperations } from '../../widget/build/operations.ts';
-import { READ_ORDER } from '../../widget/src/operations.ts';
-import { type Ask, ways, waysWith } from '../support/ask.ts';
-import { makeFolder } from '../support/folder.ts';
-import { type Lab, startLab } from '../support/lab.ts';
+import { createTrustedDocuments } from '../../../gateway/execution/document/trusted-documents.ts';
+import { describeOperations } from '../../../widget/build/operations.ts';
+import { READ_ORDER } from '../../../widget/src/operations.ts';
+import { type Ask, ways, waysWith } from '../../support/ask.ts';
+import { makeFolder } from '../../support/folder.ts';
+import { type Lab, startLab } from '../../support/lab.ts';
 
 const folder = makeFolder();
 const own = '{ viewer { kind } }';
@@ -100,7 +100,25 @@ test('the documents of the widget are all on the list of its build', () => {
 test.each([
   ['of nothing, where all would be refused', {}, /needs a list/],
   ['that is not there', { files: [folder.file('nowhere.json')] }, /cannot be read/],
-  ['of another form', { files: [writeList('form.json', ['{ a }'])] }, /is not a JSON object/],
+  ['of another form', { files: [writeList('form.json', ['{ a }'])] }, /is neither a JSON object/],
+  [
+    'with an id that no tool makes',
+    { files: [writeList('custom.json', { readViewer: '{ a }' })] },
+    /another document under readViewer/,
+  ],
+  [
+    'whose id names another document in a second list',
+    {
+      files: ['{ a }', '{ b }'].map((body, number) =>
+        writeList(`${number}.json`, {
+          format: 'apollo-persisted-query-manifest',
+          version: 1,
+          operations: [{ id: 'read', name: 'read', type: 'query', body }],
+        }),
+      ),
+    },
+    /two documents with the id read/,
+  ],
   [
     'with another document under a hash',
     { files: [writeList('other.json', { [hashOf('{ a }')]: '{ b }' })] },
