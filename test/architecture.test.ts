@@ -91,6 +91,29 @@ function roomsOf(concept: string): readonly Room[] {
 
 const conceptRooms: readonly Room[] = concepts.flatMap(roomsOf);
 
+/** The widget's folders in their order: each may import those to its left. */
+const widgetFolders = [
+  'gateway',
+  'live',
+  'page',
+  'words',
+  'client',
+  'elements',
+  'status',
+  'launch',
+  'results',
+];
+
+const widgetRooms: readonly Room[] = widgetFolders.map((folder, index) => ({
+  files: new RegExp(`^widget/src/${folder}/`),
+  may: [
+    new RegExp(`^widget/src/(${widgetFolders.slice(0, index + 1).join('|')})/`),
+    // The texts of a language are one object; the results define the element beside the others.
+    folder === 'words' ? /^widget\/src\/results\/strings\.ts$/ : /^widget\/src\/define\.ts$/,
+    /^(lit|graphql-ws\/client)$/,
+  ],
+}));
+
 const rooms: readonly Room[] = [
   { files: errors, may: [] },
   { files: json, may: [] },
@@ -242,6 +265,7 @@ const rooms: readonly Room[] = [
     files: /^sandbox\//,
     may: [/^sandbox\//, /^(hono|hono\/.*|@hono\/node-server|zod|standardwebhooks)$/, node],
   },
+  ...widgetRooms,
   { files: /^widget\/src\/typings\//, may: [/^widget\/src\//, /^(lit|react|vue)$/] },
   { files: /^widget\/src\//, may: [/^widget\/src\//, /^(lit|graphql-ws\/client)$/] },
 ];
@@ -369,7 +393,8 @@ test('the list refuses what it should refuse', () => {
     { from: 'gateway/service/client.ts', to: 'gateway/domain/order/read/rest.ts' },
     { from: 'gateway/events/log.ts', to: 'gateway/graph/context.ts' },
     { from: 'sandbox/sandbox.ts', to: 'gateway/config/config.ts' },
-    { from: 'widget/src/client.ts', to: 'gateway/errors.ts' },
+    { from: 'widget/src/client/client.ts', to: 'gateway/errors.ts' },
+    { from: 'widget/src/live/socket.ts', to: 'widget/src/client/client.ts' },
   ];
   expect(forbidden.filter(isAllowed)).toEqual([]);
 });

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { READ_ORDER } from '../../widget/src/operations.ts';
+import { READ_ORDER } from '../../widget/src/gateway/operations.ts';
 import { type Folder, makeFolder } from '../support/folder.ts';
 import { type GatewayProcess, startGatewayProcess } from '../support/gateway-process.ts';
 

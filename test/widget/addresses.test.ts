@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { readEndpoint, readPortalUrl, toSocketAddress } from '../../widget/src/addresses.ts';
+import { readEndpoint, readPortalUrl, toSocketAddress } from '../../widget/src/gateway/addresses.ts';
 
 describe('an endpoint', () => {
   test.each([

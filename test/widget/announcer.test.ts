@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { announce } from '../../widget/src/announcer.ts';
+import { announce } from '../../widget/src/page/announcer.ts';
 import { FakeGateway } from './support/fake-gateway.ts';
 import { kitAfter, ORDER_ID } from './support/orders.ts';
 import { mount, untilLabel } from './support/page.ts';

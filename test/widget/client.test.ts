@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { userEvent } from 'vitest/browser';
-import { createPortalClient } from '../../widget/src/client.ts';
+import { createPortalClient } from '../../widget/src/client/client.ts';
 import { FakeGateway } from './support/fake-gateway.ts';
 import { mountStatus } from './support/order-status.ts';
 import { kitAfter, ORDER_ID } from './support/orders.ts';

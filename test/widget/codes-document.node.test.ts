@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import document from '../../docs/embedding.md?raw';
-import diagnosis from '../../widget/src/diagnosis.ts?raw';
-import { isRetryable, type PortalErrorCode } from '../../widget/src/errors.ts';
-import errors from '../../widget/src/errors.ts?raw';
+import diagnosis from '../../widget/src/client/diagnosis.ts?raw';
+import { isRetryable, type PortalErrorCode } from '../../widget/src/gateway/errors.ts';
+import errors from '../../widget/src/gateway/errors.ts?raw';
 
 /** The codes of a union type, as its source says them. */
 function codesOf(source: string, start: string): readonly string[] {

@@ -1,8 +1,13 @@
 import { afterEach, describe, expect, test } from 'vitest';
-import { isRetryable, PortalError, type PortalErrorCode, reportError } from '../../widget/src/errors.ts';
-import { addLanguage, readLanguage, readStrings } from '../../widget/src/language.ts';
+import {
+  isRetryable,
+  PortalError,
+  type PortalErrorCode,
+  reportError,
+} from '../../widget/src/gateway/errors.ts';
 import { english as results } from '../../widget/src/results/strings.ts';
-import { mergeStrings } from '../../widget/src/strings.ts';
+import { addLanguage, readLanguage, readStrings } from '../../widget/src/words/language.ts';
+import { mergeStrings } from '../../widget/src/words/strings.ts';
 import { FakeGateway } from './support/fake-gateway.ts';
 import { mountStatus } from './support/order-status.ts';
 import { kitAfter, wireOrder, wireStatus } from './support/orders.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test, vi } from 'vitest';
-import type { TokenRequest } from '../../widget/src/token.ts';
+import type { TokenRequest } from '../../widget/src/gateway/token.ts';
 import { FakeGateway } from './support/fake-gateway.ts';
 import { mountStatus } from './support/order-status.ts';
 import { kitAfter, ORDER_ID } from './support/orders.ts';

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { reportMissing } from '../../widget/src/language.ts';
+import { reportMissing } from '../../widget/src/words/language.ts';
 import { FakeGateway } from './support/fake-gateway.ts';
 import { mountLaunch } from './support/launch.ts';
 import { emulate, undressPage } from './support/look.ts';

@@ -4,15 +4,15 @@ import type { ElementContract } from '../../widget/build/contract/types.ts';
 import { contract } from '../../widget/build/contract.ts';
 import { toCustomElements, toReference, toVsCodeData, toWebTypes } from '../../widget/build/manifests.ts';
 import packageText from '../../widget/package.json?raw';
-import clientSource from '../../widget/src/client-element.ts?raw';
+import clientSource from '../../widget/src/elements/client-element.ts?raw';
+import orderSource from '../../widget/src/elements/order-element.ts?raw';
+import gatewaySource from '../../widget/src/elements/portal-gateway.ts?raw';
+import widgetSource from '../../widget/src/elements/widget-element.ts?raw';
 import { PortalGateway, PortalLaunch, PortalOrderStatus, PortalResults } from '../../widget/src/index.ts';
-import orderSource from '../../widget/src/order-element.ts?raw';
-import sharedSource from '../../widget/src/portal-element.ts?raw';
-import gatewaySource from '../../widget/src/portal-gateway.ts?raw';
-import launchSource from '../../widget/src/portal-launch.ts?raw';
-import statusSource from '../../widget/src/portal-order-status.ts?raw';
+import launchSource from '../../widget/src/launch/portal-launch.ts?raw';
 import resultsSource from '../../widget/src/results/portal-results.ts?raw';
-import widgetSource from '../../widget/src/widget-element.ts?raw';
+import sharedSource from '../../widget/src/status/portal-element.ts?raw';
+import statusSource from '../../widget/src/status/portal-order-status.ts?raw';
 
 /** Each element with its class, and the sources it is made of, base first. */
 const ELEMENTS = contract.map((element) => ({ element, ...partsOf(element) }));

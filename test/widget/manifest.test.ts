@@ -2,9 +2,9 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { contract } from '../../widget/build/contract.ts';
 import { LONG_RESULT_STATES, RESULT_SECTIONS } from '../../widget/gallery/result-states.ts';
 import { SECTIONS } from '../../widget/gallery/states.ts';
-import type { ClientElement } from '../../widget/src/client-element.ts';
-import type { PortalElement } from '../../widget/src/portal-element.ts';
-import styles from '../../widget/src/styles.css?raw';
+import type { ClientElement } from '../../widget/src/elements/client-element.ts';
+import styles from '../../widget/src/elements/styles.css?raw';
+import type { PortalElement } from '../../widget/src/status/portal-element.ts';
 import '../../widget/src/results/define.ts';
 
 /** What was seen of one kind of element in all states of the gallery. */

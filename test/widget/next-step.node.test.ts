@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { readOrderStatus } from '../../gateway/domain/order/read/rest-status.ts';
 import { allStatuses } from '../../sandbox/orders/states.ts';
-import { readStrings } from '../../widget/src/language.ts';
-import { readNext } from '../../widget/src/next.ts';
-import { type PortalOrder, readOrder } from '../../widget/src/order.ts';
-import { mergeStrings } from '../../widget/src/strings.ts';
+import { type PortalOrder, readOrder } from '../../widget/src/live/order.ts';
+import { readNext } from '../../widget/src/status/next.ts';
+import { readStrings } from '../../widget/src/words/language.ts';
+import { mergeStrings } from '../../widget/src/words/strings.ts';
 import '../../widget/src/languages/ar.ts';
 import '../../widget/src/languages/de.ts';
 import '../../widget/src/languages/es.ts';

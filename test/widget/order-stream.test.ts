@@ -8,7 +8,7 @@ import {
   type OrderStream,
   type OrderUpdate,
   readUpdate,
-} from '../../widget/src/order-stream.ts';
+} from '../../widget/src/live/order-stream.ts';
 import { kitAfter, REGISTRABLE_KIT, wireOrder } from './support/orders.ts';
 
 function update(kind: string, count: number): OrderUpdate {

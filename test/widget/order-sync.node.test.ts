@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { createPortalClient } from '../../widget/src/client.ts';
+import { createPortalClient } from '../../widget/src/client/client.ts';
 import type { FakeSocket } from '../../widget/src/testing/fake-socket.ts';
 import { kitAfter, ORDER_ID, REGISTRABLE_KIT } from './support/orders.ts';
 import { installPage } from './support/scripted-page.ts';

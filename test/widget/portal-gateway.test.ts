@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { PortalTokenRequestEvent } from '../../widget/src/events.ts';
+import { PortalTokenRequestEvent } from '../../widget/src/page/events.ts';
 import { FakeGateway } from './support/fake-gateway.ts';
 import { ORDER_ID } from './support/orders.ts';
 import { mount, nextEvent, untilLabel } from './support/page.ts';

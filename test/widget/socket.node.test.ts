@@ -1,6 +1,6 @@
 import { createClient } from 'graphql-ws/client';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { createOperationSocket } from '../../widget/src/socket.ts';
+import { createOperationSocket } from '../../widget/src/live/socket.ts';
 import type { FakeSocket } from '../../widget/src/testing/fake-socket.ts';
 import { createFakeSocketClass } from './support/socket-class.ts';
 

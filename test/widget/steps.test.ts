@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { readOrder } from '../../widget/src/order.ts';
-import { readSteps } from '../../widget/src/steps.ts';
+import { readOrder } from '../../widget/src/live/order.ts';
+import { readSteps } from '../../widget/src/status/steps.ts';
 import { REGISTRABLE_KIT, type WireOrder, wireOrder } from './support/orders.ts';
 
 function stepsOf(order: WireOrder): string {

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { formatAge, formatTime } from '../../widget/src/times.ts';
+import { formatAge, formatTime } from '../../widget/src/words/times.ts';
 
 const NOW = new Date(2026, 10, 22, 15, 0);
 

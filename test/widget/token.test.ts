@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { createTokenCache, type TokenAnswer, type TokenRequest } from '../../widget/src/token.ts';
+import { createTokenCache, type TokenAnswer, type TokenRequest } from '../../widget/src/gateway/token.ts';
 
 const NEED = { scope: 'status', orderId: null } as const;
 

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Plugin } from 'vite';
-import * as operations from '../src/operations.ts';
+import * as operations from '../src/gateway/operations.ts';
 import * as resultOperations from '../src/results/operations.ts';
 
 /**

@@ -1,10 +1,9 @@
-import type { PortalClient } from '../src/client.ts';
-import { PortalError, type PortalErrorCode } from '../src/errors.ts';
-import type { ConnectionState } from '../src/events.ts';
-import type { Fields } from '../src/fields.ts';
-import { readOrder } from '../src/order.ts';
-import type { OrderFeed } from '../src/order-feed.ts';
-import type { OrderListener } from '../src/order-listener.ts';
+import type { PortalClient } from '../src/client/client.ts';
+import { PortalError, type PortalErrorCode } from '../src/gateway/errors.ts';
+import type { Fields } from '../src/gateway/fields.ts';
+import { readOrder } from '../src/live/order.ts';
+import type { OrderFeed } from '../src/live/order-feed.ts';
+import type { ConnectionState, OrderListener } from '../src/live/order-listener.ts';
 import type { FakeOrder } from '../src/testing/fake-order.ts';
 import type { FakeResults } from '../src/testing/fake-results.ts';
 

@@ -1,4 +1,4 @@
-import type { ConnectionState } from '../src/events.ts';
+import type { ConnectionState } from '../src/live/order-listener.ts';
 import type { PortalResults } from '../src/results/portal-results.ts';
 import { FAKE_ORDER_ID, type FakeOrder, fakeOrder, fakeStatus } from '../src/testing/fake-order.ts';
 import { fakeBiomarker, fakeResults } from '../src/testing/fake-results.ts';

@@ -1,7 +1,7 @@
-import type { PortalErrorCode } from '../src/errors.ts';
-import type { ConnectionState } from '../src/events.ts';
-import type { PortalElement } from '../src/portal-element.ts';
-import type { PortalLaunch } from '../src/portal-launch.ts';
+import type { PortalErrorCode } from '../src/gateway/errors.ts';
+import type { PortalLaunch } from '../src/launch/portal-launch.ts';
+import type { ConnectionState } from '../src/live/order-listener.ts';
+import type { PortalElement } from '../src/status/portal-element.ts';
 import {
   FAKE_ORDER_ID,
   type FakeOrder,

@@ -3,16 +3,16 @@ import './define.ts';
 
 // biome-ignore-start lint/performance/noBarrelFile: what `portal-results.js` shares with this module (decision 0100)
 export { html, nothing, unsafeCSS } from 'lit';
-export { announce } from './announcer.ts';
 // For a host that makes its own client, too.
-export { createPortalClient } from './client.ts';
-export { isRetryable, PortalError, toPortalError } from './errors.ts';
-export { readFields, readText } from './fields.ts';
-export { MASKED, setMarks } from './masks.ts';
-export { OrderElement } from './order-element.ts';
-export { DEFAULT_POLL_SECONDS } from './poll-interval.ts';
-export { PortalGateway } from './portal-gateway.ts';
-export { drawError } from './status-view.ts';
-export { formatTime } from './times.ts';
-export { WAIT_LIMIT_MS } from './token.ts';
+export { createPortalClient } from './client/client.ts';
+export { drawError } from './elements/drawing.ts';
+export { OrderElement } from './elements/order-element.ts';
+export { PortalGateway } from './elements/portal-gateway.ts';
+export { isRetryable, PortalError, toPortalError } from './gateway/errors.ts';
+export { readFields, readText } from './gateway/fields.ts';
+export { WAIT_LIMIT_MS } from './gateway/token.ts';
+export { DEFAULT_POLL_SECONDS } from './live/poll-interval.ts';
+export { announce } from './page/announcer.ts';
+export { MASKED, setMarks } from './page/masks.ts';
+export { formatTime } from './words/times.ts';
 // biome-ignore-end lint/performance/noBarrelFile: what `portal-results.js` shares with this module (decision 0100)

@@ -1,7 +1,7 @@
-import { PortalGateway } from './portal-gateway.ts';
-import { PortalLaunch } from './portal-launch.ts';
-import { PortalOrderStatus } from './portal-order-status.ts';
-import { warnOnce } from './warn-once.ts';
+import { PortalGateway } from './elements/portal-gateway.ts';
+import { PortalLaunch } from './launch/portal-launch.ts';
+import { warnOnce } from './page/warn-once.ts';
+import { PortalOrderStatus } from './status/portal-order-status.ts';
 
 /** The gateway comes first: the others look for it when they are upgraded. */
 const ELEMENTS: readonly (readonly [string, CustomElementConstructor])[] = [

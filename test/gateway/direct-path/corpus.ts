@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { CREATE_PORTAL_URL, READ_ORDER } from '../../../widget/src/operations.ts';
+import { CREATE_PORTAL_URL, READ_ORDER } from '../../../widget/src/gateway/operations.ts';
 import { gatewayKey } from '../../support/lab.ts';
 import { pageOrigin } from '../../support/launch.ts';
 import { queriesAbout } from '../canary/queries.ts';

@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createTrustedDocuments } from '../../../gateway/execution/document/trusted-documents.ts';
 import { describeOperations } from '../../../widget/build/operations.ts';
-import { READ_ORDER } from '../../../widget/src/operations.ts';
+import { READ_ORDER } from '../../../widget/src/gateway/operations.ts';
 import { type Ask, ways, waysWith } from '../../support/ask.ts';
 import { makeFolder } from '../../support/folder.ts';
 import { type Lab, startLab } from '../../support/lab.ts';

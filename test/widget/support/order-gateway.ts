@@ -1,4 +1,4 @@
-import { createPortalClient } from '../../../widget/src/client.ts';
+import { createPortalClient } from '../../../widget/src/client/client.ts';
 import type { FakeSocket, SocketServer } from '../../../widget/src/testing/fake-socket.ts';
 import { kitAfter } from './orders.ts';
 import { installPage } from './scripted-page.ts';

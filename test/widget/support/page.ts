@@ -1,6 +1,6 @@
 import '../../../widget/src/results/define.ts';
-import type { PortalEventDetails } from '../../../widget/src/events.ts';
-import type { PortalElement } from '../../../widget/src/portal-element.ts';
+import type { PortalEventDetails } from '../../../widget/src/page/events.ts';
+import type { PortalElement } from '../../../widget/src/status/portal-element.ts';
 
 /** Puts an element on the page with its properties set before it is connected. */
 export function mount<

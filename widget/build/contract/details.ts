@@ -1,4 +1,4 @@
-import type { PortalEventDetails } from '../../src/events.ts';
+import type { PortalEventDetails } from '../../src/page/events.ts';
 
 /** The `detail` of each event. The compiler compares it with the source: every field, and no other. */
 const DETAILS: { readonly [Name in keyof PortalEventDetails]: Record<keyof PortalEventDetails[Name], true> } =

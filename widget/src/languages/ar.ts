@@ -1,5 +1,5 @@
-import { addLanguage } from '../language.ts';
 import { results } from '../results/languages/ar.ts';
+import { addLanguage } from '../words/language.ts';
 
 /** Arabic: served beside the module as `portal-widget.ar.js`. */
 addLanguage('ar', {

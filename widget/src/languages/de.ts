@@ -1,5 +1,5 @@
-import { addLanguage } from '../language.ts';
 import { results } from '../results/languages/de.ts';
+import { addLanguage } from '../words/language.ts';
 
 /** German: served beside the module as `portal-widget.de.js`. */
 addLanguage('de', {

@@ -1,5 +1,5 @@
-import { addLanguage } from '../language.ts';
 import { results } from '../results/languages/es.ts';
+import { addLanguage } from '../words/language.ts';
 
 /** Spanish: served beside the module as `portal-widget.es.js`. */
 addLanguage('es', {

@@ -1,5 +1,5 @@
-import { addLanguage } from '../language.ts';
 import { results } from '../results/languages/fr.ts';
+import { addLanguage } from '../words/language.ts';
 
 /** French: served beside the module as `portal-widget.fr.js`. */
 addLanguage('fr', {

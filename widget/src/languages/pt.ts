@@ -1,5 +1,5 @@
-import { addLanguage } from '../language.ts';
 import { results } from '../results/languages/pt.ts';
+import { addLanguage } from '../words/language.ts';
 
 /** Portuguese: served beside the module as `portal-widget.pt.js`. */
 addLanguage('pt', {

@@ -1,5 +1,5 @@
 import { html, nothing } from 'lit';
-import type { Drawing } from '../status-view.ts';
+import type { Drawing } from '../elements/drawing.ts';
 import type { Flag } from './flag.ts';
 import type { ResultStrings } from './strings.ts';
 

@@ -1,4 +1,4 @@
-import { type Fields, readText } from '../fields.ts';
+import { type Fields, readText } from '../gateway/fields.ts';
 
 /** How a value compares with what is expected. */
 export type Flag = 'normal' | 'high' | 'low' | 'abnormal' | 'critical' | 'critical-high' | 'critical-low';

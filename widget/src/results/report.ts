@@ -1,6 +1,6 @@
-import type { PortalClient } from '../client.ts';
-import { PortalError, type PortalErrorCode } from '../errors.ts';
-import { readFields, readText } from '../fields.ts';
+import type { PortalClient } from '../client/client.ts';
+import { PortalError, type PortalErrorCode } from '../gateway/errors.ts';
+import { readFields, readText } from '../gateway/fields.ts';
 import { CREATE_DOCUMENT_TICKET } from './operations.ts';
 
 /** The error code of each refusal; a type that this widget does not know is GATEWAY_ERROR. */

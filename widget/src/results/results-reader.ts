@@ -1,7 +1,7 @@
-import type { PortalClient } from '../client.ts';
-import { isRetryable, PortalError, toPortalError } from '../errors.ts';
-import { DEFAULT_POLL_SECONDS } from '../poll-interval.ts';
-import { WAIT_LIMIT_MS } from '../token.ts';
+import type { PortalClient } from '../client/client.ts';
+import { isRetryable, PortalError, toPortalError } from '../gateway/errors.ts';
+import { WAIT_LIMIT_MS } from '../gateway/token.ts';
+import { DEFAULT_POLL_SECONDS } from '../live/poll-interval.ts';
 import { READ_RESULTS } from './operations.ts';
 import { type Results, readResults } from './results.ts';
 

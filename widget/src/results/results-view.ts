@@ -1,5 +1,5 @@
 import { html, nothing } from 'lit';
-import type { Drawing } from '../status-view.ts';
+import type { Drawing } from '../elements/drawing.ts';
 import { drawFlag } from './flag-view.ts';
 import { formatDate, formatRange, formatUnit, formatValue } from './numbers.ts';
 import { groupByPanel, type Panel } from './panels.ts';

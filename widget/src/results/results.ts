@@ -1,4 +1,4 @@
-import { type Fields, readFields, readText } from '../fields.ts';
+import { type Fields, readFields, readText } from '../gateway/fields.ts';
 import { type Flag, readFlag } from './flag.ts';
 
 /** The most that is shown of one order: a page must stay quick, whatever the service sends. */

@@ -1,9 +1,9 @@
 import type { LitElement } from 'lit';
-import type { PortalEventDetails, PortalTokenRequestEvent } from '../events.ts';
-import type { PortalGateway } from '../portal-gateway.ts';
-import type { PortalLaunch } from '../portal-launch.ts';
-import type { PortalOrderStatus } from '../portal-order-status.ts';
+import type { PortalGateway } from '../elements/portal-gateway.ts';
+import type { PortalLaunch } from '../launch/portal-launch.ts';
+import type { PortalEventDetails, PortalTokenRequestEvent } from '../page/events.ts';
 import type { PortalResults } from '../results/portal-results.ts';
+import type { PortalOrderStatus } from '../status/portal-order-status.ts';
 
 /** The elements by their tags. */
 export interface PortalElements {

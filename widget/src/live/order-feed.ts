@@ -1,10 +1,10 @@
-import { isRetryable, type PortalError, toPortalError } from './errors.ts';
-import type { ConnectionState, StatusSource } from './events.ts';
-import type { Fields } from './fields.ts';
-import { readErrorCode, toGatewayError } from './gateway-error.ts';
+import { isRetryable, type PortalError, toPortalError } from '../gateway/errors.ts';
+import type { Fields } from '../gateway/fields.ts';
+import { readErrorCode, toGatewayError } from '../gateway/gateway-error.ts';
+import { ORDER_UPDATES } from '../gateway/operations.ts';
 import { FAILURES_UNTIL_POLLING, type LiveSocket, type LiveSubscription } from './live-socket.ts';
-import { ORDER_UPDATES } from './operations.ts';
 import type { PortalOrder } from './order.ts';
+import type { ConnectionState, StatusSource } from './order-listener.ts';
 import { notify, type OrderListener } from './order-listener.ts';
 import {
   applyUpdate,

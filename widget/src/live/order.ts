@@ -1,4 +1,4 @@
-import { readFields, readText } from './fields.ts';
+import { readFields, readText } from '../gateway/fields.ts';
 
 /** The stage of an order; a value that this widget does not know is UNKNOWN. */
 export type OrderStage =

@@ -1,6 +1,11 @@
-import type { PortalError } from './errors.ts';
-import type { ConnectionState, StatusSource } from './events.ts';
+import type { PortalError } from '../gateway/errors.ts';
 import type { PortalOrder } from './order.ts';
+
+/** How fresh the shown order is. */
+export type ConnectionState = 'idle' | 'connecting' | 'live' | 'stale' | 'polling' | 'offline' | 'closed';
+
+/** Where a status came from. */
+export type StatusSource = 'snapshot' | 'changed' | 'reconciled' | 'resync' | 'read';
 
 /** One element's listener to an order. */
 export interface OrderListener {

@@ -7,19 +7,25 @@ import {
   type PropertyValues,
   unsafeCSS,
 } from 'lit';
-import { announce } from './announcer.ts';
-import { joinClient, leaveClients, type PortalClient } from './client.ts';
-import { type Diagnosis, diagnose } from './diagnosis.ts';
-import { PortalError, type PortalErrorReport, reportError } from './errors.ts';
-import { emit, PortalTokenRequestEvent } from './events.ts';
-import { isSpoken, readLanguage, readStrings, reportMissing, whenLanguageChanged } from './language.ts';
-import { MASKED, setMarks } from './masks.ts';
+import { joinClient, leaveClients, type PortalClient } from '../client/client.ts';
+import { type Diagnosis, diagnose } from '../client/diagnosis.ts';
+import { PortalError, type PortalErrorReport, reportError } from '../gateway/errors.ts';
+import type { TokenProvider } from '../gateway/token.ts';
+import { announce } from '../page/announcer.ts';
+import { emit, PortalTokenRequestEvent } from '../page/events.ts';
+import { MASKED, setMarks } from '../page/masks.ts';
+import { warnOnce } from '../page/warn-once.ts';
+import {
+  isSpoken,
+  readLanguage,
+  readStrings,
+  reportMissing,
+  whenLanguageChanged,
+} from '../words/language.ts';
+import type { PartialStrings, Strings } from '../words/strings.ts';
+import type { Drawing } from './drawing.ts';
 import { findGateway, type PortalGateway } from './portal-gateway.ts';
-import type { Drawing } from './status-view.ts';
-import type { PartialStrings, Strings } from './strings.ts';
 import styles from './styles.css?inline';
-import type { TokenProvider } from './token.ts';
-import { warnOnce } from './warn-once.ts';
 import { WidgetElement } from './widget-element.ts';
 
 /** A page may name its gateway a little later than it shows the element. */

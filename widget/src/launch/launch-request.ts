@@ -1,8 +1,8 @@
-import { readPortalUrl } from './addresses.ts';
-import type { PortalClient } from './client.ts';
-import { PortalError, type PortalErrorCode } from './errors.ts';
-import { readFields, readText } from './fields.ts';
-import { CREATE_LAUNCH_TICKET, CREATE_PORTAL_URL } from './operations.ts';
+import type { PortalClient } from '../client/client.ts';
+import { readPortalUrl } from '../gateway/addresses.ts';
+import { PortalError, type PortalErrorCode } from '../gateway/errors.ts';
+import { readFields, readText } from '../gateway/fields.ts';
+import { CREATE_LAUNCH_TICKET, CREATE_PORTAL_URL } from '../gateway/operations.ts';
 
 /** The wanted launch. `origins` are the allowed origins of the portal's address, separated by spaces. */
 export interface LaunchWish {

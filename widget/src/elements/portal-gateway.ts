@@ -1,10 +1,10 @@
 import { css, html, type PropertyDeclarations, type TemplateResult } from 'lit';
-import type { PortalClient } from './client.ts';
-import { PortalError, reportError } from './errors.ts';
-import { emit } from './events.ts';
-import { findAround } from './find-around.ts';
-import { readLanguage, readStrings } from './language.ts';
-import type { TokenProvider } from './token.ts';
+import type { PortalClient } from '../client/client.ts';
+import { PortalError, reportError } from '../gateway/errors.ts';
+import type { TokenProvider } from '../gateway/token.ts';
+import { emit } from '../page/events.ts';
+import { findAround } from '../page/find-around.ts';
+import { readLanguage, readStrings } from '../words/language.ts';
 import { WidgetElement } from './widget-element.ts';
 
 /**

@@ -1,9 +1,9 @@
-import { PortalError, toPortalError } from './errors.ts';
-import type { ConnectionState } from './events.ts';
-import { type Fields, readFields } from './fields.ts';
-import { isRefusal } from './gateway-error.ts';
+import { PortalError, toPortalError } from '../gateway/errors.ts';
+import { type Fields, readFields } from '../gateway/fields.ts';
+import { isRefusal } from '../gateway/gateway-error.ts';
+import type { TokenCache } from '../gateway/token.ts';
+import type { ConnectionState } from './order-listener.ts';
 import { createOperationSocket } from './socket.ts';
-import type { TokenCache } from './token.ts';
 
 /** One subscription that lives as long as its owner, over as many sockets as necessary. */
 export interface LiveSubscription {

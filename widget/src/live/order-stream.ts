@@ -1,4 +1,4 @@
-import { readFields, readText } from './fields.ts';
+import { readFields, readText } from '../gateway/fields.ts';
 import { type PortalOrder, readOrder } from './order.ts';
 
 /** How an update came about: the kinds of the gateway, and READ for an order read over HTTP. */

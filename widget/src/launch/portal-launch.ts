@@ -1,15 +1,16 @@
 import { html, nothing, type PropertyDeclarations, type PropertyValues } from 'lit';
-import { announce } from './announcer.ts';
-import { toPortalError } from './errors.ts';
-import { emit } from './events.ts';
+import { type Drawing, drawError } from '../elements/drawing.ts';
+import { toPortalError } from '../gateway/errors.ts';
+import { WAIT_LIMIT_MS } from '../gateway/token.ts';
+import { announce } from '../page/announcer.ts';
+import { emit } from '../page/events.ts';
+import { EXCLUDED, setMarks } from '../page/masks.ts';
+import { PortalElement } from '../status/portal-element.ts';
+import { drawStatus } from '../status/status-view.ts';
+import type { Strings } from '../words/strings.ts';
 import { askForWay } from './launch-request.ts';
 import { drawLaunch } from './launch-view.ts';
 import { type LaunchWindow, openLaunchWindow, useThisPage } from './launch-window.ts';
-import { EXCLUDED, setMarks } from './masks.ts';
-import { PortalElement } from './portal-element.ts';
-import { type Drawing, drawError, drawStatus } from './status-view.ts';
-import type { Strings } from './strings.ts';
-import { WAIT_LIMIT_MS } from './token.ts';
 
 const LINK_LIFE_MS = 60_000;
 

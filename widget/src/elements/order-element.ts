@@ -1,10 +1,11 @@
+import { PortalError } from '../gateway/errors.ts';
+import type { PortalOrder } from '../live/order.ts';
+import type { OrderFeed } from '../live/order-feed.ts';
+import type { ConnectionState } from '../live/order-listener.ts';
+import { createOrderWatch, type OrderChange, type WatchWish } from '../live/order-watch.ts';
+import { DEFAULT_POLL_SECONDS } from '../live/poll-interval.ts';
+import { emit } from '../page/events.ts';
 import { ClientElement } from './client-element.ts';
-import { PortalError } from './errors.ts';
-import { type ConnectionState, emit } from './events.ts';
-import type { PortalOrder } from './order.ts';
-import type { OrderFeed } from './order-feed.ts';
-import { createOrderWatch, type OrderChange, type WatchWish } from './order-watch.ts';
-import { DEFAULT_POLL_SECONDS } from './poll-interval.ts';
 
 /** What an element reads from the gateway, and where it shows that this failed. */
 type Read = 'status' | 'results';

@@ -1,6 +1,6 @@
-import { toSocketAddress } from './addresses.ts';
+import { toSocketAddress } from '../gateway/addresses.ts';
+import { type PortalErrorCode, toPortalError } from '../gateway/errors.ts';
 import type { PortalClient } from './client.ts';
-import { type PortalErrorCode, toPortalError } from './errors.ts';
 
 /**
  * The first problem between an element and its gateway. `mend` is the text that fixes it, and the code says where: a line of the

@@ -1,11 +1,11 @@
 import type { PropertyDeclarations } from 'lit';
-import { announce } from './announcer.ts';
-import type { ConnectionState } from './events.ts';
+import { OrderElement } from '../elements/order-element.ts';
+import type { PortalOrderStatus } from '../live/order.ts';
+import type { ConnectionState } from '../live/order-listener.ts';
+import type { OrderChange } from '../live/order-watch.ts';
+import { DEFAULT_POLL_SECONDS, readPollInterval } from '../live/poll-interval.ts';
+import { announce } from '../page/announcer.ts';
 import { readNext } from './next.ts';
-import type { PortalOrderStatus } from './order.ts';
-import { OrderElement } from './order-element.ts';
-import type { OrderChange } from './order-watch.ts';
-import { DEFAULT_POLL_SECONDS, readPollInterval } from './poll-interval.ts';
 import type { StatusView } from './status-view.ts';
 
 /** How often ages are written anew. */

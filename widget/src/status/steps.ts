@@ -1,4 +1,4 @@
-import { type OrderStage, type PortalOrder, WAY } from './order.ts';
+import { type OrderStage, type PortalOrder, WAY } from '../live/order.ts';
 
 /** `reached`: begun at some time, but the order is not there now, or ended there. Never shown as done. */
 type StepState = 'done' | 'current' | 'reached' | 'ahead';

@@ -1,6 +1,7 @@
 import { html } from 'lit';
+import type { Drawing } from '../elements/drawing.ts';
 import { PortalElement } from './portal-element.ts';
-import { type Drawing, drawStatus } from './status-view.ts';
+import { drawStatus } from './status-view.ts';
 
 /**
  * An order's status, live.

@@ -1,6 +1,6 @@
-import type { ErrorTexts } from './errors.ts';
-import type { CollectionMethod, OrderStage } from './order.ts';
-import type { PartialResultStrings } from './results/strings.ts';
+import type { ErrorTexts } from '../gateway/errors.ts';
+import type { CollectionMethod, OrderStage } from '../live/order.ts';
+import type { PartialResultStrings } from '../results/strings.ts';
 
 /** Every text the widget shows. `{time}`, `{status}` and `{page}` (the host of the page's address) are replaced. */
 export interface Strings {

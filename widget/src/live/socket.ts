@@ -1,5 +1,5 @@
 import { type Client, createClient } from 'graphql-ws/client';
-import { readFields } from './fields.ts';
+import { readFields } from '../gateway/fields.ts';
 
 /** Events of the one socket at a time, and what it needs to open. */
 export interface SocketListener {

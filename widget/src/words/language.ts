@@ -1,4 +1,4 @@
-import { findAround } from './find-around.ts';
+import { findAround } from '../page/find-around.ts';
 import { mergeStrings, type PartialStrings, type Strings } from './strings.ts';
 
 /**

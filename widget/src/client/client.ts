@@ -1,11 +1,8 @@
-import { readEndpoint, toSocketAddress } from './addresses.ts';
-import { PortalError, toPortalError } from './errors.ts';
-import { type Fields, readFields, readJson } from './fields.ts';
-import { isRefusal, toGatewayError } from './gateway-error.ts';
-import { createLiveSockets } from './live-socket.ts';
-import { READ_ORDER } from './operations.ts';
-import { type PortalOrder, readOrder } from './order.ts';
-import { type OrderFeed, SharedOrderFeed } from './order-feed.ts';
+import { readEndpoint, toSocketAddress } from '../gateway/addresses.ts';
+import { PortalError, toPortalError } from '../gateway/errors.ts';
+import { type Fields, readFields, readJson } from '../gateway/fields.ts';
+import { isRefusal, toGatewayError } from '../gateway/gateway-error.ts';
+import { READ_ORDER } from '../gateway/operations.ts';
 import {
   createTokenCache,
   type TokenCache,
@@ -13,7 +10,10 @@ import {
   type TokenProvider,
   WAIT_LIMIT_MS,
   withinTime,
-} from './token.ts';
+} from '../gateway/token.ts';
+import { createLiveSockets } from '../live/live-socket.ts';
+import { type PortalOrder, readOrder } from '../live/order.ts';
+import { type OrderFeed, SharedOrderFeed } from '../live/order-feed.ts';
 
 /** One operation over HTTP. */
 export interface GatewayRequest extends TokenNeed {

@@ -1,8 +1,7 @@
-import type { PortalError } from './errors.ts';
-import type { ConnectionState, StatusSource } from './events.ts';
+import type { PortalError } from '../gateway/errors.ts';
 import type { PortalOrder } from './order.ts';
 import type { OrderFeed } from './order-feed.ts';
-import type { OrderListener } from './order-listener.ts';
+import type { ConnectionState, OrderListener, StatusSource } from './order-listener.ts';
 
 /** How an element wants its order followed. `feed` is null while there is nothing to follow. */
 export interface WatchWish {

@@ -1,6 +1,6 @@
 import { html, nothing } from 'lit';
-import type { Drawing } from './status-view.ts';
-import type { Strings } from './strings.ts';
+import type { Drawing } from '../elements/drawing.ts';
+import type { Strings } from '../words/strings.ts';
 
 /** Everything that the button, or the link that replaces it, is drawn from. */
 export interface LaunchView {

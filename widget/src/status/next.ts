@@ -1,5 +1,5 @@
-import type { PortalOrder } from './order.ts';
-import type { Strings } from './strings.ts';
+import type { PortalOrder } from '../live/order.ts';
+import type { Strings } from '../words/strings.ts';
 
 /** What comes next after the order's status, in words; undefined where the widget does not know the status. */
 export function readNext({ status, method, events }: PortalOrder, { next }: Strings): string | undefined {

@@ -1,12 +1,7 @@
-import type { PortalErrorReport } from './errors.ts';
-import type { PortalOrder } from './order.ts';
-import type { TokenAnswer, TokenRequest } from './token.ts';
-
-/** How fresh the shown order is. */
-export type ConnectionState = 'idle' | 'connecting' | 'live' | 'stale' | 'polling' | 'offline' | 'closed';
-
-/** Where a status came from. */
-export type StatusSource = 'snapshot' | 'changed' | 'reconciled' | 'resync' | 'read';
+import type { PortalErrorReport } from '../gateway/errors.ts';
+import type { TokenAnswer, TokenRequest } from '../gateway/token.ts';
+import type { PortalOrder } from '../live/order.ts';
+import type { ConnectionState, StatusSource } from '../live/order-listener.ts';
 
 /** Asks the page for a token: a listener calls `respondWith`, once, before it returns. */
 export class PortalTokenRequestEvent extends Event {
