@@ -51,6 +51,8 @@ export interface GatewayErrorOptions {
   /** HTTP status of the service's answer, if there was one. */
   readonly status?: number;
   readonly issues?: readonly UpstreamIssue[];
+  /** The service's own reason for a refusal, without anything that may be a value (service/reason.ts). */
+  readonly reason?: string;
   /** The request was certainly not sent, so it had no effect. */
   readonly notSent?: boolean;
   /** The pause before the next call that the service asks for, in milliseconds. */
@@ -71,6 +73,7 @@ export class GatewayError extends Error {
   readonly code: ErrorCode;
   readonly status: number | undefined;
   readonly issues: readonly UpstreamIssue[];
+  readonly reason: string | undefined;
   readonly notSent: boolean;
   readonly retryAfterMs: number | undefined;
   readonly mayBeDone: boolean | undefined;
@@ -81,6 +84,7 @@ export class GatewayError extends Error {
     this.code = code;
     this.status = options.status;
     this.issues = options.issues ?? [];
+    this.reason = options.reason;
     this.notSent = options.notSent ?? false;
     this.retryAfterMs =
       options.retryAfterMs === undefined ? undefined : Math.min(options.retryAfterMs, maxRetryAfterMs);
@@ -89,13 +93,14 @@ export class GatewayError extends Error {
 
   /** The same error with another `mayBeDone`. */
   withOutcome(mayBeDone: boolean): GatewayError {
-    const { cause, status, issues, notSent, retryAfterMs } = this;
+    const { cause, status, issues, reason, notSent, retryAfterMs } = this;
     return new GatewayError(this.code, this.message, {
       cause,
       issues,
       notSent,
       mayBeDone,
       ...(status === undefined ? {} : { status }),
+      ...(reason === undefined ? {} : { reason }),
       ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
     });
   }

@@ -61,10 +61,7 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
   const { config, log, serviceUrl, demo, factories } = parts;
   const core = await openCore({ config, log, store: parts.store });
   const { store, metrics, callers, stopping } = core;
-  const service = openServiceClient(
-    { config, serviceUrl, readKey: factories?.readKey },
-    { log: store.log, metrics },
-  );
+  const service = openServiceClient({ serviceUrl, readKey: factories?.readKey }, core);
   const contexts = createContexts(core, {
     upstream: service.upstream,
     portalOrigins: parts.portalOrigins ?? [],

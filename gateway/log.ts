@@ -28,6 +28,7 @@ const textFields = [
 ] as const;
 const numberFields = [
   'attempts',
+  'characters',
   'count',
   'durationMs',
   'offSeconds',
@@ -43,6 +44,7 @@ export type LogFields = { readonly [Name in (typeof textFields)[number]]?: strin
 } & { readonly [Name in (typeof flagFields)[number]]?: boolean } & { readonly error?: unknown };
 
 export interface Log {
+  readonly debug: (event: string, fields?: LogFields) => void;
   readonly info: (event: string, fields?: LogFields) => void;
   readonly warn: (event: string, fields?: LogFields) => void;
   readonly error: (event: string, fields?: LogFields) => void;
@@ -62,6 +64,7 @@ export function createLog({ level, destination }: LogOptions): Log {
     destination ?? pino.destination(2),
   );
   return {
+    debug: (event, fields) => lines.debug(pickAllowed(fields), event),
     info: (event, fields) => lines.info(pickAllowed(fields), event),
     warn: (event, fields) => lines.warn(pickAllowed(fields), event),
     error: (event, fields) => lines.error(pickAllowed(fields), event),

@@ -1,10 +1,8 @@
 import type { Caller, OnAccess, Rights } from '../auth/rights.ts';
 import { SharedCache } from '../cache/shared-cache.ts';
-import type { Config } from '../config/config.ts';
 import { listOrders, ordersPath } from '../domain/order/read/rest.ts';
 import { listUsers } from '../domain/user/rest.ts';
-import type { AppendNotice, EventLog } from '../events/log.ts';
-import type { Metrics } from '../metrics.ts';
+import type { AppendNotice } from '../events/log.ts';
 import { Upstream, type UpstreamOptions } from '../service/client.ts';
 import type { bindService, Service } from '../service/service.ts';
 import { type Change, readTouched, toText, touchedBy } from '../service/tags.ts';
@@ -129,7 +127,6 @@ export interface ServiceClient {
 }
 
 export interface UpstreamParts {
-  readonly config: Config;
   readonly serviceUrl: string;
   readonly readKey: UpstreamOptions['readKey'];
 }
@@ -142,15 +139,15 @@ const taken: ReadonlySet<WebhookOutcome> = new Set(['accepted', 'duplicate', 'al
  * acknowledged. So no answer that is given after a change is older than the change, at any gateway over the log.
  */
 export function openServiceClient(
-  { config, serviceUrl, readKey }: UpstreamParts,
-  { log, metrics }: { readonly log: EventLog; readonly metrics: Metrics },
+  { serviceUrl, readKey }: UpstreamParts,
+  { config, log, metrics, store }: Pick<Core, 'config' | 'log' | 'metrics' | 'store'>,
 ): ServiceClient {
   const cache = new SharedCache({ ttlMs: config.readCacheSeconds * 1000 });
   let isMissingWebhooks = false;
   const catchUp = async () => {
     if (isMissingWebhooks) return false;
     try {
-      await log.catchUp();
+      await store.log.catchUp();
       return true;
     } catch {
       return false;
@@ -164,6 +161,12 @@ export function openServiceClient(
       metrics.upstreamCalls.inc({ operation, outcome });
       metrics.upstreamSeconds.observe({ operation }, seconds);
     },
+    onFailure: ({ operation, method }, { code, status, reason }) =>
+      log.debug('service.failed', {
+        ...{ operation, method, code },
+        ...(status === undefined ? {} : { status }),
+        ...(reason === undefined ? {} : { characters: reason.length }),
+      }),
     onCache: (outcome, operation) => {
       if (outcome === 'joined') metrics.upstreamShared.inc({ operation });
       else metrics.readCache.inc({ outcome: outcome === 'cached' ? 'hit' : outcome });
@@ -173,10 +176,12 @@ export function openServiceClient(
     catchUp,
     // Called even if this gateway caches nothing, because others may. If it cannot reach the log, the TTL bounds the
     // age of their answers.
-    onWritten: (touched) => log.publish(toText(touched)).catch(() => undefined),
+    onWritten: (touched) => store.log.publish(toText(touched)).catch(() => undefined),
   });
-  log.onAppend((notice) => cache.invalidate(notice === null ? 'everything' : touchedBy(toChange(notice))));
-  log.subscribe((message) => cache.invalidate(readTouched(message)));
+  store.log.onAppend((notice) =>
+    cache.invalidate(notice === null ? 'everything' : touchedBy(toChange(notice))),
+  );
+  store.log.subscribe((message) => cache.invalidate(readTouched(message)));
   return {
     upstream,
     cache,

@@ -71,11 +71,12 @@ function innerError(error: Error): Error | undefined {
 
 /** The response to a GatewayError, inside or outside a GraphQL operation. */
 export function describeGatewayError(error: GatewayError, at?: GraphQLError): GraphQLError {
-  const { code, message, retryAfterMs, mayBeDone } = error;
+  const { code, message, reason, retryAfterMs, mayBeDone } = error;
   const retryAfterSeconds = retryAfterMs === undefined ? undefined : Math.ceil(retryAfterMs / 1000);
   const sentence = mayBeDone === undefined ? message : `${message} ${outcomes[`${mayBeDone}`]}`;
   const extensions = {
     code,
+    ...(reason === undefined ? {} : { serviceMessage: reason }),
     ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
     ...(mayBeDone === undefined ? {} : { mayHaveBeenDone: mayBeDone }),
   };

@@ -1,4 +1,4 @@
-import { isGatewayError } from '../errors.ts';
+import { type GatewayError, isGatewayError } from '../errors.ts';
 
 /** The closed set of refusals with their meanings. docs/errors.md lists every code (tested). */
 export const refusalCodes = {
@@ -46,24 +46,35 @@ export function notFound(what: string): NotFound {
   return { kind: 'NotFound', code: 'NOT_FOUND', message: `There is no such ${what}.` };
 }
 
-function featureNotEnabled(): FeatureNotEnabled {
-  return {
-    kind: 'FeatureNotEnabled',
-    code: 'FEATURE_NOT_ENABLED',
-    message: 'The service has not enabled this feature for your team. Ask your account contact.',
-  };
+function featureNotEnabled(error: GatewayError): FeatureNotEnabled {
+  const message = 'The service has not enabled this feature for your team. Ask your account contact.';
+  return { kind: 'FeatureNotEnabled', code: 'FEATURE_NOT_ENABLED', message: withReason(message, error) };
 }
 
 export function inputRejected(issues: readonly InputIssue[]): InputRejected {
   return {
     kind: 'InputRejected',
     code: 'INPUT_REJECTED',
-    message:
-      issues.length > 0
-        ? 'The input was refused; see issues for what is wrong.'
-        : 'The service refused the input without saying what is wrong.',
+    message: 'The input was refused; see issues for what is wrong.',
     issues,
   };
+}
+
+/** The service's refusal of an input. @param names the names that differ in this schema, by the service's name */
+export function inputRejectedBy(
+  error: GatewayError,
+  names: Readonly<Record<string, string>> = {},
+): InputRejected {
+  const rejected = inputRejected(toInputIssues(error.issues, names));
+  if (error.issues.length > 0) return rejected;
+  const said = error.reason === undefined ? ' without saying what is wrong' : '';
+  return { ...rejected, message: withReason(`The service refused the input${said}.`, error) };
+}
+
+/** The message of a refusal, with the service's own reason behind it where the service stated one. */
+export function withReason(message: string, error: unknown): string {
+  const reason = isGatewayError(error) ? error.reason : undefined;
+  return reason === undefined ? message : `${message} The service says: "${reason}"`;
 }
 
 /** The caller with a gateway key must name the user. A viewer token names its own. */
@@ -88,8 +99,8 @@ export function toRefusal(
   error: unknown,
   names: Readonly<Record<string, string>> = {},
 ): InputRejected | FeatureNotEnabled {
-  if (isGatewayError(error, 'UPSTREAM_FORBIDDEN')) return featureNotEnabled();
-  if (isGatewayError(error, 'UPSTREAM_REJECTED')) return inputRejected(toInputIssues(error.issues, names));
+  if (isGatewayError(error, 'UPSTREAM_FORBIDDEN')) return featureNotEnabled(error);
+  if (isGatewayError(error, 'UPSTREAM_REJECTED')) return inputRejectedBy(error, names);
   throw error;
 }
 

@@ -1,6 +1,6 @@
 import { Pool } from 'undici';
 import { type Entry, type Invalidation, type Shared, SharedCache } from '../cache/shared-cache.ts';
-import { isGatewayError } from '../errors.ts';
+import { type GatewayError, isGatewayError } from '../errors.ts';
 import type { UpstreamCall } from './calls.ts';
 import { type ExchangeLimits, exchange, toBody, toHeaders, toKey, toPath } from './exchange.ts';
 import { describeEnd, readAnswer } from './failure.ts';
@@ -49,6 +49,8 @@ export interface UpstreamOptions {
   readonly retryDelayMs?: number;
   readonly maxBodyBytes?: number;
   readonly onCall?: (operation: string, outcome: string, seconds: number) => void;
+  /** Called for each call that failed. */
+  readonly onFailure?: (call: UpstreamCall, error: GatewayError) => void;
   readonly onCache?: (outcome: CacheOutcome, operation: string) => void;
   /** The cache of answers. Without it, only calls in flight are joined. */
   readonly cache?: SharedCache;
@@ -139,7 +141,7 @@ export class Upstream {
         pauseMs: deadlineMs,
         maxBytes: maxBodyBytes,
       };
-      return openFile(this.#pool, { ...request, headers }, { ...options, ...limits });
+      return openFile(this.#pool, { ...request, headers }, { ...options, ...limits, call });
     });
   }
 
@@ -195,7 +197,7 @@ export class Upstream {
   async #attempt(call: UpstreamCall, limits: Omit<ExchangeLimits, 'maxBytes'>): Promise<Fetched> {
     const maxBytes = this.#options.maxBodyBytes;
     const answer = await exchange(this.#pool, this.#toRequest(call), { ...limits, maxBytes });
-    return { json: readAnswer(answer, call.readsRefusals), bytes: answer.body.length };
+    return { json: readAnswer(answer, call), bytes: answer.body.length };
   }
 
   #toRequest(call: UpstreamCall) {
@@ -230,6 +232,7 @@ export class Upstream {
       return result;
     } catch (error) {
       report(isGatewayError(error) ? error.code : 'INTERNAL');
+      if (isGatewayError(error)) this.#options.onFailure?.(call, error);
       throw error;
     }
   }

@@ -1,13 +1,18 @@
-import { type ErrorCode, GatewayError, type UpstreamIssue } from '../errors.ts';
+import { type ErrorCode, GatewayError, type GatewayErrorOptions, type UpstreamIssue } from '../errors.ts';
 import { parseHttpDate } from '../parse/dates.ts';
 import { isRecord, parseJson } from '../parse/json.ts';
+import type { UpstreamCall } from './calls.ts';
+import { collectTexts, readReason, type Said, wordsOf } from './reason.ts';
 
 /** The body of a refusal, for calls that read it. It is a class, so that no other answer can be mistaken for one. */
 export class Refusal {
   readonly json: Readonly<Record<string, unknown>>;
+  /** What is thrown where the body says nothing to the caller that reads it. */
+  readonly error: GatewayError;
 
-  constructor(json: Readonly<Record<string, unknown>>) {
+  constructor(json: Readonly<Record<string, unknown>>, error: GatewayError) {
     this.json = json;
+    this.error = error;
   }
 }
 
@@ -20,16 +25,17 @@ export interface Answer {
 
 /**
  * The JSON of a successful answer (null for an empty one), or `undefined` for 404. A 404 is an answer and not a fault,
- * so equal reads share it. A refusal with one of the given statuses becomes a Refusal, if its body is an object.
+ * so equal reads share it. A refusal with one of the call's `readsRefusals` becomes a Refusal, if its body is an object.
  * @throws GatewayError for any other status, and UPSTREAM_UNREADABLE for 202 (accepted is not done) and for a body that
  *   is not JSON
  */
-export function readAnswer(answer: Answer, refusals: readonly number[] = []): unknown {
+export function readAnswer(answer: Answer, call: Said & Pick<UpstreamCall, 'readsRefusals'>): unknown {
   if (answer.status === 404) return undefined;
   if (answer.status < 200 || answer.status > 299) {
-    const refusal = refusals.includes(answer.status) ? parse(answer.body) : null;
-    if (isRecord(refusal)) return new Refusal(refusal);
-    throw describeFailure(answer);
+    const failure = describeFailure(answer, call);
+    const refusal = call.readsRefusals?.includes(answer.status) ? parse(answer.body) : null;
+    if (isRecord(refusal)) return new Refusal(refusal, failure);
+    throw failure;
   }
   if (answer.status === 202) {
     const message = 'The service accepted the request without reporting its outcome.';
@@ -53,13 +59,13 @@ const failures: ReadonlyMap<number, readonly [ErrorCode, string]> = new Map([
   [429, ['UPSTREAM_RATE_LIMITED', 'The service asks to be called less often.']],
 ]);
 
-function describeFailure({ status, retryAfter, body }: Answer): GatewayError {
+function describeFailure({ status, retryAfter, body }: Answer, call: Said): GatewayError {
   const [code, message] = failures.get(status) ?? describeClass(status);
   const retryAfterMs = status === 429 || status >= 500 ? readRetryAfter(retryAfter) : null;
   return new GatewayError(code, message, {
     status,
     ...(retryAfterMs === null ? {} : { retryAfterMs }),
-    ...(code === 'UPSTREAM_REJECTED' ? { issues: readIssues(body) } : {}),
+    ...(isRefusal(code) ? readRefusal(parse(body), call) : {}),
   });
 }
 
@@ -77,23 +83,28 @@ export function readRetryAfter(value: string | null): number | null {
   return date === null ? null : Math.max(0, date.getTime() - Date.now());
 }
 
+/** Whether the service understood the request and refused it. A 404 is none: what is missing and what is hidden look the same. */
+function isRefusal(code: ErrorCode): boolean {
+  return code === 'UPSTREAM_REJECTED' || code === 'UPSTREAM_FORBIDDEN';
+}
+
+function readRefusal(body: unknown, call: Said): Pick<GatewayErrorOptions, 'issues' | 'reason'> {
+  const reason = readReason(body, call);
+  return { issues: readIssues(body), ...(reason === null ? {} : { reason }) };
+}
+
 /**
  * The issues of a 422: only `loc` and `msg` of each detail. `input` echoes the request, which is patient data, so it
  * is never passed on; a message that shares a word with it is replaced by the detail's type.
  */
-function readIssues(body: string): readonly UpstreamIssue[] {
-  const detail = readDetail(body);
+function readIssues(body: unknown): readonly UpstreamIssue[] {
+  const detail = isRecord(body) ? body.detail : null;
   if (!Array.isArray(detail)) return [];
   return detail.slice(0, 50).flatMap((item: unknown) => {
     if (!isRecord(item)) return [];
     const location = Array.isArray(item.loc) ? item.loc.map(String) : [];
     return [{ location, message: readMessage(item) }];
   });
-}
-
-function readDetail(body: string): unknown {
-  const parsed = parse(body);
-  return isRecord(parsed) ? parsed.detail : null;
 }
 
 function parse(body: string): unknown {
@@ -112,18 +123,6 @@ function readMessage(item: Readonly<Record<string, unknown>>): string {
   );
   if (message !== '' && message.length <= 200 && !quoted) return message;
   return typeof item.type === 'string' ? item.type : 'Not accepted.';
-}
-
-/** Ignores case and punctuation, because a message may quote a value in another form. */
-function wordsOf(text: string): readonly string[] {
-  return text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
-}
-
-function collectTexts(value: unknown): readonly string[] {
-  if (typeof value === 'string') return [value];
-  if (typeof value === 'number' || typeof value === 'boolean') return [String(value)];
-  if (Array.isArray(value)) return value.flatMap(collectTexts);
-  return isRecord(value) ? Object.values(value).flatMap(collectTexts) : [];
 }
 
 /** The fault of a call that was not answered and that the gateway did not end. */

@@ -1,6 +1,7 @@
 import type { Readable } from 'node:stream';
 import type { Dispatcher } from 'undici';
 import { GatewayError } from '../errors.ts';
+import type { UpstreamCall } from './calls.ts';
 import { decodeStream, isEncoded, textOf } from './exchange.ts';
 import { describeEnd, describeFault, describeTooLong, readAnswer } from './failure.ts';
 
@@ -29,6 +30,8 @@ export interface FileLimits {
   readonly pauseMs: number;
   /** The most bytes that are read of an answer that is not a file. */
   readonly maxBytes: number;
+  /** Whose values a refusal may quote. */
+  readonly call: UpstreamCall;
 }
 
 /**
@@ -54,7 +57,8 @@ export async function openFile(
     const body = isEncoded(encoding) ? decodeStream(answer.body, encoding) : answer.body;
     if (statusCode < 200 || statusCode > 299) {
       const retryAfter = textOf(headers['retry-after']);
-      readAnswer({ status: statusCode, retryAfter, body: await readText(body, limits.maxBytes) });
+      const text = await readText(body, limits.maxBytes);
+      readAnswer({ status: statusCode, retryAfter, body: text }, limits.call);
       return undefined;
     }
     // A body that is destroyed before anybody reads it emits an error, which has no other listener.

@@ -121,13 +121,16 @@ describe('a booking under an idempotency key', () => {
 });
 
 describe('a refused booking', () => {
+  const takenOtherwise =
+    'The sample of this order is taken in another way: it has no appointment of this kind.';
+
   test('of a visit at home for a walk-in order names the order, not the slot', async () => {
     await using lab = await startLab();
     const orderId = await readyOrder(lab);
     const [bookingKey] = await keysOf(lab, atHome);
     expect(await bookAtHome(lab, { orderId, bookingKey })).toMatchObject({
       __typename: 'AppointmentRefused',
-      message: 'The sample of this order is taken in another way: it has no appointment of this kind.',
+      message: `${takenOtherwise} The service says: "An order of method walk_in_test has no appointment of this kind"`,
     });
   });
 
@@ -137,7 +140,7 @@ describe('a refused booking', () => {
     const [bookingKey] = await keysOf(lab, atHome);
     expect(await bookAtHome(lab, { orderId: kit?.orderId, bookingKey })).toMatchObject({
       __typename: 'AppointmentRefused',
-      message: 'The sample of this order is taken in another way: it has no appointment of this kind.',
+      message: `${takenOtherwise} The service says: "An order of method testkit has no appointment of this kind"`,
     });
   });
 
@@ -152,7 +155,9 @@ describe('a refused booking', () => {
     expect(await change(lab, 'requestPhlebotomyAppointment', 'RequestAppointmentInput', input)).toMatchObject(
       {
         __typename: 'AppointmentRefused',
-        message: expect.stringMatching(/^The service refused this for an order with the status "[^"]+"\.$/),
+        message: expect.stringMatching(
+          /^The service refused this for an order with the status "[^"]+"\. The service says: "The provider takes bookings, not requests"$/,
+        ),
       },
     );
   });
@@ -161,7 +166,7 @@ describe('a refused booking', () => {
     [404, 'This slot is taken, or its booking key was used or has expired. Ask for the slots again.'],
     [
       400,
-      'The service refused the booking without saying why; most often the slot is taken, or its booking key was used or has expired. Ask for the slots again.',
+      'The service refused the booking; most often the slot is taken, or its booking key was used or has expired. Ask for the slots again. The service says: "no"',
     ],
   ])('with %i says of the slot what is known', async (status, message) => {
     await using lab = await startLab();

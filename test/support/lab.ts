@@ -64,7 +64,7 @@ export async function startLab(options: LabOptions = {}): Promise<Lab> {
     PORTAL_ORIGINS: serviceUrl,
     ...options.env,
   });
-  const log = createLog({ level: 'info', destination: { write: (line) => void logged.push(line) } });
+  const log = createLog({ level: 'debug', destination: { write: (line) => void logged.push(line) } });
   const gateway = await (options.make ?? createGateway)({
     config,
     log,

@@ -7,6 +7,7 @@ import {
   notFound,
   toRefusal,
   type UserError,
+  withReason,
 } from '../../graph/user-error.ts';
 import { getOrder } from '../order/read/rest.ts';
 import type { CurrentOrder, Order } from '../order/read/rest-order.ts';
@@ -123,7 +124,7 @@ async function describeFailure(
   error: unknown,
 ): Promise<AppointmentResult> {
   if (isGatewayError(error, 'UPSTREAM_REJECTED') && refusals.includes(error.status)) {
-    return await describeRefusal(context, attempt, { isVague: error.status === 400 });
+    return await describeRefusal(context, attempt, { isVague: error.status === 400, error });
   }
   const isOfInput = isGatewayError(error, 'UPSTREAM_REJECTED') && error.status === 422;
   if (isOfInput || isGatewayError(error, 'UPSTREAM_FORBIDDEN')) return toRefusal(error, ourNames);
@@ -137,6 +138,8 @@ async function describeFailure(
 interface Refusal {
   /** The service answers many faults with 400, in its sandbox also a slot that is gone (public service). */
   readonly isVague: boolean;
+  /** Left out where the service answered with no refusal. */
+  readonly error?: unknown;
 }
 
 /**
@@ -146,7 +149,7 @@ interface Refusal {
 async function describeRefusal(
   { service }: GraphContext,
   { change, order }: Attempt,
-  { isVague }: Refusal,
+  { isVague, error }: Refusal,
 ): Promise<AppointmentResult> {
   const [current, appointment] = await Promise.all([
     getOrder(service, order.id),
@@ -161,20 +164,18 @@ async function describeRefusal(
   } as const;
   if (hasNoAppointment(current.method, change.kind)) {
     const message = 'The sample of this order is taken in another way: it has no appointment of this kind.';
-    return { ...refused, message };
+    return { ...refused, message: withReason(message, error) };
   }
   const status = readOrderStatus(current.status);
-  if (change.isSlotAtFault(status.step, appointment)) return slotUnavailable(isVague);
+  if (change.isSlotAtFault(status.step, appointment)) return slotUnavailable({ isVague, error });
   const besides = isActive(appointment) ? ' and an active appointment' : '';
-  return {
-    ...refused,
-    message: `The service refused this for an order with the status "${status.label}"${besides}.`,
-  };
+  const message = `The service refused this for an order with the status "${status.label}"${besides}.`;
+  return { ...refused, message: withReason(message, error) };
 }
 
-function slotUnavailable(isVague: boolean): SlotUnavailable {
+function slotUnavailable({ isVague, error }: Refusal): SlotUnavailable {
   const message = isVague
-    ? 'The service refused the booking without saying why; most often the slot is taken, or its booking key was used or has expired. Ask for the slots again.'
+    ? 'The service refused the booking; most often the slot is taken, or its booking key was used or has expired. Ask for the slots again.'
     : 'This slot is taken, or its booking key was used or has expired. Ask for the slots again.';
-  return { kind: 'SlotUnavailable', code: 'SLOT_UNAVAILABLE', message };
+  return { kind: 'SlotUnavailable', code: 'SLOT_UNAVAILABLE', message: withReason(message, error) };
 }

@@ -10,6 +10,7 @@ import {
   toRefusal,
   type UserError,
   userNeeded,
+  withReason,
 } from '../../graph/user-error.ts';
 import { loadOrder } from '../order/read/actions.ts';
 import { getUser } from '../user/rest.ts';
@@ -55,7 +56,7 @@ export async function requestPortalUrl(
   } catch (error) {
     const refusal = toRefusal(error);
     if (refusal.kind === 'FeatureNotEnabled') return refusal;
-    return describeRejection(refusal.issues, await findMissingDemographics(context, userId));
+    return describeRejection(error, await findMissingDemographics(context, userId));
   }
 }
 
@@ -79,18 +80,17 @@ async function findMissingDemographics({ service }: GraphContext, userId: string
   }
 }
 
-function describeRejection(
-  issues: readonly InputIssue[],
-  demographicsMissing: boolean | null,
-): PortalUrlRejected {
+/** @param error the service's refusal; null where the service was not asked */
+function describeRejection(error: unknown, demographicsMissing: boolean | null): PortalUrlRejected {
+  const message = demographicsMissing
+    ? 'The portal needs demographics for this user, and none are set.'
+    : 'The service refused to create a portal link.';
   return {
     kind: 'PortalUrlRejected',
     code: demographicsMissing ? 'DEMOGRAPHICS_MISSING' : 'PORTAL_URL_REJECTED',
-    message: demographicsMissing
-      ? 'The portal needs demographics for this user, and none are set.'
-      : 'The service refused to create a portal link.',
+    message: withReason(message, error),
     demographicsMissing,
-    issues,
+    issues: isGatewayError(error) ? toInputIssues(error.issues) : [],
   };
 }
 
@@ -139,10 +139,9 @@ async function findRefusal(
     if ((await getDemographics(service, userId, 'launch:portal')) !== null) return null;
     // The service answers the same for an unknown user. A user with a token is known.
     const isKnown = service.rights.userId !== null || (await getUser(service, userId)) !== null;
-    return isKnown ? describeRejection([], true) : notFound('user or order');
+    return isKnown ? describeRejection(null, true) : notFound('user or order');
   } catch (error) {
-    if (isGatewayError(error, 'UPSTREAM_REJECTED'))
-      return describeRejection(toInputIssues(error.issues), null);
+    if (isGatewayError(error, 'UPSTREAM_REJECTED')) return describeRejection(error, null);
     // Demographics that cannot be read are no reason to refuse the launch.
     if (isGatewayError(error, 'UPSTREAM_FORBIDDEN', 'UPSTREAM_UNREADABLE')) return null;
     throw error;

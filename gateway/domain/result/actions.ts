@@ -5,6 +5,7 @@ import {
   notFound,
   toRefusal,
   type UserError,
+  withReason,
 } from '../../graph/user-error.ts';
 import { getOrder } from '../order/read/rest.ts';
 import { type DocumentKind, openDocument, scopeOfDocument } from './rest.ts';
@@ -45,17 +46,18 @@ export async function requestDocumentTicket(
     file.cancel();
   } catch (error) {
     const refusal = toRefusal(error);
-    return refusal.kind === 'FeatureNotEnabled' ? refusal : notReady();
+    return refusal.kind === 'FeatureNotEnabled' ? refusal : notReady(error);
   }
   const { ticket, expiresAt } = await documentTickets.issue({ caller, orderId, userId: order.userId, kind });
   return { kind: 'DocumentTicket', url: `/documents/${ticket}`, expiresAt };
 }
 
-function notReady(): DocumentNotReady {
+/** @param error the service's refusal, where it gave one */
+function notReady(error?: unknown): DocumentNotReady {
   return {
     kind: 'DocumentNotReady',
     code: 'DOCUMENT_NOT_READY',
-    message: 'The service does not have this document yet.',
+    message: withReason('The service does not have this document yet.', error),
   };
 }
 

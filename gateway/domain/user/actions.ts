@@ -5,10 +5,11 @@ import {
   type InputIssue,
   type InputRejected,
   inputRejected,
+  inputRejectedBy,
   type NotFound,
   notFound,
-  toInputIssues,
   type UserError,
+  withReason,
 } from '../../graph/user-error.ts';
 import { settleLost } from '../settle.ts';
 import {
@@ -141,11 +142,14 @@ export async function requestUndo(
     return {
       kind: 'UndoRefused',
       code: 'UNDO_REFUSED',
-      message: 'The deletion cannot be undone: the user is there, or another user has the reference by now.',
+      message: withReason(undoRefused, error),
       name,
     };
   }
 }
+
+const undoRefused =
+  'The deletion cannot be undone: the user is there, or another user has the reference by now.';
 
 /** The user of that name as the service has it now, or null. */
 export function findUser({ service }: GraphContext, name: UserName): Promise<User | null> {
@@ -169,7 +173,7 @@ async function explainRefusal(
     // A 409 means that the reference is taken (public service), but the user who has it could not be read.
     if (error.status === 409) return taken(null);
   }
-  return inputRejected(toInputIssues(error.issues, { user_id: 'id' }));
+  return inputRejectedBy(error, { user_id: 'id' });
 }
 
 function taken(

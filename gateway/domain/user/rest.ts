@@ -198,7 +198,7 @@ function readCreation(answer: unknown, clientUserId: string): Creation {
   if (!(answer instanceof Refusal)) return { kind: 'created', user: readCreated(answer, clientUserId) };
   const conflict = readConflict(answer.json);
   if (conflict !== null) return conflict;
-  throw new GatewayError('UPSTREAM_REJECTED', 'The service refused the request.', { status: 400 });
+  throw answer.error;
 }
 
 /** The new user; one with another reference is not the one who was asked for. */

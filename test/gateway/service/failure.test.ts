@@ -5,7 +5,7 @@ import { Refusal, readAnswer, readRetryAfter } from '../../../gateway/service/fa
 
 function failureOf(answer: { readonly status: number; readonly body: string; readonly retryAfter?: string }) {
   try {
-    readAnswer({ retryAfter: null, ...answer });
+    readAnswer({ retryAfter: null, ...answer }, {});
   } catch (error) {
     if (isGatewayError(error)) return error;
     throw error;
@@ -35,7 +35,7 @@ describe('the status of an answer decides its code', () => {
   });
 
   test('a successful empty body is null', () => {
-    expect(readAnswer({ status: 204, retryAfter: null, body: '' })).toBeNull();
+    expect(readAnswer({ status: 204, retryAfter: null, body: '' }, {})).toBeNull();
   });
 
   test.each(['<html>Jane Doe</html>', '{"name": "Jane Doe"', 'Jane Doe'])(
@@ -53,8 +53,12 @@ describe('a refusal that is asked for', () => {
   const body = JSON.stringify({ detail: { user_id: 'u' } });
 
   test('is given back as its JSON', () => {
-    const refusal = readAnswer({ status: 400, retryAfter: null, body }, [400]);
-    expect(refusal).toEqual(new Refusal({ detail: { user_id: 'u' } }));
+    const refusal = readAnswer({ status: 400, retryAfter: null, body }, { readsRefusals: [400] });
+    expect(refusal).toBeInstanceOf(Refusal);
+    expect(refusal).toMatchObject({
+      json: { detail: { user_id: 'u' } },
+      error: { code: 'UPSTREAM_REJECTED' },
+    });
   });
 
   test.each([
@@ -63,7 +67,9 @@ describe('a refusal that is asked for', () => {
     ['that is empty', 400, ''],
     ['that is no object', 400, '[]'],
   ])('%s is thrown like every other', (_name, status, text) => {
-    expect(() => readAnswer({ status, retryAfter: null, body: text }, [400])).toThrow('refused');
+    expect(() => readAnswer({ status, retryAfter: null, body: text }, { readsRefusals: [400] })).toThrow(
+      'refused',
+    );
   });
 });
 

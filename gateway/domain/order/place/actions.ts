@@ -15,6 +15,7 @@ import {
   notFound,
   toRefusal,
   type UserError,
+  withReason,
 } from '../../../graph/user-error.ts';
 import { type Order, readOrderAnswer } from '../read/rest-order.ts';
 import { cursorAfter } from '../stream/actions.ts';
@@ -158,15 +159,12 @@ export async function describeRefusal(
     refusal.issues.length > 0
       ? refusal.issues.some(({ path }) => path[0] === 'physician')
       : await needsPhysician(context.service, question).catch(() => false);
-  return isForPhysician ? physicianRequired() : refusal;
+  return isForPhysician ? physicianRequired(error) : refusal;
 }
 
-function physicianRequired(): PhysicianRequired {
-  return {
-    kind: 'PhysicianRequired',
-    code: 'PHYSICIAN_REQUIRED',
-    message: 'Orders on this lab account need a physician of your own. Name one in `physician`.',
-  };
+function physicianRequired(error: unknown): PhysicianRequired {
+  const message = 'Orders on this lab account need a physician of your own. Name one in `physician`.';
+  return { kind: 'PhysicianRequired', code: 'PHYSICIAN_REQUIRED', message: withReason(message, error) };
 }
 
 /** A reference that names an attempt without revealing the caller's idempotency key. */

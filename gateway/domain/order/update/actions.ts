@@ -9,6 +9,7 @@ import {
   notFound,
   toRefusal,
   type UserError,
+  withReason,
 } from '../../../graph/user-error.ts';
 import type { Service } from '../../../service/service.ts';
 import { settleLost } from '../../settle.ts';
@@ -62,8 +63,8 @@ export async function requestUpdate(
     if (refusal.kind === 'FeatureNotEnabled' || refusal.issues.length > 0) return refusal;
     const current = (await getOrder(service, orderId)) ?? order;
     return isScheduled(current)
-      ? rejectDay('The service refused this day; is it over already?')
-      : updateRefused(current);
+      ? rejectDay(withReason('The service refused this day; is it over already?', error))
+      : updateRefused(current, error);
   }
 }
 
@@ -92,15 +93,16 @@ function rejectDay(message: string): InputRejected {
   return inputRejected([{ path: ['activateBy'], message }]);
 }
 
-function updateRefused(order: Order): Refused<'OrderUpdateRefused'> {
+function updateRefused(order: Order, error: unknown): Refused<'OrderUpdateRefused'> {
   const { label } = readOrderStatus(order.status);
+  const message =
+    order.activateBy === null
+      ? `The order does not wait for a day; its status is "${label}".`
+      : `An order with the status "${label}" can no longer be moved to another day.`;
   return {
     kind: 'OrderUpdateRefused',
     code: 'ORDER_UPDATE_REFUSED',
-    message:
-      order.activateBy === null
-        ? `The order does not wait for a day; its status is "${label}".`
-        : `An order with the status "${label}" can no longer be moved to another day.`,
+    message: withReason(message, error),
     order,
   };
 }
@@ -119,12 +121,9 @@ export async function requestCancel(
   } catch (error) {
     if (!isRefusalOfStatus(error)) return await settleLost(error, () => findCancelled(service, order));
     const current = (await getOrder(service, orderId)) ?? order;
-    return {
-      kind: 'CancelRefused',
-      code: 'CANCEL_REFUSED',
-      message: `An order with the status "${readOrderStatus(current.status).label}" can no longer be cancelled.`,
-      order: current,
-    };
+    const { label } = readOrderStatus(current.status);
+    const message = withReason(`An order with the status "${label}" can no longer be cancelled.`, error);
+    return { kind: 'CancelRefused', code: 'CANCEL_REFUSED', message, order: current };
   }
 }
 
@@ -163,7 +162,7 @@ export async function requestSimulation(
     }
     const refusal = toRefusal(error, { order_id: 'id', delay: 'delaySeconds' });
     const hasReason = refusal.kind === 'FeatureNotEnabled' || refusal.issues.length > 0;
-    return hasReason ? refusal : rejectFinalStatus(order);
+    return hasReason ? refusal : rejectFinalStatus(order, error);
   }
   const current = await getOrder(service, orderId).catch((error: unknown) => {
     // The simulation was done, whatever became of this read.
@@ -179,9 +178,9 @@ async function findMoved(service: Service, before: Order): Promise<Changed<'Orde
   return hasMoved ? { kind: 'OrderSimulated', order } : null;
 }
 
-function rejectFinalStatus(order: Order): InputRejected {
+function rejectFinalStatus(order: Order, error: unknown): InputRejected {
   const { label } = readOrderStatus(order.status);
-  const message = `An order with the status "${label}" cannot go there.`;
+  const message = withReason(`An order with the status "${label}" cannot go there.`, error);
   return inputRejected([{ path: ['finalStatus'], message }]);
 }
 
