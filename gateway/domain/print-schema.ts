@@ -1,4 +1,3 @@
-import { writeFileSync } from 'node:fs';
 import { lexicographicSortSchema, printSchema } from 'graphql';
 import { schema } from './schema.ts';
 
@@ -6,5 +5,3 @@ import { schema } from './schema.ts';
 export function printGraph(): string {
   return `${printSchema(lexicographicSortSchema(schema))}\n`;
 }
-
-if (import.meta.main) writeFileSync(new URL('../../schema.graphql', import.meta.url), printGraph());
