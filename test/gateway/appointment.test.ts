@@ -111,7 +111,7 @@ describe('availability at home', () => {
 });
 
 describe('service centers', () => {
-  const search = `query ($zipCode: String!, $labId: Int!, $radius: Int, $capabilities: [ServiceCenterCapability!]) {
+  const search = `query ($zipCode: String!, $labId: ID!, $radius: Int, $capabilities: [ServiceCenterCapability!]) {
     serviceCenters(zipCode: $zipCode, labId: $labId, radius: $radius, capabilities: $capabilities) {
       siteCode name distance capabilities capabilitiesRaw supportedBillTypes website hours
       address { firstLine city zip } location { longitude latitude }

@@ -24,7 +24,7 @@ import {
   versionOfLabReport,
 } from '../../gateway/domain/lab-report/rest.ts';
 import { getLabTest, listLabs, listLabTests } from '../../gateway/domain/lab-test/rest.ts';
-import { listMarkers, listOrderSetMarkers } from '../../gateway/domain/marker/rest.ts';
+import { getMarkers, listMarkers, listOrderSetMarkers } from '../../gateway/domain/marker/rest.ts';
 import * as orders from '../../gateway/domain/order/place/rest.ts';
 import { needsPhysician } from '../../gateway/domain/order/place/rest.ts';
 import { getOrder, getOrders, listNewestOrders, listOrders } from '../../gateway/domain/order/read/rest.ts';
@@ -119,6 +119,7 @@ const reads: Readonly<Record<string, Ask>> = {
   markers: (service) => listMarkers(service, { labSlug: null, name: null }, page),
   'markers of an order set': (service, { labTestId }) =>
     listOrderSetMarkers(service, { labTestIds: [labTestId], addOn: null }, page),
+  'markers by id': (service) => getMarkers(service, [6000]),
   orders: (service) => listOrders(service, {}, page),
   'newest orders': (service) => listNewestOrders(service, {}),
   order: (service, { order }) => getOrder(service, order.id),

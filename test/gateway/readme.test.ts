@@ -11,7 +11,7 @@ const queries = examples.filter((example) => !example.startsWith('subscription')
 const subscriptions = examples.filter((example) => example.startsWith('subscription'));
 
 test('README and docs/queries.md have examples to run', () => {
-  expect([queries.length, subscriptions.length]).toEqual([2, 1]);
+  expect([queries.length, subscriptions.length]).toEqual([3, 1]);
 });
 
 test.each(queries)(

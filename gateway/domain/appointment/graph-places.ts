@@ -1,8 +1,10 @@
+import { readIntegerId } from '../../graph/arguments.ts';
 import { builder, type Fields } from '../../graph/builder.ts';
 import type { GraphContext } from '../../graph/context.ts';
 import { upstreamCallCost } from '../../graph/cost.ts';
 import { openEnum, openEnumFields, openEnumListFields } from '../../graph/open-enum.ts';
 import { addressRef } from '../address/graph.ts';
+import { findLab, labRef } from '../lab-test/graph.ts';
 import { loadOrder } from '../order/read/actions.ts';
 import { orderRef } from '../order/read/graph.ts';
 import type { Order } from '../order/read/rest-order.ts';
@@ -113,6 +115,12 @@ const areaLabRef = builder.objectRef<AreaLab>('AreaLab').implement({
   fields: (t) => ({
     labSlug: t.exposeString('labSlug', { nullable: false, description: "The lab's stable identifier." }),
     labId: t.exposeInt('labId', { description: "The service's id of the lab." }),
+    lab: t.field({
+      type: labRef,
+      description: 'The lab. Viewer tokens need the scope read:catalogue.',
+      resolve: ({ labSlug, labId }, _args, context) =>
+        findLab(context, ({ id, slug }) => (labId === null ? slug === labSlug : id === String(labId))),
+    }),
     serviceCenterCount: t.exposeInt('centerCount', {
       description: 'How many service centers it has within the radius.',
     }),
@@ -196,7 +204,7 @@ builder.queryFields((t) => ({
     description: "A lab's service centers around a zip code, nearest first, 30 at most.",
     args: {
       zipCode: t.arg.string({ required: true, description: 'Five digits.' }),
-      labId: t.arg.int({ required: true, description: "The service's id of the lab." }),
+      labId: t.arg.id({ required: true, description: "The service's id of the lab (integer)." }),
       radius: t.arg.int({ defaultValue: 25, description: radius }),
       capabilities: t.arg({
         type: [capability.ref],
@@ -206,7 +214,7 @@ builder.queryFields((t) => ({
     resolve: (_root, args, { service }) =>
       listServiceCenters(service, {
         zipCode: requireZipCode('zipCode', args.zipCode),
-        labId: args.labId,
+        labId: readIntegerId('labId', args.labId),
         radius: requireRadius('radius', args.radius),
         capabilities: (args.capabilities ?? []).map((each) => each.toLowerCase()),
       }),

@@ -1,18 +1,19 @@
+import { readUuid } from '../../graph/arguments.ts';
 import { builder, type Fields, needsScope } from '../../graph/builder.ts';
-import { type GraphContext, type LoaderKind, loadEach } from '../../graph/context.ts';
 import { upstreamCallCost } from '../../graph/cost.ts';
 import { openEnum, openEnumFields } from '../../graph/open-enum.ts';
 import { addressRef } from '../address/graph.ts';
-import { loadOrder } from '../order/read/actions.ts';
+import { loadOrder, loadShownOrder } from '../order/read/actions.ts';
 import { orderRef } from '../order/read/graph.ts';
-import type { CurrentOrder, Order } from '../order/read/rest-order.ts';
+import { orderDetailsRef, transactionRef } from '../order/read/graph-parts.ts';
+import { appointmentSearchLimit } from '../order/read/rest.ts';
+import { loadUser, userRef } from '../user/graph.ts';
+import { findAppointment, loadAppointment, loadAppointmentOf } from './actions-read.ts';
 import {
   type Appointment,
   type AppointmentEvent,
-  appointmentKindOf,
   type CancellationReason,
   type Coordinates,
-  getAppointment,
   listCancellationReasons,
 } from './rest.ts';
 
@@ -75,6 +76,29 @@ const appointmentEventRef = builder.objectRef<AppointmentEvent>('AppointmentEven
     }),
   }),
 });
+
+/** Whom and what an appointment is for. */
+function partyFields(t: Fields<Appointment>) {
+  return {
+    order: t.field({
+      type: orderRef,
+      description: 'The order it is for.',
+      resolve: ({ orderId }, _args, context) => (orderId === null ? null : loadOrder(context, orderId)),
+    }),
+    transaction: t.field({
+      type: transactionRef,
+      description: 'The transaction that the order belongs to.',
+      resolve: async ({ orderId }, _args, context) =>
+        orderId === null ? null : ((await loadShownOrder(context, orderId))?.transaction ?? null),
+    }),
+    user: t.field({
+      complexity: upstreamCallCost,
+      type: userRef,
+      description: 'The user it is for.',
+      resolve: ({ userId }, _args, context) => (userId === null ? null : loadUser(context, userId)),
+    }),
+  };
+}
 
 /** Where an appointment takes place, and how the visitor gets there. */
 function visitFields(t: Fields<Appointment>) {
@@ -155,28 +179,9 @@ appointmentRef.implement({
       description: "The provider's id of the appointment, as the service sent it.",
     }),
     externalId: t.exposeString('externalId', { description: "The provider's own reference." }),
-    order: t.field({
-      type: orderRef,
-      description: 'The order it is for.',
-      resolve: ({ orderId }, _args, context) => (orderId === null ? null : loadOrder(context, orderId)),
-    }),
+    ...partyFields(t),
   }),
 });
-
-/** Appointments by order; the service has no call for several orders. */
-const appointmentsByOrder: LoaderKind<CurrentOrder, Appointment | null> = {
-  keyOf: (order) => order.id.toLowerCase(),
-  batch: (service, orders) =>
-    loadEach(orders, async (order) => {
-      const kind = appointmentKindOf(order.method);
-      return kind === null ? null : await getAppointment(service, order, kind);
-    }),
-};
-
-async function loadAppointment(context: GraphContext, { id }: Order): Promise<Appointment | null> {
-  const order = await loadOrder(context, id);
-  return order && (await context.loaders.of(appointmentsByOrder).load(order));
-}
 
 builder.objectField(orderRef, 'appointment', (t) =>
   t.field({
@@ -184,6 +189,26 @@ builder.objectField(orderRef, 'appointment', (t) =>
     type: appointmentRef,
     description: 'Its appointment; null for methods without any and before there is one.',
     resolve: (order, _args, context) => loadAppointment(context, order),
+  }),
+);
+
+builder.objectField(orderDetailsRef, 'appointment', (t) =>
+  t.field({
+    complexity: upstreamCallCost,
+    type: appointmentRef,
+    description: 'The appointment; null for kits and once the order has another.',
+    resolve: ({ order, appointmentId }, _args, context) => loadAppointmentOf(context, order, appointmentId),
+  }),
+);
+
+builder.queryField('appointment', (t) =>
+  t.field({
+    // The page of orders that names it, and the appointment.
+    complexity: 2 * upstreamCallCost,
+    type: appointmentRef,
+    description: `One appointment by id; null when there is none that the caller may see. It is searched for in the ${appointmentSearchLimit} newest orders with appointments that the caller may see, so read it from its order where you have that. Viewer tokens need the scope read:orders.`,
+    args: { id: t.arg.id({ required: true, description: "The appointment's id (uuid)." }) },
+    resolve: (_root, args, context) => findAppointment(context, readUuid('id', args.id)),
   }),
 );
 

@@ -36,7 +36,7 @@ const allowedBillingRef = builder.objectRef<AllowedBilling>('AllowedBilling').im
   }),
 });
 
-const labAccountRef = builder.objectRef<LabAccount>('LabAccount').implement({
+export const labAccountRef = builder.objectRef<LabAccount>('LabAccount').implement({
   description: 'An account of the team with a lab.',
   fields: (t) => ({
     id: t.exposeID('id', { nullable: false, description: "The service's id of the account (uuid)." }),

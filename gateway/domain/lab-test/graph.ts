@@ -1,10 +1,12 @@
-import { readUuid } from '../../graph/arguments.ts';
+import { readIntegerId, readUuid } from '../../graph/arguments.ts';
 import { builder } from '../../graph/builder.ts';
+import { type GraphContext, type LoaderKind, loadEach } from '../../graph/context.ts';
 import { openEnum, openEnumFields, openEnumListFields } from '../../graph/open-enum.ts';
 import { connectionField } from '../../graph/pagination/connection.ts';
 import { listCursors } from '../../graph/pagination/cursors.ts';
 import { cursorConnection } from '../../graph/pagination/paged-connection.ts';
-import { loadOrderSetMarkers, markerList } from '../marker/graph.ts';
+import { labAccountRef } from '../lab-account/graph.ts';
+import { expectedResultRef, loadOrderSetMarkers, markerList, markerRef } from '../marker/graph.ts';
 import { getLabTest, type Lab, type LabTest, listLabs, listLabTests } from './rest.ts';
 
 export const collectionMethod = openEnum('CollectionMethod', 'How the sample of an order is taken.', {
@@ -20,7 +22,22 @@ const labTestStatus = openEnum('LabTestStatus', 'Whether a lab test can be order
   INACTIVE: 'It can no longer be ordered.',
 });
 
-const labRef = builder.objectRef<Lab>('Lab').implement({
+/** The list of labs, read once per operation: the service has no call for one lab. */
+const labList: LoaderKind<'labs', readonly Lab[]> = {
+  keyOf: (key) => key,
+  batch: (service, keys) => loadEach(keys, () => listLabs(service.forShowing)),
+};
+
+function loadLabs(context: GraphContext): Promise<readonly Lab[]> {
+  return context.loaders.of(labList).load('labs');
+}
+
+/** The first lab for which this holds, or null: one call per operation, for any number of labs. */
+export async function findLab(context: GraphContext, isIt: (lab: Lab) => boolean): Promise<Lab | null> {
+  return (await loadLabs(context)).find(isIt) ?? null;
+}
+
+export const labRef = builder.objectRef<Lab>('Lab').implement({
   description: 'A laboratory.',
   fields: (t) => ({
     id: t.exposeID('id', { nullable: false, description: "The service's id of the lab (integer)." }),
@@ -87,6 +104,33 @@ labTestRef.implement({
   }),
 });
 
+const labNeedsCatalogue = 'Viewer tokens need the scope read:catalogue.';
+
+builder.objectField(markerRef, 'lab', (t) =>
+  t.field({
+    type: labRef,
+    description: `The lab that measures it. ${labNeedsCatalogue}`,
+    resolve: ({ labId }, _args, context) => findLab(context, ({ id }) => id === String(labId)),
+  }),
+);
+
+builder.objectField(expectedResultRef, 'lab', (t) =>
+  t.field({
+    type: labRef,
+    description: `The lab that measures it. ${labNeedsCatalogue}`,
+    resolve: ({ labId }, _args, context) => findLab(context, ({ id }) => id === String(labId)),
+  }),
+);
+
+builder.objectField(labAccountRef, 'lab', (t) =>
+  t.field({
+    type: labRef,
+    description: 'The lab that it is with.',
+    resolve: ({ labSlug }, _args, context) =>
+      findLab(context, ({ slug }) => slug !== null && slug === labSlug),
+  }),
+);
+
 const labTestList = connectionField('LabTest', labTestRef, 'lab tests');
 
 const labTestFilter = builder.inputType('LabTestFilter', {
@@ -127,10 +171,19 @@ builder.queryFields((t) => ({
       );
     },
   }),
+  lab: t.field({
+    type: labRef,
+    description: 'One lab by id; null when there is none. Viewer tokens need the scope read:catalogue.',
+    args: { id: t.arg.id({ required: true, description: "The service's id of the lab (integer)." }) },
+    resolve: (_root, args, context) => {
+      const id = String(readIntegerId('id', args.id));
+      return findLab(context, (lab) => lab.id === id);
+    },
+  }),
   labs: t.field({
     type: [labRef],
     nullable: false,
     description: 'The labs the team can order from.',
-    resolve: (_root, _args, { service }) => listLabs(service.forShowing),
+    resolve: (_root, _args, context) => loadLabs(context),
   }),
 }));

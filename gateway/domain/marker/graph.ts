@@ -16,6 +16,7 @@ import {
   type Answer,
   catalogueLimits,
   type ExpectedResult,
+  getMarkers,
   type Loinc,
   listMarkers,
   listOrderSetMarkers,
@@ -42,7 +43,7 @@ const loincRef = builder.objectRef<Loinc>('Loinc').implement({
   }),
 });
 
-const expectedResultRef = builder.objectRef<ExpectedResult>('ExpectedResult').implement({
+export const expectedResultRef = builder.objectRef<ExpectedResult>('ExpectedResult').implement({
   description: 'One result that a marker is expected to give.',
   fields: (t) => ({
     id: t.exposeID('id', { nullable: false, description: "The service's id of the expected result." }),
@@ -60,7 +61,7 @@ const expectedResultRef = builder.objectRef<ExpectedResult>('ExpectedResult').im
   }),
 });
 
-const markerRef = builder.objectRef<Marker>('Marker');
+export const markerRef = builder.objectRef<Marker>('Marker');
 markerRef.implement({
   description: 'Something a lab measures (a biomarker) or a group of such things (a panel).',
   fields: (t) => ({
@@ -101,6 +102,17 @@ markerRef.implement({
   }),
 });
 
+/** Markers by id: all that one operation needs at once are one call for each 100. */
+const markersById: LoaderKind<number, Marker | null> = {
+  keyOf: String,
+  batch: (service, ids) => getMarkers(service.forShowing, ids),
+};
+
+/** The marker with this id, or null. */
+export function loadMarker(context: GraphContext, id: number): Promise<Marker | null> {
+  return context.loaders.of(markersById).load(id);
+}
+
 /** Fields that show a list of markers. */
 export const markerList = connectionField('Marker', markerRef, 'markers');
 
@@ -128,6 +140,13 @@ export function loadOrderSetMarkers(
 }
 
 builder.queryFields((t) => ({
+  marker: t.field({
+    type: markerRef,
+    description:
+      'One marker by id; null when there is none that can be ordered. Viewer tokens need the scope read:catalogue.',
+    args: { id: t.arg.id({ required: true, description: "The service's id of the marker (integer)." }) },
+    resolve: (_root, args, context) => loadMarker(context, readIntegerId('id', args.id)),
+  }),
   markers: t.field({
     ...markerList,
     nullable: false,

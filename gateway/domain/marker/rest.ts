@@ -1,3 +1,4 @@
+import { isGatewayError } from '../../errors.ts';
 import type { Page } from '../../service/calls.ts';
 import type { Service } from '../../service/service.ts';
 import { flag, id, integer, list, optional, pageReader, record, required, text } from '../parse.ts';
@@ -105,16 +106,59 @@ export function listOrderSetMarkers(
   request: PageRequest,
 ): Promise<Page<Marker>> {
   return service.readPage({
+    ...orderSetCall(set, request),
     operation: 'marker.of-order-set',
+    scope: 'read:orders',
+  });
+}
+
+function orderSetCall(set: OrderSet, { page, size }: PageRequest) {
+  return {
     method: 'POST',
     path: '/v3/lab_tests/list_order_set_markers',
-    query: { page: request.page, size: request.size },
+    query: { page, size },
     body: toRequestBody(set),
     reader: readMarkerPage,
     cachedUntil: 'ttl',
-    scope: 'read:orders',
     owner: 'anyone',
-  });
+  } as const;
+}
+
+/** The most markers one call returns (specification, Limits). */
+const maxMarkerPage = 100;
+
+/**
+ * Markers by id, in the order of the ids, null where there is none: one call for each 100. The service has no call for
+ * markers by id, but an order set may be single markers.
+ */
+export async function getMarkers(
+  service: Service,
+  ids: readonly number[],
+): Promise<readonly (Marker | null)[]> {
+  const chunks = Array.from({ length: Math.ceil(ids.length / maxMarkerPage) }, (_, index) =>
+    ids.slice(index * maxMarkerPage, (index + 1) * maxMarkerPage),
+  );
+  const found = (await Promise.all(chunks.map((chunk) => findMarkers(service, chunk)))).flat();
+  const markersById = new Map(found.map((marker) => [Number(marker.id), marker]));
+  return ids.map((id) => markersById.get(id) ?? null);
+}
+
+/** A set with an unknown marker is refused as a whole, and one of several labs may be: then each half is asked for. */
+async function findMarkers(service: Service, ids: readonly number[]): Promise<readonly Marker[]> {
+  try {
+    const { rows } = await service.readPage({
+      ...orderSetCall({ labTestIds: [], addOn: { markerIds: ids } }, { page: 1, size: maxMarkerPage }),
+      operation: 'marker.by-id',
+      scope: 'read:catalogue',
+    });
+    return rows.filter((row) => row !== null);
+  } catch (error) {
+    if (!isGatewayError(error, 'UPSTREAM_REJECTED')) throw error;
+    if (ids.length === 1) return [];
+    const middle = Math.ceil(ids.length / 2);
+    const halves = [ids.slice(0, middle), ids.slice(middle)];
+    return (await Promise.all(halves.map((half) => findMarkers(service, half)))).flat();
+  }
 }
 
 export interface MarkerFilter {

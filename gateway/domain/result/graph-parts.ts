@@ -1,6 +1,8 @@
 import { builder, type Fields } from '../../graph/builder.ts';
+import type { GraphContext } from '../../graph/context.ts';
 import { openEnum, openEnumFields } from '../../graph/open-enum.ts';
 import { addressRef } from '../address/graph.ts';
+import { loadMarker, markerRef } from '../marker/graph.ts';
 import { interpretation } from '../order/read/graph.ts';
 import type {
   BiomarkerResult,
@@ -89,10 +91,24 @@ const resultType = openEnum('ResultType', 'What kind of value a result has.', {
   CODED_VALUE: 'A word of a fixed list, such as Negative.',
 });
 
+export const sampleRef = builder.objectRef<ResultSample>('ResultSample');
+
+const markerNeedsCatalogue =
+  'Null when it can no longer be ordered. Viewer tokens need the scope read:catalogue.';
+
+function loadSource(context: GraphContext, { markerId }: SourceMarker) {
+  return markerId === null ? null : loadMarker(context, Number(markerId));
+}
+
 const sourceMarkerRef = builder.objectRef<SourceMarker>('SourceMarker').implement({
   description: 'An ordered marker that a result belongs to.',
   fields: (t) => ({
     markerId: t.exposeID('markerId', { description: "The service's id of the marker." }),
+    marker: t.field({
+      type: markerRef,
+      description: `The marker itself. ${markerNeedsCatalogue}`,
+      resolve: (source, _args, context) => loadSource(context, source),
+    }),
     name: t.exposeString('name', { description: 'Its name.' }),
     slug: t.exposeString('slug', { description: 'Its stable identifier.' }),
     providerId: t.exposeString('providerId', { description: "The lab's own code of it." }),
@@ -130,11 +146,18 @@ export const biomarkerResultRef = builder.objectRef<BiomarkerResult>('BiomarkerR
       nullable: false,
       description: 'The ordered markers it belongs to.',
     }),
+    marker: t.field({
+      type: markerRef,
+      description: `The ordered marker it belongs to, the first if there are several. ${markerNeedsCatalogue}`,
+      resolve: ({ sourceMarkers: [first] }, _args, context) =>
+        first === undefined ? null : loadSource(context, first),
+    }),
     notes: t.exposeString('notes', { description: 'What the lab noted about it.' }),
     performingLaboratory: t.exposeString('performingLaboratory', {
       description: 'The lab that measured it.',
     }),
     sampleId: t.exposeString('sampleId', { description: 'The number of the sample it was measured in.' }),
+    sample: t.expose('sample', { type: sampleRef, description: 'The sample it was measured in.' }),
     ...dateFields(t, 'reported', 'When it was reported'),
   }),
 });
@@ -192,7 +215,7 @@ const performingLaboratoryRef = builder.objectRef<PerformingLaboratory>('Perform
   }),
 });
 
-export const sampleRef = builder.objectRef<ResultSample>('ResultSample').implement({
+sampleRef.implement({
   description: 'A sample that results come from.',
   fields: (t) => ({
     sampleId: t.exposeString('sampleId', { description: 'The number on the sample.' }),

@@ -135,13 +135,18 @@ const readSamples = valuesOf(
 const readMetadataOfResults = optional(readMetadata);
 
 /** The results in the service's answer. @throws Unreadable when it is no object at all */
-export const readOrderResults = record((raw) => ({
-  metadata: readMetadataOfResults(raw.metadata),
-  // Typed as a list or an untyped object (public service); only the list can be read.
-  results: readResults(raw.results),
-  missing: readMissing(raw.missing_results),
-  samples: readSamples(raw.sample_information),
-}));
+export const readOrderResults = record((raw) => {
+  const samples = readSamples(raw.sample_information);
+  const sampleOf = (sampleId: string | null) =>
+    samples.find((sample) => sampleId !== null && sample.sampleId === sampleId) ?? null;
+  return {
+    metadata: readMetadataOfResults(raw.metadata),
+    // Typed as a list or an untyped object (public service); only the list can be read.
+    results: readResults(raw.results).map((result) => ({ ...result, sample: sampleOf(result.sampleId) })),
+    missing: readMissing(raw.missing_results),
+    samples,
+  };
+});
 
 /** The service's answer names no owner: it is the one of the order. */
 function ownerOf(order: CurrentOrder): Owner {

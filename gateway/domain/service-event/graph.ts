@@ -1,7 +1,9 @@
 import { readOptionalUuid } from '../../graph/arguments.ts';
 import { builder, type DefineFields } from '../../graph/builder.ts';
 import type { GraphContext } from '../../graph/context.ts';
+import { upstreamCallCost } from '../../graph/cost.ts';
 import { resumeAt } from '../../graph/pagination/cursors.ts';
+import { loadUser, userRef } from '../user/graph.ts';
 import { followServiceEvents, type ServiceEvent, type ServiceEventArguments } from './actions.ts';
 
 /** An object type for webhooks of a concept. */
@@ -33,6 +35,12 @@ const serviceEventRef = builder.interfaceRef<ServiceEvent>('ServiceEvent').imple
       description: 'The event type as sent, such as labtest.order.updated.',
     }),
     userId: t.exposeID('userId', { description: 'Id of the user it is about.' }),
+    user: t.field({
+      complexity: upstreamCallCost,
+      type: userRef,
+      description: 'The user it is about; null when there is none any more.',
+      resolve: ({ userId }, _args, context) => (userId === null ? null : loadUser(context, userId)),
+    }),
     clientUserId: t.exposeString('clientUserId', { description: "The team's own reference of that user." }),
     teamId: t.exposeID('teamId', { description: 'Id of the team.' }),
     receivedAt: t.expose('receivedAt', {

@@ -1,9 +1,11 @@
 import { readUuid } from '../../graph/arguments.ts';
 import { builder, needsScope } from '../../graph/builder.ts';
 import { type GraphContext, type LoaderKind, loadEach } from '../../graph/context.ts';
+import { upstreamCallCost } from '../../graph/cost.ts';
 import { connectionArgs, connectionCost, connectionType } from '../../graph/pagination/connection.ts';
 import { listCursors } from '../../graph/pagination/cursors.ts';
 import { offsetConnection } from '../../graph/pagination/paged-connection.ts';
+import { viewerRef } from '../viewer/graph.ts';
 import { type ConnectedSource, getUser, getUserByClientUserId, listUsers, type User } from './rest.ts';
 
 /** Users by id; the service has no call for several, so each is one call, made once per operation. */
@@ -89,6 +91,19 @@ userRef.implement({
     }),
   }),
 });
+
+builder.objectField(viewerRef, 'user', (t) =>
+  t.field({
+    complexity: upstreamCallCost,
+    type: userRef,
+    description:
+      'The user whose data it sees; null for servers of the team. Viewer tokens need the scope read:orders.',
+    resolve: (_caller, _args, context) => {
+      const { userId } = context.service.rights;
+      return userId === null ? null : loadUser(context, userId);
+    },
+  }),
+);
 
 const userConnectionRef = connectionType('User', userRef, 'users');
 

@@ -14,7 +14,7 @@ const viewerKind = builder.enumType('ViewerKind', {
   } as const,
 });
 
-const viewerRef = builder.objectRef<GraphContext['caller']>('Viewer').implement({
+export const viewerRef = builder.objectRef<GraphContext['caller']>('Viewer').implement({
   description: 'Who the caller is and what it may do.',
   fields: (t) => ({
     kind: t.field({

@@ -13,6 +13,8 @@ export interface Person {
   readonly orderId: string;
   readonly transactionId: string;
   readonly labReportId: string;
+  /** Of one of the user's orders. */
+  readonly appointmentId: string;
   readonly workoutId: string;
   readonly cursors: Cursors;
 }
@@ -49,6 +51,7 @@ export async function meet(lab: SpoiltLab, { userId, orderId, isNarrow = false }
     clientUserId: user.clientUserId,
     transactionId: order.transaction.id,
     labReportId: await uploadReport(lab, userId),
+    appointmentId: await visit(lab, userId),
     workoutId: await run(lab, userId),
     cursors: await findCursors(lab, { token, userId, orderId }),
   };
@@ -97,6 +100,31 @@ async function uploadReport({ gateway, url }: Lab, userId: string): Promise<stri
   const answer = await gateway.fetch(operationRequest(url, { query, variables: { input } }, gatewayKey));
   return (await answer.json()).data.createLabReport.labReport.id;
 }
+
+/** An appointment of this user, made where there is none yet. */
+async function visit(lab: Lab, userId: string): Promise<string> {
+  const readAppointment = async (): Promise<string | null> => {
+    const orders = 'orders(first: 20) { nodes { details { appointmentId } } }';
+    const { data } = await lab.query(`{ user(id: "${userId}") { ${orders} } }`);
+    const details: readonly Details[] = data.user.orders.nodes.map(
+      (order: { details: Details }) => order.details,
+    );
+    return details.find((each) => each?.appointmentId)?.appointmentId ?? null;
+  };
+  const known = await readAppointment();
+  if (known !== null) return known;
+  const walkIn = lab.sandbox
+    .orders()
+    .find((order) => order.userId === userId && /walk_in/.test(order.status));
+  const finalStatus = 'collecting_sample.walk_in_test.appointment_scheduled';
+  await lab.query(
+    `mutation { simulateOrder(id: "${walkIn?.orderId}", finalStatus: "${finalStatus}") { __typename } }`,
+  );
+  await lab.sandbox.webhooks.settled();
+  return (await readAppointment()) ?? 'none';
+}
+
+type Details = { readonly appointmentId: string | null } | null;
 
 /** The service reports a workout of this user, whose stream can be read. */
 async function run({ sandbox }: Lab, userId: string): Promise<string> {

@@ -97,14 +97,18 @@ export function selectionOf({ type, call, fields }: Asked): string {
 type Given = Readonly<Record<string, readonly string[]>>;
 
 /** How fields are called that need more than `first: 1`. */
-function argumentsOf({ userId, clientUserId, labReportId, workoutId, orderIds, labTestId }: Owner): Given {
+function argumentsOf(owner: Owner): Given {
+  const { userId, clientUserId, labReportId, workoutId, orderIds, labTestId } = owner;
   const address = '{ firstLine: "1 Example Street", city: "Phoenix", state: "AZ", zip: "85004" }';
   return {
+    'Query.appointment': [`appointment(id: "${owner.appointmentId}")`],
     'Query.appointmentCancellationReasons': ['appointmentCancellationReasons(type: PHLEBOTOMY)'],
     'Query.areaInfo': ['areaInfo(zipCode: "85004")'],
+    'Query.lab': ['lab(id: 6)'],
     'Query.labReport': [`labReport(id: "${labReportId}")`],
     'Query.labTest': [`labTest(id: "${labTestId}")`],
-    // One with questions.
+    // Both with questions.
+    'Query.marker': ['marker(id: 27059)'],
     'Query.markers': ['markers(first: 1, name: "Insulin")'],
     'Query.order': orderIds.map((id) => `order(id: "${id}")`),
     'Query.orderSetMarkers': [`orderSetMarkers(first: 1, labTestIds: ["${labTestId}"])`],

@@ -35,34 +35,41 @@ const table: Readonly<Record<string, Row>> = {
   Appointment: {
     shown: `
       appointmentNotes canReschedule endAt eventStatus eventStatusRaw events externalId id order orderId
-      provider providerId providerRaw startAt status statusRaw timeZone transactionId type typeRaw userId`,
+      provider providerId providerRaw startAt status statusRaw timeZone transaction transactionId type typeRaw
+      user userId`,
     'read:profile': 'accessNotes eventData',
     'read:profile at home': 'address location',
   },
   AppointmentAccepted: 'appointment order',
   AppointmentCancellationReason: 'id isRefundable name needsNotes',
-  AppointmentChanged: 'appointment clientUserId cursor order receivedAt teamId type userId',
+  AppointmentChanged: 'appointment clientUserId cursor order receivedAt teamId type user userId',
   AppointmentEvent: {
     shown: 'createdAt status statusRaw',
     'read:profile': 'details',
   },
   AppointmentRefused: 'appointment code message order status',
   AreaInfo: 'labs phlebotomy zipCode',
-  AreaLab: `
-    canBookAppointments capabilities capabilitiesRaw labId labSlug serviceCenterCount supportedBillTypes`,
+  AreaLab: {
+    shown: `
+      canBookAppointments capabilities capabilitiesRaw labId labSlug serviceCenterCount supportedBillTypes`,
+    'read:catalogue': 'lab',
+  },
   AvailabilityDay: 'date serviceCenter slots timeZone',
   AvailabilityPlace: 'address distance distanceRaw location name siteCode',
   AvailabilitySlot: 'availableCount bookingKey endAt expiresAt isPriority price startAt',
-  BiomarkerResult: `
-    interpretation interpretationRaw isAboveRange isBelowRange loincCode loincSlug maxRange minRange name
-    notes performingLaboratory providerId referenceRange reportedAt reportedAtRaw reportedOn sampleId slug
-    sourceInterpretation sourceMarkers type typeRaw unit value`,
+  BiomarkerResult: {
+    shown: `
+      interpretation interpretationRaw isAboveRange isBelowRange loincCode loincSlug maxRange minRange name
+      notes performingLaboratory providerId referenceRange reportedAt reportedAtRaw reportedOn sample sampleId
+      slug sourceInterpretation sourceMarkers type typeRaw unit value`,
+    'read:catalogue': 'marker',
+  },
   CancelRefused: 'code message order status',
   ClientUserIdTaken: 'code createdAt existingUser existingUserId message',
   ConnectedSource: 'createdAt source',
   ConnectionChanged: `
     clientUserId cursor errorDetails errorMessage errorType errorTypeRaw externalUserId isConnected
-    receivedAt resources source teamId type userId`,
+    receivedAt resources source teamId type user userId`,
   ConnectionFault: 'message occurredAt type typeRaw',
   Coordinates: 'latitude longitude',
   Demographics: `
@@ -71,29 +78,32 @@ const table: Readonly<Record<string, Row>> = {
   DemographicsUpdated: 'demographics user',
   DocumentNotReady: 'code message',
   DocumentTicket: 'expiresAt url',
-  ExpectedResult: 'id isRequired labId loinc name providerId slug',
+  ExpectedResult: {
+    shown: 'id isRequired labId loinc name providerId slug',
+    'read:catalogue': 'lab',
+  },
   FallbackBirthDate: 'sourceSlug updatedAt value',
   FallbackTimeZone: 'id sourceSlug updatedAt',
   FeatureNotEnabled: 'code message',
   HealthSample: `
     end payload receivedAt resource source sourceId start timestamp timezoneOffset type unit value`,
   HealthSamplesReceived: `
-    clientUserId cursor isUpdate payload receivedAt resource samples teamId type userId`,
+    clientUserId cursor isUpdate payload receivedAt resource samples teamId type user userId`,
   HealthSource: 'appId deviceId logo name provider slug type',
   HealthSummary: 'activity calendarDate date id payload receivedAt resource source timezoneOffset',
-  HealthSummaryReceived: 'clientUserId cursor isUpdate receivedAt resource summary teamId type userId',
+  HealthSummaryReceived: 'clientUserId cursor isUpdate receivedAt resource summary teamId type user userId',
   HistoricalPull: `
     daysWithData endedAt error errorRaw rangeEnd rangeStart resource scheduledAt startedAt status
     statusRaw`,
   HistoricalPullCompleted: `
-    clientUserId cursor endDate isFinal receivedAt resource source startDate teamId type userId`,
+    clientUserId cursor endDate isFinal receivedAt resource source startDate teamId type user userId`,
   IdempotencyConflict: 'code message',
   InputIssue: 'message path',
   InputRejected: 'code issues message',
   Lab: `
     city collectionMethods collectionMethodsRaw firstLine id logoUrl name sampleTypesRaw slug zip`,
   LabAccount: `
-    accountName allowedBilling businessUnits defaultClinicalNotes delegatedFlow delegatedFlowRaw id
+    accountName allowedBilling businessUnits defaultClinicalNotes delegatedFlow delegatedFlowRaw id lab
     labSlug orgId providerAccountId status statusRaw suppliesOwnPhysicians`,
   LabReport: {
     shown: `
@@ -101,7 +111,7 @@ const table: Readonly<Record<string, Row>> = {
       statusRaw userId`,
     'read:orders': 'user',
   },
-  LabReportChanged: 'clientUserId cursor labReport receivedAt teamId type userId',
+  LabReportChanged: 'clientUserId cursor labReport receivedAt teamId type user userId',
   LabReportCreated: 'labReport',
   LabReportMetadata: {
     shown: 'collectedOn collectedOnRaw labName reportedOn reportedOnRaw specimenNumber',
@@ -126,9 +136,12 @@ const table: Readonly<Record<string, Row>> = {
     'read:catalogue': 'markers',
   },
   LoincMatch: 'aliases code confidence displayName name',
-  Marker: `
-    commonTurnaroundDays description expectedResults id isALaCarteEnabled isOrderable labId name price
-    providerId questions slug type typeRaw unit worstCaseTurnaroundDays`,
+  Marker: {
+    shown: `
+      commonTurnaroundDays description expectedResults id isALaCarteEnabled isOrderable labId name price
+      providerId questions slug type typeRaw unit worstCaseTurnaroundDays`,
+    'read:catalogue': 'lab',
+  },
   MarkerConnection: 'edges nodes pageInfo totalCount',
   MarkerEdge: 'cursor node',
   MarkerQuestion: 'answers code constraint defaultAnswer id isRequired sequence text type typeRaw',
@@ -166,11 +179,11 @@ const table: Readonly<Record<string, Row>> = {
   OrderCancelled: 'order',
   OrderConnection: 'edges nodes pageInfo totalCount',
   OrderCreated: 'cursor order serviceMessage serviceStatus',
-  OrderDetails: 'appointmentId createdAt id updatedAt',
+  OrderDetails: 'appointment appointmentId createdAt id updatedAt',
   OrderEdge: 'cursor node',
   OrderEvent: 'createdAt id markers order status statusDetail',
-  OrderEventReceived: 'clientUserId cursor event order receivedAt teamId type userId',
-  OrderEventsResent: 'orderIds',
+  OrderEventReceived: 'clientUserId cursor event order receivedAt teamId type user userId',
+  OrderEventsResent: 'orderIds orders',
   OrderInTransaction: `
     createdAt id order origin originRaw parent parentId step stepAt stepRaw updatedAt`,
   OrderPhysician: 'firstName lastName npi',
@@ -196,9 +209,9 @@ const table: Readonly<Record<string, Row>> = {
   Query: {
     shown: 'viewer',
     'read:orders': `
-      appointmentCancellationReasons areaInfo order orderSetMarkers orders phlebotomyAvailability
+      appointment appointmentCancellationReasons areaInfo order orderSetMarkers orders phlebotomyAvailability
       serviceCenterAvailability serviceCenters user userByClientUserId users`,
-    'read:catalogue': 'labTest labTests labs markers',
+    'read:catalogue': 'lab labTest labTests labs marker markers',
     'read:profile': 'historicalPulls',
     'read:results hidden': 'labReport',
     'read:health': 'workoutStream',
@@ -208,7 +221,7 @@ const table: Readonly<Record<string, Row>> = {
   ResourceAvailability: 'resource scopeRequirements status statusRaw',
   ResultCritical: `
     clientUserId createdAt cursor interpretation interpretationRaw order orderId receivedAt sampleId
-    statusRaw teamId type updatedAt userId`,
+    statusRaw teamId type updatedAt user userId`,
   ResultMetadata: {
     shown: `
       cliaNumber collectedAt collectedAtRaw collectedOn interpretation interpretationRaw laboratory
@@ -228,16 +241,19 @@ const table: Readonly<Record<string, Row>> = {
   Shipment: 'createdAt id inbound notes outbound updatedAt',
   SlotUnavailable: 'code message',
   Source: 'logo name slug',
-  SourceMarker: 'markerId name providerId slug',
+  SourceMarker: {
+    shown: 'markerId name providerId slug',
+    'read:catalogue': 'marker',
+  },
   Sport: 'id name slug',
-  StreamReset: 'clientUserId cursor reason receivedAt teamId type userId',
+  StreamReset: 'clientUserId cursor reason receivedAt teamId type user userId',
   Subscription: {
     team: 'events',
     'read:orders': 'orderUpdates userOrderUpdates',
   },
   TestkitRegistered: 'cursor order',
   UndoRefused: 'code message user',
-  UnknownEvent: 'clientUserId cursor payload receivedAt teamId type userId',
+  UnknownEvent: 'clientUserId cursor payload receivedAt teamId type user userId',
   User: {
     shown: 'clientUserId createdAt id orders teamId',
     hidden: 'connectedSources fallbackTimeZone ingestionEnd ingestionStart',
@@ -256,14 +272,17 @@ const table: Readonly<Record<string, Row>> = {
   UserHistoricalPullsConnection: 'edges nodes pageInfo totalCount',
   UserHistoricalPullsEdge: 'cursor node',
   UserUpdated: 'user userId',
-  Viewer: 'expiresAt kind scopes teamId userId',
+  Viewer: {
+    shown: 'expiresAt kind scopes teamId userId',
+    'read:orders': 'user',
+  },
   ViewerToken: 'expiresAt jti token',
   ViewerTokensRevoked: 'revokedAt',
   WorkoutStream: `
     altitude cadence distance heartRate latitude longitude power resistance temperature time velocity
     workoutId`,
   WorkoutStreamReady: `
-    clientUserId cursor message providerId receivedAt source sport stream teamId type userId workoutId`,
+    clientUserId cursor message providerId receivedAt source sport stream teamId type user userId workoutId`,
 };
 
 export interface Need {

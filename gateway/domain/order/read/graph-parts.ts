@@ -29,7 +29,12 @@ const shipmentRef = builder.objectRef<Shipment>('Shipment').implement({
   }),
 });
 
-const orderDetailsRef = builder.objectRef<OrderDetails>('OrderDetails').implement({
+/** The details of an order, together with the order they belong to. */
+interface DetailsOfOrder extends OrderDetails {
+  readonly order: Order;
+}
+
+export const orderDetailsRef = builder.objectRef<DetailsOfOrder>('OrderDetails').implement({
   description: "The service's record of how the sample of an order is taken: its kit, visit or draw.",
   fields: (t) => ({
     id: t.exposeID('id', { description: "The service's id of the record (uuid)." }),
@@ -80,9 +85,10 @@ builder.objectFields(orderRef, (t) => ({
     extensions: needsScope('read:profile'),
     description: 'The patient, once known. Needs the scope read:profile.',
   }),
-  details: t.expose('details', {
+  details: t.field({
     type: orderDetailsRef,
     description: "The service's record of how the sample is taken.",
+    resolve: (order) => order.details && { ...order.details, order },
   }),
   shipment: t.expose('shipment', {
     type: shipmentRef,
@@ -197,7 +203,7 @@ const transactionStatus = openEnum(
   },
 );
 
-const transactionRef = builder.objectRef<OrderTransaction>('OrderTransaction').implement({
+export const transactionRef = builder.objectRef<OrderTransaction>('OrderTransaction').implement({
   description: 'An order together with the orders that follow from it.',
   fields: (t) => ({
     id: t.exposeID('id', { nullable: false, description: "The service's id of the transaction (uuid)." }),

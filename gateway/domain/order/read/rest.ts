@@ -129,6 +129,28 @@ export async function findTestkit(
   return null;
 }
 
+/** How many of the newest orders are looked through for an appointment: the service cannot be asked by its id. */
+export const appointmentSearchLimit = 1000;
+
+/** The orders that name these appointments (ids in lower case), in the order of the ids, null where none of the newest 1,000 does. */
+export async function findOrdersOfAppointments(
+  service: Service,
+  appointmentIds: readonly string[],
+): Promise<readonly (CurrentOrder | null)[]> {
+  service.rights.require('read:orders');
+  const methods = ['at_home_phlebotomy', 'walk_in_test'];
+  const wanted = new Set(appointmentIds);
+  const found = new Map<string, CurrentOrder>();
+  for await (const rows of walkOrderRows(service, { methods }, appointmentSearchLimit / maxOrderPage)) {
+    for (const row of rows) {
+      const appointmentId = row?.order.details?.appointmentId?.toLowerCase() ?? '';
+      if (row && wanted.has(appointmentId)) found.set(appointmentId, row.order);
+    }
+    if (found.size === wanted.size) break;
+  }
+  return appointmentIds.map((id) => found.get(id) ?? null);
+}
+
 /**
  * One order, or null (`GET /v3/order/{order_id}`). The specification shows no path for one order, so an order that
  * is not found there is searched for in the list.

@@ -50,6 +50,20 @@ export async function followOrders(
   return createStream(context.over, (signal) => generate(context, followed, { start, signal }));
 }
 
+/**
+ * The updates of all orders of a user; of the viewer's own user where none is named.
+ * @throws GatewayError BAD_USER_INPUT when a gateway key names none, and those of `followOrders`
+ */
+export async function followUserOrders(
+  context: GraphContext,
+  named: string | null,
+  after: string | null | undefined,
+): Promise<AsyncGenerator<OrderUpdate>> {
+  const userId = named ?? context.service.rights.userId;
+  if (userId === null) throw new GatewayError('BAD_USER_INPUT', 'userId is needed with a gateway key.');
+  return await followOrders(context, { userId }, after);
+}
+
 async function begin(context: GraphContext, followed: Followed, after: string | null): Promise<Start> {
   if (after === null) return await takeSnapshot(context, followed, 'SNAPSHOT');
   const place = context.cursors.read(scopeOf(context, followed), after);

@@ -1,10 +1,10 @@
-import { readUuid } from '../../../graph/arguments.ts';
+import { readOptionalUuid, readUuid } from '../../../graph/arguments.ts';
 import { builder } from '../../../graph/builder.ts';
 import type { ServiceEvent } from '../../service-event/actions.ts';
 import { serviceEventType } from '../../service-event/graph.ts';
 import { eventsOf, orderEventRef, orderRef } from '../read/graph.ts';
 import { readOrder } from '../read/rest-order.ts';
-import { followOrders, type OrderUpdate } from './actions.ts';
+import { followOrders, followUserOrders, type OrderUpdate } from './actions.ts';
 
 const orderUpdateKind = builder.enumType('OrderUpdateKind', {
   description: 'Why an update is sent. In every case: show `order`, keep `cursor`.',
@@ -74,11 +74,13 @@ builder.subscriptionFields((t) => ({
       'All orders of a user, now (the 100 placed last and all of which the gateway was told within five minutes, the ' +
       'last changed first) and at each change.',
     args: {
-      userId: t.arg.id({ required: true, description: "The user's id (uuid)." }),
+      userId: t.arg.id({
+        description: "The user's id (uuid). A viewer may leave it out; a gateway key must give it.",
+      }),
       after: t.arg({ type: 'EventCursor', description: 'The last cursor you saw of this stream.' }),
     },
     subscribe: (_root, args, context) =>
-      followOrders(context, { userId: readUuid('userId', args.userId) }, args.after),
+      followUserOrders(context, readOptionalUuid('userId', args.userId), args.after),
     resolve: (update) => update,
   }),
 }));

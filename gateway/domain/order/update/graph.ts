@@ -1,5 +1,7 @@
 import { readUuid, readUuids } from '../../../graph/arguments.ts';
 import { builder } from '../../../graph/builder.ts';
+import type { GraphContext } from '../../../graph/context.ts';
+import { upstreamCallCost } from '../../../graph/cost.ts';
 import {
   featureNotEnabledRef,
   inputRejectedRef,
@@ -8,6 +10,7 @@ import {
   userErrorRef,
 } from '../../../graph/mutation-result.ts';
 import { toDay } from '../../../parse/dates.ts';
+import { loadShownOrder } from '../read/actions.ts';
 import { orderRef, orderStatusRef } from '../read/graph.ts';
 import { readOrderStatus } from '../read/rest-status.ts';
 import {
@@ -79,6 +82,11 @@ const updateOrderInput = builder.inputType('UpdateOrderInput', {
   }),
 });
 
+async function loadOrders(context: GraphContext, { orderIds }: OrderEventsResent) {
+  const orders = await Promise.all(orderIds.map((id) => loadShownOrder(context, id)));
+  return orders.filter((order) => order !== null);
+}
+
 const orderEventsResentRef = builder.objectRef<OrderEventsResent>('OrderEventsResent').implement({
   description: 'The service sends its reports again; what was missed comes as a change of its order.',
   fields: (t) => ({
@@ -86,6 +94,12 @@ const orderEventsResentRef = builder.objectRef<OrderEventsResent>('OrderEventsRe
       nullable: false,
       description: 'Ids of the orders that are reported again (uuid).',
       resolve: (resent) => [...resent.orderIds],
+    }),
+    orders: t.field({
+      complexity: { field: upstreamCallCost, multiplier: 100 },
+      type: [orderRef],
+      description: 'The orders that are reported again, as they are now.',
+      resolve: (resent, _args, context) => loadOrders(context, resent),
     }),
   }),
 });
