@@ -49,8 +49,13 @@ export interface ExecutionOptions {
   readonly mask: Mask;
 }
 
+/** The transports of streams over HTTP: server-sent events, and the parts of a multipart answer. */
+export type HttpTransport = 'sse' | 'multipart';
+/** The transport of a stream. */
+export type Transport = HttpTransport | 'websocket';
+
 /** The context of an operation, with its caller, who is known before the context is made. */
-export type OperationContext = GraphContext & { readonly caller: Caller; readonly transport?: 'websocket' };
+export type OperationContext = GraphContext & { readonly caller: Caller; readonly transport?: Transport };
 
 /** An operation with everything that its execution needs. */
 export interface OperationArgs extends ExecutionArgs {

@@ -20,6 +20,7 @@ import {
   maskResult,
   type OperationArgs,
   type OperationContext,
+  type Transport,
   toOperationArgs,
   withTotals,
 } from './run-operation.ts';
@@ -27,7 +28,7 @@ import {
 type Results = AsyncGenerator<ExecutionResult>;
 
 /**
- * Runs a subscription, the same over SSE and WebSocket: guarded, charged, counted, masked. Refusals and failures are results,
+ * Runs a subscription, the same over every transport: guarded, charged, counted, masked. Refusals and failures are results,
  * and nothing is thrown.
  */
 export type RunStream = (args: ExecutionArgs) => Promise<Results | ExecutionResult>;
@@ -62,7 +63,7 @@ interface GuardedSubscription extends Guarded {
   readonly leave: () => void;
 }
 
-/** A stream over SSE is a connection of its own. A socket is counted when it is opened. */
+/** A stream over HTTP is a connection of its own. A socket is counted when it is opened. */
 async function guardStream(
   options: ExecutionOptions,
   request: OperationArgs,
@@ -86,9 +87,6 @@ interface Surroundings extends Pick<ExecutionOptions, 'mask' | 'metrics'> {
   readonly context: OperationContext;
   readonly guarded: GuardedSubscription;
 }
-
-/** The transport of a stream. */
-export type Transport = 'sse' | 'websocket';
 
 /**
  * A class, so that streams share its methods. A failure becomes its last result, as for an operation: a thrown error

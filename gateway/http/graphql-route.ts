@@ -6,6 +6,7 @@ import { type GatewayError, isGatewayError } from '../errors.ts';
 import { describeGatewayError } from '../execution/mask.ts';
 import { type IsOwnHost, refuseHost } from './pages/demo.ts';
 import type { GraphiQLPages } from './pages/graphiql.ts';
+import { chooseTransport } from './stream-framings.ts';
 import { createUploadGate, isUpload } from './uploads.ts';
 import { type GraphQLServer, traceHeader } from './yoga.ts';
 
@@ -24,7 +25,7 @@ export interface GraphQLRouteOptions {
   readonly isOwnHost: IsOwnHost;
 }
 
-/** GraphQL over HTTP and SSE: authenticates the caller, charges the request, and selects the server that answers it. */
+/** GraphQL over HTTP, streams included: authenticates the caller, charges the request, and selects the server that answers it. */
 export function createGraphQLRoute(
   options: GraphQLRouteOptions,
 ): (request: Request, caller: Caller | null) => Promise<Response> {
@@ -57,7 +58,8 @@ async function answerGraphQL(options: Route, request: Request): Promise<Response
       const server = hasFiles ? options.uploads : options.graphql;
       const isTraced = request.headers.get(traceHeader) === 'upstream';
       const lastEventId = request.headers.get('last-event-id') || null;
-      const asking = { caller, origin, left: request.signal, over, isTraced, lastEventId };
+      const transport = chooseTransport(request.headers.get('accept'));
+      const asking = { caller, origin, left: request.signal, over, isTraced, lastEventId, transport };
       const response = await server.fetch(request, asking);
       response.headers.set('cache-control', 'no-store');
       // Yoga sets this header on streams even if the client asked to close the connection. The server decides.

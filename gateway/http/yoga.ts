@@ -4,13 +4,13 @@ import type { Caller } from '../auth/rights.ts';
 import { type DocumentCache, requirePrepared } from '../execution/document/prepared-document.ts';
 import { findDocument, type TrustedDocuments } from '../execution/document/trusted-documents.ts';
 import { formatForStream, type Mask } from '../execution/mask.ts';
-import { type RunOperation, toOperationArgs } from '../execution/run-operation.ts';
+import { type RunOperation, type Transport, toOperationArgs } from '../execution/run-operation.ts';
 import { observeSend, type RunStream } from '../execution/streams.ts';
 import type { GraphContext } from '../graph/context.ts';
 import type { Metrics } from '../metrics.ts';
 import { isRecord } from '../parse/json.ts';
 import type { Dependencies } from '../service/trace.ts';
-import { useEventStream } from './event-stream.ts';
+import { useResultStream } from './result-stream.ts';
 import { maxUploadBytes, useUploads } from './uploads.ts';
 
 /** The facts about a request that are known before its operation is read. */
@@ -32,7 +32,7 @@ export interface Asking {
   /** Records the reads of the answer; left out if the answer is for this operation only. */
   readonly dependencies?: Dependencies | undefined;
   /** The transport of a stream; default SSE. */
-  readonly transport?: 'websocket';
+  readonly transport?: Transport;
 }
 
 /** With the value `upstream`, the answer's `extensions.upstream` counts its calls to the service. */
@@ -56,7 +56,7 @@ export interface GraphQLServerOptions {
 export type GraphQLServer = YogaServerInstance<Asking, GraphContext>;
 
 /**
- * GraphQL over HTTP and SSE, and the enveloped functions for sockets, with one list of plugins for both. CORS,
+ * GraphQL over HTTP with its streams, and the enveloped functions for sockets, with one list of plugins for both. CORS,
  * authentication and body limits come before it (routes.ts, graphql-route.ts).
  */
 export function createGraphQLServer(options: GraphQLServerOptions): GraphQLServer {
@@ -70,7 +70,7 @@ export function createGraphQLServer(options: GraphQLServerOptions): GraphQLServe
     plugins: [
       useDocuments(options),
       useExecution(options),
-      useEventStream({ onSend: (result) => observeSend(options.metrics, 'sse', result) }),
+      useResultStream({ onSend: (transport, result) => observeSend(options.metrics, transport, result) }),
       ...(options.takesFiles ? [useUploads()] : []),
     ],
     parserAndValidationCache: false,

@@ -75,7 +75,7 @@ function freshOrder(sandbox: Sandbox) {
   return order;
 }
 
-test('after a kill -9 in the middle, subscribers over WebSocket and SSE have missed and repeated nothing', async () => {
+test('after a kill -9 in the middle, subscribers over every transport have missed and repeated nothing', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'labgraph-kill-'));
   const sandbox = createSandbox({ apiKey: serviceKey, webhookSecret, speed: 1000 });
   const { url: service } = await sandbox.listen({ host: '127.0.0.1', port: 0 });

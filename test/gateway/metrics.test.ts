@@ -206,7 +206,7 @@ test('operations are counted by the code that they are answered', async () => {
   }
   expect((await linesOf(lab, 'labgraph_operations_total')).toSorted()).toEqual([
     'labgraph_operations_total{outcome="BAD_USER_INPUT"} 1',
-    'labgraph_operations_total{outcome="UPSTREAM_FORBIDDEN"} 3',
+    'labgraph_operations_total{outcome="UPSTREAM_FORBIDDEN"} 4',
     'labgraph_operations_total{outcome="ok"} 1',
   ]);
 });

@@ -125,7 +125,7 @@ describe('what uses a token when it is revoked ends', () => {
     await other?.client.dispose();
   });
 
-  test('a stream over SSE by saying that it is complete', async () => {
+  test('a stream over SSE', async () => {
     await using lab = await startLab({ eventLog: 'sqlite' });
     const [userId] = usersOf(lab);
     const token = await lab.tokenFor(userId);

@@ -1,7 +1,12 @@
 import { decodeJwt } from 'jose';
 import { expect, test } from 'vitest';
 import { type Lab, startLab } from '../support/lab.ts';
-import { type Subscribed, subscribeOverSse, subscribeOverWebSocket } from '../support/subscribe.ts';
+import {
+  type Subscribed,
+  subscribeOverMultipart,
+  subscribeOverSse,
+  subscribeOverWebSocket,
+} from '../support/subscribe.ts';
 
 const query = `subscription ($id: ID!, $after: EventCursor) {
   orderUpdates(orderId: $id, after: $after) { kind cursor event { id status { raw } } }
@@ -44,7 +49,8 @@ async function readToEnd(stream: Subscribed) {
 
 test.concurrent.each([
   ['WebSocket, closed with 4403', subscribeOverWebSocket, expect.objectContaining({ code: 4403 })],
-  ['SSE, ended cleanly', subscribeOverSse, null],
+  ['SSE, closed', subscribeOverSse, null],
+  ['multipart, cut before its last boundary', subscribeOverMultipart, expect.any(Error)],
 ])(
   'a stream ends with its token over %s, and goes on with a new one without a miss or a repetition',
   async (_name, subscribe, end) => {

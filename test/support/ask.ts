@@ -1,5 +1,10 @@
 import { gatewayKey, type Lab } from './lab.ts';
-import { type ExecutionResult, type Subscribed, transports } from './subscribe.ts';
+import {
+  type ExecutionResult,
+  type Subscribed,
+  subscribeOverSse,
+  subscribeOverWebSocket,
+} from './subscribe.ts';
 
 /** Runs one operation of any kind and gives its first answer. */
 export type Ask = (
@@ -8,6 +13,12 @@ export type Ask = (
   variables?: Readonly<Record<string, unknown>>,
 ) => Promise<ExecutionResult>;
 
+/** Parts are for streams only: Apollo Client sends everything else as JSON. */
+const forEveryOperation = [
+  ['SSE', subscribeOverSse],
+  ['WebSocket', subscribeOverWebSocket],
+] as const;
+
 /** The ways an operation can reach the gateway, as a server of the team. */
 export const ways = waysWith(() => gatewayKey);
 
@@ -15,7 +26,7 @@ export const ways = waysWith(() => gatewayKey);
 export function waysWith(tokenNow: () => string): readonly (readonly [string, Ask])[] {
   return [
     ['HTTP', (lab, query, variables = {}) => lab.query(query, { variables, token: tokenNow() })],
-    ...transports.map(([name, subscribe]): readonly [string, Ask] => [
+    ...forEveryOperation.map(([name, subscribe]): readonly [string, Ask] => [
       name,
       async ({ url }, query, variables = {}) =>
         await firstAnswer(await subscribe({ url, token: tokenNow(), query, variables })),

@@ -1,4 +1,6 @@
+import type { ApolloLink as Link } from '@apollo/client';
 import { createClient } from 'graphql-ws';
+import type { ObservableNotification } from 'rxjs';
 import { WebSocket } from 'ws';
 import { openEventStream } from './event-stream.ts';
 
@@ -58,7 +60,43 @@ export const subscribeOverWebSocket: Subscribe = async ({ url, token, query, var
   };
 };
 
+/** Over HTTP in the parts of one answer, by the link that Apollo Client has by default. */
+export const subscribeOverMultipart: Subscribe = async ({ url, token, query, variables }) => {
+  const { ApolloClient, ApolloLink, gql, HttpLink, InMemoryCache } = await import('@apollo/client');
+  const { materialize } = await import('rxjs');
+  const opened = Promise.withResolvers<void>();
+  const link = new HttpLink({
+    uri: `${url}/graphql`,
+    headers: { authorization: `Bearer ${token}` },
+    fetch: (...request) => {
+      const response = fetch(...request);
+      response.then(() => opened.resolve(), opened.reject);
+      return response;
+    },
+  });
+  const client = new ApolloClient({ link, cache: new InMemoryCache() });
+  const results = ApolloLink.execute(link, { query: gql(query), variables: { ...variables } }, { client });
+  let leave = () => {};
+  const notes = new ReadableStream<ObservableNotification<Link.Result>>({
+    start: (controller) => {
+      const subscription = results.pipe(materialize()).subscribe((note) => controller.enqueue(note));
+      leave = () => subscription.unsubscribe();
+    },
+    cancel: () => leave(),
+  }).getReader();
+  await opened.promise;
+  return {
+    next: async () => {
+      const { value: note } = await notes.read();
+      if (note?.kind === 'E') throw note.error;
+      return note?.kind === 'N' ? note.value : null;
+    },
+    close: async () => await notes.cancel(),
+  };
+};
+
 export const transports: readonly (readonly [string, Subscribe])[] = [
   ['SSE', subscribeOverSse],
   ['WebSocket', subscribeOverWebSocket],
+  ['multipart', subscribeOverMultipart],
 ];

@@ -12,7 +12,7 @@ export interface World extends AsyncDisposable {
   /** What gateways and commands are configured with. */
   readonly env: Readonly<Record<string, string>>;
   /** Opens a gateway in this process: enough, and a tenth of the work, where none is killed. */
-  readonly openGateway: () => Promise<OpenGateway>;
+  readonly openGateway: (port?: string) => Promise<OpenGateway>;
   /** Starts a gateway in a process of its own, at the address of the one before it where there was one and no port is given. */
   readonly startGateway: (port?: string) => Promise<GatewayProcess>;
   /** Moves an order along its life, as somebody at the service would. */
@@ -45,9 +45,13 @@ export async function startWorld(more: Readonly<Record<string, string>> = {}): P
     sandbox,
     folder,
     env,
-    openGateway: async () => {
+    openGateway: async (port = '0') => {
       const log = createLog({ level: 'info', destination: { write: () => {} } });
-      const gateway = await createGateway({ config: readTestConfig(env), log, serviceUrl: service });
+      const gateway = await createGateway({
+        config: readTestConfig({ ...env, PORT: port }),
+        log,
+        serviceUrl: service,
+      });
       const { url } = await gateway.listen();
       sandbox.webhooks.register(`${url}/webhooks`);
       let closing: Promise<void> | null = null;

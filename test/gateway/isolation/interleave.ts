@@ -68,13 +68,26 @@ function questionsAbout(users: readonly string[], orders: readonly string[]): re
     '{ orders(first: 5) { totalCount nodes { id userId } } users { totalCount nodes { id } } }',
     `{ ${named('order', orders, 'id userId user { id }')} }`,
     `{ ${named('user', users, 'id orders(first: 5) { nodes { id } }')} }`,
+    `subscription { orderUpdates(orderId: "${orders[0]}") { kind order { id userId } } }`,
     `{ ${named('order', orders.slice(0, 1), 'transaction { orders { id parentId } } user { id clientUserId }')} }`,
   ];
 }
 
 async function ask(lab: Lab, token: string, query: string, signal?: AbortSignal): Promise<string> {
   const request = new Request(graphqlRequest(lab.url, { query }, token), signal ? { signal } : {});
-  return await (await lab.gateway.fetch(request)).text();
+  if (!query.startsWith('subscription')) return await (await lab.gateway.fetch(request)).text();
+  request.headers.set('accept', 'multipart/mixed;boundary=graphql;subscriptionSpec=1.0,application/json');
+  return await readFirstPart(await lab.gateway.fetch(request));
+}
+
+/** The first result of a stream, which is left after it; or all of an answer that is no stream. */
+async function readFirstPart({ body }: Response): Promise<string> {
+  let text = '';
+  for await (const chunk of body?.pipeThrough(new TextDecoderStream()) ?? []) {
+    text += chunk;
+    if (text.includes('"payload"')) break;
+  }
+  return text;
 }
 
 /** One of the crowd asks; some leave before they are answered. */

@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { request } from 'undici';
 import { WebSocket } from 'ws';
 import { openEventStream } from '../../support/event-stream.ts';
 import { pageOrigin } from '../../support/launch.ts';
@@ -25,6 +26,25 @@ const overSse: Wire = async (url, question) => {
   return `${stream.status} ${JSON.stringify(frame)}`;
 };
 
+const overMultipart: Wire = async (url, { token, query, variables }) => {
+  const { statusCode, body } = await request(`${url}/graphql`, {
+    method: 'POST',
+    headers: {
+      accept: 'multipart/mixed;boundary=graphql;subscriptionSpec=1.0,application/json',
+      authorization: `Bearer ${token}`,
+      'content-type': 'application/json',
+      origin: pageOrigin,
+    },
+    body: JSON.stringify({ query, variables }),
+  });
+  let text = '';
+  for await (const chunk of body.setEncoding('utf8')) {
+    text += chunk;
+    if (/"payload".*\r\n--graphql/.test(text)) break;
+  }
+  return `${statusCode} ${text}`;
+};
+
 const overWebSocket: Wire = async (url, { token, query, variables }) => {
   const address = `${url.replace('http', 'ws')}/graphql`;
   const socket = new WebSocket(address, 'graphql-transport-ws', { origin: pageOrigin });
@@ -46,6 +66,7 @@ const overWebSocket: Wire = async (url, { token, query, variables }) => {
 const all: readonly (readonly [string, Wire])[] = [
   ['HTTP', overHttp],
   ['SSE', overSse],
+  ['multipart', overMultipart],
   ['WebSocket', overWebSocket],
 ];
 
@@ -55,6 +76,7 @@ export function wiresFor(field: string, variables: Readonly<Record<string, unkno
   const hasFiles = typeof input === 'object' && input !== null && 'files' in input;
   return all.filter(([name]) => {
     if (hasFiles) return name === 'HTTP';
-    return name !== 'HTTP' || !field.startsWith('Subscription.');
+    const isStream = field.startsWith('Subscription.');
+    return name === 'HTTP' ? !isStream : name !== 'multipart' || isStream;
   });
 }

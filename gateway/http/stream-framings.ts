@@ -1,0 +1,82 @@
+import type { ExecutionResult } from 'graphql';
+import { formatForStream } from '../execution/mask.ts';
+import type { HttpTransport } from '../execution/run-operation.ts';
+import { readStreamItem } from '../execution/streams.ts';
+
+/** How the results of a stream are written into the body of an answer. */
+export interface Framing {
+  readonly mediaType: string;
+  readonly headers: Readonly<Record<string, string>>;
+  /** Sent at once. */
+  readonly opening: string;
+  /** Sent while there are no results, so that proxies do not close the connection. */
+  readonly heartbeat: string;
+  readonly describe: (result: ExecutionResult) => string;
+  /** Sent when the subscription is over. */
+  readonly ending: string;
+}
+
+const headers = {
+  // The client sends nothing more over this connection once the stream has ended.
+  connection: 'close',
+  // For proxies that buffer answers before they pass them on.
+  'x-accel-buffering': 'no',
+} as const;
+
+/** How long an EventSource waits before it reconnects. */
+const retryMs = 2000;
+
+/**
+ * Server-sent events as in the protocol of graphql-sse (distinct connections). The `id` is the cursor of the item, so that
+ * `Last-Event-ID` resumes.
+ */
+const sse: Framing = {
+  mediaType: 'text/event-stream',
+  headers: { ...headers, 'content-type': 'text/event-stream; charset=utf-8' },
+  opening: `retry: ${retryMs}\n\n`,
+  heartbeat: ':\n\n',
+  describe: (result) => {
+    const item = readStreamItem(result);
+    return `${item === null ? '' : `id: ${item.cursor}\n`}event: next\ndata: ${toJson(result)}\n\n`;
+  },
+  ending: 'event: complete\ndata:\n\n',
+};
+
+const boundary = '--graphql';
+
+/**
+ * One part of the answer for each result, as in Apollo's protocol for subscriptions over HTTP. A client reads a part when it
+ * sees the boundary after it, so the boundary is sent with the part.
+ */
+const multipart: Framing = {
+  mediaType: 'multipart/mixed',
+  headers: { ...headers, 'content-type': 'multipart/mixed;boundary="graphql";subscriptionSpec="1.0"' },
+  opening: `\r\n${boundary}${toPart('{}')}`,
+  heartbeat: toPart('{}'),
+  describe: (result) => toPart(`{"payload":${toJson(result)}}`),
+  ending: '--\r\n',
+};
+
+function toPart(json: string): string {
+  return `\r\ncontent-type: application/json\r\n\r\n${json}\r\n${boundary}`;
+}
+
+function toJson(result: ExecutionResult): string {
+  const { errors, ...rest } = result;
+  return JSON.stringify(errors === undefined ? rest : { ...rest, errors: errors.map(formatForStream) });
+}
+
+export const framings: Readonly<Record<HttpTransport, Framing>> = { sse, multipart };
+
+/**
+ * The transport of the streams of a request. Only clients of Apollo's protocol name its version in `Accept`; all others get
+ * server-sent events.
+ */
+export function chooseTransport(accept: string | null): HttpTransport {
+  return (accept ?? '').split(',').some(isForParts) ? 'multipart' : 'sse';
+}
+
+function isForParts(asked: string): boolean {
+  const [type, ...parameters] = asked.toLowerCase().replaceAll(/[\s"]/g, '').split(';');
+  return type === 'multipart/mixed' && parameters.includes('subscriptionspec=1.0');
+}
