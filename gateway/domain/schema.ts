@@ -27,6 +27,7 @@ import './health-data/graph.ts';
 import './health-data/events.ts';
 import { builder, requireScopes } from '../graph/builder.ts';
 import { meterFields } from '../graph/cost.ts';
+import { refuseMalformedIds } from '../graph/mutation-result.ts';
 
 /** The whole graph. One line above per concept: taking it away takes the concept out of the schema. */
-export const schema: GraphQLSchema = meterFields(requireScopes(builder.toSchema()));
+export const schema: GraphQLSchema = meterFields(refuseMalformedIds(requireScopes(builder.toSchema())));

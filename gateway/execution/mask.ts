@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { GraphQLError, type GraphQLFormattedError } from 'graphql';
+import { type ExecutionResult, GraphQLError, type GraphQLFormattedError } from 'graphql';
 import { type ErrorCode, GatewayError } from '../errors.ts';
 import type { Log } from '../log.ts';
 
@@ -92,6 +92,29 @@ function describeHttp(code: ErrorCode, retryAfterSeconds: number | undefined): H
 
 /** Errors of mutations say whether the write may have been done. */
 const outcomes = { true: 'It may have been done all the same.', false: 'Nothing was done.' };
+
+/**
+ * The masked answer to a mutation, whose errors say `mayHaveBeenDone` where they hide a result: where a field of the
+ * result failed that cannot be null, and where the gateway failed.
+ */
+export function tellUnknownOutcomes(answer: ExecutionResult): ExecutionResult {
+  const { data, errors } = answer;
+  if (!data || errors === undefined) return answer;
+  const told = errors.map((error) => {
+    const { path = [], extensions, message, locations } = error;
+    const [field] = path;
+    const isHidden = field !== undefined && (data[field] ?? null) === null;
+    const isUnknown = path.length > 1 || extensions.code === 'INTERNAL';
+    if (!isHidden || !isUnknown || 'mayHaveBeenDone' in extensions) return error;
+    return createResponseError({
+      message: `${message} ${outcomes.true}`,
+      locations,
+      path,
+      extensions: { ...extensions, mayHaveBeenDone: true },
+    });
+  });
+  return { ...answer, errors: told };
+}
 
 /** GraphQL's own errors are shown with their message. Their other content, such as a malformed body, is dropped. */
 function describeGraphQLError(error: GraphQLError): GraphQLError {

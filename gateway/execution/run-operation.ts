@@ -18,7 +18,7 @@ import { findWidth, type Measure, refuse } from './document/measure.ts';
 import { type PreparedDocument, requirePrepared } from './document/prepared-document.ts';
 import type { TrustedDocuments } from './document/trusted-documents.ts';
 import { findOversizedVariable, findVariableFaults } from './document/validation.ts';
-import type { Mask } from './mask.ts';
+import { type Mask, tellUnknownOutcomes } from './mask.ts';
 
 /** Limits of one operation: generous for people, out of reach for floods. */
 const limits = {
@@ -104,7 +104,8 @@ export function createRunOperation(options: ExecutionOptions): RunOperation {
       result = { errors: [mask(isCut ? error.withOutcome(true) : error)] };
     }
     guarded.settle();
-    return finish(result, args, dependencies);
+    const answer = finish(result, args, dependencies);
+    return guarded.isMutation ? tellUnknownOutcomes(answer) : answer;
   };
 }
 

@@ -18,8 +18,19 @@ export function countCharacters(text: string | null): number {
  * @throws GatewayError BAD_USER_INPUT
  */
 export function readUuid(name: string, value: string): string {
-  if (!uuid.safeParse(value).success) throw new GatewayError('BAD_USER_INPUT', `${name} must be a uuid.`);
+  if (!uuid.safeParse(value).success) throw malformed(name, 'must be a uuid.');
   return value.toLowerCase();
+}
+
+/**
+ * An argument that is not what its description asks for. Mutations return its issue as data where their result has a
+ * place for that (mutation-result.ts).
+ */
+function malformed(name: string, message: string): GatewayError {
+  const location = name.split('.').filter((part, index) => index > 0 || part !== 'input');
+  return new GatewayError('BAD_USER_INPUT', `${name} ${message}`, {
+    issues: [{ location, message: `It ${message}` }],
+  });
 }
 
 /** Like readUuid, for an argument that may be left out. */
@@ -38,9 +49,7 @@ export function readUuids(
 
 /** A list of ids or codes; empty when left out. @throws GatewayError BAD_USER_INPUT for more than 100 */
 export function readIds(name: string, values: readonly string[] | null | undefined): readonly string[] {
-  if (values && values.length > 100) {
-    throw new GatewayError('BAD_USER_INPUT', `${name} takes 100 ids at most.`);
-  }
+  if (values && values.length > 100) throw malformed(name, 'takes 100 ids at most.');
   return values ?? [];
 }
 
@@ -53,7 +62,7 @@ export function withNulls<Input extends object, Name extends keyof Input>(input:
 /** An id that the service writes as a number. @throws GatewayError BAD_USER_INPUT */
 export function readIntegerId(name: string, value: string): number {
   if (/^\d{1,15}$/.test(value)) return Number(value);
-  throw new GatewayError('BAD_USER_INPUT', `${name} must be a whole number.`);
+  throw malformed(name, 'must be a whole number.');
 }
 
 /** Whether a day is over everywhere on earth, because the service's time zone is not known. */
@@ -65,7 +74,7 @@ export function isOver(day: string): boolean {
 /** A day that is not over yet. @throws GatewayError BAD_USER_INPUT */
 export function requireDayToCome(name: string, day: string | null): string | null {
   if (day === null || !isOver(day)) return day;
-  throw new GatewayError('BAD_USER_INPUT', `${name} must be a day that is not over yet.`);
+  throw malformed(name, 'must be a day that is not over yet.');
 }
 
 /**

@@ -1,11 +1,15 @@
+import { defaultFieldResolver, type GraphQLSchema, getNamedType, isUnionType } from 'graphql';
+import { isGatewayError } from '../errors.ts';
 import { builder } from './builder.ts';
-import type {
-  FeatureNotEnabled,
-  IdempotencyConflict,
-  InputIssue,
-  InputRejected,
-  NotFound,
-  UserError,
+import {
+  type FeatureNotEnabled,
+  type IdempotencyConflict,
+  type InputIssue,
+  type InputRejected,
+  inputRejected,
+  type NotFound,
+  toInputIssues,
+  type UserError,
 } from './user-error.ts';
 
 type Member = PothosSchemaTypes.ObjectRef<typeof builder.$inferSchemaTypes, { readonly kind: string }>;
@@ -79,3 +83,24 @@ export const idempotencyConflictRef = builder
     description: 'The idempotency key was used before with another input; nothing was done.',
     interfaces: [userErrorRef],
   });
+
+/**
+ * Makes each mutation whose result has InputRejected return a malformed id (arguments.ts) as that. The others, and queries,
+ * have an error for it. Ids are read before anything else is done.
+ */
+export function refuseMalformedIds(schema: GraphQLSchema): GraphQLSchema {
+  for (const field of Object.values(schema.getMutationType()?.getFields() ?? {})) {
+    const result = getNamedType(field.type);
+    if (!isUnionType(result) || !result.getTypes().some(({ name }) => name === 'InputRejected')) continue;
+    const resolve = field.resolve ?? defaultFieldResolver;
+    field.resolve = async (root, args, context, info) => {
+      try {
+        return await resolve(root, args, context, info);
+      } catch (error) {
+        if (!isGatewayError(error, 'BAD_USER_INPUT') || error.issues.length === 0) throw error;
+        return inputRejected(toInputIssues(error.issues));
+      }
+    };
+  }
+  return schema;
+}

@@ -81,7 +81,7 @@ describe("an answer with another user's order", () => {
     const token = await lab.tokenFor(userId, ofOrders);
     const order = await orderOfAnother(lab, userId);
     lab.spoil({ at: createOrder, isDone: false, answer: json({ order, status: 'success', message: '' }) });
-    const open = { result: undefined, error: { code: 'UPSTREAM_UNREADABLE', mayHaveBeenDone: true } };
+    const open = { result: null, error: { code: 'UPSTREAM_UNREADABLE', mayHaveBeenDone: true } };
     expect(await place(lab, userId, token)).toEqual(open);
     expect(await place(lab, userId, token)).toEqual(open);
     expect(placedBy(lab)).toBe(1);

@@ -122,7 +122,6 @@ function toCenterSearch(input: typeof centerInput.$inferInput): CenterSearch {
 builder.queryFields((t) => ({
   phlebotomyAvailability: t.field({
     type: [dayRef],
-    nullable: false,
     description: 'Fourteen days of slots for a visit at home; empty where nobody comes.',
     args: {
       input: t.arg({ type: phlebotomyInput, required: true, description: 'Where and from when on.' }),
@@ -136,7 +135,6 @@ builder.queryFields((t) => ({
   }),
   serviceCenterAvailability: t.field({
     type: [dayRef],
-    nullable: false,
     description: 'Slots at service centers, by center and day; empty where there are none.',
     args: {
       input: t.arg({ type: centerInput, required: true, description: 'Which centers and from when on.' }),

@@ -174,7 +174,6 @@ function defineMutations(place: string, kind: AppointmentKind, where: string): v
   builder.mutationField(`reschedule${place}Appointment`, (t) =>
     t.field({
       type: appointmentResult,
-      nullable: false,
       description: `Moves an appointment ${where} to another slot. ${needsScope}`,
       args: { input: t.arg({ type: rescheduleInput, required: true, description: 'The new slot.' }) },
       resolve: (_root, { input }, context) =>
@@ -184,7 +183,6 @@ function defineMutations(place: string, kind: AppointmentKind, where: string): v
   builder.mutationField(`cancel${place}Appointment`, (t) =>
     t.field({
       type: appointmentResult,
-      nullable: false,
       description: `Cancels an appointment ${where}; the order stays. ${needsScope}`,
       args: { input: t.arg({ type: cancelInput, required: true, description: 'Which one, and why.' }) },
       resolve: (_root, { input }, context) =>
@@ -196,7 +194,6 @@ function defineMutations(place: string, kind: AppointmentKind, where: string): v
 builder.mutationFields((t) => ({
   bookPhlebotomyAppointment: t.field({
     type: appointmentResult,
-    nullable: false,
     description: `Books an appointment at home. ${needsScope}`,
     args: { input: t.arg({ type: bookInput, required: true, description: 'The slot.' }) },
     resolve: (_root, { input }, context) =>
@@ -204,7 +201,6 @@ builder.mutationFields((t) => ({
   }),
   bookServiceCenterAppointment: t.field({
     type: appointmentResult,
-    nullable: false,
     description: `Books an appointment at a service center. ${needsScope}`,
     args: { input: t.arg({ type: bookCenterInput, required: true, description: 'The slot.' }) },
     resolve: (_root, { input }, context) =>
@@ -222,7 +218,6 @@ defineMutations('ServiceCenter', 'patient_service_center', 'at a service center'
 builder.mutationField('requestPhlebotomyAppointment', (t) =>
   t.field({
     type: appointmentResult,
-    nullable: false,
     description: `Asks a provider for an appointment at home; it has no time at first. ${needsScope}`,
     args: { input: t.arg({ type: requestInput, required: true, description: 'Where, and who is asked.' }) },
     resolve: (_root, { input }, context) =>

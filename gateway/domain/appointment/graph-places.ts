@@ -200,7 +200,6 @@ builder.queryFields((t) => ({
   }),
   serviceCenters: t.field({
     type: [serviceCenterRef],
-    nullable: false,
     description: "A lab's service centers around a zip code, nearest first, 30 at most.",
     args: {
       zipCode: t.arg.string({ required: true, description: 'Five digits.' }),

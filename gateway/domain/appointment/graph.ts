@@ -230,7 +230,6 @@ const reasonRef = builder.objectRef<CancellationReason>('AppointmentCancellation
 builder.queryField('appointmentCancellationReasons', (t) =>
   t.field({
     type: [reasonRef],
-    nullable: false,
     description: 'Why appointments of a kind are cancelled.',
     args: {
       type: t.arg({

@@ -79,7 +79,6 @@ export const labAccountRef = builder.objectRef<LabAccount>('LabAccount').impleme
 builder.queryField('labAccounts', (t) =>
   t.field({
     type: [labAccountRef],
-    nullable: false,
     description: "The team's accounts with labs. Only for gateway keys.",
     args: {
       id: t.arg.id({ description: 'Only the account with this id (uuid).' }),

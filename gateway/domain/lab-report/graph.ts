@@ -208,7 +208,6 @@ const createLabReportResult = mutationResult(
 builder.mutationField('createLabReport', (t) =>
   t.field({
     type: createLabReportResult,
-    nullable: false,
     description:
       'Uploads a lab report (multipart request) and starts its reading. Viewer tokens need the scope write:lab-reports.',
     args: { input: t.arg({ type: createLabReportInput, required: true, description: 'The report.' }) },

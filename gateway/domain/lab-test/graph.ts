@@ -154,7 +154,6 @@ builder.queryFields((t) => ({
   }),
   labTests: t.field({
     ...labTestList,
-    nullable: false,
     description: 'The lab tests the team can order, in the order of the service.',
     args: {
       ...labTestList.args,
@@ -182,7 +181,6 @@ builder.queryFields((t) => ({
   }),
   labs: t.field({
     type: [labRef],
-    nullable: false,
     description: 'The labs the team can order from.',
     resolve: (_root, _args, context) => loadLabs(context),
   }),

@@ -149,7 +149,6 @@ builder.queryFields((t) => ({
   }),
   markers: t.field({
     ...markerList,
-    nullable: false,
     description: 'The markers that can be ordered, in the order of the service.',
     args: {
       ...markerList.args,
@@ -163,7 +162,6 @@ builder.queryFields((t) => ({
   }),
   orderSetMarkers: t.field({
     ...markerList,
-    nullable: false,
     description: 'What a set of lab tests and add-ons measures together.',
     args: {
       ...markerList.args,

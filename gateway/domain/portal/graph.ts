@@ -81,7 +81,6 @@ const createPortalUrlInput = builder.inputType('CreatePortalUrlInput', {
 builder.mutationField('createPortalUrl', (t) =>
   t.field({
     type: createPortalUrlResult,
-    nullable: false,
     description:
       'Creates a link that lets one user into the patient portal. Viewer tokens need the scope launch:portal.',
     args: {
@@ -134,7 +133,6 @@ const createLaunchTicketInput = builder.inputType('CreateLaunchTicketInput', {
 builder.mutationField('createLaunchTicket', (t) =>
   t.field({
     type: createLaunchTicketResult,
-    nullable: false,
     description:
       'Makes a ticket with which a page opens the portal without ever having its address. The request must say its Origin. Viewer tokens need the scope launch:portal.',
     args: {

@@ -167,7 +167,6 @@ const createDocumentTicketInput = builder.inputType('CreateDocumentTicketInput',
 builder.mutationField('createDocumentTicket', (t) =>
   t.field({
     type: createDocumentTicketResult,
-    nullable: false,
     description:
       "Makes a short-lived ticket for one download of an order's document as PDF. Viewer tokens need the scope read:orders and that of the document.",
     args: {

@@ -235,7 +235,6 @@ builder.objectFields(userRef, (t) => ({
 builder.queryField('historicalPulls', (t) =>
   t.field({
     type: connectionType('UserHistoricalPulls', userPullsRef, 'users with backfills'),
-    nullable: false,
     complexity: connectionCost,
     description:
       'The backfills of all users the caller may see. A stretch may hold fewer users than asked for, or none, and go on: read until hasNextPage is false. Viewer tokens need the scope read:profile.',

@@ -217,7 +217,6 @@ function readReference(by: (typeof userReference)['$inferInput']): UserName {
 builder.mutationFields((t) => ({
   createUser: t.field({
     type: createUserResult,
-    nullable: false,
     description:
       'Makes a user. Repeating a call makes no second one: a taken reference is answered with its user. Only for gateway keys.',
     args: { input: t.arg({ type: createUserInput, required: true, description: 'The user.' }) },
@@ -226,7 +225,6 @@ builder.mutationFields((t) => ({
   }),
   updateUser: t.field({
     type: updateUserResult,
-    nullable: false,
     description: 'Changes what the team says of a user. Only for gateway keys.',
     args: { input: t.arg({ type: updateUserInput, required: true, description: 'What is to change.' }) },
     resolve: (_root, { input }, context) =>
@@ -234,7 +232,6 @@ builder.mutationFields((t) => ({
   }),
   deleteUser: t.field({
     type: deleteUserResult,
-    nullable: false,
     description:
       'Deletes a user: hidden and disconnected at once, erased after seven days. Only for gateway keys.',
     args: { id: t.arg.id({ required: true, description: "The user's id (uuid)." }) },
@@ -242,7 +239,6 @@ builder.mutationFields((t) => ({
   }),
   undoUserDeletion: t.field({
     type: undoUserDeletionResult,
-    nullable: false,
     description:
       'Brings a user back within seven days of the deletion; connections stay ended. Only for gateway keys.',
     args: { by: t.arg({ type: userReference, required: true, description: 'Which user.' }) },
@@ -250,7 +246,6 @@ builder.mutationFields((t) => ({
   }),
   updateDemographics: t.field({
     type: updateDemographicsResult,
-    nullable: false,
     description:
       'Sets who a user is, as a whole record. Viewer tokens need the scope write:profile and set only their own.',
     args: { input: t.arg({ type: updateDemographicsInput, required: true, description: 'The record.' }) },

@@ -124,7 +124,6 @@ builder.queryFields((t) => ({
   }),
   users: t.field({
     type: userConnectionRef,
-    nullable: false,
     complexity: connectionCost,
     description:
       'The users the caller may see, oldest first: those created while the list is read stand at its end. One that is deleted meanwhile moves those behind it up by a place, so one of them may be missed.',

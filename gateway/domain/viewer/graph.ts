@@ -93,7 +93,6 @@ builder.queryField('viewer', (t) =>
 builder.mutationField('createViewerToken', (t) =>
   t.field({
     type: viewerTokenRef,
-    nullable: false,
     complexity: 1,
     description: "Makes a token for one user's browser. Only for gateway keys.",
     args: {
@@ -162,7 +161,6 @@ const viewerTokensRevokedRef = builder
 builder.mutationField('revokeViewerTokens', (t) =>
   t.field({
     type: viewerTokensRevokedRef,
-    nullable: false,
     complexity: 1,
     description:
       'Takes viewer tokens back, those of an identity provider as well; sockets and streams that use them end. Only for gateway keys.',

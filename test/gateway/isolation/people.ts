@@ -60,7 +60,7 @@ export async function meet(lab: SpoiltLab, { userId, orderId, isNarrow = false }
 /** Something happens to an order, and the gateway has the event. */
 export async function step(lab: Lab, orderId: string): Promise<void> {
   const answer = await lab.query(`mutation { simulateOrder(id: "${orderId}") { __typename } }`);
-  if (answer.data?.simulateOrder.__typename !== 'OrderSimulated') throw new Error('This order is over.');
+  if (answer.data?.simulateOrder?.__typename !== 'OrderSimulated') throw new Error('This order is over.');
   await lab.sandbox.webhooks.settled();
 }
 
@@ -78,7 +78,7 @@ async function findCursors(
     orders: data.orders.pageInfo.endCursor,
     ownOrders: data.user.orders.pageInfo.endCursor,
     users: data.users.pageInfo.endCursor,
-    pulls: pulls.data?.historicalPulls.pageInfo.endCursor ?? 'none',
+    pulls: pulls.data?.historicalPulls?.pageInfo.endCursor ?? 'none',
     orderUpdates: await cursorOf(lab, token, `orderUpdates(orderId: "${orderId}")`),
     userOrderUpdates: await cursorOf(lab, token, `userOrderUpdates(userId: "${userId}")`),
   };

@@ -201,9 +201,9 @@ function readNewOrder(input: typeof createOrderInput.$inferInput): NewOrder {
     labAccountId: readOptionalUuid('input.labAccountId', input.labAccountId),
     clinicalNotes: input.clinicalNotes ?? null,
     consents: readConsents(input.consents),
-    aoeAnswers: (input.aoeAnswers ?? []).map(({ markerId, questionId, answer }) => ({
-      markerId: readIntegerId('input.aoeAnswers.markerId', markerId),
-      questionId: readIntegerId('input.aoeAnswers.questionId', questionId),
+    aoeAnswers: (input.aoeAnswers ?? []).map(({ markerId, questionId, answer }, index) => ({
+      markerId: readIntegerId(`input.aoeAnswers.${index}.markerId`, markerId),
+      questionId: readIntegerId(`input.aoeAnswers.${index}.questionId`, questionId),
       answer,
     })),
     activateBy: input.activateBy ? toDay(input.activateBy) : null,
@@ -241,14 +241,12 @@ function readNewTestkit(input: typeof createTestkitOrderInput.$inferInput): NewT
 builder.mutationFields((t) => ({
   createOrder: t.field({
     type: createOrderResult,
-    nullable: false,
     description: 'Places an order. Viewer tokens need the scope write:orders.',
     args: { input: t.arg({ type: createOrderInput, required: true, description: 'The order.' }) },
     resolve: (_root, { input }, context) => submitOrder(context, readNewOrder(input), input.idempotencyKey),
   }),
   importOrder: t.field({
     type: createOrderResult,
-    nullable: false,
     description:
       'Takes over an order whose sample was registered elsewhere; the patient is not written to. Viewer tokens need the scope write:orders.',
     args: { input: t.arg({ type: importOrderInput, required: true, description: 'The order.' }) },
@@ -256,7 +254,6 @@ builder.mutationFields((t) => ({
   }),
   createTestkitOrder: t.field({
     type: createOrderResult,
-    nullable: false,
     description:
       'Orders a testkit that the patient registers later. Viewer tokens need the scope write:orders.',
     args: { input: t.arg({ type: createTestkitOrderInput, required: true, description: 'The order.' }) },

@@ -126,7 +126,6 @@ builder.queryField('orders', (t) =>
   t.field({
     ...orderList,
     args: orderListArgs,
-    nullable: false,
     description: `The orders the caller may see, newest first. ${guarantee}`,
     resolve: (_root, args, context) => listConnection(context, args, null),
   }),

@@ -65,7 +65,6 @@ function readRegistration(input: typeof registerTestkitInput.$inferInput): Regis
 builder.mutationField('registerTestkit', (t) =>
   t.field({
     type: registerTestkitResult,
-    nullable: false,
     description:
       'Registers a testkit by the number on it; another user may take it over, and the order moves there. Viewer tokens need the scopes read:orders and write:orders and register only their own kits.',
     args: { input: t.arg({ type: registerTestkitInput, required: true, description: 'Who uses the kit.' }) },

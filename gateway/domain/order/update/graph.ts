@@ -122,7 +122,6 @@ const resendOrderEventsInput = builder.inputType('ResendOrderEventsInput', {
 builder.mutationFields((t) => ({
   cancelOrder: t.field({
     type: cancelOrderResult,
-    nullable: false,
     description:
       'Cancels an order, where its status still allows it. Viewer tokens need the scopes read:orders and write:orders.',
     args: { id: t.arg.id({ required: true, description: "The order's id (uuid)." }) },
@@ -130,7 +129,6 @@ builder.mutationFields((t) => ({
   }),
   simulateOrder: t.field({
     type: simulateOrderResult,
-    nullable: false,
     description:
       'Moves an order through its statuses; sandbox deployments only. Viewer tokens need the scopes read:orders and simulate:orders.',
     args: {
@@ -149,7 +147,6 @@ builder.mutationFields((t) => ({
   }),
   updateOrder: t.field({
     type: updateOrderResult,
-    nullable: false,
     description:
       'Moves an order that waits for a day to another day, or lets it go. Viewer tokens need the scope write:orders.',
     args: { input: t.arg({ type: updateOrderInput, required: true, description: 'What is to change.' }) },
@@ -158,7 +155,6 @@ builder.mutationFields((t) => ({
   }),
   resendOrderEvents: t.field({
     type: resendOrderEventsResult,
-    nullable: false,
     description: 'Has the service report order events again, after an outage. Only for gateway keys.',
     args: {
       input: t.arg({ type: resendOrderEventsInput, required: true, description: 'Which reports.' }),
