@@ -67,6 +67,8 @@ async function visitCatalogue(ask: Ask, lab: Lab): Promise<void> {
   await askTwoPages(ask, 'labTests', { first: 3 });
   await ask('labTest', { id: ids[0] });
   await ask('labTest', { id: nobody });
+  await ask('lab', { id: '6' });
+  await ask('marker', { id: '6000' });
   await ask('markers', { first: 3, labSlug: 'example-diagnostics', name: 'a' });
   await askTwoPages(ask, 'markers', { first: 3 });
   const set = { labTestIds: ids.slice(0, 2), addOnProviderIds: ['000307'] };
@@ -222,7 +224,8 @@ async function visitAppointments(ask: Ask, lab: Lab): Promise<void> {
     const [reason] = await ask('appointmentCancellationReasons', { type });
     const more = name === 'ServiceCenter' ? { idempotencyKey: 'visit-1', asyncConfirmation: true } : {};
     const booking = { ...of, bookingKey: slots[2].bookingKey, appointmentNotes: 'Ring twice.' };
-    await ask(`book${name}Appointment`, { input: { ...booking, ...more } });
+    const { appointment } = await ask(`book${name}Appointment`, { input: { ...booking, ...more } });
+    await ask('appointment', { id: appointment.id });
     await ask('order', { id: waiting?.orderId });
     await ask(`reschedule${name}Appointment`, {
       input: { ...of, bookingKey: slots[4].bookingKey, appointmentNotes: 'Wait.' },
