@@ -1,12 +1,13 @@
 import { readUuid } from '../../graph/arguments.ts';
 import { builder, type Fields, needsScope } from '../../graph/builder.ts';
+import type { GraphContext } from '../../graph/context.ts';
 import { upstreamCallCost } from '../../graph/cost.ts';
 import { openEnum, openEnumFields } from '../../graph/open-enum.ts';
 import { addressRef } from '../address/graph.ts';
 import { loadOrder, loadShownOrder } from '../order/read/actions.ts';
 import { orderRef } from '../order/read/graph.ts';
 import { orderDetailsRef, transactionRef } from '../order/read/graph-parts.ts';
-import { appointmentSearchLimit } from '../order/read/rest.ts';
+import type { OrderTransaction } from '../order/read/rest-order.ts';
 import { loadUser, userRef } from '../user/graph.ts';
 import { findAppointment, loadAppointment, loadAppointmentOf } from './actions-read.ts';
 import {
@@ -77,6 +78,11 @@ const appointmentEventRef = builder.objectRef<AppointmentEvent>('AppointmentEven
   }),
 });
 
+async function loadTransaction(context: GraphContext, orderId: string): Promise<OrderTransaction | null> {
+  const order = await loadShownOrder(context, orderId);
+  return order?.transaction ?? null;
+}
+
 /** Whom and what an appointment is for. */
 function partyFields(t: Fields<Appointment>) {
   return {
@@ -88,8 +94,7 @@ function partyFields(t: Fields<Appointment>) {
     transaction: t.field({
       type: transactionRef,
       description: 'The transaction that the order belongs to.',
-      resolve: async ({ orderId }, _args, context) =>
-        orderId === null ? null : ((await loadShownOrder(context, orderId))?.transaction ?? null),
+      resolve: ({ orderId }, _args, context) => (orderId === null ? null : loadTransaction(context, orderId)),
     }),
     user: t.field({
       complexity: upstreamCallCost,
@@ -206,7 +211,8 @@ builder.queryField('appointment', (t) =>
     // The page of orders that names it, and the appointment.
     complexity: 2 * upstreamCallCost,
     type: appointmentRef,
-    description: `One appointment by id; null when there is none that the caller may see. It is searched for in the ${appointmentSearchLimit} newest orders with appointments that the caller may see, so read it from its order where you have that. Viewer tokens need the scope read:orders.`,
+    description:
+      "One appointment by id; null when there is none that the caller may see. It is searched for in the caller's 1,000 newest orders with appointments: where you have the order's id, read `Order.appointment`. Viewer tokens need the scope read:orders.",
     args: { id: t.arg.id({ required: true, description: "The appointment's id (uuid)." }) },
     resolve: (_root, args, context) => findAppointment(context, readUuid('id', args.id)),
   }),

@@ -1,5 +1,5 @@
 import { readIntegerId, readUuid } from '../../graph/arguments.ts';
-import { builder } from '../../graph/builder.ts';
+import { builder, type Fields } from '../../graph/builder.ts';
 import { type GraphContext, type LoaderKind, loadEach } from '../../graph/context.ts';
 import { openEnum, openEnumFields, openEnumListFields } from '../../graph/open-enum.ts';
 import { connectionField } from '../../graph/pagination/connection.ts';
@@ -104,23 +104,18 @@ labTestRef.implement({
   }),
 });
 
-const labNeedsCatalogue = 'Viewer tokens need the scope read:catalogue.';
-
-builder.objectField(markerRef, 'lab', (t) =>
-  t.field({
+/** The field `lab` beside a `labId`. */
+function measuringLab<Parent extends { readonly labId: number | null }>(t: Fields<Parent>) {
+  return t.field({
     type: labRef,
-    description: `The lab that measures it. ${labNeedsCatalogue}`,
-    resolve: ({ labId }, _args, context) => findLab(context, ({ id }) => id === String(labId)),
-  }),
-);
+    description: 'The lab that measures it. Viewer tokens need the scope read:catalogue.',
+    resolve: ({ labId }, _args, context) =>
+      labId === null ? null : findLab(context, ({ id }) => id === String(labId)),
+  });
+}
 
-builder.objectField(expectedResultRef, 'lab', (t) =>
-  t.field({
-    type: labRef,
-    description: `The lab that measures it. ${labNeedsCatalogue}`,
-    resolve: ({ labId }, _args, context) => findLab(context, ({ id }) => id === String(labId)),
-  }),
-);
+builder.objectField(markerRef, 'lab', measuringLab);
+builder.objectField(expectedResultRef, 'lab', measuringLab);
 
 builder.objectField(labAccountRef, 'lab', (t) =>
   t.field({

@@ -129,10 +129,10 @@ export async function findTestkit(
   return null;
 }
 
-/** How many of the newest orders are looked through for an appointment: the service cannot be asked by its id. */
-export const appointmentSearchLimit = 1000;
-
-/** The orders that name these appointments (ids in lower case), in the order of the ids, null where none of the newest 1,000 does. */
+/**
+ * The orders that name these appointments (ids in lower case), in the order of the ids, null where none does. The service
+ * cannot be asked by appointment, so the newest 1,000 orders of these methods are read.
+ */
 export async function findOrdersOfAppointments(
   service: Service,
   appointmentIds: readonly string[],
@@ -141,7 +141,7 @@ export async function findOrdersOfAppointments(
   const methods = ['at_home_phlebotomy', 'walk_in_test'];
   const wanted = new Set(appointmentIds);
   const found = new Map<string, CurrentOrder>();
-  for await (const rows of walkOrderRows(service, { methods }, appointmentSearchLimit / maxOrderPage)) {
+  for await (const rows of walkOrderRows(service, { methods }, 10)) {
     for (const row of rows) {
       const appointmentId = row?.order.details?.appointmentId?.toLowerCase() ?? '';
       if (row && wanted.has(appointmentId)) found.set(appointmentId, row.order);
