@@ -44,6 +44,8 @@ export interface UpstreamIssue {
   /** The place in the service's names: `['body', 'shipping_details', 'zip']`. */
   readonly location: readonly string[];
   readonly message: string;
+  /** The service's word for the fault, such as `missing`; null where it sent none. */
+  readonly kind: string | null;
 }
 
 export interface GatewayErrorOptions {

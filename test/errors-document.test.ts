@@ -1,12 +1,15 @@
 import { readdirSync, readFileSync } from 'node:fs';
+import { isEnumType } from 'graphql';
 import { expect, test } from 'vitest';
+import { schema } from '../gateway/domain/schema.ts';
 import { errorCodes } from '../gateway/errors.ts';
-import { refusalCodes } from '../gateway/graph/user-error.ts';
+import { issueCodes, refusalCodes } from '../gateway/graph/user-error.ts';
 
 const root = new URL('..', import.meta.url);
-const [errorTable = '', refusalTable = ''] = readFileSync(new URL('docs/errors.md', root), 'utf8').split(
-  '## Refusals',
-);
+const [errorTable = '', refusalTable = '', issueTable = ''] = readFileSync(
+  new URL('docs/errors.md', root),
+  'utf8',
+).split(/^## (?:Refusals as data|What is wrong with an input)/m);
 const codesOf = (table: string) => [...table.matchAll(/^\| `([A-Z_]+)` \|/gm)].map(([, code]) => code);
 const documented = codesOf(errorTable);
 
@@ -16,6 +19,21 @@ test('docs/errors.md and the code name the same errors', () => {
 
 test('docs/errors.md and the code name the same refusals', () => {
   expect(codesOf(refusalTable)).toEqual(Object.keys(refusalCodes));
+});
+
+test('UserErrorCode has exactly the codes of refusals, and InputIssueCode those of issues', () => {
+  const valuesOf = (name: string) => {
+    const type = schema.getType(name);
+    return isEnumType(type)
+      ? type
+          .getValues()
+          .map(({ name }) => name)
+          .toSorted()
+      : [];
+  };
+  expect(valuesOf('UserErrorCode')).toEqual(Object.keys(refusalCodes).toSorted());
+  expect(valuesOf('InputIssueCode')).toEqual(Object.keys(issueCodes).toSorted());
+  expect(codesOf(issueTable)).toEqual(Object.keys(issueCodes));
 });
 
 test('every code is used somewhere in the gateway', () => {

@@ -29,7 +29,7 @@ export function readUuid(name: string, value: string): string {
 function malformed(name: string, message: string): GatewayError {
   const location = name.split('.').filter((part, index) => index > 0 || part !== 'input');
   return new GatewayError('BAD_USER_INPUT', `${name} ${message}`, {
-    issues: [{ location, message: `It ${message}` }],
+    issues: [{ location, message: `It ${message}`, kind: null }],
   });
 }
 

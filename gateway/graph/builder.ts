@@ -21,6 +21,7 @@ type ScalarTypes = {
   JSON: { Input: unknown; Output: unknown };
   File: { Input: File; Output: never };
   EventCursor: { Input: string; Output: string };
+  Scope: { Input: Scope; Output: Scope };
 };
 
 /** The schema under construction. Fields are nullable unless they say otherwise (docs/queries.md). */
@@ -46,6 +47,15 @@ builder.scalarType('EventCursor', {
   parseValue: (value) => {
     if (typeof value === 'string') return value;
     throw new GraphQLError('An EventCursor is text.');
+  },
+});
+builder.scalarType('Scope', {
+  description: `What a viewer token may allow: ${scopes.join(', ')}. New scopes may be added.`,
+  serialize: (scope) => scope,
+  parseValue: (value) => {
+    const scope = scopes.find((each) => each === value);
+    if (scope !== undefined) return scope;
+    throw new GraphQLError('A Scope is one of the names in its description.');
   },
 });
 builder.scalarType('File', {

@@ -1,18 +1,26 @@
-import type { InputIssue } from './user-error.ts';
+import type { InputIssue, IssueCode } from './user-error.ts';
 
-/** A rule of the service for an input: the path with dots between names, the message for a broken rule, and the check. */
-export type InputRule<Input> = readonly [path: string, message: string, holds: (input: Input) => boolean];
+/**
+ * A rule of the service for an input: the path with dots between names, the message for a broken rule, the check, and
+ * the code for a broken rule (INVALID where left out).
+ */
+export type InputRule<Input> = readonly [
+  path: string,
+  message: string,
+  holds: (input: Input) => boolean,
+  code?: IssueCode,
+];
 
 /** The broken rules, in the order of the rules. Rules are checked before the call, and all at once. */
 export function findIssues<Input>(rules: readonly InputRule<Input>[], input: Input): readonly InputIssue[] {
   return rules
     .filter(([, , holds]) => !holds(input))
-    .map(([path, message]) => ({ path: path.split('.'), message }));
+    .map(([path, message, , code = 'INVALID']) => ({ path: path.split('.'), message, code }));
 }
 
 /** The issues of a part of the input, with paths that begin at the whole input. */
 export function under(part: string, issues: readonly InputIssue[]): readonly InputIssue[] {
-  return issues.map(({ path, message }) => ({ path: [part, ...path], message }));
+  return issues.map((issue) => ({ ...issue, path: [part, ...issue.path] }));
 }
 
 export function isGiven(text: string): boolean {

@@ -7,7 +7,9 @@ import {
   type InputIssue,
   type InputRejected,
   inputRejected,
+  issueCodes,
   type NotFound,
+  refusalCodes,
   toInputIssues,
   type UserError,
 } from './user-error.ts';
@@ -27,12 +29,37 @@ export function mutationResult<Type extends Member>(
   });
 }
 
+/** The enum of a closed set of codes: the values are the codes, the descriptions their meanings. */
+function codeEnum<Code extends string>(
+  name: string,
+  description: string,
+  meanings: Readonly<Record<Code, string>>,
+) {
+  const values = Object.entries<string>(meanings).map(([code, text]) => [code, { description: text }]);
+  return builder.enumType(name, {
+    description,
+    values: Object.fromEntries(values) as Record<Code, { readonly description: string }>,
+  });
+}
+
+const userErrorCode = codeEnum(
+  'UserErrorCode',
+  'Why something was refused. New values may be added.',
+  refusalCodes,
+);
+const inputIssueCode = codeEnum(
+  'InputIssueCode',
+  'What is wrong with a part of an input. New values may be added.',
+  issueCodes,
+);
+
 export const userErrorRef = builder.interfaceRef<UserError>('UserError').implement({
   description: 'A refusal that a program can branch on and a person can read.',
   fields: (t) => ({
-    code: t.exposeString('code', {
+    code: t.expose('code', {
+      type: userErrorCode,
       nullable: false,
-      description: 'A stable code in capitals, such as NOT_FOUND.',
+      description: 'Why it was refused, for programs.',
     }),
     message: t.exposeString('message', {
       nullable: false,
@@ -50,7 +77,16 @@ export const inputIssueRef = builder.objectRef<InputIssue>('InputIssue').impleme
       description: 'Where in the input, in the names of this schema.',
       resolve: (issue) => [...issue.path],
     }),
-    message: t.exposeString('message', { nullable: false, description: 'What is wrong there.' }),
+    code: t.field({
+      type: inputIssueCode,
+      nullable: false,
+      description: 'What is wrong there, for programs.',
+      resolve: ({ code }) => code ?? 'INVALID',
+    }),
+    message: t.exposeString('message', {
+      nullable: false,
+      description: 'What is wrong there, in an English sentence.',
+    }),
   }),
 });
 

@@ -162,7 +162,11 @@ export function findContradictions<Name extends string>(
 ): readonly InputIssue[] {
   return names
     .filter((name) => input[name] && input[`${name}Raw`])
-    .map((name) => ({ path: [`${name}Raw`], message: `Give either ${name} or ${name}Raw.` }));
+    .map((name) => ({
+      path: [`${name}Raw`],
+      code: 'CONFLICT',
+      message: `Give either ${name} or ${name}Raw.`,
+    }));
 }
 
 /**

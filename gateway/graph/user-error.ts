@@ -1,4 +1,4 @@
-import { type GatewayError, isGatewayError } from '../errors.ts';
+import { type GatewayError, isGatewayError, type UpstreamIssue } from '../errors.ts';
 
 /** The closed set of refusals with their meanings. docs/errors.md lists every code (tested). */
 export const refusalCodes = {
@@ -27,11 +27,23 @@ export interface UserError<Kind extends string = string, Code extends RefusalCod
   readonly message: string;
 }
 
+/** The closed set of faults of an input, with their meanings. */
+export const issueCodes = {
+  REQUIRED: 'Something must be given here.',
+  TOO_LONG: 'It is longer or larger than allowed.',
+  CONFLICT: 'It cannot be given together with another part of the input.',
+  INVALID: 'The value is not allowed here for another reason; the message says why.',
+} as const;
+
+export type IssueCode = keyof typeof issueCodes;
+
 /** One fault of an input. */
 export interface InputIssue {
   /** Where, in the names of this schema: `['shippingDetails', 'zip']`. */
   readonly path: readonly string[];
   readonly message: string;
+  /** INVALID where left out. */
+  readonly code?: IssueCode;
 }
 
 export interface InputRejected extends UserError<'InputRejected'> {
@@ -79,7 +91,9 @@ export function withReason(message: string, error: unknown): string {
 
 /** The caller with a gateway key must name the user. A viewer token names its own. */
 export function userNeeded(): InputRejected {
-  return inputRejected([{ path: ['userId'], message: 'Name the user: a gateway key belongs to no user.' }]);
+  return inputRejected([
+    { path: ['userId'], code: 'REQUIRED', message: 'Name the user: a gateway key belongs to no user.' },
+  ]);
 }
 
 export function idempotencyConflict(): IdempotencyConflict {
@@ -110,16 +124,23 @@ export function toRefusal(
  * @param names the names that differ in this schema, by the service's name
  */
 export function toInputIssues(
-  issues: readonly { readonly location: readonly string[]; readonly message: string }[],
+  issues: readonly UpstreamIssue[],
   names: Readonly<Record<string, string>> = {},
 ): readonly InputIssue[] {
   const known = new Map(Object.entries({ 'x-idempotency-key': 'idempotencyKey', ...names }));
-  return issues.map(({ location, message }) => ({
+  return issues.map(({ location, message, kind }) => ({
+    code: toIssueCode(kind),
     path: location
       .filter((part, index) => index > 0 || !/^(body|query|path|header)$/.test(part))
       .map((part) => known.get(part) ?? toCamelCase(part)),
     message,
   }));
+}
+
+/** @param kind the service's word for the fault, such as `missing` or `string_too_long` */
+function toIssueCode(kind: string | null): IssueCode {
+  if (kind === 'missing') return 'REQUIRED';
+  return kind?.endsWith('too_long') ? 'TOO_LONG' : 'INVALID';
 }
 
 function toCamelCase(name: string): string {

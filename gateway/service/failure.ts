@@ -103,7 +103,7 @@ function readIssues(body: unknown): readonly UpstreamIssue[] {
   return detail.slice(0, 50).flatMap((item: unknown) => {
     if (!isRecord(item)) return [];
     const location = Array.isArray(item.loc) ? item.loc.map(String) : [];
-    return [{ location, message: readMessage(item) }];
+    return [{ location, message: readMessage(item), kind: typeof item.type === 'string' ? item.type : null }];
   });
 }
 

@@ -110,7 +110,9 @@ export async function submitRequest(
 ): Promise<AppointmentResult> {
   const issues = [
     ...findIssues(addressRules, request.address),
-    ...(request.provider === '' ? [{ path: ['provider'], message: 'Give provider or providerRaw.' }] : []),
+    ...(request.provider === ''
+      ? [{ path: ['provider'], code: 'REQUIRED' as const, message: 'Give provider or providerRaw.' }]
+      : []),
     ...request.contradictions,
     ...findNotesIssues(request.appointmentNotes),
   ];
@@ -169,13 +171,17 @@ export async function submitCancellation(
 }
 
 function findBookingIssues({ bookingKey, appointmentNotes }: Booking): readonly InputIssue[] {
-  const key = { path: ['bookingKey'], message: 'Give the booking key of a slot.' };
+  const key: InputIssue = {
+    path: ['bookingKey'],
+    code: 'REQUIRED',
+    message: 'Give the booking key of a slot.',
+  };
   return [...(isGiven(bookingKey) ? [] : [key]), ...findNotesIssues(appointmentNotes)];
 }
 
 function findNotesIssues(notes: string | null): readonly InputIssue[] {
   if (countCharacters(notes) <= maxNotes) return [];
-  return [{ path: ['appointmentNotes'], message: `Give ${maxNotes} characters at most.` }];
+  return [{ path: ['appointmentNotes'], code: 'TOO_LONG', message: `Give ${maxNotes} characters at most.` }];
 }
 
 async function findCancellationIssues(
@@ -194,7 +200,7 @@ async function findCancellationIssues(
     return [{ path: ['cancellationReasonId'], message }];
   }
   if (!reason?.needsNotes || isGiven(notes ?? '')) return [];
-  return [{ path: ['notes'], message: 'This reason needs notes.' }];
+  return [{ path: ['notes'], code: 'REQUIRED', message: 'This reason needs notes.' }];
 }
 
 /** The public service's rules for an address of a visit. */
@@ -204,7 +210,7 @@ const addressRules: readonly InputRule<VisitAddress>[] = [
     'Give street and number.',
     ({ firstLine }) => /\d/.test(firstLine) && /\p{L}/u.test(firstLine),
   ],
-  ['address.city', 'Give the city.', ({ city }) => isGiven(city)],
+  ['address.city', 'Give the city.', ({ city }) => isGiven(city), 'REQUIRED'],
   [
     'address.state',
     'Give the two letters of the state, such as AZ.',
@@ -215,6 +221,7 @@ const addressRules: readonly InputRule<VisitAddress>[] = [
     'address.accessNotes',
     `Give ${maxNotes} characters at most.`,
     ({ accessNotes }) => countCharacters(accessNotes) <= maxNotes,
+    'TOO_LONG',
   ],
 ];
 
@@ -232,11 +239,24 @@ export function requireZipCode(name: string, zipCode: string): string {
   throw new GatewayError('BAD_USER_INPUT', `${name} must be five digits.`);
 }
 
-const radii = [10, 20, 25, 50, 100];
+/** In miles. */
+export const radii = [10, 20, 25, 50, 100];
 
-/** A radius in miles, 25 when left out. @throws GatewayError BAD_USER_INPUT */
-export function requireRadius(name: string, radius: number | null | undefined): number {
-  const miles = radius ?? 25;
+/** A radius of a search in miles, as an enum or as a number. */
+interface Radius {
+  readonly within?: number | null | undefined;
+  readonly radius?: number | null | undefined;
+}
+
+/**
+ * A radius in miles, 25 when left out.
+ * @param place where the two are, such as `input.`
+ * @throws GatewayError BAD_USER_INPUT
+ */
+export function requireRadius({ within, radius }: Radius, place = ''): number {
+  if (within && radius)
+    throw new GatewayError('BAD_USER_INPUT', `Give either ${place}within or ${place}radius.`);
+  const miles = within ?? radius ?? 25;
   if (radii.includes(miles)) return miles;
-  throw new GatewayError('BAD_USER_INPUT', `${name} must be one of ${radii.join(', ')} miles.`);
+  throw new GatewayError('BAD_USER_INPUT', `${place}radius must be one of ${radii.join(', ')} miles.`);
 }

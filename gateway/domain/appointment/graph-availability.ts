@@ -6,7 +6,13 @@ import { toDay } from '../../parse/dates.ts';
 import { addressRef } from '../address/graph.ts';
 import { requireAddress, requireRadius, requireZipCode } from './actions.ts';
 import { coordinatesRef } from './graph.ts';
-import { appointmentAddressInput, distanceFields, toVisitAddress } from './graph-places.ts';
+import {
+  appointmentAddressInput,
+  distanceFields,
+  radiusEnum,
+  toVisitAddress,
+  useWithin,
+} from './graph-places.ts';
 import {
   type AvailabilityDay,
   type AvailabilityPlace,
@@ -88,9 +94,13 @@ const centerInput = builder.inputType('ServiceCenterAvailabilityInput', {
     }),
     siteCodes: t.stringList({ description: 'Only these centers, 3 at most; else give a zip code.' }),
     zipCode: t.string({ description: 'Centers around this zip code of five digits.' }),
+    within: t.field({
+      type: radiusEnum,
+      description: 'How far around the zip code; 25 miles when left out.',
+    }),
     radius: t.int({
-      defaultValue: 25,
       description: 'How far around the zip code, in miles: 10, 20, 25, 50 or 100.',
+      deprecationReason: useWithin,
     }),
     startDate: t.field({ type: 'Date', description: 'The first of the 14 days; today when left out.' }),
     allowStale: t.boolean({
@@ -113,7 +123,7 @@ function toCenterSearch(input: typeof centerInput.$inferInput): CenterSearch {
     lab,
     siteCodes,
     zipCode: zipCode === null ? null : requireZipCode('input.zipCode', zipCode),
-    radius: requireRadius('input.radius', input.radius),
+    radius: requireRadius(input, 'input.'),
     startDate: requireDayToCome('input.startDate', input.startDate ? toDay(input.startDate) : null),
     allowStale: input.allowStale ?? null,
   };

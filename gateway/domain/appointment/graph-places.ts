@@ -9,7 +9,7 @@ import { loadOrder } from '../order/read/actions.ts';
 import { orderRef } from '../order/read/graph.ts';
 import type { Order } from '../order/read/rest-order.ts';
 import { addressInputFields } from '../user/graph-demographics.ts';
-import { requireRadius, requireZipCode } from './actions.ts';
+import { radii, requireRadius, requireZipCode } from './actions.ts';
 import { appointmentProvider, coordinatesRef } from './graph.ts';
 import type { VisitAddress } from './rest.ts';
 import {
@@ -165,7 +165,23 @@ const serviceCenterRef = builder.objectRef<ServiceCenter>('ServiceCenter').imple
   }),
 });
 
-const radius = 'How far around, in miles: 10, 20, 25, 50 or 100.';
+export const useWithin = 'Use within. Removed after 2027-05-31.';
+
+export const radiusEnum = builder.enumType('Radius', {
+  description: 'How far around a place a search goes. New values may be added.',
+  values: Object.fromEntries(
+    radii.map((miles) => [`MILES_${miles}`, { value: miles, description: `Within ${miles} miles.` }]),
+  ),
+});
+
+/** How far around: the enum, and in its place the number of earlier versions. */
+const radiusArguments = builder.args((t) => ({
+  within: t.field({ type: radiusEnum, description: 'How far around; 25 miles when left out.' }),
+  radius: t.int({
+    description: 'How far around, in miles: 10, 20, 25, 50 or 100.',
+    deprecationReason: useWithin,
+  }),
+}));
 
 async function readCenters(context: GraphContext, { id }: Order, miles: number) {
   const order = await loadOrder(context, id);
@@ -178,9 +194,9 @@ builder.objectField(orderRef, 'serviceCenters', (t) =>
     type: [serviceCenterRef],
     description: "The service centers around the patient's address; null where it has none.",
     args: {
-      radius: t.arg.int({ defaultValue: 25, description: radius }),
+      ...radiusArguments,
     },
-    resolve: (order, args, context) => readCenters(context, order, requireRadius('radius', args.radius)),
+    resolve: (order, args, context) => readCenters(context, order, requireRadius(args)),
   }),
 );
 
@@ -190,12 +206,12 @@ builder.queryFields((t) => ({
     description: 'What is offered around a zip code.',
     args: {
       zipCode: t.arg.string({ required: true, description: 'Five digits.' }),
-      radius: t.arg.int({ defaultValue: 25, description: radius }),
+      ...radiusArguments,
     },
     resolve: (_root, args, { service }) =>
       getAreaInfo(service, {
         zipCode: requireZipCode('zipCode', args.zipCode),
-        radius: requireRadius('radius', args.radius),
+        radius: requireRadius(args),
       }),
   }),
   serviceCenters: t.field({
@@ -204,7 +220,7 @@ builder.queryFields((t) => ({
     args: {
       zipCode: t.arg.string({ required: true, description: 'Five digits.' }),
       labId: t.arg.id({ required: true, description: "The service's id of the lab (integer)." }),
-      radius: t.arg.int({ defaultValue: 25, description: radius }),
+      ...radiusArguments,
       capabilities: t.arg({
         type: [capability.ref],
         description: 'Only centers that can do all of this.',
@@ -214,7 +230,7 @@ builder.queryFields((t) => ({
       listServiceCenters(service, {
         zipCode: requireZipCode('zipCode', args.zipCode),
         labId: readIntegerId('labId', args.labId),
-        radius: requireRadius('radius', args.radius),
+        radius: requireRadius(args),
         capabilities: (args.capabilities ?? []).map((each) => each.toLowerCase()),
       }),
   }),

@@ -1,6 +1,7 @@
+import { GatewayError } from '../../errors.ts';
 import { readOptionalUuid } from '../../graph/arguments.ts';
 import { builder } from '../../graph/builder.ts';
-import { openEnum, openEnumFields } from '../../graph/open-enum.ts';
+import { openEnum, openEnumFields, openInputFields, requireOpen } from '../../graph/open-enum.ts';
 import {
   type AllowedBilling,
   isSuppliedWithOwnPhysicians,
@@ -76,21 +77,40 @@ export const labAccountRef = builder.objectRef<LabAccount>('LabAccount').impleme
   }),
 });
 
+const filterInput = builder.inputType('LabAccountFilter', {
+  description: 'Which lab accounts; all given parts must match.',
+  fields: (t) =>
+    openInputFields(t, labAccountStatus, {
+      name: 'status',
+      description: 'Only accounts of this status.',
+      raw: 'The same for a status that the enum lacks, as the service names it.',
+    }),
+});
+
+/** @param old the status in the argument that is deprecated */
+function readStatus(filter: typeof filterInput.$inferInput, old: string | null): string | null {
+  const status = requireOpen('filter', filter, 'status')?.toLowerCase() ?? null;
+  if (status === null || old === null) return status ?? old;
+  throw new GatewayError('BAD_USER_INPUT', 'Give either filter or status.');
+}
+
 builder.queryField('labAccounts', (t) =>
   t.field({
     type: [labAccountRef],
     description: "The team's accounts with labs. Only for gateway keys.",
     args: {
       id: t.arg.id({ description: 'Only the account with this id (uuid).' }),
+      filter: t.arg({ type: filterInput, description: 'Which accounts; all of them when left out.' }),
       status: t.arg.string({
         description: 'Only accounts of this status: one of LabAccountStatus, or any text the service knows.',
+        deprecationReason: 'Use filter. Removed after 2027-05-31.',
       }),
     },
     resolve: (_root, args, context) => {
       context.service.rights.require('gateway-key');
       return listLabAccounts(context.service.forShowing, {
         id: readOptionalUuid('id', args.id),
-        status: args.status?.toLowerCase() ?? null,
+        status: readStatus(args.filter ?? {}, args.status?.toLowerCase() ?? null),
       });
     },
   }),

@@ -80,7 +80,9 @@ export async function submitLabReport(
     return { kind: 'LabReportCreated', labReport: readCreated(outcome.answer, userId) };
   } catch (error) {
     if (isGatewayError(error, 'UPSTREAM_REJECTED') && error.status === 413) {
-      return inputRejected([{ path: ['files'], message: 'The service does not take files as large.' }]);
+      return inputRejected([
+        { path: ['files'], code: 'TOO_LONG', message: 'The service does not take files as large.' },
+      ]);
     }
     return toRefusal(error, { file: 'files' });
   }

@@ -78,8 +78,8 @@ function isPersonsNumber(text: string): boolean {
 
 /** The public service's rules for patient input. */
 const addressRules: readonly InputRule<NewHomeAddress>[] = [
-  ['firstLine', 'Give street and number.', ({ firstLine }) => isGiven(firstLine)],
-  ['city', 'Give the city.', ({ city }) => isGiven(city)],
+  ['firstLine', 'Give street and number.', ({ firstLine }) => isGiven(firstLine), 'REQUIRED'],
+  ['city', 'Give the city.', ({ city }) => isGiven(city), 'REQUIRED'],
   ['state', 'Give the two-letter region code, such as AZ.', ({ state }) => /^[A-Za-z]{2}$/.test(state)],
   ['zip', 'Give the postal code; in the United States five digits, or nine as 85004-1234.', hasZip],
   [
@@ -91,6 +91,7 @@ const addressRules: readonly InputRule<NewHomeAddress>[] = [
     'accessNotes',
     'Give 1,000 characters at most.',
     ({ accessNotes }) => countCharacters(accessNotes) <= 1000,
+    'TOO_LONG',
   ],
 ];
 
@@ -108,12 +109,13 @@ const contactRules: readonly InputRule<NewDemographics | NewMedicalProxy>[] = [
 
 const personRules: readonly InputRule<NewDemographics>[] = [
   ...contactRules,
-  ['gender', 'Give the gender.', ({ gender }) => isGiven(gender)],
+  ['gender', 'Give the gender.', ({ gender }) => isGiven(gender), 'REQUIRED'],
   ['dob', 'Give a day that is not in the future.', ({ dob }) => !isFuture(dob)],
   [
     'medicalProxy',
     'A person under 18 needs a medical proxy.',
     ({ medicalProxy, dob }) => medicalProxy !== null || !isMinor(dob),
+    'REQUIRED',
   ],
 ];
 

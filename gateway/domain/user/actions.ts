@@ -193,6 +193,7 @@ const profileRules: readonly InputRule<UserProfile>[] = [
     'clientUserId',
     "Give the team's own reference of the user.",
     ({ clientUserId }) => clientUserId === undefined || isGiven(clientUserId ?? ''),
+    'REQUIRED',
   ],
   [
     'fallbackTimeZone',
@@ -203,7 +204,7 @@ const profileRules: readonly InputRule<UserProfile>[] = [
 
 function findNothing(profile: UserProfile): readonly InputIssue[] {
   const isEmpty = Object.values(profile).every((value) => value === undefined);
-  return isEmpty ? [{ path: [], message: 'Give something to change.' }] : [];
+  return isEmpty ? [{ path: [], code: 'REQUIRED', message: 'Give something to change.' }] : [];
 }
 
 /** Whether the text is a name such as America/New_York. An offset such as +05:30 is not, although Intl accepts it. */

@@ -31,7 +31,8 @@ export const viewerRef = builder.objectRef<GraphContext['caller']>('Viewer').imp
       description: 'Id of the team, once the service has named it.',
       resolve: (_caller, _args, context) => context.teamId(),
     }),
-    scopes: t.stringList({
+    scopes: t.field({
+      type: ['Scope'],
       nullable: false,
       description: 'What it may do, such as read:orders.',
       resolve: (_caller, _args, { service }) => service.rights.scopes,
@@ -70,7 +71,7 @@ const createViewerTokenInput = builder.inputType('CreateViewerTokenInput', {
         'Only these orders of the user (uuid), and nothing else of the user but its ids: no profile, health data or lab reports; all when left out.',
     }),
     scopes: t.stringList({
-      description: `What it may do: any of ${scopes.join(', ')}. Left out: ${defaultScopes.join(' and ')}.`,
+      description: `What it may do: any values of Scope. Left out: ${defaultScopes.join(' and ')}.`,
     }),
     ttlSeconds: t.int({
       defaultValue: 600,

@@ -98,7 +98,7 @@ const table: Readonly<Record<string, Row>> = {
   HistoricalPullCompleted: `
     clientUserId cursor endDate isFinal receivedAt resource source startDate teamId type user userId`,
   IdempotencyConflict: 'code message',
-  InputIssue: 'message path',
+  InputIssue: 'code message path',
   InputRejected: 'code issues message',
   Lab: `
     city collectionMethods collectionMethodsRaw firstLine id logoUrl name sampleTypesRaw slug zip`,

@@ -82,8 +82,8 @@ describe('the issues of a 422', () => {
       null,
     ];
     expect(failureOf({ status: 422, body: JSON.stringify({ detail }) }).issues).toEqual([
-      { location: ['body', 'address', 'zip', '0'], message: 'field required' },
-      { location: [], message: 'String should have at least 5 characters' },
+      { location: ['body', 'address', 'zip', '0'], message: 'field required', kind: 'missing' },
+      { location: [], message: 'String should have at least 5 characters', kind: 'too_short' },
     ]);
   });
 

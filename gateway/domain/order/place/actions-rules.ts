@@ -33,6 +33,7 @@ const patientRules: readonly InputRule<PatientPart['patientDetails']>[] = [
     'medicalProxy',
     'A person under 18 needs a medical proxy.',
     ({ medicalProxy, dob }) => medicalProxy !== null || !isMinor(dob),
+    'REQUIRED',
   ],
 ];
 
@@ -40,10 +41,10 @@ type PostalAddress = PatientPart['patientAddress'] | NewTestkitOrder['shipping']
 
 /** Rules for all addresses of an order; the service checks the postal code. */
 const addressRules: readonly InputRule<PostalAddress>[] = [
-  ['firstLine', 'Give street and number.', ({ firstLine }) => isGiven(firstLine)],
-  ['city', 'Give the city.', ({ city }) => isGiven(city)],
-  ['state', 'Give the region code, such as AZ.', ({ state }) => isGiven(state)],
-  ['zip', 'Give the postal code.', ({ zip }) => isGiven(zip)],
+  ['firstLine', 'Give street and number.', ({ firstLine }) => isGiven(firstLine), 'REQUIRED'],
+  ['city', 'Give the city.', ({ city }) => isGiven(city), 'REQUIRED'],
+  ['state', 'Give the region code, such as AZ.', ({ state }) => isGiven(state), 'REQUIRED'],
+  ['zip', 'Give the postal code.', ({ zip }) => isGiven(zip), 'REQUIRED'],
   [
     'country',
     'Give a two-letter country code, such as US.',
@@ -53,12 +54,12 @@ const addressRules: readonly InputRule<PostalAddress>[] = [
 
 const patientAddressRules: readonly InputRule<PatientPart['patientAddress']>[] = [
   ...addressRules,
-  ['accessNotes', atMost1000, ({ accessNotes }) => countCharacters(accessNotes) <= 1000],
+  ['accessNotes', atMost1000, ({ accessNotes }) => countCharacters(accessNotes) <= 1000, 'TOO_LONG'],
 ];
 
 /** Rules for the shipping address of a kit (public service). */
 export const shippingRules: readonly InputRule<NewTestkitOrder['shipping']>[] = [
-  ['receiverName', giveName, ({ receiverName }) => isGiven(receiverName)],
+  ['receiverName', giveName, ({ receiverName }) => isGiven(receiverName), 'REQUIRED'],
   ...addressRules,
   ['phoneNumber', givePhone, ({ phoneNumber }) => isPhoneNumber(phoneNumber)],
 ];
@@ -74,6 +75,7 @@ export const orderSetRules: readonly InputRule<WithOrderSet>[] = [
     'orderSet',
     'Name at least one lab test or one marker.',
     ({ orderSet }) => orderSet.labTestIds.length > 0 || orderSet.addOn !== null,
+    'REQUIRED',
   ],
   [
     'orderSet.addOn',
@@ -85,12 +87,13 @@ export const orderSetRules: readonly InputRule<WithOrderSet>[] = [
     'collectionMethod',
     'Say how the sample is taken: an order with markers of its own needs it.',
     ({ orderSet, collectionMethod }) => orderSet.addOn === null || collectionMethod !== null,
+    'REQUIRED',
   ],
 ];
 
 /** The specification's bound (Limits) of notes; the service may hold a lab to less. */
 export const orderRules: readonly InputRule<NewOrder>[] = [
-  ['clinicalNotes', atMost1000, ({ clinicalNotes }) => countCharacters(clinicalNotes) <= 1000],
+  ['clinicalNotes', atMost1000, ({ clinicalNotes }) => countCharacters(clinicalNotes) <= 1000, 'TOO_LONG'],
   [
     'activateBy',
     'Give a day that is not over yet.',
@@ -99,11 +102,12 @@ export const orderRules: readonly InputRule<NewOrder>[] = [
 ];
 
 export const importRules: readonly InputRule<OrderToImport>[] = [
-  ['sampleId', 'Give the number on the sample.', ({ sampleId }) => isGiven(sampleId)],
+  ['sampleId', 'Give the number on the sample.', ({ sampleId }) => isGiven(sampleId), 'REQUIRED'],
   [
     'patientAddress.receiverName',
     giveName,
     ({ patientAddress }) => isGiven(patientAddress.receiverName ?? ''),
+    'REQUIRED',
   ],
 ];
 

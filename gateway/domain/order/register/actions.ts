@@ -33,7 +33,12 @@ export type RegisterTestkitResult =
   | FeatureNotEnabled;
 
 const sampleRules: readonly InputRule<Registration>[] = [
-  ['sampleId', 'Give the number that is printed on the kit.', ({ sampleId }) => isGiven(sampleId)],
+  [
+    'sampleId',
+    'Give the number that is printed on the kit.',
+    ({ sampleId }) => isGiven(sampleId),
+    'REQUIRED',
+  ],
 ];
 
 /** How far apart the clocks of gateway and service may be, in milliseconds. */

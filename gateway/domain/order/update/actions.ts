@@ -4,6 +4,7 @@ import {
   type FeatureNotEnabled,
   type InputIssue,
   type InputRejected,
+  type IssueCode,
   inputRejected,
   type NotFound,
   notFound,
@@ -50,7 +51,7 @@ export async function requestUpdate(
 > {
   service.rights.require('write:orders');
   if (activateBy === undefined) {
-    return rejectDay('Give a day, or null to let the order go at once.');
+    return rejectDay('Give a day, or null to let the order go at once.', 'REQUIRED');
   }
   const order = await getOrder(service, orderId);
   if (order === null) return notFound('order');
@@ -89,8 +90,8 @@ function isScheduled({ status, activateBy }: Order): boolean {
   return activateBy !== null && (step === 'ORDERED' || step === 'AWAITING_REGISTRATION');
 }
 
-function rejectDay(message: string): InputRejected {
-  return inputRejected([{ path: ['activateBy'], message }]);
+function rejectDay(message: string, code: IssueCode = 'INVALID'): InputRejected {
+  return inputRejected([{ path: ['activateBy'], code, message }]);
 }
 
 function updateRefused(order: Order, error: unknown): Refused<'OrderUpdateRefused'> {
@@ -211,9 +212,13 @@ const longestWindowMs = 60 * 24 * 60 * 60 * 1000;
 function findWindowIssues({ orderIds, startAt, endAt }: EventsToResend): readonly InputIssue[] {
   if (startAt === null) {
     if (orderIds === null || orderIds.length === 0) {
-      return [{ path: ['orderIds'], message: 'Name orders, or give the start of a window.' }];
+      return [
+        { path: ['orderIds'], code: 'REQUIRED', message: 'Name orders, or give the start of a window.' },
+      ];
     }
-    return endAt === null ? [] : [{ path: ['startAt'], message: 'A window with an end needs a start.' }];
+    return endAt === null
+      ? []
+      : [{ path: ['startAt'], code: 'REQUIRED', message: 'A window with an end needs a start.' }];
   }
   const lengthMs = (endAt ?? new Date()).getTime() - startAt.getTime();
   if (lengthMs >= 0 && lengthMs <= longestWindowMs) return [];

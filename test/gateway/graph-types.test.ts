@@ -1,0 +1,89 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type Lab, startLab } from '../support/lab.ts';
+
+let lab: Lab;
+beforeAll(async () => {
+  lab = await startLab();
+});
+afterAll(() => lab[Symbol.asyncDispose]());
+
+const rejected = 'result: createUser(input: $input) { ... on InputRejected { code issues { path code } } }';
+
+describe('what is wrong with an input has a code', () => {
+  test('of the gateway', async () => {
+    const { data } = await lab.query(`mutation ($input: CreateUserInput!) { ${rejected} }`, {
+      variables: { input: { clientUserId: ' ', fallbackTimeZone: 'Atlantis' } },
+    });
+    expect(data.result).toEqual({
+      code: 'INPUT_REJECTED',
+      issues: [
+        { path: ['clientUserId'], code: 'REQUIRED' },
+        { path: ['fallbackTimeZone'], code: 'INVALID' },
+      ],
+    });
+  });
+
+  test.each([
+    ['missing', 'REQUIRED'],
+    ['string_too_long', 'TOO_LONG'],
+    ['value_error', 'INVALID'],
+    [undefined, 'INVALID'],
+  ])('of the service, where it says %s', async (type, code) => {
+    const detail = [{ type, loc: ['body', 'client_user_id'], msg: 'No', input: 'x' }];
+    const effect = { kind: 'answer', status: 422, body: JSON.stringify({ detail }) } as const;
+    lab.sandbox.faults.add({ path: /v2\/user/, method: 'POST', times: 1, effect });
+    const { data } = await lab.query(`mutation ($input: CreateUserInput!) { ${rejected} }`, {
+      variables: { input: { clientUserId: 'web-77' } },
+    });
+    expect(data.result.issues).toEqual([{ path: ['clientUserId'], code }]);
+  });
+});
+
+describe('a radius', () => {
+  const areaInfo = (given: string) =>
+    lab.query(`{ areaInfo(zipCode: "85004"${given}) { labs { serviceCenterCount } } }`);
+
+  test('is an enum or, as before, a number of miles, and 25 miles when left out', async () => {
+    const answers = ['', ', radius: 25', ', within: MILES_25', ', within: MILES_10'].map(areaInfo);
+    const [byDefault, asNumber, asEnum, near] = await Promise.all(answers);
+    expect(byDefault?.data.areaInfo.labs.length).toBeGreaterThan(0);
+    expect([asNumber, asEnum]).toEqual([byDefault, byDefault]);
+    expect(near).not.toEqual(byDefault);
+  });
+
+  test('is not both', async () => {
+    const { errors } = await areaInfo(', radius: 25, within: MILES_25');
+    expect(errors?.[0]).toMatchObject({
+      message: 'Give either within or radius.',
+      extensions: { code: 'BAD_USER_INPUT' },
+    });
+  });
+});
+
+describe('lab accounts of a status', () => {
+  const accounts = (given: string) => lab.query(`{ labAccounts(${given}) { id statusRaw } }`);
+
+  test('are asked for by the enum, by its text or, as before, by an argument', async () => {
+    const [byEnum, byText, before] = await Promise.all(
+      ['filter: { status: ACTIVE }', 'filter: { statusRaw: "active" }', 'status: "ACTIVE"'].map(accounts),
+    );
+    expect(byEnum?.data.labAccounts.length).toBeGreaterThan(0);
+    expect([byText, before]).toEqual([byEnum, byEnum]);
+  });
+
+  test.each(['filter: { status: ACTIVE }, status: "active"', 'filter: { status: ACTIVE, statusRaw: "x" }'])(
+    'are not asked for in two ways: %s',
+    async (given) => {
+      expect((await accounts(given)).errors?.[0].extensions.code).toBe('BAD_USER_INPUT');
+    },
+  );
+});
+
+test('the scopes of a caller are the texts that its token names', async () => {
+  const userId = lab.sandbox.users()[0]?.userId ?? '';
+  const token = await lab.tokenFor(userId, { scopes: ['read:orders', 'read:health'] });
+  expect((await lab.query('{ viewer { scopes } }', { token })).data.viewer.scopes).toEqual([
+    'read:orders',
+    'read:health',
+  ]);
+});
