@@ -83,12 +83,14 @@ function pathsIn(type: GraphQLInputType, coordinate: string, around: Path): read
   );
 }
 
-/** The fields that lead from a root to each type, the shortest way first. */
+/** The fields that lead from Query to each type, the shortest way first; every root is its own beginning. */
 function findWays(): ReadonlyMap<string, readonly string[]> {
   const ways = new Map<string, readonly string[]>();
-  const roots = [schema.getQueryType(), schema.getMutationType(), schema.getSubscriptionType()];
-  const open = roots.filter((root) => root !== null && root !== undefined);
-  for (const root of open) ways.set(root.name, []);
+  const query = schema.getQueryType();
+  for (const root of [query, schema.getMutationType(), schema.getSubscriptionType()]) {
+    if (root) ways.set(root.name, []);
+  }
+  const open = query ? [query] : [];
   for (const type of open) {
     const way = ways.get(type.name) ?? [];
     for (const field of Object.values(type.getFields())) {
