@@ -12,6 +12,7 @@ export const errorCodes = {
   RATE_LIMITED: 'The caller has used its points of this minute, or has too much open at once.',
   OPERATION_NOT_LISTED: 'Viewers may send only listed operations, and this is none of them.',
   PERSISTED_QUERY_NOT_FOUND: 'No listed operation has the id that was sent in place of a document.',
+  PERSISTED_QUERY_NOT_SUPPORTED: 'The gateway does not learn documents, and has no list of them.',
   UNAUTHENTICATED: 'The request carries no valid gateway key or viewer token.',
   FORBIDDEN: 'The caller may not do this.',
   NOT_FOUND: 'The requested thing does not exist, or the caller may not see it.',

@@ -34,7 +34,12 @@ export function createAuthenticate({
 }: AuthenticateOptions): Authenticate {
   const verify = cacheVerified(async (credential) => {
     const keyName = findGatewayKey(credential);
-    return keyName === null ? await viewerTokens.verify(credential) : { kind: 'TEAM', keyName };
+    if (keyName !== null) return { kind: 'TEAM', keyName };
+    try {
+      return await viewerTokens.verify(credential);
+    } catch (error) {
+      throw isToken(credential) ? error : unknownCredential(error);
+    }
   });
   return async ({ authorization, origin }) => {
     const credential = /^Bearer +(\S+)$/i.exec(authorization ?? '')?.[1];
@@ -52,6 +57,17 @@ export function createAuthenticate({
     }
     return caller;
   };
+}
+
+/** Whether a credential has the form of a signed or encrypted token (JWS, JWE). */
+function isToken(credential: string): boolean {
+  return [3, 5].includes(credential.split('.').length);
+}
+
+/** For a wrong gateway key: without it, the sender of a mistyped key would search for a fault in its tokens. */
+function unknownCredential(cause: unknown): GatewayError {
+  const message = 'The bearer token is no gateway key and no viewer token.';
+  return new GatewayError('UNAUTHENTICATED', message, { cause });
 }
 
 export interface RequestAuthentication {

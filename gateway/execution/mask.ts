@@ -15,6 +15,7 @@ const httpOfCode: Partial<Record<ErrorCode, HttpExtension>> = {
   BAD_USER_INPUT: { status: 400, spec: true },
   OPERATION_NOT_LISTED: { status: 403 },
   PERSISTED_QUERY_NOT_FOUND: { status: 404 },
+  PERSISTED_QUERY_NOT_SUPPORTED: { status: 404 },
   RATE_LIMITED: { status: 429 },
   UNAUTHENTICATED: { status: 401 },
 };

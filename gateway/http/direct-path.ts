@@ -77,7 +77,7 @@ async function answer(path: Path, exchange: Exchange): Promise<void> {
   try {
     caller = await authenticateRequest(path, head);
   } catch (error) {
-    const refusal = await readAnswer(answerRefusal(error));
+    const refusal = await readAnswer(answerRefusal(error, head.mediaType));
     // Written at once, as Yoga does: a later answer would be lost if malformed bytes follow this request.
     return write(response, refusal, await path.edgeHeaders(head.origin));
   }

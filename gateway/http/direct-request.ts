@@ -59,6 +59,9 @@ export function readHead(request: IncomingMessage): DirectHead | null {
 
 type Use = 'read' | 'unusual';
 
+/** Clients of graphql-sse send it in their single connection mode, which the gateway does not have. */
+export const streamTokenHeader = 'x-graphql-event-stream-token';
+
 /** With an unusual header a body may have another length than announced, or another meaning. */
 const uses: ReadonlyMap<string, Use> = new Map<string, Use>([
   ['authorization', 'read'],
@@ -71,6 +74,7 @@ const uses: ReadonlyMap<string, Use> = new Map<string, Use>([
   ['transfer-encoding', 'unusual'],
   ['expect', 'unusual'],
   ['last-event-id', 'unusual'],
+  [streamTokenHeader, 'unusual'],
   [traceHeader, 'read'],
 ]);
 
@@ -96,6 +100,19 @@ function chooseMediaType(accept: string): MediaType | null {
     if (type.includes(';')) return null;
   }
   return null;
+}
+
+/**
+ * The media type of a refusal: the first that the client accepts, whatever its parameters. JSON for a client that accepts
+ * only streams.
+ */
+export function chooseRefusalType(accept: string | null): MediaType {
+  for (const asked of (accept ?? '').toLowerCase().split(',')) {
+    const [type = ''] = asked.split(';');
+    const chosen = chooseMediaType(type);
+    if (chosen !== null) return chosen;
+  }
+  return 'application/json';
 }
 
 /** The whole body. Node has compared its length with the announced one. Rejects when the client leaves before its end. */

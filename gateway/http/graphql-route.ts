@@ -1,9 +1,11 @@
+import type { GraphQLFormattedError } from 'graphql';
 import { type Authenticate, authenticateRequest } from '../auth/authenticate.ts';
 import type { RateLimits } from '../auth/rate-limits.ts';
 import type { ActiveTokens } from '../auth/revocations.ts';
 import type { Caller } from '../auth/rights.ts';
 import { type GatewayError, isGatewayError } from '../errors.ts';
 import { describeGatewayError } from '../execution/mask.ts';
+import { chooseRefusalType, type MediaType, streamTokenHeader } from './direct-request.ts';
 import { type IsOwnHost, refuseHost } from './pages/demo.ts';
 import type { GraphiQLPages } from './pages/graphiql.ts';
 import { chooseTransport } from './stream-framings.ts';
@@ -43,15 +45,14 @@ async function answerGraphQL(options: Route, request: Request): Promise<Response
   if (options.graphiql !== null && asksForGraphiQL(request)) {
     return options.isOwnHost(request.url) ? await options.graphiql.answerPage(request) : refuseHost();
   }
+  const mediaType = chooseRefusalType(request.headers.get('accept'));
   try {
     const origin = request.headers.get('origin');
     const authorization = request.headers.get('authorization');
     const caller = options.caller ?? (await authenticateRequest(options, { authorization, origin }));
-    const malformed = findMalformedParameter(request);
-    if (malformed !== null) return refuseUnreadable(400, `The parameter ${malformed} is not JSON.`);
+    const fault = findFault(request);
+    if (fault !== null) return refuse(toBadRequest(fault.message), mediaType, fault);
     const hasFiles = isUpload(request);
-    if (request.method === 'POST' && !hasFiles && !isJsonType(request))
-      return refuseUnreadable(415, 'Send it as application/json.');
     const over = AbortSignal.any([request.signal, options.stopping, options.endOf(caller)]);
     const endUpload = hasFiles ? options.beginUpload(caller) : () => {};
     try {
@@ -69,8 +70,35 @@ async function answerGraphQL(options: Route, request: Request): Promise<Response
       endUpload();
     }
   } catch (error) {
-    return answerRefusal(error);
+    return answerRefusal(error, mediaType);
   }
+}
+
+interface Fault extends Refusal {
+  readonly message: string;
+}
+
+/** The fault for which a request is refused before Yoga reads it; null if there is none. */
+function findFault(request: Request): Fault | null {
+  if (isForSingleConnection(request)) {
+    const message =
+      'The single connection mode of graphql-sse is not supported. Use distinct connections: GET or POST.';
+    return { status: 405, message, headers: { allow: 'GET, POST' } };
+  }
+  const malformed = findMalformedParameter(request);
+  if (malformed !== null) return { status: 400, message: `The parameter ${malformed} is not JSON.` };
+  if (request.method === 'POST' && !isUpload(request) && !isJsonType(request))
+    return { status: 415, message: 'Send it as application/json.' };
+  return null;
+}
+
+/** In this mode a client reserves a stream (PUT), and sends its operations with the token of the stream. */
+function isForSingleConnection({ method, headers }: Request): boolean {
+  return method === 'PUT' || headers.has(streamTokenHeader);
+}
+
+function toBadRequest(message: string): GraphQLFormattedError {
+  return { message, extensions: { code: 'BAD_REQUEST' } };
 }
 
 /** Yoga's own parser throws on these, and the error would look like a fault of the gateway. */
@@ -95,10 +123,6 @@ function isJsonType(request: Request): boolean {
   return /^application\/(graphql\+)?json$/i.test(type.trim());
 }
 
-function refuseUnreadable(status: 400 | 415, message: string): Response {
-  return Response.json({ errors: [{ message, extensions: { code: 'BAD_REQUEST' } }] }, { status });
-}
-
 /** Whether a person opens a page in a browser. GraphiQL itself sends no such request. */
 function asksForGraphiQL(request: Request): boolean {
   const isPage =
@@ -110,31 +134,33 @@ function asksForGraphiQL(request: Request): boolean {
  * The response to a request that is refused before it is read, for the direct path and for Yoga.
  * @throws the error itself if it is not such a refusal
  */
-export function answerRefusal(error: unknown): Response {
-  if (isGatewayError(error, 'UNAUTHENTICATED')) return refuseUnauthenticated(error);
-  if (isGatewayError(error, 'RATE_LIMITED', 'FORBIDDEN', 'UPSTREAM_RATE_LIMITED')) return refuseEarly(error);
-  throw error;
-}
-
-function refuseUnauthenticated(error: GatewayError): Response {
-  return Response.json(
-    {
-      errors: [describeGatewayError(error).toJSON()].map(({ message, extensions }) => ({
-        message,
-        extensions: { code: extensions?.code },
-      })),
-    },
-    { status: 401, headers: { 'www-authenticate': 'Bearer', 'cache-control': 'no-store' } },
-  );
-}
-
-function refuseEarly(error: GatewayError): Response {
+export function answerRefusal(error: unknown, mediaType: MediaType): Response {
+  if (!isGatewayError(error, 'UNAUTHENTICATED', 'RATE_LIMITED', 'FORBIDDEN', 'UPSTREAM_RATE_LIMITED'))
+    throw error;
   const { message, extensions } = describeGatewayError(error);
   const { http: _http, ...shown } = extensions;
-  const wait =
-    error.retryAfterMs === undefined ? {} : { 'retry-after': String(extensions.retryAfterSeconds) };
-  return Response.json(
-    { errors: [{ message, extensions: shown }] },
-    { status: error.code === 'FORBIDDEN' ? 403 : 429, headers: { 'cache-control': 'no-store', ...wait } },
+  return refuse(
+    { message, extensions: shown },
+    mediaType,
+    describeRefusal(error, extensions.retryAfterSeconds),
   );
+}
+
+function describeRefusal({ code }: GatewayError, retryAfterSeconds: unknown): Refusal {
+  if (code === 'UNAUTHENTICATED') return { status: 401, headers: { 'www-authenticate': 'Bearer' } };
+  const headers = retryAfterSeconds === undefined ? {} : { 'retry-after': String(retryAfterSeconds) };
+  return { status: code === 'FORBIDDEN' ? 403 : 429, headers };
+}
+
+interface Refusal {
+  readonly status: number;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** With `application/graphql-response+json` clients read the body as a GraphQL result, whatever the status is. */
+function refuse(error: GraphQLFormattedError, mediaType: MediaType, { status, headers }: Refusal): Response {
+  return new Response(JSON.stringify({ errors: [error] }), {
+    status,
+    headers: { ...headers, 'content-type': `${mediaType}; charset=utf-8`, 'cache-control': 'no-store' },
+  });
 }

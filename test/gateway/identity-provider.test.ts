@@ -186,7 +186,7 @@ describe('refused, with the same bytes over HTTP and 4403 over WebSocket, is a t
       },
     ],
     ['larger than any token', () => claimed({ more: 'x'.repeat(8000) })],
-    ['that is none', async () => ['a', 'a.b', 'a.b.c', '..', 'e30.e30.e30', '{}', `${inWords({})}..`]],
+    ['that is none', async () => ['a.b.c', '..', 'e30.e30.e30', `${inWords({})}..`]],
   ];
   const ownClaims = () => ({ iss: 'labgraph', aud: 'labgraph:viewer', scope: 'read:orders' });
 

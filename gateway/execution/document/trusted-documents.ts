@@ -40,6 +40,8 @@ export interface TrustedDocuments {
   readonly countUntrusted: () => void;
   /** The document on the list with this id; null if there is none. A request never adds to the list. */
   readonly find: (id: string) => string | null;
+  /** Whether documents are usually sent by id: the team has a list of its own, or the list is enforced. */
+  readonly expectsIds: boolean;
 }
 
 /**
@@ -75,6 +77,7 @@ export function createTrustedDocuments(options: TrustedDocumentsOptions): Truste
     },
     countUntrusted: () => options.onUntrusted(null),
     find: (id) => byId.get(id) ?? null,
+    expectsIds: options.mode === 'enforce' || options.files.length > 0,
   };
 }
 
@@ -84,6 +87,7 @@ const noList: TrustedDocuments = {
   check: () => true,
   countUntrusted: () => {},
   find: () => null,
+  expectsIds: false,
 };
 
 const unchecked: Trust = { hash: null, isTrusted: true };
@@ -100,7 +104,7 @@ interface Sent {
  * id of the list), or in the form of Apollo's clients (`extensions.persistedQuery.sha256Hash`). Apollo's servers learn
  * a document from its first sender. Here only the lists of the configuration and of the build count.
  * @returns null for a request with a text, or without an id
- * @throws GatewayError PERSISTED_QUERY_NOT_FOUND
+ * @throws GatewayError PERSISTED_QUERY_NOT_FOUND; PERSISTED_QUERY_NOT_SUPPORTED, after which Apollo's clients send only texts
  */
 export function findDocument(trustedDocuments: TrustedDocuments, sent: Sent): string | null {
   // A socket's message always has a text; it is empty beside an id.
@@ -109,6 +113,10 @@ export function findDocument(trustedDocuments: TrustedDocuments, sent: Sent): st
   if (typeof id !== 'string') return null;
   const document = trustedDocuments.find(id.replace(/^sha256:/, ''));
   if (document !== null) return document;
+  if (id !== sent.documentId && !trustedDocuments.expectsIds) {
+    const message = 'This gateway does not learn documents (automatic persisted queries). Send the text.';
+    throw new GatewayError('PERSISTED_QUERY_NOT_SUPPORTED', message);
+  }
   const message = 'No operation has this id on the list of this gateway.';
   throw new GatewayError('PERSISTED_QUERY_NOT_FOUND', message);
 }

@@ -144,4 +144,5 @@ test('without a list no id is known', async () => {
   await using other = await startLab({ env: { EVENT_LOG: 'memory:', PERSISTED_OPERATIONS: 'off' } });
   const response = await other.gateway.fetch(graphqlRequest(other.url, apollo(idOf(kind)), gatewayKey));
   expect(response.status).toBe(404);
+  expect(codeOf(await response.json())).toBe('PERSISTED_QUERY_NOT_SUPPORTED');
 });
