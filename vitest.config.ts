@@ -76,7 +76,7 @@ export default defineConfig({
     projects: [
       inNode('architecture', 'test/*.test.ts'),
       // One project, because a worker goes on only to files of its own project, and a new one imports all the gateway.
-      inNode('servers', 'test/{contract,e2e,gateway,sandbox}/**/*.test.ts', {
+      inNode('servers', 'test/{client,contract,e2e,gateway,sandbox}/**/*.test.ts', {
         globalSetup: 'test/e2e/support/one-chromium.ts',
       }),
       { test: { name: 'alone', include: alone, ...calm } },

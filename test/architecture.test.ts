@@ -266,6 +266,11 @@ const rooms: readonly Room[] = [
     may: [/^sandbox\//, /^(hono|hono\/.*|@hono\/node-server|zod|standardwebhooks)$/, node],
   },
   ...widgetRooms,
+  {
+    files: /^client\/src\/(apollo|urql|react)\.ts$/,
+    may: [/^client\/src\//, /^(@apollo\/client|react)$/],
+  },
+  { files: /^client\/src\//, may: [/^client\/src\//, /^graphql-ws\/client$/] },
   { files: /^widget\/src\/typings\//, may: [/^widget\/src\//, /^(lit|react|vue)$/] },
   { files: /^widget\/src\//, may: [/^widget\/src\//, /^(lit|graphql-ws\/client)$/] },
 ];
@@ -323,7 +328,7 @@ function isAllowed({ from, to }: Edge): boolean {
   return room?.may.some((pattern) => pattern.test(to)) ?? false;
 }
 
-const files = ['gateway', 'sandbox', 'widget/src'].flatMap(listFiles);
+const files = ['client/src', 'gateway', 'sandbox', 'widget/src'].flatMap(listFiles);
 const edges = files.flatMap(readEdges);
 
 test('every import of the house is on its allow-list', () => {
@@ -395,6 +400,9 @@ test('the list refuses what it should refuse', () => {
     { from: 'sandbox/sandbox.ts', to: 'gateway/config/config.ts' },
     { from: 'widget/src/client/client.ts', to: 'gateway/errors.ts' },
     { from: 'widget/src/live/socket.ts', to: 'widget/src/client/client.ts' },
+    { from: 'client/src/client.ts', to: 'gateway/errors.ts' },
+    { from: 'client/src/client.ts', to: 'widget/src/client/client.ts' },
+    { from: 'client/src/client.ts', to: 'react' },
   ];
   expect(forbidden.filter(isAllowed)).toEqual([]);
 });

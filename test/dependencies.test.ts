@@ -47,6 +47,7 @@ test('the lockfile names the packages of every platform, so that npm ci accepts 
 test('every dependency is pinned to an exact version', () => {
   for (const file of [
     '../package.json',
+    '../client/package.json',
     '../widget/package.json',
     '../bench/peers/package.json',
     '../test/frameworks/package.json',
@@ -63,7 +64,7 @@ test('every dependency is pinned to an exact version', () => {
 test('docs/dependencies.md names what runs in production, and nothing else', () => {
   const page = readFileSync(new URL('../docs/dependencies.md', import.meta.url), 'utf8');
   const named = [...page.matchAll(/^\| `([^`]+)` \|/gm)].map(([, name]) => name);
-  const packages = ['../package.json', '../widget/package.json'].flatMap((file) =>
+  const packages = ['../package.json', '../client/package.json', '../widget/package.json'].flatMap((file) =>
     Object.keys(JSON.parse(readFileSync(new URL(file, import.meta.url), 'utf8')).dependencies),
   );
   expect(named.toSorted()).toEqual([...new Set(packages)].toSorted());

@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { EventSource } from 'eventsource';
-import { createClient } from 'graphql-ws';
 import { beforeAll, expect, test, vi } from 'vitest';
+import { createLabgraphClient } from '../../client/src/client.ts';
 import { type Lab, startLab } from '../support/lab.ts';
 
 const text = readFileSync(new URL('../../docs/events.md', import.meta.url), 'utf8');
 /** The examples as they are written, without their imports. */
-const [overWebSocket = '', withEventSource = ''] = [...text.matchAll(/^```js\n(.*?)^```/gms)].map(
+const [withClient = '', withEventSource = ''] = [...text.matchAll(/^```js\n(.*?)^```/gms)].map(
   ([, code = '']) => code.replace(/^import .*\n/m, ''),
 );
 
@@ -40,15 +40,12 @@ function load(code: string, around: Readonly<Record<string, unknown>>, wanted: s
   return new Function(...names, `${code}\nreturn ${wanted};`)(...names.map((name) => around[name]));
 }
 
-beforeAll(() => expect([overWebSocket, withEventSource]).not.toContain(''));
+beforeAll(() => expect([withClient, withEventSource]).not.toContain(''));
 
-test('the example over WebSocket shows each change, and goes on with its cursor when its socket is closed', async () => {
+test('the example with the client shows each change, and goes on with its cursor when its socket is closed', async () => {
   await using lab = await startLab();
   const { orderId, simulate, ...around } = surround(lab);
-  const code = overWebSocket.replace(
-    'wss://gateway.example/graphql',
-    `${lab.url.replace('http', 'ws')}/graphql`,
-  );
+  const code = withClient.replace('https://gateway.example', lab.url);
   const sockets: WebSocket[] = [];
   class Noted extends WebSocket {
     constructor(...args: ConstructorParameters<typeof WebSocket>) {
@@ -56,20 +53,20 @@ test('the example over WebSocket shows each change, and goes on with its cursor 
       sockets.push(this);
     }
   }
-  const createNoted = (options: Parameters<typeof createClient>[0]) =>
-    createClient({ ...options, webSocketImpl: Noted });
-  const [follow, client] = load(code, { ...around, createClient: createNoted }, '[follow, client]') as [
-    (orderId: string) => Promise<never>,
-    ReturnType<typeof createClient>,
-  ];
-  void follow(orderId);
+  const createNoted: typeof createLabgraphClient = (options) =>
+    createLabgraphClient({ ...options, webSocketImpl: Noted });
+  const follow = load(code, { ...around, createLabgraphClient: createNoted }, 'follow') as (
+    orderId: string,
+  ) => Promise<void>;
+  const following = follow(orderId);
   await expect.poll(() => around.show.mock.calls.length).toBe(1);
   sockets[0]?.close();
   await simulate();
   await expect.poll(() => around.show.mock.calls.length).toBe(2);
   const labels = around.show.mock.calls.map(([order]) => order.status.label);
   expect(new Set(labels).size).toBe(2);
-  await client.dispose();
+  await expect(follow(crypto.randomUUID())).rejects.toMatchObject({ code: 'NOT_FOUND' });
+  void following.catch(() => undefined);
 });
 
 test('the example with EventSource shows each change, and comes back with a new token and Last-Event-ID', async () => {

@@ -1,0 +1,84 @@
+import { LabgraphError, toLabgraphError } from './errors.ts';
+import type { GraphQLResult, Operation } from './http.ts';
+import { pause, Recovery, type RecoveryOptions } from './recovery.ts';
+import { type Attempt, readerWasSlow, type Transport } from './transports/transport.ts';
+
+/** The items of a subscription, one after the other. Leave the loop or abort the signal to end it. */
+export interface Updates<Data> {
+  readonly next: () => Promise<IteratorResult<Data, undefined>>;
+  /** Ends the subscription, also while an item is waited for. */
+  readonly return: () => Promise<IteratorResult<Data, undefined>>;
+  readonly [Symbol.asyncIterator]: () => Updates<Data>;
+}
+
+export interface FollowSettings extends RecoveryOptions {
+  readonly transport: Transport;
+  readonly signal?: AbortSignal | undefined;
+  /** Called each time the gateway has accepted the token. */
+  readonly onOpen?: (() => void) | undefined;
+}
+
+/**
+ * Follows a subscription over as many connections as necessary, resumed by the cursor of the last item that was taken.
+ * Nothing is sent before the first item is asked for. The items end when the subscription is over or left. `next` rejects
+ * with a LabgraphError when it cannot go on: another attempt would get the same answer.
+ */
+export function follow(operation: Operation, settings: FollowSettings): Updates<unknown> {
+  const left = new AbortController();
+  const signal = settings.signal ? AbortSignal.any([settings.signal, left.signal]) : left.signal;
+  const items = iterate(operation, { ...settings, signal });
+  const updates: Updates<unknown> = {
+    next: () => items.next(),
+    return: () => {
+      left.abort();
+      return items.return(undefined);
+    },
+    [Symbol.asyncIterator]: () => updates,
+  };
+  return updates;
+}
+
+async function* iterate(
+  { query, variables }: Operation,
+  { transport, signal, onOpen, ...recovering }: FollowSettings & Pick<Attempt, 'signal'>,
+): AsyncGenerator<unknown, undefined, undefined> {
+  if (!/\$after\b/.test(query)) throw notResumable();
+  const recovery = new Recovery(recovering);
+  let resumed = variables;
+  while (!signal.aborted) {
+    const beganAt = performance.now();
+    let isAccepted = false;
+    const accepted = () => {
+      isAccepted = true;
+      onOpen?.();
+    };
+    try {
+      for await (const result of transport({ operation: { query, variables: resumed }, signal, accepted })) {
+        resumed = { ...variables, after: readCursor(result) };
+        recovery.received();
+        yield result.data;
+      }
+      return;
+    } catch (error) {
+      if (signal.aborted) return;
+      if (error === readerWasSlow) continue;
+      const livedMs = performance.now() - beganAt;
+      await pause(recovery.pauseAfter(error, { isAccepted, livedMs }), signal);
+    }
+  }
+}
+
+/** The place of an item in its stream. @throws LabgraphError if the result is a refusal, or has no cursor */
+function readCursor({ data, errors }: GraphQLResult): string {
+  const [item] = Object.values(data ?? {});
+  // With an item, fields that failed are null in it.
+  if (!item) throw toLabgraphError(errors ?? []);
+  if (typeof item.cursor !== 'string') throw notResumable();
+  return item.cursor;
+}
+
+function notResumable(): LabgraphError {
+  const message =
+    'To be resumed, a subscription declares `$after: EventCursor`, passes it as `after`, and selects `cursor`.';
+  return new LabgraphError('DOCUMENT_NOT_RESUMABLE', { errors: [{ message }] });
+}

@@ -1,0 +1,43 @@
+import { LabgraphError } from './errors.ts';
+
+/** Why a token is needed: there is none yet, or the gateway does not accept the last one any more. */
+export type TokenReason = 'initial' | 'rejected';
+
+/** Returns a viewer token for the signed-in user, usually from your own server. */
+export type TokenProvider = (reason: TokenReason) => Promise<string>;
+
+/** The token in use. It is requested when it is first needed, and once more each time the gateway rejects it. */
+export interface Tokens {
+  /** False for a fixed token: after a rejection there is no other one. */
+  readonly canRenew: boolean;
+  /** @throws LabgraphError TOKEN_UNAVAILABLE */
+  readonly get: () => Promise<string>;
+  /** The gateway rejected this token, or it ended. A token that was replaced in the meantime stays. */
+  readonly reject: (token: string) => void;
+}
+
+export function createTokens(token: string | TokenProvider): Tokens {
+  if (typeof token === 'string') return { canRenew: false, get: async () => token, reject: () => {} };
+  let reason: TokenReason = 'initial';
+  let held = '';
+  let requested: Promise<string> | null = null;
+  const request = async () => {
+    try {
+      held = await token(reason);
+      return held;
+    } catch (cause) {
+      requested = null;
+      throw new LabgraphError('TOKEN_UNAVAILABLE', { cause });
+    }
+  };
+  return {
+    canRenew: true,
+    get: () => (requested ??= request()),
+    reject: (rejected) => {
+      if (rejected !== held) return;
+      reason = 'rejected';
+      held = '';
+      requested = null;
+    },
+  };
+}

@@ -1,0 +1,14 @@
+import { parseResult } from '../http.ts';
+import type { Framing } from './http-stream.ts';
+
+/** Parts of a multipart answer, as in Apollo's protocol for subscriptions over HTTP. */
+export const multipart: Framing = {
+  accept: 'multipart/mixed;subscriptionSpec="1.0",application/json',
+  type: 'multipart/mixed',
+  delimiter: '\n--graphql',
+  ending: '--',
+  read: (part) => {
+    const json = /^\{"payload":(.+)\}$/m.exec(part)?.[1];
+    return json === undefined ? null : parseResult(json);
+  },
+};

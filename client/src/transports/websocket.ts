@@ -1,0 +1,138 @@
+import { type Client, createClient } from 'graphql-ws/client';
+import { LabgraphError, type LabgraphErrorCode, toLabgraphError } from '../errors.ts';
+import type { Endpoint } from '../http.ts';
+import { Results } from './results.ts';
+import type { Attempt, Transport } from './transport.ts';
+
+/** The gateway's limit for a viewer (MAX_SOCKET_OPERATIONS). Further ones get another socket. */
+const operationsPerSocket = 50;
+const openingLimitMs = 20_000;
+const pingEveryMs = 15_000;
+const pongLimitMs = 10_000;
+
+export interface WebSocketEndpoint extends Endpoint {
+  /** A constructor of WebSocket; the runtime's own if left out. */
+  readonly webSocketImpl?: unknown;
+}
+
+/** Follows many subscriptions over one socket (`graphql-transport-ws`), which is open while there are any. */
+export function createWebSocketTransport(endpoint: WebSocketEndpoint): Transport {
+  const sockets = new Set<Socket>();
+  const open = () => {
+    const socket = new Socket(endpoint, () => sockets.delete(socket));
+    sockets.add(socket);
+    return socket;
+  };
+  return async function* (attempt) {
+    const free = [...sockets].find((socket) => socket.size < operationsPerSocket);
+    const results = (free ?? open()).run(attempt);
+    try {
+      yield* results.read();
+    } finally {
+      results.end(null);
+    }
+  };
+}
+
+/** One socket, from its opening to its end. The next one is another object. */
+class Socket {
+  readonly #running = new Map<Results, Attempt>();
+  readonly #endpoint: WebSocketEndpoint;
+  readonly #client: Client;
+  readonly #ended: () => void;
+  #token = '';
+  #isAccepted = false;
+  #deadline: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(endpoint: WebSocketEndpoint, ended: () => void) {
+    this.#endpoint = endpoint;
+    this.#ended = ended;
+    this.#client = createClient({
+      url: toSocketUrl(endpoint.url),
+      webSocketImpl: endpoint.webSocketImpl,
+      // It would send an old cursor.
+      retryAttempts: 0,
+      keepAlive: pingEveryMs,
+      connectionParams: () => this.#authorize(),
+      on: {
+        connecting: () => this.#expectWithin(openingLimitMs),
+        connected: () => this.#connected(),
+        ping: (isReceived) => isReceived || this.#expectWithin(pongLimitMs),
+        pong: (isReceived) => isReceived && clearTimeout(this.#deadline),
+        error: (cause) => this.#end(cause),
+        closed: (event) => this.#end(event),
+      },
+    });
+  }
+
+  /** The number of operations that are under way. */
+  get size(): number {
+    return this.#running.size;
+  }
+
+  run(attempt: Attempt): Results {
+    const results = new Results(attempt.signal, () => {
+      stop();
+      this.#running.delete(results);
+      // The client closes it now.
+      if (this.size === 0) this.#ended();
+    });
+    this.#running.set(results, attempt);
+    if (this.#isAccepted) attempt.accepted();
+    const stop = this.#client.subscribe(
+      { ...attempt.operation },
+      {
+        next: (result) => results.push(result),
+        error: (cause) => results.end(toError(cause)),
+        complete: () => results.end(null),
+      },
+    );
+    return results;
+  }
+
+  async #authorize(): Promise<Record<string, unknown>> {
+    this.#token = await this.#endpoint.tokens.get();
+    return { authorization: `Bearer ${this.#token}` };
+  }
+
+  #connected(): void {
+    clearTimeout(this.#deadline);
+    this.#isAccepted = true;
+    for (const { accepted } of this.#running.values()) accepted();
+  }
+
+  #expectWithin(limitMs: number): void {
+    clearTimeout(this.#deadline);
+    this.#deadline = setTimeout(() => this.#client.terminate(), limitMs);
+  }
+
+  /** Ends every operation here, because after some closes the client of graphql-ws would send them again by itself. */
+  #end(cause: unknown): void {
+    clearTimeout(this.#deadline);
+    this.#ended();
+    const error = toError(cause);
+    if (error.code === 'UNAUTHENTICATED') this.#endpoint.tokens.reject(this.#token);
+    for (const results of [...this.#running.keys()]) results.end(error);
+  }
+}
+
+/** By the code of a close; every other one is a connection that was lost. */
+const closeCodes: Readonly<Record<string, LabgraphErrorCode>> = {
+  4400: 'BAD_REQUEST',
+  4401: 'UNAUTHENTICATED',
+  4403: 'UNAUTHENTICATED',
+  1009: 'BAD_REQUEST',
+  1013: 'RATE_LIMITED',
+};
+
+/** The errors of an operation, the failure of the token or the close of the socket, as one error. */
+function toError(cause: unknown): LabgraphError {
+  if (cause instanceof LabgraphError) return cause;
+  if (Array.isArray(cause)) return toLabgraphError(cause);
+  const code = typeof cause === 'object' && cause !== null && 'code' in cause ? String(cause.code) : '';
+  return new LabgraphError(closeCodes[code] ?? 'NETWORK_FAILED', { cause });
+}
+
+function toSocketUrl(url: string): string {
+  return new URL(url, globalThis.location?.href).href.replace(/^http/, 'ws');
+}

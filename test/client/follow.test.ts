@@ -1,0 +1,149 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import { createLabgraphClient } from '../../client/src/client.ts';
+import { Results } from '../../client/src/transports/results.ts';
+import { gatewayKey, type Lab, startLab } from '../support/lab.ts';
+import { startWorld } from '../support/world.ts';
+import { Follower, transports } from './follower.ts';
+
+test('after two kill -9 a follower has missed and repeated nothing, on each transport', async () => {
+  await using world = await startWorld();
+  let gateway = await world.startGateway();
+  const { orderId } = world.freshOrder();
+  const client = createLabgraphClient({ url: `${gateway.url}/graphql`, token: gatewayKey });
+  const followers = transports.map((transport) => new Follower(client, orderId, transport));
+  for (const follower of followers) await follower.takeOne();
+
+  for (const round of [1, 2]) {
+    await world.step(orderId);
+    // One has taken what another has not when the gateway dies.
+    await followers[round % followers.length]?.takeOne();
+    await gateway.end('SIGKILL');
+    gateway = await world.startGateway();
+    await world.step(orderId);
+    await Promise.all(followers.map((follower) => follower.takeUntil(2 * round)));
+  }
+
+  const { order } = await client.query<{ order: { events: readonly { id: string }[] } }>(
+    'query ($id: ID!) { order(id: $id) { events { id } } }',
+    { id: orderId },
+  );
+  const happened = order.events.slice(-4).map(({ id }) => id);
+  for (const follower of followers) {
+    expect(follower.eventIds).toEqual(happened);
+    expect(follower.kinds).toEqual(['SNAPSHOT', 'CHANGED', 'CHANGED', 'CHANGED', 'CHANGED']);
+    await follower.leave();
+  }
+}, 90_000);
+
+describe('over one gateway', () => {
+  let lab: Lab;
+  let [orderId, userId] = ['', ''];
+  beforeAll(async () => {
+    lab = await startLab();
+    const order = lab.sandbox.orders().find(({ status }) => status === 'received.walk_in_test.ordered');
+    [orderId, userId] = [order?.orderId ?? '', order?.userId ?? ''];
+  });
+  afterEach(() => vi.restoreAllMocks());
+  afterAll(() => lab[Symbol.asyncDispose]());
+
+  const step = async (id: string) => {
+    await lab.query('mutation ($id: ID!) { simulateOrder(id: $id) { __typename } }', { variables: { id } });
+    await lab.sandbox.webhooks.settled();
+  };
+  const signOut = (id: string) =>
+    lab.query('mutation ($id: ID!) { revokeViewerTokens(input: { userId: $id }) { revokedAt } }', {
+      variables: { id },
+    });
+  const count = vi.fn();
+  /** Counts the connections that the client opens, of either kind. */
+  const follow = (transport: (typeof transports)[number], id: string, token: () => Promise<string>) => {
+    count.mockClear();
+    class Counted extends WebSocket {
+      constructor(...args: ConstructorParameters<typeof WebSocket>) {
+        super(...args);
+        count();
+      }
+    }
+    const fetchIt = globalThis.fetch;
+    vi.spyOn(globalThis, 'fetch').mockImplementation((...args) => {
+      count();
+      return fetchIt(...args);
+    });
+    const client = createLabgraphClient({ url: `${lab.url}/graphql`, token, webSocketImpl: Counted });
+    return new Follower(client, id, transport);
+  };
+
+  test.each(transports)('an unknown order over %s is one request, then an error', async (transport) => {
+    const token = vi.fn(() => lab.tokenFor(userId));
+    const follower = follow(transport, crypto.randomUUID(), token);
+
+    await expect(follower.takeOne()).rejects.toMatchObject({ name: 'LabgraphError', code: 'NOT_FOUND' });
+
+    expect(count).toHaveBeenCalledTimes(1);
+    expect(token.mock.calls).toEqual([['initial']]);
+  });
+
+  test.each(transports)('a token that ends over %s is replaced by one request', async (transport) => {
+    const token = vi.fn(() => lab.tokenFor(userId));
+    const follower = follow(transport, orderId, token);
+    await follower.takeOne();
+
+    const next = follower.takeOne();
+    await signOut(userId);
+    await step(orderId);
+    await next;
+
+    expect(follower.kinds).toEqual(['SNAPSHOT', 'CHANGED']);
+    expect(token.mock.calls).toEqual([['initial'], ['rejected']]);
+    await follower.leave();
+  });
+
+  test.each(transports)('a token that is rejected twice in a row over %s ends it', async (transport) => {
+    const token = vi.fn(async () => 'not a token');
+    const follower = follow(transport, orderId, token);
+
+    await expect(follower.takeOne()).rejects.toMatchObject({ code: 'UNAUTHENTICATED' });
+
+    expect(token.mock.calls).toEqual([['initial'], ['rejected']]);
+  });
+
+  test('leaving ends a wait for the next item', async () => {
+    const follower = follow('websocket', orderId, () => lab.tokenFor(userId));
+    await follower.takeOne();
+    const waiting = follower.takeOne();
+
+    await follower.leave();
+
+    await expect(waiting).rejects.toThrow('defined');
+  });
+
+  test.each([
+    ['does not declare $after', 'subscription ($id: ID!) { orderUpdates(orderId: $id) { cursor } }'],
+    [
+      'does not select cursor',
+      'subscription ($id: ID!, $after: EventCursor) { orderUpdates(orderId: $id, after: $after) { kind } }',
+    ],
+  ])('a document that %s is refused, because it could not be resumed', async (_name, text) => {
+    const client = createLabgraphClient({ url: `${lab.url}/graphql`, token: gatewayKey });
+
+    await expect(client.follow(text, { id: orderId }).next()).rejects.toMatchObject({
+      code: 'DOCUMENT_NOT_RESUMABLE',
+    });
+  });
+});
+
+test('results that nobody reads are bounded: the operation ends, and its reader gets those that came before', async () => {
+  const ended = vi.fn();
+  const results = new Results(new AbortController().signal, ended);
+
+  for (let number = 0; number < 100; number += 1) results.push({ data: { number } });
+
+  expect(ended).toHaveBeenCalledTimes(1);
+  const read: unknown[] = [];
+  await expect(
+    (async () => {
+      for await (const { data } of results.read()) read.push(data);
+    })(),
+  ).rejects.toBeTypeOf('symbol');
+  expect(read).toEqual(Array.from({ length: 64 }, (_, number) => ({ number })));
+});

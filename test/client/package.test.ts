@@ -1,0 +1,129 @@
+import { execFile } from 'node:child_process';
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { gzipSync } from 'node:zlib';
+import { publint } from 'publint';
+import { formatMessage } from 'publint/utils';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { describeSchema } from '../../client/build/schema.ts';
+
+const run = promisify(execFile);
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const ourModules = join(root, 'node_modules');
+/** What the types of the package and of its consumer come from. */
+const typed = ['graphql', 'graphql-ws', 'gql.tada', '@gql.tada/internal', '@0no-co/graphql.web'];
+
+/** A project elsewhere that has installed the package as it would be published, without a network. */
+let project = '';
+let installed = '';
+let packed: readonly string[] = [];
+
+beforeAll(async () => {
+  project = mkdtempSync(join(tmpdir(), 'labgraph-client-'));
+  installed = join(project, 'node_modules/@labgraph/client');
+  mkdirSync(installed, { recursive: true });
+  // `npm test` has built it already.
+  const pack = ['pack', '-w', 'client', '--json', '--ignore-scripts', '--pack-destination', project];
+  const { stdout } = await run('npm', pack, { cwd: root });
+  const [tarball] = Object.values<{ filename: string; files: { path: string }[] }>(JSON.parse(stdout));
+  packed = tarball?.files.map(({ path }) => path) ?? [];
+  await run('tar', ['-xzf', join(project, tarball?.filename ?? ''), '-C', installed, '--strip-components=1']);
+  writeFileSync(join(project, 'package.json'), '{ "private": true, "type": "module" }');
+  for (const name of typed) {
+    cpSync(join(ourModules, name), join(project, 'node_modules', name), { recursive: true });
+  }
+});
+
+afterAll(() => rmSync(project, { recursive: true, force: true }));
+
+test('the package has what is built and nothing else, needs graphql-ws only, and is as publint wants it', async () => {
+  expect(packed.filter((path) => !/^(package\.json|README\.md|dist\/)/.test(path))).toEqual([]);
+  expect(packed.filter((path) => /(?<!\.d)\.ts$/.test(path))).toEqual([]);
+  const { dependencies } = JSON.parse(readFileSync(join(installed, 'package.json'), 'utf8'));
+  expect(Object.keys(dependencies)).toEqual(['graphql-ws']);
+  const { messages, pkg } = await publint({ pkgDir: installed, strict: true });
+  expect(messages.map((message) => formatMessage(message, pkg))).toEqual([]);
+});
+
+test('its entries may be imported on a server, those that need no peer', async () => {
+  const { stdout } = await run(
+    'node',
+    [
+      ...['--input-type=module', '-e'],
+      `const found = {};
+      for (const entry of ['', '/urql', '/schema']) found[entry] = Object.keys(await import('@labgraph/client' + entry));
+      console.log(JSON.stringify(found));`,
+    ],
+    { cwd: project },
+  );
+
+  expect(JSON.parse(stdout)).toEqual({
+    '': ['LabgraphError', 'createLabgraphClient'],
+    '/urql': ['forwardSubscription'],
+    '/schema': ['keys', 'possibleTypes', 'scalars'],
+  });
+});
+
+test('documents are typed by gql.tada, by codegen and by hand, and nothing is any', async () => {
+  const compilerOptions = {
+    ...{ module: 'preserve', moduleResolution: 'bundler', target: 'es2023', lib: ['es2023', 'dom'] },
+    ...{ types: [], strict: true, exactOptionalPropertyTypes: true, noEmit: true },
+    // Of gql.tada, for one.
+    skipLibCheck: true,
+  };
+  cpSync(fileURLToPath(new URL('consumer', import.meta.url)), join(project, 'src'), { recursive: true });
+  writeFileSync(join(project, 'tsconfig.json'), JSON.stringify({ compilerOptions, include: ['src'] }));
+
+  const { stdout } = await run(join(ourModules, '.bin/tsc'), ['-p', project]).catch((cause) => cause);
+
+  expect(stdout).toBe('');
+  const declarations = readdirSync(join(installed, 'dist/types'), { recursive: true, encoding: 'utf8' })
+    .filter((file) => file.endsWith('.d.ts'))
+    .map((file) => readFileSync(join(installed, 'dist/types', file), 'utf8'));
+  expect(declarations.length).toBeGreaterThan(8);
+  expect(declarations.filter((text) => /\bany\b/.test(text.replaceAll(/\/\*.*?\*\/|\/\/.*/gs, '')))).toEqual(
+    [],
+  );
+});
+
+test('the files of the schema are those of schema.graphql', () => {
+  const files = describeSchema(readFileSync(join(root, 'schema.graphql'), 'utf8'));
+
+  for (const [file, text] of Object.entries(files)) {
+    expect(readFileSync(join(installed, 'dist/schema', file), 'utf8') === text, file).toBe(true);
+  }
+});
+
+test('the core is at most 4 kB beyond the client of graphql-ws', async () => {
+  const [core, alone] = await Promise.all([
+    measure("export * from '@labgraph/client';"),
+    measure("export { createClient } from 'graphql-ws/client';"),
+  ]);
+
+  expect(core - alone).toBeLessThan(4000);
+});
+
+/** The size of a page's code as it is sent: minified and compressed by gzip. */
+async function measure(code: string): Promise<number> {
+  const { build } = await import('vite');
+  const input = join(project, `${code.length}.js`);
+  writeFileSync(input, code);
+  const output = {
+    format: 'es',
+    minify: { compress: true, mangle: { toplevel: true }, codegen: true },
+  } as const;
+  const built = await build({
+    ...{ configFile: false, logLevel: 'warn', root: project },
+    build: {
+      write: false,
+      target: 'es2023',
+      rolldownOptions: { input, preserveEntrySignatures: 'strict', output },
+    },
+  });
+  if (!('output' in built)) throw new Error('It is one module.');
+  const [chunk] = built.output;
+  return gzipSync(chunk.code, { level: 9 }).length;
+}
