@@ -68,11 +68,13 @@ const codesOf = ({ errors = [] }: Pick<GraphQLAnswer, 'errors'>) =>
 
 describe('labs', () => {
   test('of 100 markers and of all their expected results are one call', async () => {
+    const labTestId = lab.sandbox.labTests()[0]?.labTestId ?? '';
+    for (let added = 0; added < 30; added += 1) lab.sandbox.growth.addMarker(labTestId);
     const { data } = await lab.query(
       '{ markers(first: 100) { nodes { labId lab { id slug } expectedResults { labId lab { id } } } } }',
     );
     const { nodes } = data.markers;
-    expect(nodes.length).toBeGreaterThan(20);
+    expect(nodes).toHaveLength(100);
     for (const { labId, lab: shown, expectedResults } of nodes) {
       expect(shown.id).toBe(String(labId));
       for (const result of expectedResults) expect(result.lab.id).toBe(String(result.labId));
@@ -145,6 +147,20 @@ describe('markers', () => {
       setCall,
       labsCall,
     ]);
+  });
+
+  test('of more than 100 sources are one call for each 100', async () => {
+    const results = Array.from({ length: 101 }, (_, index) => ({
+      source_markers: [{ marker_id: index + 1 }],
+    }));
+    const body = JSON.stringify({ results });
+    lab.sandbox.faults.add({ path: /\/result$/, effect: { kind: 'answer', status: 200, body } });
+    const [order] = lab.sandbox.orders();
+    const { data } = await lab.query(
+      `{ order(id: "${order?.orderId}") { results { biomarkers { marker { id } } } } }`,
+    );
+    expect(data.order.results.biomarkers).toHaveLength(101);
+    expect(lab.sandbox.calls.filter((call) => call === setCall)).toHaveLength(2);
   });
 });
 
