@@ -3,7 +3,7 @@ import { memoize } from './cache/memoize.ts';
 import { type ContextFactories, type Contexts, createContexts } from './composition/contexts.ts';
 import { type Core, openCore, probeEveryMs, widgetFolder } from './composition/core.ts';
 import type { GraphQLParts, GraphQLTransports } from './composition/graphql.ts';
-import { localOrigins, Servers } from './composition/servers.ts';
+import { Servers } from './composition/servers.ts';
 import { openServiceClient } from './composition/service.ts';
 import { createWebhooks, startReconciliation } from './composition/webhooks.ts';
 import type { Config } from './config/config.ts';
@@ -100,7 +100,7 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
     fetch: async (request) => await app.fetch(request),
     listen: async () => {
       const url = await servers.listen();
-      if (demo !== undefined) core.allowOrigins(localOrigins(url));
+      if (demo !== undefined) core.allowLocalOrigins(url);
       const { createDirectPath } = await graphql();
       if (config.directPath) servers.useDirectPath(createDirectPath);
       return { url };
@@ -128,6 +128,7 @@ function createApp(core: Core, { graphql, contexts, receiveWebhook, metrics }: A
   const isServiceReachable = memoize(() => contexts.services.isReachable(), probeEveryMs);
   return createRoutes({
     answerGraphQL: async (request, caller) => await (await graphql()).answer(request, caller),
+    answerSchema: async (request) => await (await graphql()).answerSchema(request),
     isAllowedOrigin,
     receiveWebhook,
     openDocument: async (ticket, signal) => await (await graphql()).openDocument(ticket, signal),

@@ -29,8 +29,8 @@ export interface Core {
   readonly isLogWritable: () => Promise<boolean>;
   readonly isTrailWritable: () => boolean | null;
   readonly isAllowedOrigin: (origin: string) => boolean;
-  /** Allows more browser origins than the configuration does. */
-  readonly allowOrigins: (origins: readonly string[]) => void;
+  /** Also allows pages of this machine and of the gateway's own address: for the embedded sandbox. */
+  readonly allowLocalOrigins: (url: string) => void;
   /** Aborted when the gateway stops. */
   readonly stopping: AbortController;
 }
@@ -58,6 +58,7 @@ export async function openCore({ config, log, store: opening }: CoreParts): Prom
   metrics.watchEventLog(config.eventLog.kind, isLogWritable);
   metrics.watchAuditTrail(isTrailWritable);
   const allowedOrigins = new Set(config.allowedOrigins);
+  let isLocalAllowed = false;
   return {
     config,
     log,
@@ -69,11 +70,17 @@ export async function openCore({ config, log, store: opening }: CoreParts): Prom
     trustedDocuments: openTrustedDocuments(config, log, metrics),
     isLogWritable,
     isTrailWritable,
-    isAllowedOrigin: (origin) => allowedOrigins.has(origin),
-    allowOrigins: (origins) => origins.forEach((origin) => void allowedOrigins.add(origin)),
+    isAllowedOrigin: (origin) => allowedOrigins.has(origin) || (isLocalAllowed && localOrigin.test(origin)),
+    allowLocalOrigins: (url) => {
+      allowedOrigins.add(url);
+      isLocalAllowed = true;
+    },
     stopping: new AbortController(),
   };
 }
+
+/** Development servers have any port of this machine. */
+const localOrigin = /^https?:\/\/(?:localhost|127\.0\.0\.1|\[::1\])(?::\d{1,5})?$/;
 
 async function openTrail({ auditTrail }: Config, log: Log, metrics: Metrics): Promise<AuditTrail | null> {
   if (auditTrail === null) return null;

@@ -1,6 +1,7 @@
 import type { RequestListener } from 'node:http';
 import type { Caller } from '../auth/rights.ts';
 import { redeemLaunchTicket } from '../domain/portal/actions.ts';
+import { printGraph } from '../domain/print-schema.ts';
 import { fetchDocument } from '../domain/result/actions.ts';
 import { schema } from '../domain/schema.ts';
 import { DocumentCache } from '../execution/document/prepared-document.ts';
@@ -13,6 +14,7 @@ import type { IsOwnHost } from '../http/pages/demo.ts';
 import type { DocumentsOptions } from '../http/pages/documents.ts';
 import type { GraphiQLPages } from '../http/pages/graphiql.ts';
 import type { LaunchOptions } from '../http/pages/launch.ts';
+import { createSchemaFile } from '../http/pages/schema-file.ts';
 import { shareWholeAnswers, type WholeAnswersOptions } from '../http/whole-answers.ts';
 import { createGraphQLServer } from '../http/yoga.ts';
 import { Sockets } from '../websocket/server.ts';
@@ -37,6 +39,8 @@ export interface GraphQLTransports
     Pick<LaunchOptions, 'openPortal'> {
   /** Over HTTP and SSE. The caller is known if the direct path has authenticated it; otherwise null. */
   readonly answer: (request: Request, caller: Caller | null) => Promise<Response>;
+  /** The schema as text. */
+  readonly answerSchema: (request: Request) => Promise<Response>;
   /** Answers ordinary JSON requests straight from node:http, and leaves all others to `otherwise`. */
   readonly createDirectPath: (otherwise: RequestListener) => RequestListener;
   /** Over WebSocket. */
@@ -81,6 +85,12 @@ export function createGraphQL(core: Core, parts: GraphQLParts): GraphQLTransport
       stopping: core.stopping.signal,
       graphiql,
       isOwnHost,
+    }),
+    answerSchema: createSchemaFile({
+      print: printGraph,
+      isOpen: graphiql !== null,
+      authenticate,
+      rateLimits,
     }),
     createDirectPath: (otherwise) =>
       createDirectPath({ authenticate, rateLimits, answerDirectly, isAllowedOrigin, log }, otherwise),

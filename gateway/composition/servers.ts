@@ -107,12 +107,6 @@ function describeListenFailure(cause: Error, { host, port, prefix = '' }: Listen
   return new GatewayError('CONFIG_INVALID', `- ${fault}`, { cause });
 }
 
-/** The browser origins under which a server of this machine is reached at this address. */
-export function localOrigins(url: string): readonly string[] {
-  const { port } = new URL(url);
-  return [url, `http://127.0.0.1:${port}`, `http://localhost:${port}`, `http://[::1]:${port}`];
-}
-
 /** Accepts no new connections, lets requests in progress end within 4 s, then cuts the others. */
 async function closeServer(server: Server): Promise<void> {
   if (!server.listening) return;

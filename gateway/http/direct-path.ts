@@ -140,6 +140,9 @@ function fail({ log }: Path, { request, response }: Exchange, error: unknown): v
   response.writeHead(500, { 'content-type': 'application/json' }).end(body);
 }
 
+/** A sandbox allows every port of its machine. */
+const maxOrigins = 100;
+
 /**
  * The headers that Hono's middleware adds to an answer of `/graphql`. They are made by the same code, once for each allowed
  * origin and once for all others, so there is no second list to maintain.
@@ -160,6 +163,7 @@ function createEdgeHeaders(isAllowedOrigin: (origin: string) => boolean): Path['
     const known = made.get(allowed);
     if (known !== undefined) return known;
     const making = make(allowed);
+    if (made.size >= maxOrigins) made.clear();
     made.set(allowed, making);
     return making;
   };

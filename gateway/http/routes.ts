@@ -14,6 +14,7 @@ import { WidgetFiles } from './pages/widget-files.ts';
 export interface RoutesOptions extends DocumentsOptions, LaunchOptions {
   /** Waits until the graph is loaded. `caller` is known if the direct path has authenticated it. */
   readonly answerGraphQL: (request: Request, caller: Caller | null) => Promise<Response>;
+  readonly answerSchema: (request: Request) => Promise<Response>;
   readonly isAllowedOrigin: (origin: string) => boolean;
   readonly receiveWebhook: ReceiveWebhook;
   readonly checkReady: () => Promise<Readiness>;
@@ -48,6 +49,8 @@ export function createRoutes(options: RoutesOptions): Hono {
   app.use(secure());
   app.use('/graphql', allowOrigin);
   app.all('/graphql', (context) => options.answerGraphQL(context.req.raw, findCaller(context.env)));
+  app.use('/schema.graphql', allowOrigin, revalidate());
+  app.get('/schema.graphql', ({ req }) => options.answerSchema(req.raw));
   app.use('/documents/*', allowOrigin);
   app.all('/documents/:ticket', (context) =>
     answerDocument(context.req.raw, context.req.param('ticket'), {
@@ -133,12 +136,29 @@ export function secure(): MiddlewareHandler {
   });
 }
 
+/** What pages may send: the gateway's own headers, and those that clients and their tracing add. */
+const requestHeaders = [
+  'authorization',
+  'content-type',
+  'accept',
+  'last-event-id',
+  'x-requested-with',
+  'x-request-id',
+  'traceparent',
+  'tracestate',
+  'baggage',
+  'sentry-trace',
+  'apollographql-client-name',
+  'apollographql-client-version',
+  'apollo-require-preflight',
+];
+
 /** Lets pages of some origins read answers. */
 export function allowOrigins(isAllowedOrigin: (origin: string) => boolean): MiddlewareHandler {
   return cors({
     origin: (origin) => (isAllowedOrigin(origin) ? origin : null),
     allowMethods: ['GET', 'POST', 'OPTIONS'],
-    allowHeaders: ['authorization', 'content-type', 'accept', 'last-event-id', 'x-requested-with'],
+    allowHeaders: requestHeaders,
     exposeHeaders: ['x-request-id', 'retry-after'],
     maxAge: 600,
   });

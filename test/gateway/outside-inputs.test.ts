@@ -188,3 +188,60 @@ test('a warning of Node is a log line like every other', async () => {
     { event: 'process.warning', error: { name: 'TimeoutNegativeWarning' } },
   ]);
 }, 60_000);
+
+describe('pages of this machine, at any port,', () => {
+  const origins = ['http://localhost:5173', 'http://127.0.0.1:3000', 'http://[::1]:8080', 'http://localhost'];
+  const strangers = [
+    'http://localhost.evil.example',
+    'http://127.0.0.1.evil.example:80',
+    'http://10.0.0.1:4000',
+    'null',
+  ];
+
+  async function allowedFor(url: string, origin: string) {
+    const { headers } = await fetch(`${url}/graphql`, {
+      method: 'POST',
+      headers: { origin, authorization: `Bearer ${gatewayKey}`, 'content-type': 'application/json' },
+      body: '{"query":"{ __typename }"}',
+    });
+    return headers.get('access-control-allow-origin');
+  }
+
+  test('may read answers of the sandbox, and those of no other gateway', async () => {
+    for (const origin of origins) {
+      expect(await allowedFor(demo.url, origin)).toBe(origin);
+      expect(await allowedFor(lab.url, origin)).toBeNull();
+    }
+    for (const origin of strangers) expect(await allowedFor(demo.url, origin)).toBeNull();
+  });
+
+  test('may send the headers that clients and their tracing add', async () => {
+    const wanted = [
+      ...[
+        'authorization',
+        'content-type',
+        'traceparent',
+        'tracestate',
+        'baggage',
+        'sentry-trace',
+        'x-request-id',
+      ],
+      ...['apollographql-client-name', 'apollographql-client-version', 'apollo-require-preflight'],
+    ];
+    const { headers } = await fetch(`${demo.url}/graphql`, {
+      method: 'OPTIONS',
+      headers: {
+        origin: 'http://localhost:5173',
+        'access-control-request-method': 'POST',
+        'access-control-request-headers': wanted.join(),
+      },
+    });
+    const allowed = headers.get('access-control-allow-headers')?.split(',') ?? [];
+    expect(wanted.filter((name) => !allowed.includes(name))).toEqual([]);
+  });
+});
+
+test('anybody may read the schema of the sandbox', async () => {
+  const response = await fetch(`${demo.url}/schema.graphql`);
+  expect([response.status, (await response.text()).includes('type Query {')]).toEqual([200, true]);
+});

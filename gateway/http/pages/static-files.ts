@@ -20,6 +20,7 @@ const contentTypes: Readonly<Record<string, string>> = {
   '.css': 'text/css; charset=utf-8',
   '.html': 'text/html; charset=utf-8',
   '.json': 'application/json; charset=utf-8',
+  '.graphql': 'text/plain; charset=utf-8',
   '.map': 'application/json; charset=utf-8',
 };
 
