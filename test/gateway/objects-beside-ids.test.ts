@@ -118,18 +118,24 @@ describe('markers', () => {
     expect(lab.sandbox.calls).toEqual([setCall]);
   });
 
-  test('are found where the service refuses sets with one that it does not know', async () => {
-    const refused = {
-      path: /list_order_set_markers/,
-      effect: { kind: 'answer', status: 400, body: '{}' },
-    } as const;
-    lab.sandbox.faults.add({ ...refused, times: 1 });
-    const { data, errors } = await lab.query(`{ ${marker('a', 6000)} ${marker('b', 27000)} }`);
-    expect({ data, errors }).toEqual({ data: { a: { id: '6000' }, b: { id: '27000' } }, errors: undefined });
-    expect(lab.sandbox.calls).toEqual([setCall, setCall, setCall]);
-    lab.sandbox.faults.add(refused);
-    expect((await lab.query(`{ ${marker('a', 6000)} }`)).data).toEqual({ a: null });
-  });
+  test.each([400, 404])(
+    'are found where the service refuses sets with one that it does not know by %i',
+    async (status) => {
+      const refused = {
+        path: /list_order_set_markers/,
+        effect: { kind: 'answer', status, body: '{}' },
+      } as const;
+      lab.sandbox.faults.add({ ...refused, times: 1 });
+      const { data, errors } = await lab.query(`{ ${marker('a', 6000)} ${marker('b', 27000)} }`);
+      expect({ data, errors }).toEqual({
+        data: { a: { id: '6000' }, b: { id: '27000' } },
+        errors: undefined,
+      });
+      expect(lab.sandbox.calls).toEqual([setCall, setCall, setCall]);
+      lab.sandbox.faults.add(refused);
+      expect((await lab.query(`{ ${marker('a', 6000)} }`)).data).toEqual({ a: null });
+    },
+  );
 
   test('of all results of an order, and their samples, are one call', async () => {
     const completed = lab.sandbox.orders().find(({ status }) => status.endsWith('completed'));

@@ -153,7 +153,7 @@ async function findMarkers(service: Service, ids: readonly number[]): Promise<re
     });
     return rows.filter((row) => row !== null);
   } catch (error) {
-    if (!isGatewayError(error, 'UPSTREAM_REJECTED') || error.status === 403) throw error;
+    if (!isGatewayError(error, 'UPSTREAM_REJECTED')) throw error;
     if (ids.length === 1) return [];
     const middle = Math.ceil(ids.length / 2);
     const halves = [ids.slice(0, middle), ids.slice(middle)];
