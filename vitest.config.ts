@@ -2,6 +2,7 @@ import { accessSync, constants, realpathSync, statfsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { playwright } from '@vitest/browser-playwright';
 import { defineConfig } from 'vitest/config';
+import type { InlineConfig } from 'vitest/node';
 import { findChromium } from './test/support/tools.ts';
 
 const executablePath = await findChromium();
@@ -31,10 +32,10 @@ const calm = { testTimeout: 30_000, hookTimeout: 60_000, expect: { poll: { timeo
 /** Proves the proofs, or takes long by nature: planted faults, many kills, soak and bench. Run by `npm run test:long`. */
 const long = ['test/**/*.long.test.ts', 'test/chaos/**/*.test.ts', 'test/bench/**/*.test.ts'];
 
-/** Properties and tables over real stores and gateways: `npm test` tries a quarter of their cases, `npm run test:long` all (support/runs.ts). */
+/** Properties and products of tables: `npm test` tries a part of their cases, `npm run test:long` all (support/runs.ts). */
 const properties = [
   'test/gateway/events/{facts,follow,projection}.test.ts',
-  'test/gateway/{cached-answers,mutation-answers}.test.ts',
+  'test/gateway/{cached-answers,canary,interleavings,interleavings-over-network,mutation-answers,mutation-faults}.test.ts',
 ];
 
 /**
@@ -66,6 +67,27 @@ const inNode = (
   },
 });
 
+/** Every state of the widget in every look; `npm test` takes one look for each state. */
+const allLooks = ['test/widget/{accessibility-matrix,results/results-accessibility}.test.ts'];
+
+const inChromium = (name: string, what: Pick<InlineConfig, 'include' | 'provide'>) => ({
+  // Packages may stand elsewhere behind a link.
+  server: { fs: { allow: ['.', realpathSync('node_modules')] } },
+  test: {
+    name,
+    ...what,
+    exclude: ['test/widget/**/*.node.test.ts'],
+    ...calm,
+    browser: {
+      enabled: true,
+      headless: true,
+      screenshotFailures: false,
+      provider: playwright({ launchOptions }),
+      instances: [{ browser: 'chromium' as const }],
+    },
+  },
+});
+
 export default defineConfig({
   ssr: { resolve },
   test: {
@@ -82,28 +104,13 @@ export default defineConfig({
       { test: { name: 'alone', include: alone, ...calm } },
       // Some of them install a page in their worker.
       inNode('widget-logic', 'test/widget/**/*.node.test.ts', { isolate: true }),
-      {
-        // Packages may stand elsewhere behind a link.
-        server: { fs: { allow: ['.', realpathSync('node_modules')] } },
-        test: {
-          name: 'widget',
-          include: ['test/widget/**/*.test.ts'],
-          exclude: ['test/widget/**/*.node.test.ts'],
-          ...calm,
-          browser: {
-            enabled: true,
-            headless: true,
-            screenshotFailures: false,
-            provider: playwright({ launchOptions }),
-            instances: [{ browser: 'chromium' }],
-          },
-        },
-      },
+      inChromium('widget', { include: ['test/widget/**/*.test.ts'] }),
+      inChromium('long-widget', { include: allLooks, provide: { allCases: true } }),
       {
         test: {
           name: 'long',
           include: [...long, ...properties],
-          env: { ALL_RUNS: '1' },
+          provide: { allCases: true },
           globalSetup: 'test/e2e/support/one-chromium.ts',
           testTimeout: 120_000,
           hookTimeout: 120_000,

@@ -3,10 +3,11 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { makeFolder } from '../support/folder.ts';
 import { type MisbehavingService, startMisbehavingService, text } from '../support/misbehaving-service.ts';
 import { type RedisServer, startRedis } from '../support/redis.ts';
+import { casesFor } from '../support/runs.ts';
 import { type Performed, perform } from './canary/perform.ts';
 
 const folder = makeFolder();
-const stores = ['sqlite', 'redis'] as const;
+const stores = casesFor(0, ['sqlite', 'redis'] as const);
 const performed = new Map<string, Performed>();
 let redis: RedisServer;
 let elsewhere: MisbehavingService;

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import { readAnew } from '../support/lab.ts';
+import { runs } from '../support/runs.ts';
 import { countAnswers, makeOverNetwork, onDirectPath } from '../support/whole-answers.ts';
 import { findCrossing, gather } from './isolation/interleave.ts';
 
-// interleavings-over-network.long.test.ts draws 1,000 each time.
 test.each([
   ['answers are cached', {}],
   ['nothing is cached and all is in flight', readAnew],
@@ -14,10 +14,10 @@ test.each([
       make: makeOverNetwork,
       env: { ...onDirectPath, ...more, RATE_LIMIT_POINTS: '0' },
     });
-    expect(await findCrossing(crowd, 300)).toBeNull();
+    expect(await findCrossing(crowd, runs(300))).toBeNull();
     const { hit, joined } = await countAnswers(crowd.lab);
     // Or nothing was given to two that could have crossed.
-    expect(hit + joined).toBeGreaterThan(20);
+    expect(hit + joined).toBeGreaterThan(runs(20));
   },
   120_000,
 );

@@ -1,19 +1,19 @@
 import { describe, expect, test } from 'vitest';
 import { readAnew } from '../support/lab.ts';
+import { runs } from '../support/runs.ts';
 import { countShared, findCrossing, findReads, gather } from './isolation/interleave.ts';
 
-// interleavings.long.test.ts draws 1,000 each time.
 describe('two users, and a token of the first for one order, who ask the same at the same time', () => {
-  test('are each answered as if alone, in 300 interleavings with leaves and webhooks', async () => {
+  test('are each answered as if alone, in many interleavings with leaves and webhooks', async () => {
     await using crowd = await gather();
-    expect(await findCrossing(crowd, 300)).toBeNull();
+    expect(await findCrossing(crowd, runs(300))).toBeNull();
     // Or nothing was shared that could have crossed.
-    expect(await countShared(crowd)).toBeGreaterThan(20);
+    expect(await countShared(crowd)).toBeGreaterThan(runs(20));
   }, 120_000);
 
   test('are so where nothing is cached and all is in flight', async () => {
     await using crowd = await gather({ env: readAnew });
-    expect(await findCrossing(crowd, 300)).toBeNull();
+    expect(await findCrossing(crowd, runs(300))).toBeNull();
   }, 120_000);
 
   test('share no read of the service', async () => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { type Answer, json, reset, text } from '../support/misbehaving-service.ts';
-import { runs } from '../support/runs.ts';
+import { casesFor } from '../support/runs.ts';
 import { type Asked, canary, type Row } from './mutations/row.ts';
 import { rows } from './mutations/rows.ts';
 import { openWorld, traceOfOne } from './mutations/world.ts';
@@ -37,20 +37,12 @@ const saysYes: readonly (readonly [string, Answer])[] = [
 
 const takeYes = ['simulateOrder', 'updateUser', 'deleteUser', 'undoUserDeletion'];
 
-/** Some of them for each mutation, in turn: every answer meets several mutations, and not each meets all. */
-function shareOf<Item>(row: AskingRow, items: readonly Item[]): readonly Item[] {
-  const length = runs(8);
-  const start = writing.indexOf(row) * length;
-  return Array.from({ length }, (_, index) => items[(start + index) % items.length]).filter(
-    (item) => item !== undefined,
-  );
-}
-
 describe.each(writing)('$mutation', (row) => {
   const { call, canLook } = row.asks;
+  const turn = writing.indexOf(row);
   const isYesEnough = takeYes.includes(row.mutation);
 
-  test.each(shareOf(row, [...saysNothing, ...saysYes]))(
+  test.each(casesFor(turn, [...saysNothing, ...saysYes]))(
     'is done once, and reported as done or as unknown, where %s hides that it was done',
     async (_, answer) => {
       await using world = await openWorld(row);
@@ -66,7 +58,7 @@ describe.each(writing)('$mutation', (row) => {
     },
   );
 
-  test.each(shareOf(row, isYesEnough ? saysNothing : [...saysYes, ...saysNothing]))(
+  test.each(casesFor(turn, isYesEnough ? saysNothing : [...saysYes, ...saysNothing]))(
     'is never reported as done where %s is the only sign of it',
     async (_, answer) => {
       await using world = await openWorld(row);

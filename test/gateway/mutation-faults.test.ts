@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { reset, text } from '../support/misbehaving-service.ts';
+import { type Answer, reset, text } from '../support/misbehaving-service.ts';
+import { casesFor } from '../support/runs.ts';
 import { promised } from './mutations/ask.ts';
 import { type Asked, canary, type Row } from './mutations/row.ts';
 import { rows } from './mutations/rows.ts';
@@ -33,26 +34,33 @@ test('every mutation of the schema meets a service in trouble', () => {
   expect(met.toSorted()).toEqual([...promised.keys()].toSorted());
 });
 
+/** Each hides that something was done. */
+const hiding: readonly (readonly [string, Answer])[] = [
+  ['500', text(`${canary} failed`, 500)],
+  ['503', text('', 503)],
+  ['half an answer', text(`{"${canary}":`)],
+  ['a cut connection', reset],
+];
+
 describe.each(writing)('$mutation', (row) => {
   const { call, canLook, waits } = row.asks;
+  const turn = writing.indexOf(row);
   const truths = truthsOf(row);
 
-  test.each([500, 503])('is a fault after %d that did nothing, and can be repeated', async (status) => {
-    await using world = await openWorld(row);
-    const before = await world.trace();
-    world.lab.spoil({ at: call, isDone: false, answer: text(`${canary} failed`, status) });
-    expect(await world.call(world.variables)).toMatchObject(fault(!canLook));
-    expect(await world.trace()).toEqual(before);
-    expect(await world.call(world.variables)).toMatchObject(truths.afterFailure);
-    expect(await world.trace()).toEqual(truths.isBlind ? before : await traceOfOne(row));
-  });
+  test.each(casesFor(turn, [500, 503]))(
+    'is a fault after %d that did nothing, and can be repeated',
+    async (status) => {
+      await using world = await openWorld(row);
+      const before = await world.trace();
+      world.lab.spoil({ at: call, isDone: false, answer: text(`${canary} failed`, status) });
+      expect(await world.call(world.variables)).toMatchObject(fault(!canLook));
+      expect(await world.trace()).toEqual(before);
+      expect(await world.call(world.variables)).toMatchObject(truths.afterFailure);
+      expect(await world.trace()).toEqual(truths.isBlind ? before : await traceOfOne(row));
+    },
+  );
 
-  test.each([
-    ['500', text(`${canary} failed`, 500)],
-    ['503', text('', 503)],
-    ['half an answer', text(`{"${canary}":`)],
-    ['a cut connection', reset],
-  ])(
+  test.each(casesFor(turn, hiding, 2))(
     'is done once where %s hides that it was done, and no answer says that it was not',
     async (_, answer) => {
       await using world = await openWorld(row);

@@ -1,15 +1,14 @@
 import axe from 'axe-core';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { casesFor } from '../support/runs.ts';
 import { FakeGateway } from './support/fake-gateway.ts';
 import { mountLaunch } from './support/launch.ts';
-import { dressPage, emulate, SCHEMES, undressPage } from './support/look.ts';
+import { dressPage, emulate, LOOKS, undressPage } from './support/look.ts';
 import { mountStatus } from './support/order-status.ts';
 import { kitAfter } from './support/orders.ts';
 import { STATES, withOrder } from './support/states.ts';
 import { OpenedTabs } from './support/tabs.ts';
 import '../../widget/src/languages/ar.ts';
-
-const DIRECTIONS = ['ltr', 'rtl'] as const;
 
 beforeEach(() => {
   document.title = 'A page';
@@ -33,18 +32,18 @@ async function audit(): Promise<readonly string[]> {
   );
 }
 
-describe.each(DIRECTIONS)('in a page written %s', (direction) => {
-  describe.each(SCHEMES)('in %s colours, axe finds nothing wrong and nothing undecided in', (scheme) => {
-    test.each(Object.entries(STATES))('%s', async (_, reach) => {
-      using gateway = new FakeGateway();
-      using _opened = new OpenedTabs();
-      await dressPage(direction, scheme);
+describe.each(
+  Object.entries(STATES).map(([state, reach], row) => ({ state, reach, looks: casesFor(row, LOOKS) })),
+)('axe finds nothing wrong and nothing undecided in $state', ({ reach, looks }) => {
+  test.each(looks)('in a page written %s, in %s colours', async (direction, scheme) => {
+    using gateway = new FakeGateway();
+    using _opened = new OpenedTabs();
+    await dressPage(direction, scheme);
 
-      await reach(gateway);
+    await reach(gateway);
 
-      expect(matchMedia('(forced-colors: active)').matches).toBe(scheme === 'forced');
-      expect(await audit()).toEqual([]);
-    });
+    expect(matchMedia('(forced-colors: active)').matches).toBe(scheme === 'forced');
+    expect(await audit()).toEqual([]);
   });
 });
 

@@ -1,10 +1,9 @@
-import axe from 'axe-core';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { page, userEvent } from 'vitest/browser';
 import { FakeGateway } from './support/fake-gateway.ts';
 import { mountLaunch } from './support/launch.ts';
 import { mountStatus } from './support/order-status.ts';
-import { kitAfter, ORDER_ID, type WireOrder, wireOrder, wireStatus } from './support/orders.ts';
+import { kitAfter, ORDER_ID, wireStatus } from './support/orders.ts';
 import { find, mount, nextEvent, untilLabel } from './support/page.ts';
 import { OpenedTabs } from './support/tabs.ts';
 
@@ -16,107 +15,6 @@ beforeEach(() => {
 afterEach(() => {
   document.documentElement.removeAttribute('style');
   document.documentElement.dir = '';
-});
-
-/** What axe finds wrong, and what it could not decide. */
-async function audit(element: Element) {
-  const { violations, incomplete } = await axe.run(element, { rules: { region: { enabled: false } } });
-  const names = (results: typeof violations) =>
-    results.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`);
-  return { violations: names(violations), incomplete: names(incomplete) };
-}
-
-const CLEAN = { violations: [], incomplete: [] };
-
-const ORDERS: readonly (readonly [string, WireOrder])[] = [
-  ['on its way', kitAfter(3)],
-  ['gone back to be registered', kitAfter(5)],
-  ['complete', kitAfter(8)],
-  [
-    'cancelled',
-    wireOrder(
-      [
-        ['RECEIVED', 'ordered'],
-        ['CANCELLED', 'cancelled'],
-      ],
-      { method: 'WALK_IN_TEST' },
-    ),
-  ],
-  [
-    'in need of attention',
-    { ...kitAfter(6), status: wireStatus('COLLECTING_SAMPLE', 'lost', { needsAttention: true }) },
-  ],
-];
-
-describe.each(['light', 'dark'])('in a %s page, axe finds nothing', (scheme) => {
-  beforeEach(() => {
-    document.documentElement.style.colorScheme = scheme;
-    document.documentElement.style.background = scheme === 'dark' ? '#14181c' : '#fff';
-    document.documentElement.style.color = scheme === 'dark' ? '#e8ecef' : '#1d2429';
-  });
-
-  test.each(
-    ORDERS.flatMap(([name, order]) =>
-      (['text', 'steps'] as const).map((status) => [name, status, order] as const),
-    ),
-  )('with an order %s, as %s', async (_, status, order) => {
-    using gateway = new FakeGateway();
-    gateway.order = order;
-    const element = mount('portal-order-status', {
-      endpoint: gateway.endpoint,
-      orderId: ORDER_ID,
-      live: 'always',
-      status,
-      tokenProvider: () => 'token',
-    });
-    await untilLabel(element, String(order.status.label));
-
-    expect(await audit(element)).toEqual(CLEAN);
-  });
-
-  test('in the button, right to left too', async () => {
-    using gateway = new FakeGateway();
-    document.documentElement.dir = 'rtl';
-    const element = mount('portal-launch', { endpoint: gateway.endpoint });
-    await element.updateComplete;
-
-    expect(await audit(element)).toEqual(CLEAN);
-  });
-
-  test('while it loads and while nothing is to be shown', async () => {
-    using gateway = new FakeGateway();
-    const loading = mount('portal-order-status', {
-      endpoint: gateway.endpoint,
-      orderId: ORDER_ID,
-      live: 'always',
-      tokenProvider: () => new Promise(() => {}),
-    });
-    const empty = mount('portal-order-status', {});
-    await Promise.all([loading.updateComplete, empty.updateComplete]);
-
-    expect([await audit(loading), await audit(empty)]).toEqual([CLEAN, CLEAN]);
-  });
-
-  test('while the portal opens, after an error, and with the link of a blocked tab', async () => {
-    using gateway = new FakeGateway();
-    using opened = new OpenedTabs();
-    const element = mount('portal-launch', { endpoint: gateway.endpoint, tokenProvider: () => 'token' });
-    await element.updateComplete;
-    const launch = element.launch();
-    await element.updateComplete;
-    const opening = await audit(element);
-    gateway.portalResult = { __typename: 'NotFound' };
-    await launch;
-    await element.launch();
-    await element.updateComplete;
-    const failed = await audit(element);
-    opened.refuse = true;
-    gateway.portalResult = { __typename: 'PortalUrl', url: 'https://portal.test/' };
-    await element.launch();
-    await element.updateComplete;
-
-    expect([opening, failed, await audit(element)]).toEqual([CLEAN, CLEAN, CLEAN]);
-  });
 });
 
 describe('to a screen reader', () => {

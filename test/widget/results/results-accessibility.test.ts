@@ -1,8 +1,9 @@
 import axe from 'axe-core';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { cdp } from 'vitest/browser';
 import { fakeBiomarker, fakeResults } from '../../../widget/src/testing/fake-results.ts';
+import { casesFor } from '../../support/runs.ts';
 import { FakeGateway } from '../support/fake-gateway.ts';
+import { dressPage, LOOKS, undressPage } from '../support/look.ts';
 import { find, mount } from '../support/page.ts';
 import { complete, FORBIDDEN, mountResults, untilPhase } from '../support/results.ts';
 import '../../../widget/src/languages/ar.ts';
@@ -13,21 +14,9 @@ beforeEach(() => {
 });
 
 afterEach(async () => {
-  document.documentElement.removeAttribute('style');
-  document.documentElement.dir = '';
-  document.documentElement.lang = 'en';
   vi.restoreAllMocks();
-  await emulate('none');
+  await undressPage();
 });
-
-function emulate(value: string): Promise<unknown> {
-  // The provider's session; its type is known only to the provider's own package.
-  const devtools = cdp() as { readonly send?: (name: string, parameters: object) => Promise<unknown> };
-  const features = [{ name: 'forced-colors', value }];
-  return (
-    devtools.send?.('Emulation.setEmulatedMedia', { features }) ?? Promise.reject(new Error('No devtools.'))
-  );
-}
 
 const STATES: Readonly<Record<string, (gateway: FakeGateway) => Promise<unknown>>> = {
   'all results': async (gateway) => {
@@ -82,37 +71,27 @@ const STATES: Readonly<Record<string, (gateway: FakeGateway) => Promise<unknown>
   },
 };
 
-describe.each(['ltr', 'rtl'])('in a page written %s', (direction) => {
-  describe.each(['light', 'dark', 'dark without a color-scheme', 'forced'])(
-    'in %s colours, axe finds nothing in',
-    (scheme) => {
-      test.each(Object.entries(STATES))('%s', async (_, reach) => {
-        using gateway = new FakeGateway();
-        const { documentElement } = document;
-        const isDark = scheme.startsWith('dark');
-        documentElement.dir = direction;
-        documentElement.lang = direction === 'rtl' ? 'ar' : 'en';
-        documentElement.style.colorScheme = scheme === 'dark' ? 'dark' : 'light';
-        documentElement.style.background = isDark ? '#14181c' : '#fff';
-        documentElement.style.color = isDark ? '#e8ecef' : '#1d2429';
-        await emulate(scheme === 'forced' ? 'active' : 'none');
+describe.each(
+  Object.entries(STATES).map(([state, reach], row) => ({ state, reach, looks: casesFor(row, LOOKS) })),
+)('axe finds nothing in $state', ({ reach, looks }) => {
+  test.each(looks)('in a page written %s, in %s colours', async (direction, scheme) => {
+    using gateway = new FakeGateway();
+    await dressPage(direction, scheme);
 
-        await reach(gateway);
+    await reach(gateway);
 
-        const rules = {
-          region: { enabled: false },
-          'page-has-heading-one': { enabled: false },
-          'landmark-one-main': { enabled: false },
-        };
-        const { violations, incomplete } = await axe.run(document.body, { rules });
-        expect(
-          [...violations, ...incomplete].map(
-            ({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`,
-          ),
-        ).toEqual([]);
-      });
-    },
-  );
+    const rules = {
+      region: { enabled: false },
+      'page-has-heading-one': { enabled: false },
+      'landmark-one-main': { enabled: false },
+    };
+    const { violations, incomplete } = await axe.run(document.body, { rules });
+    expect(
+      [...violations, ...incomplete].map(
+        ({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`,
+      ),
+    ).toEqual([]);
+  });
 });
 
 test.each(['ltr', 'rtl'])('nothing is wider than its place of 200 pixels (%s)', async (direction) => {

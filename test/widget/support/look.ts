@@ -3,6 +3,11 @@ import { cdp } from 'vitest/browser';
 /** The colours of a page as a host may have it. `bare` is a dark page that names no `color-scheme`. */
 export const SCHEMES = ['light', 'dark', 'bare', 'forced'] as const;
 
+/** Every direction in all colours. */
+export const LOOKS = (['ltr', 'rtl'] as const).flatMap((direction) =>
+  SCHEMES.map((scheme) => [direction, scheme] as const),
+);
+
 /** Gives the page a direction, with its language, and colours. */
 export async function dressPage(direction: 'ltr' | 'rtl', scheme: (typeof SCHEMES)[number]): Promise<void> {
   const { documentElement } = document;

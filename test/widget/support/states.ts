@@ -32,6 +32,7 @@ export function withOrder(order: WireOrder, status: 'text' | 'steps'): State {
 export const STATES: Readonly<Record<string, State>> = {
   'an order on its way, as text': withOrder(kitAfter(3), 'text'),
   'an order on its way, as steps': withOrder(kitAfter(3), 'steps'),
+  'an order that went back, as text': withOrder(kitAfter(5), 'text'),
   'an order that went back, as steps': withOrder(kitAfter(5), 'steps'),
   'a complete order, as steps': withOrder(kitAfter(8), 'steps'),
   'a complete order, as text': withOrder(kitAfter(8), 'text'),
