@@ -88,7 +88,7 @@ describe('an order on the page', () => {
       launchPage(embedding, order, { status: 'steps' }),
     );
     const current = visit.page.locator('[aria-current=step]');
-    await current.getByText('Order placed').waitFor();
+    await current.getByText('Ordered').waitFor();
 
     await embedding.advance(order.orderId);
     await embedding.advance(order.orderId);

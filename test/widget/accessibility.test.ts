@@ -38,7 +38,7 @@ describe('to a screen reader', () => {
 
     await expect.element(list).toBeVisible();
     expect(items).toEqual([
-      [null, 'Order placed, done'],
+      [null, 'Ordered, done'],
       ['step', 'Your test kit'],
       [null, 'At the lab, not begun'],
       [null, 'Results ready, not begun'],
@@ -59,7 +59,7 @@ describe('to a screen reader', () => {
     await expect.element(page.elementLocator(element)).toMatchAriaInlineSnapshot(`
       - button "Open patient portal"
       - list "Progress of your order":
-        - listitem: Order placed , done
+        - listitem: Ordered , done
         - listitem:
           - text: Your test kit Transit customer When it arrives, follow the instructions in the kit.
           - paragraph:
@@ -79,7 +79,7 @@ describe('to a screen reader', () => {
     await untilLabel(element, 'Lost');
 
     await expect.element(page.elementLocator(element)).toMatchAriaInlineSnapshot(`
-      - text: Lost A new sample is needed. Contact support. Needs attention
+      - text: Lost Needs attention A new sample is needed. Contact support.
       - paragraph:
         - time: /2026/
     `);

@@ -37,6 +37,30 @@ describe('a change that arrives live', () => {
   });
 });
 
+describe('among the steps', () => {
+  const weightOf = (element: Element, part: string) => getComputedStyle(find(element, part)).fontWeight;
+
+  test('the status stands out from its stage and from what comes next', async () => {
+    using gateway = new FakeGateway();
+    const element = mountStatus(gateway, { status: 'steps' });
+    await untilLabel(element, 'Transit customer');
+
+    const weights = ['name', 'label', 'next'].map((part) => weightOf(element, `.current .${part}`));
+
+    expect(weights).toEqual(['400', '600', '400']);
+  });
+
+  test('a status with the name of its stage is said once', async () => {
+    using gateway = new FakeGateway();
+    gateway.order = kitAfter(1);
+    const element = mountStatus(gateway, { status: 'steps' });
+    await untilLabel(element, 'Ordered');
+
+    expect(find(element, '.current .words').textContent.match(/Ordered/g)).toHaveLength(1);
+    expect(weightOf(element, '.current .name')).toBe('600');
+  });
+});
+
 describe('that the order is up to date', () => {
   test('is said only after the connection was lost, and not for long', async () => {
     using gateway = new FakeGateway();

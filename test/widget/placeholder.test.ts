@@ -1,5 +1,5 @@
 import { afterAll, afterEach, describe, expect, test } from 'vitest';
-import '../../widget/src/define.ts';
+import '../../widget/src/results/define.ts';
 import placeholder from '../../widget/src/placeholder.css?raw';
 
 /** A page in which the module never comes, with the style sheet that keeps the place. */
@@ -38,6 +38,8 @@ const ELEMENTS = [
   '<portal-order-status></portal-order-status>',
   '<portal-order-status order-id="1"></portal-order-status>',
   '<portal-order-status order-id="1" status="steps"></portal-order-status>',
+  '<portal-results></portal-results>',
+  '<portal-results order-id="1"></portal-results>',
 ];
 
 const FONTS = ['16px / 2 serif', '12px sans-serif', '30px sans-serif'];

@@ -169,7 +169,7 @@ describe('<portal-order-status>', () => {
 
     expect([element.matches(':state(attention)'), readScreen(element)]).toEqual([
       true,
-      'Problem in transit lab Your sample may reach the lab late. Needs attention',
+      'Problem in transit lab Needs attention Your sample may reach the lab late.',
     ]);
   });
 

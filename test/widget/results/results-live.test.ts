@@ -13,7 +13,11 @@ describe('live', () => {
     using gateway = new FakeGateway();
     gateway.results = null;
     const element = mountResults(gateway);
+    await element.updateComplete;
+    const heightOfLoading = element.clientHeight;
     await untilPhase(element, 'none');
+    await element.updateComplete;
+    expect(element.clientHeight).toBe(heightOfLoading);
     expect(readScreen(element)).toBe('There are no results yet.');
 
     const { promise, resolve } = Promise.withResolvers<object>();

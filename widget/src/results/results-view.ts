@@ -106,10 +106,14 @@ function drawBiomarker(biomarker: Biomarker, isLabNamed: boolean, view: ResultsT
   const { texts, language } = view;
   const { name, value, unit, flag, notes, laboratory } = biomarker;
   const range = formatRange(biomarker, texts, language);
-  const note = notes ? html`<p class="note" part="note">${texts.note}: <bdi>${notes}</bdi></p>` : nothing;
+  const shownRange =
+    range === null ? html`<span class="none">${texts.noRange}</span>` : html`<bdi>${range}</bdi>`;
+  const note = notes
+    ? html`<p class="note" part="note">${texts.note}${texts.colon}<bdi>${notes}</bdi></p>`
+    : nothing;
   const lab =
     isLabNamed && laboratory
-      ? html`<p class="note" part="note">${texts.laboratory}: <bdi>${laboratory}</bdi></p>`
+      ? html`<p class="note" part="note">${texts.laboratory}${texts.colon}<bdi>${laboratory}</bdi></p>`
       : nothing;
   const measured = value
     ? html`<bdi class="value" part="value">${formatValue(value, language)}</bdi>${drawUnit(unit)}`
@@ -119,8 +123,7 @@ function drawBiomarker(biomarker: Biomarker, isLabNamed: boolean, view: ResultsT
       <th class="name" part="name" role="rowheader" scope="row"><bdi>${name ?? texts.test}</bdi>${note}${lab}</th>
       <td role="cell"><span class="measured">${measured}</span>${drawFlag(flag, texts)}</td>
       <td class="range" part="range" role="cell">
-        <span class="cell-label">${texts.range}: </span>
-        ${range === null ? html`<span class="none">${texts.noRange}</span>` : html`<bdi>${range}</bdi>`}
+        ${value || range ? html`<span class="cell-label">${texts.range}${texts.colon}</span>${shownRange}` : nothing}
       </td>
     </tr>`;
 }
@@ -134,7 +137,9 @@ function drawMissing(missing: readonly MissingResult[], texts: ResultStrings): D
   if (missing.length === 0) return nothing;
   const rows = missing.map(({ name, reason, note }) => {
     const why = texts[REASONS[reason ?? ''] ?? 'missingUnknown'];
-    const more = note ? html`<p class="note" part="note">${texts.note}: <bdi>${note}</bdi></p>` : nothing;
+    const more = note
+      ? html`<p class="note" part="note">${texts.note}${texts.colon}<bdi>${note}</bdi></p>`
+      : nothing;
     return html`<li><bdi class="name" part="name">${name ?? texts.test}</bdi><p class="note" part="note">${why}</p>${more}</li>`;
   });
   return html`
@@ -155,7 +160,7 @@ function drawLaboratory({ name, address, phone, director, clia }: Laboratory, te
       <dt class="fact-name" part="fact-name">${texts.laboratory}</dt>
       <dd class="laboratory" part="laboratory">
         ${[name, ...address].map((line) => html`<div><bdi>${line}</bdi></div>`)}
-        ${more.map(([label, value]) => (value ? html`<div>${label}: <bdi dir=${/^[+\d]/.test(value) ? 'ltr' : 'auto'}>${value}</bdi></div>` : nothing))}
+        ${more.map(([label, value]) => (value ? html`<div>${label}${texts.colon}<bdi dir=${/^[+\d]/.test(value) ? 'ltr' : 'auto'}>${value}</bdi></div>` : nothing))}
       </dd>
     </div>`;
 }

@@ -22,6 +22,8 @@ export interface ResultStrings {
   readonly above: string;
   readonly upTo: string;
   readonly from: string;
+  /** Between a name and its value. */
+  readonly colon: string;
   readonly others: string;
   readonly note: string;
   readonly normal: string;
@@ -79,6 +81,7 @@ export const english: ResultStrings = {
   above: 'above {min}',
   upTo: 'up to {max}',
   from: '{min} or more',
+  colon: ': ',
   others: 'Single tests',
   note: 'Note of the laboratory',
   normal: 'Normal',

@@ -63,7 +63,7 @@ function drawText(view: StatusView, order: PortalOrder): Drawing {
       ${drawMark(readLook(order))}
       <div class="words" part="words">
         <span class="headline label" part="headline label">${view.label}</span>
-        ${drawNext(view)}${drawAttention(view, order)}${drawFreshness(view, order)}
+        ${drawAttention(view, order)}${drawNext(view)}${drawFreshness(view, order)}
       </div>
     </div>`;
 }
@@ -73,11 +73,10 @@ function drawSteps(view: StatusView, order: PortalOrder): Drawing {
   const hasCurrent = steps.some((step) => step.state === 'current');
   const headline = html`<p class="headline label" part="headline label">${view.label}</p>`;
   return html`
-    ${hasCurrent ? nothing : headline}
+    ${hasCurrent ? nothing : html`<div>${headline}${drawFreshness(view, order)}</div>`}
     <ol class="steps" part="steps" role="list" aria-label=${view.texts.steps}>
       ${steps.map((step) => drawStep(step, view, order))}
-    </ol>
-    ${hasCurrent ? nothing : drawFreshness(view, order)}`;
+    </ol>`;
 }
 
 function drawStep({ stage, state }: Step, view: StatusView, order: PortalOrder): Drawing {
@@ -98,14 +97,17 @@ function drawCurrentStep(stage: OrderStage, view: StatusView, order: PortalOrder
   const { texts, label } = view;
   const name = readStageName(stage, order, texts);
   const look = readLook(order);
+  // The status is what stands out, as in the status as text. A stage may have the same name.
+  const isOne = label === name;
+  const names = isOne ? 'name label' : 'name';
   const detail = html`<span class="detail label" part="detail label">${label}</span>`;
   return html`
     <li class="step current ${look}" part="step current ${look}" aria-current="step">
       ${drawMark(look)}
       <div class="words" part="words">
-        <span class="name" part="name">${name}</span>
-        ${label === name ? nothing : detail}
-        ${drawNext(view)}${drawAttention(view, order)}${drawFreshness(view, order)}
+        <span class=${names} part=${names}>${name}</span>
+        ${isOne ? nothing : detail}
+        ${drawAttention(view, order)}${drawNext(view)}${drawFreshness(view, order)}
       </div>
     </li>`;
 }

@@ -54,7 +54,7 @@ const english: Strings = {
   },
   stepStates: { done: 'done', reached: 'begun', ahead: 'not begun' },
   stages: {
-    RECEIVED: 'Order placed',
+    RECEIVED: 'Ordered',
     COLLECTING_SAMPLE: 'Sample collection',
     SAMPLE_WITH_LAB: 'At the lab',
     COMPLETED: 'Results ready',

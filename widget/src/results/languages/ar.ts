@@ -24,6 +24,7 @@ export const results: PartialResultStrings = {
   above: 'أكثر من {min}',
   upTo: 'حتى {max}',
   from: '{min} أو أكثر',
+  colon: ': ',
   others: 'فحوص منفردة',
   note: 'ملاحظة المختبر',
   normal: 'طبيعي',

@@ -25,6 +25,7 @@ export const results: PartialResultStrings = {
   above: 'über {min}',
   upTo: 'bis {max}',
   from: 'ab {min}',
+  colon: ': ',
   others: 'Einzelne Tests',
   note: 'Anmerkung des Labors',
   normal: 'Normal',

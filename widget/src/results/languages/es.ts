@@ -24,6 +24,7 @@ export const results: PartialResultStrings = {
   above: 'más de {min}',
   upTo: 'hasta {max}',
   from: '{min} o más',
+  colon: ': ',
   others: 'Pruebas individuales',
   note: 'Nota del laboratorio',
   normal: 'Normal',

@@ -25,6 +25,7 @@ export const results: PartialResultStrings = {
   above: 'plus de {min}',
   upTo: 'jusqu’à {max}',
   from: '{min} ou plus',
+  colon: ' : ',
   others: 'Analyses isolées',
   note: 'Remarque du laboratoire',
   normal: 'Normal',

@@ -24,6 +24,7 @@ export const results: PartialResultStrings = {
   above: 'acima de {min}',
   upTo: 'até {max}',
   from: '{min} ou mais',
+  colon: ': ',
   others: 'Exames individuais',
   note: 'Nota do laboratório',
   normal: 'Normal',
