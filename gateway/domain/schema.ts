@@ -25,9 +25,10 @@ import './portal/graph.ts';
 import './lab-report/graph.ts';
 import './health-data/graph.ts';
 import './health-data/events.ts';
-import { builder, requireScopes } from '../graph/builder.ts';
+import { builder } from '../graph/builder.ts';
 import { meterFields } from '../graph/cost.ts';
 import { refuseMalformedIds } from '../graph/mutation-result.ts';
+import { requirePermissions } from '../graph/permissions.ts';
 
 /** The whole graph. One line above per concept: taking it away takes the concept out of the schema. */
-export const schema: GraphQLSchema = meterFields(refuseMalformedIds(requireScopes(builder.toSchema())));
+export const schema: GraphQLSchema = meterFields(refuseMalformedIds(requirePermissions(builder.toSchema())));

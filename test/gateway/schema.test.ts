@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import {
+  buildSchema,
   type GraphQLNamedType,
   isEnumType,
   isInputObjectType,
@@ -7,10 +8,13 @@ import {
   isNonNullType,
   isObjectType,
   isSpecifiedScalarType,
+  valueFromASTUntyped,
 } from 'graphql';
 import { expect, test } from 'vitest';
 import { printGraph } from '../../gateway/domain/print-schema.ts';
 import { schema } from '../../gateway/domain/schema.ts';
+import { needsOf } from '../../gateway/graph/permissions.ts';
+import { needOf } from './scopes/table.ts';
 
 const ownTypes = Object.values(schema.getTypeMap()).filter(
   (type) => !type.name.startsWith('__') && !isSpecifiedScalarType(type),
@@ -44,15 +48,53 @@ test('every type, field, argument and enum value has a sentence that describes i
   expect(silent).toEqual([]);
 });
 
-test('a field that needs a scope of its own says so and can be null', () => {
-  const guarded = ownTypes.flatMap((type) =>
-    isObjectType(type)
-      ? Object.values(type.getFields()).filter(({ extensions }) => extensions.scope !== undefined)
-      : [],
+/** The fields of all objects, by coordinate. */
+const fields = ownTypes.flatMap((type) =>
+  isObjectType(type)
+    ? Object.values(type.getFields()).map((field) => ({ coordinate: `${type.name}.${field.name}`, field }))
+    : [],
+);
+
+test('a field with personal data of an object can be null, because it is for some callers only', () => {
+  const personal = fields.filter(
+    ({ coordinate, field }) =>
+      !/^(Query|Mutation|Subscription)\./.test(coordinate) && `${needsOf(field)?.scopes}` === 'read:profile',
   );
-  expect(guarded.length).toBeGreaterThan(10);
-  for (const { description, extensions, type } of guarded) {
-    expect(description).toContain(`Needs the scope ${extensions.scope}`);
-    expect(isNonNullType(type)).toBe(false);
+  expect(personal.length).toBeGreaterThan(10);
+  expect(personal.filter(({ field }) => isNonNullType(field.type))).toEqual([]);
+});
+
+test('schema.graphql says of each field which scopes it needs: in its description and in a directive', () => {
+  const printed = buildSchema(printGraph());
+  const inDirective = new Map<string, readonly (readonly string[])[]>(
+    Object.values(printed.getTypeMap())
+      .filter(isObjectType)
+      .flatMap((type) =>
+        Object.values(type.getFields()).flatMap(({ name, astNode }) => {
+          const directive = astNode?.directives?.find((each) => each.name.value === 'requiresScopes');
+          const value = directive?.arguments?.[0]?.value;
+          return value === undefined
+            ? []
+            : [
+                [
+                  `${type.name}.${name}`,
+                  valueFromASTUntyped(value) as readonly (readonly string[])[],
+                ] as const,
+              ];
+        }),
+      ),
+  );
+  expect(inDirective.size).toBeGreaterThan(60);
+  for (const { coordinate, field } of fields) {
+    const scopes = inDirective.get(coordinate) ?? [];
+    // The table that the walk over every caller holds the gateway to (scope-walk.test.ts).
+    expect([coordinate, scopes[0] ?? []]).toEqual([coordinate, needOf(coordinate).scopes]);
+    expect([coordinate, scopes]).toEqual([coordinate, needsOf(field)?.scopes ?? []]);
+    for (const scope of scopes.flat()) expect(field.description).toContain(scope);
+    if (needOf(coordinate).isForTeam) expect(field.description).toMatch(/Only for gateway keys\.$/);
   }
+});
+
+test('clients that introspect the schema do not meet the directive', () => {
+  expect(schema.getDirective('requiresScopes')).toBeUndefined();
 });

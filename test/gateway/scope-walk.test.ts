@@ -1,6 +1,5 @@
 import { isObjectType } from 'graphql';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { schema as built } from '../../gateway/domain/schema.ts';
 import { gatewayKey } from '../support/lab.ts';
 import { subscribeOverSse } from '../support/subscribe.ts';
 import { schema } from './isolation/places.ts';
@@ -31,18 +30,6 @@ describe('the table of scopes', () => {
 
   test('has no row for anything else, and none twice', () => {
     expect(coordinates.toSorted()).toEqual(fields.map(({ coordinate }) => coordinate).toSorted());
-  });
-
-  test('has the scope that a field declares', () => {
-    const declared = fields.flatMap(({ type, name, coordinate }) => {
-      const object = built.getType(type);
-      const scope = isObjectType(object) ? object.getFields()[name]?.extensions.scope : undefined;
-      return scope === undefined ? [] : [{ coordinate, scopes: [scope] }];
-    });
-    expect(declared.length).toBeGreaterThan(10);
-    expect(declared.map(({ coordinate }) => ({ coordinate, scopes: needOf(coordinate).scopes }))).toEqual(
-      declared,
-    );
   });
 });
 

@@ -2,6 +2,7 @@ import { GatewayError } from '../../errors.ts';
 import { requireDayToCome } from '../../graph/arguments.ts';
 import { builder } from '../../graph/builder.ts';
 import { openEnum, openInputFields, requireOpen } from '../../graph/open-enum.ts';
+import { needs } from '../../graph/permissions.ts';
 import { toDay } from '../../parse/dates.ts';
 import { addressRef } from '../address/graph.ts';
 import { requireAddress, requireRadius, requireZipCode } from './actions.ts';
@@ -132,6 +133,7 @@ function toCenterSearch(input: typeof centerInput.$inferInput): CenterSearch {
 builder.queryFields((t) => ({
   phlebotomyAvailability: t.field({
     type: [dayRef],
+    extensions: needs('read:orders'),
     description: 'Fourteen days of slots for a visit at home; empty where nobody comes.',
     args: {
       input: t.arg({ type: phlebotomyInput, required: true, description: 'Where and from when on.' }),
@@ -145,6 +147,7 @@ builder.queryFields((t) => ({
   }),
   serviceCenterAvailability: t.field({
     type: [dayRef],
+    extensions: needs('read:orders'),
     description: 'Slots at service centers, by center and day; empty where there are none.',
     args: {
       input: t.arg({ type: centerInput, required: true, description: 'Which centers and from when on.' }),

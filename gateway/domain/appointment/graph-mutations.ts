@@ -8,6 +8,7 @@ import {
   userErrorRef,
 } from '../../graph/mutation-result.ts';
 import { findContradictions, openInputFields, readOpen } from '../../graph/open-enum.ts';
+import { needs } from '../../graph/permissions.ts';
 import { orderRef, orderStatusRef } from '../order/read/graph.ts';
 import { getOrder } from '../order/read/rest.ts';
 import { readOrderStatus } from '../order/read/rest-status.ts';
@@ -167,14 +168,13 @@ function toCancellation(input: typeof cancelInput.$inferInput): Cancellation {
   return { cancellationReasonId, notes: input.notes ?? null };
 }
 
-const needsScope = 'Viewer tokens need the scopes read:orders and write:appointments.';
-
 /** The mutations that are alike for both kinds of appointment. */
 function defineMutations(place: string, kind: AppointmentKind, where: string): void {
   builder.mutationField(`reschedule${place}Appointment`, (t) =>
     t.field({
       type: appointmentResult,
-      description: `Moves an appointment ${where} to another slot. ${needsScope}`,
+      extensions: needs('read:orders', 'write:appointments'),
+      description: `Moves an appointment ${where} to another slot.`,
       args: { input: t.arg({ type: rescheduleInput, required: true, description: 'The new slot.' }) },
       resolve: (_root, { input }, context) =>
         submitReschedule(context, toTarget(kind, input), toBooking(input)),
@@ -183,7 +183,8 @@ function defineMutations(place: string, kind: AppointmentKind, where: string): v
   builder.mutationField(`cancel${place}Appointment`, (t) =>
     t.field({
       type: appointmentResult,
-      description: `Cancels an appointment ${where}; the order stays. ${needsScope}`,
+      extensions: needs('read:orders', 'write:appointments'),
+      description: `Cancels an appointment ${where}; the order stays.`,
       args: { input: t.arg({ type: cancelInput, required: true, description: 'Which one, and why.' }) },
       resolve: (_root, { input }, context) =>
         submitCancellation(context, toTarget(kind, input), toCancellation(input)),
@@ -194,14 +195,16 @@ function defineMutations(place: string, kind: AppointmentKind, where: string): v
 builder.mutationFields((t) => ({
   bookPhlebotomyAppointment: t.field({
     type: appointmentResult,
-    description: `Books an appointment at home. ${needsScope}`,
+    extensions: needs('read:orders', 'write:appointments'),
+    description: `Books an appointment at home.`,
     args: { input: t.arg({ type: bookInput, required: true, description: 'The slot.' }) },
     resolve: (_root, { input }, context) =>
       submitBooking(context, readUuid('input.orderId', input.orderId), toBooking(input)),
   }),
   bookServiceCenterAppointment: t.field({
     type: appointmentResult,
-    description: `Books an appointment at a service center. ${needsScope}`,
+    extensions: needs('read:orders', 'write:appointments'),
+    description: `Books an appointment at a service center.`,
     args: { input: t.arg({ type: bookCenterInput, required: true, description: 'The slot.' }) },
     resolve: (_root, { input }, context) =>
       submitCenterBooking(context, readUuid('input.orderId', input.orderId), {
@@ -218,7 +221,8 @@ defineMutations('ServiceCenter', 'patient_service_center', 'at a service center'
 builder.mutationField('requestPhlebotomyAppointment', (t) =>
   t.field({
     type: appointmentResult,
-    description: `Asks a provider for an appointment at home; it has no time at first. ${needsScope}`,
+    extensions: needs('read:orders', 'write:appointments'),
+    description: `Asks a provider for an appointment at home; it has no time at first.`,
     args: { input: t.arg({ type: requestInput, required: true, description: 'Where, and who is asked.' }) },
     resolve: (_root, { input }, context) =>
       submitRequest(context, readUuid('input.orderId', input.orderId), toRequest(input)),

@@ -3,6 +3,7 @@ import { builder, type Fields } from '../../graph/builder.ts';
 import type { GraphContext } from '../../graph/context.ts';
 import { upstreamCallCost } from '../../graph/cost.ts';
 import { openEnum, openEnumFields, openEnumListFields } from '../../graph/open-enum.ts';
+import { needs } from '../../graph/permissions.ts';
 import { addressRef } from '../address/graph.ts';
 import { findLab, labRef } from '../lab-test/graph.ts';
 import { loadOrder } from '../order/read/actions.ts';
@@ -117,7 +118,8 @@ const areaLabRef = builder.objectRef<AreaLab>('AreaLab').implement({
     labId: t.exposeInt('labId', { description: "The service's id of the lab." }),
     lab: t.field({
       type: labRef,
-      description: 'The lab. Viewer tokens need the scope read:catalogue.',
+      extensions: needs('read:catalogue'),
+      description: 'The lab.',
       resolve: ({ labSlug, labId }, _args, context) =>
         findLab(context, ({ id, slug }) => (labId === null ? slug === labSlug : id === String(labId))),
     }),
@@ -203,6 +205,7 @@ builder.objectField(orderRef, 'serviceCenters', (t) =>
 builder.queryFields((t) => ({
   areaInfo: t.field({
     type: areaInfoRef,
+    extensions: needs('read:orders'),
     description: 'What is offered around a zip code.',
     args: {
       zipCode: t.arg.string({ required: true, description: 'Five digits.' }),
@@ -216,6 +219,7 @@ builder.queryFields((t) => ({
   }),
   serviceCenters: t.field({
     type: [serviceCenterRef],
+    extensions: needs('read:orders'),
     description: "A lab's service centers around a zip code, nearest first, 30 at most.",
     args: {
       zipCode: t.arg.string({ required: true, description: 'Five digits.' }),

@@ -1,8 +1,9 @@
 import { readUuid } from '../../graph/arguments.ts';
-import { builder, type Fields, needsScope } from '../../graph/builder.ts';
+import { builder, type Fields } from '../../graph/builder.ts';
 import type { GraphContext } from '../../graph/context.ts';
 import { upstreamCallCost } from '../../graph/cost.ts';
 import { openEnum, openEnumFields } from '../../graph/open-enum.ts';
+import { needs, needsUnless } from '../../graph/permissions.ts';
 import { addressRef } from '../address/graph.ts';
 import { loadOrder, loadShownOrder } from '../order/read/actions.ts';
 import { orderRef } from '../order/read/graph.ts';
@@ -49,8 +50,7 @@ const appointmentEventStatus = openEnum('AppointmentEventStatus', 'What happened
 });
 
 /** Any place that is not known to be a service center may be the patient's home. */
-const atHome = ({ type }: Appointment) => type !== 'patient_service_center';
-const homeNeedsProfile = 'Needs the scope read:profile unless the place is a service center.';
+const atServiceCenter = ({ type }: Appointment) => type === 'patient_service_center';
 
 export const coordinatesRef = builder.objectRef<Coordinates>('Coordinates').implement({
   description: 'A point on the map.',
@@ -72,8 +72,8 @@ const appointmentEventRef = builder.objectRef<AppointmentEvent>('AppointmentEven
     }),
     details: t.expose('details', {
       type: 'JSON',
-      extensions: needsScope('read:profile'),
-      description: "The provider's own details, different for each provider. Needs the scope read:profile.",
+      extensions: needs('read:profile'),
+      description: "The provider's own details, different for each provider.",
     }),
   }),
 });
@@ -113,18 +113,17 @@ function visitFields(t: Fields<Appointment>) {
     }),
     address: t.expose('address', {
       type: addressRef,
-      extensions: needsScope('read:profile', atHome),
-      description: `Where it takes place. ${homeNeedsProfile}`,
+      extensions: needsUnless('read:profile', 'the place is a service center', atServiceCenter),
+      description: 'Where it takes place.',
     }),
     location: t.expose('location', {
       type: coordinatesRef,
-      extensions: needsScope('read:profile', atHome),
-      description: `The coordinates of the place. ${homeNeedsProfile}`,
+      extensions: needsUnless('read:profile', 'the place is a service center', atServiceCenter),
+      description: 'The coordinates of the place.',
     }),
     accessNotes: t.exposeString('accessNotes', {
-      extensions: needsScope('read:profile'),
-      description:
-        "How the visitor gets to the door; given with the order's address. Needs the scope read:profile.",
+      extensions: needs('read:profile'),
+      description: "How the visitor gets to the door; given with the order's address.",
     }),
     appointmentNotes: t.exposeString('appointmentNotes', {
       description: 'What the visitor is to know about this one appointment.',
@@ -164,9 +163,8 @@ appointmentRef.implement({
     }),
     eventData: t.expose('eventData', {
       type: 'JSON',
-      extensions: needsScope('read:profile'),
-      description:
-        "The provider's own details of the latest event, such as the reason for a cancellation. Needs the scope read:profile.",
+      extensions: needs('read:profile'),
+      description: "The provider's own details of the latest event, such as the reason for a cancellation.",
     }),
     events: t.expose('events', {
       type: [appointmentEventRef],
@@ -211,8 +209,9 @@ builder.queryField('appointment', (t) =>
     // The page of orders that names it, and the appointment.
     complexity: 2 * upstreamCallCost,
     type: appointmentRef,
+    extensions: needs('read:orders'),
     description:
-      "One appointment by id; null when there is none that the caller may see. It is searched for in the caller's 1,000 newest orders with appointments: where you have the order's id, read `Order.appointment`. Viewer tokens need the scope read:orders.",
+      "One appointment by id; null when there is none that the caller may see. It is searched for in the caller's 1,000 newest orders with appointments: where you have the order's id, read `Order.appointment`.",
     args: { id: t.arg.id({ required: true, description: "The appointment's id (uuid)." }) },
     resolve: (_root, args, context) => findAppointment(context, readUuid('id', args.id)),
   }),
@@ -236,6 +235,7 @@ const reasonRef = builder.objectRef<CancellationReason>('AppointmentCancellation
 builder.queryField('appointmentCancellationReasons', (t) =>
   t.field({
     type: [reasonRef],
+    extensions: needs('read:orders'),
     description: 'Why appointments of a kind are cancelled.',
     args: {
       type: t.arg({

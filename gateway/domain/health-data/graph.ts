@@ -1,5 +1,6 @@
 import { readUuid } from '../../graph/arguments.ts';
 import { builder } from '../../graph/builder.ts';
+import { needs } from '../../graph/permissions.ts';
 import { userRef } from '../user/graph.ts';
 import {
   findWorkoutStream,
@@ -166,7 +167,8 @@ builder.objectFields(userRef, (t) => ({
     type: [healthSummaryRef],
     nullable: false,
     complexity: cost,
-    description: `Summaries received by webhook, the latest version of each, newest day first and those without a date last; ${bound} Needs the scope read:health.`,
+    extensions: needs('read:health'),
+    description: `Summaries received by webhook, the latest version of each, newest day first and those without a date last; ${bound}`,
     args: {
       resource: t.arg.string({ required: true, description: 'What is summed up, such as activity.' }),
       from: t.arg({ type: 'Date', description: 'The first day.' }),
@@ -179,7 +181,8 @@ builder.objectFields(userRef, (t) => ({
     type: [healthSampleRef],
     nullable: false,
     complexity: cost,
-    description: `Samples received by webhook, the latest value of each, newest first, with intervals sorted by their start; ${bound} Needs the scope read:health.`,
+    extensions: needs('read:health'),
+    description: `Samples received by webhook, the latest value of each, newest first, with intervals sorted by their start; ${bound}`,
     args: {
       resource: t.arg.string({ required: true, description: 'What was measured, such as glucose.' }),
       from: t.arg({ type: 'DateTime', description: 'Not before this instant.' }),
@@ -193,8 +196,9 @@ builder.objectFields(userRef, (t) => ({
 builder.queryField('workoutStream', (t) =>
   t.field({
     type: workoutStreamRef,
+    extensions: needs('read:health'),
     description:
-      'The stream of a workout; null when there is none, and for viewer tokens until a webhook has named it as theirs. Needs the scope read:health.',
+      'The stream of a workout; null when there is none, and for viewer tokens until a webhook has named it as theirs.',
     args: { workoutId: t.arg.id({ required: true, description: 'Id of the workout (uuid).' }) },
     resolve: (_root, args, context) => findWorkoutStream(context, readUuid('workoutId', args.workoutId)),
   }),

@@ -2,6 +2,7 @@ import { GatewayError } from '../../errors.ts';
 import { readOptionalUuid } from '../../graph/arguments.ts';
 import { builder } from '../../graph/builder.ts';
 import { openEnum, openEnumFields, openInputFields, requireOpen } from '../../graph/open-enum.ts';
+import { needs } from '../../graph/permissions.ts';
 import {
   type AllowedBilling,
   isSuppliedWithOwnPhysicians,
@@ -97,7 +98,8 @@ function readStatus(filter: typeof filterInput.$inferInput, old: string | null):
 builder.queryField('labAccounts', (t) =>
   t.field({
     type: [labAccountRef],
-    description: "The team's accounts with labs. Only for gateway keys.",
+    extensions: needs('gateway-key'),
+    description: "The team's accounts with labs.",
     args: {
       id: t.arg.id({ description: 'Only the account with this id (uuid).' }),
       filter: t.arg({ type: filterInput, description: 'Which accounts; all of them when left out.' }),
@@ -107,7 +109,6 @@ builder.queryField('labAccounts', (t) =>
       }),
     },
     resolve: (_root, args, context) => {
-      context.service.rights.require('gateway-key');
       return listLabAccounts(context.service.forShowing, {
         id: readOptionalUuid('id', args.id),
         status: readStatus(args.filter ?? {}, args.status?.toLowerCase() ?? null),

@@ -1,5 +1,5 @@
 import { readUuid } from '../../graph/arguments.ts';
-import { builder, needsScope } from '../../graph/builder.ts';
+import { builder } from '../../graph/builder.ts';
 import type { GraphContext } from '../../graph/context.ts';
 import { upstreamCallCost } from '../../graph/cost.ts';
 import {
@@ -10,6 +10,7 @@ import {
   notFoundRef,
 } from '../../graph/mutation-result.ts';
 import { openEnum, openEnumFields } from '../../graph/open-enum.ts';
+import { needs } from '../../graph/permissions.ts';
 import type { ServiceEvent } from '../service-event/actions.ts';
 import { serviceEventType } from '../service-event/graph.ts';
 import { loadUser, userRef } from '../user/graph.ts';
@@ -66,28 +67,27 @@ const metadataRef = builder.objectRef<NonNullable<LabReportData['metadata']>>('L
   description: 'What a lab report says of itself, as far as it could be read.',
   fields: (t) => ({
     patientFirstName: t.exposeString('patientFirstName', {
-      extensions: needsScope('read:profile'),
-      description: 'First name of the patient. Needs the scope read:profile.',
+      extensions: needs('read:profile'),
+      description: 'First name of the patient.',
     }),
     patientLastName: t.exposeString('patientLastName', {
-      extensions: needsScope('read:profile'),
-      description: 'Last name of the patient. Needs the scope read:profile.',
+      extensions: needs('read:profile'),
+      description: 'Last name of the patient.',
     }),
     dob: t.field({
       type: 'Date',
-      extensions: needsScope('read:profile'),
-      description:
-        'Date of birth of the patient; null when the text is not an ISO 8601 date. Needs the scope read:profile.',
+      extensions: needs('read:profile'),
+      description: 'Date of birth of the patient; null when the text is not an ISO 8601 date.',
       resolve: ({ born }) => born.on,
     }),
     dobRaw: t.string({
-      extensions: needsScope('read:profile'),
-      description: 'Date of birth of the patient, as written in the report. Needs the scope read:profile.',
+      extensions: needs('read:profile'),
+      description: 'Date of birth of the patient, as written in the report.',
       resolve: ({ born }) => born.raw,
     }),
     gender: t.exposeString('gender', {
-      extensions: needsScope('read:profile'),
-      description: 'Gender of the patient, as the service has it. Needs the scope read:profile.',
+      extensions: needs('read:profile'),
+      description: 'Gender of the patient, as the service has it.',
     }),
     labName: t.exposeString('labName', { description: 'The lab that wrote the report.' }),
     reportedOn: t.field({
@@ -123,6 +123,7 @@ const labReportRef = builder.objectRef<LabReport>('LabReport').implement({
     user: t.field({
       complexity: upstreamCallCost,
       type: userRef,
+      extensions: needs('read:orders'),
       description: 'The user it is about, where known.',
       resolve: (report, _args, context) => (report.userId === null ? null : loadUser(context, report.userId)),
     }),
@@ -161,8 +162,8 @@ const labReportRef = builder.objectRef<LabReport>('LabReport').implement({
 builder.queryField('labReport', (t) =>
   t.field({
     type: labReportRef,
-    description:
-      'One lab report by id; null when there is none that the caller may see. Viewer tokens need the scope read:results.',
+    extensions: needs('read:results'),
+    description: 'One lab report by id; null when there is none that the caller may see.',
     args: { id: t.arg.id({ required: true, description: "The report's id (uuid)." }) },
     resolve: (_root, args, context) => loadLabReport(context, readUuid('id', args.id)),
   }),
@@ -208,8 +209,8 @@ const createLabReportResult = mutationResult(
 builder.mutationField('createLabReport', (t) =>
   t.field({
     type: createLabReportResult,
-    description:
-      'Uploads a lab report (multipart request) and starts its reading. Viewer tokens need the scope write:lab-reports.',
+    extensions: needs('write:lab-reports'),
+    description: 'Uploads a lab report (multipart request) and starts its reading.',
     args: { input: t.arg({ type: createLabReportInput, required: true, description: 'The report.' }) },
     resolve: (_root, { input }, context) =>
       submitLabReport(context, {

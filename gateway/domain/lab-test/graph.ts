@@ -5,6 +5,7 @@ import { openEnum, openEnumFields, openEnumListFields } from '../../graph/open-e
 import { connectionField } from '../../graph/pagination/connection.ts';
 import { listCursors } from '../../graph/pagination/cursors.ts';
 import { cursorConnection } from '../../graph/pagination/paged-connection.ts';
+import { needs } from '../../graph/permissions.ts';
 import { labAccountRef } from '../lab-account/graph.ts';
 import { expectedResultRef, loadOrderSetMarkers, markerList, markerRef } from '../marker/graph.ts';
 import { getLabTest, type Lab, type LabTest, listLabs, listLabTests } from './rest.ts';
@@ -95,6 +96,7 @@ labTestRef.implement({
     lab: t.expose('lab', { type: labRef, description: 'The lab that does it.' }),
     markers: t.field({
       ...markerList,
+      extensions: needs('read:orders'),
       description: 'What it measures.',
       resolve: (labTest, args, context) =>
         labTest.id === null
@@ -108,7 +110,8 @@ labTestRef.implement({
 function measuringLab<Parent extends { readonly labId: number | null }>(t: Fields<Parent>) {
   return t.field({
     type: labRef,
-    description: 'The lab that measures it. Viewer tokens need the scope read:catalogue.',
+    extensions: needs('read:catalogue'),
+    description: 'The lab that measures it.',
     resolve: ({ labId }, _args, context) =>
       labId === null ? null : findLab(context, ({ id }) => id === String(labId)),
   });
@@ -143,12 +146,14 @@ const labTestFilter = builder.inputType('LabTestFilter', {
 builder.queryFields((t) => ({
   labTest: t.field({
     type: labTestRef,
+    extensions: needs('read:catalogue'),
     description: 'One lab test by id; null when there is none.',
     args: { id: t.arg.id({ required: true, description: "The lab test's id (uuid)." }) },
     resolve: (_root, args, { service }) => getLabTest(service.forShowing, readUuid('id', args.id)),
   }),
   labTests: t.field({
     ...labTestList,
+    extensions: needs('read:catalogue'),
     description: 'The lab tests the team can order, in the order of the service.',
     args: {
       ...labTestList.args,
@@ -167,7 +172,8 @@ builder.queryFields((t) => ({
   }),
   lab: t.field({
     type: labRef,
-    description: 'One lab by id; null when there is none. Viewer tokens need the scope read:catalogue.',
+    extensions: needs('read:catalogue'),
+    description: 'One lab by id; null when there is none.',
     args: { id: t.arg.id({ required: true, description: "The service's id of the lab (integer)." }) },
     resolve: (_root, args, context) => {
       const id = String(readIntegerId('id', args.id));
@@ -176,6 +182,7 @@ builder.queryFields((t) => ({
   }),
   labs: t.field({
     type: [labRef],
+    extensions: needs('read:catalogue'),
     description: 'The labs the team can order from.',
     resolve: (_root, _args, context) => loadLabs(context),
   }),

@@ -11,6 +11,7 @@ import {
 } from '../../graph/pagination/connection.ts';
 import { listCursors } from '../../graph/pagination/cursors.ts';
 import { offsetConnection, pagedConnection } from '../../graph/pagination/paged-connection.ts';
+import { needs } from '../../graph/permissions.ts';
 import type { Page } from '../../service/calls.ts';
 import {
   type Answer,
@@ -142,13 +143,14 @@ export function loadOrderSetMarkers(
 builder.queryFields((t) => ({
   marker: t.field({
     type: markerRef,
-    description:
-      'One marker by id; null when there is none that can be ordered. Viewer tokens need the scope read:catalogue.',
+    extensions: needs('read:catalogue'),
+    description: 'One marker by id; null when there is none that can be ordered.',
     args: { id: t.arg.id({ required: true, description: "The service's id of the marker (integer)." }) },
     resolve: (_root, args, context) => loadMarker(context, readIntegerId('id', args.id)),
   }),
   markers: t.field({
     ...markerList,
+    extensions: needs('read:catalogue'),
     description: 'The markers that can be ordered, in the order of the service.',
     args: {
       ...markerList.args,
@@ -162,6 +164,7 @@ builder.queryFields((t) => ({
   }),
   orderSetMarkers: t.field({
     ...markerList,
+    extensions: needs('read:orders'),
     description: 'What a set of lab tests and add-ons measures together.',
     args: {
       ...markerList.args,
@@ -270,7 +273,8 @@ builder.objectField(loincRef, 'markers', (t) =>
     ...markerList,
     // The catalogue is read once per operation, for any number of codes.
     complexity: (args) => ({ ...connectionCost(args), field: 1 }),
-    description: `The orderable markers of all labs that measure this LOINC code; null where the code is unknown. The catalogue is read once per operation, in at most ${catalogueLimits.maxPages} calls of ${catalogueLimits.pageSize} markers; totalCount is null where it is longer than that. Viewer tokens need the scope read:catalogue.`,
+    extensions: needs('read:catalogue'),
+    description: `The orderable markers of all labs that measure this LOINC code; null where the code is unknown. The catalogue is read once per operation, in at most ${catalogueLimits.maxPages} calls of ${catalogueLimits.pageSize} markers; totalCount is null where it is longer than that.`,
     resolve: ({ code }, args, context) =>
       code === null
         ? null

@@ -46,7 +46,6 @@ export async function requestPortalUrl(
   { userId, ...wanted }: Omit<PortalUrlRequest, 'userId'> & { readonly userId: string | null },
 ): Promise<CreatePortalUrlResult> {
   const { service } = context;
-  service.rights.require('launch:portal');
   if (userId === null) return userNeeded();
   const request = { userId, ...wanted };
   if (!(await mayLaunch(context, request))) return notFound('user or order');
@@ -116,8 +115,7 @@ export async function requestLaunchTicket(
   context: GraphContext,
   { userId, orderId }: LaunchRequest,
 ): Promise<CreateLaunchTicketResult> {
-  const { service, caller, origin, launchTickets } = context;
-  service.rights.require('launch:portal');
+  const { caller, origin, launchTickets } = context;
   // Pages without an origin of their own send `null`: a ticket bound to it would be bound to nothing.
   if (origin === null || origin === 'null') {
     throw new GatewayError('FORBIDDEN', 'A launch ticket is for a page: the request must say its Origin.');

@@ -8,6 +8,7 @@ import {
   notFoundRef,
   userErrorRef,
 } from '../../graph/mutation-result.ts';
+import { needs } from '../../graph/permissions.ts';
 import {
   type LaunchTicket,
   type PortalUrlCreated,
@@ -81,8 +82,8 @@ const createPortalUrlInput = builder.inputType('CreatePortalUrlInput', {
 builder.mutationField('createPortalUrl', (t) =>
   t.field({
     type: createPortalUrlResult,
-    description:
-      'Creates a link that lets one user into the patient portal. Viewer tokens need the scope launch:portal.',
+    extensions: needs('launch:portal'),
+    description: 'Creates a link that lets one user into the patient portal.',
     args: {
       input: t.arg({ type: createPortalUrlInput, required: true, description: 'For whom and for what.' }),
     },
@@ -133,8 +134,9 @@ const createLaunchTicketInput = builder.inputType('CreateLaunchTicketInput', {
 builder.mutationField('createLaunchTicket', (t) =>
   t.field({
     type: createLaunchTicketResult,
+    extensions: needs('launch:portal'),
     description:
-      'Makes a ticket with which a page opens the portal without ever having its address. The request must say its Origin. Viewer tokens need the scope launch:portal.',
+      'Makes a ticket with which a page opens the portal without ever having its address. The request must say its Origin.',
     args: {
       input: t.arg({ type: createLaunchTicketInput, required: true, description: 'For whom and for what.' }),
     },

@@ -1,6 +1,7 @@
 import { builder, type Fields } from '../../graph/builder.ts';
 import type { GraphContext } from '../../graph/context.ts';
 import { openEnum, openEnumFields } from '../../graph/open-enum.ts';
+import { needs } from '../../graph/permissions.ts';
 import { addressRef } from '../address/graph.ts';
 import { loadMarker, markerRef } from '../marker/graph.ts';
 import { interpretation } from '../order/read/graph.ts';
@@ -93,8 +94,7 @@ const resultType = openEnum('ResultType', 'What kind of value a result has.', {
 
 export const sampleRef = builder.objectRef<ResultSample>('ResultSample');
 
-const markerNeedsCatalogue =
-  'Null when it can no longer be ordered. Viewer tokens need the scope read:catalogue.';
+const markerNeedsCatalogue = 'Null when it can no longer be ordered.';
 
 function loadSource(context: GraphContext, { markerId }: SourceMarker) {
   return markerId === null ? null : loadMarker(context, Number(markerId));
@@ -106,6 +106,7 @@ const sourceMarkerRef = builder.objectRef<SourceMarker>('SourceMarker').implemen
     markerId: t.exposeID('markerId', { description: "The service's id of the marker." }),
     marker: t.field({
       type: markerRef,
+      extensions: needs('read:catalogue'),
       description: `The marker itself. ${markerNeedsCatalogue}`,
       resolve: (source, _args, context) => loadSource(context, source),
     }),
@@ -148,6 +149,7 @@ export const biomarkerResultRef = builder.objectRef<BiomarkerResult>('BiomarkerR
     }),
     marker: t.field({
       type: markerRef,
+      extensions: needs('read:catalogue'),
       description: `The ordered marker it belongs to, the first if there are several. ${markerNeedsCatalogue}`,
       resolve: ({ sourceMarkers: [first] }, _args, context) =>
         first === undefined ? null : loadSource(context, first),

@@ -1,5 +1,5 @@
 import { readUuid } from '../../graph/arguments.ts';
-import { builder, needsScope } from '../../graph/builder.ts';
+import { builder } from '../../graph/builder.ts';
 import { type GraphContext, type LoaderKind, loadEach } from '../../graph/context.ts';
 import { upstreamCallCost } from '../../graph/cost.ts';
 import {
@@ -9,6 +9,7 @@ import {
   userErrorRef,
 } from '../../graph/mutation-result.ts';
 import { openEnumFields } from '../../graph/open-enum.ts';
+import { needs, needsOneOf } from '../../graph/permissions.ts';
 import { loadOrder, loadShownOrder } from '../order/read/actions.ts';
 import { interpretation, orderRef } from '../order/read/graph.ts';
 import type { CurrentOrder, Order } from '../order/read/rest-order.ts';
@@ -53,17 +54,16 @@ const metadataRef = builder.objectRef<ResultMetadata>('ResultMetadata').implemen
       raw: 'The interpretation as the service sent it.',
     }),
     patientName: t.exposeString('patientName', {
-      extensions: needsScope('read:profile'),
-      description: 'Name of the patient, as the lab has it. Needs the scope read:profile.',
+      extensions: needs('read:profile'),
+      description: 'Name of the patient, as the lab has it.',
     }),
     age: t.exposeString('age', {
-      extensions: needsScope('read:profile'),
-      description: 'Age of the patient in years, as the lab has it. Needs the scope read:profile.',
+      extensions: needs('read:profile'),
+      description: 'Age of the patient in years, as the lab has it.',
     }),
     birthDateRaw: t.exposeString('birthDate', {
-      extensions: needsScope('read:profile'),
-      description:
-        'Birth date of the patient as the lab wrote it, in any format. Needs the scope read:profile.',
+      extensions: needs('read:profile'),
+      description: 'Birth date of the patient as the lab wrote it, in any format.',
     }),
     provider: t.exposeString('provider', { description: 'The physician who ordered the test.' }),
     laboratory: t.exposeString('laboratory', { description: 'The lab that reported the results.' }),
@@ -102,15 +102,15 @@ builder.objectFields(orderRef, (t) => ({
   results: t.field({
     complexity: upstreamCallCost,
     type: orderResultsRef,
-    description:
-      'Its results, also partial ones; null before there are any. Viewer tokens need the scope read:results.',
+    extensions: needs('read:results'),
+    description: 'Its results, also partial ones; null before there are any.',
     resolve: (order, _args, context) => loadResults(context, order),
   }),
   resultMetadata: t.field({
     complexity: upstreamCallCost,
     type: metadataRef,
-    description:
-      'The head of its results without the values; null before there are any. Viewer tokens need the scope read:results.',
+    extensions: needs('read:results'),
+    description: 'The head of its results without the values; null before there are any.',
     resolve: (order, _args, context) => readMetadata(context, order),
   }),
 }));
@@ -167,8 +167,9 @@ const createDocumentTicketInput = builder.inputType('CreateDocumentTicketInput',
 builder.mutationField('createDocumentTicket', (t) =>
   t.field({
     type: createDocumentTicketResult,
+    extensions: needsOneOf(['read:orders', 'read:profile'], ['read:orders', 'read:results']),
     description:
-      "Makes a short-lived ticket for one download of an order's document as PDF. Viewer tokens need the scope read:orders and that of the document.",
+      "Makes a short-lived ticket for one download of an order's document as PDF. The second scope is that of the document.",
     args: {
       input: t.arg({ type: createDocumentTicketInput, required: true, description: 'Which document.' }),
     },

@@ -1,10 +1,10 @@
 import { readOptionalUuid } from '../../graph/arguments.ts';
 import { builder, type DefineFields } from '../../graph/builder.ts';
-import type { GraphContext } from '../../graph/context.ts';
 import { upstreamCallCost } from '../../graph/cost.ts';
 import { resumeAt } from '../../graph/pagination/cursors.ts';
+import { needs } from '../../graph/permissions.ts';
 import { loadUser, userRef } from '../user/graph.ts';
-import { followServiceEvents, type ServiceEvent, type ServiceEventArguments } from './actions.ts';
+import { followServiceEvents, type ServiceEvent } from './actions.ts';
 
 /** An object type for webhooks of a concept. */
 interface EventType {
@@ -79,7 +79,8 @@ builder.subscriptionField('events', (t) =>
     type: serviceEventRef,
     nullable: false,
     complexity: 1,
-    description: 'Everything the service reports, as it comes. Only for gateway keys.',
+    extensions: needs('gateway-key'),
+    description: 'Everything the service reports, as it comes.',
     args: {
       userId: t.arg.id({ description: 'Only events about this user (uuid).' }),
       types: t.arg.stringList({ description: 'Only these event types, exactly as sent.' }),
@@ -89,7 +90,7 @@ builder.subscriptionField('events', (t) =>
       }),
     },
     subscribe: (_root, args, context) =>
-      subscribe(context, {
+      followServiceEvents(context, {
         userId: readOptionalUuid('userId', args.userId),
         types: args.types ?? null,
         after: resumeAt(context, args.after),
@@ -97,8 +98,3 @@ builder.subscriptionField('events', (t) =>
     resolve: (event) => event,
   }),
 );
-
-async function subscribe(context: GraphContext, args: ServiceEventArguments) {
-  context.service.rights.require('gateway-key');
-  return await followServiceEvents(context, args);
-}

@@ -48,7 +48,6 @@ export async function requestDemographics(
   },
 ): Promise<DemographicsUpdated | InputRejected | NotFound | FeatureNotEnabled> {
   const { service } = context;
-  service.rights.require('write:profile');
   if (userId === null) return userNeeded();
   const issues = [...findDemographicsIssues(person), ...more];
   if (issues.length > 0) return inputRejected(issues);

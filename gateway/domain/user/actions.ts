@@ -66,7 +66,6 @@ export async function requestUser(
   context: GraphContext,
   profile: UserProfile & { readonly clientUserId: string },
 ): Promise<UserCreated | ClientUserIdTaken | InputRejected> {
-  context.service.rights.require('gateway-key');
   const issues = findIssues(profileRules, profile);
   if (issues.length > 0) return inputRejected(issues);
   try {
@@ -83,7 +82,6 @@ export async function requestUpdate(
   userId: string,
   profile: UserProfile,
 ): Promise<UserUpdated | ClientUserIdTaken | InputRejected | NotFound> {
-  context.service.rights.require('gateway-key');
   const issues = [...findIssues(profileRules, profile), ...findNothing(profile)];
   if (issues.length > 0) return inputRejected(issues);
   try {
@@ -104,7 +102,6 @@ export async function requestDeletion(
   context: GraphContext,
   userId: string,
 ): Promise<UserDeleted | NotFound> {
-  context.service.rights.require('gateway-key');
   const { service } = context;
   if ((await getUser(service, userId)) === null) return notFound('user');
   const undoUntil = new Date(Date.now() + gracePeriodMs);
@@ -126,7 +123,6 @@ export async function requestUndo(
   context: GraphContext,
   name: UserName,
 ): Promise<UserDeletionUndone | UndoRefused | NotFound> {
-  context.service.rights.require('gateway-key');
   const wasThere = (await findUser(context, name)) !== null;
   const undone = { kind: 'UserDeletionUndone', name } as const;
   try {

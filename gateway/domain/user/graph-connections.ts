@@ -4,6 +4,7 @@ import { openEnum, openEnumFields } from '../../graph/open-enum.ts';
 import { connectionArgs, connectionCost, connectionType } from '../../graph/pagination/connection.ts';
 import { listCursors } from '../../graph/pagination/cursors.ts';
 import { cursorConnection } from '../../graph/pagination/paged-connection.ts';
+import { needs } from '../../graph/permissions.ts';
 import { loadUser, sourceRef, userRef } from './graph.ts';
 import {
   type ConnectionFault,
@@ -201,6 +202,7 @@ userPullsRef.implement({
     user: t.field({
       complexity: upstreamCallCost,
       type: userRef,
+      extensions: needs('read:orders'),
       description: 'The user.',
       resolve: (row, _args, context) => loadUser(context, row.userId),
     }),
@@ -218,14 +220,15 @@ builder.objectFields(userRef, (t) => ({
   connections: t.field({
     complexity: upstreamCallCost,
     type: [linkedProviderRef],
-    description:
-      'How the connections to providers of data are. One call per user. Needs the scope read:profile.',
+    extensions: needs('read:profile'),
+    description: 'How the connections to providers of data are. One call per user.',
     resolve: (user, _args, context) => listConnections(context.service.forShowing, user.id),
   }),
   historicalPulls: t.field({
     complexity: upstreamCallCost,
     type: [providerPullsRef],
-    description: 'The backfills of older data by provider. One call per user. Needs the scope read:profile.',
+    extensions: needs('read:profile'),
+    description: 'The backfills of older data by provider. One call per user.',
     args: { providerSlug: t.arg.string({ description: providerArg }) },
     resolve: (user, args, context) =>
       getHistoricalPulls(context.service, { userId: user.id, providerSlug: args.providerSlug ?? null }),
@@ -236,8 +239,9 @@ builder.queryField('historicalPulls', (t) =>
   t.field({
     type: connectionType('UserHistoricalPulls', userPullsRef, 'users with backfills'),
     complexity: connectionCost,
+    extensions: needs('read:profile'),
     description:
-      'The backfills of all users the caller may see. A stretch may hold fewer users than asked for, or none, and go on: read until hasNextPage is false. Viewer tokens need the scope read:profile.',
+      'The backfills of all users the caller may see. A stretch may hold fewer users than asked for, or none, and go on: read until hasNextPage is false.',
     args: {
       ...connectionArgs('users'),
       providerSlug: t.arg.string({ description: providerArg }),

@@ -2,6 +2,7 @@ import { withNulls } from '../../graph/arguments.ts';
 import { builder, type Fields, type InputFields } from '../../graph/builder.ts';
 import { upstreamCallCost } from '../../graph/cost.ts';
 import { openEnum, openEnumFields, openInputFields, readOpen } from '../../graph/open-enum.ts';
+import { needs } from '../../graph/permissions.ts';
 import { toDay } from '../../parse/dates.ts';
 import { addressRef } from '../address/graph.ts';
 import { userRef } from './graph.ts';
@@ -100,7 +101,8 @@ builder.objectField(userRef, 'demographics', (t) =>
   t.field({
     complexity: upstreamCallCost,
     type: demographicsRef,
-    description: 'Who the user is; null where none are set. Needs the scope read:profile.',
+    extensions: needs('read:profile'),
+    description: 'Who the user is; null where none are set.',
     resolve: (user, _args, context) => getDemographics(context.service, user.id),
   }),
 );

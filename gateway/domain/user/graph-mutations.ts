@@ -8,6 +8,7 @@ import {
   userErrorRef,
 } from '../../graph/mutation-result.ts';
 import { findContradictions } from '../../graph/open-enum.ts';
+import { needs } from '../../graph/permissions.ts';
 import { toDay } from '../../parse/dates.ts';
 import {
   type ClientUserIdTaken,
@@ -160,6 +161,7 @@ const demographicsUpdatedRef = builder.objectRef<DemographicsUpdated>('Demograph
     }),
     user: t.field({
       type: userRef,
+      extensions: needs('read:orders'),
       description: 'The user.',
       resolve: ({ userId }, _args, context) => loadUser(context, userId),
     }),
@@ -217,37 +219,39 @@ function readReference(by: (typeof userReference)['$inferInput']): UserName {
 builder.mutationFields((t) => ({
   createUser: t.field({
     type: createUserResult,
+    extensions: needs('gateway-key'),
     description:
-      'Makes a user. Repeating a call makes no second one: a taken reference is answered with its user. Only for gateway keys.',
+      'Makes a user. Repeating a call makes no second one: a taken reference is answered with its user.',
     args: { input: t.arg({ type: createUserInput, required: true, description: 'The user.' }) },
     resolve: (_root, { input }, context) =>
       requestUser(context, { ...readProfile(input), clientUserId: input.clientUserId }),
   }),
   updateUser: t.field({
     type: updateUserResult,
-    description: 'Changes what the team says of a user. Only for gateway keys.',
+    extensions: needs('gateway-key'),
+    description: 'Changes what the team says of a user.',
     args: { input: t.arg({ type: updateUserInput, required: true, description: 'What is to change.' }) },
     resolve: (_root, { input }, context) =>
       requestUpdate(context, readUuid('input.id', input.id), readProfile(input)),
   }),
   deleteUser: t.field({
     type: deleteUserResult,
-    description:
-      'Deletes a user: hidden and disconnected at once, erased after seven days. Only for gateway keys.',
+    extensions: needs('gateway-key'),
+    description: 'Deletes a user: hidden and disconnected at once, erased after seven days.',
     args: { id: t.arg.id({ required: true, description: "The user's id (uuid)." }) },
     resolve: (_root, args, context) => requestDeletion(context, readUuid('id', args.id)),
   }),
   undoUserDeletion: t.field({
     type: undoUserDeletionResult,
-    description:
-      'Brings a user back within seven days of the deletion; connections stay ended. Only for gateway keys.',
+    extensions: needs('gateway-key'),
+    description: 'Brings a user back within seven days of the deletion; connections stay ended.',
     args: { by: t.arg({ type: userReference, required: true, description: 'Which user.' }) },
     resolve: (_root, { by }, context) => requestUndo(context, readReference(by)),
   }),
   updateDemographics: t.field({
     type: updateDemographicsResult,
-    description:
-      'Sets who a user is, as a whole record. Viewer tokens need the scope write:profile and set only their own.',
+    extensions: needs('write:profile'),
+    description: 'Sets who a user is, as a whole record. A viewer sets only their own.',
     args: { input: t.arg({ type: updateDemographicsInput, required: true, description: 'The record.' }) },
     resolve: (_root, { input }, context) =>
       requestDemographics(context, {

@@ -1,10 +1,11 @@
 import { readUuid } from '../../graph/arguments.ts';
-import { builder, needsScope } from '../../graph/builder.ts';
+import { builder } from '../../graph/builder.ts';
 import { type GraphContext, type LoaderKind, loadEach } from '../../graph/context.ts';
 import { upstreamCallCost } from '../../graph/cost.ts';
 import { connectionArgs, connectionCost, connectionType } from '../../graph/pagination/connection.ts';
 import { listCursors } from '../../graph/pagination/cursors.ts';
 import { offsetConnection } from '../../graph/pagination/paged-connection.ts';
+import { needs } from '../../graph/permissions.ts';
 import { viewerRef } from '../viewer/graph.ts';
 import { type ConnectedSource, getUser, getUserByClientUserId, listUsers, type User } from './rest.ts';
 
@@ -74,8 +75,8 @@ userRef.implement({
     }),
     fallbackBirthDate: t.expose('fallbackBirthDate', {
       type: fallbackBirthDateRef,
-      extensions: needsScope('read:profile'),
-      description: 'The birth date used where demographics give none. Needs the scope read:profile.',
+      extensions: needs('read:profile'),
+      description: 'The birth date used where demographics give none.',
     }),
     fallbackTimeZone: t.expose('fallbackTimeZone', {
       type: fallbackTimeZoneRef,
@@ -96,8 +97,8 @@ builder.objectField(viewerRef, 'user', (t) =>
   t.field({
     complexity: upstreamCallCost,
     type: userRef,
-    description:
-      'The user whose data it sees; null for servers of the team. Viewer tokens need the scope read:orders.',
+    extensions: needs('read:orders'),
+    description: 'The user whose data it sees; null for servers of the team.',
     resolve: (_caller, _args, context) => {
       const { userId } = context.service.rights;
       return userId === null ? null : loadUser(context, userId);
@@ -110,12 +111,14 @@ const userConnectionRef = connectionType('User', userRef, 'users');
 builder.queryFields((t) => ({
   user: t.field({
     type: userRef,
+    extensions: needs('read:orders'),
     description: 'One user by id; null when there is none that the caller may see.',
     args: { id: t.arg.id({ required: true, description: "The user's id (uuid)." }) },
     resolve: (_root, args, context) => loadUser(context, readUuid('id', args.id)),
   }),
   userByClientUserId: t.field({
     type: userRef,
+    extensions: needs('read:orders'),
     description: "One user by the team's own reference; null when there is none that the caller may see.",
     args: {
       clientUserId: t.arg.string({ required: true, description: "The team's own reference of the user." }),
@@ -125,6 +128,7 @@ builder.queryFields((t) => ({
   users: t.field({
     type: userConnectionRef,
     complexity: connectionCost,
+    extensions: needs('read:orders'),
     description:
       'The users the caller may see, oldest first: those created while the list is read stand at its end. One that is deleted meanwhile moves those behind it up by a place, so one of them may be missed.',
     args: connectionArgs('users'),

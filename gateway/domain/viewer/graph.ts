@@ -3,6 +3,7 @@ import { GatewayError } from '../../errors.ts';
 import { readUuid, readUuids } from '../../graph/arguments.ts';
 import { builder } from '../../graph/builder.ts';
 import type { GraphContext } from '../../graph/context.ts';
+import { needs } from '../../graph/permissions.ts';
 
 const maxTtlSeconds = 900;
 
@@ -95,13 +96,13 @@ builder.mutationField('createViewerToken', (t) =>
   t.field({
     type: viewerTokenRef,
     complexity: 1,
-    description: "Makes a token for one user's browser. Only for gateway keys.",
+    extensions: needs('gateway-key'),
+    description: "Makes a token for one user's browser.",
     args: {
       input: t.arg({ type: createViewerTokenInput, required: true, description: 'What it is to allow.' }),
     },
     resolve: (_root, { input }, context) => {
       // A viewer must not extend its own rights with a new token.
-      context.service.rights.require('gateway-key');
       return context.mintViewerToken({
         userId: readUuid('input.userId', input.userId),
         orderIds: readUuids('input.orderIds', input.orderIds),
@@ -163,13 +164,13 @@ builder.mutationField('revokeViewerTokens', (t) =>
   t.field({
     type: viewerTokensRevokedRef,
     complexity: 1,
+    extensions: needs('gateway-key'),
     description:
-      'Takes viewer tokens back, those of an identity provider as well; sockets and streams that use them end. Only for gateway keys.',
+      'Takes viewer tokens back, those of an identity provider as well; sockets and streams that use them end.',
     args: {
       input: t.arg({ type: revokeViewerTokensInput, required: true, description: 'Which tokens.' }),
     },
     resolve: async (_root, { input }, context) => {
-      context.service.rights.require('gateway-key');
       const { userId, jti } = input;
       if (!userId && !jti) throw new GatewayError('BAD_USER_INPUT', 'input.userId or input.jti is needed.');
       const revokedAt = await context.revokeViewerTokens({

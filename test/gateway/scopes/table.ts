@@ -75,7 +75,10 @@ const table: Readonly<Record<string, Row>> = {
   Demographics: `
     address dob email ethnicity ethnicityRaw firstName gender genderIdentity genderIdentityRaw lastName
     medicalProxy phoneNumber race raceRaw sexualOrientation sexualOrientationRaw`,
-  DemographicsUpdated: 'demographics user',
+  DemographicsUpdated: {
+    shown: 'demographics',
+    'read:orders': 'user',
+  },
   DocumentNotReady: 'code message',
   DocumentTicket: 'expiresAt url',
   ExpectedResult: {

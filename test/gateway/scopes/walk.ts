@@ -19,7 +19,6 @@ export function isRefused(
   { ofUser, isForTeam, scopes: needed }: Need,
 ): boolean {
   if (scopes === null) return false;
-  if (isLimited && ofUser === 'hidden') return false;
   if (isForTeam || (isLimited && ofUser === 'refused')) return true;
   return needed.some((scope) => !scopes.includes(scope) || (isLimited && scopesOfUser.includes(scope)));
 }

@@ -15,6 +15,7 @@ import {
   notFoundRef,
   userErrorRef,
 } from '../../../graph/mutation-result.ts';
+import { needs } from '../../../graph/permissions.ts';
 import { toDay } from '../../../parse/dates.ts';
 import { collectionMethod } from '../../lab-test/graph.ts';
 import { addressInputFields, countryField } from '../../user/graph-demographics.ts';
@@ -241,21 +242,22 @@ function readNewTestkit(input: typeof createTestkitOrderInput.$inferInput): NewT
 builder.mutationFields((t) => ({
   createOrder: t.field({
     type: createOrderResult,
-    description: 'Places an order. Viewer tokens need the scope write:orders.',
+    extensions: needs('new-orders'),
+    description: 'Places an order.',
     args: { input: t.arg({ type: createOrderInput, required: true, description: 'The order.' }) },
     resolve: (_root, { input }, context) => submitOrder(context, readNewOrder(input), input.idempotencyKey),
   }),
   importOrder: t.field({
     type: createOrderResult,
-    description:
-      'Takes over an order whose sample was registered elsewhere; the patient is not written to. Viewer tokens need the scope write:orders.',
+    extensions: needs('new-orders'),
+    description: 'Takes over an order whose sample was registered elsewhere; the patient is not written to.',
     args: { input: t.arg({ type: importOrderInput, required: true, description: 'The order.' }) },
     resolve: (_root, { input }, context) => submitImport(context, readImport(input)),
   }),
   createTestkitOrder: t.field({
     type: createOrderResult,
-    description:
-      'Orders a testkit that the patient registers later. Viewer tokens need the scope write:orders.',
+    extensions: needs('new-orders'),
+    description: 'Orders a testkit that the patient registers later.',
     args: { input: t.arg({ type: createTestkitOrderInput, required: true, description: 'The order.' }) },
     resolve: (_root, { input }, context) =>
       submitTestkitOrder(context, readNewTestkit(input), input.idempotencyKey),

@@ -5,6 +5,7 @@ import { requireOpen } from '../../../graph/open-enum.ts';
 import { type ConnectionArguments, connectionField } from '../../../graph/pagination/connection.ts';
 import { listCursors } from '../../../graph/pagination/cursors.ts';
 import { newestFirstConnection } from '../../../graph/pagination/newest-first-connection.ts';
+import { needs } from '../../../graph/permissions.ts';
 import { collectionMethod } from '../../lab-test/graph.ts';
 import { userRef } from '../../user/graph.ts';
 import { listShownOrders } from './actions.ts';
@@ -126,6 +127,7 @@ builder.queryField('orders', (t) =>
   t.field({
     ...orderList,
     args: orderListArgs,
+    extensions: needs('read:orders'),
     description: `The orders the caller may see, newest first. ${guarantee}`,
     resolve: (_root, args, context) => listConnection(context, args, null),
   }),

@@ -1,6 +1,7 @@
-import { builder, needsScope } from '../../../graph/builder.ts';
+import { builder } from '../../../graph/builder.ts';
 import type { GraphContext } from '../../../graph/context.ts';
 import { openEnum, openEnumFields, reportUnknown } from '../../../graph/open-enum.ts';
+import { needs } from '../../../graph/permissions.ts';
 import { addressRef } from '../../address/graph.ts';
 import { medicalProxyRef, selfDescriptionFields } from '../../user/graph-demographics.ts';
 import { loadOrder, loadShownOrder } from './actions.ts';
@@ -82,8 +83,8 @@ const orderPhysicianRef = builder.objectRef<NonNullable<Order['physician']>>('Or
 builder.objectFields(orderRef, (t) => ({
   patient: t.expose('patient', {
     type: patientDetailsRef,
-    extensions: needsScope('read:profile'),
-    description: 'The patient, once known. Needs the scope read:profile.',
+    extensions: needs('read:profile'),
+    description: 'The patient, once known.',
   }),
   details: t.field({
     type: orderDetailsRef,
@@ -126,13 +127,13 @@ builder.objectFields(orderRef, (t) => ({
 builder.objectFields(orderRef, (t) => ({
   patientAddress: t.expose('patientAddress', {
     type: addressRef,
-    extensions: needsScope('read:profile'),
-    description: "The patient's address, once known. Needs the scope read:profile.",
+    extensions: needs('read:profile'),
+    description: "The patient's address, once known.",
   }),
   shippingAddress: t.expose('shippingAddress', {
     type: addressRef,
-    extensions: needsScope('read:profile'),
-    description: 'Where a kit is sent. Needs the scope read:profile.',
+    extensions: needs('read:profile'),
+    description: 'Where a kit is sent.',
   }),
   sampleId: t.exposeString('sampleId', { description: 'The number on the sample or kit.' }),
   notes: t.exposeString('notes', { description: 'Notes on the order.' }),
@@ -147,8 +148,8 @@ builder.objectFields(orderRef, (t) => ({
   }),
   requisitionFormUrl: t.expose('requisitionFormUrl', {
     type: 'URL',
-    extensions: needsScope('read:profile'),
-    description: 'URL of the requisition form, which names the patient. Needs the scope read:profile.',
+    extensions: needs('read:profile'),
+    description: 'URL of the requisition form, which names the patient.',
   }),
   passthrough: t.exposeString('passthrough', {
     description: 'Your own text, as given when the order was placed.',

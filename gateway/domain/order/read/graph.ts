@@ -4,6 +4,7 @@ import type { GraphContext } from '../../../graph/context.ts';
 import { upstreamCallCost } from '../../../graph/cost.ts';
 import { openEnum, openEnumFields, reportUnknown } from '../../../graph/open-enum.ts';
 import type { ConnectionArguments } from '../../../graph/pagination/connection.ts';
+import { needs } from '../../../graph/permissions.ts';
 import { collectionMethod, labTestRef } from '../../lab-test/graph.ts';
 import { loadOrderSetMarkers, markerList } from '../../marker/graph.ts';
 import { loadUser, userRef } from '../../user/graph.ts';
@@ -201,6 +202,7 @@ orderRef.implement({
 builder.queryField('order', (t) =>
   t.field({
     type: orderRef,
+    extensions: needs('read:orders'),
     description: 'One order by id; null when there is none that the caller may see.',
     args: { id: t.arg.id({ required: true, description: "The order's id (uuid)." }) },
     resolve: (_root, args, context) => loadShownOrder(context, readUuid('id', args.id)),

@@ -6,6 +6,7 @@ import {
   mutationResult,
   notFoundRef,
 } from '../../../graph/mutation-result.ts';
+import { needs } from '../../../graph/permissions.ts';
 import { physicianRequiredRef } from '../place/graph.ts';
 import {
   consentInput,
@@ -65,8 +66,9 @@ function readRegistration(input: typeof registerTestkitInput.$inferInput): Regis
 builder.mutationField('registerTestkit', (t) =>
   t.field({
     type: registerTestkitResult,
+    extensions: needs('read:orders', 'write:orders'),
     description:
-      'Registers a testkit by the number on it; another user may take it over, and the order moves there. Viewer tokens need the scopes read:orders and write:orders and register only their own kits.',
+      'Registers a testkit by the number on it; another user may take it over, and the order moves there. A viewer registers only their own kits.',
     args: { input: t.arg({ type: registerTestkitInput, required: true, description: 'Who uses the kit.' }) },
     resolve: (_root, { input }, context) => submitRegistration(context, readRegistration(input)),
   }),

@@ -45,7 +45,6 @@ export async function followOrders(
   followed: Followed,
   after: string | null | undefined,
 ): Promise<AsyncGenerator<OrderUpdate>> {
-  context.service.rights.require('read:orders');
   const start = await begin(context, followed, resumeAt(context, after));
   return createStream(context.over, (signal) => generate(context, followed, { start, signal }));
 }

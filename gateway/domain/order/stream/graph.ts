@@ -1,5 +1,6 @@
 import { readOptionalUuid, readUuid } from '../../../graph/arguments.ts';
 import { builder } from '../../../graph/builder.ts';
+import { needs } from '../../../graph/permissions.ts';
 import type { ServiceEvent } from '../../service-event/actions.ts';
 import { serviceEventType } from '../../service-event/graph.ts';
 import { eventsOf, orderEventRef, orderRef } from '../read/graph.ts';
@@ -58,6 +59,7 @@ builder.subscriptionFields((t) => ({
   orderUpdates: t.field({
     type: orderUpdateRef,
     nullable: false,
+    extensions: needs('read:orders'),
     description: 'One order, now and at each change.',
     args: {
       orderId: t.arg.id({ required: true, description: "The order's id (uuid)." }),
@@ -70,6 +72,7 @@ builder.subscriptionFields((t) => ({
   userOrderUpdates: t.field({
     type: orderUpdateRef,
     nullable: false,
+    extensions: needs('read:orders'),
     description:
       'All orders of a user, now (the 100 placed last and all of which the gateway was told within five minutes, the ' +
       'last changed first) and at each change.',

@@ -9,6 +9,7 @@ import {
   notFoundRef,
   userErrorRef,
 } from '../../../graph/mutation-result.ts';
+import { needs } from '../../../graph/permissions.ts';
 import { toDay } from '../../../parse/dates.ts';
 import { loadShownOrder } from '../read/actions.ts';
 import { orderRef, orderStatusRef } from '../read/graph.ts';
@@ -122,15 +123,15 @@ const resendOrderEventsInput = builder.inputType('ResendOrderEventsInput', {
 builder.mutationFields((t) => ({
   cancelOrder: t.field({
     type: cancelOrderResult,
-    description:
-      'Cancels an order, where its status still allows it. Viewer tokens need the scopes read:orders and write:orders.',
+    extensions: needs('read:orders', 'write:orders'),
+    description: 'Cancels an order, where its status still allows it.',
     args: { id: t.arg.id({ required: true, description: "The order's id (uuid)." }) },
     resolve: (_root, args, context) => requestCancel(context, readUuid('id', args.id)),
   }),
   simulateOrder: t.field({
     type: simulateOrderResult,
-    description:
-      'Moves an order through its statuses; sandbox deployments only. Viewer tokens need the scopes read:orders and simulate:orders.',
+    extensions: needs('read:orders', 'simulate:orders'),
+    description: 'Moves an order through its statuses; sandbox deployments only.',
     args: {
       id: t.arg.id({ required: true, description: "The order's id (uuid)." }),
       finalStatus: t.arg.string({
@@ -147,15 +148,16 @@ builder.mutationFields((t) => ({
   }),
   updateOrder: t.field({
     type: updateOrderResult,
-    description:
-      'Moves an order that waits for a day to another day, or lets it go. Viewer tokens need the scope write:orders.',
+    extensions: needs('write:orders'),
+    description: 'Moves an order that waits for a day to another day, or lets it go.',
     args: { input: t.arg({ type: updateOrderInput, required: true, description: 'What is to change.' }) },
     resolve: (_root, { input }, context) =>
       requestUpdate(context, readUuid('input.id', input.id), input.activateBy && toDay(input.activateBy)),
   }),
   resendOrderEvents: t.field({
     type: resendOrderEventsResult,
-    description: 'Has the service report order events again, after an outage. Only for gateway keys.',
+    extensions: needs('gateway-key'),
+    description: 'Has the service report order events again, after an outage.',
     args: {
       input: t.arg({ type: resendOrderEventsInput, required: true, description: 'Which reports.' }),
     },
