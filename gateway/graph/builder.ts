@@ -36,7 +36,7 @@ builder.addScalarType('URL', URLResolver, { description: 'An absolute http or ht
 builder.addScalarType('JSON', JSONResolver, { description: 'Any JSON value, as the service sent it.' });
 builder.scalarType('EventCursor', {
   description:
-    'A place in a stream of changes. Opaque: keep the newest one and give it back as `after` to miss and repeat nothing.',
+    'A place in a stream of changes. It is opaque: store the newest one and send it as `after` to continue there.',
   serialize: (cursor) => cursor,
   parseValue: (value) => {
     if (typeof value === 'string') return value;

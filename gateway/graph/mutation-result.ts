@@ -97,7 +97,7 @@ export const inputRejectedRef = builder.objectRef<InputRejected>('InputRejected'
     issues: t.field({
       type: [inputIssueRef],
       nullable: false,
-      description: 'What is wrong, as far as it was said.',
+      description: 'What is wrong, as far as it is known.',
       resolve: (error) => error.issues,
     }),
   }),

@@ -44,7 +44,7 @@ const acceptedRef = builder.objectRef<AppointmentAccepted>('AppointmentAccepted'
 
 const slotUnavailableRef = builder.objectRef<SlotUnavailable>('SlotUnavailable').implement({
   description:
-    'The slot is gone, or its booking key was used or has expired, as far as the refusal tells; nothing was done.',
+    'The slot is gone, or its booking key was used or has expired. Nothing was done. Ask for the slots again.',
   interfaces: [userErrorRef],
 });
 
@@ -67,7 +67,7 @@ const refusedRef = builder.objectRef<AppointmentRefused>('AppointmentRefused').i
   }),
 });
 
-const appointmentResult = mutationResult('AppointmentResult', 'What came of changing an appointment.', [
+const appointmentResult = mutationResult('AppointmentResult', 'The result of changing an appointment.', [
   acceptedRef,
   slotUnavailableRef,
   refusedRef,
@@ -77,7 +77,7 @@ const appointmentResult = mutationResult('AppointmentResult', 'What came of chan
 ]);
 
 const appointmentNotes =
-  'What the visitor is to know about this appointment: 1,000 characters at most, new with each reschedule.';
+  'Notes for the visitor about this appointment: 1,000 characters at most, new with each reschedule.';
 
 function bookingFields(t: InputFields, bookingKey: string) {
   return {

@@ -59,7 +59,7 @@ function centerFields<Parent extends AreaLab | ServiceCenter>(t: Fields<Parent>,
   return {
     ...openEnumListFields(t, capability, {
       name: 'capabilities',
-      description: `${abilities}, as far as these are known.`,
+      description: `${abilities}; only the known values.`,
       raw: `${abilities}, as the service sent it.`,
       read: (parent) => parent.capabilities,
     }),
@@ -96,7 +96,7 @@ const providerRef = builder.objectRef<PhlebotomyProvider>('PhlebotomyProvider').
     }),
     ...openEnumListFields(t, serviceType, {
       name: 'serviceTypes',
-      description: 'How it is engaged, as far as these are known.',
+      description: 'How it is engaged; only the known values.',
       raw: 'How it is engaged, as the service sent it.',
       read: ({ serviceTypes }) => serviceTypes,
     }),

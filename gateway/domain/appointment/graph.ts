@@ -126,7 +126,7 @@ function visitFields(t: Fields<Appointment>) {
       description: "How the visitor gets to the door; given with the order's address.",
     }),
     appointmentNotes: t.exposeString('appointmentNotes', {
-      description: 'What the visitor is to know about this one appointment.',
+      description: 'Notes for the visitor about this one appointment.',
     }),
   };
 }

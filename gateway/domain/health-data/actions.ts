@@ -95,7 +95,7 @@ async function readFacts(
   const most = maxRows.toLocaleString('en');
   throw new GatewayError(
     'QUERY_TOO_COSTLY',
-    `There are more than ${most} of them. Ask for a shorter stretch with from and to.`,
+    `There are more than ${most} of them. Ask for a shorter time with from and to.`,
   );
 }
 

@@ -135,12 +135,12 @@ serviceEventType('WorkoutStreamReady', {
 });
 
 serviceEventType('ConnectionChanged', {
-  description: "A user's connection to a provider was made, or is in trouble.",
+  description: "A user's connection to a provider was made, or has an error.",
   read: connectionOf,
   fields: (t) => ({
     isConnected: t.boolean({
       nullable: false,
-      description: 'True when it was made, false when it is in trouble.',
+      description: 'True when it was made, false when it has an error.',
       resolve: ({ type }) => type === 'provider.connection.created',
     }),
     source: t.field({
@@ -176,7 +176,7 @@ serviceEventType('ConnectionChanged', {
 });
 
 serviceEventType('HistoricalPullCompleted', {
-  description: 'The earlier data of a new connection has been read, for one resource.',
+  description: 'The earlier data of one resource of a new connection was read.',
   read: pullOf,
   fields: (t) => ({
     resource: t.string({

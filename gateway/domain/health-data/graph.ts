@@ -32,7 +32,7 @@ const activityRef = builder.objectRef<ActivityReading>('ActivitySummary').implem
     caloriesActive: t.exposeFloat('caloriesActive', { description: 'Energy burned by moving, in kcal.' }),
     caloriesTotal: t.exposeFloat('caloriesTotal', { description: 'All energy burned, in kcal.' }),
     dailyMovement: t.exposeFloat('dailyMovement', {
-      description: 'How far the movement carries, in metres.',
+      description: 'The distance that the movement equals, in metres.',
     }),
     distance: t.exposeFloat('distance', { description: 'Distance covered, in metres.' }),
     floorsClimbed: t.exposeFloat('floorsClimbed', { description: 'How many floors were climbed.' }),

@@ -64,7 +64,7 @@ async function loadLabReport({ service, events }: GraphContext, id: string): Pro
 }
 
 const metadataRef = builder.objectRef<NonNullable<LabReportData['metadata']>>('LabReportMetadata').implement({
-  description: 'What a lab report says of itself, as far as it could be read.',
+  description: 'The head of a lab report, as far as it could be read.',
   fields: (t) => ({
     patientFirstName: t.exposeString('patientFirstName', {
       extensions: needs('read:profile'),
@@ -202,7 +202,7 @@ const labReportCreatedRef = builder.objectRef<LabReportCreated>('LabReportCreate
 
 const createLabReportResult = mutationResult(
   'CreateLabReportResult',
-  'What came of uploading a lab report.',
+  'The result of uploading a lab report.',
   [labReportCreatedRef, inputRejectedRef, idempotencyConflictRef, notFoundRef, featureNotEnabledRef],
 );
 

@@ -49,7 +49,7 @@ export const labRef = builder.objectRef<Lab>('Lab').implement({
     zip: t.exposeString('zip', { description: 'Postal code.' }),
     ...openEnumListFields(t, collectionMethod, {
       name: 'collectionMethods',
-      description: 'How it takes samples, as far as known.',
+      description: 'The known ways in which it takes samples.',
       raw: 'How it takes samples, as the service sent it.',
       read: (lab) => lab.collectionMethods,
     }),

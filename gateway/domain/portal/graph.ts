@@ -29,7 +29,7 @@ const portalContext = builder.enumType('PortalContext', {
 
 const portalUrlRef = builder.objectRef<PortalUrlCreated>('PortalUrl').implement({
   description:
-    'A pre-authorized link into the patient portal: whoever has it is let in, so treat it as a secret.',
+    'A link that signs the user in to the patient portal. It is a secret: anybody who has it can use it.',
   fields: (t) => ({
     url: t.expose('url', { type: 'URL', nullable: false, description: 'The link.' }),
     expiresIn: t.exposeInt('expiresIn', {
@@ -52,14 +52,14 @@ const portalUrlRejectedRef = builder.objectRef<PortalUrlRejected>('PortalUrlReje
     issues: t.expose('issues', {
       type: [inputIssueRef],
       nullable: false,
-      description: 'What the service named as wrong, as far as it did.',
+      description: 'What is wrong, if the service said it.',
     }),
   }),
 });
 
 const createPortalUrlResult = mutationResult(
   'CreatePortalUrlResult',
-  'What came of asking for a portal link.',
+  'The result of asking for a portal link.',
   [portalUrlRef, portalUrlRejectedRef, featureNotEnabledRef, notFoundRef, inputRejectedRef],
 );
 
@@ -115,7 +115,7 @@ const launchTicketRef = builder.objectRef<LaunchTicket>('LaunchTicket').implemen
 
 const createLaunchTicketResult = mutationResult(
   'CreateLaunchTicketResult',
-  'What came of asking for a launch ticket.',
+  'The result of asking for a launch ticket.',
   [launchTicketRef, portalUrlRejectedRef, notFoundRef, inputRejectedRef],
 );
 
@@ -136,7 +136,7 @@ builder.mutationField('createLaunchTicket', (t) =>
     type: createLaunchTicketResult,
     extensions: needs('launch:portal'),
     description:
-      'Makes a ticket with which a page opens the portal without ever having its address. The request must say its Origin.',
+      'Creates a ticket with which a page opens the portal without learning its address. The request needs an Origin header.',
     args: {
       input: t.arg({ type: createLaunchTicketInput, required: true, description: 'For whom and for what.' }),
     },

@@ -131,7 +131,7 @@ const documentKind = builder.enumType('DocumentKind', {
 
 const documentTicketRef = builder.objectRef<DocumentTicket>('DocumentTicket').implement({
   description:
-    'Leave to fetch one document once, as PDF: whoever has it gets the document, so treat it as a secret.',
+    'A ticket for one download of a document as PDF. It is a secret: anybody who has it can download the document.',
   fields: (t) => ({
     url: t.exposeString('url', {
       nullable: false,
@@ -152,7 +152,7 @@ const documentNotReadyRef = builder.objectRef<DocumentNotReady>('DocumentNotRead
 
 const createDocumentTicketResult = mutationResult(
   'CreateDocumentTicketResult',
-  'What came of asking for a document.',
+  'The result of asking for a document.',
   [documentTicketRef, documentNotReadyRef, notFoundRef, featureNotEnabledRef],
 );
 
@@ -169,7 +169,7 @@ builder.mutationField('createDocumentTicket', (t) =>
     type: createDocumentTicketResult,
     extensions: needsOneOf(['read:orders', 'read:profile'], ['read:orders', 'read:results']),
     description:
-      "Makes a short-lived ticket for one download of an order's document as PDF. The second scope is that of the document.",
+      "Creates a short-lived ticket for one download of an order's document as PDF. The second scope is that of the document.",
     args: {
       input: t.arg({ type: createDocumentTicketInput, required: true, description: 'Which document.' }),
     },

@@ -28,7 +28,7 @@ const serviceEventRef = builder.interfaceRef<ServiceEvent>('ServiceEvent').imple
     cursor: t.expose('cursor', {
       type: 'EventCursor',
       nullable: false,
-      description: 'Give it as `after` to go on from here, missing and repeating nothing.',
+      description: 'Send it as `after` to continue from here without missing or repeating a change.',
     }),
     type: t.exposeString('type', {
       nullable: false,
@@ -86,7 +86,7 @@ builder.subscriptionField('events', (t) =>
       types: t.arg.stringList({ description: 'Only these event types, exactly as sent.' }),
       after: t.arg({
         type: 'EventCursor',
-        description: 'The last cursor you saw of this stream; from now on when left out.',
+        description: 'The newest cursor that you have of this stream; from now on when left out.',
       }),
     },
     subscribe: (_root, args, context) =>

@@ -241,7 +241,7 @@ builder.queryField('historicalPulls', (t) =>
     complexity: connectionCost,
     extensions: needs('read:profile'),
     description:
-      'The backfills of all users the caller may see. A stretch may hold fewer users than asked for, or none, and go on: read until hasNextPage is false.',
+      'The backfills of all users the caller may see. A page may hold fewer users than requested, or none, before the list ends: read until `hasNextPage` is false.',
     args: {
       ...connectionArgs('users'),
       providerSlug: t.arg.string({ description: providerArg }),

@@ -68,7 +68,7 @@ const updateUserInput = builder.inputType('UpdateUserInput', {
 });
 
 const userReference = builder.inputType('UserReference', {
-  description: 'What names a user: exactly one of these.',
+  description: 'How to name a user: give exactly one of these.',
   isOneOf: true,
   fields: (t) => ({
     id: t.id({ description: "The user's id (uuid)." }),
@@ -168,25 +168,25 @@ const demographicsUpdatedRef = builder.objectRef<DemographicsUpdated>('Demograph
   }),
 });
 
-const createUserResult = mutationResult('CreateUserResult', 'What came of making a user.', [
+const createUserResult = mutationResult('CreateUserResult', 'The result of creating a user.', [
   userCreatedRef,
   clientUserIdTakenRef,
   inputRejectedRef,
 ]);
 
-const updateUserResult = mutationResult('UpdateUserResult', 'What came of changing a user.', [
+const updateUserResult = mutationResult('UpdateUserResult', 'The result of changing a user.', [
   userUpdatedRef,
   clientUserIdTakenRef,
   inputRejectedRef,
   notFoundRef,
 ]);
 
-const deleteUserResult = mutationResult('DeleteUserResult', 'What came of deleting a user.', [
+const deleteUserResult = mutationResult('DeleteUserResult', 'The result of deleting a user.', [
   userDeletedRef,
   notFoundRef,
 ]);
 
-const undoUserDeletionResult = mutationResult('UndoUserDeletionResult', 'What came of undoing a deletion.', [
+const undoUserDeletionResult = mutationResult('UndoUserDeletionResult', 'The result of undoing a deletion.', [
   userDeletionUndoneRef,
   undoRefusedRef,
   notFoundRef,
@@ -194,7 +194,7 @@ const undoUserDeletionResult = mutationResult('UndoUserDeletionResult', 'What ca
 
 const updateDemographicsResult = mutationResult(
   'UpdateDemographicsResult',
-  'What came of setting demographics.',
+  'The result of setting demographics.',
   [demographicsUpdatedRef, inputRejectedRef, notFoundRef, featureNotEnabledRef],
 );
 
@@ -221,7 +221,7 @@ builder.mutationFields((t) => ({
     type: createUserResult,
     extensions: needs('gateway-key'),
     description:
-      'Makes a user. Repeating a call makes no second one: a taken reference is answered with its user.',
+      'Creates a user. A repeated call creates no second one: the answer to a taken reference names its user.',
     args: { input: t.arg({ type: createUserInput, required: true, description: 'The user.' }) },
     resolve: (_root, { input }, context) =>
       requestUser(context, { ...readProfile(input), clientUserId: input.clientUserId }),
@@ -229,7 +229,7 @@ builder.mutationFields((t) => ({
   updateUser: t.field({
     type: updateUserResult,
     extensions: needs('gateway-key'),
-    description: 'Changes what the team says of a user.',
+    description: 'Changes a user.',
     args: { input: t.arg({ type: updateUserInput, required: true, description: 'What is to change.' }) },
     resolve: (_root, { input }, context) =>
       requestUpdate(context, readUuid('input.id', input.id), readProfile(input)),
@@ -251,7 +251,7 @@ builder.mutationFields((t) => ({
   updateDemographics: t.field({
     type: updateDemographicsResult,
     extensions: needs('write:profile'),
-    description: 'Sets who a user is, as a whole record. A viewer sets only their own.',
+    description: 'Replaces the whole demographics record of a user. A viewer sets only their own.',
     args: { input: t.arg({ type: updateDemographicsInput, required: true, description: 'The record.' }) },
     resolve: (_root, { input }, context) =>
       requestDemographics(context, {

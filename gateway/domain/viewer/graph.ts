@@ -57,14 +57,14 @@ const viewerTokenRef = builder
       }),
       jti: t.exposeID('jti', {
         nullable: false,
-        description: 'Its own id: `revokeViewerTokens` takes it back by this.',
+        description: 'Its own id, with which `revokeViewerTokens` revokes it.',
       }),
       expiresAt: t.expose('expiresAt', { type: 'DateTime', nullable: false, description: 'When it ends.' }),
     }),
   });
 
 const createViewerTokenInput = builder.inputType('CreateViewerTokenInput', {
-  description: 'What a viewer token is to allow.',
+  description: 'What a viewer token allows.',
   fields: (t) => ({
     userId: t.id({ required: true, description: 'Id of the user whose browser gets it (uuid).' }),
     orderIds: t.idList({
@@ -87,7 +87,7 @@ builder.queryField('viewer', (t) =>
     type: viewerRef,
     nullable: false,
     complexity: 1,
-    description: 'Who asks, with which rights, until when.',
+    description: 'The caller: who it is, its rights, and when its token ends.',
     resolve: (_root, _args, context) => context.caller,
   }),
 );
@@ -97,9 +97,9 @@ builder.mutationField('createViewerToken', (t) =>
     type: viewerTokenRef,
     complexity: 1,
     extensions: needs('gateway-key'),
-    description: "Makes a token for one user's browser.",
+    description: "Creates a viewer token for one user's browser.",
     args: {
-      input: t.arg({ type: createViewerTokenInput, required: true, description: 'What it is to allow.' }),
+      input: t.arg({ type: createViewerTokenInput, required: true, description: 'What it allows.' }),
     },
     resolve: (_root, { input }, context) => {
       // A viewer must not extend its own rights with a new token.
@@ -138,7 +138,7 @@ function readTtl(given: number | null | undefined): number {
 const maxJtiLength = 256;
 
 const revokeViewerTokensInput = builder.inputType('RevokeViewerTokensInput', {
-  description: 'Which viewer tokens to take back: give one of the two, or both.',
+  description: 'Which viewer tokens to revoke: give one of the two, or both.',
   fields: (t) => ({
     userId: t.id({ description: 'All tokens of this user (uuid) that were made until now.' }),
     jti: t.id({
@@ -150,7 +150,7 @@ const revokeViewerTokensInput = builder.inputType('RevokeViewerTokensInput', {
 const viewerTokensRevokedRef = builder
   .objectRef<{ readonly revokedAt: Date }>('ViewerTokensRevoked')
   .implement({
-    description: 'The tokens are of no use any more, at any gateway over this event log.',
+    description: 'The tokens are revoked at every gateway over this event log.',
     fields: (t) => ({
       revokedAt: t.expose('revokedAt', {
         type: 'DateTime',
@@ -166,7 +166,7 @@ builder.mutationField('revokeViewerTokens', (t) =>
     complexity: 1,
     extensions: needs('gateway-key'),
     description:
-      'Takes viewer tokens back, those of an identity provider as well; sockets and streams that use them end.',
+      'Revokes viewer tokens, also those of an identity provider. Sockets and streams that use them end.',
     args: {
       input: t.arg({ type: revokeViewerTokensInput, required: true, description: 'Which tokens.' }),
     },

@@ -26,21 +26,21 @@ const defaultFirst = 20;
 const maxFirst = 100;
 
 const pageInfoRef = builder.objectRef<PageInfo>('PageInfo').implement({
-  description: 'Where a stretch of a list begins and ends.',
+  description: 'Where a page of a list begins and ends.',
   fields: (t) => ({
     hasNextPage: t.exposeBoolean('hasNextPage', {
       nullable: false,
-      description: 'Whether the list goes on after this stretch.',
+      description: 'Whether there are more items after this page.',
     }),
     hasPreviousPage: t.exposeBoolean('hasPreviousPage', {
       nullable: false,
-      description: 'Whether anything of the list stands before this stretch.',
+      description: 'Whether there are items before this page.',
     }),
     startCursor: t.exposeString('startCursor', {
       description: 'Cursor of the first edge; null when there is none.',
     }),
     endCursor: t.exposeString('endCursor', {
-      description: 'Give this as `after` to read on; null when there is none.',
+      description: 'Send it as `after` to read the next page; null when the page is empty.',
     }),
   }),
 });
@@ -56,13 +56,13 @@ export function connectionType<Node>(name: string, node: NodeRef<Node>, plural: 
     fields: (t) => ({
       cursor: t.string({
         nullable: false,
-        description: 'The place of this edge in the list; give it as `after` to read on from here.',
+        description: 'The place of this edge in the list; send it as `after` to continue from here.',
         resolve: (item) => item.cursor,
       }),
       node: t.field({
         type: node,
         nullable: false,
-        description: 'What stands at this place.',
+        description: 'The item at this place.',
         // Pothos cannot reduce its result type for a node type that is still open here.
         resolve: (item) => item.node as never,
       }),
@@ -70,24 +70,24 @@ export function connectionType<Node>(name: string, node: NodeRef<Node>, plural: 
   });
   const connectionRef = builder.objectRef<Connection<Node>>(`${name}Connection`);
   connectionRef.implement({
-    description: `A stretch of a list of ${plural}.`,
+    description: `One page of a list of ${plural}.`,
     fields: (t) => ({
       edges: t.field({
         type: [edge],
         nullable: false,
-        description: `The ${plural} of this stretch, with their cursors.`,
+        description: `The ${plural} of this page, each with its cursor.`,
         resolve: (connection) => connection.edges,
       }),
       nodes: t.field({
         type: [node],
         nullable: false,
-        description: `The ${plural} of this stretch.`,
+        description: `The ${plural} of this page.`,
         resolve: (connection) => connection.edges.map((item) => item.node),
       }),
       pageInfo: t.field({
         type: pageInfoRef,
         nullable: false,
-        description: 'Where this stretch begins and ends.',
+        description: 'Where this page begins and ends.',
         resolve: (connection) => connection.pageInfo,
       }),
       totalCount: t.int({
@@ -106,7 +106,7 @@ export function connectionArgs(plural: string) {
       defaultValue: defaultFirst,
       description: `How many ${plural} to read: 1 to ${maxFirst}.`,
     }),
-    after: t.string({ description: 'The `endCursor` of the stretch before.' }),
+    after: t.string({ description: 'The `endCursor` of the page before; the first page when left out.' }),
   }));
 }
 

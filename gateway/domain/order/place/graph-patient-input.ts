@@ -63,7 +63,7 @@ const addressInput = builder.inputType('OrderAddressInput', {
     phoneNumber: t.string({ description: 'Phone number in international format.' }),
     accessNotes: t.string({
       description:
-        'How a visitor gets to the door, 1,000 characters at most; told to the phlebotomist at every booking.',
+        'How a visitor gets to the door, 1,000 characters at most. The phlebotomist gets it with every booking.',
     }),
   }),
 });

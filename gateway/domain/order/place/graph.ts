@@ -41,7 +41,7 @@ const orderCreatedRef = builder.objectRef<OrderCreated>('OrderCreated').implemen
     cursor: t.expose('cursor', {
       type: 'EventCursor',
       nullable: false,
-      description: 'Give it to orderUpdates as `after` to see every change from here on.',
+      description: 'Send it to `orderUpdates` as `after` to see every change from here on.',
     }),
   }),
 });
@@ -52,7 +52,7 @@ export const physicianRequiredRef = builder.objectRef<PhysicianRequired>('Physic
   interfaces: [userErrorRef],
 });
 
-const createOrderResult = mutationResult('CreateOrderResult', 'What came of placing an order.', [
+const createOrderResult = mutationResult('CreateOrderResult', 'The result of placing an order.', [
   orderCreatedRef,
   inputRejectedRef,
   idempotencyConflictRef,
@@ -109,7 +109,7 @@ const createOrderInput = builder.inputType('CreateOrderInput', {
     aoeAnswers: t.field({ type: [aoeAnswerInput], description: 'Answers to the questions of the markers.' }),
     activateBy: t.field({ type: 'Date', description: 'The day it becomes active; at once when left out.' }),
     updateReason: t.field({ type: updateReason, description: 'Why it replaces an earlier order.' }),
-    priority: t.boolean({ description: 'Whether the lab is asked to hurry.' }),
+    priority: t.boolean({ description: 'Whether the lab is asked to process it first.' }),
     billingType: t.field({ type: billingType.ref, description: 'Who pays; the team when left out.' }),
     icdCodes: t.stringList({ description: 'Diagnosis codes (ICD-10).' }),
     passthrough: t.string({ description: 'Any text of yours; given back on the order.' }),
@@ -121,7 +121,7 @@ const createOrderInput = builder.inputType('CreateOrderInput', {
 });
 
 const importOrderInput = builder.inputType('ImportOrderInput', {
-  description: 'An order that was placed elsewhere and goes on here.',
+  description: 'An order that was placed elsewhere and continues here.',
   fields: (t) => ({
     userId: t.id({ required: true, description: 'Id of the user it is for (uuid).' }),
     orderSet: t.field({ type: orderSetInput, required: true, description: 'What is tested.' }),
@@ -250,7 +250,7 @@ builder.mutationFields((t) => ({
   importOrder: t.field({
     type: createOrderResult,
     extensions: needs('new-orders'),
-    description: 'Takes over an order whose sample was registered elsewhere; the patient is not written to.',
+    description: 'Imports an order whose sample was registered elsewhere. The patient gets no message.',
     args: { input: t.arg({ type: importOrderInput, required: true, description: 'The order.' }) },
     resolve: (_root, { input }, context) => submitImport(context, readImport(input)),
   }),

@@ -102,7 +102,7 @@ interface ListArguments extends ConnectionArguments {
 }
 
 const guarantee =
-  'Orders that are placed while the list is read are not in its later stretches; none comes twice.';
+  'Orders that are placed while you read the list are not on its later pages. No order comes twice.';
 
 const orderList = connectionField('Order', orderRef, 'orders');
 

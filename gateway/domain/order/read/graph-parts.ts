@@ -104,14 +104,14 @@ builder.objectFields(orderRef, (t) => ({
     description: 'Who pays; null when the way is not one of these.',
     raw: 'Who pays, as the service sent it.',
   }),
-  priority: t.exposeBoolean('priority', { description: 'Whether the lab is asked to hurry.' }),
+  priority: t.exposeBoolean('priority', { description: 'Whether the lab is asked to process it first.' }),
   icdCodes: t.stringList({
     nullable: false,
     description: 'Diagnosis codes (ICD-10) given with it.',
     resolve: (order) => [...order.icdCodes],
   }),
   hasMissingResults: t.exposeBoolean('hasMissingResults', {
-    description: 'Whether results stay away that the lab test should have; null before results.',
+    description: 'Whether expected results are missing; null before there are results.',
   }),
   expectedResultBy: t.expose('expectedResultBy', {
     type: 'Date',

@@ -83,7 +83,7 @@ export const orderStatusRef = builder.objectRef<OrderStatus>('OrderStatus').impl
     }),
     isTerminal: t.exposeBoolean('isTerminal', {
       nullable: false,
-      description: 'Whether nothing more will come.',
+      description: 'Whether the order has reached its end.',
     }),
     needsAttention: t.exposeBoolean('needsAttention', {
       nullable: false,

@@ -41,12 +41,12 @@ const testkitRegisteredRef = builder.objectRef<TestkitRegistered>('TestkitRegist
     cursor: t.expose('cursor', {
       type: 'EventCursor',
       nullable: false,
-      description: 'Give it to orderUpdates as `after` to see every change from here on.',
+      description: 'Send it to `orderUpdates` as `after` to see every change from here on.',
     }),
   }),
 });
 
-const registerTestkitResult = mutationResult('RegisterTestkitResult', 'What came of registering a kit.', [
+const registerTestkitResult = mutationResult('RegisterTestkitResult', 'The result of registering a kit.', [
   testkitRegisteredRef,
   inputRejectedRef,
   physicianRequiredRef,
@@ -68,7 +68,7 @@ builder.mutationField('registerTestkit', (t) =>
     type: registerTestkitResult,
     extensions: needs('read:orders', 'write:orders'),
     description:
-      'Registers a testkit by the number on it; another user may take it over, and the order moves there. A viewer registers only their own kits.',
+      'Registers a testkit by the number on it. With `userId` the kit and its order move to that user. A viewer registers only their own kits.',
     args: { input: t.arg({ type: registerTestkitInput, required: true, description: 'Who uses the kit.' }) },
     resolve: (_root, { input }, context) => submitRegistration(context, readRegistration(input)),
   }),

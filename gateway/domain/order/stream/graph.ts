@@ -8,7 +8,7 @@ import { readOrder } from '../read/rest-order.ts';
 import { followOrders, followUserOrders, type OrderUpdate } from './actions.ts';
 
 const orderUpdateKind = builder.enumType('OrderUpdateKind', {
-  description: 'Why an update is sent. In every case: show `order`, keep `cursor`.',
+  description: 'Why an update is sent. In every case show `order` and store `cursor`.',
   values: {
     SNAPSHOT: {
       description:
@@ -26,12 +26,12 @@ const orderUpdateKind = builder.enumType('OrderUpdateKind', {
 });
 
 const orderUpdateRef = builder.objectRef<OrderUpdate>('OrderUpdate').implement({
-  description: 'One shape for every situation: render `order`, keep `cursor`.',
+  description: 'One update of a stream: show `order` and store `cursor`.',
   fields: (t) => ({
     cursor: t.expose('cursor', {
       type: 'EventCursor',
       nullable: false,
-      description: 'Give it as `after` to go on from here, missing and repeating nothing.',
+      description: 'Send it as `after` to continue from here without missing or repeating a change.',
     }),
     kind: t.expose('kind', {
       type: orderUpdateKind,
@@ -50,7 +50,7 @@ const orderUpdateRef = builder.objectRef<OrderUpdate>('OrderUpdate').implement({
     }),
     receivedAt: t.expose('receivedAt', {
       type: 'DateTime',
-      description: 'When the gateway heard of the change.',
+      description: 'When the gateway received the change.',
     }),
   }),
 });
@@ -63,7 +63,7 @@ builder.subscriptionFields((t) => ({
     description: 'One order, now and at each change.',
     args: {
       orderId: t.arg.id({ required: true, description: "The order's id (uuid)." }),
-      after: t.arg({ type: 'EventCursor', description: 'The last cursor you saw of this stream.' }),
+      after: t.arg({ type: 'EventCursor', description: 'The newest cursor that you have of this stream.' }),
     },
     subscribe: (_root, args, context) =>
       followOrders(context, { orderId: readUuid('orderId', args.orderId) }, args.after),
@@ -80,7 +80,7 @@ builder.subscriptionFields((t) => ({
       userId: t.arg.id({
         description: "The user's id (uuid). A viewer may leave it out; a gateway key must give it.",
       }),
-      after: t.arg({ type: 'EventCursor', description: 'The last cursor you saw of this stream.' }),
+      after: t.arg({ type: 'EventCursor', description: 'The newest cursor that you have of this stream.' }),
     },
     subscribe: (_root, args, context) =>
       followUserOrders(context, readOptionalUuid('userId', args.userId), args.after),

@@ -51,22 +51,25 @@ function refusedRef(kind: string, description: string) {
   });
 }
 
-const cancelOrderResult = mutationResult('CancelOrderResult', 'What came of cancelling an order.', [
+const cancelOrderResult = mutationResult('CancelOrderResult', 'The result of cancelling an order.', [
   changedRef('OrderCancelled', 'The order was cancelled.'),
   refusedRef('CancelRefused', 'The order can no longer be cancelled.'),
   notFoundRef,
 ]);
 
-const simulateOrderResult = mutationResult('SimulateOrderResult', 'What came of simulating an order.', [
+const simulateOrderResult = mutationResult('SimulateOrderResult', 'The result of simulating an order.', [
   changedRef('OrderSimulated', 'The order was moved along its life.'),
   inputRejectedRef,
   notFoundRef,
   featureNotEnabledRef,
 ]);
 
-const updateOrderResult = mutationResult('UpdateOrderResult', 'What came of changing an order.', [
+const updateOrderResult = mutationResult('UpdateOrderResult', 'The result of changing an order.', [
   changedRef('OrderUpdated', 'The order was changed.'),
-  refusedRef('OrderUpdateRefused', 'The order can no longer be changed, or never waited for a day.'),
+  refusedRef(
+    'OrderUpdateRefused',
+    'The order can no longer be moved to another day, or it was not scheduled.',
+  ),
   inputRejectedRef,
   notFoundRef,
   featureNotEnabledRef,
@@ -78,7 +81,8 @@ const updateOrderInput = builder.inputType('UpdateOrderInput', {
     id: t.id({ required: true, description: "The order's id (uuid)." }),
     activateBy: t.field({
       type: 'Date',
-      description: 'The day it becomes active; null lets it go at once. It must be given either way.',
+      description:
+        'The day it becomes active; null activates it at once. It must be given, as a day or as null.',
     }),
   }),
 });
@@ -89,7 +93,7 @@ async function loadOrders(context: GraphContext, { orderIds }: OrderEventsResent
 }
 
 const orderEventsResentRef = builder.objectRef<OrderEventsResent>('OrderEventsResent').implement({
-  description: 'The service sends its reports again; what was missed comes as a change of its order.',
+  description: 'The service sends the webhooks again. Missed changes arrive as changes of their orders.',
   fields: (t) => ({
     orderIds: t.idList({
       nullable: false,
@@ -107,12 +111,12 @@ const orderEventsResentRef = builder.objectRef<OrderEventsResent>('OrderEventsRe
 
 const resendOrderEventsResult = mutationResult(
   'ResendOrderEventsResult',
-  'What came of asking for reports again.',
+  'The result of requesting webhooks again.',
   [orderEventsResentRef, inputRejectedRef, notFoundRef, featureNotEnabledRef],
 );
 
 const resendOrderEventsInput = builder.inputType('ResendOrderEventsInput', {
-  description: 'Which reports are wanted again: orders, a window of time, or both.',
+  description: 'Which webhooks to send again: of orders, of a window of time, or both.',
   fields: (t) => ({
     orderIds: t.idList({ description: 'Ids of the orders (uuid), 100 at most.' }),
     startAt: t.field({ type: 'DateTime', description: 'Start of the window, of 60 days at most.' }),
@@ -149,7 +153,7 @@ builder.mutationFields((t) => ({
   updateOrder: t.field({
     type: updateOrderResult,
     extensions: needs('write:orders'),
-    description: 'Moves an order that waits for a day to another day, or lets it go.',
+    description: 'Moves a scheduled order to another day, or activates it at once.',
     args: { input: t.arg({ type: updateOrderInput, required: true, description: 'What is to change.' }) },
     resolve: (_root, { input }, context) =>
       requestUpdate(context, readUuid('input.id', input.id), input.activateBy && toDay(input.activateBy)),
@@ -157,7 +161,7 @@ builder.mutationFields((t) => ({
   resendOrderEvents: t.field({
     type: resendOrderEventsResult,
     extensions: needs('gateway-key'),
-    description: 'Has the service report order events again, after an outage.',
+    description: 'Makes the service send webhooks of orders again, for example after an outage.',
     args: {
       input: t.arg({ type: resendOrderEventsInput, required: true, description: 'Which reports.' }),
     },
