@@ -1,0 +1,85 @@
+import { describe, expect, test } from 'vitest';
+import { PortalTokenRequestEvent } from '../../../widget/src/page/events.ts';
+import { FakeGateway } from '../support/fake-gateway.ts';
+import { ORDER_ID } from '../support/orders.ts';
+import { mount, nextEvent, untilLabel } from '../support/page.ts';
+
+describe('<portal-gateway>', () => {
+  test('gives endpoint, token and one connection to everything inside, also through shadow roots', async () => {
+    using gateway = new FakeGateway();
+    const requests: string[] = [];
+    const around = mount('portal-gateway', {
+      endpoint: gateway.endpoint,
+      tokenProvider: ({ reason }) => {
+        requests.push(reason);
+        return 'shared';
+      },
+    });
+    const shadow = around.appendChild(document.createElement('div')).attachShadow({ mode: 'open' });
+    const outer = mount('portal-order-status', { orderId: ORDER_ID, live: 'always' }, around);
+    const inner = mount('portal-launch', { orderId: ORDER_ID, live: 'always' });
+    shadow.append(inner);
+
+    await Promise.all([untilLabel(outer, 'Transit customer'), untilLabel(inner, 'Transit customer')]);
+
+    expect([requests, gateway.socketTokens, gateway.subscriptions.length]).toEqual([
+      ['initial'],
+      ['shared'],
+      1,
+    ]);
+  });
+
+  test('takes an endpoint that comes later', async () => {
+    using gateway = new FakeGateway();
+    const around = mount('portal-gateway', { tokenProvider: () => 'token' });
+    const element = mount('portal-order-status', { orderId: ORDER_ID, live: 'always' }, around);
+    await element.updateComplete;
+
+    around.endpoint = gateway.endpoint;
+    await untilLabel(element, 'Transit customer');
+
+    expect(element.connection).toBe('live');
+  });
+
+  test('asks the page for a token by event', async () => {
+    using gateway = new FakeGateway();
+    const around = mount('portal-gateway', { endpoint: gateway.endpoint });
+    const askers: unknown[] = [];
+    around.addEventListener('portal-token-request', (event) => {
+      askers.push([event.target === around, event.request.reason, 'token' in event]);
+      event.respondWith(Promise.resolve({ token: 'by-event', expiresAt: new Date(Date.now() + 600_000) }));
+    });
+    const element = mount('portal-order-status', { orderId: ORDER_ID, live: 'always' }, around);
+
+    await untilLabel(element, 'Transit customer');
+
+    expect([askers, gateway.socketTokens]).toEqual([[[true, 'initial', false]], ['by-event']]);
+  });
+
+  test('lets an element without a gateway ask by itself, and reports when nobody answers', async () => {
+    using gateway = new FakeGateway();
+    const seen: boolean[] = [];
+    const note = (event: Event) => seen.push(event instanceof PortalTokenRequestEvent);
+    document.body.addEventListener('portal-token-request', note, { once: true });
+
+    const element = mount('portal-order-status', {
+      endpoint: gateway.endpoint,
+      orderId: ORDER_ID,
+      live: 'always',
+    });
+    const { detail } = await nextEvent(element, 'portal-error');
+
+    expect([seen, detail.code]).toEqual([[true], 'TOKEN_UNAVAILABLE']);
+  });
+
+  test('removes and reports a token in an attribute', () => {
+    using _gateway = new FakeGateway();
+    const around = mount('portal-gateway', {});
+    const codes: string[] = [];
+    around.addEventListener('portal-error', ({ detail }) => codes.push(detail.code));
+
+    around.setAttribute('token', 'secret');
+
+    expect([around.hasAttribute('token'), codes]).toEqual([false, ['TOKEN_IN_ATTRIBUTE']]);
+  });
+});
