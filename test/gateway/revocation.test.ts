@@ -176,7 +176,7 @@ describe('a revocation is stored', () => {
     await first.end('SIGKILL');
     const second = await world.startGateway();
     expect([await isIn(second, revoked.token), await isIn(second, other.token)]).toEqual([false, true]);
-  }, 20_000);
+  });
 
   test('for as long as a token could live that it concerns, and no longer', async () => {
     const { log } = await openMemoryStore();

@@ -206,7 +206,7 @@ describe('several gateways over one Redis', () => {
     await step(lab, orderId);
     expect(await statuses(second, 2)).toEqual(steps.slice(1));
     await second.close();
-  }, 20_000);
+  });
 });
 
 describe('when Redis goes away', () => {
@@ -248,7 +248,7 @@ describe('when Redis goes away', () => {
       'events.store_gone',
       'events.store_back',
     ]);
-  }, 20_000);
+  });
 
   test('a redeemed ticket gets a 503, and no ticket is created', async () => {
     await using server = await startRedis();

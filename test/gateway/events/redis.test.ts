@@ -527,7 +527,7 @@ describe('with a replica', () => {
     await expect.poll(() => log.isWritable()).toBe(true);
     expect(await log.append(newMessage('b'))).toMatchObject({ duplicate: true });
     expect(await Promise.all(['c', 'd', 'e'].map((id) => log.append(newMessage(id))))).toHaveLength(3);
-  }, 20_000);
+  });
 });
 
 describe('a server that is made weak while the gateway runs', () => {

@@ -1,4 +1,5 @@
 import type { Lab } from '../../support/lab.ts';
+import { casesFor } from '../../support/runs.ts';
 
 /** An answer in the form of the public service, and the one place of our answer in which each of its parts is shown. */
 export interface PublicForm {
@@ -46,13 +47,12 @@ export function findRowFaults({ body, shows }: PublicForm): readonly string[] {
   return [...leaves.filter((path) => !rows.includes(path)), ...rows.filter((path) => !paths.includes(path))];
 }
 
-const wrong: Readonly<Record<string, unknown>> = {
-  null: null,
-  object: { unheard: 'of' },
-  list: [7, null],
-  number: 7,
-  text: 'unheard_of',
-};
+const wrong = [
+  ['null', null],
+  ['object', { unheard: 'of' }],
+  ['list', [7, null]],
+  ['number', 7],
+] as const;
 
 function replace(value: unknown, [key, ...rest]: Path, part: { readonly by: unknown } | null): unknown {
   if (key === undefined) return part?.by;
@@ -66,14 +66,15 @@ function replace(value: unknown, [key, ...rest]: Path, part: { readonly by: unkn
   return rest.length === 0 && part === null ? others : { ...others, [key]: replace(old, rest, part) };
 }
 
-/** The form with one part at a time missing, null or of another type. */
+/** The form with one part at a time missing, null or of another type: by `npm test` missing, a text, and one of the others in turn. */
 export function variationsOf({ body, required }: PublicForm): readonly Variation[] {
   const paths = partsOf(body).filter((path) => !required.includes(path.join('/')));
-  return paths.flatMap((parts) => {
+  return paths.flatMap((parts, row) => {
     const path = parts.join('/');
     return [
       { path, change: 'missing', body: replace(body, parts, null) },
-      ...Object.entries(wrong).map(([change, by]) => ({ path, change, body: replace(body, parts, { by }) })),
+      { path, change: 'text', body: replace(body, parts, { by: 'unheard_of' }) },
+      ...casesFor(row, wrong).map(([change, by]) => ({ path, change, body: replace(body, parts, { by }) })),
     ];
   });
 }
