@@ -68,14 +68,14 @@ test.concurrent.each([
 
     expect(closed).toEqual(end);
     expect(endedAt).toBeGreaterThanOrEqual((Number(decodeJwt(token).exp) - 1) * 1000);
-    expect(seen).toHaveLength(1);
     await step(lab, id);
     const again = await subscribe({
       ...{ url: lab.url, token: await lab.tokenFor(userId), query },
-      variables: { id, after: seen.at(-1)?.cursor },
+      variables: { id, after: seen.at(-1)?.cursor ?? snapshot.cursor },
     });
     await step(lab, id);
-    for (let count = 0; count < 2; count += 1) seen.push((await again.next())?.data.orderUpdates);
+    // On a busy machine the token may end before the first of the three came.
+    while (seen.length < steps.length) seen.push((await again.next())?.data.orderUpdates);
     expect(seen.map(({ kind, event }) => [kind, event?.status.raw])).toEqual(
       steps.map((status) => ['CHANGED', status]),
     );
