@@ -4,7 +4,7 @@ import { pageOrigin, postTicket } from '../../support/launch.ts';
 import { json, silence } from '../../support/misbehaving-service.ts';
 import { labTestOf } from '../../support/ordering.ts';
 import type { SpoiltLab } from '../../support/spoilt-lab.ts';
-import { subscribeOverSse, subscribeOverWebSocket } from '../../support/subscribe.ts';
+import { transports } from '../../support/subscribe.ts';
 import { visitKinds } from '../../support/visiting.ts';
 import { ask } from '../mutations/ask.ts';
 import { patient } from '../mutations/order-rows.ts';
@@ -183,7 +183,7 @@ export async function useTickets(stage: Stage): Promise<void> {
   expect(secrets.filter((secret) => secret.length < 16)).toEqual([]);
 }
 
-/** Streams of all kinds over both transports, with a change while they are open, and one that ends in a fault. */
+/** Streams of all kinds over every transport, with a change while they are open, and one that ends in a fault. */
 export async function followStreams({ lab, userId }: Stage): Promise<void> {
   const moving = lab.sandbox.orders().find(({ status }) => status.endsWith('.ordered'));
   const texts = [
@@ -193,12 +193,10 @@ export async function followStreams({ lab, userId }: Stage): Promise<void> {
   ];
   const streams = await Promise.all(
     texts.flatMap((query) =>
-      [subscribeOverSse, subscribeOverWebSocket].map((subscribe) =>
-        subscribe({ url: lab.url, token: gatewayKey, query }),
-      ),
+      transports.map(([, subscribe]) => subscribe({ url: lab.url, token: gatewayKey, query })),
     ),
   );
-  await Promise.all(streams.slice(0, 4).map((stream) => stream.next()));
+  await Promise.all(streams.slice(0, 2 * transports.length).map((stream) => stream.next()));
   await lab.query(`mutation { simulateOrder(id: "${moving?.orderId}") { __typename } }`);
   await Promise.all(streams.map((stream) => stream.next()));
   await Promise.all(streams.map((stream) => stream.close()));
@@ -223,7 +221,7 @@ export async function askAsAnother(stage: Stage, token: string): Promise<readonl
   for (const text of queriesAbout(stage)) {
     answers.push(JSON.stringify(await lab.query(text, { token })));
   }
-  for (const subscribe of [subscribeOverSse, subscribeOverWebSocket]) {
+  for (const [, subscribe] of transports) {
     for (const text of [
       `subscription { orderUpdates(orderId: "${orderId}") { order { id notes } } }`,
       `subscription { userOrderUpdates(userId: "${userId}") { order { id notes } } }`,
