@@ -60,6 +60,8 @@ async function visitCatalogue(ask: Ask, lab: Lab): Promise<void> {
   await ask('labs');
   const [account] = await ask('labAccounts');
   await ask('labAccounts', { id: account.id, status: 'ACTIVE' });
+  await ask('labAccounts', { filter: { status: 'ACTIVE' } });
+  await ask('labAccounts', { filter: { statusRaw: 'pending' } });
   await ask('labTests', {
     first: 3,
     filter: { method: 'TESTKIT', name: 'a', labSlug: 'example-diagnostics' },
@@ -239,8 +241,10 @@ async function visitAppointments(ask: Ask, lab: Lab): Promise<void> {
   const [center] = await ask('serviceCenters', { zipCode: '85004', labId: 6, radius: 50 });
   const days = { startDate: '2999-01-01', siteCodes: [center.siteCode] };
   await ask('serviceCenterAvailability', { input: { labRaw: 'quest', ...days } });
+  await ask('serviceCenterAvailability', { input: { lab: 'QUEST', zipCode: '85004', within: 'MILES_50' } });
   await ask('areaInfo', { zipCode: '85004', radius: 50 });
-  await ask('serviceCenters', { zipCode: '85004', labId: 6, capabilities: ['STAT'] });
+  await ask('areaInfo', { zipCode: '85004', within: 'MILES_50' });
+  await ask('serviceCenters', { zipCode: '85004', labId: 6, within: 'MILES_50', capabilities: ['STAT'] });
 }
 
 /** The id of a workout whose stream can be read, as the webhook reports it. */
