@@ -66,17 +66,28 @@ export function useOrder(
   orderId: string,
   document: OrderDocument<unknown> = statusOnly,
 ): OrderState<unknown> {
-  const [state, setState] = useState<OrderState<unknown>>(unknown);
+  const [{ shown, of }, setState] = useState<Shown>({ shown: unknown, of: null });
   useEffect(() => {
     const left = new AbortController();
     const change = (part: Partial<OrderState<unknown>>) => {
-      if (!left.signal.aborted) setState((before) => ({ ...before, ...part }));
+      if (left.signal.aborted) return;
+      setState((before) => ({
+        shown: { ...(before.of === orderId ? before.shown : unknown), ...part },
+        of: orderId,
+      }));
     };
-    setState(unknown);
+    change(unknown);
     void showOrder(client.follow(document, { orderId }, toOptions(left.signal, change)), change);
     return () => left.abort();
   }, [client, orderId, document]);
-  return state;
+  // Never one order in place of another, not even for one render.
+  return of === orderId ? shown : unknown;
+}
+
+interface Shown {
+  readonly shown: OrderState<unknown>;
+  /** The id of the order. */
+  readonly of: string | null;
 }
 
 type Change = (part: Partial<OrderState<unknown>>) => void;
