@@ -51,6 +51,11 @@ test('every dependency is pinned to an exact version', () => {
     '../widget/package.json',
     '../bench/peers/package.json',
     '../test/frameworks/package.json',
+    '../examples/package.json',
+    '../examples/node-worker/package.json',
+    '../examples/react-apollo/package.json',
+    '../examples/relay/package.json',
+    '../examples/vue-urql/package.json',
   ]) {
     const { dependencies, devDependencies, optionalDependencies } = JSON.parse(
       readFileSync(new URL(file, import.meta.url), 'utf8'),

@@ -1,18 +1,17 @@
 import { execFile } from 'node:child_process';
-import { mkdirSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
 import { promisify, stripVTControlCharacters } from 'node:util';
 import type { Browser } from 'playwright';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { installLocked } from '../../bench/support/install.ts';
+import { installLocked, installPacked } from '../../bench/support/install.ts';
 import { type Embedding, startEmbedding } from '../e2e/support/embedding.ts';
 import type { HostPage } from '../e2e/support/host.ts';
 import { connectToChromium, openVisit } from '../e2e/support/visit.ts';
 
 const run = promisify(execFile);
 const folder = fileURLToPath(new URL('.', import.meta.url));
-const widgetFolder = fileURLToPath(new URL('../../widget/', import.meta.url));
 const modules = `${folder}node_modules/`;
 
 let browser: Browser;
@@ -23,17 +22,7 @@ afterAll(() => browser.close());
 beforeAll(async () => {
   browser = await connectToChromium();
   installLocked(new URL('.', import.meta.url));
-  const installed = `${modules}@labgraph/widget`;
-  mkdirSync(installed, { recursive: true });
-  const { stdout } = await run(
-    'npm',
-    ['pack', '--json', '--ignore-scripts', '--pack-destination', installed],
-    {
-      cwd: widgetFolder,
-    },
-  );
-  const [tarball] = Object.values<{ filename: string }>(JSON.parse(stdout));
-  await run('tar', ['-xzf', `${tarball?.filename}`, '--strip-components', '1'], { cwd: installed });
+  installPacked('widget', new URL('.', import.meta.url));
 }, 600_000);
 
 /** The type checker of each framework. */

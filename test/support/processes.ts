@@ -30,12 +30,13 @@ interface Command {
   readonly args: readonly string[];
   readonly cwd: string;
   readonly env: Readonly<Record<string, string>>;
+  /** Whether it is ready once it has printed this line. */
   readonly isReady: (line: string) => boolean;
 }
 
 const maxLines = 40;
 
-function createVictim({ name, file, args, cwd, env, isReady }: Command): Victim {
+export function createVictim({ name, file, args, cwd, env, isReady }: Command): Victim {
   const output: string[] = [];
   let child: ChildProcess | null = null;
   let [isEnding, crashes] = [false, 0];
