@@ -35,7 +35,8 @@ export const demoPictures: readonly Picture[] = screens.flatMap((screen) =>
   themes.flatMap((theme) =>
     [false, true].map((isWhole): Picture => {
       const file = `demo-${screen.width}-${theme}${isWhole ? '-whole' : ''}.png`;
-      return { file, page: 'demo', ...screen, theme, isWhole, act: takeStep };
+      const act = isWhole ? takeStepAndScroll : takeStep;
+      return { file, page: 'demo', ...screen, theme, isWhole, act };
     }),
   ),
 );
@@ -91,4 +92,12 @@ async function takeStep(page: Page): Promise<void> {
   await page.getByText(/^Done\. The widget shows it, \d+ ms after your click\.$/).waitFor();
   // Away from the button, which would look hovered.
   await page.mouse.move(0, 0);
+}
+
+/** The results are read when they come into view. */
+async function takeStepAndScroll(page: Page): Promise<void> {
+  await takeStep(page);
+  await page.locator('portal-results').scrollIntoViewIfNeeded();
+  await page.getByText('There are no results yet.').waitFor();
+  await page.evaluate(() => scrollTo(0, 0));
 }
