@@ -33,6 +33,29 @@ function malformed(name: string, message: string): GatewayError {
   });
 }
 
+/** The arguments of a mutation that has an `input` and, from earlier versions, its fields as arguments. */
+type EitherForm<Input> = { readonly input?: Input | null | undefined } & {
+  readonly [Name in keyof Input]?: Input[Name] | null | undefined;
+};
+
+export const useInput = 'Use input. Removed after 2027-05-31.';
+
+/**
+ * The input of a mutation, in one of the two forms.
+ * @param required the field without which the older form is not complete
+ * @throws GatewayError BAD_USER_INPUT for both forms, and for none
+ */
+export function readInput<Input extends object>(
+  { input, ...older }: EitherForm<Input>,
+  required: keyof Input & string,
+): Input {
+  const given = Object.entries(older).filter(([, value]) => value !== null && value !== undefined);
+  if (input && given.length === 0) return input;
+  // The schema has checked the type of each; only the required one may be missing.
+  if (!input && given.some(([name]) => name === required)) return Object.fromEntries(given) as Input;
+  throw malformed('input', 'must be given, and no argument beside it.');
+}
+
 /** Like readUuid, for an argument that may be left out. */
 export function readOptionalUuid(name: string, value: string | null | undefined): string | null {
   return value === null || value === undefined ? null : readUuid(name, value);

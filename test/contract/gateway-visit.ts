@@ -51,8 +51,8 @@ async function visitPeople(ask: Ask, lab: Lab): Promise<void> {
   await ask('deleteUser', { id: user.id });
   await ask('undoUserDeletion', { by: { clientUserId: 'contract-2' } });
   await ask('deleteUser', { id: user.id });
-  await ask('undoUserDeletion', { by: { id: user.id } });
-  await ask('deleteUser', { id: nobody });
+  await ask('undoUserDeletion', { input: { by: { id: user.id } } });
+  await ask('deleteUser', { input: { id: nobody } });
 }
 
 async function visitCatalogue(ask: Ask, lab: Lab): Promise<void> {
@@ -149,7 +149,7 @@ async function visitPlacing(ask: Ask, lab: Lab): Promise<void> {
   const [startAt, endAt] = [Date.now() - 3_600_000, Date.now()].map((time) => new Date(time).toISOString());
   await ask('resendOrderEvents', { input: { startAt, endAt } });
   await ask('cancelOrder', { id: order.id });
-  await ask('cancelOrder', { id: order.id });
+  await ask('cancelOrder', { input: { id: order.id } });
   const imported = {
     ...base,
     collectionMethod: 'AT_HOME_PHLEBOTOMY',
@@ -180,6 +180,13 @@ async function visitKits(ask: Ask, lab: Lab): Promise<void> {
     id: waiting[0]?.orderId,
     finalStatus: 'completed.testkit.completed',
     delaySeconds: 0,
+  });
+  await ask('simulateOrder', {
+    input: {
+      id: waiting[0]?.orderId,
+      finalStatus: 'completed.testkit.completed',
+      delaySeconds: 0,
+    },
   });
 }
 

@@ -87,3 +87,28 @@ test('the scopes of a caller are the texts that its token names', async () => {
     'read:health',
   ]);
 });
+
+describe('a mutation that had arguments of its own', () => {
+  const forms = [
+    ['cancelOrder', 'NotFound', 'id: $id', 'input: { id: $id }'],
+    ['simulateOrder', 'NotFound', 'id: $id, delaySeconds: 1', 'input: { id: $id, delaySeconds: 1 }'],
+    ['deleteUser', 'NotFound', 'id: $id', 'input: { id: $id }'],
+    ['undoUserDeletion', 'NotFound', 'by: { id: $id }', 'input: { by: { id: $id } }'],
+  ] as const;
+  const call = (name: string, given: string) => {
+    const query = `mutation ($id: ID!) { result: ${name}(${given}) { __typename } }`;
+    return lab.query(given.includes('$id') ? query : query.replace('($id: ID!)', ''), {
+      variables: { id: crypto.randomUUID() },
+    });
+  };
+
+  test.each(forms)('%s takes them or an input, and exactly one of both', async (name, word, older, input) => {
+    const both = [older, input].join(', ');
+    const [first, second, ...refused] = await Promise.all(
+      [older, input, both, 'input: null'].map((given) => call(name, given)),
+    );
+    expect([first?.data.result, second?.data.result]).toEqual([{ __typename: word }, { __typename: word }]);
+    const words = refused.map(({ data, errors }) => data?.result?.__typename ?? errors?.[0].extensions.code);
+    expect(words.filter((each) => each !== 'InputRejected' && each !== 'BAD_USER_INPUT')).toEqual([]);
+  });
+});

@@ -1,4 +1,4 @@
-import { readOptionalUuid, readUuid } from '../../graph/arguments.ts';
+import { readInput, readOptionalUuid, readUuid, useInput } from '../../graph/arguments.ts';
 import { builder, type InputFields } from '../../graph/builder.ts';
 import {
   featureNotEnabledRef,
@@ -216,6 +216,18 @@ function readReference(by: (typeof userReference)['$inferInput']): UserName {
     : { id: null, clientUserId: by.clientUserId ?? '' };
 }
 
+const deleteUserInput = builder.inputType('DeleteUserInput', {
+  description: 'A user to delete.',
+  fields: (t) => ({ id: t.id({ required: true, description: "The user's id (uuid)." }) }),
+});
+type DeleteUserInput = typeof deleteUserInput.$inferInput;
+
+const undoUserDeletionInput = builder.inputType('UndoUserDeletionInput', {
+  description: 'A user whose deletion is undone.',
+  fields: (t) => ({ by: t.field({ type: userReference, required: true, description: 'Which user.' }) }),
+});
+type UndoUserDeletionInput = typeof undoUserDeletionInput.$inferInput;
+
 builder.mutationFields((t) => ({
   createUser: t.field({
     type: createUserResult,
@@ -238,15 +250,23 @@ builder.mutationFields((t) => ({
     type: deleteUserResult,
     extensions: needs('gateway-key'),
     description: 'Deletes a user: hidden and disconnected at once, erased after seven days.',
-    args: { id: t.arg.id({ required: true, description: "The user's id (uuid)." }) },
-    resolve: (_root, args, context) => requestDeletion(context, readUuid('id', args.id)),
+    args: {
+      input: t.arg({ type: deleteUserInput, description: 'Which user.' }),
+      id: t.arg.id({ description: "The user's id (uuid).", deprecationReason: useInput }),
+    },
+    resolve: (_root, args, context) =>
+      requestDeletion(context, readUuid('id', readInput<DeleteUserInput>(args, 'id').id)),
   }),
   undoUserDeletion: t.field({
     type: undoUserDeletionResult,
     extensions: needs('gateway-key'),
     description: 'Brings a user back within seven days of the deletion; connections stay ended.',
-    args: { by: t.arg({ type: userReference, required: true, description: 'Which user.' }) },
-    resolve: (_root, { by }, context) => requestUndo(context, readReference(by)),
+    args: {
+      input: t.arg({ type: undoUserDeletionInput, description: 'Which user.' }),
+      by: t.arg({ type: userReference, description: 'Which user.', deprecationReason: useInput }),
+    },
+    resolve: (_root, args, context) =>
+      requestUndo(context, readReference(readInput<UndoUserDeletionInput>(args, 'by').by)),
   }),
   updateDemographics: t.field({
     type: updateDemographicsResult,

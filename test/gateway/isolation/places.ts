@@ -26,6 +26,8 @@ export interface Place {
   readonly isRequired: boolean;
   /** Whether it may be given only without the fields beside it (@oneOf). */
   readonly isAlone: boolean;
+  /** Whether it is in an argument that is deprecated: the field then takes `input` in its place. */
+  readonly isDeprecated: boolean;
 }
 
 /** A String that names a thing, or could: references, keys, cursors, numbers of samples, and search in ids. */
@@ -50,6 +52,7 @@ function placesOf(field: string, { args }: GraphQLField<unknown, unknown>): read
       coordinate: `${field}(${argument.name}:)`,
       path: [argument.name],
       isAlone: false,
+      isDeprecated: argument.deprecationReason != null,
     }),
   );
 }

@@ -82,6 +82,8 @@ export const table: Readonly<Record<string, Treatment>> = {
 
   'Mutation.cancelOrder(id:)': order,
   'Mutation.simulateOrder(id:)': order,
+  'CancelOrderInput.id': order,
+  'SimulateOrderInput.id': order,
   'UpdateOrderInput.id': order,
   'BookAppointmentInput.orderId': order,
   'BookServiceCenterAppointmentInput.orderId': order,
@@ -111,6 +113,7 @@ export const table: Readonly<Record<string, Treatment>> = {
   'UpdateUserInput.id': team,
   'UpdateUserInput.clientUserId': team,
   'Mutation.deleteUser(id:)': team,
+  'DeleteUserInput.id': team,
   'UserReference.id': team,
   'UserReference.clientUserId': team,
   'ResendOrderEventsInput.orderIds': team,

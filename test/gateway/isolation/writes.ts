@@ -23,15 +23,12 @@ interface Scene {
 
 /** What is wrong with mutations that are called with ids of somebody else. */
 export async function* findFaultsOfWrites(make?: Make): AsyncGenerator<string> {
-  for (const row of rows) {
-    const field = `Mutation.${row.mutation}`;
-    const here = places.filter((place) => place.field === field && isChecked(place));
-    if (here.length === 0) continue;
+  for (const { row, field, places: here } of rows.flatMap(formsOf)) {
     await using lab = await startSpoiltLab({
       env: { ALLOWED_ORIGINS: pageOrigin },
       ...(make === undefined ? {} : { make }),
     });
-    const arranged = await row.arrange(lab);
+    const arranged = toForm(await row.arrange(lab), here);
     const owner = ownerOf(lab, here, arranged);
     const variables = here.reduce((given, place) => fillIn(given, place, { lab, owner }), arranged);
     const scene: Scene = { lab, row, field, places: here, variables, owner };
@@ -39,6 +36,20 @@ export async function* findFaultsOfWrites(make?: Make): AsyncGenerator<string> {
     yield* findOwnFailures(scene);
     yield* findSharedKeys(scene);
   }
+}
+
+/** The places of a mutation; those of an `input` apart from the arguments that it replaces. */
+function formsOf(row: Row): readonly Pick<Scene, 'row' | 'field' | 'places'>[] {
+  const field = `Mutation.${row.mutation}`;
+  const here = places.filter((place) => place.field === field && isChecked(place));
+  return [here.filter(({ isDeprecated }) => isDeprecated), here.filter(({ isDeprecated }) => !isDeprecated)]
+    .filter(({ length }) => length > 0)
+    .map((form) => ({ row, field, places: form }));
+}
+
+/** Arguments as fields of `input`, where the places are in there. */
+function toForm(arranged: Variables, [place]: readonly Place[]): Variables {
+  return place?.isDeprecated || 'input' in arranged ? arranged : { input: arranged };
 }
 
 function isChecked(place: Place): boolean {

@@ -37,7 +37,7 @@ export const calls: readonly Call[] = [schema.getMutationType(), schema.getSubsc
 );
 
 function callOf(root: string, { name, args, type }: GraphQLField<unknown, unknown>): Call {
-  const given = args.filter(isRequiredArgument);
+  const given = args.filter((argument) => isRequiredArgument(argument) || argument.name === 'input');
   const declared = given.map((argument) => `$${argument.name}: ${argument.type}`).join(', ');
   const passed = given.map((argument) => `${argument.name}: $${argument.name}`).join(', ');
   const head = `${root.toLowerCase()}${declared === '' ? '' : ` (${declared})`}`;

@@ -1,4 +1,4 @@
-import { readUuid, readUuids } from '../../../graph/arguments.ts';
+import { readInput, readUuid, readUuids, useInput } from '../../../graph/arguments.ts';
 import { builder } from '../../../graph/builder.ts';
 import type { GraphContext } from '../../../graph/context.ts';
 import { upstreamCallCost } from '../../../graph/cost.ts';
@@ -87,6 +87,26 @@ const updateOrderInput = builder.inputType('UpdateOrderInput', {
   }),
 });
 
+const cancelOrderInput = builder.inputType('CancelOrderInput', {
+  description: 'An order to cancel.',
+  fields: (t) => ({ id: t.id({ required: true, description: "The order's id (uuid)." }) }),
+});
+type CancelOrderInput = typeof cancelOrderInput.$inferInput;
+
+const finalStatus =
+  'Where to go, such as completed.testkit.completed. Left out: one step in the embedded sandbox.';
+const delaySeconds = 'How long to wait between steps, in seconds.';
+
+const simulateOrderInput = builder.inputType('SimulateOrderInput', {
+  description: 'An order to move through its statuses.',
+  fields: (t) => ({
+    id: t.id({ required: true, description: "The order's id (uuid)." }),
+    finalStatus: t.string({ description: finalStatus }),
+    delaySeconds: t.int({ description: delaySeconds }),
+  }),
+});
+type SimulateOrderInput = typeof simulateOrderInput.$inferInput;
+
 async function loadOrders(context: GraphContext, { orderIds }: OrderEventsResent) {
   const orders = await Promise.all(orderIds.map((id) => loadShownOrder(context, id)));
   return orders.filter((order) => order !== null);
@@ -129,26 +149,30 @@ builder.mutationFields((t) => ({
     type: cancelOrderResult,
     extensions: needs('read:orders', 'write:orders'),
     description: 'Cancels an order, where its status still allows it.',
-    args: { id: t.arg.id({ required: true, description: "The order's id (uuid)." }) },
-    resolve: (_root, args, context) => requestCancel(context, readUuid('id', args.id)),
+    args: {
+      input: t.arg({ type: cancelOrderInput, description: 'Which order.' }),
+      id: t.arg.id({ description: "The order's id (uuid).", deprecationReason: useInput }),
+    },
+    resolve: (_root, args, context) =>
+      requestCancel(context, readUuid('id', readInput<CancelOrderInput>(args, 'id').id)),
   }),
   simulateOrder: t.field({
     type: simulateOrderResult,
     extensions: needs('read:orders', 'simulate:orders'),
     description: 'Moves an order through its statuses; sandbox deployments only.',
     args: {
-      id: t.arg.id({ required: true, description: "The order's id (uuid)." }),
-      finalStatus: t.arg.string({
-        description:
-          'Where to go, such as completed.testkit.completed. Left out: one step in the embedded sandbox.',
-      }),
-      delaySeconds: t.arg.int({ description: 'How long to wait between steps, in seconds.' }),
+      input: t.arg({ type: simulateOrderInput, description: 'Which order, and where to.' }),
+      id: t.arg.id({ description: "The order's id (uuid).", deprecationReason: useInput }),
+      finalStatus: t.arg.string({ description: finalStatus, deprecationReason: useInput }),
+      delaySeconds: t.arg.int({ description: delaySeconds, deprecationReason: useInput }),
     },
-    resolve: (_root, args, context) =>
-      requestSimulation(context, readUuid('id', args.id), {
-        finalStatus: args.finalStatus ?? null,
-        delaySeconds: args.delaySeconds ?? null,
-      }),
+    resolve: (_root, args, context) => {
+      const input = readInput<SimulateOrderInput>(args, 'id');
+      return requestSimulation(context, readUuid('id', input.id), {
+        finalStatus: input.finalStatus ?? null,
+        delaySeconds: input.delaySeconds ?? null,
+      });
+    },
   }),
   updateOrder: t.field({
     type: updateOrderResult,
