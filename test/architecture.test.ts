@@ -189,6 +189,7 @@ const rooms: readonly Room[] = [
       errors,
       dates,
       /^gateway\/graph\//,
+      /^gateway\/parse\/base64url\.ts$/,
       /^gateway\/(auth\/(rights|revocations|viewer-tokens|tickets)|service\/(service|calls|trace)|events\/(cursor|log|idempotency))\.ts$/,
       /^(@pothos\/.*|dataloader|graphql|graphql-scalars|zod)$/,
       node,

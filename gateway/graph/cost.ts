@@ -56,7 +56,12 @@ interface Working {
   readonly work: Work;
 }
 
-type Resolve = (parent: unknown, args: unknown, context: Working, info: GraphQLResolveInfo) => unknown;
+type Resolve = (
+  parent: unknown,
+  args: unknown,
+  context: Working | undefined,
+  info: GraphQLResolveInfo,
+) => unknown;
 
 /** Fields metered already: introspection fields are shared by every schema of a process. */
 const metered = new WeakSet<object>();
@@ -82,6 +87,8 @@ export function meterFields(schema: GraphQLSchema): GraphQLSchema {
 function meter(resolve: Resolve, isLeaf: boolean): Resolve {
   const weigh = isLeaf ? weighValue : weighRows;
   return (parent, args, context, info) => {
+    // Tools introspect other schemas in the same process, without any context.
+    if (context === undefined) return resolve(parent, args, context, info);
     const { work } = context;
     try {
       const value = resolve(parent, args, context, info);

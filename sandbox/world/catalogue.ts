@@ -64,16 +64,24 @@ function slugOf(name: string): string {
 
 const measurable = [...biomarkers, ...findings];
 
+/**
+ * Each type of the service numbers its rows from 1, so markers, expected results, LOINC entries and labs share numbers: 6 is
+ * one of each here.
+ */
+function markerIdOf(ordinal: number, labId: number): number {
+  return (labs.find((lab) => lab.id === labId)?.firstMarkerId ?? 0) + ordinal;
+}
+
 function expectedResultOf(biomarkerIndex: number, labId: number): ExpectedResult {
   const [name, code, unit] = measurable[biomarkerIndex] ?? ['Unknown', '0-0', null];
   return {
-    id: labId * 1000 + 500 + biomarkerIndex,
+    id: markerIdOf(biomarkerIndex, labId),
     name,
     slug: slugOf(name),
     lab_id: labId,
     provider_id: providerIdOf(biomarkerIndex, labId),
     required: true,
-    loinc: { id: 9000 + biomarkerIndex, name, slug: slugOf(name), code, unit },
+    loinc: { id: 1 + biomarkerIndex, name, slug: slugOf(name), code, unit },
   };
 }
 
@@ -90,7 +98,7 @@ function priceOf(ordinal: number): string {
 function biomarkerAt(biomarkerIndex: number, labId: number): Marker {
   const expected = expectedResultOf(biomarkerIndex, labId);
   const { name, slug, provider_id } = expected;
-  const id = labId * 1000 + biomarkerIndex;
+  const id = markerIdOf(biomarkerIndex, labId);
   return {
     id,
     name,
@@ -111,7 +119,7 @@ function biomarkerAt(biomarkerIndex: number, labId: number): Marker {
 }
 
 function panelIdOf(ordinal: number, labId: number): number {
-  return labId * 1000 + 900 + ordinal;
+  return markerIdOf(900 + ordinal, labId);
 }
 
 function panelAt(plan: (typeof panelPlans)[number], ordinal: number): Marker {
@@ -138,7 +146,7 @@ export function createCatalogue(seed: number): Catalogue {
     id: seededUuid(seed, 'lab-test', ordinal),
     slug: slugOf(plan.name),
     markerIds: [
-      ...measured.map((index) => plan.labId * 1000 + index),
+      ...measured.map((index) => markerIdOf(index, plan.labId)),
       ...ordered.map((index) => panelIdOf(index, plan.labId)),
     ],
   }));

@@ -17,6 +17,7 @@ const everyMethod: readonly CollectionMethod[] = [
 export const labs = [
   {
     id: 6,
+    firstMarkerId: 1,
     slug: 'specimen-labs',
     name: 'Specimen Labs (invented)',
     city: 'Sampleton',
@@ -25,6 +26,7 @@ export const labs = [
   },
   {
     id: 27,
+    firstMarkerId: 27_000,
     slug: 'example-diagnostics',
     name: 'Example Diagnostics (invented)',
     city: 'Exampleville',

@@ -16,7 +16,9 @@ export interface Questions {
   readonly questions: readonly Question[];
 }
 
-type QuestionPlan = Omit<Question, 'id'>;
+interface QuestionPlan extends Omit<Question, 'id' | 'answers'> {
+  readonly answers: readonly Omit<Question['answers'][number], 'id'>[];
+}
 
 const optional = { required: false, answers: [], constraint: null, default: null } as const;
 
@@ -28,8 +30,8 @@ const fasting: QuestionPlan = {
   type: 'choice',
   sequence: 1,
   answers: [
-    { id: 1, code: 'Y', value: 'Yes' },
-    { id: 2, code: 'N', value: 'No' },
+    { code: 'Y', value: 'Yes' },
+    { code: 'N', value: 'No' },
   ],
 };
 
@@ -50,9 +52,9 @@ const cyclePhase: QuestionPlan = {
   type: 'choice',
   sequence: 1,
   answers: [
-    { id: 1, code: 'F', value: 'Follicular' },
-    { id: 2, code: 'L', value: 'Luteal' },
-    { id: 3, code: 'X', value: 'Not applicable' },
+    { code: 'F', value: 'Follicular' },
+    { code: 'L', value: 'Luteal' },
+    { code: 'X', value: 'Not applicable' },
   ],
   default: 'X',
 };
@@ -73,6 +75,11 @@ const asked: Readonly<Record<string, readonly QuestionPlan[]>> = {
 };
 const askingLabId = 27;
 
+/** With ids that no other question or answer has. */
+function numbered({ answers, ...question }: QuestionPlan, id: number): Question {
+  return { id, ...question, answers: answers.map((answer, index) => ({ id: id * 10 + index, ...answer })) };
+}
+
 /** The questions of a marker; null for most. */
 export function questionsOf(marker: {
   readonly id: number;
@@ -83,6 +90,6 @@ export function questionsOf(marker: {
   if (plan === undefined) return null;
   // Out of sequence, as nothing says that the service sorts them.
   return {
-    questions: plan.map((question, index) => ({ id: marker.id * 10 + index, ...question })).toReversed(),
+    questions: plan.map((question, index) => numbered(question, marker.id * 10 + index)).toReversed(),
   };
 }

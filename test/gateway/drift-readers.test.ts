@@ -119,7 +119,7 @@ const reads: Readonly<Record<string, Ask>> = {
   markers: (service) => listMarkers(service, { labSlug: null, name: null }, page),
   'markers of an order set': (service, { labTestId }) =>
     listOrderSetMarkers(service, { labTestIds: [labTestId], addOn: null }, page),
-  'markers by id': (service) => getMarkers(service, [6000]),
+  'markers by id': (service) => getMarkers(service, [1]),
   orders: (service) => listOrders(service, {}, page),
   'newest orders': (service) => listNewestOrders(service, {}),
   order: (service, { order }) => getOrder(service, order.id),

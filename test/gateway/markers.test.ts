@@ -27,8 +27,8 @@ test('a marker shows what the lab asks when it is ordered, in the order of askin
           constraint: null,
           defaultAnswer: null,
           answers: [
-            { id: '1', code: 'Y', value: 'Yes' },
-            { id: '2', code: 'N', value: 'No' },
+            { id: '2705900', code: 'Y', value: 'Yes' },
+            { id: '2705901', code: 'N', value: 'No' },
           ],
         },
         {
@@ -87,7 +87,7 @@ test('a LOINC code leads to the markers that measure it at every lab, panels too
   expect(await sameAsGlucose(lab)).toEqual({
     totalCount: 3,
     nodes: [
-      { id: '6000', labId: 6, name: 'Glucose' },
+      { id: '1', labId: 6, name: 'Glucose' },
       { id: '27000', labId: 27, name: 'Glucose' },
       { id: '27902', labId: 27, name: 'Comprehensive Metabolic Panel' },
     ],
@@ -246,8 +246,8 @@ test('an order set takes single markers by their ids, or by the codes of the lab
     { id: '27900', isOrderable: true },
   ]);
   const test = lab.sandbox.labTests()[0]?.labTestId;
-  const beside = await set(`labTestIds: ["${test}"], addOnMarkerIds: ["6000"], addOnProviderIds: []`);
-  expect(beside.data.orderSetMarkers.nodes.map((marker: { id: string }) => marker.id)).toContain('6000');
+  const beside = await set(`labTestIds: ["${test}"], addOnMarkerIds: ["1"], addOnProviderIds: []`);
+  expect(beside.data.orderSetMarkers.nodes.map((marker: { id: string }) => marker.id)).toContain('1');
 });
 
 test.each([

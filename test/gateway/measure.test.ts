@@ -16,6 +16,8 @@ const documents = [
   'query ($slug: String, $first: Int!) { markers(labSlug: $slug, first: $first) { nodes { name } } }',
   // An argument that must not be null, and a variable that may be.
   'query ($id: ID = "1") { order(id: $id) { id } }',
+  // As many calls as ids; one id alone is a list of one.
+  'query ($ids: [ID!]!, $first: Int) { nodes(nodeIds: $ids) { ... on User { orders(first: $first) { nodes { id } } } } }',
 ];
 const trustedDocuments = createTrustedDocuments({
   mode: 'off',
@@ -31,7 +33,13 @@ const anyValue = fc.oneof(
   fc.integer(),
   fc.string(),
 );
-const variables = fc.record({ id: anyValue, first: anyValue, more: anyValue, slug: anyValue });
+const variables = fc.record({
+  id: anyValue,
+  ids: fc.oneof(fc.array(fc.string(), { maxLength: 5 }), anyValue),
+  first: anyValue,
+  more: anyValue,
+  slug: anyValue,
+});
 
 function outcomeOf(run: () => unknown): unknown {
   try {
@@ -71,13 +79,13 @@ test('each operation of a document has its own measure', () => {
   expect(measures).toEqual([2, 3]);
 });
 
-test('no cost of a field goes by anything but its numbers', () => {
+test('no cost of a field goes by anything but its numbers and the lengths of its lists', () => {
   const costs = Object.values(schema.getTypeMap())
     .filter((type) => isObjectType(type) || isInterfaceType(type))
     .flatMap((type) => Object.values(type.getFields()))
     .filter(({ extensions }) => typeof extensions.complexity === 'function');
   expect(costs.flatMap(readByCost)).toContain('Int');
-  expect(costs.flatMap((field) => readByCost(field).filter((type) => type !== 'Int'))).toEqual([]);
+  expect(costs.flatMap((field) => readByCost(field).filter((type) => !/^Int$|^\[/.test(type)))).toEqual([]);
 });
 
 /** The types of the arguments that a field's cost looks at. */

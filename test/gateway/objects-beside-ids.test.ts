@@ -15,6 +15,7 @@ const bare: Readonly<Record<string, string>> = {
   deviceId: 'Names a device, which the service does not describe.',
   'LabAccount.orgId': 'The service shows no organizations.',
   'LabAccount.providerAccountId': "The lab's own number of the account.",
+  nodeId: 'Its own id.',
   'Order.healthInsuranceId': 'The graph has no insurances.',
   'Order.sampleId': 'The number printed on a kit or tube; samples are in the results.',
   'ResultCritical.sampleId': 'The number printed on a kit or tube; samples are in the results of the order.',
@@ -113,8 +114,8 @@ describe('markers', () => {
   const marker = (alias: string, id: number) => `${alias}: marker(id: ${id}) { id }`;
 
   test('are found by id, those of one operation with one call; an unknown one is null', async () => {
-    const { data } = await lab.query(`{ ${marker('a', 6000)} ${marker('b', 27000)} ${marker('none', 5)} }`);
-    expect(data).toEqual({ a: { id: '6000' }, b: { id: '27000' }, none: null });
+    const { data } = await lab.query(`{ ${marker('a', 1)} ${marker('b', 27000)} ${marker('none', 99)} }`);
+    expect(data).toEqual({ a: { id: '1' }, b: { id: '27000' }, none: null });
     expect(lab.sandbox.calls).toEqual([setCall]);
   });
 
@@ -126,14 +127,14 @@ describe('markers', () => {
         effect: { kind: 'answer', status, body: '{}' },
       } as const;
       lab.sandbox.faults.add({ ...refused, times: 1 });
-      const { data, errors } = await lab.query(`{ ${marker('a', 6000)} ${marker('b', 27000)} }`);
+      const { data, errors } = await lab.query(`{ ${marker('a', 1)} ${marker('b', 27000)} }`);
       expect({ data, errors }).toEqual({
-        data: { a: { id: '6000' }, b: { id: '27000' } },
+        data: { a: { id: '1' }, b: { id: '27000' } },
         errors: undefined,
       });
       expect(lab.sandbox.calls).toEqual([setCall, setCall, setCall]);
       lab.sandbox.faults.add(refused);
-      expect((await lab.query(`{ ${marker('a', 6000)} }`)).data).toEqual({ a: null });
+      expect((await lab.query(`{ ${marker('a', 1)} }`)).data).toEqual({ a: null });
     },
   );
 

@@ -41,13 +41,13 @@ test('A marker has the fields of the specification, down to the LOINC code', asy
         is_orderable: true,
         expected_results: [
           {
-            id: 27501,
+            id: 27001,
             name: 'Hemoglobin A1c',
             slug: 'hemoglobin-a1c',
             lab_id: 27,
             provider_id: '000307',
             required: true,
-            loinc: { id: 9001, name: 'Hemoglobin A1c', slug: 'hemoglobin-a1c', code: '4548-4', unit: '%' },
+            loinc: { id: 2, name: 'Hemoglobin A1c', slug: 'hemoglobin-a1c', code: '4548-4', unit: '%' },
           },
         ],
       },
@@ -67,7 +67,7 @@ test('An order set is the union of its lab tests and add-ons, each marker once, 
     add_on: { provider_ids: ['000307'], marker_ids: [27010, 27001] },
   });
   expect(body.markers.map((marker) => marker.id)).toEqual([
-    6002, 6003, 6004, 6005, 6006, 6007, 27001, 27002, 27003, 27004, 27005, 27006, 27007, 27008, 27010,
+    3, 4, 5, 6, 7, 8, 27001, 27002, 27003, 27004, 27005, 27006, 27007, 27008, 27010,
   ]);
 });
 
@@ -131,7 +131,7 @@ test('Markers are filtered by lab and by name or test code', async () => {
   const byCode = await service.ask<MarkerPage>('GET', '/v3/lab_tests/markers?name=000307');
   const ofNone = await service.ask<MarkerPage>('GET', '/v3/lab_tests/markers?lab_slug=nowhere');
   expect(new Set(ofLab.body.markers.map((marker) => marker.lab_id))).toEqual(new Set([6]));
-  expect(byName.body.markers.map((marker) => marker.id)).toEqual([6000, 27000]);
+  expect(byName.body.markers.map((marker) => marker.id)).toEqual([1, 27000]);
   expect(byCode.body.markers.map((marker) => marker.id)).toEqual([27001]);
   expect(ofNone.body.markers).toEqual([]);
 });
@@ -163,9 +163,9 @@ test('One lab test is shown with its markers, page by page on request', async ()
     name: 'Sugar and Inflammation Check',
     method: 'on_site_collection',
     lab: { id: 6, slug: 'specimen-labs' },
-    markers: [{ id: 6000 }, { id: 6001 }, { id: 6008 }, { id: 6009 }],
+    markers: [{ id: 1 }, { id: 2 }, { id: 9 }, { id: 10 }],
   });
-  expect(markers.body).toMatchObject({ total: 4, page: 2, size: 3, pages: 2, markers: [{ id: 6009 }] });
+  expect(markers.body).toMatchObject({ total: 4, page: 2, size: 3, pages: 2, markers: [{ id: 10 }] });
 });
 
 test('Unknown lab tests are 404, malformed ids 422', async () => {

@@ -133,7 +133,7 @@ describe('an order', () => {
     ],
     [
       'an add-on of another lab',
-      { order_set: { add_on: { marker_ids: [6001, 27_001] } }, collection_method: 'walk_in_test' },
+      { order_set: { add_on: { marker_ids: [2, 27_001] } }, collection_method: 'walk_in_test' },
     ],
     ['another collection method than the test', { collection_method: 'walk_in_test' }],
     ['a day that is over', { activate_by: '2020-01-01' }],

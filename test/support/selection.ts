@@ -41,6 +41,8 @@ function select(output: GraphQLOutputType, { schema, depth, through }: Way): str
   const type = getNamedType(output);
   if (through.length >= depth || through.includes(type.name)) return '';
   const way = { schema, depth, through: [...through, type.name] };
+  // Its types have fields of the same names that cannot be asked together.
+  if (type.name === 'Node') return '{ __typename nodeId }';
   if (isAbstractType(type)) {
     // Refusals share names with answers but not types, so only what they have in common is read of them.
     const members = schema.getPossibleTypes(type);

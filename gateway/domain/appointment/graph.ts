@@ -2,6 +2,7 @@ import { readUuid } from '../../graph/arguments.ts';
 import { builder, type Fields } from '../../graph/builder.ts';
 import type { GraphContext } from '../../graph/context.ts';
 import { upstreamCallCost } from '../../graph/cost.ts';
+import { defineNode } from '../../graph/node.ts';
 import { openEnum, openEnumFields } from '../../graph/open-enum.ts';
 import { needs, needsUnless } from '../../graph/permissions.ts';
 import { addressRef } from '../address/graph.ts';
@@ -203,6 +204,13 @@ builder.objectField(orderDetailsRef, 'appointment', (t) =>
     resolve: ({ order, appointmentId }, _args, context) => loadAppointmentOf(context, order, appointmentId),
   }),
 );
+
+defineNode(appointmentRef, {
+  idOf: (appointment) => appointment.id,
+  ids: 'uuid',
+  needs: 'read:orders',
+  load: findAppointment,
+});
 
 builder.queryField('appointment', (t) =>
   t.field({

@@ -1,6 +1,7 @@
 import { GatewayError } from '../../errors.ts';
 import { readOptionalUuid } from '../../graph/arguments.ts';
 import { builder } from '../../graph/builder.ts';
+import { defineNode } from '../../graph/node.ts';
 import { openEnum, openEnumFields, openInputFields, requireOpen } from '../../graph/open-enum.ts';
 import { needs } from '../../graph/permissions.ts';
 import {
@@ -78,6 +79,16 @@ export const labAccountRef = builder.objectRef<LabAccount>('LabAccount').impleme
   }),
 });
 
+defineNode(labAccountRef, {
+  idOf: (account) => account.id,
+  ids: 'uuid',
+  needs: 'gateway-key',
+  load: async ({ service }, id) => {
+    const [account = null] = await listLabAccounts(service.forShowing, { id, status: null });
+    return account;
+  },
+});
+
 const filterInput = builder.inputType('LabAccountFilter', {
   description: 'Which lab accounts; all given parts must match.',
   fields: (t) =>
@@ -108,11 +119,10 @@ builder.queryField('labAccounts', (t) =>
         deprecationReason: 'Use filter. Removed after 2027-05-31.',
       }),
     },
-    resolve: (_root, args, context) => {
-      return listLabAccounts(context.service.forShowing, {
+    resolve: (_root, args, context) =>
+      listLabAccounts(context.service.forShowing, {
         id: readOptionalUuid('id', args.id),
         status: readStatus(args.filter ?? {}, args.status?.toLowerCase() ?? null),
-      });
-    },
+      }),
   }),
 );

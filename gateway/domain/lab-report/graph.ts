@@ -9,6 +9,7 @@ import {
   mutationResult,
   notFoundRef,
 } from '../../graph/mutation-result.ts';
+import { defineNode } from '../../graph/node.ts';
 import { openEnum, openEnumFields } from '../../graph/open-enum.ts';
 import { needs } from '../../graph/permissions.ts';
 import type { ServiceEvent } from '../service-event/actions.ts';
@@ -157,6 +158,13 @@ const labReportRef = builder.objectRef<LabReport>('LabReport').implement({
       resolve: (report) => report.data?.results ?? null,
     }),
   }),
+});
+
+defineNode(labReportRef, {
+  idOf: (report) => report.id,
+  ids: 'uuid',
+  needs: 'read:results',
+  load: loadLabReport,
 });
 
 builder.queryField('labReport', (t) =>

@@ -1,6 +1,7 @@
 import { readIntegerId, readUuid } from '../../graph/arguments.ts';
 import { builder, type Fields } from '../../graph/builder.ts';
 import { type GraphContext, type LoaderKind, loadEach } from '../../graph/context.ts';
+import { defineNode } from '../../graph/node.ts';
 import { openEnum, openEnumFields, openEnumListFields } from '../../graph/open-enum.ts';
 import { connectionField } from '../../graph/pagination/connection.ts';
 import { listCursors } from '../../graph/pagination/cursors.ts';
@@ -104,6 +105,20 @@ labTestRef.implement({
           : loadOrderSetMarkers(context, { labTestIds: [labTest.id], addOn: null }, args),
     }),
   }),
+});
+
+defineNode(labTestRef, {
+  idOf: (labTest) => labTest.id,
+  ids: 'uuid',
+  needs: 'read:catalogue',
+  load: ({ service }, id) => getLabTest(service.forShowing, id),
+});
+
+defineNode(labRef, {
+  idOf: (lab) => lab.id,
+  ids: 'integer',
+  needs: 'read:catalogue',
+  load: (context, id) => findLab(context, (lab) => lab.id === id),
 });
 
 /** The field `lab` beside a `labId`. */

@@ -2,6 +2,7 @@ import { GatewayError } from '../../errors.ts';
 import { readIds, readIntegerId, readUuids } from '../../graph/arguments.ts';
 import { builder } from '../../graph/builder.ts';
 import { type GraphContext, type LoaderKind, loadEach } from '../../graph/context.ts';
+import { defineNode } from '../../graph/node.ts';
 import { openEnum, openEnumFields } from '../../graph/open-enum.ts';
 import {
   type Connection,
@@ -113,6 +114,13 @@ const markersById: LoaderKind<number, Marker | null> = {
 export function loadMarker(context: GraphContext, id: number): Promise<Marker | null> {
   return context.loaders.of(markersById).load(id);
 }
+
+defineNode(markerRef, {
+  idOf: (marker) => marker.id,
+  ids: 'integer',
+  needs: 'read:catalogue',
+  load: (context, id) => loadMarker(context, Number(id)),
+});
 
 /** Fields that show a list of markers. */
 export const markerList = connectionField('Marker', markerRef, 'markers');

@@ -2,6 +2,7 @@ import { readUuid } from '../../graph/arguments.ts';
 import { builder } from '../../graph/builder.ts';
 import { type GraphContext, type LoaderKind, loadEach } from '../../graph/context.ts';
 import { upstreamCallCost } from '../../graph/cost.ts';
+import { defineNode } from '../../graph/node.ts';
 import { connectionArgs, connectionCost, connectionType } from '../../graph/pagination/connection.ts';
 import { listCursors } from '../../graph/pagination/cursors.ts';
 import { offsetConnection } from '../../graph/pagination/paged-connection.ts';
@@ -54,7 +55,11 @@ const fallbackTimeZoneRef = builder
   .implement({
     description: 'The time zone used where a source gives none.',
     fields: (t) => ({
-      id: t.exposeString('id', { description: 'Name of the time zone, such as America/New_York.' }),
+      name: t.exposeString('id', { description: 'Name of the time zone, such as America/New_York.' }),
+      id: t.exposeString('id', {
+        description: 'The same name; caches take it for an id, and mix up the zones of two users.',
+        deprecationReason: 'Use `name`. Removed after 2027-05-31.',
+      }),
       sourceSlug: t.exposeString('sourceSlug', { description: 'Identifier of the source that gave it.' }),
       updatedAt: t.expose('updatedAt', { type: 'DateTime', description: 'When it was last set.' }),
     }),
@@ -105,6 +110,8 @@ builder.objectField(viewerRef, 'user', (t) =>
     },
   }),
 );
+
+defineNode(userRef, { idOf: (user) => user.id, ids: 'uuid', needs: 'read:orders', load: loadUser });
 
 const userConnectionRef = connectionType('User', userRef, 'users');
 

@@ -27,8 +27,8 @@ interface Measurable {
 export type VariableValues = { readonly [name: string]: unknown };
 
 /**
- * A key of everything that the measure of an operation depends on. Costs depend on numbers only (tested for every field
- * of the schema). Whether a variable fits its argument depends only on whether it is missing or null.
+ * A key of everything that the measure of an operation depends on. Costs depend only on numbers and on the lengths of lists
+ * (tested for every field of the schema). Whether a variable fits its argument depends only on whether it is missing or null.
  */
 export function costKey(
   { variableDefinitions = [] }: OperationDefinitionNode,
@@ -38,7 +38,8 @@ export function costKey(
   for (const { variable } of variableDefinitions) {
     const name = variable.name.value;
     const value = Object.hasOwn(values, name) ? values[name] : undefined;
-    key += typeof value === 'number' || value === null || value === undefined ? `${value} ` : 'given ';
+    const isCounted = typeof value === 'number' || value === null || value === undefined;
+    key += Array.isArray(value) ? `of ${value.length} ` : `${isCounted ? value : 'given'} `;
   }
   return key;
 }

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { scopes } from '../../../gateway/auth/rights.ts';
 import { createGatedService, type Gate } from '../../support/gated-service.ts';
 import { graphqlRequest, type Lab, startLab } from '../../support/lab.ts';
+import { nodeIdOf } from '../../support/node-id.ts';
 import { ordersOf } from './people.ts';
 import type { Make } from './writes.ts';
 
@@ -64,10 +65,12 @@ export async function gather({ make, ...more }: GatherOptions = {}): Promise<Cro
 function questionsAbout(users: readonly string[], orders: readonly string[]): readonly string[] {
   const named = (field: string, ids: readonly string[], selection: string) =>
     ids.map((id, place) => `${field}${place}: ${field}(id: "${id}") { ${selection} }`).join(' ');
+  const nodeIds = [...users.map((id) => nodeIdOf('User', id)), ...orders.map((id) => nodeIdOf('Order', id))];
   return [
     '{ orders(first: 5) { totalCount nodes { id userId } } users { totalCount nodes { id } } }',
     `{ ${named('order', orders, 'id userId user { id }')} }`,
     `{ ${named('user', users, 'id orders(first: 5) { nodes { id } }')} }`,
+    `{ nodes(nodeIds: ${JSON.stringify(nodeIds)}) { nodeId ... on User { id } ... on Order { id userId } } }`,
     `subscription { orderUpdates(orderId: "${orders[0]}") { kind order { id userId } } }`,
     `{ ${named('order', orders.slice(0, 1), 'transaction { orders { id parentId } } user { id clientUserId }')} }`,
   ];

@@ -24,6 +24,8 @@ export interface Place {
   /** Its path in that field's arguments, such as `filter`, `orderIds`. */
   readonly path: readonly string[];
   readonly isRequired: boolean;
+  /** What is asked of the answer; everything if left out. */
+  readonly selection?: string;
   /** Whether it may be given only without the fields beside it (@oneOf). */
   readonly isAlone: boolean;
   /** Whether it is in an argument that is deprecated: the field then takes `input` in its place. */
@@ -39,11 +41,24 @@ function isId({ name, type }: GraphQLArgument | GraphQLInputField): boolean {
 }
 
 /** Every place of the schema that takes an id. */
-export const places: readonly Place[] = Object.values(schema.getTypeMap()).flatMap((type) =>
-  isObjectType(type) || isInterfaceType(type)
-    ? Object.values(type.getFields()).flatMap((field) => placesOf(`${type.name}.${field.name}`, field))
-    : [],
-);
+export const places: readonly Place[] = Object.values(schema.getTypeMap())
+  .flatMap((type) =>
+    isObjectType(type) || isInterfaceType(type)
+      ? Object.values(type.getFields()).flatMap((field) => placesOf(`${type.name}.${field.name}`, field))
+      : [],
+  )
+  .flatMap(placesOfNodes);
+
+/** `Query.node(nodeId:)` takes the ids of all types, each of which is a place of its own: `Query.node(nodeId: Order)`. */
+function placesOfNodes(place: Place): readonly Place[] {
+  const node = schema.getType('Node');
+  if (!isInterfaceType(node) || !/^Query\.nodes?$/.test(place.field)) return [place];
+  return schema.getPossibleTypes(node).map((type) => ({
+    ...place,
+    coordinate: place.coordinate.replace(':)', `: ${type.name})`),
+    selection: `{ __typename nodeId ... on ${type.name} ${selectionOf(type, schema)} }`,
+  }));
+}
 
 function placesOf(field: string, { args }: GraphQLField<unknown, unknown>): readonly Place[] {
   return args.flatMap((argument) =>

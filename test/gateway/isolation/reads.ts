@@ -1,3 +1,4 @@
+import { nodeIdOf } from '../../support/node-id.ts';
 import type { SpoiltLab } from '../../support/spoilt-lab.ts';
 import { meet, ordersOf, type Person, secretsOf, step } from './people.ts';
 import { documentOf, type Place, places, type Variables, withValue } from './places.ts';
@@ -31,17 +32,23 @@ export async function meetPairs(lab: SpoiltLab): Promise<readonly [Pair, Pair]> 
       title: "another user's",
       self: me,
       other: they,
-      secrets: [...ofThem, userId, clientUserId, labReportId, workoutId],
+      secrets: withNodeIds([...ofThem, userId, clientUserId, labReportId, workoutId]),
       isOneUser: false,
     },
     {
       title: "an order's that the token is not for",
       self: limited,
       other: me,
-      secrets: ofMe.filter((secret) => !known.includes(secret)),
+      secrets: withNodeIds(ofMe.filter((secret) => !known.includes(secret))),
       isOneUser: true,
     },
   ];
+}
+
+/** Each of them also as it stands in a `nodeId`. */
+function withNodeIds(secrets: readonly string[]): readonly string[] {
+  const types = ['User', 'Order', 'LabReport', 'Appointment'];
+  return secrets.flatMap((id) => [id, ...types.map((type) => nodeIdOf(type, id).toLowerCase())]);
 }
 
 /** Statuses from which the sandbox takes several steps. */
@@ -78,7 +85,7 @@ async function* findFaultsAt(lab: SpoiltLab, place: Place, pair: Pair): AsyncGen
   const tryWith = (owner: Person, besides: Person): Try => ({
     title: `${place.field}, with ${place.path.join('.')} of ${pair.title}`,
     field: place.field,
-    document: documentOf(place.field),
+    document: documentOf(place.field, place.selection),
     token: self.token,
     variables: withValue(besideOf(place, besides), place, give(place, owner)),
   });
@@ -99,8 +106,8 @@ function shows(result: string, { userId, orderId, workoutId }: Person): boolean 
 }
 
 /** Other ids that the field must be given. */
-function requiredBeside({ field, coordinate }: Place): readonly Place[] {
-  return places.filter((each) => each.field === field && each.coordinate !== coordinate && each.isRequired);
+function requiredBeside({ field, path }: Place): readonly Place[] {
+  return places.filter((each) => each.field === field && each.path.join() !== path.join() && each.isRequired);
 }
 
 function besideOf(place: Place, person: Person): Variables {

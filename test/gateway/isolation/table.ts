@@ -1,3 +1,4 @@
+import { nodeIdOf } from '../../support/node-id.ts';
 import type { Person } from './people.ts';
 
 /** Nobody's: it discloses nothing of anybody to its sender. */
@@ -43,6 +44,21 @@ const order: Owned = { kind: 'owned', of: ({ orderId }) => orderId };
 const orders: Owned = { kind: 'owned', of: ({ orderId }) => [orderId] };
 const user: Owned = { kind: 'owned', of: ({ userId }) => userId, isOfUser: true };
 
+// One user has one of these here; that a token for another order is not shown it, objects-beside-ids.test.ts says.
+const appointment: Owned = { kind: 'owned', of: ({ appointmentId }) => appointmentId, isOfUser: true };
+const labReport: Owned = { kind: 'owned', of: ({ labReportId }) => labReportId, isOfUser: true };
+
+/** The places that take a `nodeId` of this type. */
+function nodesOf(type: string, treatment: Owned | Public) {
+  if (treatment.kind === 'public')
+    return { [`Query.node(nodeId: ${type})`]: treatment, [`Query.nodes(nodeIds: ${type})`]: treatment };
+  const of = (person: Person) => nodeIdOf(type, String(treatment.of(person)));
+  return {
+    [`Query.node(nodeId: ${type})`]: { ...treatment, of },
+    [`Query.nodes(nodeIds: ${type})`]: { ...treatment, of: (person: Person) => [of(person)] },
+  };
+}
+
 /**
  * How every place that takes an id treats one that is not the caller's, by schema coordinate. A new coordinate
  * needs a row here, and nothing else: the walk finds the fields that take it.
@@ -59,9 +75,8 @@ export const table: Readonly<Record<string, Treatment>> = {
     of: ({ clientUserId }) => clientUserId,
     isOfUser: true,
   },
-  // One user has one of these here; that a token for another order is not shown it, objects-beside-ids.test.ts says.
-  'Query.appointment(id:)': { kind: 'owned', of: ({ appointmentId }) => appointmentId, isOfUser: true },
-  'Query.labReport(id:)': { kind: 'owned', of: ({ labReportId }) => labReportId, isOfUser: true },
+  'Query.appointment(id:)': appointment,
+  'Query.labReport(id:)': labReport,
   'Query.workoutStream(workoutId:)': { kind: 'owned', of: ({ workoutId }) => workoutId, isOfUser: true },
 
   // Cursors of lists are positions among the rows that the caller may see.
@@ -123,6 +138,15 @@ export const table: Readonly<Record<string, Treatment>> = {
   'RevokeViewerTokensInput.jti': team,
 
   'Query.lab(id:)': catalogue,
+  ...nodesOf('User', user),
+  ...nodesOf('Order', order),
+  ...nodesOf('Appointment', appointment),
+  ...nodesOf('LabReport', labReport),
+  ...nodesOf('LabTest', catalogue),
+  ...nodesOf('Lab', catalogue),
+  ...nodesOf('Marker', catalogue),
+  ...nodesOf('LabAccount', accounts),
+
   'Query.labTest(id:)': catalogue,
   'Query.marker(id:)': catalogue,
   'Query.serviceCenters(labId:)': catalogue,

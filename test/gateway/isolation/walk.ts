@@ -1,3 +1,4 @@
+import { nodeIdOf } from '../../support/node-id.ts';
 import type { SpoiltLab } from '../../support/spoilt-lab.ts';
 import { type Place, type Variables, valueAt, withValue } from './places.ts';
 import { wiresFor } from './wires.ts';
@@ -85,6 +86,8 @@ export async function* findFailures(
 function inventedLike(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(inventedLike);
   if (typeof value !== 'string') throw new Error('A trespass gives the id of somebody.');
+  const [, type] = /^(\w+):[0-9a-f]{8}-/.exec(Buffer.from(value, 'base64url').toString()) ?? [];
+  if (type !== undefined) return nodeIdOf(type, crypto.randomUUID());
   return /^[0-9a-f]{8}-/i.test(value) ? crypto.randomUUID() : `nobodys-${crypto.randomUUID()}`;
 }
 

@@ -7,6 +7,7 @@ import {
   isNonNullType,
   isObjectType,
 } from 'graphql';
+import { nodeIdOf } from '../../support/node-id.ts';
 import { schema } from '../isolation/places.ts';
 import { needOf } from './table.ts';
 import type { Owner } from './world.ts';
@@ -110,6 +111,8 @@ function argumentsOf(owner: Owner): Given {
     // Both with questions.
     'Query.marker': ['marker(id: 27059)'],
     'Query.markers': ['markers(first: 1, name: "Insulin")'],
+    'Query.node': [`node(nodeId: "${nodeIdOf('LabTest', `~${'0'.repeat(64)}`)}")`],
+    'Query.nodes': ['nodes(nodeIds: [])'],
     'Query.order': orderIds.map((id) => `order(id: "${id}")`),
     'Query.orderSetMarkers': [`orderSetMarkers(first: 1, labTestIds: ["${labTestId}"])`],
     'Query.phlebotomyAvailability': [`phlebotomyAvailability(input: { address: ${address} })`],

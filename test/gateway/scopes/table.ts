@@ -34,7 +34,7 @@ const table: Readonly<Record<string, Row>> = {
   AllowedBilling: 'states typeRaw',
   Appointment: {
     shown: `
-      appointmentNotes canReschedule endAt eventStatus eventStatusRaw events externalId id order orderId
+      appointmentNotes canReschedule endAt eventStatus eventStatusRaw events externalId id nodeId order orderId
       provider providerId providerRaw startAt status statusRaw timeZone transaction transactionId type typeRaw
       user userId`,
     'read:profile': 'accessNotes eventData',
@@ -86,7 +86,7 @@ const table: Readonly<Record<string, Row>> = {
     'read:catalogue': 'lab',
   },
   FallbackBirthDate: 'sourceSlug updatedAt value',
-  FallbackTimeZone: 'id sourceSlug updatedAt',
+  FallbackTimeZone: 'id name sourceSlug updatedAt',
   FeatureNotEnabled: 'code message',
   HealthSample: `
     end payload receivedAt resource source sourceId start timestamp timezoneOffset type unit value`,
@@ -104,13 +104,13 @@ const table: Readonly<Record<string, Row>> = {
   InputIssue: 'code message path',
   InputRejected: 'code issues message',
   Lab: `
-    city collectionMethods collectionMethodsRaw firstLine id logoUrl name sampleTypesRaw slug zip`,
+    city collectionMethods collectionMethodsRaw firstLine id nodeId logoUrl name sampleTypesRaw slug zip`,
   LabAccount: `
-    accountName allowedBilling businessUnits defaultClinicalNotes delegatedFlow delegatedFlowRaw id lab
+    accountName allowedBilling businessUnits defaultClinicalNotes delegatedFlow delegatedFlowRaw id nodeId lab
     labSlug orgId providerAccountId status statusRaw suppliesOwnPhysicians`,
   LabReport: {
     shown: `
-      failureReason failureReasonRaw id isReviewed metadata needsHumanReview results review status
+      failureReason failureReasonRaw id nodeId isReviewed metadata needsHumanReview results review status
       statusRaw userId`,
     'read:orders': 'user',
   },
@@ -126,7 +126,7 @@ const table: Readonly<Record<string, Row>> = {
     sampleTypeRaw sensitivity sensitivityRaw type typeRaw unit value`,
   LabTest: {
     shown: `
-      commonTurnaroundDays description fasting id lab method methodRaw name price sampleTypeRaw slug
+      commonTurnaroundDays description fasting id nodeId lab method methodRaw name price sampleTypeRaw slug
       status statusRaw worstCaseTurnaroundDays`,
     'read:orders': 'markers',
   },
@@ -141,7 +141,7 @@ const table: Readonly<Record<string, Row>> = {
   LoincMatch: 'aliases code confidence displayName name',
   Marker: {
     shown: `
-      commonTurnaroundDays description expectedResults id isALaCarteEnabled isOrderable labId name price
+      commonTurnaroundDays description expectedResults id nodeId isALaCarteEnabled isOrderable labId name price
       providerId questions slug type typeRaw unit worstCaseTurnaroundDays`,
     'read:catalogue': 'lab',
   },
@@ -172,7 +172,7 @@ const table: Readonly<Record<string, Row>> = {
   Order: {
     shown: `
       activateBy appointment billingType billingTypeRaw clinicalNotes createdAt details events
-      expectedResultBy hasAbn hasMissingResults healthInsuranceId icdCodes id interpretation
+      expectedResultBy hasAbn hasMissingResults healthInsuranceId icdCodes id nodeId interpretation
       interpretationRaw labTest lastEvent markers method methodRaw notes origin originRaw parent
       passthrough physician priority sampleId serviceCenters shipment status teamId transaction updatedAt
       user userId worstCaseResultBy`,
@@ -210,10 +210,11 @@ const table: Readonly<Record<string, Row>> = {
   PortalUrlRejected: 'code demographicsMissing issues message',
   ProviderHistoricalPulls: 'notPulled providerSlug pulls',
   Query: {
-    shown: 'viewer',
+    // What a node needs is up to its type (nodes.test.ts). Here they are asked for none.
+    shown: 'node nodes viewer',
     'read:orders': `
-      appointment appointmentCancellationReasons areaInfo order orderSetMarkers orders phlebotomyAvailability
-      serviceCenterAvailability serviceCenters user userByClientUserId users`,
+      appointment appointmentCancellationReasons areaInfo order orderSetMarkers orders
+      phlebotomyAvailability serviceCenterAvailability serviceCenters user userByClientUserId users`,
     'read:catalogue': 'lab labTest labTests labs marker markers',
     'read:profile': 'historicalPulls',
     'read:results hidden': 'labReport',
@@ -258,7 +259,7 @@ const table: Readonly<Record<string, Row>> = {
   UndoRefused: 'code message user',
   UnknownEvent: 'clientUserId cursor payload receivedAt teamId type user userId',
   User: {
-    shown: 'clientUserId createdAt id orders teamId',
+    shown: 'clientUserId createdAt id nodeId orders teamId',
     hidden: 'connectedSources fallbackTimeZone ingestionEnd ingestionStart',
     'read:profile': 'connections demographics fallbackBirthDate historicalPulls',
     'read:health': 'healthSamples healthSummaries',

@@ -2,6 +2,7 @@ import { readUuid } from '../../../graph/arguments.ts';
 import { builder } from '../../../graph/builder.ts';
 import type { GraphContext } from '../../../graph/context.ts';
 import { upstreamCallCost } from '../../../graph/cost.ts';
+import { defineNode } from '../../../graph/node.ts';
 import { openEnum, openEnumFields, reportUnknown } from '../../../graph/open-enum.ts';
 import type { ConnectionArguments } from '../../../graph/pagination/connection.ts';
 import { needs } from '../../../graph/permissions.ts';
@@ -139,6 +140,8 @@ export const orderEventRef = builder.objectRef<EventOfOrder>('OrderEvent').imple
     }),
   }),
 });
+
+defineNode(orderRef, { idOf: (order) => order.id, ids: 'uuid', needs: 'read:orders', load: loadShownOrder });
 
 orderRef.implement({
   description: 'An order of a lab test for a user.',
