@@ -108,6 +108,15 @@ export default defineConfig({
       inChromium('long-widget', { include: allLooks, provide: { allCases: true } }),
       {
         test: {
+          name: 'long-clients',
+          include: ['test/clients/*.test.ts'],
+          globalSetup: 'test/clients/install.ts',
+          ...calm,
+          testTimeout: 120_000,
+        },
+      },
+      {
+        test: {
           name: 'long',
           include: [...long, ...properties],
           provide: { allCases: true },

@@ -107,3 +107,13 @@ test('every deprecation says until when the part stays', () => {
 
   expect(undated).toEqual([]);
 });
+
+test('the graph breaks nothing that the last release had, unless its deprecation is over', async () => {
+  const today = new Date().toISOString().slice(0, 10);
+  const { changes } = await compareGraphs(
+    { before: read('docs/published.graphql'), after: read('schema.graphql') },
+    { today, lists: [] },
+  );
+
+  expect(changes.filter(({ level, isDue }) => level === 'breaking' && !isDue)).toEqual([]);
+});

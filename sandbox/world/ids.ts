@@ -1,7 +1,7 @@
-import { hash } from 'node:crypto';
+import { createHash } from 'node:crypto';
 
 function digest(seed: number, kind: string, ordinal: number): Buffer {
-  return hash('sha256', `${seed}/${kind}/${ordinal}`, 'buffer');
+  return createHash('sha256').update(`${seed}/${kind}/${ordinal}`).digest();
 }
 
 /** A UUID (version 4 in shape) that is always the same for one seed, kind and ordinal. */
