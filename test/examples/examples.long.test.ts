@@ -74,6 +74,12 @@ async function serveApp(example: string, port: number, env: Readonly<Record<stri
 const apps: Readonly<Record<string, (page: Page) => Promise<unknown>>> = {
   'react-apollo': async () => {},
   'vue-urql': async () => {},
+  relay: async (page) => {
+    await expect.poll(() => page.getByRole('listitem').count()).toBe(2);
+    await page.getByRole('button', { name: 'More' }).click();
+    await expect.poll(() => page.getByRole('listitem').count()).toBe(3);
+    await expect.poll(() => page.getByRole('button', { name: 'More' }).count()).toBe(0);
+  },
 };
 
 describe.each(Object.entries(apps))('%s', (example, lookAround) => {
