@@ -1,5 +1,6 @@
 import { openReceiver } from '../sandbox/support.ts';
 import { type Lab, serviceKey, startLab } from '../support/lab.ts';
+import { nodeIdOf } from '../support/node-id.ts';
 import { labTestOf, patient, physician } from '../support/ordering.ts';
 import { createRecorder, type Exchange } from './exchange.ts';
 import { type Ask, type Asked, askTwoPages, createAsk } from './gateway-ask.ts';
@@ -70,7 +71,9 @@ async function visitCatalogue(ask: Ask, lab: Lab): Promise<void> {
   await ask('labTest', { id: ids[0] });
   await ask('labTest', { id: nobody });
   await ask('lab', { id: '6' });
-  await ask('marker', { id: '6000' });
+  await ask('marker', { id: '27001' });
+  await ask('node', { nodeId: nodeIdOf('Lab', '6') });
+  await ask('nodes', { nodeIds: [nodeIdOf('Marker', '27001'), nodeIdOf('LabTest', ids[0] ?? '')] });
   await ask('markers', { first: 3, labSlug: 'example-diagnostics', name: 'a' });
   await askTwoPages(ask, 'markers', { first: 3 });
   const set = { labTestIds: ids.slice(0, 2), addOnProviderIds: ['000307'] };
