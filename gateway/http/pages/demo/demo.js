@@ -6,7 +6,7 @@ import { copy, find, logEvent, showJourney, toPlainWords } from './draw.js';
 const ORDER = 'id method createdAt labTest { name } status { label stage isTerminal }';
 const ORDERS = `{ orders(first: 100) { nodes { ${ORDER} } } }`;
 const JOURNEY = `query ($id: ID!) { order(id: $id) { ${ORDER} events { id createdAt status { label } } } }`;
-const STEP = `mutation ($id: ID!) { simulateOrder(id: $id) {
+const STEP = `mutation ($id: ID!) { simulateOrder(input: { id: $id }) {
   __typename ... on OrderSimulated { order { ${ORDER} } } ... on UserError { code message } } }`;
 
 const METHODS = {
