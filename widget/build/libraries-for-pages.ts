@@ -7,10 +7,6 @@ interface Change {
   readonly to: string;
 }
 
-const graphqlWs = /graphql-ws\/dist\/client\.js$/;
-const lit = /(reactive-element|lit-html|lit-element)\.js$/;
-
-/** What the page needs to be different, and code that the widget cannot reach (decision 0097 has the bytes). */
 const CHANGES: readonly Change[] = [
   // A page allows a Trusted Types policy by its name, and each name once: copies of the module share the policy.
   {
@@ -33,28 +29,8 @@ const CHANGES: readonly Change[] = [
     from: /function validateMessage\(val\) \{/g,
     to: '$& return val;',
   },
-  // `socket.ts` subscribes and terminates, waits and retries by its own rules, and gives a WebSocket.
-  { file: graphqlWs, from: /if \(!lazy\) \{/g, to: 'if (false) {' },
-  { file: graphqlWs, from: /on: emitter\.on,\s+subscribe,.+(?=terminate\(\) \{)/gs, to: 'subscribe, ' },
-  { file: graphqlWs, from: /(?<=retryWait) = async function.+(?=,\s+shouldRetry =)/gs, to: '' },
-  { file: graphqlWs, from: /let ws;.+(?=const WebSocketImpl)/gs, to: 'let ws = webSocketImpl;' },
-  { file: graphqlWs, from: /if \(isLikeCloseEvent\(\w+\) && \(isFatal.+(?=if \(disposed\))/gs, to: '' },
-  { file: graphqlWs, from: /if \(isFinite\(lazyCloseTimeoutMs\)/g, to: 'if (false' },
-  { file: graphqlWs, from: /if \(isFinite\(connectionAckWaitTimeout\)/g, to: 'if (false' },
-  // No attribute is reflected, and nothing here is decorated, controlled, a directive, SVG or MathML.
-  { file: /reactive-element\.js$/, from: /toAttribute\(t,s\)\{.*?return t\},/g, to: '' },
-  { file: /reactive-element\.js$/, from: /(?<=_\$ET\(t,s\)\{).*?\}(?=\}_\$AK)/g, to: '' },
-  { file: /reactive-element\.js$/, from: /const t=this\[Symbol\.metadata\];.*?\}(?=this\._\$Eh)/g, to: '' },
-  { file: /reactive-element\.js$/, from: /Symbol\.metadata\?\?=.*?new WeakMap;/g, to: '' },
-  { file: /reactive-element\.js$/, from: /addController\(t\)\{.*?removeController.*?\}/g, to: '' },
-  { file: /lit-html\.js$/, from: /let h=void 0!==e\?.*?,i(?=\}class R)/g, to: 'return i' },
-  { file: /lit-html\.js$/, from: /2===i\|\|3===i/g, to: 'false' },
-  { file: /lit-html\.js$/, from: /2===i\?"<svg>":3===i\?"<math>":""/g, to: '""' },
-  { file: /lit-html\.js$/, from: /\(2===i\?"<\/svg>":3===i\?"<\/math>":""\)/g, to: '""' },
-  // For Lit's own polyfills and warnings: nothing of the page is read or set.
-  { file: lit, from: /\w\.\w+PolyfillSupport/g, to: 'void 0' },
-  { file: lit, from: /[,;]\(\w\.\w+Versions\?\?=\[\]\)\.push\("[\d.]+"\)/g, to: '' },
-  { file: /lit-element\.js$/, from: /\w\.litElementHydrateSupport/g, to: '(void 0)' },
+  // A socket without operations is never opened.
+  { file: /graphql-ws\/dist\/client\.js$/, from: /if \(!lazy\) \{/g, to: 'if (false) {' },
 ];
 
 /** Changes Lit and graphql-ws for the module for pages, which contains them. The build fails unless each place is there once. */
