@@ -32,7 +32,7 @@ export async function post(
   operation: Operation,
   { accept, signal }: PostOptions,
 ): Promise<Response> {
-  const token = await tokens.get();
+  const token = await unlessAborted(tokens.get(), signal);
   const response = await fetch(url, {
     method: 'POST',
     headers: { accept, 'content-type': 'application/json', authorization: `Bearer ${token}` },
@@ -82,4 +82,15 @@ export function parseResult(text: string): GraphQLResult {
 
 export function failNetwork(cause: unknown): never {
   throw new LabgraphError('NETWORK_FAILED', { cause });
+}
+
+/** A provider of tokens may never answer; who waits for it can still leave. */
+async function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  signal?.throwIfAborted();
+  let leave = () => {};
+  const left = new Promise<never>((_resolve, reject) => {
+    leave = () => reject(signal?.reason);
+    signal?.addEventListener('abort', leave);
+  });
+  return await Promise.race([promise, left]).finally(() => signal?.removeEventListener('abort', leave));
 }

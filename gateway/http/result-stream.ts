@@ -60,7 +60,6 @@ function writeResults(
 ): ReadableStream<Uint8Array> {
   const iterator = results[Symbol.asyncIterator]();
   const encoder = new TextEncoder();
-  const ended = endOf(over);
   let heartbeats: NodeJS.Timeout | undefined;
 
   return new ReadableStream<Uint8Array>({
@@ -73,7 +72,7 @@ function writeResults(
       }, heartbeatMs);
     },
     pull: async (controller) => {
-      const next = await Promise.race([iterator.next(), ended]);
+      const next = await unlessOver(iterator.next(), over);
       // Also drops items that became ready at the same moment, so that an expired token gets nothing more.
       const isCut = next === 'over' || over.aborted;
       if (isCut || next.done) {
@@ -97,9 +96,12 @@ async function* yieldOnce(result: ExecutionResult): AsyncGenerator<ExecutionResu
   yield result;
 }
 
-function endOf(over: AbortSignal): Promise<'over'> {
-  return new Promise((resolve) => {
-    if (over.aborted) resolve('over');
-    over.addEventListener('abort', () => resolve('over'), { once: true });
+/** A promise for each result: one that lasts as long as the stream would hold all results that were raced against it. */
+function unlessOver<Result>(result: Promise<Result>, over: AbortSignal): Promise<Result | 'over'> {
+  return new Promise((resolve, reject) => {
+    const end = () => resolve('over');
+    if (over.aborted) end();
+    over.addEventListener('abort', end);
+    result.then(resolve, reject).finally(() => over.removeEventListener('abort', end));
   });
 }

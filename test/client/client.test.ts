@@ -15,6 +15,8 @@ import { resumeLink } from '../../client/src/apollo.ts';
 import { createLabgraphClient, type LabgraphClient } from '../../client/src/client.ts';
 import { gatewayCodes } from '../../client/src/errors.ts';
 import { print } from '../../client/src/print.ts';
+import { multipart } from '../../client/src/transports/multipart.ts';
+import { sse } from '../../client/src/transports/sse.ts';
 import { forwardSubscription } from '../../client/src/urql.ts';
 import { errorCodes } from '../../gateway/errors.ts';
 import { gatewayKey, type Lab, startLab } from '../support/lab.ts';
@@ -205,4 +207,27 @@ describe('the caches of others', () => {
       .subscribe(({ error }) => refused.push(error?.graphQLErrors[0]?.extensions.code));
     await expect.poll(() => refused[0]).toBe('NOT_FOUND');
   });
+});
+
+test('a query whose token never arrives can be left', async () => {
+  const waiting = createLabgraphClient({ url: `${lab.url}/graphql`, token: () => new Promise(() => {}) });
+  const leaving = new AbortController();
+  const answer = waiting.query('{ viewer { kind } }', {}, { signal: leaving.signal });
+
+  leaving.abort(new Error('left'));
+
+  await expect(answer).rejects.toThrow('left');
+});
+
+test.each([
+  [
+    'multipart',
+    multipart,
+    (json: string) => `\r\ncontent-type: application/json\r\n\r\n{"payload":${json}}\r`,
+  ],
+  ['SSE', sse, (json: string) => `id: 1\nevent: next\ndata: ${json}`],
+])('an item with the line separators of Unicode is read whole over %s', (_name, { read }, write) => {
+  const result = { data: { orderUpdates: { note: 'one\u2028"}two\u2029three' } } };
+
+  expect(read(write(JSON.stringify(result)))).toEqual(result);
 });

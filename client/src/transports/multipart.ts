@@ -8,7 +8,8 @@ export const multipart: Framing = {
   delimiter: '\n--graphql',
   ending: '--',
   read: (part) => {
-    const json = /^\{"payload":(.+)\}$/m.exec(part)?.[1];
+    // Not `.`, which ends at U+2028: texts of people contain it.
+    const json = /^\{"payload":([^\n]+)\}$/m.exec(part)?.[1];
     return json === undefined ? null : parseResult(json);
   },
 };

@@ -8,7 +8,8 @@ export const sse: Framing = {
   delimiter: '\n\n',
   ending: 'event: complete',
   read: (frame) => {
-    const json = /^data: (.+)$/m.exec(frame)?.[1];
+    // Not `.`, which ends at U+2028: texts of people contain it.
+    const json = /^data: ([^\n]+)$/m.exec(frame)?.[1];
     return json === undefined ? null : parseResult(json);
   },
 };

@@ -71,6 +71,7 @@ class Socket {
   }
 
   run(attempt: Attempt): Results {
+    let stop = () => {};
     const results = new Results(attempt.signal, () => {
       stop();
       this.#running.delete(results);
@@ -78,8 +79,7 @@ class Socket {
       if (this.size === 0) this.#ended();
     });
     this.#running.set(results, attempt);
-    if (this.#isAccepted) attempt.accepted();
-    const stop = this.#client.subscribe(
+    stop = this.#client.subscribe(
       { ...attempt.operation },
       {
         next: (result) => results.push(result),
@@ -87,6 +87,8 @@ class Socket {
         complete: () => results.end(null),
       },
     );
+    // Last, because its caller may leave in it.
+    if (this.#isAccepted) attempt.accepted();
     return results;
   }
 
