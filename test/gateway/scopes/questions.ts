@@ -115,8 +115,13 @@ function argumentsOf(owner: Owner): Given {
     'Query.nodes': ['nodes(nodeIds: [])'],
     'Query.order': orderIds.map((id) => `order(id: "${id}")`),
     'Query.orderSetMarkers': [`orderSetMarkers(first: 1, labTestIds: ["${labTestId}"])`],
-    'Query.phlebotomyAvailability': [`phlebotomyAvailability(input: { address: ${address} })`],
-    'Query.serviceCenterAvailability': ['serviceCenterAvailability(input: { lab: QUEST, zipCode: "85004" })'],
+    'Query.phlebotomyAvailability': [
+      `phlebotomyAvailability(input: { address: ${address}, startDate: "2030-01-01" })`,
+    ],
+    // A day to come: late in the day today has no slots any more.
+    'Query.serviceCenterAvailability': [
+      'serviceCenterAvailability(input: { lab: QUEST, zipCode: "85004", startDate: "2030-01-01" })',
+    ],
     'Query.serviceCenters': ['serviceCenters(labId: 6, zipCode: "85004")'],
     'Query.user': [`user(id: "${userId}")`],
     'Query.userByClientUserId': [`userByClientUserId(clientUserId: ${JSON.stringify(clientUserId)})`],
