@@ -67,7 +67,7 @@ function listScalars(schema: GraphQLSchema): Readonly<Record<string, string>> {
   return Object.fromEntries(scalars.map(({ name }) => [name, types[name] ?? 'string']));
 }
 
-/** Objects that are not refetched by themselves: a cache keeps them inside of the object that has them. */
+/** Objects that are not refetched by themselves: a cache stores them inside of the object that has them. */
 function listEmbedded(schema: GraphQLSchema): readonly string[] {
   const hasNodes = schema.getType('Node') !== undefined;
   return Object.values(schema.getTypeMap())

@@ -101,7 +101,7 @@ const outcomes = { true: 'It may have been done all the same.', false: 'Nothing 
 export function tellUnknownOutcomes(answer: ExecutionResult): ExecutionResult {
   const { data, errors } = answer;
   if (!data || errors === undefined) return answer;
-  const told = errors.map((error) => {
+  const marked = errors.map((error) => {
     const { path = [], extensions, message, locations } = error;
     const [field] = path;
     const isHidden = field !== undefined && (data[field] ?? null) === null;
@@ -114,7 +114,7 @@ export function tellUnknownOutcomes(answer: ExecutionResult): ExecutionResult {
       extensions: { ...extensions, mayHaveBeenDone: true },
     });
   });
-  return { ...answer, errors: told };
+  return { ...answer, errors: marked };
 }
 
 /** GraphQL's own errors are shown with their message. Their other content, such as a malformed body, is dropped. */

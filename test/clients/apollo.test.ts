@@ -85,7 +85,7 @@ test('PersistedQueryLink gets an answer: it sends the text when the gateway does
 });
 
 describe('the cache', () => {
-  test('tells two users’ fallback time zones apart', async () => {
+  test('does not mix up the fallback time zones of two users', async () => {
     const cache = new InMemoryCache();
     const client = createApollo(httpLink(), cache);
     const query = gql`{ users(first: 20) { nodes { id fallbackTimeZone { __typename name sourceSlug updatedAt } } } }`;
