@@ -1,7 +1,7 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 
 function digest(seed: number, kind: string, ordinal: number): Buffer {
-  return createHash('sha256').update(`${seed}/${kind}/${ordinal}`).digest();
+  return hash('sha256', `${seed}/${kind}/${ordinal}`, 'buffer');
 }
 
 /** A UUID (version 4 in shape) that is always the same for one seed, kind and ordinal. */

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { buildSchema, getNamedType, isInterfaceType, isObjectType } from 'graphql';
-import { describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { scopes } from '../../gateway/auth/rights.ts';
 import { type GraphQLAnswer, gatewayKey, type Lab, readAnew, startLab } from '../support/lab.ts';
 import { type ListCase, listCases, sendWearables } from '../support/list-cases.ts';
@@ -105,8 +105,14 @@ async function growTo(lab: Lab, listCase: ListCase, length: number): Promise<voi
 }
 
 describe.each(listCases)('$field', (listCase) => {
+  /** For tests that only read. */
+  let lab: Lab;
+  beforeAll(async () => {
+    lab = await startLab();
+  });
+  afterAll(() => lab[Symbol.asyncDispose]());
+
   test('has a first, a middle and a last stretch', async () => {
-    await using lab = await startLab();
     const keys = await listCase.keys(lab);
     const first = Math.floor(keys.length / 3);
     const stretches = await walk(lab, listCase, { first });
@@ -132,7 +138,6 @@ describe.each(listCases)('$field', (listCase) => {
   });
 
   test('has nothing behind its last row', async () => {
-    await using lab = await startLab();
     const last = (await walk(lab, listCase, { first: 100 })).at(-1);
     const document = listCase.ask(lab, writeList(listCase.key));
     const behind = await read(lab, listCase, { document, after: last?.pageInfo.endCursor ?? 'none' });
@@ -156,7 +161,6 @@ describe.each(listCases)('$field', (listCase) => {
   });
 
   test.each([0, -1, 101])('refuses first: %d', async (first) => {
-    await using lab = await startLab();
     const { errors = [] } = await ask(lab, listCase.ask(lab, writeList(listCase.key)), { first });
     expect(errors.map(({ message, extensions }) => [extensions.code, message])).toEqual([
       ['BAD_USER_INPUT', 'first must be from 1 to 100.'],
@@ -164,7 +168,6 @@ describe.each(listCases)('$field', (listCase) => {
   });
 
   test('refuses a cursor that is none, and one of another list', async () => {
-    await using lab = await startLab();
     const document = listCase.ask(lab, writeList(listCase.key));
     const others = listCases.filter(({ list }) => list !== listCase.list);
     const cursors = ['', 'garbage', '£', Buffer.from('["x",null,0]').toString('base64url')];
@@ -179,7 +182,6 @@ describe.each(listCases)('$field', (listCase) => {
   });
 
   test('refuses a cursor of another caller, and one that was changed', async () => {
-    await using lab = await startLab();
     const document = listCase.ask(lab, writeList(listCase.key));
     const userId = lab.sandbox.users()[0]?.userId ?? '';
     const token = await lab.tokenFor(userId, { scopes });
