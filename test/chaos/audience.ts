@@ -1,6 +1,6 @@
 import { createViewerTokens } from '../../gateway/auth/viewer-tokens.ts';
 import type { World, WorldOrder } from '../support/order-world.ts';
-import { subscribeOverSse, subscribeOverWebSocket } from '../support/subscribe.ts';
+import { subscribeOverSse, subscribeOverWebSocket, transports } from '../support/subscribe.ts';
 import { type Item, type Subscriber, startSubscriber, type Wish } from './subscriber.ts';
 
 export interface AudienceOptions {
@@ -33,7 +33,7 @@ const queries = {
 
 /**
  * Who listens: each user over WebSocket with a token that ends soon, the team to each user over SSE, some to
- * single orders over both, some of them always anew, and one server of the team to everything.
+ * single orders over every transport, some of them always anew, and one server of the team to everything.
  */
 export function startAudience(options: AudienceOptions): readonly Listener[] {
   const { world, address, gatewayKey } = options;
@@ -63,7 +63,7 @@ export function startAudience(options: AudienceOptions): readonly Listener[] {
   const ofOrders = world.orders
     .filter((_, index) => index % 5 === 0)
     .map((order, index) => {
-      const subscribe = index % 2 === 0 ? subscribeOverSse : subscribeOverWebSocket;
+      const [, subscribe] = transports[index % transports.length] ?? ['SSE', subscribeOverSse];
       const isMine = ({ orderId }: Item) => orderId === order.id;
       const wish = { query: queries.order, variables: { id: order.id }, read: readUpdate, isMine };
       return listen('order', subscribe, { ...wish, token: asUser(order.userId) }, [order]);
