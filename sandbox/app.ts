@@ -2,6 +2,17 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import { Hono, type MiddlewareHandler } from 'hono';
 import { type Faults, misbehave } from './http/faults.ts';
 import { Refusal, refuse } from './http/refusal.ts';
+import {
+  type ManagementEnv,
+  type Plan,
+  requireFeature,
+  requireManagementKey,
+  requireOwnOrg,
+  requireTeamCredential,
+} from './management/access.ts';
+import { keyRoutes } from './management/keys.ts';
+import { organizationRoutes } from './management/organization.ts';
+import { webhookRoutes } from './management/webhooks.ts';
 import { appointmentRoutes } from './routes/appointments/appointments.ts';
 import { availabilityRoutes } from './routes/appointments/availability.ts';
 import { catalogueRoutes } from './routes/catalogue.ts';
@@ -23,8 +34,10 @@ interface AppParts {
   readonly service: Service;
   readonly sender: WebhookSender;
   readonly faults: Faults;
+  readonly plan: Plan;
+  /** Opens the controls of the sandbox. */
   readonly apiKey: string;
-  /** Grows by one line for each request to the service's interface. */
+  /** Grows by one line for each request to one of the service's interfaces. */
   readonly calls: string[];
 }
 
@@ -32,7 +45,7 @@ function hash(text: string): Buffer {
   return createHash('sha256').update(text).digest();
 }
 
-/** The team key in `x-service-api-key` (specification: Authentication). */
+/** The key that the sandbox was started with, in `x-service-api-key`. */
 function requireKey(apiKey: string): MiddlewareHandler<SandboxEnv> {
   return async (c, next) => {
     const given = hash(c.req.header('x-service-api-key') ?? '');
@@ -49,9 +62,23 @@ function record(calls: string[]): MiddlewareHandler<SandboxEnv> {
   };
 }
 
-function serviceRoutes({ service, faults, apiKey, calls }: AppParts): Hono<SandboxEnv> {
+/** The management interface, which the public service has on a host of its own. */
+function managementRoutes(parts: AppParts): Hono<ManagementEnv> {
+  const { service, faults, plan, calls } = parts;
+  const routes = new Hono<ManagementEnv>();
+  routes.use(record(calls), requireManagementKey(service.world), misbehave(faults, service.closing));
+  routes.use('/v1/org/:org_id/*', requireOwnOrg(service.world), async (_, next) => {
+    requireFeature(plan, 'management');
+    await next();
+  });
+  for (const part of [organizationRoutes, keyRoutes, webhookRoutes]) routes.route('/', part(parts));
+  routes.all('*', (c) => c.json({ detail: 'Not Found' }, 404));
+  return routes;
+}
+
+function serviceRoutes({ service, faults, calls }: AppParts): Hono<SandboxEnv> {
   const routes = new Hono<SandboxEnv>();
-  routes.use(record(calls), requireKey(apiKey), misbehave(faults, service.closing));
+  routes.use(record(calls), requireTeamCredential(service), misbehave(faults, service.closing));
   const parts = [
     userRoutes,
     portalUrlRoutes,
@@ -71,7 +98,10 @@ function serviceRoutes({ service, faults, apiKey, calls }: AppParts): Hono<Sandb
   return routes;
 }
 
-/** The whole HTTP interface: portal pages and controls first, then the service for all other paths. */
+/** Where the management interface begins. */
+export const managementPath = '/management';
+
+/** The whole HTTP interface: portal pages, controls and management first, then the service for all other paths. */
 export function createApp(parts: AppParts): Hono<SandboxEnv> {
   const visits: PortalVisit[] = [];
   const app = new Hono<SandboxEnv>();
@@ -80,6 +110,7 @@ export function createApp(parts: AppParts): Hono<SandboxEnv> {
   app.use('/portal-visits', requireKey(parts.apiKey));
   app.route('/', controlRoutes({ ...parts, visits }));
   app.route('/', wearableControls(parts.service));
+  app.route(managementPath, managementRoutes(parts));
   app.route('/', serviceRoutes(parts));
   app.notFound((c) => c.json({ detail: 'Not Found' }, 404));
   app.onError((error, c) => {

@@ -16,6 +16,7 @@ function readNumber(name: string, usual: number): number {
 
 async function main(): Promise<void> {
   const stateFile = read('SANDBOX_STATE_FILE');
+  const managementKey = read('SANDBOX_MANAGEMENT_KEY');
   const options: SandboxOptions = {
     apiKey: read('SANDBOX_API_KEY') ?? `sk_sandbox_${randomBytes(18).toString('base64url')}`,
     webhookSecret: read('SANDBOX_WEBHOOK_SECRET') ?? `whsec_${randomBytes(32).toString('base64')}`,
@@ -23,6 +24,7 @@ async function main(): Promise<void> {
     // Nine in the morning here, so that people have ordered by day.
     historyEndsAt: new Date().setHours(9, 0, 0, 0),
     ...(stateFile === undefined ? {} : { stateFile }),
+    ...(managementKey === undefined ? {} : { managementKey }),
   };
   const sandbox = createSandbox(options);
   // Before the address is printed, so that its reader may end the process at once.
@@ -38,7 +40,9 @@ async function main(): Promise<void> {
   });
   process.stdout.write(
     `Sandbox listening on ${url}\n` +
-      `SERVICE_URL=${url}\nSERVICE_API_KEY=${options.apiKey}\nWEBHOOK_SECRETS=${options.webhookSecret}\n`,
+      `SERVICE_URL=${url}\nSERVICE_API_KEY=${options.apiKey}\nWEBHOOK_SECRETS=${options.webhookSecret}\n` +
+      `SERVICE_MANAGEMENT_URL=${sandbox.managementUrl}\nSERVICE_MANAGEMENT_KEY=${sandbox.managementKey}\n` +
+      `SERVICE_ORG_ID=${sandbox.orgId}\n`,
   );
 }
 

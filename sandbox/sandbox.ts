@@ -1,9 +1,12 @@
+import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import { getRequestListener } from '@hono/node-server';
 import type { Hono } from 'hono';
-import { createApp } from './app.ts';
+import { createApp, managementPath } from './app.ts';
 import { Faults } from './http/faults.ts';
+import type { Plan } from './management/access.ts';
+import { installRootKeys } from './management/state.ts';
 import { currentStatus } from './orders/order.ts';
 import type { CollectionMethod } from './orders/states.ts';
 import type { SandboxEnv, Service } from './service.ts';
@@ -14,6 +17,7 @@ import {
   type EventSubject,
   removeFromOutbox,
 } from './webhooks/announcer.ts';
+import { Endpoints } from './webhooks/endpoints.ts';
 import { type SentMessage, type WebhookKnobs, WebhookSender } from './webhooks/sender.ts';
 import { createClock } from './world/clock.ts';
 import { createGrowth, type Growth } from './world/growth.ts';
@@ -56,6 +60,8 @@ async function stopServer(server: Server): Promise<void> {
 export interface SandboxOptions {
   /** Expected in the header `x-service-api-key`. */
   readonly apiKey: string;
+  /** Expected in the header `X-Management-Key`, `mg_` first; generated where left out. */
+  readonly managementKey?: string;
   /** Signs webhooks; `whsec_` and base64. */
   readonly webhookSecret: string;
   /** When given, the world and undelivered webhooks survive a restart and kill -9. */
@@ -110,9 +116,11 @@ export interface Sandbox {
   readonly fetch: (request: Request) => Response | Promise<Response>;
   /** Serves over HTTP; portal URLs then have this origin. Rejects when the address is taken. */
   readonly listen: (at: ListenAddress) => Promise<{ readonly url: string }>;
-  /** Its routes: `GET /orders`, `POST /v3/order/:order_id/cancel` and so on. */
+  /** Its routes but those of the management interface: `GET /orders`, `POST /v3/order/:order_id/cancel` and so on. */
   readonly routes: readonly string[];
-  /** `GET /orders?user_id=...` for each request to the service's interface, in order. */
+  /** Those of the management interface: `GET /v1/org/:org_id/team` and so on. */
+  readonly managementRoutes: readonly string[];
+  /** `GET /orders?user_id=...` for each request to one of the service's interfaces, in order. */
   readonly calls: readonly string[];
   readonly clearCalls: () => void;
   /** Oldest first, as are orders; lab tests in the order of the catalogue. */
@@ -120,6 +128,12 @@ export interface Sandbox {
   readonly orders: () => readonly OrderView[];
   readonly labTests: () => readonly LabTestView[];
   readonly teamId: string;
+  /** The base of the management interface. @throws before `listen` */
+  readonly managementUrl: string;
+  readonly managementKey: string;
+  readonly orgId: string;
+  /** What the org's plan includes: everything, unless a test turns it off. */
+  readonly plan: Plan;
   readonly faults: Faults;
   readonly growth: Growth;
   readonly webhooks: Webhooks;
@@ -130,13 +144,15 @@ export interface Sandbox {
 const saveNothing: Save = () => Promise.resolve();
 
 /** The parts of a sandbox, wired to one another. */
-function assemble({ webhookSecret, stateFile, speed = 1, seed = 1, historyEndsAt }: SandboxOptions) {
+function assemble(options: SandboxOptions & { readonly managementKey: string }) {
+  const { webhookSecret, stateFile, speed = 1, seed = 1, historyEndsAt } = options;
   const stored = stateFile === undefined ? null : readState(stateFile);
   const state = stored ?? createState(seed, historyEndsAt);
+  installRootKeys(state.management, { ...options, seed: state.seed });
   const world = createWorld(state);
   const save = stateFile === undefined ? saveNothing : createSave(stateFile, state);
   const sender = new WebhookSender({
-    secret: webhookSecret,
+    endpoints: new Endpoints(world, webhookSecret),
     speed,
     onDone: (message) => {
       removeFromOutbox(world, message);
@@ -154,8 +170,10 @@ function assemble({ webhookSecret, stateFile, speed = 1, seed = 1, historyEndsAt
  * @throws when the webhook secret is malformed or the state file is damaged.
  */
 export function createSandbox(options: SandboxOptions): Sandbox {
-  const { world, sender, announcer, save, ...rest } = assemble(options);
+  const { managementKey = `mg_${randomBytes(24).toString('base64url')}` } = options;
+  const { world, sender, announcer, save, ...rest } = assemble({ ...options, managementKey });
   const faults = new Faults();
+  const plan: Plan = { management: true, customCredentials: true, etlPipelines: true };
   const closing = new AbortController();
   const calls: string[] = [];
   let listening: Listening | null = null;
@@ -168,15 +186,11 @@ export function createSandbox(options: SandboxOptions): Sandbox {
     track: (work) => sender.track(work),
     originOf: (request) => listening?.url ?? new URL(request.url).origin,
   };
-  const app = createApp({ service, sender, faults, apiKey: options.apiKey, calls });
+  const app = createApp({ service, sender, faults, plan, apiKey: options.apiKey, calls });
 
   return {
     fetch: (request) => app.fetch(request),
-    routes: [
-      ...new Set(
-        app.routes.filter(({ method }) => method !== 'ALL').map(({ method, path }) => `${method} ${path}`),
-      ),
-    ],
+    ...routesOf(app),
     listen: async (at) => {
       listening = await startServer(app, at);
       return { url: listening.url };
@@ -185,6 +199,13 @@ export function createSandbox(options: SandboxOptions): Sandbox {
     clearCalls: () => calls.splice(0),
     ...viewsOf(world),
     teamId: world.teamId,
+    get managementUrl() {
+      if (!listening) throw new Error('The sandbox does not listen yet.');
+      return listening.url + managementPath;
+    },
+    managementKey,
+    orgId: world.state.management.org.id,
+    plan,
     faults,
     growth: createGrowth(world),
     webhooks: webhooksOf(sender, announcer),
@@ -194,6 +215,19 @@ export function createSandbox(options: SandboxOptions): Sandbox {
       if (listening) await stopServer(listening.server);
       await save();
     },
+  };
+}
+
+function routesOf({ routes }: Hono<SandboxEnv>) {
+  const own = routes.filter(({ method }) => method !== 'ALL');
+  const [management, others] = [true, false].map((isManagement) =>
+    own.filter(({ path }) => path.startsWith(`${managementPath}/`) === isManagement),
+  );
+  return {
+    routes: [...new Set(others?.map(({ method, path }) => `${method} ${path}`))],
+    managementRoutes: [
+      ...new Set(management?.map(({ method, path }) => `${method} ${path.slice(managementPath.length)}`)),
+    ],
   };
 }
 

@@ -24,9 +24,9 @@ export function readState(path: string): WorldState | null {
   if (!existsSync(path)) return null;
   try {
     const state: unknown = JSON.parse(readFileSync(path, 'utf8'));
-    stateShape.parse(state);
-    // Files of earlier versions have no lab reports, no appointments and no idempotency records.
-    return { ...emptyState(0), ...(state as WorldState) };
+    const { seed } = stateShape.parse(state);
+    // Files of earlier versions have no lab reports, no appointments, no idempotency records and no management.
+    return { ...emptyState(seed), ...(state as WorldState) };
   } catch (cause) {
     throw new Error(`The sandbox's state file ${path} is damaged. Delete it to start with a new world.`, {
       cause,

@@ -1,7 +1,9 @@
-import { Webhook } from 'standardwebhooks';
-import type { OutgoingMessage } from '../world/state.ts';
-import '../world/world.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { Webhook } from 'standardwebhooks';
+import type { WebhookEndpoint } from '../management/state.ts';
+import type { OutgoingMessage } from '../world/state.ts';
+import { Deliveries } from './deliveries.ts';
+import { type Endpoints, signingKeys } from './endpoints.ts';
 
 /** Faults of delivery; a test or the demo turns them on. */
 export interface WebhookKnobs {
@@ -31,9 +33,14 @@ const answerTimeoutMs = 15_000;
 
 /** One attempt to deliver a message. */
 interface Attempt {
-  readonly url: string;
-  readonly secret: string;
+  readonly endpoint: WebhookEndpoint;
+  readonly secrets: readonly string[];
   readonly signal: AbortSignal;
+}
+
+/** One signature for each secret, in the form of the header (carrier: separated by spaces). */
+function signaturesOf({ messageId, body }: OutgoingMessage, secrets: readonly string[], at: Date): string {
+  return secrets.map((secret) => new Webhook(secret).sign(messageId, at, body)).join(' ');
 }
 
 /**
@@ -43,16 +50,17 @@ interface Attempt {
 async function postSigned(message: OutgoingMessage, attempt: Attempt): Promise<boolean> {
   const at = new Date();
   try {
-    const response = await fetch(attempt.url, {
+    const response = await fetch(attempt.endpoint.url, {
       method: 'POST',
       redirect: 'manual',
       signal: AbortSignal.any([attempt.signal, AbortSignal.timeout(answerTimeoutMs)]),
       headers: {
-        'content-type': 'application/json',
         'user-agent': 'labgraph-sandbox',
+        ...attempt.endpoint.headers,
+        'content-type': 'application/json',
         'svix-id': message.messageId,
         'svix-timestamp': String(Math.floor(at.getTime() / 1000)),
-        'svix-signature': new Webhook(attempt.secret).sign(message.messageId, at, message.body),
+        'svix-signature': signaturesOf(message, attempt.secrets, at),
       },
       body: message.body,
     });
@@ -69,7 +77,7 @@ const retryWaitsSeconds = [5, 5 * 60, 30 * 60, 2 * 3600, 5 * 3600, 10 * 3600, 10
 // Valid in form, but no receiver has it: receivers must refuse its signatures.
 const wrongSecret = `whsec_${Buffer.from('a secret that no receiver knows!').toString('base64')}`;
 
-/** The outcome of one message; `unaddressed` without a registered receiver. */
+/** The outcome of one message; `unaddressed` without an endpoint for its type. */
 export interface SentMessage {
   readonly messageId: string;
   readonly eventType: string;
@@ -81,7 +89,7 @@ export interface SentMessage {
 
 /** The sender's settings and callbacks. */
 interface SenderOptions {
-  readonly secret: string;
+  readonly endpoints: Endpoints;
   readonly speed: number;
   /** Called once for each message that will never be tried again. */
   readonly onDone: (message: OutgoingMessage) => void;
@@ -96,14 +104,14 @@ interface Job {
 }
 
 /**
- * Delivers messages to every registered address: those of one order in sequence (first attempts only),
+ * Delivers messages to every endpoint that takes them: those of one order in sequence (first attempts only),
  * those of different orders concurrently, with the retries of the public service.
  */
 export class WebhookSender {
   readonly knobs: WebhookKnobs = { duplicate: false, reorder: false, drop: 0, wrongSignature: false };
   readonly sent: Entry[] = [];
+  readonly deliveries = new Deliveries();
   readonly #options: SenderOptions;
-  readonly #addresses = new Set<string>();
   readonly #closing = new AbortController();
   readonly #open = new Set<Promise<unknown>>();
   readonly #lastOfQueue = new Map<string, Promise<unknown>>();
@@ -111,21 +119,27 @@ export class WebhookSender {
   #held: Job | null = null;
 
   constructor(options: SenderOptions) {
-    // A malformed secret fails now rather than at the first message.
-    new Webhook(options.secret);
     this.#options = options;
   }
 
   register(url: string): void {
-    this.#addresses.add(new URL(url).href);
-    const waiting = this.#waiting;
-    this.#waiting = [];
-    for (const message of waiting) this.send(message, Promise.resolve());
+    this.#options.endpoints.register(url);
+    this.release();
   }
 
-  /** Messages of an earlier run; they are sent as soon as there is an address. */
+  /** Messages of an earlier run; they are sent as soon as there is an endpoint for them. */
   resume(messages: readonly OutgoingMessage[]): void {
     this.#waiting.push(...messages);
+    this.release();
+  }
+
+  /** Sends the messages of an earlier run for which there is an endpoint by now. */
+  release(): void {
+    const waiting = this.#waiting;
+    const hasReceiver = ({ eventType }: OutgoingMessage) =>
+      this.#options.endpoints.receiversOf(eventType).length > 0;
+    this.#waiting = waiting.filter((message) => !hasReceiver(message));
+    for (const message of waiting.filter(hasReceiver)) this.send(message, Promise.resolve());
   }
 
   /** Sends the message once `ready` (its state is saved) has settled. */
@@ -135,7 +149,7 @@ export class WebhookSender {
     this.sent.push(entry);
     const job = { message, entry, ready };
     if (takeDrop(this.knobs, message)) this.#finish(job, 'dropped');
-    else if (this.#addresses.size === 0) this.#finish(job, 'unaddressed');
+    else if (this.#options.endpoints.receiversOf(eventType).length === 0) this.#finish(job, 'unaddressed');
     else if (this.knobs.reorder && !this.#held) this.#held = job;
     else this.#releaseHeld(this.#dispatch(job));
   }
@@ -172,10 +186,10 @@ export class WebhookSender {
   /** Starts delivery to all addresses; the promise settles after the first attempts. */
   #dispatch(job: Job): Promise<unknown> {
     const firsts: Promise<boolean>[] = [];
-    const deliveries = [...this.#addresses].map((url) => {
-      const first = this.#queue(url, job);
+    const deliveries = this.#options.endpoints.receiversOf(job.message.eventType).map((endpoint) => {
+      const first = this.#queue(endpoint, job);
       firsts.push(first);
-      return this.#retry(url, job, first);
+      return this.#retry(endpoint, job, first);
     });
     const done = Promise.all(deliveries).then((delivered) => {
       if (this.#closing.signal.aborted) return;
@@ -185,10 +199,10 @@ export class WebhookSender {
     return Promise.allSettled(firsts);
   }
 
-  #queue(url: string, job: Job): Promise<boolean> {
-    const key = `${url} ${job.message.orderId ?? job.message.messageId}`;
+  #queue(endpoint: WebhookEndpoint, job: Job): Promise<boolean> {
+    const key = `${endpoint.id} ${job.message.orderId ?? job.message.messageId}`;
     const before = this.#lastOfQueue.get(key) ?? Promise.resolve();
-    const first = Promise.allSettled([before, job.ready]).then(() => this.#try(url, job));
+    const first = Promise.allSettled([before, job.ready]).then(() => this.#try(endpoint, job));
     this.#lastOfQueue.set(key, first);
     void first.finally(() => {
       if (this.#lastOfQueue.get(key) === first) this.#lastOfQueue.delete(key);
@@ -196,26 +210,27 @@ export class WebhookSender {
     return first;
   }
 
-  /** True once an attempt has succeeded, false when all have failed or the sender closes. */
-  async #retry(url: string, job: Job, first: Promise<boolean>): Promise<boolean> {
+  /** True once an attempt has succeeded, false when all have failed, the endpoint is gone or the sender closes. */
+  async #retry(endpoint: WebhookEndpoint, job: Job, first: Promise<boolean>): Promise<boolean> {
     if (await first) return true;
     const { signal } = this.#closing;
     for (const seconds of retryWaitsSeconds) {
       const waitMs = (seconds * 1000) / this.#options.speed;
       await sleep(waitMs, undefined, { signal, ref: false }).catch(() => undefined);
-      if (signal.aborted) return false;
-      if (await this.#try(url, job)) return true;
+      if (signal.aborted || !this.#options.endpoints.isOpen(endpoint)) return false;
+      if (await this.#try(endpoint, job)) return true;
     }
     return false;
   }
 
-  async #try(url: string, job: Job): Promise<boolean> {
+  async #try(endpoint: WebhookEndpoint, job: Job): Promise<boolean> {
     const posts = this.knobs.duplicate ? 2 : 1;
     let delivered = false;
     for (let post = 0; post < posts && !this.#closing.signal.aborted; post += 1) {
       job.entry.attempts += 1;
-      const secret = this.knobs.wrongSignature ? wrongSecret : this.#options.secret;
-      const ok = await postSigned(job.message, { url, secret, signal: this.#closing.signal });
+      const secrets = this.knobs.wrongSignature ? [wrongSecret] : signingKeys(endpoint, Date.now());
+      const ok = await postSigned(job.message, { endpoint, secrets, signal: this.#closing.signal });
+      this.deliveries.add(ok ? 'delivered' : 'failed', Date.now());
       delivered ||= ok;
     }
     return delivered;

@@ -1,4 +1,5 @@
 import type { Refusal } from '../http/refusal.ts';
+import { createManagement, type ManagementState } from '../management/state.ts';
 import type { Order } from '../orders/order.ts';
 import type { User } from './users.ts';
 
@@ -94,6 +95,7 @@ export interface WorldState {
   readonly portalLinks: PortalLink[];
   readonly outbox: OutgoingMessage[];
   readonly replies: IdempotencyRecord[];
+  readonly management: ManagementState;
   /** How many there have been; the next one takes the next ordinal. */
   readonly counters: { events: number; orders: number; messages: number };
 }
@@ -112,6 +114,7 @@ export function emptyState(seed: number): WorldState {
     portalLinks: [],
     outbox: [],
     replies: [],
+    management: createManagement(seed),
     counters: { events: 0, orders: 0, messages: 0 },
   };
 }

@@ -19,7 +19,7 @@ async function startAlone(env: Readonly<Record<string, string>>) {
   const lines: string[] = [];
   for await (const line of createInterface({ input: child.stdout })) {
     lines.push(line);
-    if (lines.length === 4) break;
+    if (lines.length === 7) break;
   }
   const url = (lines[1] ?? '').replace('SERVICE_URL=', '');
   return {
@@ -43,6 +43,9 @@ test('Run alone, the sandbox prints what a gateway needs, and ends on SIGTERM', 
     expect.stringMatching(/^SERVICE_URL=http:\/\/127\.0\.0\.1:\d+$/),
     expect.stringMatching(/^SERVICE_API_KEY=sk_sandbox_[\w-]{24}$/),
     expect.stringMatching(/^WEBHOOK_SECRETS=whsec_[\w+/]{43}=$/),
+    `SERVICE_MANAGEMENT_URL=${alone.url}/management`,
+    expect.stringMatching(/^SERVICE_MANAGEMENT_KEY=mg_[\w-]{32}$/),
+    expect.stringMatching(/^SERVICE_ORG_ID=[\da-f-]{36}$/),
   ]);
   expect(await alone.stop('SIGTERM')).toEqual([0, null]);
 });
