@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { formatNumber, type Row } from '../support/figures.ts';
-import { collectGarbage, readSettledRss } from '../support/process-memory.ts';
+import { collectGarbage, readSettledRss } from '../support/process-usage.ts';
 import type { Plan } from './plan.ts';
 import { closeAll, openAll, type Stage } from './stage.ts';
 

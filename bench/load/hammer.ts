@@ -25,18 +25,20 @@ export interface LoadOutcome {
 export interface Hammering {
   readonly url: string;
   readonly requests: readonly LoadRequest[];
+  /** How many requests to leave out at first; left out: none. */
+  readonly from?: number;
   readonly connections: number;
   readonly seconds: number;
 }
 
 const calls = {
   /** One request after the other on each connection, round and round, for so long. */
-  hammer: async ({ url, requests, connections, seconds }: Hammering): Promise<LoadOutcome> => {
+  hammer: async ({ url, requests, from = 0, connections, seconds }: Hammering): Promise<LoadOutcome> => {
     const agent = new Agent({ keepAlive: true, maxSockets: connections });
     const startedMs = nowMs();
     const endMs = startedMs + seconds * 1000;
     const tookMs: number[] = [];
-    let [turn, failed] = [0, 0];
+    let [turn, failed] = [from, 0];
     const work = async () => {
       while (nowMs() < endMs) {
         const sentMs = nowMs();

@@ -110,7 +110,7 @@ function worldOf(): ReadWorld {
 
 async function answerOf(request: IncomingMessage): Promise<string | null> {
   const { pathname, searchParams } = new URL(request.url ?? '/', 'http://service');
-  const { userList, ordersOfUser, ordersById, orderAlone } = worldOf();
+  const { userList, userAlone, ordersOfUser, ordersById, orderAlone } = worldOf();
   const orderId = /^\/v3\/order\/([^/]+)$/.exec(pathname)?.[1];
   if (orderId !== undefined && request.method === 'PATCH') {
     counted.writes += 1;
@@ -124,6 +124,8 @@ async function answerOf(request: IncomingMessage): Promise<string | null> {
     counted.userLists += 1;
     return userList(Number(searchParams.get('offset')), Number(searchParams.get('limit')));
   }
+  const visitor = /^\/v2\/user\/([^/]+)$/.exec(pathname)?.[1];
+  if (visitor !== undefined) return userAlone(visitor);
   if (pathname !== '/orders') return null;
   counted.orderLists += 1;
   const userId = searchParams.get('user_id');

@@ -1,5 +1,5 @@
 -- Posts GraphQL requests one after the other, round and round, and prints what came of it as one line of JSON.
--- The file named after `--` has one request a line: a bearer token, a tab, a JSON body.
+-- After `--`: a file with one request a line (a bearer token, a tab, a JSON body), and how many of them to leave out at first.
 
 local requests = {}
 local turn = 0
@@ -14,6 +14,7 @@ function init(args)
     }
     requests[#requests + 1] = wrk.format("POST", nil, headers, body)
   end
+  turn = tonumber(args[2])
 end
 
 function request()

@@ -4,7 +4,7 @@ import { ApolloServer } from '@apollo/server';
 import fastifyApollo from '@as-integrations/fastify';
 import Fastify from 'fastify';
 import nodeFetch from 'node-fetch';
-import { listOrdersPath, listUsersPath, orderPath, readSettings, reportReady } from './rest.js';
+import { listOrdersPath, listUsersPath, orderPath, readSettings, reportReady, userPath } from './rest.js';
 import { renaming, typeDefs } from './schema.js';
 
 const { serviceUrl, port } = readSettings();
@@ -30,6 +30,10 @@ class LabService extends RESTDataSource {
     return (await this.get(listOrdersPath(userId, first))).orders;
   }
 
+  async getUser(id) {
+    return await this.get(userPath(id)).catch(toNull);
+  }
+
   async getOrder(id) {
     return await this.get(orderPath(id)).catch(toNull);
   }
@@ -51,6 +55,7 @@ const server = new ApolloServer({
     Query: {
       users: async (_root, { first }, { service }) => ({ nodes: await service.listUsers(first) }),
       order: (_root, { id }, { service }) => service.getOrder(id),
+      user: (_root, { id }, { service }) => service.getUser(id),
     },
     User: {
       ...renaming.User,

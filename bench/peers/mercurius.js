@@ -1,7 +1,7 @@
 import Fastify from 'fastify';
 import mercurius from 'mercurius';
 import { Pool } from 'undici';
-import { listOrdersPath, listUsersPath, orderPath, readSettings, reportReady } from './rest.js';
+import { listOrdersPath, listUsersPath, orderPath, readSettings, reportReady, userPath } from './rest.js';
 import { renaming, typeDefs } from './schema.js';
 
 /**
@@ -33,6 +33,7 @@ app.register(mercurius, {
     Query: {
       users: async (_root, { first }) => ({ nodes: (await call(listUsersPath(first))).users }),
       order: (_root, { id }) => call(orderPath(id)),
+      user: (_root, { id }) => call(userPath(id)),
     },
     Mutation: {
       updateOrder: async (_root, { input }) => {

@@ -6,6 +6,8 @@ export const listOrdersPath = (userId, first) =>
 
 export const orderPath = (orderId) => `/v3/order/${encodeURIComponent(orderId)}`;
 
+export const userPath = (userId) => `/v2/user/${encodeURIComponent(userId)}`;
+
 /** @throws Error where a variable is missing: the bench gives them all */
 export function readSettings() {
   const { SERVICE_URL, PORT } = process.env;

@@ -5,6 +5,7 @@ export const typeDefs = `
   type Query {
     users(first: Int = 20): UserConnection!
     order(id: ID!): Order
+    user(id: ID!): User
   }
 
   type Mutation {
@@ -30,6 +31,12 @@ export const typeDefs = `
     sampleId: String
     activateBy: Date
     labTest: LabTest
+    events: [OrderEvent!]!
+  }
+
+  type OrderEvent {
+    id: ID!
+    createdAt: String!
   }
 
   type LabTest {
@@ -60,5 +67,6 @@ export const renaming = {
     activateBy: (order) => order.activate_by,
     labTest: (order) => order.lab_test,
   },
+  OrderEvent: { createdAt: (event) => new Date(event.created_at).toISOString() },
   UpdateOrderResult: { __resolveType: (result) => ('order' in result ? 'OrderUpdated' : 'NotFound') },
 };

@@ -2,7 +2,10 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import process from 'node:process';
 import { prepareNginx } from '../../test/support/processes.ts';
-import type { ReadWorld } from './world.ts';
+import { type ReadWorld, toVisitorId } from './world.ts';
+
+/** Stands in the files for the digits of a visitor, in whose place nginx writes those that are asked for. */
+const anyDigits = '987654321098';
 
 /** A service that is never the bottleneck: nginx answers every read with a file. */
 export async function startConstantService(
@@ -28,10 +31,13 @@ interface ConstantServiceOptions extends Answers {
 function writeAnswers(folder: string, { world, userCounts }: Answers): void {
   const write = (kind: string, name: string | number, text: string | null) =>
     writeFileSync(join(folder, kind, `${name}.json`), text ?? '');
-  for (const kind of ['users', 'orders-of-user', 'order', 'order-by-id']) {
+  for (const kind of ['users', 'orders-of-user', 'order', 'order-by-id', 'visitor']) {
     mkdirSync(join(folder, kind), { recursive: true });
   }
   for (const count of userCounts) write('users', count, world.userList(0, count));
+  const visitor = toVisitorId(Number(anyDigits));
+  write('visitor', 'user', world.userAlone(visitor));
+  write('visitor', 'orders', world.ordersOfUser(visitor));
   for (const userId of world.userIds) write('orders-of-user', userId, world.ordersOfUser(userId));
   for (const orderId of world.orderIds) {
     write('order', orderId, world.orderAlone(orderId));
@@ -62,11 +68,29 @@ http {
   fastcgi_temp_path ${folder}/fastcgi;
   uwsgi_temp_path ${folder}/uwsgi;
   scgi_temp_path ${folder}/scgi;
+  map $arg_user_id $digits { "~^00000003-0000-4000-8000-(?<of_list>[0-9]+)$" $of_list; }
   server {
     listen 127.0.0.1:${port} backlog=4096;
     root ${folder}/answers;
     location = /v2/user/ { try_files /users/$arg_limit.json =404; }
-    location = /orders { try_files /orders-of-user/$arg_user_id.json /order-by-id/$arg_order_ids.json =404; }
+    location ~ "^/v2/user/00000003-0000-4000-8000-([0-9]+)$" {
+      set $of_path $1;
+      sub_filter ${anyDigits} $of_path;
+      sub_filter_once off;
+      sub_filter_types application/json;
+      try_files /visitor/user.json =404;
+    }
+    location = /visitor-orders {
+      internal;
+      sub_filter ${anyDigits} $digits;
+      sub_filter_once off;
+      sub_filter_types application/json;
+      try_files /visitor/orders.json =404;
+    }
+    location = /orders {
+      if ($digits) { rewrite ^ /visitor-orders last; }
+      try_files /orders-of-user/$arg_user_id.json /order-by-id/$arg_order_ids.json =404;
+    }
     location ~ ^/v3/order/([0-9a-f-]+)$ { try_files /order/$1.json =404; }
   }
 }

@@ -32,11 +32,23 @@ const rates: readonly Rate[] = [
   { workload: 'trivial', beside: 'mercurius', times: 1 },
 ];
 
+interface Cpu {
+  readonly workload: WorkloadName;
+  readonly ours: 'ours' | 'ours-uncached';
+  readonly beside: TargetId;
+  /** At most so many times its processor time. */
+  readonly times: number;
+}
+
+/** What a first view costs; a cache cannot answer it. */
+const cpuTimes: readonly Cpu[] = [{ workload: 'first-page', ours: 'ours', beside: 'mercurius', times: 1 }];
+
 /** All goals whose figures were measured. */
 export function judge(figures: readonly Figure[]): readonly Goal[] {
   const find: Find = (workload, target) =>
     figures.find((figure) => figure.workload === workload && figure.target === target);
   const judged = [
+    ...cpuTimes.map((cpu) => judgeCpu(find, cpu)),
     ...rates.map((rate) => judgeRate(find, rate)),
     judgeOwnOrders(find),
     judgeTail(find),
@@ -44,6 +56,17 @@ export function judge(figures: readonly Figure[]): readonly Goal[] {
     ...(['ours', 'ours-uncached'] as const).map((target) => judgeGrowth(figures, target)),
   ];
   return judged.filter((goal) => goal !== null);
+}
+
+function judgeCpu(find: Find, { workload, ours, beside, times }: Cpu): Goal | null {
+  const [own, other] = [find(workload, ours)?.cpuMicros, find(workload, beside)?.cpuMicros];
+  if (!own || !other) return null;
+  return {
+    what: `${describeWorkload(workload)}, processor time`,
+    figure: `${(own / other).toFixed(2)}x ${targetNames[beside]} (${Math.round(own)} µs)`,
+    goal: `at most ${times.toFixed(2)}x`,
+    isMet: own <= times * other,
+  };
 }
 
 function judgeRate(find: Find, { workload, ours = 'ours', beside, times }: Rate): Goal | null {

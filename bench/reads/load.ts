@@ -35,7 +35,7 @@ function createWrk(wrk: string, folder: string): Loader {
       const { stdout } = await execute(wrk, [
         ...['--threads', '1', '--connections', String(load.connections), '--timeout', '10s'],
         ...['--duration', `${Math.max(1, Math.round(load.seconds))}s`, '--script', script],
-        ...[load.url, '--', file],
+        ...[load.url, '--', file, String(load.from ?? 0)],
       ]);
       return outcomeShape.parse(JSON.parse(stdout.trimEnd().split('\n').at(-1) ?? ''));
     },

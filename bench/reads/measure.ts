@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { LoadOutcome, LoadRequest } from '../load/hammer.ts';
 import { quantile } from '../support/figures.ts';
+import { readUsage, type Usage } from '../support/process-usage.ts';
 import type { Loader } from './load.ts';
 import type { Plan } from './plan.ts';
 import type { Profile, Profiler } from './profile.ts';
@@ -15,11 +16,15 @@ export interface Figure {
   readonly perSecond: number;
   readonly p50Ms: number;
   readonly p99Ms: number;
+  /** Processor time of the server's process for one request; null where it cannot be read. */
+  readonly cpuMicros: number | null;
+  /** Resident memory of the server's process after its last round; null likewise. */
+  readonly residentMiB: number | null;
   /** List calls to the service for 1,000 nested reads; null where they were not counted. */
   readonly callsPerThousand: number | null;
 }
 
-type Round = LoadOutcome & { readonly callsPerThousand: number | null };
+type Round = LoadOutcome & Pick<Figure, 'callsPerThousand' | 'cpuMicros' | 'residentMiB'>;
 
 /** The results of one workload. */
 export interface Measured {
@@ -38,7 +43,7 @@ export async function measureWorkload(bench: Bench, workload: Workload): Promise
   const requests = await workload.requests(stage);
   await requireEqualAnswers(targets, requests);
   const rounds = new Map<Target, Round[]>(targets.map((target) => [target, []]));
-  const load = { ...bench, workload, requests };
+  const load = { ...bench, workload, requests, asked: new Map() };
   for (const target of targets) await runOnce(load, target, plan.warmUpSeconds);
   for (let round = 0; round < plan.rounds; round += 1) {
     for (const target of targets) rounds.get(target)?.push(await runOnce(load, target, plan.seconds));
@@ -53,6 +58,8 @@ function toFigure(workload: WorkloadName, target: TargetId, outcomes: readonly R
     perSecond: median(outcomes.map(({ requests, seconds }) => requests / seconds)),
     p50Ms: median(outcomes.map(({ p50Ms }) => p50Ms)),
     p99Ms: median(outcomes.map(({ p99Ms }) => p99Ms)),
+    cpuMicros: medianOrNull(outcomes.map(({ cpuMicros }) => cpuMicros)),
+    residentMiB: outcomes.at(-1)?.residentMiB ?? null,
     callsPerThousand: medianOrNull(outcomes.map(({ callsPerThousand }) => callsPerThousand)),
   };
 }
@@ -79,6 +86,8 @@ export interface Bench {
 interface Load extends Bench {
   readonly workload: Workload;
   readonly requests: readonly LoadRequest[];
+  /** How many requests each server was asked. */
+  readonly asked: Map<Target, number>;
 }
 
 function isMeasured(id: TargetId, { isForPeers, isForBare }: Workload): boolean {
@@ -90,9 +99,12 @@ const mostSeconds = 60;
 
 /** One period of load; a longer one if a slow machine finished no request in it. */
 async function runOnce(load: Load, target: Target, seconds: number): Promise<Round> {
-  const { loader, requests, workload, plan } = load;
+  const { loader, requests, workload, plan, asked } = load;
+  const from = (asked.get(target) ?? 0) % requests.length;
+  const pid = target.victim.pid();
+  const usageBefore = readUsage(pid);
   const [outcome, changed] = await Promise.all([
-    loader.run({ url: target.endpoint, requests, connections: plan.connections, seconds }),
+    loader.run({ url: target.endpoint, requests, from, connections: plan.connections, seconds }),
     workload.isLive ? changeMeanwhile(load, target, seconds) : null,
   ]);
   const lists = (await changed?.takeLists()) ?? null;
@@ -100,10 +112,20 @@ async function runOnce(load: Load, target: Target, seconds: number): Promise<Rou
     const failed = `failed ${outcome.failed} of ${outcome.requests} requests`;
     throw new Error(`${target.name} ${failed} (${workload.what}).`);
   }
+  asked.set(target, from + outcome.requests);
+  const usage = toUsage(usageBefore, readUsage(pid), outcome.requests);
   await settle(target, requests);
   if (outcome.requests === 0) return await runOnce(load, target, seconds * 2);
   const nested = outcome.requests * nestedShareOfMix;
-  return { ...outcome, callsPerThousand: lists === null ? null : (lists * 1000) / nested };
+  return { ...outcome, ...usage, callsPerThousand: lists === null ? null : (lists * 1000) / nested };
+}
+
+function toUsage(before: Usage | null, after: Usage | null, requests: number) {
+  if (before === null || after === null) return { cpuMicros: null, residentMiB: null };
+  return {
+    cpuMicros: (after.cpuMicros - before.cpuMicros) / requests,
+    residentMiB: after.rssBytes / 1024 ** 2,
+  };
 }
 
 /** Waits for an answer, so that queued work of this server does not slow the next one. */

@@ -36,6 +36,7 @@ export function describeReport(report: ReadsReport): string {
       toTable(figures, ({ perSecond }) => formatNumber(perSecond)),
     ),
     section('How long does a request take?', toLatencyTable(report)),
+    section('What does a request take of the server?', toUsageTable(figures)),
     section('What does one more user cost?', toCostTable(figures)),
     section('How many calls does the service get?', toCallTable(figures)),
   ];
@@ -65,6 +66,18 @@ function describeTails({ figures, stolenShare }: ReadsReport): string {
           `For bare node:http, which does no work, p99 is up to ${Math.max(...bare).toFixed(1)} times its p50.`,
         ]),
   ].join(' ');
+}
+
+function toUsageTable(figures: readonly Figure[]): string {
+  if (!figures.some(({ cpuMicros }) => cpuMicros !== null)) return '';
+  const lead =
+    'Processor time of the server for one request, user and system, and its resident memory after the last round. It depends less on what else the machine does than rates do.';
+  const table = toTable(figures, ({ cpuMicros, residentMiB }) =>
+    cpuMicros === null || residentMiB === null
+      ? ''
+      : `${formatNumber(cpuMicros)} µs, ${formatNumber(residentMiB)} MiB`,
+  );
+  return `${lead}\n\n${table}`;
 }
 
 /** Workloads by servers; a cell is empty where it was not measured. */

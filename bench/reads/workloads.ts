@@ -1,12 +1,12 @@
 import type { LoadRequest } from '../load/hammer.ts';
 import type { Stage } from './stage.ts';
-import { userCounts } from './world.ts';
+import { toVisitorId, userCounts } from './world.ts';
 
 /** A set of requests, and the servers that can answer it. */
 export interface Workload {
   readonly name: WorkloadName;
   readonly what: string;
-  /** Asked in turn, round and round. */
+  /** Asked in turn, each measurement from where the last one of the server ended, and from the beginning after the last. */
   readonly requests: (stage: Stage) => Promise<readonly LoadRequest[]> | readonly LoadRequest[];
   /** Whether servers without viewer tokens can be asked the same. */
   readonly isForPeers: boolean;
@@ -19,6 +19,8 @@ export interface Workload {
 type UserCount = (typeof userCounts)[number];
 
 export type WorkloadName =
+  | 'first-page'
+  | 'own-first-page'
   | 'trivial'
   | 'same-order'
   | 'many-orders'
@@ -30,6 +32,8 @@ export type WorkloadName =
 export const queries = {
   trivial: '{ __typename }',
   order: 'query ($id: ID!) { order(id: $id) { id sampleId labTest { name } } }',
+  firstPage: `query ($id: ID!) { user(id: $id) { clientUserId
+    orders(first: 3) { nodes { id sampleId events { id createdAt } } } } }`,
   nested: `query ($first: Int!) { users(first: $first) { nodes { id clientUserId
     orders { nodes { id sampleId labTest { name } } } } } }`,
   update: `mutation ($id: ID!, $day: Date) { updateOrder(input: { id: $id, activateBy: $day }) {
@@ -40,6 +44,8 @@ const mixedUsers = 20;
 /** Of so many requests of the mix one is a write: 5 %. */
 const mixedTurns = 20;
 const viewers = 1000;
+/** More than any server answers until what it has cached of the first expires. */
+const visitors = 60_000;
 
 /** How many of the requests of the mix are nested reads. */
 export const nestedShareOfMix = (mixedTurns - 1) / mixedTurns;
@@ -70,6 +76,15 @@ function mix(stage: Stage): readonly LoadRequest[] {
   });
 }
 
+/** A page that somebody opens for the first time: nothing of it was asked for before. */
+function askFirstPages(tokenFor: (userId: string) => Promise<string> | string) {
+  const asking = Array.from({ length: visitors }, async (_, index) => {
+    const id = toVisitorId(index);
+    return toRequest(await tokenFor(id), queries.firstPage, { id });
+  });
+  return Promise.all(asking);
+}
+
 /** Callers that may each read one user's orders, and read one of them. */
 async function askOwn({ world, mintViewerToken }: Stage): Promise<readonly LoadRequest[]> {
   const ordersPerUser = world.orderIds.length / world.userIds.length;
@@ -83,6 +98,18 @@ async function askOwn({ world, mintViewerToken }: Stage): Promise<readonly LoadR
 const toAll = { isForPeers: true, isForBare: false, isLive: false };
 
 export const workloads: readonly Workload[] = [
+  {
+    ...toAll,
+    name: 'first-page',
+    what: 'one user with orders and events, another each time',
+    requests: ({ gatewayKey }) => askFirstPages(() => gatewayKey),
+  },
+  {
+    ...{ ...toAll, isForPeers: false },
+    name: 'own-first-page',
+    what: 'the same, each by a caller of its own',
+    requests: ({ mintViewerToken }) => askFirstPages(mintViewerToken),
+  },
   {
     ...{ ...toAll, isForBare: true },
     name: 'trivial',

@@ -36,8 +36,18 @@ export interface ReadWorld {
   /** Answers as text, null where there is none. */
   readonly userList: (offset: number, limit: number) => string;
   readonly orderAlone: (orderId: string) => string | null;
+  readonly userAlone: (userId: string) => string | null;
   readonly ordersOfUser: (userId: string) => string;
   readonly ordersById: (orderIds: readonly string[]) => string;
+}
+
+/** Orders of a visitor. */
+const visitorOrders = 3;
+const visitorId = /^00000003-0000-4000-8000-(\d{12})$/;
+
+/** Users besides those of the lists, as many as wanted: each is asked for once. */
+export function toVisitorId(index: number): string {
+  return toUuid(3, index);
 }
 
 const userTemplates = z.object({ users: z.array(z.looseObject({ team_id: z.string() })).min(1) });
@@ -74,9 +84,40 @@ export async function createReadWorld({ users, ordersPerUser }: WorldSize): Prom
     user_id: userId,
     client_user_id: `client-${index}`,
   }));
+  const answers = createAnswers({ userRows, orders: new Map(orders), ordersPerUser, orderIds });
+  const visitors = createVisitors(like);
   return {
     ...{ teamId, userIds, orderIds },
-    ...createAnswers({ userRows, orders: new Map(orders), ordersPerUser, orderIds }),
+    ...answers,
+    userAlone: visitors.userAlone,
+    ordersOfUser: (userId) => visitors.ordersOfUser(userId) ?? answers.ordersOfUser(userId),
+  };
+}
+
+/**
+ * Visitors differ from each other in the twelve digits at the end of every id, so a server that writes twelve digits into
+ * a text can answer for all of them.
+ */
+function createVisitors(like: Templates) {
+  const teamId = at(like.users, 0).team_id;
+  const turns = Array.from({ length: visitorOrders }, (_, index) => index);
+  const write = (userId: string, toText: (digits: string) => string): string | null => {
+    const digits = visitorId.exec(userId)?.[1];
+    return digits === undefined ? null : toText(digits);
+  };
+  return {
+    userAlone: (userId: string) =>
+      write(userId, (digits) =>
+        JSON.stringify({ ...at(like.users, 0), user_id: userId, client_user_id: `visitor-${digits}` }),
+      ),
+    ordersOfUser: (userId: string) =>
+      write(userId, (digits) => {
+        const orders = turns.map((index) => {
+          const id = `000004${String(index).padStart(2, '0')}-0000-4000-8000-${digits}`;
+          return nameOrder(at(like.orders, index), { id, index, userId, teamId });
+        });
+        return JSON.stringify({ orders, total: visitorOrders, page: 1, size: visitorOrders });
+      }),
   };
 }
 

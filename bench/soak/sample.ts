@@ -4,7 +4,7 @@ import type { GatewayVictim } from '../../test/support/processes.ts';
 import type { Visit } from '../load/visitor.ts';
 import { quantile } from '../support/figures.ts';
 import type { Inspector } from '../support/inspector.ts';
-import { readRss } from '../support/process-memory.ts';
+import { readRss } from '../support/process-usage.ts';
 
 /** The measurements of one period. */
 export interface Sample {

@@ -104,7 +104,15 @@ test('the text around the figures stays when they are written again', () => {
 });
 
 function figure(workload: WorkloadName, target: TargetId, more: Partial<Figure>): Figure {
-  return { workload, target, perSecond: 1, p50Ms: 1, p99Ms: 2, callsPerThousand: null, ...more };
+  return {
+    workload,
+    target,
+    perSecond: 1,
+    p50Ms: 1,
+    p99Ms: 2,
+    ...{ cpuMicros: null, residentMiB: null, callsPerThousand: null },
+    ...more,
+  };
 }
 
 test('each goal is printed with its figure, and whether it is met', () => {

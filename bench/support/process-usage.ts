@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
 import { findInspector, openInspector } from './inspector.ts';
 
@@ -6,6 +6,22 @@ import { findInspector, openInspector } from './inspector.ts';
 export function readRss(pid: number): number {
   const status = readFileSync(`/proc/${pid}/status`, 'utf8');
   return Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1]) * 1024;
+}
+
+const ticksPerSecond = 100;
+
+/** What a process has taken up to now. */
+export interface Usage {
+  readonly cpuMicros: number;
+  readonly rssBytes: number;
+}
+
+/** Null where the system does not show it. */
+export function readUsage(pid: number | null): Usage | null {
+  if (pid === null || !existsSync(`/proc/${pid}/stat`)) return null;
+  const [, fields = ''] = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ');
+  const [user = 0, system = 0] = fields.split(' ').slice(11, 13).map(Number);
+  return { cpuMicros: ((user + system) * 1e6) / ticksPerSecond, rssBytes: readRss(pid) };
 }
 
 const lookMs = 500;
