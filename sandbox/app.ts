@@ -10,6 +10,7 @@ import {
   requireOwnOrg,
   requireTeamCredential,
 } from './management/access.ts';
+import { integrationRoutes } from './management/integrations.ts';
 import { keyRoutes } from './management/keys.ts';
 import { organizationRoutes } from './management/organization.ts';
 import { webhookRoutes } from './management/webhooks.ts';
@@ -67,11 +68,9 @@ function managementRoutes(parts: AppParts): Hono<ManagementEnv> {
   const { service, faults, plan, calls } = parts;
   const routes = new Hono<ManagementEnv>();
   routes.use(record(calls), requireManagementKey(service.world), misbehave(faults, service.closing));
-  routes.use('/v1/org/:org_id/*', requireOwnOrg(service.world), async (_, next) => {
-    requireFeature(plan, 'management');
-    await next();
-  });
-  for (const part of [organizationRoutes, keyRoutes, webhookRoutes]) routes.route('/', part(parts));
+  routes.use('/v1/org/:org_id/*', requireOwnOrg(service.world), requireFeature(plan, 'management'));
+  for (const part of [organizationRoutes, keyRoutes, webhookRoutes, integrationRoutes])
+    routes.route('/', part(parts));
   routes.all('*', (c) => c.json({ detail: 'Not Found' }, 404));
   return routes;
 }

@@ -24,9 +24,10 @@ export function readState(path: string): WorldState | null {
   if (!existsSync(path)) return null;
   try {
     const state: unknown = JSON.parse(readFileSync(path, 'utf8'));
-    const { seed } = stateShape.parse(state);
+    const empty = emptyState(stateShape.parse(state).seed);
     // Files of earlier versions have no lab reports, no appointments, no idempotency records and no management.
-    return { ...emptyState(seed), ...(state as WorldState) };
+    const stored = { ...empty, ...(state as WorldState) };
+    return { ...stored, management: { ...empty.management, ...stored.management } };
   } catch (cause) {
     throw new Error(`The sandbox's state file ${path} is damaged. Delete it to start with a new world.`, {
       cause,

@@ -35,9 +35,12 @@ export interface ManagementParts {
   readonly plan: Readonly<Plan>;
 }
 
-/** @throws Refusal 403 where the plan lacks the feature (the public service does not document the answer) */
-export function requireFeature(plan: Readonly<Plan>, feature: keyof Plan): void {
-  if (!plan[feature]) throw refuse(403, 'This feature is not included in your plan.');
+/** Refuses with 403 where the plan lacks the feature (the public service does not document the answer). */
+export function requireFeature(plan: Readonly<Plan>, feature: keyof Plan): MiddlewareHandler<ManagementEnv> {
+  return async (_, next) => {
+    if (!plan[feature]) throw refuse(403, 'This feature is not included in your plan.');
+    await next();
+  };
 }
 
 /**
@@ -120,6 +123,36 @@ export function requireTeamAt(c: ManagementContext, world: World, at: Place & { 
 export function teamIdsAt(c: ManagementContext, world: World, region: Region): ReadonlySet<string> {
   const teams = world.state.management.teams.filter((team) => team.region === region);
   return new Set(teams.map(({ id }) => id).filter((id) => isWithinReach(c.var.caller, id)));
+}
+
+/** Whether a thing belongs to the environment and region of the path, and to a team that the key reaches. */
+export function isAt(c: ManagementContext, world: World, { environment, region }: Place) {
+  const teamIds = teamIdsAt(c, world, region);
+  return (thing: { readonly teamId: string; readonly environment: Environment }) =>
+    thing.environment === environment && teamIds.has(thing.teamId);
+}
+
+/** The rows of a page where the caller cannot choose (public service: lists with `next_cursor` only). */
+export const pageRows = 50;
+
+/** The ids of a query that must name one or more. @throws Refusal 422 */
+export function readIds(c: ManagementContext, name: string): readonly string[] {
+  const query = { [name]: c.req.queries(name) };
+  return validate(z.object({ [name]: z.array(z.guid()) }), query, 'query')[name] ?? [];
+}
+
+/** Removes the rows with these ids, and says which of them were here (public service: deletion of many). */
+export function takeOut<Row extends { readonly id: string }>(
+  rows: readonly Row[],
+  wanted: readonly string[],
+  here: (row: Row) => boolean,
+) {
+  const ids = new Set(wanted.map((id) => id.toLowerCase()));
+  const success = rows.filter((row) => ids.has(row.id) && here(row)).map(({ id }) => id);
+  return {
+    left: rows.filter(({ id }) => !success.includes(id)),
+    answer: { success, failure: [], not_found: [...ids].filter((id) => !success.includes(id)) },
+  };
 }
 
 /** The id of the next thing that is made here. */

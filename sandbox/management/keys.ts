@@ -2,21 +2,22 @@ import { randomBytes } from 'node:crypto';
 import { Hono } from 'hono';
 import { z } from 'zod';
 import { refuse } from '../http/refusal.ts';
-import { readBody, readCursor, readQuery, readUuid, stretchOf, validate } from '../http/validation.ts';
+import { readBody, readCursor, readQuery, readUuid, stretchOf } from '../http/validation.ts';
 import { formatTimestamp } from '../world/clock.ts';
 import {
-  type ManagementContext,
+  isAt,
   type ManagementEnv,
   type ManagementParts,
   nextId,
+  pageRows,
+  readIds,
   readPlace,
   requireOrgAdmin,
   requireTeam,
   requireTeamAt,
   requireTeamOfPath,
-  teamIdsAt,
+  takeOut,
 } from './access.ts';
-import { pageRows } from './organization.ts';
 import {
   digestOf,
   type Environment,
@@ -118,37 +119,16 @@ function newTeamKeyValue(environment: Environment, region: Region): string {
   return `${environment === 'sandbox' ? 'sk' : 'pk'}_${region}_${randomBytes(24).toString('base64url')}`;
 }
 
-/** The ids of a query that must name one or more. @throws Refusal 422 */
-function readIds(c: ManagementContext, name: string): readonly string[] {
-  const query = { [name]: c.req.queries(name) };
-  return validate(z.object({ [name]: z.array(z.guid()) }), query, 'query')[name] ?? [];
-}
-
-/** Removes the rows with these ids from a list, and says which were there (public service: deletion of many). */
-function takeOut<Row extends { readonly id: string }>(rows: readonly Row[], wanted: readonly string[]) {
-  const ids = [...new Set(wanted.map((id) => id.toLowerCase()))];
-  const there = new Set(rows.map(({ id }) => id));
-  return {
-    left: rows.filter(({ id }) => !ids.includes(id)),
-    answer: {
-      success: ids.filter((id) => there.has(id)),
-      failure: [],
-      not_found: ids.filter((id) => !there.has(id)),
-    },
-  };
-}
-
 function addTeamKeyRoutes(routes: Hono<ManagementEnv>, { service }: ManagementParts): void {
   const { world, clock, save } = service;
   const { management } = world.state;
   const path = '/v1/org/:org_id/team_api_keys/:env/:region';
 
   routes.get(path, (c) => {
-    const { environment, region } = readPlace(c);
+    const here = isAt(c, world, readPlace(c));
     const { team_id, next_cursor } = readQuery(c, teamKeyQuery);
-    const teamIds = teamIdsAt(c, world, region);
     const keys = management.teamApiKeys
-      .filter((key) => key.environment === environment && teamIds.has(key.teamId))
+      .filter(here)
       .filter((key) => team_id === undefined || key.teamId === team_id.toLowerCase());
     const { rows, next } = stretchOf(keys, readCursor(next_cursor), pageRows);
     return c.json({ api_keys: rows.map(presentTeamKey), next_cursor: next });
@@ -167,12 +147,9 @@ function addTeamKeyRoutes(routes: Hono<ManagementEnv>, { service }: ManagementPa
   });
 
   routes.delete(path, async (c) => {
-    const { environment, region } = readPlace(c);
-    const ids = readIds(c, 'api_key_id');
-    const teamIds = teamIdsAt(c, world, region);
-    const isHere = (key: TeamApiKey) => key.environment === environment && teamIds.has(key.teamId);
-    const { left, answer } = takeOut(management.teamApiKeys.filter(isHere), ids);
-    management.teamApiKeys = management.teamApiKeys.filter((key) => !isHere(key) || left.includes(key));
+    const here = isAt(c, world, readPlace(c));
+    const { left, answer } = takeOut(management.teamApiKeys, readIds(c, 'api_key_id'), here);
+    management.teamApiKeys = left;
     await save();
     return c.json(answer);
   });

@@ -10,6 +10,7 @@ import {
   type ManagementEnv,
   type ManagementParts,
   nextId,
+  pageRows,
   requireOrgAdmin,
   requireTeamOfPath,
 } from './access.ts';
@@ -21,9 +22,6 @@ import {
   type Team,
   type TeamSettings,
 } from './state.ts';
-
-/** The rows of a page where the caller cannot choose (public service: lists with `next_cursor` only). */
-export const pageRows = 50;
 
 const name = z.string().regex(/^[A-Za-zÀ-ÖØ-öø-ÿ0-9(),/:'|&_\- ’]{0,80}$/);
 const integrationTeamId = z.string().max(256);
@@ -129,6 +127,9 @@ function deleteTeam(management: ManagementState, { id }: Team): void {
   management.teams = management.teams.filter((team) => team.id !== id);
   management.teamApiKeys = management.teamApiKeys.filter(isOther);
   management.accessTokens = management.accessTokens.filter(isOther);
+  management.credentials = management.credentials.filter(isOther);
+  management.scopes = management.scopes.filter(isOther);
+  management.pipelines = management.pipelines.filter(isOther);
   // In place: the sender reads this very list.
   management.webhooks.splice(0, Number.POSITIVE_INFINITY, ...management.webhooks.filter(isOther));
 }

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import type { PipelineSettings } from '../http/pipeline.ts';
 import { seededUuid } from '../world/ids.ts';
 
 export const environments = ['production', 'sandbox'] as const;
@@ -8,7 +9,7 @@ export type Region = (typeof regions)[number];
 
 /** Where the world of the sandbox lies: its events go to endpoints of this environment, and only its keys open the team API. */
 export const homeEnvironment: Environment = 'sandbox';
-const homeRegion: Region = 'us';
+export const homeRegion: Region = 'us';
 
 /** How a team presents itself to patients (public service: BrandInformation). */
 interface Brand {
@@ -99,6 +100,37 @@ export interface WebhookEndpoint {
   updatedAt: number;
 }
 
+/** A team's own credentials with a provider, as they were sent. */
+export interface ProviderCredentials {
+  readonly id: string;
+  readonly teamId: string;
+  readonly environment: Environment;
+  readonly provider: string;
+  readonly createdAt: number;
+  readonly updatedAt: number;
+  readonly body: {
+    readonly client_id?: string | null | undefined;
+    readonly client_secret?: string | null | undefined;
+    readonly details?: Readonly<Record<string, unknown>> | null | undefined;
+    readonly redirect_url_override?: string | null | undefined;
+  };
+}
+
+/** What a team's users grant a provider. */
+interface ScopeRequirements {
+  readonly teamId: string;
+  readonly provider: string;
+  readonly user_must_grant: readonly string[];
+  readonly user_may_grant: readonly string[];
+}
+
+/** Where the events of a team go. */
+export interface Pipeline {
+  readonly teamId: string;
+  readonly environment: Environment;
+  readonly settings: PipelineSettings;
+}
+
 /** The state behind the management interface. */
 export interface ManagementState {
   readonly org: { readonly id: string; name: string };
@@ -106,7 +138,12 @@ export interface ManagementState {
   keys: ManagementKey[];
   teamApiKeys: TeamApiKey[];
   accessTokens: AccessToken[];
-  webhooks: WebhookEndpoint[];
+  readonly webhooks: WebhookEndpoint[];
+  credentials: ProviderCredentials[];
+  scopes: ScopeRequirements[];
+  pipelines: Pipeline[];
+  /** The teams that may use a lab account, by its id; where left out, those of the catalogue. */
+  readonly accountTeams: Record<string, readonly string[]>;
   /** How many things were made here; the next one takes the next ordinal. */
   made: number;
 }
@@ -149,6 +186,10 @@ export function createManagement(seed: number): ManagementState {
     teamApiKeys: [],
     accessTokens: [],
     webhooks: [],
+    credentials: [],
+    scopes: [],
+    pipelines: [],
+    accountTeams: {},
     made: 0,
   };
 }

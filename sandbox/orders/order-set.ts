@@ -3,7 +3,7 @@ import { refuse } from '../http/refusal.ts';
 import { requireLabTest } from '../http/require.ts';
 import { type LabTest, labIdOf, type Marker } from '../world/catalogue.ts';
 import { seededUuid } from '../world/ids.ts';
-import type { World } from '../world/world.ts';
+import { ownLabAccounts, type World } from '../world/world.ts';
 import type { CollectionMethod } from './states.ts';
 
 export const collectionMethod = z.enum([
@@ -162,7 +162,7 @@ interface AccountRequest {
  * @throws Refusal 400 when it cannot be used, or when the client must bring a physician and brings none
  */
 export function chooseLabAccount(world: World, request: AccountRequest): string | null {
-  const accounts = world.catalogue.labAccounts;
+  const accounts = ownLabAccounts(world);
   const account =
     request.labAccountId === null
       ? accounts.find((each) => labIdOf(each.lab) === request.labId && each.status === 'active')

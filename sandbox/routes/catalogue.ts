@@ -22,7 +22,7 @@ import {
   presentLabs,
   presentLabTest,
 } from '../world/catalogue.ts';
-import { labTestsOf, type World } from '../world/world.ts';
+import { labTestsOf, ownLabAccounts, type World } from '../world/world.ts';
 
 const orderSetBody = orderSet.extend({ lab_account_id: z.guid().nullish() });
 
@@ -125,7 +125,7 @@ export function catalogueRoutes({ world }: Service): Hono<SandboxEnv> {
 
   routes.get('/v3/lab_test/lab_account', (c) => {
     const { lab_account_id, status } = readQuery(c, accountQuery);
-    const accounts = catalogue.labAccounts
+    const accounts = ownLabAccounts(world)
       .filter((account) => lab_account_id === undefined || account.id === lab_account_id.toLowerCase())
       .filter((account) => status === undefined || account.status === status);
     return c.json({ data: accounts });

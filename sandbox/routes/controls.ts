@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { type FaultRule, type Faults, faultEffect } from '../http/faults.ts';
 import { refuse } from '../http/refusal.ts';
 import { readBody } from '../http/validation.ts';
+import type { Plan } from '../management/access.ts';
 import type { SandboxEnv } from '../service.ts';
 import type { WebhookSender } from '../webhooks/sender.ts';
 import type { PortalVisit } from './portal.ts';
@@ -24,6 +25,12 @@ const knobBody = z.object({
   wrongSignature: z.boolean().exactOptional(),
 });
 
+const planBody = z.object({
+  management: z.boolean().exactOptional(),
+  customCredentials: z.boolean().exactOptional(),
+  etlPipelines: z.boolean().exactOptional(),
+});
+
 function ruleOf({ isPattern, path, ...rest }: z.output<typeof faultBody>): FaultRule {
   if (!isPattern) return { ...rest, path };
   try {
@@ -36,13 +43,14 @@ function ruleOf({ isPattern, path, ...rest }: z.output<typeof faultBody>): Fault
 /** The parts that the controls change and show. */
 interface ControlParts {
   readonly faults: Faults;
+  readonly plan: Plan;
   readonly sender: WebhookSender;
   readonly calls: readonly string[];
   readonly visits: readonly PortalVisit[];
 }
 
 /** The controls of a sandbox in its own process; a test in the same process uses `Sandbox`. */
-export function controlRoutes({ faults, sender, calls, visits }: ControlParts): Hono<SandboxEnv> {
+export function controlRoutes({ faults, plan, sender, calls, visits }: ControlParts): Hono<SandboxEnv> {
   const routes = new Hono<SandboxEnv>();
 
   routes.post('/sandbox/faults', async (c) => {
@@ -64,6 +72,11 @@ export function controlRoutes({ faults, sender, calls, visits }: ControlParts): 
   routes.post('/sandbox/webhook-knobs', async (c) => {
     Object.assign(sender.knobs, await readBody(c, knobBody));
     return c.json(sender.knobs);
+  });
+
+  routes.post('/sandbox/plan', async (c) => {
+    Object.assign(plan, await readBody(c, planBody));
+    return c.json(plan);
   });
 
   routes.get('/sandbox/calls', (c) => c.json(calls));

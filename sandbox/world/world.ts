@@ -1,6 +1,7 @@
 import type { Order } from '../orders/order.ts';
 import { type Catalogue, createCatalogue, type LabTest } from './catalogue.ts';
 import { seededUuid } from './ids.ts';
+import type { LabAccount } from './lab-accounts.ts';
 import type { WorldState } from './state.ts';
 import { isLiving, type User } from './users.ts';
 
@@ -50,4 +51,17 @@ export function labTestsOf({ catalogue, state }: World): readonly LabTest[] {
 /** The lab test of an order: one of the catalogue, or the one made for it. */
 export function labTestOf({ catalogue }: World, order: Order): LabTest | undefined {
   return order.generatedLabTest ?? catalogue.labTests.find((each) => each.id === order.labTestId);
+}
+
+/** The org's lab accounts, with the teams that may use each of them now. */
+export function labAccountsOf({ catalogue, state }: World): readonly LabAccount[] {
+  return catalogue.labAccounts.map((account) => ({
+    ...account,
+    team_id_allowlist: state.management.accountTeams[account.id] ?? account.team_id_allowlist,
+  }));
+}
+
+/** The lab accounts that the team may use. */
+export function ownLabAccounts(world: World): readonly LabAccount[] {
+  return labAccountsOf(world).filter(({ team_id_allowlist }) => team_id_allowlist.includes(world.teamId));
 }
