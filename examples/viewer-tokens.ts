@@ -23,7 +23,7 @@ const createViewerToken = `mutation ($userId: ID!) {
 
 function answerTokens({ middlewares }: ViteDevServer | PreviewServer): void {
   const gateway = createLabgraphClient({ url, token: key });
-  middlewares.use('/viewer-token', async (_request, response) => {
+  middlewares.use('/portal-token', async (_request, response) => {
     response.setHeader('content-type', 'application/json').setHeader('cache-control', 'no-store');
     try {
       const { createViewerToken: created } = await gateway.mutate<Created>(createViewerToken, { userId });

@@ -28,7 +28,7 @@ export const gatewayCodes = [
 
 /**
  * The closed set of codes: those of the gateway, and the client's own. NETWORK_FAILED: no answer arrived.
- * TOKEN_UNAVAILABLE: the function `token` failed. ANSWER_UNREADABLE: the answer is not GraphQL over HTTP.
+ * TOKEN_UNAVAILABLE: the function `token` failed, or took longer than 15 s; `cause` says which. ANSWER_UNREADABLE: the answer is not GraphQL over HTTP.
  * DOCUMENT_NOT_RESUMABLE: the subscription does not declare `$after` or does not select `cursor`. UNKNOWN: a code of a newer gateway.
  */
 export type LabgraphErrorCode =

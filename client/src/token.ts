@@ -3,8 +3,11 @@ import { LabgraphError } from './errors.ts';
 /** Why a token is needed: there is none yet, or the gateway does not accept the last one any more. */
 export type TokenReason = 'initial' | 'rejected';
 
-/** Returns a viewer token for the signed-in user, usually from your own server. */
+/** Returns a viewer token for the signed-in user, usually from your own server. After 15 s without one it has failed. */
 export type TokenProvider = (reason: TokenReason) => Promise<string>;
+
+/** Less than a socket waits for its opening, so that the error names the cause. */
+const limitMs = 15_000;
 
 /** The token in use. It is requested when it is first needed, and once more each time the gateway rejects it. */
 export interface Tokens {
@@ -23,7 +26,7 @@ export function createTokens(token: string | TokenProvider): Tokens {
   let requested: Promise<string> | null = null;
   const request = async () => {
     try {
-      held = await token(reason);
+      held = await withinLimit(token(reason));
       return held;
     } catch (cause) {
       requested = null;
@@ -40,4 +43,12 @@ export function createTokens(token: string | TokenProvider): Tokens {
       requested = null;
     },
   };
+}
+
+async function withinLimit(token: Promise<string>): Promise<string> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => reject(new Error(`No token within ${limitMs} ms.`)), limitMs);
+  });
+  return await Promise.race([token, late]).finally(() => clearTimeout(timer));
 }

@@ -219,6 +219,23 @@ test('a query whose token never arrives can be left', async () => {
   await expect(answer).rejects.toThrow('left');
 });
 
+test('a function for tokens that does not answer has failed after a while, and is called again the next time', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  const token = vi.fn(() => new Promise<string>(() => {}));
+  const waiting = createLabgraphClient({ url: `${lab.url}/graphql`, token });
+  for (const _time of [1, 2]) {
+    const failed = expect(waiting.query('{ viewer { kind } }')).rejects.toMatchObject({
+      code: 'TOKEN_UNAVAILABLE',
+      cause: new Error('No token within 15000 ms.'),
+    });
+    await vi.advanceTimersByTimeAsync(15_000);
+    await failed;
+  }
+  vi.useRealTimers();
+
+  expect(token).toHaveBeenCalledTimes(2);
+});
+
 test.each([
   [
     'multipart',

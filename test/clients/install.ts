@@ -1,6 +1,8 @@
-import { installLocked } from '../../bench/support/install.ts';
+import { installLocked, installPacked } from '../../bench/support/install.ts';
 
 /** Vitest calls it before the tests of this folder are loaded. */
 export function setup(): void {
-  installLocked(new URL('.', import.meta.url));
+  const folder = new URL('.', import.meta.url);
+  installLocked(folder);
+  installPacked('client', folder);
 }

@@ -18,7 +18,7 @@ type Data = Record<string, unknown>;
 const labgraph = createLabgraphClient({
   url,
   token: async () => {
-    const response = await fetch('/viewer-token', { method: 'POST' });
+    const response = await fetch('/portal-token', { method: 'POST' });
     if (!response.ok) throw new Error(`There is no viewer token: ${response.status}.`);
     return (await response.json()).token;
   },

@@ -13,7 +13,7 @@ let token = '';
 async function getToken(reason: TokenReason = 'initial'): Promise<string> {
   if (reason === 'rejected') token = '';
   if (token === '') {
-    const response = await fetch('/viewer-token', { method: 'POST' });
+    const response = await fetch('/portal-token', { method: 'POST' });
     if (!response.ok) throw new Error(`There is no viewer token: ${response.status}.`);
     ({ token } = await response.json());
   }
