@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { PipelineSettings } from '../http/pipeline.ts';
 import { seededUuid } from '../world/ids.ts';
 
@@ -196,7 +196,7 @@ export function createManagement(seed: number): ManagementState {
 
 /** The form in which keys are compared and stored. */
 export function digestOf(secret: string): string {
-  return createHash('sha256').update(secret).digest('hex');
+  return hash('sha256', secret);
 }
 
 interface RootKeys {

@@ -91,11 +91,11 @@ function newSecret(): string {
   return `whsec_${randomBytes(24).toString('base64')}`;
 }
 
-/** The webhooks of the path's team and environment, in the order of their making. */
+/** The webhooks of the path's team and environment, in the order of their making. Brokers are not webhooks. */
 function webhooksOfPath(c: ManagementContext, world: World): readonly WebhookEndpoint[] {
   const [team, environment] = [requireTeamOfPath(c, world), readEnvironment(c, 'environment')];
   return world.state.management.webhooks.filter(
-    (each) => each.teamId === team.id && each.environment === environment,
+    (each) => each.teamId === team.id && each.environment === environment && each.url.startsWith('http'),
   );
 }
 

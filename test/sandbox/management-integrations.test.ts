@@ -203,3 +203,7 @@ test('With its team deleted, the team API is closed', async () => {
   expect(at<{ region: string }>(body.teams, 0).region).toBe('eu');
   expect(JSON.stringify(body)).not.toContain(apiKey);
 });
+
+test('Every operation of these was answered', () => {
+  expect(managed.neverSucceeded(/custom_credentials|scope_|lab_account|etl_/)).toEqual([]);
+});

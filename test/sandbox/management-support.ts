@@ -1,5 +1,6 @@
 import type { SandboxOptions } from '../../sandbox/sandbox.ts';
 import type { Exchange } from '../contract/exchange.ts';
+import { routeOf } from '../contract/routes.ts';
 import { openServiceDocument } from '../contract/service-document.ts';
 import { type OpenSandbox, openSandbox } from './support.ts';
 
@@ -21,8 +22,8 @@ export type Manage = (
 
 export interface Managed extends OpenSandbox {
   readonly manage: Manage;
-  /** Operations that were answered with success, `GET /v1/org/{org_id}` and so on. */
-  readonly succeeded: ReadonlySet<string>;
+  /** The routes that match and were never answered with success: none, at the end of a file. */
+  readonly neverSucceeded: (part: RegExp) => readonly string[];
 }
 
 const document = openServiceDocument();
@@ -45,7 +46,7 @@ function findFaults(asked: Exchange): readonly unknown[] {
 export function openManaged(more: Partial<SandboxOptions> = {}): Managed {
   const service = openSandbox({ managementKey, ...more });
   const { sandbox } = service;
-  const succeeded = new Set<string>();
+  const succeeded = new Set<string | undefined>();
   const manage: Manage = async (method, path, { body, headers } = {}) => {
     const url = new URL(`/v1/org/${sandbox.orgId}${path}`, 'http://sandbox.test');
     const answer = await sandbox.fetch(
@@ -67,10 +68,12 @@ export function openManaged(more: Partial<SandboxOptions> = {}): Managed {
       contentType: answer.headers.get('content-type')?.split(';')[0] ?? '',
       received,
     };
-    if (answer.ok) succeeded.add(document?.operationOf(asked) ?? `${method} ${path}`);
+    if (answer.ok) succeeded.add(routeOf(sandbox.managementRoutes, asked));
     const faults = findFaults(asked);
     if (faults.length > 0) throw new Error(`${method} ${path}: ${JSON.stringify(faults)}`);
     return { status: answer.status, body: received, headers: answer.headers };
   };
-  return { ...service, manage, succeeded, [Symbol.asyncDispose]: service[Symbol.asyncDispose] };
+  const neverSucceeded = (part: RegExp) =>
+    sandbox.managementRoutes.filter((route) => part.test(route) && !succeeded.has(route));
+  return { ...service, manage, neverSucceeded, [Symbol.asyncDispose]: service[Symbol.asyncDispose] };
 }

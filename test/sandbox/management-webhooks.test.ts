@@ -211,3 +211,7 @@ test('The delivery metric counts the attempts that were made', async () => {
   const elsewhere = await manage('GET', path.replace('/sandbox/', '/production/'));
   expect(elsewhere.body.data.result).toEqual([]);
 });
+
+test('Every operation of webhooks was answered', () => {
+  expect(managed.neverSucceeded(/webhook|metric/)).toEqual([]);
+});

@@ -1,6 +1,7 @@
 import { afterAll, expect, test, vi } from 'vitest';
+import { fill } from '../contract/routes.ts';
 import { managementKey, openManaged } from './management-support.ts';
-import { apiKey, at, requestTo } from './support.ts';
+import { apiKey, requestTo } from './support.ts';
 
 // One sandbox for the file: each test makes teams and keys of its own.
 const managed = openManaged();
@@ -259,12 +260,51 @@ test('The plan may lack the interface; calls are recorded and faults apply', asy
   expect(unknown.status).toBe(404);
 });
 
-test('The team API has none of the routes, and both lists of routes are complete', async () => {
-  expect(sandbox.routes.filter((route) => route.includes('/org/'))).toEqual([]);
-  expect(sandbox.managementRoutes).toContain(
-    'PUT /v1/org/:org_id/team/:team_id/:environment/webhook/:webhook_id/headers',
+const team = '/v1/org/:org_id/team';
+const webhook = `${team}/:team_id/:environment/webhook`;
+const at = (list: string) => `/v1/org/:org_id/${list}/:env/:region`;
+/** All operations of the public service's management interface. */
+const operations: Readonly<Record<string, readonly string[]>> = {
+  '/v1/org/:org_id': ['GET', 'PATCH'],
+  [team]: ['GET', 'POST'],
+  [`${team}/:team_id`]: ['GET', 'PATCH', 'DELETE'],
+  [`${team}/:team_id/scope_requirements`]: ['GET', 'POST'],
+  [`${team}/:team_id/create_api_access_token`]: ['POST'],
+  '/v1/org/:org_id/resolve_team': ['POST'],
+  [`${team}/:team_id/:environment/event_delivery_metric`]: ['GET'],
+  [webhook]: ['GET', 'POST'],
+  [`${webhook}/:webhook_id`]: ['GET', 'PATCH', 'DELETE'],
+  [`${webhook}/:webhook_id/headers`]: ['GET', 'PUT'],
+  [`${webhook}/:webhook_id/secret`]: ['GET'],
+  [`${webhook}/:webhook_id/secret/rotate`]: ['POST'],
+  '/v1/org/:org_id/management_key': ['GET', 'POST'],
+  '/v1/org/:org_id/management_key/:key_id': ['PATCH', 'DELETE'],
+  [at('lab_account')]: ['GET'],
+  [`${at('lab_account')}/:account_id`]: ['PATCH'],
+  [at('team_api_keys')]: ['GET', 'POST', 'DELETE'],
+  [at('team_custom_credentials')]: ['GET', 'POST', 'DELETE'],
+  [at('prepare_team_custom_credentials')]: ['POST'],
+  [at('team_etl_pipelines')]: ['GET', 'POST', 'DELETE'],
+};
+
+test('All operations of the public service are there, and the team API has none of them', async () => {
+  const wanted = Object.entries(operations).flatMap(([path, methods]) =>
+    methods.map((method) => `${method} ${path}`),
   );
+  expect(sandbox.managementRoutes.toSorted()).toEqual(wanted.toSorted());
+  expect(sandbox.routes.filter((route) => route.includes('/org/'))).toEqual([]);
   const answer = await sandbox.fetch(requestTo('http://sandbox.test', 'GET', `/v1/org/${sandbox.orgId}`));
   expect(answer.status).toBe(404);
-  expect(at(sandbox.managementRoutes, 0)).toBe('GET /v1/org/:org_id');
+  expect(managed.neverSucceeded(/org_id$|team$|team_id$|token|resolve|_key/)).toEqual([]);
+});
+
+test('Every operation refuses a request without a key, and an id that is none', async () => {
+  for (const route of sandbox.managementRoutes) {
+    const [method, path] = fill(route, 'none');
+    const request = (headers: Readonly<Record<string, string>>) =>
+      sandbox.fetch(new Request(`http://sandbox.test/management${path}`, { method, headers }));
+    const [closed, open] = [await request({}), await request({ 'x-management-key': managementKey })];
+    expect([route, closed.status, await closed.json()]).toEqual([route, 401, { detail: 'invalid token' }]);
+    expect([route, open.status]).toEqual([route, 422]);
+  }
 });
