@@ -28,6 +28,7 @@ import { resultRoutes } from './routes/results.ts';
 import { userRoutes } from './routes/users.ts';
 import { wearableControls, wearableRoutes } from './routes/wearables.ts';
 import type { SandboxEnv, Service } from './service.ts';
+import { publishedKeys } from './webhooks/pubsub.ts';
 import type { WebhookSender } from './webhooks/sender.ts';
 
 /** The parts of the HTTP interface. */
@@ -105,6 +106,8 @@ export function createApp(parts: AppParts): Hono<SandboxEnv> {
   const visits: PortalVisit[] = [];
   const app = new Hono<SandboxEnv>();
   app.route('/', portalPageRoutes(parts.service, visits));
+  // Before the controls: whoever receives a push reads the keys.
+  app.get('/sandbox/oidc/jwks.json', (c) => c.json(publishedKeys()));
   app.use('/sandbox/*', requireKey(parts.apiKey));
   app.use('/portal-visits', requireKey(parts.apiKey));
   app.route('/', controlRoutes({ ...parts, visits }));

@@ -4,6 +4,7 @@ import type { WebhookEndpoint } from '../management/state.ts';
 import type { OutgoingMessage } from '../world/state.ts';
 import { Deliveries } from './deliveries.ts';
 import { type Endpoints, signingKeys } from './endpoints.ts';
+import { isPubSubAddress, pushEvent } from './pubsub.ts';
 
 /** Faults of delivery; a test or the demo turns them on. */
 export interface WebhookKnobs {
@@ -229,7 +230,11 @@ export class WebhookSender {
     for (let post = 0; post < posts && !this.#closing.signal.aborted; post += 1) {
       job.entry.attempts += 1;
       const secrets = this.knobs.wrongSignature ? [wrongSecret] : signingKeys(endpoint, Date.now());
-      const ok = await postSigned(job.message, { endpoint, secrets, signal: this.#closing.signal });
+      const { signal } = this.#closing;
+      const isForged = this.knobs.wrongSignature;
+      const ok = isPubSubAddress(endpoint.url)
+        ? await pushEvent(job.message, { address: endpoint.url, isForged, signal })
+        : await postSigned(job.message, { endpoint, secrets, signal });
       this.deliveries.add(ok ? 'delivered' : 'failed', Date.now());
       delivered ||= ok;
     }
