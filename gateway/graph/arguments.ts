@@ -25,11 +25,12 @@ export function readUuid(name: string, value: string): string {
 /**
  * An argument that is not what its description asks for. Mutations return its issue as data where their result has a
  * place for that (mutation-result.ts).
+ * @param kind the fault, in the service's words (`toInputIssues`)
  */
-function malformed(name: string, message: string): GatewayError {
+function malformed(name: string, message: string, kind: string | null = null): GatewayError {
   const location = name.split('.').filter((part, index) => index > 0 || part !== 'input');
   return new GatewayError('BAD_USER_INPUT', `${name} ${message}`, {
-    issues: [{ location, message: `It ${message}`, kind: null }],
+    issues: [{ location, message: `It ${message}`, kind }],
   });
 }
 
@@ -53,7 +54,11 @@ export function readInput<Input extends object>(
   if (input && given.length === 0) return input;
   // The schema has checked the type of each; only the required one may be missing.
   if (!input && given.some(([name]) => name === required)) return Object.fromEntries(given) as Input;
-  throw malformed('input', 'must be given, and no argument beside it.');
+  throw malformed(
+    'input',
+    'must be given, and no argument beside it.',
+    given.length > 0 && input ? 'conflict' : 'missing',
+  );
 }
 
 /** Like readUuid, for an argument that may be left out. */
@@ -72,7 +77,7 @@ export function readUuids(
 
 /** A list of ids or codes; empty when left out. @throws GatewayError BAD_USER_INPUT for more than 100 */
 export function readIds(name: string, values: readonly string[] | null | undefined): readonly string[] {
-  if (values && values.length > 100) throw malformed(name, 'takes 100 ids at most.');
+  if (values && values.length > 100) throw malformed(name, 'takes 100 ids at most.', 'too_long');
   return values ?? [];
 }
 

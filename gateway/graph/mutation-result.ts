@@ -121,8 +121,8 @@ export const idempotencyConflictRef = builder
   });
 
 /**
- * Makes each mutation whose result has InputRejected return a malformed id (arguments.ts) as that. The others, and queries,
- * have an error for it. Ids are read before anything else is done.
+ * Makes each mutation whose result is a union return a malformed id (arguments.ts) as InputRejected. The two others, and
+ * queries, have an error for it. Ids are read before anything else is done.
  */
 export function refuseMalformedIds(schema: GraphQLSchema): GraphQLSchema {
   for (const field of Object.values(schema.getMutationType()?.getFields() ?? {})) {

@@ -32,6 +32,7 @@ export const issueCodes = {
   REQUIRED: 'Something must be given here.',
   TOO_LONG: 'It is longer or larger than allowed.',
   CONFLICT: 'It cannot be given together with another part of the input.',
+  TAKEN: 'Another order has this value already.',
   INVALID: 'The value is not allowed here for another reason; the message says why.',
 } as const;
 
@@ -137,9 +138,10 @@ export function toInputIssues(
   }));
 }
 
-/** @param kind the service's word for the fault, such as `missing` or `string_too_long` */
+/** @param kind the service's word for the fault, such as `missing` or `string_too_long`; `conflict` is the gateway's */
 function toIssueCode(kind: string | null): IssueCode {
   if (kind === 'missing') return 'REQUIRED';
+  if (kind === 'conflict') return 'CONFLICT';
   return kind?.endsWith('too_long') ? 'TOO_LONG' : 'INVALID';
 }
 

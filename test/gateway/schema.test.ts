@@ -2,12 +2,14 @@ import { readFileSync } from 'node:fs';
 import {
   buildSchema,
   type GraphQLNamedType,
+  getNamedType,
   isEnumType,
   isInputObjectType,
   isInterfaceType,
   isNonNullType,
   isObjectType,
   isSpecifiedScalarType,
+  isUnionType,
   valueFromASTUntyped,
 } from 'graphql';
 import { expect, test } from 'vitest';
@@ -93,6 +95,16 @@ test('schema.graphql says of each field which scopes it needs: in its descriptio
     for (const scope of scopes.flat()) expect(field.description).toContain(scope);
     if (needOf(coordinate).isForTeam) expect(field.description).toMatch(/Only for gateway keys\.$/);
   }
+});
+
+test('every mutation whose result can be a refusal has one for a malformed input', () => {
+  const mutations = Object.values(schema.getMutationType()?.getFields() ?? {});
+  const lacking = mutations.filter(({ type }) => {
+    const result = getNamedType(type);
+    return !isUnionType(result) || result.getTypes().every(({ name }) => name !== 'InputRejected');
+  });
+  // Their results are objects, which cannot become unions without breaking clients (decision 0108).
+  expect(lacking.map(({ name }) => name)).toEqual(['createViewerToken', 'revokeViewerTokens']);
 });
 
 test('clients that introspect the schema do not meet the directive', () => {

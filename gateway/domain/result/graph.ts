@@ -4,6 +4,7 @@ import { type GraphContext, type LoaderKind, loadEach } from '../../graph/contex
 import { upstreamCallCost } from '../../graph/cost.ts';
 import {
   featureNotEnabledRef,
+  inputRejectedRef,
   mutationResult,
   notFoundRef,
   userErrorRef,
@@ -153,7 +154,7 @@ const documentNotReadyRef = builder.objectRef<DocumentNotReady>('DocumentNotRead
 const createDocumentTicketResult = mutationResult(
   'CreateDocumentTicketResult',
   'The result of asking for a document.',
-  [documentTicketRef, documentNotReadyRef, notFoundRef, featureNotEnabledRef],
+  [documentTicketRef, documentNotReadyRef, inputRejectedRef, notFoundRef, featureNotEnabledRef],
 );
 
 const createDocumentTicketInput = builder.inputType('CreateDocumentTicketInput', {

@@ -183,12 +183,14 @@ const updateUserResult = mutationResult('UpdateUserResult', 'The result of chang
 
 const deleteUserResult = mutationResult('DeleteUserResult', 'The result of deleting a user.', [
   userDeletedRef,
+  inputRejectedRef,
   notFoundRef,
 ]);
 
 const undoUserDeletionResult = mutationResult('UndoUserDeletionResult', 'The result of undoing a deletion.', [
   userDeletionUndoneRef,
   undoRefusedRef,
+  inputRejectedRef,
   notFoundRef,
 ]);
 

@@ -62,6 +62,7 @@ export const otherRows: readonly Row[] = [
     selection: '... on DocumentTicket { url expiresAt }',
     arrange: (lab) => ({ input: { orderId: orderAt(lab, '.completed'), kind: 'RESULT' } }),
     refusals: {
+      InputRejected: given({ orderId: canary }),
       DocumentNotReady: given(({ lab }) => ({ orderId: orderAt(lab, '.ordered') })),
       NotFound: given(() => ({ orderId: crypto.randomUUID() })),
       FeatureNotEnabled: closed(document),

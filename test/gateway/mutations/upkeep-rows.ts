@@ -105,6 +105,7 @@ export const upkeepRows: readonly Row[] = [
     selection: '... on OrderCancelled { order { id } } ... on CancelRefused { status { step } }',
     arrange: (lab) => ({ id: orderAt(lab, 'testkit.awaiting_registration') }),
     refusals: {
+      InputRejected: () => ({ id: canary }),
       CancelRefused: ({ lab }) => ({ id: orderAt(lab, '.completed') }),
       NotFound: noOrder,
     },

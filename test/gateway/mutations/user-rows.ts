@@ -82,7 +82,10 @@ export const userRows: readonly Row[] = [
     success: 'UserDeleted',
     selection: '... on UserDeleted { userId undoUntil }',
     arrange: (lab) => ({ id: firstUser(lab) }),
-    refusals: { NotFound: () => ({ id: crypto.randomUUID() }) },
+    refusals: {
+      InputRejected: () => ({ id: canary }),
+      NotFound: () => ({ id: crypto.randomUUID() }),
+    },
     asks: { call: remove, ...write, canLook: true },
     trace: allUsers,
     again: 'NotFound',
@@ -93,6 +96,7 @@ export const userRows: readonly Row[] = [
     selection: '... on UserDeletionUndone { user { id } } ... on UndoRefused { user { id } }',
     arrange: async (lab) => ({ by: { id: await deleted(lab) } }),
     refusals: {
+      InputRejected: () => ({ by: { id: canary } }),
       UndoRefused: ({ lab }) => ({ by: { id: lab.sandbox.users()[1]?.userId } }),
       NotFound: () => ({ by: { clientUserId: `${canary}-nobody` } }),
     },

@@ -8,20 +8,24 @@ import type { NewOrder, NewTestkitOrder, OrderSetRequest, OrderToImport, Patient
 
 const giveName = 'Give the name of the receiver.';
 const givePhone = 'Give the phone number in international format, with a leading plus sign.';
+const giveKey = 'Give 1 to 255 characters, new for each new order.';
+const giveFirstName = 'Give a first name of 1 to 50 characters.';
+const giveLastName = 'Give a last name of 1 to 50 characters.';
 const atMost1000 = 'Give at most 1,000 characters.';
 
 export const keyRules: readonly InputRule<{ readonly idempotencyKey: string }>[] = [
-  [
-    'idempotencyKey',
-    'Give 1 to 255 characters, new for each new order.',
-    ({ idempotencyKey }) => isGiven(idempotencyKey) && countCharacters(idempotencyKey) <= 255,
-  ],
+  ['idempotencyKey', giveKey, ({ idempotencyKey }) => isGiven(idempotencyKey), 'REQUIRED'],
+  ['idempotencyKey', giveKey, ({ idempotencyKey }) => countCharacters(idempotencyKey) <= 255, 'TOO_LONG'],
 ];
+
+const maxName = 50;
 
 /** Rules for the patient (public service: patient input). */
 const patientRules: readonly InputRule<PatientPart['patientDetails']>[] = [
-  ['firstName', 'Give a first name of 1 to 50 characters.', ({ firstName }) => isName(firstName)],
-  ['lastName', 'Give a last name of 1 to 50 characters.', ({ lastName }) => isName(lastName)],
+  ['firstName', giveFirstName, ({ firstName }) => isGiven(firstName), 'REQUIRED'],
+  ['firstName', giveFirstName, ({ firstName }) => countCharacters(firstName) <= maxName, 'TOO_LONG'],
+  ['lastName', giveLastName, ({ lastName }) => isGiven(lastName), 'REQUIRED'],
+  ['lastName', giveLastName, ({ lastName }) => countCharacters(lastName) <= maxName, 'TOO_LONG'],
   [
     'dob',
     'Give a day of birth that is not in the future.',
@@ -64,6 +68,8 @@ export const shippingRules: readonly InputRule<NewTestkitOrder['shipping']>[] = 
   ['phoneNumber', givePhone, ({ phoneNumber }) => isPhoneNumber(phoneNumber)],
 ];
 
+const nameMarkers = 'Name markers either by markerIds or by providerIds.';
+
 interface WithOrderSet {
   readonly orderSet: OrderSetRequest;
   readonly collectionMethod: string | null;
@@ -79,9 +85,16 @@ export const orderSetRules: readonly InputRule<WithOrderSet>[] = [
   ],
   [
     'orderSet.addOn',
-    'Name markers either by markerIds or by providerIds.',
+    nameMarkers,
+    ({ orderSet: { addOn } }) => addOn === null || addOn.markerIds.length > 0 || addOn.providerIds.length > 0,
+    'REQUIRED',
+  ],
+  [
+    'orderSet.addOn',
+    nameMarkers,
     ({ orderSet: { addOn } }) =>
-      addOn === null || addOn.markerIds.length > 0 !== addOn.providerIds.length > 0,
+      addOn === null || addOn.markerIds.length === 0 || addOn.providerIds.length === 0,
+    'CONFLICT',
   ],
   [
     'collectionMethod',
@@ -124,8 +137,4 @@ export function findPatientIssues({ patientDetails, patientAddress }: PatientPar
 function isEmail(text: string): boolean {
   const at = text.indexOf('@', 1);
   return !/\s/.test(text) && at > 0 && text.lastIndexOf('.', text.length - 2) > at + 1;
-}
-
-function isName(text: string): boolean {
-  return isGiven(text) && countCharacters(text) <= 50;
 }

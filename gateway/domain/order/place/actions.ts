@@ -251,7 +251,7 @@ export async function submitImport(context: GraphContext, order: OrderToImport):
   });
   if (result.kind !== 'IdempotencyConflict') return result;
   const message = 'An order with this sample was imported before, with another input.';
-  return inputRejected([{ path: ['sampleId'], message }]);
+  return inputRejected([{ path: ['sampleId'], code: 'TAKEN', message }]);
 }
 
 function questionOf({ physician, labAccountId, orderSet }: NewOrder | OrderToImport) {

@@ -101,7 +101,7 @@ async function explainRefusal(
   if (refusal.kind !== 'InputRejected' || refusal.issues.length > 0) return refusal;
   const order = await findTestkit(context.service, sampleId, {}).catch(() => null);
   return order?.events.some(isRegistering)
-    ? inputRejected([{ path: ['sampleId'], message: 'This kit is registered already.' }])
+    ? inputRejected([{ path: ['sampleId'], code: 'TAKEN', message: 'This kit is registered already.' }])
     : refusal;
 }
 

@@ -54,6 +54,7 @@ function refusedRef(kind: string, description: string) {
 const cancelOrderResult = mutationResult('CancelOrderResult', 'The result of cancelling an order.', [
   changedRef('OrderCancelled', 'The order was cancelled.'),
   refusedRef('CancelRefused', 'The order can no longer be cancelled.'),
+  inputRejectedRef,
   notFoundRef,
 ]);
 
