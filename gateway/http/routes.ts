@@ -2,8 +2,6 @@ import { IncomingMessage } from 'node:http';
 import { Hono, type MiddlewareHandler } from 'hono';
 import { cors } from 'hono/cors';
 import { secureHeaders } from 'hono/secure-headers';
-import { findCaller } from '../auth/authenticate.ts';
-import type { Caller } from '../auth/rights.ts';
 import type { Metrics } from '../metrics.ts';
 import type { ReceiveWebhook, WebhookConnection } from '../webhooks/endpoint.ts';
 import { answerDocument, type DocumentsOptions } from './pages/documents.ts';
@@ -12,8 +10,8 @@ import { revalidate } from './pages/static-files.ts';
 import { WidgetFiles } from './pages/widget-files.ts';
 
 export interface RoutesOptions extends DocumentsOptions, LaunchOptions {
-  /** Waits until the graph is loaded. `caller` is known if the direct path has authenticated it. */
-  readonly answerGraphQL: (request: Request, caller: Caller | null) => Promise<Response>;
+  /** Waits until the graph is loaded. `connection` has the request and the answer of node:http. */
+  readonly answerGraphQL: (request: Request, connection: unknown) => Promise<Response>;
   readonly answerSchema: (request: Request) => Promise<Response>;
   readonly isAllowedOrigin: (origin: string) => boolean;
   readonly receiveWebhook: ReceiveWebhook;
@@ -48,7 +46,7 @@ export function createRoutes(options: RoutesOptions): Hono {
 
   app.use(secure());
   app.use('/graphql', allowOrigin);
-  app.all('/graphql', (context) => options.answerGraphQL(context.req.raw, findCaller(context.env)));
+  app.all('/graphql', (context) => options.answerGraphQL(context.req.raw, context.env));
   app.use('/schema.graphql', allowOrigin, revalidate());
   app.get('/schema.graphql', ({ req }) => options.answerSchema(req.raw));
   app.use('/documents/*', allowOrigin);
@@ -157,7 +155,8 @@ const requestHeaders = [
 export function allowOrigins(isAllowedOrigin: (origin: string) => boolean): MiddlewareHandler {
   return cors({
     origin: (origin) => (isAllowedOrigin(origin) ? origin : null),
-    allowMethods: ['GET', 'POST', 'OPTIONS'],
+    // PUT is refused, and without it here a page could not read that refusal.
+    allowMethods: ['GET', 'POST', 'PUT', 'OPTIONS'],
     allowHeaders: requestHeaders,
     exposeHeaders: ['x-request-id', 'retry-after'],
     maxAge: 600,

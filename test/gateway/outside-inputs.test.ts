@@ -239,6 +239,21 @@ describe('pages of this machine, at any port,', () => {
     const allowed = headers.get('access-control-allow-headers')?.split(',') ?? [];
     expect(wanted.filter((name) => !allowed.includes(name))).toEqual([]);
   });
+
+  test('may read the refusal of the single connection mode of graphql-sse, which begins with PUT', async () => {
+    const origin = 'http://localhost:5173';
+    const preflight = await fetch(`${demo.url}/graphql`, {
+      method: 'OPTIONS',
+      headers: { origin, 'access-control-request-method': 'PUT' },
+    });
+    const refused = await fetch(`${demo.url}/graphql`, {
+      method: 'PUT',
+      headers: { origin, authorization: `Bearer ${gatewayKey}` },
+    });
+
+    expect(preflight.headers.get('access-control-allow-methods')).toContain('PUT');
+    expect([refused.status, refused.headers.get('access-control-allow-origin')]).toEqual([405, origin]);
+  });
 });
 
 test('anybody may read the schema of the sandbox', async () => {
