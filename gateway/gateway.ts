@@ -127,7 +127,7 @@ function createApp(core: Core, { graphql, contexts, receiveWebhook, metrics }: A
   const { config, log, isAllowedOrigin, isLogWritable, isTrailWritable } = core;
   const isServiceReachable = memoize(() => contexts.services.isReachable(), probeEveryMs);
   return createRoutes({
-    answerGraphQL: async (request, caller) => await (await graphql()).answer(request, caller),
+    answerGraphQL: async (request, connection) => await (await graphql()).answer(request, connection),
     answerSchema: async (request) => await (await graphql()).answerSchema(request),
     isAllowedOrigin,
     receiveWebhook,

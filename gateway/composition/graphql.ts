@@ -1,5 +1,4 @@
 import type { RequestListener } from 'node:http';
-import type { Caller } from '../auth/rights.ts';
 import { redeemLaunchTicket } from '../domain/portal/actions.ts';
 import { printGraph } from '../domain/print-schema.ts';
 import { fetchDocument } from '../domain/result/actions.ts';
@@ -37,8 +36,8 @@ export interface GraphQLParts {
 export interface GraphQLTransports
   extends Pick<DocumentsOptions, 'openDocument'>,
     Pick<LaunchOptions, 'openPortal'> {
-  /** Over HTTP and SSE. The caller is known if the direct path has authenticated it; otherwise null. */
-  readonly answer: (request: Request, caller: Caller | null) => Promise<Response>;
+  /** Over HTTP and SSE. `connection` has the request and the answer of node:http. */
+  readonly answer: (request: Request, connection: unknown) => Promise<Response>;
   /** The schema as text. */
   readonly answerSchema: (request: Request) => Promise<Response>;
   /** Answers ordinary JSON requests straight from node:http, and leaves all others to `otherwise`. */

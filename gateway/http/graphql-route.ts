@@ -1,5 +1,6 @@
+import { ServerResponse } from 'node:http';
 import type { GraphQLFormattedError } from 'graphql';
-import { type Authenticate, authenticateRequest } from '../auth/authenticate.ts';
+import { type Authenticate, authenticateRequest, findCaller } from '../auth/authenticate.ts';
 import type { RateLimits } from '../auth/rate-limits.ts';
 import type { ActiveTokens } from '../auth/revocations.ts';
 import type { Caller } from '../auth/rights.ts';
@@ -30,15 +31,25 @@ export interface GraphQLRouteOptions {
 /** GraphQL over HTTP, streams included: authenticates the caller, charges the request, and selects the server that answers it. */
 export function createGraphQLRoute(
   options: GraphQLRouteOptions,
-): (request: Request, caller: Caller | null) => Promise<Response> {
+): (request: Request, connection: unknown) => Promise<Response> {
   const beginUpload = createUploadGate();
-  return (request, caller) => answerGraphQL({ ...options, beginUpload, caller }, request);
+  return (request, connection) => {
+    const caller = findCaller(connection);
+    return answerGraphQL({ ...options, beginUpload, caller, outgoing: findOutgoing(connection) }, request);
+  };
+}
+
+/** The answer of node:http behind a connection of Hono's; undefined where there is none. */
+function findOutgoing(connection: unknown): ServerResponse | undefined {
+  if (typeof connection !== 'object' || connection === null || !('outgoing' in connection)) return undefined;
+  return connection.outgoing instanceof ServerResponse ? connection.outgoing : undefined;
 }
 
 interface Route extends GraphQLRouteOptions {
   readonly beginUpload: ReturnType<typeof createUploadGate>;
   /** Null if the caller is not known yet. */
   readonly caller: Caller | null;
+  readonly outgoing: ServerResponse | undefined;
 }
 
 async function answerGraphQL(options: Route, request: Request): Promise<Response> {
@@ -60,7 +71,17 @@ async function answerGraphQL(options: Route, request: Request): Promise<Response
       const isTraced = request.headers.get(traceHeader) === 'upstream';
       const lastEventId = request.headers.get('last-event-id') || null;
       const transport = chooseTransport(request.headers.get('accept'));
-      const asking = { caller, origin, left: request.signal, over, isTraced, lastEventId, transport };
+      const { outgoing } = options;
+      const asking = {
+        caller,
+        origin,
+        left: request.signal,
+        over,
+        isTraced,
+        lastEventId,
+        transport,
+        outgoing,
+      };
       const response = await server.fetch(request, asking);
       response.headers.set('cache-control', 'no-store');
       // Yoga sets this header on streams even if the client asked to close the connection. The server decides.

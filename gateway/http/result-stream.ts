@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http';
 import type { ExecutionResult } from 'graphql';
 import { isAsyncIterable, type Plugin } from 'graphql-yoga';
 import type { HttpTransport, Transport } from '../execution/run-operation.ts';
@@ -11,6 +12,8 @@ interface Streaming {
   readonly transport?: Transport;
   /** Aborts when the stream must end early. After it nothing more is sent. */
   readonly over: AbortSignal;
+  /** Where the answer is written; left out without a connection. */
+  readonly outgoing?: ServerResponse | undefined;
 }
 
 export interface ResultStreamOptions {
@@ -36,6 +39,7 @@ export function useResultStream({ onSend }: ResultStreamOptions): Plugin<object,
       const body = writeResults(isStream ? result : yieldOnce(result), {
         framing,
         over: serverContext.over,
+        outgoing: serverContext.outgoing,
         onSend: (sent) => onSend(transport, sent),
       });
       setResultProcessor(() => new Response(body, { headers: framing.headers }), framing.mediaType);
@@ -43,9 +47,8 @@ export function useResultStream({ onSend }: ResultStreamOptions): Plugin<object,
   };
 }
 
-interface WriteOptions {
+interface WriteOptions extends Pick<Streaming, 'over' | 'outgoing'> {
   readonly framing: Framing;
-  readonly over: AbortSignal;
   readonly onSend: (result: ExecutionResult) => void;
 }
 
@@ -56,52 +59,76 @@ interface WriteOptions {
  */
 function writeResults(
   results: AsyncIterable<ExecutionResult>,
-  { framing, over, onSend }: WriteOptions,
+  options: WriteOptions,
 ): ReadableStream<Uint8Array> {
-  const iterator = results[Symbol.asyncIterator]();
-  const encoder = new TextEncoder();
-  let heartbeats: NodeJS.Timeout | undefined;
+  return new ReadableStream(new ResultSource(results[Symbol.asyncIterator](), options));
+}
 
-  return new ReadableStream<Uint8Array>({
-    start: (controller) => {
-      // Sent at once: some clients do not see an answer before its first byte.
-      controller.enqueue(encoder.encode(framing.opening));
-      heartbeats = setInterval(() => {
-        // A client that does not read needs no heartbeat, and heartbeats must not queue up for it.
-        if ((controller.desiredSize ?? 0) > 0) controller.enqueue(encoder.encode(framing.heartbeat));
-      }, heartbeatMs);
-    },
-    pull: async (controller) => {
-      const next = await unlessOver(iterator.next(), over);
-      // Also drops items that became ready at the same moment, so that an expired token gets nothing more.
-      const isCut = next === 'over' || over.aborted;
-      if (isCut || next.done) {
-        clearInterval(heartbeats);
-        if (!isCut) controller.enqueue(encoder.encode(framing.ending));
-        controller.close();
-        await iterator.return?.();
-        return;
-      }
-      onSend(next.value);
-      controller.enqueue(encoder.encode(framing.describe(next.value)));
-    },
-    cancel: async () => {
-      clearInterval(heartbeats);
-      await iterator.return?.();
-    },
-  });
+type Controller = ReadableStreamDefaultController<Uint8Array>;
+
+const encoder = new TextEncoder();
+
+class ResultSource implements UnderlyingDefaultSource<Uint8Array> {
+  readonly #results: AsyncIterator<ExecutionResult>;
+  readonly #options: WriteOptions;
+  #heartbeats: NodeJS.Timeout | undefined;
+  #cut = () => {};
+  #hasEnded = false;
+
+  constructor(results: AsyncIterator<ExecutionResult>, options: WriteOptions) {
+    this.#results = results;
+    this.#options = options;
+  }
+
+  start(controller: Controller): void {
+    const { framing, over, outgoing } = this.#options;
+    // Sent at once: some clients do not see an answer before its first byte.
+    controller.enqueue(encoder.encode(framing.opening));
+    this.#heartbeats = setInterval(() => {
+      // A client that does not read needs no heartbeat, and heartbeats must not queue up for it.
+      if ((controller.desiredSize ?? 0) > 0) controller.enqueue(encoder.encode(framing.heartbeat));
+    }, heartbeatMs);
+    this.#cut = () => {
+      void this.#end();
+      controller.close();
+      // Otherwise a client that does not read would hold the answer, for as long as slow readers have.
+      if ((outgoing?.writableLength ?? 0) > 0) outgoing?.destroy();
+    };
+    over.addEventListener('abort', this.#cut);
+    if (over.aborted) this.#cut();
+  }
+
+  async pull(controller: Controller): Promise<void> {
+    const next = await this.#results.next().catch(async (error: unknown) => {
+      await this.#end();
+      throw error;
+    });
+    // Also drops a result that became ready at the end, so that an expired token gets nothing more.
+    if (this.#hasEnded) return;
+    const { framing, onSend } = this.#options;
+    if (next.done) {
+      await this.#end();
+      controller.enqueue(encoder.encode(framing.ending));
+      controller.close();
+      return;
+    }
+    onSend(next.value);
+    controller.enqueue(encoder.encode(framing.describe(next.value)));
+  }
+
+  async cancel(): Promise<void> {
+    await this.#end();
+  }
+
+  async #end(): Promise<void> {
+    if (this.#hasEnded) return;
+    this.#hasEnded = true;
+    clearInterval(this.#heartbeats);
+    this.#options.over.removeEventListener('abort', this.#cut);
+    await this.#results.return?.();
+  }
 }
 
 async function* yieldOnce(result: ExecutionResult): AsyncGenerator<ExecutionResult> {
   yield result;
-}
-
-/** A promise for each result: one that lasts as long as the stream would hold all results that were raced against it. */
-function unlessOver<Result>(result: Promise<Result>, over: AbortSignal): Promise<Result | 'over'> {
-  return new Promise((resolve, reject) => {
-    const end = () => resolve('over');
-    if (over.aborted) end();
-    over.addEventListener('abort', end);
-    result.then(resolve, reject).finally(() => over.removeEventListener('abort', end));
-  });
 }

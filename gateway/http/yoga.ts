@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http';
 import type { GraphQLSchema } from 'graphql';
 import { createYoga, isAsyncIterable, type Plugin, type YogaServerInstance } from 'graphql-yoga';
 import type { Caller } from '../auth/rights.ts';
@@ -33,6 +34,8 @@ export interface Asking {
   readonly dependencies?: Dependencies | undefined;
   /** The transport of a stream; default SSE. */
   readonly transport?: Transport;
+  /** Where the answer is written; left out without a connection. */
+  readonly outgoing?: ServerResponse | undefined;
 }
 
 /** With the value `upstream`, the answer's `extensions.upstream` counts its calls to the service. */
