@@ -10,7 +10,7 @@ export interface EventLog {
    */
   readonly epoch: () => string;
   /**
-   * Stores a message, once per message id. Resolves only when it is durable.
+   * Stores a message, once per message id and, where it has one, per content. Resolves only when it is durable.
    * @throws GatewayError EVENT_LOG_UNAVAILABLE when it could not be made durable
    */
   readonly append: (message: NewMessage) => Promise<Appended>;
@@ -98,8 +98,21 @@ export interface NewMessage {
   readonly deadReason: DeadReason | null;
   /** The facts that it states, stored in the same transaction. Dead letters have none. */
   readonly facts?: readonly NewFact[];
+  /** Set where copies of an event may come over two routes: as a webhook and through a broker. */
+  readonly content?: Content;
   /** The raw bytes, as they were signed. */
   readonly body: Buffer;
+}
+
+/**
+ * A second idempotency key. A broker gives no message id, so its message is a copy if the same content came before,
+ * over either route. Message ids tell webhooks of the same content apart: only the first one after a broker's message is
+ * its copy.
+ */
+export interface Content {
+  /** SHA-256 in hexadecimal digits: equal for equal events. The log stores it keyed. */
+  readonly digest: string;
+  readonly hasMessageId: boolean;
 }
 
 /**
@@ -140,7 +153,7 @@ export type DeadReason = 'unreadable' | 'other-team';
 
 export interface Appended {
   readonly position: number;
-  /** The message id was known: nothing was stored. */
+  /** The message id or the content was known: no event was stored. */
   readonly duplicate: boolean;
   /** The message id was known with another body: the first body stays. */
   readonly altered: boolean;
@@ -224,6 +237,9 @@ export function isAdvance(
 
 /** How long a message id is stored, in days (the sender retries for about 28 hours). */
 export const messageIdDays = 30;
+
+/** How long equal content is a copy, in days: longer than the sender retries a webhook. Later it is a new event. */
+export const contentDays = 2;
 
 /** The newest versions that the log has of its subjects. */
 export interface Versions {

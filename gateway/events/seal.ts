@@ -118,6 +118,12 @@ export class Seal {
     return `${keyedTextMark}${this.hash(sha256(text)).toString('base64')}`;
   }
 
+  /** The same under each key, so that a text is found by its hash after a rotation; the first is `hashText`. */
+  hashesOfText(text: string): readonly string[] {
+    if (this.#keys.length === 0) return [text];
+    return this.#hashKeys.map((key) => `${keyedTextMark}${hashWith(key, sha256(text)).toString('base64')}`);
+  }
+
   isHashOfText(stored: string, text: string): boolean {
     if (!stored.startsWith(keyedTextMark)) return stored === text;
     return this.isHashOf(Buffer.from(stored.slice(keyedTextMark.length), 'base64'), sha256(text));

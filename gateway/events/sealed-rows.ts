@@ -97,6 +97,15 @@ export function hashFactKey(key: string): string {
   return sha256(key).toString('hex');
 }
 
+/**
+ * The keys of a message's content, beside the message ids: the first is stored, each may be the one of a copy. No
+ * message id contains a space.
+ */
+export function contentKeysOf({ content }: NewMessage, seal: Seal): readonly string[] {
+  if (content === undefined) return [];
+  return seal.hashesOfText(content.digest).map((hash) => `content ${hash}`);
+}
+
 interface SealedFact {
   readonly userId: string;
   readonly kind: string;

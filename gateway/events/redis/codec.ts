@@ -1,7 +1,16 @@
 import { z } from 'zod';
-import type { AppendNotice, FactQuery, Latest, NewMessage, Scope, StoredFact } from '../log.ts';
+import {
+  type AppendNotice,
+  contentDays,
+  type FactQuery,
+  type Latest,
+  type NewMessage,
+  type Scope,
+  type StoredFact,
+} from '../log.ts';
 import { type Seal, sha256 } from '../seal.ts';
 import {
+  contentKeysOf,
   type EventColumns,
   type FactColumns,
   hashFactKey,
@@ -13,6 +22,8 @@ import type { Argument } from './connection.ts';
 
 /** Prefix of all keys. The braces put them into one slot, as a script over several keys needs. */
 export const keyPrefix = '{labgraph}:';
+
+const dayMs = 86_400_000;
 
 /** A bulk string as a text. */
 export const redisText = z.instanceof(Buffer).transform((bytes) => bytes.toString('utf8'));
@@ -37,7 +48,8 @@ const rowShape = z.tuple([
 
 /** The arguments of `append.lua`. Bodies and facts leave this process sealed. */
 export function toAppendArguments(message: NewMessage, seal: Seal): readonly Argument[] {
-  const { subject, userId, deadReason } = message;
+  const { subject, userId, deadReason, content, receivedAt } = message;
+  const contentKeys = contentKeysOf(message, seal);
   const { clientUserId, body } = sealEvent(message, seal);
   return [
     message.messageId,
@@ -49,6 +61,10 @@ export function toAppendArguments(message: NewMessage, seal: Seal): readonly Arg
     message.origin,
     encodeOptional(deadReason),
     body,
+    content?.hasMessageId === true ? '1' : '0',
+    String(receivedAt.getTime() - contentDays * dayMs),
+    String(contentKeys.length),
+    ...contentKeys,
     ...sealFacts(message, seal).flatMap(({ kind, hashedKey, at, value }) => [
       factsName(userId, kind),
       hashedKey,

@@ -1,8 +1,9 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { EarlierAttempt } from '../idempotency.ts';
-import { type Appended, type Claimed, isAdvance, type NewMessage } from '../log.ts';
+import { type Appended, type Claimed, contentDays, isAdvance, type NewMessage } from '../log.ts';
 import { type Seal, sha256 } from '../seal.ts';
 import {
+  contentKeysOf,
   openRecord,
   rowOfIdempotencyRecord,
   rowOfOneTimeValue,
@@ -141,17 +142,52 @@ export class LogWriter {
       const altered = !this.#seal.isHashOf(readBytes(earlier, 'body_hash'), digest);
       return { position: readNumber(earlier, 'position'), duplicate: true, altered };
     }
+    const copied = this.#findCopied(message);
+    if (copied !== null) {
+      this.#insertKey(message, { position: copied, key: message.messageId, hash: this.#seal.hash(digest) });
+      return { position: copied, duplicate: true, altered: false };
+    }
     const { subject } = message;
     const advances = isAdvance(message, subject === null ? null : this.#reader.latest(subject.id));
     const position = this.#insertEvent(message, advances);
-    this.#sql
-      .get('INSERT INTO messages VALUES (?, ?, ?, ?)')
-      .run(message.messageId, position, this.#seal.hash(digest), message.receivedAt.getTime());
+    this.#insertKey(message, { position, key: message.messageId, hash: this.#seal.hash(digest) });
+    this.#insertContent(message, position);
     if (advances && subject) {
       this.#sql.get(upsertSubject).run(subject.id, subject.version, position, message.userId);
     }
     this.#storeFacts(message, position);
     return { position, duplicate: false, altered: false };
+  }
+
+  /** The position of the event that the message is a copy of (`Content`); notes that its webhook came. */
+  #findCopied(message: NewMessage): number | null {
+    const { content, receivedAt } = message;
+    const since = receivedAt.getTime() - contentDays * dayMs;
+    for (const key of contentKeysOf(message, this.#seal)) {
+      const row = this.#sql
+        .get('SELECT position, body_hash FROM messages WHERE message_id = ? AND received_at > ?')
+        .get(key, since);
+      if (row === undefined) continue;
+      if (content?.hasMessageId === true) {
+        if (readBytes(row, 'body_hash').equals(webhookCame)) return null;
+        this.#sql.get('UPDATE messages SET body_hash = ? WHERE message_id = ?').run(webhookCame, key);
+      }
+      return readNumber(row, 'position');
+    }
+    return null;
+  }
+
+  #insertContent(message: NewMessage, position: number): void {
+    const [key] = contentKeysOf(message, this.#seal);
+    if (key === undefined) return;
+    const hash = message.content?.hasMessageId === true ? webhookCame : noWebhook;
+    this.#insertKey(message, { position, key, hash });
+  }
+
+  #insertKey({ receivedAt }: NewMessage, { position, key, hash }: IdempotencyKey): void {
+    this.#sql
+      .get('INSERT OR REPLACE INTO messages VALUES (?, ?, ?, ?)')
+      .run(key, position, hash, receivedAt.getTime());
   }
 
   #insertEvent(message: NewMessage, advances: boolean): number {
@@ -175,6 +211,18 @@ export class LogWriter {
     }
   }
 }
+
+interface IdempotencyKey {
+  readonly position: number;
+  readonly key: string;
+  readonly hash: Buffer;
+}
+
+const dayMs = 86_400_000;
+
+/** In place of a body's hash, in the row of a content: whether a webhook with this content came. */
+const webhookCame = Buffer.of(1);
+const noWebhook = Buffer.of(0);
 
 const insertEvent = `INSERT INTO events (position, message_id, received_at, type, user_id, client_user_id, team_id, subject,
     version, origin, advances, dead_reason, body) VALUES (

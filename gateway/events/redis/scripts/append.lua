@@ -1,11 +1,30 @@
 -- Stores a message once, with its index entries and facts. Texts that may be missing are '' or '=' and the text.
-local id, bodyHash, receivedAt, type, user, client, team, subject, version, origin, dead, body =
-  unpack(ARGV, 2, 13)
+local id, bodyHash, receivedAt, type, user, client, team, subject, version, origin, dead, body, hasMessageId,
+  contentSince, contentKeys = unpack(ARGV, 2, 16)
+local firstFact = 17 + tonumber(contentKeys)
 
 local known = redis.call('HGET', base .. 'ids', id)
 if known then
   local position, hash = known:match('^(%d+) (.*)$')
   return { epoch, position, 1, hash }
+end
+
+local function remember(key, position, hash)
+  redis.call('HSET', base .. 'ids', key, position .. ' ' .. hash)
+  redis.call('ZADD', base .. 'ids-by-time', receivedAt, key)
+end
+
+-- The same rule as `Content` in log.ts. In place of a body's hash, the entry of a content has whether its webhook came.
+for index = 17, firstFact - 1 do
+  local key = ARGV[index]
+  local time = redis.call('ZSCORE', base .. 'ids-by-time', key)
+  if time and tonumber(time) > tonumber(contentSince) then
+    local position, webhookCame = redis.call('HGET', base .. 'ids', key):match('^(%d+) (.*)$')
+    if hasMessageId == '1' and webhookCame == '1' then break end
+    if hasMessageId == '1' then redis.call('HSET', base .. 'ids', key, position .. ' 1') end
+    remember(id, position, bodyHash)
+    return { epoch, position, 1, bodyHash }
+  end
 end
 
 local head = number('head')
@@ -29,8 +48,8 @@ if isChange then redis.call('HSET', base .. 'subjects', subject, version .. ' ' 
 redis.call('XADD', base .. 'log', position .. '-0', 'id', id, 'at', receivedAt, 'type', type, 'user', user,
   'client', client, 'team', team, 'subject', subject, 'version', version, 'origin', origin, 'dead', dead,
   'change', isChange and '1' or '0', 'body', body)
-redis.call('HSET', base .. 'ids', id, position .. ' ' .. bodyHash)
-redis.call('ZADD', base .. 'ids-by-time', receivedAt, id)
+remember(id, position, bodyHash)
+if firstFact > 17 then remember(ARGV[17], position, hasMessageId) end
 
 -- The index marks changes, so that readers of changes read nothing else.
 local member = isChange and position .. '+' or position
@@ -42,7 +61,7 @@ else
 end
 
 -- Facts: four arguments each. Equal times are ordered by position, then by key, like the member's text.
-for index = 14, #ARGV, 4 do
+for index = firstFact, #ARGV, 4 do
   local name, key, at, value = unpack(ARGV, index, index + 3)
   local earlier = redis.call('HGET', base .. 'facts ' .. name, key)
   if earlier then
