@@ -5,7 +5,13 @@ import { type Core, openCore, probeEveryMs, widgetFolder } from './composition/c
 import type { GraphQLParts, GraphQLTransports } from './composition/graphql.ts';
 import { Servers } from './composition/servers.ts';
 import { openServiceClient } from './composition/service.ts';
-import { createWebhooks, startReconciliation } from './composition/webhooks.ts';
+import {
+  createReceive,
+  createWebhooks,
+  type Intake,
+  startIntake,
+  startReconciliation,
+} from './composition/webhooks.ts';
 import type { Config } from './config/config.ts';
 import type { EventStore } from './events/open.ts';
 import { addDemo, createOwnHosts, type Demo } from './http/pages/demo.ts';
@@ -74,9 +80,11 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
   const graphql = memoize(() =>
     loadGraphQL(core, { contexts, service, graphiql, isOwnHost, answerKey: factories?.answerKey }),
   );
-  const receiveWebhook = createWebhooks(core, { services, reconciler, noteIntake: service.noteIntake });
+  const receipt = { receive: createReceive(core, services), reconciler, noteOutcome: service.noteOutcome };
+  const receiveWebhook = createWebhooks(core, receipt);
+  const intake = await startIntake(core, receipt);
   const shownMetrics = cacheText(metrics, parts.metricsCacheMs);
-  const app = createApp(core, { graphql, contexts, receiveWebhook, metrics: shownMetrics });
+  const app = createApp(core, { graphql, contexts, receiveWebhook, intake, metrics: shownMetrics });
   if (demo !== undefined) addDemo(app, demo, { mint: callers.mint, isOwnHost, graphiql });
   const servers = new Servers(core, {
     fetch: app.fetch,
@@ -91,7 +99,7 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
     callers.close();
     stopping.abort();
     (await graphql()).sockets.close();
-    await servers.close();
+    await Promise.all([servers.close(), intake?.close()]);
     await service.upstream.close();
     await core.trail?.close();
     await store.log.close();
@@ -119,11 +127,12 @@ interface AppParts {
   readonly graphql: () => Promise<GraphQLTransports>;
   readonly contexts: Contexts;
   readonly receiveWebhook: ReceiveWebhook;
+  readonly intake: Intake | null;
   readonly metrics: Parameters<typeof createMetricsRoutes>[0];
 }
 
 /** Every route of the gateway but the demo's. */
-function createApp(core: Core, { graphql, contexts, receiveWebhook, metrics }: AppParts) {
+function createApp(core: Core, { graphql, contexts, receiveWebhook, intake, metrics }: AppParts) {
   const { config, log, isAllowedOrigin, isLogWritable, isTrailWritable } = core;
   const isServiceReachable = memoize(() => contexts.services.isReachable(), probeEveryMs);
   return createRoutes({
@@ -136,6 +145,7 @@ function createApp(core: Core, { graphql, contexts, receiveWebhook, metrics }: A
     checkReady: async () => ({
       eventLog: await isLogWritable(),
       service: await isServiceReachable(),
+      broker: intake?.isConsuming ?? null,
       auditTrail: isTrailWritable(),
     }),
     stopping: core.stopping.signal,

@@ -31,7 +31,8 @@ async function main(): Promise<void> {
   const stop = () => void sandbox.close().then(() => process.exit(0));
   process.once('SIGTERM', stop);
   process.once('SIGINT', stop);
-  for (const url of (read('SANDBOX_WEBHOOK_URL') ?? '').split(',')) {
+  const destinations = `${read('SANDBOX_WEBHOOK_URL') ?? ''},${read('SANDBOX_DESTINATION') ?? ''}`;
+  for (const url of destinations.split(',')) {
     if (url.trim()) sandbox.webhooks.register(url.trim());
   }
   const { url } = await sandbox.listen({

@@ -152,6 +152,17 @@ const rooms: readonly Room[] = [
     ],
   },
   {
+    files: /^gateway\/intake\//,
+    may: [
+      errors,
+      log,
+      /^gateway\/intake\//,
+      /^gateway\/webhooks\/(body-buffer|receiver)\.ts$/,
+      /^rabbitmq-client$/,
+      node,
+    ],
+  },
+  {
     files: /^gateway\/events\//,
     may: [errors, base64url, dates, log, /^gateway\/events\//, /^(zod|@redis\/client|lru-cache)$/, node],
   },
@@ -264,7 +275,7 @@ const rooms: readonly Room[] = [
   },
   {
     files: /^sandbox\//,
-    may: [/^sandbox\//, /^(hono|hono\/.*|@hono\/node-server|zod|standardwebhooks)$/, node],
+    may: [/^sandbox\//, /^(hono|hono\/.*|@hono\/node-server|rabbitmq-client|zod|standardwebhooks)$/, node],
   },
   ...widgetRooms,
   {
@@ -287,6 +298,8 @@ const homes: Readonly<Record<string, RegExp>> = {
   ws: /^gateway\/websocket\//,
   '@fastify/busboy': /^gateway\/http\//,
   negotiator: /^gateway\/http\//,
+  // The sandbox publishes, as the service does.
+  'rabbitmq-client': /^(gateway\/intake|sandbox)\//,
   'rate-limiter-flexible': /^gateway\/auth\//,
   hono: /^(gateway\/http|sandbox)\//,
   standardwebhooks: /^sandbox\//,

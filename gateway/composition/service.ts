@@ -123,7 +123,7 @@ export interface ServiceClient {
    * Notes the outcome of each webhook. While webhooks cannot be stored, answers that depend on events are not taken
    * from the cache.
    */
-  readonly noteIntake: (outcome: WebhookOutcome) => void;
+  readonly noteOutcome: (outcome: WebhookOutcome) => void;
 }
 
 export interface UpstreamParts {
@@ -186,7 +186,7 @@ export function openServiceClient(
     upstream,
     cache,
     catchUp,
-    noteIntake: (outcome) => {
+    noteOutcome: (outcome) => {
       if (taken.has(outcome)) isMissingWebhooks = false;
       if (outcome !== 'unavailable') return;
       isMissingWebhooks = true;

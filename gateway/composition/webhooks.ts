@@ -1,6 +1,8 @@
 import { listChangedOrders } from '../domain/order/read/rest.ts';
+import { GatewayError } from '../errors.ts';
 import { type Reconciler, startReconciler } from '../events/reconcile.ts';
 import { createWebhookEndpoint, type ReceiveWebhook, type WebhookOutcome } from '../webhooks/endpoint.ts';
+import { createReceiver, type ReceiptOutcome, type Receive } from '../webhooks/receiver.ts';
 import type { Core } from './core.ts';
 import type { Services } from './service.ts';
 import { readers } from './webhook-readers.ts';
@@ -21,36 +23,74 @@ export function startReconciliation(core: Core, services: Services): Reconciler 
   });
 }
 
-export interface WebhookParts {
-  readonly services: Services;
-  readonly reconciler: Reconciler;
-  /** Receives the outcome of each webhook: the cache is off while webhooks cannot be stored. */
-  readonly noteIntake: (outcome: WebhookOutcome) => void;
-}
-
-/** The endpoint of the service's webhooks, which writes the event log and is counted. */
-export function createWebhooks(
-  { config, log, metrics, store }: Core,
-  { services, reconciler, noteIntake }: WebhookParts,
-): ReceiveWebhook {
-  return createWebhookEndpoint({
-    secrets: config.webhookSecrets,
+/** Receives events over any route: reads them, and writes them to the event log. */
+export function createReceive({ config, log, metrics, store }: Core, services: Services): Receive {
+  return createReceiver({
     events: store.log,
     log,
     subjectOf: readers.subjectOf,
     factsOf: readers.factsOf,
     teamId: () => services.learnTeam(),
-    onOutcome: (outcome) => {
-      metrics.webhooks.inc({ outcome });
-      noteIntake(outcome);
-      // The sender may stop trying before the log can be written again.
-      if (outcome === 'unavailable') reconciler.request('gap');
-    },
-    onDurable: ({ appendSeconds, lagSeconds, deadReason }) => {
+    comparesContent: config.intake !== null,
+    onDurable: ({ appendSeconds, deadReason }) => {
       metrics.appendSeconds.observe(appendSeconds);
-      metrics.webhookLagSeconds.observe(lagSeconds);
       if (deadReason !== null) metrics.deadLetters.inc({ reason: deadReason });
     },
+  });
+}
+
+export interface IntakeParts {
+  readonly receive: Receive;
+  readonly reconciler: Reconciler;
+  /** Receives the outcome of each event: the cache is off while events cannot be stored. */
+  readonly noteOutcome: (outcome: WebhookOutcome) => void;
+}
+
+/** The endpoint of the service's webhooks, counted. */
+export function createWebhooks({ config, log, metrics }: Core, parts: IntakeParts): ReceiveWebhook {
+  return createWebhookEndpoint({
+    secrets: config.webhookSecrets,
+    receive: parts.receive,
+    log,
+    onOutcome: (outcome) => {
+      metrics.webhooks.inc({ outcome });
+      noteOutcome(outcome, parts);
+    },
+    onLag: (seconds) => metrics.webhookLagSeconds.observe(seconds),
     onClockOffset: (seconds) => metrics.webhookClockOffset.set(seconds),
   });
+}
+
+/** A broker that events are consumed from. */
+export interface Intake {
+  readonly isConsuming: boolean;
+  readonly close: () => Promise<void>;
+}
+
+/** Starts to consume events from the configured broker; null where there is none, and then nothing is loaded. */
+export async function startIntake(core: Core, parts: IntakeParts): Promise<Intake | null> {
+  const { config, log, metrics, store } = core;
+  const rabbitmq = config.intake?.rabbitmq ?? null;
+  if (rabbitmq === null) return null;
+  const { RabbitIntake } = await import('../intake/rabbitmq.ts').catch((cause: unknown) => {
+    const message =
+      '- INTAKE_RABBITMQ_URL needs the optional package rabbitmq-client, which is not installed.';
+    throw new GatewayError('CONFIG_INVALID', message, { cause });
+  });
+  return new RabbitIntake({
+    ...rabbitmq,
+    receive: parts.receive,
+    isLogWritable: () => store.log.isWritable(),
+    log,
+    onOutcome: (outcome: ReceiptOutcome | 'unavailable') => {
+      metrics.brokerMessages.inc({ outcome });
+      noteOutcome(outcome, parts);
+    },
+  });
+}
+
+function noteOutcome(outcome: WebhookOutcome, { noteOutcome: note, reconciler }: IntakeParts): void {
+  note(outcome);
+  // The sender may stop trying before the log can be written again.
+  if (outcome === 'unavailable') reconciler.request('gap');
 }

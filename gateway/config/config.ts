@@ -7,6 +7,7 @@ import {
   splitGatewayKey,
   type ViewerProviderConfig,
 } from './auth.ts';
+import { type IntakeConfig, readIntake } from './intake.ts';
 import { type Environment, type GeneratedSecrets, Reading } from './reading.ts';
 
 /** Where the service is: inside this process (the sandbox), or at an address. */
@@ -28,6 +29,8 @@ export interface Config {
   /** The team whose events are delivered; null until the service's first answer names it. */
   readonly teamId: string | null;
   readonly webhookSecrets: readonly string[];
+  /** Null where webhooks are the only route of events. */
+  readonly intake: IntakeConfig | null;
   /** Keys of server-side callers, as text or `sha256:<hex>`, with or without `label=` before it. */
   readonly gatewayApiKeys: readonly string[];
   /** Texts of 32 characters and more, or `ed25519:<base64 of PKCS 8>`: the first signs, all verify. */
@@ -93,6 +96,7 @@ export function readConfig(env: Environment, loadSecrets: () => GeneratedSecrets
     ordersPath: readOrdersPath(reading),
     teamId: reading.uuid('SERVICE_TEAM_ID'),
     webhookSecrets: readWebhookSecrets(reading),
+    intake: readIntake(reading),
     gatewayApiKeys: readGatewayKeys(reading),
     viewerTokenSecrets: readViewerSecrets(reading),
     viewerProvider: readViewerProvider(reading),

@@ -3,6 +3,7 @@ import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 /** Counts and times from the arrival of a webhook to the sending of its item. */
 export interface DeliveryMetrics {
   readonly webhooks: Counter<'outcome'>;
+  readonly brokerMessages: Counter<'outcome'>;
   readonly webhookLagSeconds: Histogram;
   readonly webhookClockOffset: Gauge;
   readonly appendSeconds: Histogram;
@@ -20,14 +21,20 @@ export interface DeliveryMetrics {
 const lagBuckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5, 30];
 
 export function createDeliveryMetrics(registers: Registry[]): DeliveryMetrics {
-  return { ...createIntakeMetrics(registers), ...createSubscriberMetrics(registers) };
+  return { ...createReceiptMetrics(registers), ...createSubscriberMetrics(registers) };
 }
 
-function createIntakeMetrics(registers: Registry[]) {
+function createReceiptMetrics(registers: Registry[]) {
   return {
     webhooks: new Counter({
       name: 'labgraph_webhooks_total',
       help: 'Webhooks by outcome.',
+      labelNames: ['outcome'],
+      registers,
+    }),
+    brokerMessages: new Counter({
+      name: 'labgraph_broker_messages_total',
+      help: 'Messages of a broker by outcome.',
       labelNames: ['outcome'],
       registers,
     }),

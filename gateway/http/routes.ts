@@ -27,6 +27,8 @@ const widgetFile = '[a-z0-9.-]+\\.(js|css|json|map)';
 export interface Readiness {
   readonly eventLog: boolean;
   readonly service: boolean;
+  /** Null without a broker. Does not decide whether the gateway is ready: it still answers, and webhooks still come. */
+  readonly broker: boolean | null;
   /** Null without an audit trail. Does not decide whether the gateway is ready (decision 0061). */
   readonly auditTrail: boolean | null;
 }
@@ -35,6 +37,7 @@ const problems = {
   eventLog: 'The event log cannot be written: webhooks are answered with 503 and come again.',
   service: 'The service does not answer its lists of users and orders.',
   stopping: 'The gateway is stopping.',
+  broker: 'Events are not consumed: the broker does not answer, or the event log cannot be written.',
   auditTrail: 'The audit trail cannot be written: accesses wait in memory.',
 } as const;
 
@@ -60,17 +63,8 @@ export function createRoutes(options: RoutesOptions): Hono {
   app.post('/webhooks', (context) => options.receiveWebhook(context.req.raw, connectionOf(context.env)));
   app.get('/health', (context) => context.json({ status: 'ok' }));
   app.get('/ready', async (context) => {
-    const { eventLog, service, auditTrail } = await options.checkReady();
-    const found = [
-      ...(eventLog ? [] : [problems.eventLog]),
-      ...(service ? [] : [problems.service]),
-      ...(options.stopping.aborted ? [problems.stopping] : []),
-    ];
-    const isReady = found.length === 0;
-    const shown = auditTrail === false ? [...found, problems.auditTrail] : found;
-    const status = isReady ? 'ready' : 'not ready';
-    const parts = { eventLog, service, ...(auditTrail === null ? {} : { auditTrail }) };
-    return context.json({ status, ...parts, problems: shown }, isReady ? 200 : 503);
+    const { isReady, ...answer } = describeReadiness(await options.checkReady(), options.stopping.aborted);
+    return context.json({ status: isReady ? 'ready' : 'not ready', ...answer }, isReady ? 200 : 503);
   });
   if (options.metrics !== null) addMetrics(app, options.metrics);
   app.use('/widget/*', revalidate());
@@ -89,6 +83,25 @@ export function createRoutes(options: RoutesOptions): Hono {
     return context.json({ error: { code: 'INTERNAL', message: 'The gateway failed.' } }, 500);
   });
   return app;
+}
+
+function describeReadiness({ eventLog, service, broker, auditTrail }: Readiness, isStopping: boolean) {
+  const decisive = [
+    ...(eventLog ? [] : [problems.eventLog]),
+    ...(service ? [] : [problems.service]),
+    ...(isStopping ? [problems.stopping] : []),
+  ];
+  const others = [
+    ...(broker === false ? [problems.broker] : []),
+    ...(auditTrail === false ? [problems.auditTrail] : []),
+  ];
+  return {
+    isReady: decisive.length === 0,
+    ...{ eventLog, service },
+    ...(broker === null ? {} : { broker }),
+    ...(auditTrail === null ? {} : { auditTrail }),
+    problems: [...decisive, ...others],
+  };
 }
 
 /** Undefined for a request without a connection. */

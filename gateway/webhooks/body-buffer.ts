@@ -16,7 +16,7 @@ export interface Holding {
 }
 
 /** A request whose body may be received. */
-export interface Intake {
+export interface IncomingBody {
   /** The sender that its bytes are counted for, such as an address. */
   readonly sender: string;
   /** 0 when the request does not announce a length. */
@@ -30,18 +30,18 @@ export interface Intake {
  * messages fill the buffer.
  * @returns starts a request; null when complete messages leave no space for it, before its body is read
  */
-export function createIntakeBound(): (intake: Intake) => Holding | null {
-  const bound = new IntakeBound();
-  return (intake) => bound.begin(intake);
+export function createBodyBuffer(): (body: IncomingBody) => Holding | null {
+  const buffer = new BodyBuffer();
+  return (body) => buffer.begin(body);
 }
 
-class IntakeBound {
+class BodyBuffer {
   #messages = 0;
   #wholeBytes = 0;
   #bytes = 0;
   readonly #senders = new Map<string, Sender>();
 
-  begin({ sender, announcedBytes }: Intake): Holding | null {
+  begin({ sender, announcedBytes }: IncomingBody): Holding | null {
     if (this.#messages >= limits.messages || this.#wholeBytes + announcedBytes > limits.bytes) return null;
     const body: UnfinishedBody = { sender, bytes: 0, eviction: new AbortController() };
     let isWhole = false;

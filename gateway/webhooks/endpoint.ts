@@ -1,16 +1,15 @@
 import type { Readable } from 'node:stream';
 import { type ErrorCode, isGatewayError } from '../errors.ts';
-import type { Appended, DeadReason, EventLog, NewMessage } from '../events/log.ts';
 import { createThrottle, type Log } from '../log.ts';
-import { type FactsOf, readEnvelope, type SubjectOf } from './envelope.ts';
 import {
   announcedBytesOf,
   bodyOf,
-  createIntakeBound,
+  createBodyBuffer,
   type Holding,
   maxBodyBytes,
   readBody,
-} from './intake.ts';
+} from './body-buffer.ts';
+import type { ReceiptOutcome, Receive } from './receiver.ts';
 import {
   createClockCheck,
   createSignatureCheck,
@@ -22,38 +21,18 @@ const retryAfterSeconds = 5;
 
 export interface WebhookEndpointOptions {
   readonly secrets: readonly string[];
-  readonly events: EventLog;
+  readonly receive: Receive;
   readonly log: Log;
-  readonly subjectOf: SubjectOf;
-  readonly factsOf?: FactsOf;
-  /** The team whose events are delivered, null when it cannot be known now. */
-  readonly teamId: () => Promise<string | null>;
   /** Called with the outcome of each request. */
   readonly onOutcome?: (outcome: WebhookOutcome) => void;
-  /** Called for each message that is durable, new or known. */
-  readonly onDurable?: (message: DurableMessage) => void;
+  /** Called for each durable message with the seconds from its signing to its arrival, whole seconds of the sender's. */
+  readonly onLag?: (seconds: number) => void;
   /** Called for each signed message with the seconds between its signing and its arrival. */
   readonly onClockOffset?: (seconds: number) => void;
 }
 
 /** `stale`: signed, and more than 300 s off. `flooded`: refused because the buffer was full. */
-export type WebhookOutcome =
-  | 'accepted'
-  | 'duplicate'
-  | 'altered'
-  | 'dead'
-  | 'refused'
-  | 'stale'
-  | 'flooded'
-  | 'unavailable';
-
-export interface DurableMessage {
-  readonly appendSeconds: number;
-  /** From the sender's signing of this attempt to its acceptance, in whole seconds of the sender's. */
-  readonly lagSeconds: number;
-  /** Set when it is a new dead letter. */
-  readonly deadReason: DeadReason | null;
-}
+export type WebhookOutcome = ReceiptOutcome | 'refused' | 'stale' | 'flooded' | 'unavailable';
 
 /** The connection of a request: the address of its sender, and its body as Node's stream. */
 export interface WebhookConnection {
@@ -77,7 +56,7 @@ export function createWebhookEndpoint(options: WebhookEndpointOptions): ReceiveW
 
 class WebhookEndpoint {
   readonly #options: WebhookEndpointOptions;
-  readonly #beginIntake = createIntakeBound();
+  readonly #beginBody = createBodyBuffer();
   readonly #isSigned: ReturnType<typeof createSignatureCheck>;
   readonly #isInTime: ReturnType<typeof createClockCheck>;
   // Anyone can cause thousands of refusals, so they are logged once a minute.
@@ -96,7 +75,7 @@ class WebhookEndpoint {
     if (announcedBytes > maxBodyBytes) return this.#refuse('WEBHOOK_TOO_LARGE', 'refused');
     const headers = readSignatureHeaders(request.headers);
     if (headers === null) return this.#refuseUnsigned();
-    const holding = this.#beginIntake({ sender: connection?.sender ?? '', announcedBytes });
+    const holding = this.#beginBody({ sender: connection?.sender ?? '', announcedBytes });
     if (holding === null) return this.#refuseFlood();
     try {
       return await this.#take(connection?.body ?? bodyOf(request), headers, holding);
@@ -122,23 +101,12 @@ class WebhookEndpoint {
   }
 
   async #append({ messageId, signedAtSeconds }: SignatureHeaders, body: Buffer): Promise<Response> {
-    const { events, log, subjectOf, factsOf, teamId, onOutcome, onDurable } = this.#options;
     const receivedAt = new Date();
-    const message = readEnvelope(
-      { messageId, receivedAt, body },
-      { subjectOf, factsOf, teamId: await teamId() },
-    );
-    const startedAt = performance.now();
-    const appended = await events.append(message);
-    const outcome = outcomeOf(message, appended);
+    const { receive, onOutcome, onLag } = this.#options;
+    const outcome = await receive({ route: 'webhook', messageId, receivedAt, body });
     onOutcome?.(outcome);
-    onDurable?.({
-      appendSeconds: (performance.now() - startedAt) / 1000,
-      lagSeconds: Math.max(0, receivedAt.getTime() / 1000 - signedAtSeconds),
-      deadReason: outcome === 'dead' ? message.deadReason : null,
-    });
-    logAccepted(log, message, appended);
-    return new Response(null, { status: appended.duplicate ? 200 : 202 });
+    onLag?.(Math.max(0, receivedAt.getTime() / 1000 - signedAtSeconds));
+    return new Response(null, { status: known.has(outcome) ? 200 : 202 });
   }
 
   #refuseUnsigned(): Response {
@@ -159,22 +127,7 @@ class WebhookEndpoint {
   }
 }
 
-function logAccepted(log: Log, message: NewMessage, { position, duplicate, altered }: Appended): void {
-  log.info('webhook.accepted', {
-    messageId: message.messageId,
-    eventType: message.type,
-    position,
-    duplicate,
-    ...(altered ? { altered } : {}),
-    ...(message.deadReason === null ? {} : { reason: message.deadReason }),
-  });
-}
-
-function outcomeOf({ deadReason }: NewMessage, { duplicate, altered }: Appended): WebhookOutcome {
-  if (altered) return 'altered';
-  if (duplicate) return 'duplicate';
-  return deadReason === null ? 'accepted' : 'dead';
-}
+const known: ReadonlySet<ReceiptOutcome> = new Set(['duplicate', 'altered']);
 
 const refusals = {
   WEBHOOK_UNVERIFIED: {

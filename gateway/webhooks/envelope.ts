@@ -1,6 +1,7 @@
+import { createHash, randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import type { DeadReason, NewFact, NewMessage } from '../events/log.ts';
-import { parseJson } from '../parse/json.ts';
+import { isRecord, parseJson } from '../parse/json.ts';
 
 /** Reads which subject an event is a new version of; null when there is none. The concepts provide it. */
 export type SubjectOf = (eventType: string, payload: unknown) => Versioned | null;
@@ -48,9 +49,12 @@ const envelopeShape = z.object({
 });
 
 export interface EnvelopeReading {
-  readonly messageId: string;
+  /** Null where the sender gives none, as through a broker. */
+  readonly messageId: string | null;
   readonly receivedAt: Date;
   readonly body: Buffer;
+  /** False for bytes that are known to be no envelope, such as those in an unknown encoding. */
+  readonly isDecoded?: boolean;
 }
 
 export interface EnvelopeOptions {
@@ -58,14 +62,24 @@ export interface EnvelopeOptions {
   readonly factsOf?: FactsOf | undefined;
   /** The team whose events are delivered; null while it is not known. */
   readonly teamId: string | null;
+  /** Whether copies may come over another route, so that events are also compared by their content. */
+  readonly comparesContent?: boolean;
 }
 
 /**
- * Turns verified bytes into a message for the log. Never throws: a signed message that is unreadable or of another team
+ * Turns verified bytes into a message for the log. Never throws: a verified message that is unreadable or of another team
  * becomes a dead letter, because a retry would not help.
  */
 export function readEnvelope(reading: EnvelopeReading, options: EnvelopeOptions): NewMessage {
-  const envelope = envelopeShape.safeParse(readBody(reading.body)).data;
+  const parsed = reading.isDecoded === false ? undefined : readBody(reading.body);
+  const message = readParsed(reading, parsed, options);
+  if (options.comparesContent !== true) return message;
+  const content = { digest: digestOf(message, parsed), hasMessageId: reading.messageId !== null };
+  return { ...message, content };
+}
+
+function readParsed(reading: EnvelopeReading, parsed: unknown, options: EnvelopeOptions): NewMessage {
+  const envelope = envelopeShape.safeParse(parsed).data;
   if (envelope === undefined) return { ...emptyMessage(reading), deadReason: 'unreadable' };
 
   const teamId = lower(envelope.team_id);
@@ -84,13 +98,25 @@ export function readEnvelope(reading: EnvelopeReading, options: EnvelopeOptions)
   };
 }
 
+/** Equal events have equal digests: the same version of the same subject, else the same values in any order of keys. */
+function digestOf({ body, type, userId, teamId, subject, deadReason }: NewMessage, parsed: unknown): string {
+  const hash = createHash('sha256').update(JSON.stringify([type, userId, teamId, deadReason, subject]));
+  if (subject === null) hash.update(parsed === undefined ? body : JSON.stringify(parsed, sortKeys));
+  return hash.digest('hex');
+}
+
+function sortKeys(_: string, value: unknown): unknown {
+  if (!isRecord(value)) return value;
+  return Object.fromEntries(Object.entries(value).toSorted(([one], [two]) => (one < two ? -1 : 1)));
+}
+
 function toFact({ kind, key, at, value }: Stated, receivedAt: Date): NewFact {
   return { kind, key, at: at ?? receivedAt, value: Buffer.from(JSON.stringify(value)) };
 }
 
 function emptyMessage({ messageId, receivedAt, body }: EnvelopeReading): NewMessage {
   return {
-    messageId,
+    messageId: messageId ?? `broker:${randomUUID()}`,
     receivedAt,
     body,
     type: 'unreadable',

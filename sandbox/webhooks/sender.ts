@@ -5,6 +5,7 @@ import type { OutgoingMessage } from '../world/state.ts';
 import { Deliveries } from './deliveries.ts';
 import { type Endpoints, signingKeys } from './endpoints.ts';
 import { isPubSubAddress, pushEvent } from './pubsub.ts';
+import { createRabbitDestination, isRabbitAddress, type RabbitDestination } from './rabbitmq.ts';
 
 /** Faults of delivery; a test or the demo turns them on. */
 export interface WebhookKnobs {
@@ -113,6 +114,7 @@ export class WebhookSender {
   readonly sent: Entry[] = [];
   readonly deliveries = new Deliveries();
   readonly #options: SenderOptions;
+  readonly #brokers = new Map<string, RabbitDestination>();
   readonly #closing = new AbortController();
   readonly #open = new Set<Promise<unknown>>();
   readonly #lastOfQueue = new Map<string, Promise<unknown>>();
@@ -174,7 +176,14 @@ export class WebhookSender {
   /** Stops retries and attempts under way; undelivered messages stay pending. */
   async close(): Promise<void> {
     this.#closing.abort();
+    await Promise.all([...this.#brokers.values()].map((broker) => broker.close()));
     await Promise.allSettled([...this.#open]);
+  }
+
+  #brokerAt(url: string): RabbitDestination {
+    const broker = this.#brokers.get(url) ?? createRabbitDestination(url);
+    this.#brokers.set(url, broker);
+    return broker;
   }
 
   #releaseHeld(after: Promise<unknown>): void {
@@ -230,15 +239,26 @@ export class WebhookSender {
     for (let post = 0; post < posts && !this.#closing.signal.aborted; post += 1) {
       job.entry.attempts += 1;
       const secrets = this.knobs.wrongSignature ? [wrongSecret] : signingKeys(endpoint, Date.now());
-      const { signal } = this.#closing;
-      const isForged = this.knobs.wrongSignature;
-      const ok = isPubSubAddress(endpoint.url)
-        ? await pushEvent(job.message, { address: endpoint.url, isForged, signal })
-        : await postSigned(job.message, { endpoint, secrets, signal });
+      const ok = await this.#deliver(endpoint, job.message, secrets);
       this.deliveries.add(ok ? 'delivered' : 'failed', Date.now());
       delivered ||= ok;
     }
     return delivered;
+  }
+
+  /** Sends the message once, in the form of its destination. */
+  #deliver(
+    endpoint: WebhookEndpoint,
+    message: OutgoingMessage,
+    secrets: readonly string[],
+  ): Promise<boolean> {
+    const { url } = endpoint;
+    const { signal } = this.#closing;
+    if (isRabbitAddress(url)) return this.#brokerAt(url).publish(message);
+    if (isPubSubAddress(url)) {
+      return pushEvent(message, { address: url, isForged: this.knobs.wrongSignature, signal });
+    }
+    return postSigned(message, { endpoint, secrets, signal });
   }
 
   #finish(job: Job, outcome: Entry['outcome']): void {

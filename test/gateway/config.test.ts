@@ -61,6 +61,7 @@ describe('the configuration', () => {
       eventLog: { kind: 'sqlite', path: './data/events.db' },
       eventLogKeys: [key],
       eventRetentionDays: 7,
+      intake: null,
       readCacheSeconds: 10,
       reconcileMinutes: 10,
       auditTrail: { folder: './data/audit', keys: [auditKey] },
@@ -178,6 +179,15 @@ describe('the configuration', () => {
         AUDIT_TRAIL_KEY: [otherKey, auditKey].map((each) => each.toString('base64')).join(),
       },
       { auditTrail: { folder: '/var/audit', keys: [otherKey, auditKey] } },
+    ],
+    [
+      'a queue of RabbitMQ',
+      { INTAKE_RABBITMQ_URL: 'amqps://user:password@broker:5671/lab', INTAKE_RABBITMQ_QUEUE: 'events' },
+      {
+        intake: {
+          rabbitmq: { url: 'amqps://user:password@broker:5671/lab', queue: 'events', prefetch: 200 },
+        },
+      },
     ],
     ['no audit trail', { AUDIT_TRAIL: 'off', AUDIT_TRAIL_KEY: undefined }, { auditTrail: null }],
     ['no audit trail outside production', { NODE_ENV: 'test' }, { auditTrail: null }],

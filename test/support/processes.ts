@@ -32,11 +32,13 @@ interface Command {
   readonly env: Readonly<Record<string, string>>;
   /** Whether it is ready once it has printed this line. */
   readonly isReady: (line: string) => boolean;
+  /** Whether it runs as a group of processes, which end together. */
+  readonly isGroup?: boolean;
 }
 
 const maxLines = 40;
 
-export function createVictim({ name, file, args, cwd, env, isReady }: Command): Victim {
+export function createVictim({ name, file, args, cwd, env, isReady, isGroup = false }: Command): Victim {
   const output: string[] = [];
   let child: ChildProcess | null = null;
   let [isEnding, crashes] = [false, 0];
@@ -47,7 +49,10 @@ export function createVictim({ name, file, args, cwd, env, isReady }: Command): 
     crashes: () => crashes,
     start: async () => {
       isEnding = false;
-      const started = spawn(file, args, { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] });
+      const started = spawn(file, args, {
+        ...{ cwd, env, detached: isGroup },
+        stdio: ['ignore', 'pipe', 'pipe'],
+      });
       child = started;
       const { promise, resolve, reject } = Promise.withResolvers<void>();
       for (const stream of [started.stdout, started.stderr]) {
@@ -68,7 +73,8 @@ export function createVictim({ name, file, args, cwd, env, isReady }: Command): 
       if (ending === null || ending.exitCode !== null || ending.signalCode !== null) return;
       isEnding = true;
       const exit = once(ending, 'exit');
-      ending.kill(signal);
+      if (isGroup && ending.pid !== undefined) process.kill(-ending.pid, signal);
+      else ending.kill(signal);
       await exit;
     },
   };

@@ -39,6 +39,14 @@ export function findRedisServer(): string | null {
   return process.env.REDIS_SERVER ?? findOnPath(['redis-server']);
 }
 
+const debianRabbit = '/usr/lib/rabbitmq/bin/rabbitmq-server';
+
+/** rabbitmq-server from RABBITMQ_SERVER, where Debian puts it (its command on the PATH changes the user), or the PATH. */
+export function findRabbitServer(): string | null {
+  const named = process.env.RABBITMQ_SERVER ?? (isExecutable(debianRabbit) ? debianRabbit : null);
+  return named ?? findOnPath(['rabbitmq-server']);
+}
+
 /** Firefox from FIREFOX or the PATH; null when there is none. */
 export function findFirefox(): string | null {
   return process.env.FIREFOX ?? findOnPath(['firefox-esr', 'firefox']);
@@ -116,19 +124,20 @@ export async function ensureTools(): Promise<void> {
   }
 }
 
-/** What the tests in other browsers need, by the name of its Debian package. */
-const otherBrowsers = [
+/** What only the long tests need, by the name of its Debian package. */
+const longTools = [
+  { name: 'rabbitmq-server', variable: 'RABBITMQ_SERVER', find: findRabbitServer },
   { name: 'firefox-esr', variable: 'FIREFOX', find: findFirefox },
   { name: 'webkit2gtk-driver', variable: 'WEBKIT_DRIVER', find: findWebKitDriver },
   { name: 'xvfb', variable: 'XVFB', find: findXvfb },
 ];
 
 /**
- * Finds Firefox, WebKitGTK's browser and a display for it, or installs them (apt on Debian as root).
+ * Finds RabbitMQ, Firefox, WebKitGTK's browser and a display for it, or installs them (apt on Debian as root).
  * @throws an error that says what to install
  */
-export function ensureOtherBrowsers(): void {
-  const listMissing = () => otherBrowsers.filter(({ find }) => find() === null);
+export function ensureLongTools(): void {
+  const listMissing = () => longTools.filter(({ find }) => find() === null);
   const names = listMissing().map(({ name }) => name);
   if (names.length > 0 && isDebianRoot()) installFromDebian(names);
   for (const { name, variable } of listMissing()) {
@@ -138,5 +147,5 @@ export function ensureOtherBrowsers(): void {
 
 if (import.meta.main) {
   await ensureTools();
-  if (process.argv.includes('--all')) ensureOtherBrowsers();
+  if (process.argv.includes('--all')) ensureLongTools();
 }

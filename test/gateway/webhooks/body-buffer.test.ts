@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
-import { createIntakeBound, type Holding } from '../../../gateway/webhooks/intake.ts';
+import { createBodyBuffer, type Holding } from '../../../gateway/webhooks/body-buffer.ts';
 
 const mebibyte = 1024 * 1024;
 
 function openBound() {
-  const begin = createIntakeBound();
+  const begin = createBodyBuffer();
   return (sender: string, announcedBytes = 0): Holding =>
     begin({ sender, announcedBytes }) ?? expect.unreachable();
 }
@@ -43,7 +43,7 @@ test('the sender with the most bytes is evicted for all others, small and large'
 });
 
 test('a complete body is never evicted, and only complete ones make new requests refused', () => {
-  const begin = createIntakeBound();
+  const begin = createBodyBuffer();
   const beginA = () => begin({ sender: 'a', announcedBytes: mebibyte }) ?? expect.unreachable();
   const whole = hold(beginA, 'a', Array(64).fill(mebibyte));
   for (const body of whole) expect(body.complete()).toBe(true);

@@ -3,6 +3,7 @@ import type { StoredEvent } from '../../../gateway/events/log.ts';
 import { openEventStore } from '../../../gateway/events/open.ts';
 import { createLog } from '../../../gateway/log.ts';
 import { createWebhookEndpoint, type WebhookEndpointOptions } from '../../../gateway/webhooks/endpoint.ts';
+import { createReceiver, type ReceiverOptions } from '../../../gateway/webhooks/receiver.ts';
 import { makeFolder } from '../../support/folder.ts';
 import { signWebhook } from '../../support/post-webhook.ts';
 
@@ -60,7 +61,7 @@ export interface Delivery extends Signing {
 }
 
 /** A webhook endpoint over a real SQLite log. */
-export async function openEndpoint(more: Partial<WebhookEndpointOptions> = {}) {
+export async function openEndpoint(more: Partial<WebhookEndpointOptions & ReceiverOptions> = {}) {
   const folder = makeFolder();
   const outcomes: string[] = [];
   const offsets: number[] = [];
@@ -68,12 +69,11 @@ export async function openEndpoint(more: Partial<WebhookEndpointOptions> = {}) {
   const log = createLog({ level: 'info', destination: { write: (line) => void logged.push(line) } });
   const location = { kind: 'sqlite', path: folder.file('events.db') } as const;
   const { log: events } = await openEventStore(location, { keys: [], log });
+  const receiver = { events, log, subjectOf: versionOfOrder, teamId: async () => teamId, ...more };
   const receive = createWebhookEndpoint({
     secrets: [secret],
-    events,
+    receive: createReceiver(receiver),
     log,
-    subjectOf: versionOfOrder,
-    teamId: async () => teamId,
     onOutcome: (outcome) => outcomes.push(outcome),
     onClockOffset: (seconds) => offsets.push(seconds),
     ...more,

@@ -1,0 +1,40 @@
+import { isUtf8 } from 'node:buffer';
+import { gunzipSync } from 'node:zlib';
+import { maxBodyBytes } from '../webhooks/body-buffer.ts';
+
+/** A message of a broker as its library gives it. */
+export interface Encoded {
+  readonly contentType?: string;
+  readonly contentEncoding?: string;
+  readonly body: Buffer;
+}
+
+export interface Decoded {
+  readonly body: Buffer;
+  /** False where the type or the encoding is unknown or wrong, or the message is larger than 1 MiB. */
+  readonly isDecoded: boolean;
+}
+
+/**
+ * The envelope of a message: JSON, plain or gzip. A message that cannot be decoded becomes a dead letter with its bytes
+ * as they came, up to 1 MiB.
+ */
+export function decode({ contentType, contentEncoding, body }: Encoded): Decoded {
+  const isJson = /^application\/json\s*(;|$)/i.test(contentType ?? '');
+  const plain = isJson ? decompress(body, (contentEncoding ?? '').toLowerCase()) : null;
+  if (plain !== null && plain.length <= maxBodyBytes && isUtf8(plain))
+    return { body: plain, isDecoded: true };
+  return { body: body.subarray(0, maxBodyBytes), isDecoded: false };
+}
+
+/** Null for an unknown encoding, and for bytes that are not of it. */
+function decompress(body: Buffer, encoding: string): Buffer | null {
+  if (encoding === '' || encoding === 'identity') return body;
+  if (encoding !== 'gzip') return null;
+  try {
+    // At once, so that no later message passes this one: 1 MiB takes 3 ms.
+    return gunzipSync(body, { maxOutputLength: maxBodyBytes });
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,84 @@
+import type { Appended, DeadReason, EventLog, NewMessage } from '../events/log.ts';
+import type { Log } from '../log.ts';
+import { type FactsOf, readEnvelope, type SubjectOf } from './envelope.ts';
+
+export interface ReceiverOptions {
+  readonly events: EventLog;
+  readonly log: Log;
+  readonly subjectOf: SubjectOf;
+  readonly factsOf?: FactsOf;
+  /** The team whose events are delivered, null when it cannot be known now. Never rejects. */
+  readonly teamId: () => Promise<string | null>;
+  /** Whether events may come over two routes, so that they are also compared by their content. */
+  readonly comparesContent?: boolean;
+  /** Called for each message that is durable, new or known. */
+  readonly onDurable?: (message: DurableMessage) => void;
+}
+
+export type ReceiptOutcome = 'accepted' | 'duplicate' | 'altered' | 'dead';
+
+export interface DurableMessage {
+  readonly appendSeconds: number;
+  /** Set when it is a new dead letter. */
+  readonly deadReason: DeadReason | null;
+}
+
+/** A message that is known to come from the service: its signature was verified, or the broker let its sender in. */
+export interface Arrival {
+  readonly route: 'webhook' | 'broker';
+  /** Null where the sender gives none, as through a broker. */
+  readonly messageId: string | null;
+  readonly receivedAt: Date;
+  readonly body: Buffer;
+  /** False for bytes that are known to be no envelope, such as those in an unknown encoding. */
+  readonly isDecoded?: boolean;
+}
+
+/**
+ * Reads the envelope, compares the team and appends: the one way of every event into the log. Messages are appended in
+ * the order of the calls. Resolves when the message is durable.
+ * @throws GatewayError EVENT_LOG_UNAVAILABLE when it could not be made durable
+ */
+export type Receive = (arrival: Arrival) => Promise<ReceiptOutcome>;
+
+export function createReceiver(options: ReceiverOptions): Receive {
+  const { events, log, onDurable } = options;
+  // One after the other, so that no message passes another while the team is being learned.
+  let learned: Promise<string | null> = Promise.resolve(null);
+  return async (arrival) => {
+    learned = learned.then(() => options.teamId());
+    const message = readEnvelope(arrival, { ...options, teamId: await learned });
+    const startedAt = performance.now();
+    const appended = await events.append(message);
+    const outcome = outcomeOf(message, appended);
+    onDurable?.({
+      appendSeconds: (performance.now() - startedAt) / 1000,
+      deadReason: outcome === 'dead' ? message.deadReason : null,
+    });
+    logAccepted(log, `${arrival.route}.accepted`, { message, appended });
+    return outcome;
+  };
+}
+
+interface Accepted {
+  readonly message: NewMessage;
+  readonly appended: Appended;
+}
+
+function logAccepted(log: Log, event: string, { message, appended }: Accepted): void {
+  const { position, duplicate, altered } = appended;
+  log.info(event, {
+    messageId: message.messageId,
+    eventType: message.type,
+    position,
+    duplicate,
+    ...(altered ? { altered } : {}),
+    ...(message.deadReason === null ? {} : { reason: message.deadReason }),
+  });
+}
+
+function outcomeOf({ deadReason }: NewMessage, { duplicate, altered }: Appended): ReceiptOutcome {
+  if (altered) return 'altered';
+  if (duplicate) return 'duplicate';
+  return deadReason === null ? 'accepted' : 'dead';
+}
