@@ -1,7 +1,11 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { createLabgraphClient } from '../../client/src/client.ts';
+import type { LabgraphError } from '../../client/src/errors.ts';
 import { Results } from '../../client/src/transports/results.ts';
 import { gatewayKey, type Lab, startLab } from '../support/lab.ts';
+import { listenAnywhere } from '../support/listening.ts';
 import { startWorld } from '../support/world.ts';
 import { Follower, transports } from './follower.ts';
 
@@ -131,6 +135,33 @@ describe('over one gateway', () => {
     });
   });
 });
+
+test.each(transports)(
+  'a gateway that accepts a connection and says nothing is left over %s, and asked again',
+  async (transport) => {
+    const server = createServer();
+    const url = await listenAnywhere(server);
+    onTestFinished(() => {
+      vi.useRealTimers();
+      server.close();
+    });
+    server.on('connection', (socket) => onTestFinished(() => void socket.destroy()));
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    const connected = once(server, 'connection');
+    const { promise: retried, resolve: onRetry } = Promise.withResolvers<LabgraphError>();
+    const client = createLabgraphClient({ url, token: gatewayKey });
+    const text = 'subscription ($after: EventCursor) { events(after: $after) { cursor } }';
+    const updates = client.follow(text, {}, { transport, onRetry });
+
+    const waiting = updates.next();
+    await connected;
+    await vi.advanceTimersByTimeAsync(35_000);
+
+    expect((await retried).code).toBe('NETWORK_FAILED');
+    await updates.return();
+    await waiting;
+  },
+);
 
 test('results that nobody reads are bounded: the operation ends, and its reader gets those that came before', async () => {
   const ended = vi.fn();
