@@ -6,6 +6,7 @@ import type { SandboxEnv, Service } from '../service.ts';
 import { seededUuid } from '../world/ids.ts';
 import type { World } from '../world/world.ts';
 import {
+  type AccessToken,
   digestOf,
   type Environment,
   environments,
@@ -14,6 +15,7 @@ import {
   type Region,
   regions,
   type Team,
+  type TeamApiKey,
 } from './state.ts';
 
 /** Features that the org's plan may lack; a test turns them off. */
@@ -163,6 +165,10 @@ export function nextId({ state }: World): string {
 
 const bearer = 'bearer ';
 
+function readBearer(authorization: string): string {
+  return authorization.toLowerCase().startsWith(bearer) ? authorization.slice(bearer.length) : '';
+}
+
 /**
  * The team API key in `x-service-api-key` (specification: Authentication), or a team access token as Bearer
  * (public service). Keys of another team or environment are good keys, but there is no world behind them.
@@ -170,16 +176,13 @@ const bearer = 'bearer ';
  */
 export function requireTeamCredential({ world, clock }: Service): MiddlewareHandler<SandboxEnv> {
   return async (c, next) => {
-    const authorization = c.req.header('authorization') ?? '';
-    const key = c.req.header('x-service-api-key');
-    const token = authorization.toLowerCase().startsWith(bearer) ? authorization.slice(bearer.length) : '';
-    const digest = digestOf(key ?? token);
     const { teamApiKeys, accessTokens } = world.state.management;
-    const found =
-      key === undefined
-        ? accessTokens.find((each) => each.digest === digest && each.expiresAt > clock.now())
-        : teamApiKeys.find((each) => each.digest === digest);
-    if (!found) throw refuse(401, 'invalid token');
+    const key = c.req.header('x-service-api-key');
+    const digest = digestOf(key ?? readBearer(c.req.header('authorization') ?? ''));
+    const candidates: readonly (TeamApiKey | AccessToken)[] = key === undefined ? accessTokens : teamApiKeys;
+    const found = candidates.find((each) => each.digest === digest);
+    if (!found || ('expiresAt' in found && found.expiresAt <= clock.now()))
+      throw refuse(401, 'invalid token');
     if (found.teamId !== world.teamId || found.environment !== homeEnvironment) {
       throw refuse(403, 'The sandbox plays one environment of one team.');
     }

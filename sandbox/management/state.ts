@@ -66,7 +66,7 @@ export interface TeamApiKey {
 }
 
 /** A Bearer token of the team API. */
-interface AccessToken {
+export interface AccessToken {
   readonly digest: string;
   readonly teamId: string;
   readonly environment: Environment;

@@ -152,7 +152,6 @@ export class WebhookSender {
     this.sent.push(entry);
     const job = { message, entry, ready };
     if (takeDrop(this.knobs, message)) this.#finish(job, 'dropped');
-    else if (this.#options.endpoints.receiversOf(eventType).length === 0) this.#finish(job, 'unaddressed');
     else if (this.knobs.reorder && !this.#held) this.#held = job;
     else this.#releaseHeld(this.#dispatch(job));
   }
@@ -193,10 +192,15 @@ export class WebhookSender {
     void this.#dispatch({ ...held, ready: Promise.allSettled([held.ready, after]) });
   }
 
-  /** Starts delivery to all addresses; the promise settles after the first attempts. */
+  /** Starts delivery to all endpoints that take the message; the promise settles after the first attempts. */
   #dispatch(job: Job): Promise<unknown> {
+    const receivers = this.#options.endpoints.receiversOf(job.message.eventType);
+    if (receivers.length === 0) {
+      this.#finish(job, 'unaddressed');
+      return Promise.resolve();
+    }
     const firsts: Promise<boolean>[] = [];
-    const deliveries = this.#options.endpoints.receiversOf(job.message.eventType).map((endpoint) => {
+    const deliveries = receivers.map((endpoint) => {
       const first = this.#queue(endpoint, job);
       firsts.push(first);
       return this.#retry(endpoint, job, first);
@@ -234,6 +238,8 @@ export class WebhookSender {
   }
 
   async #try(endpoint: WebhookEndpoint, job: Job): Promise<boolean> {
+    // Deleted or disabled while the message waited for the one before it.
+    if (!this.#options.endpoints.isOpen(endpoint)) return false;
     const posts = this.knobs.duplicate ? 2 : 1;
     let delivered = false;
     for (let post = 0; post < posts && !this.#closing.signal.aborted; post += 1) {
