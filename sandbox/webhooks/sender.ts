@@ -244,8 +244,7 @@ export class WebhookSender {
     let delivered = false;
     for (let post = 0; post < posts && !this.#closing.signal.aborted; post += 1) {
       job.entry.attempts += 1;
-      const secrets = this.knobs.wrongSignature ? [wrongSecret] : signingKeys(endpoint, Date.now());
-      const ok = await this.#deliver(endpoint, job.message, secrets);
+      const ok = await this.#deliver(endpoint, job.message);
       this.deliveries.add(ok ? 'delivered' : 'failed', Date.now());
       delivered ||= ok;
     }
@@ -253,17 +252,13 @@ export class WebhookSender {
   }
 
   /** Sends the message once, in the form of its destination. */
-  #deliver(
-    endpoint: WebhookEndpoint,
-    message: OutgoingMessage,
-    secrets: readonly string[],
-  ): Promise<boolean> {
-    const { url } = endpoint;
+  #deliver(endpoint: WebhookEndpoint, message: OutgoingMessage): Promise<boolean> {
+    const { url: address } = endpoint;
     const { signal } = this.#closing;
-    if (isRabbitAddress(url)) return this.#brokerAt(url).publish(message);
-    if (isPubSubAddress(url)) {
-      return pushEvent(message, { address: url, isForged: this.knobs.wrongSignature, signal });
-    }
+    const isForged = this.knobs.wrongSignature;
+    if (isRabbitAddress(address)) return this.#brokerAt(address).publish(message);
+    if (isPubSubAddress(address)) return pushEvent(message, { address, isForged, signal });
+    const secrets = isForged ? [wrongSecret] : signingKeys(endpoint, Date.now());
     return postSigned(message, { endpoint, secrets, signal });
   }
 
