@@ -3,6 +3,7 @@ import { memoize } from './cache/memoize.ts';
 import { type ContextFactories, type Contexts, createContexts } from './composition/contexts.ts';
 import { type Core, openCore, probeEveryMs, widgetFolder } from './composition/core.ts';
 import type { GraphQLParts, GraphQLTransports } from './composition/graphql.ts';
+import type { Management } from './composition/management.ts';
 import { Servers } from './composition/servers.ts';
 import { openServiceClient } from './composition/service.ts';
 import {
@@ -28,6 +29,8 @@ export interface GatewayParts {
   readonly log: Log;
   /** Base address of the service: SERVICE_URL, or the address of the embedded sandbox. */
   readonly serviceUrl: string;
+  /** The management interface of the embedded sandbox. */
+  readonly management?: { readonly url: string; readonly key: string; readonly orgId: string };
   /** The event log, if somebody has begun to open it; the gateway closes it. Otherwise the gateway opens it. */
   readonly store?: Promise<EventStore> | undefined;
   /** The demo page and GraphiQL; only with the embedded sandbox. */
@@ -83,8 +86,16 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
   const receipt = { receive: createReceive(core, services), reconciler, noteOutcome: service.noteOutcome };
   const receiveWebhook = createWebhooks(core, receipt);
   const intake = await startIntake(core, receipt);
+  const management = createManagementLoader(core, parts);
   const shownMetrics = cacheText(metrics, parts.metricsCacheMs);
-  const app = createApp(core, { graphql, contexts, receiveWebhook, intake, metrics: shownMetrics });
+  const app = createApp(core, {
+    graphql,
+    management,
+    contexts,
+    receiveWebhook,
+    intake,
+    metrics: shownMetrics,
+  });
   if (demo !== undefined) addDemo(app, demo, { mint: callers.mint, isOwnHost, graphiql });
   const servers = new Servers(core, {
     fetch: app.fetch,
@@ -101,6 +112,7 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
     (await graphql()).sockets.close();
     await Promise.all([servers.close(), intake?.close()]);
     await service.upstream.close();
+    await management?.close();
     await core.trail?.close();
     await store.log.close();
   };
@@ -125,6 +137,7 @@ function cacheText({ text, contentType }: Metrics, ttlMs = probeEveryMs) {
 
 interface AppParts {
   readonly graphql: () => Promise<GraphQLTransports>;
+  readonly management: Management | null;
   readonly contexts: Contexts;
   readonly receiveWebhook: ReceiveWebhook;
   readonly intake: Intake | null;
@@ -132,12 +145,13 @@ interface AppParts {
 }
 
 /** Every route of the gateway but the demo's. */
-function createApp(core: Core, { graphql, contexts, receiveWebhook, intake, metrics }: AppParts) {
+function createApp(core: Core, { graphql, management, contexts, receiveWebhook, intake, metrics }: AppParts) {
   const { config, log, isAllowedOrigin, isLogWritable, isTrailWritable } = core;
   const isServiceReachable = memoize(() => contexts.services.isReachable(), probeEveryMs);
   return createRoutes({
     answerGraphQL: async (request, connection) => await (await graphql()).answer(request, connection),
     answerSchema: async (request) => await (await graphql()).answerSchema(request),
+    answerManagement: management?.answer ?? null,
     isAllowedOrigin,
     receiveWebhook,
     openDocument: async (ticket, signal) => await (await graphql()).openDocument(ticket, signal),
@@ -153,6 +167,27 @@ function createApp(core: Core, { graphql, contexts, receiveWebhook, intake, metr
     log,
     widgetFolder,
   });
+}
+
+/** The management graph, which is loaded with the first request for it; null = it is not configured. */
+function createManagementLoader(core: Core, { management: embedded }: GatewayParts): Management | null {
+  const { management: config } = core.config;
+  const service = config?.service ?? embedded ?? null;
+  if (config === null || service === null) return null;
+  const { keyHeader, apiKeys } = config;
+  const orgId = config.orgId ?? (config.service === null ? (embedded?.orgId ?? null) : null);
+  let loading: Promise<Management> | null = null;
+  const load = async () => {
+    const { createManagement } = await import('./composition/management.ts');
+    return createManagement(core, { ...service, keyHeader, apiKeys, orgId });
+  };
+  return {
+    answer: async (request) => {
+      loading ??= load();
+      return await (await loading).answer(request);
+    },
+    close: async () => await (await loading)?.close(),
+  };
 }
 
 /** Longer than a webhook takes from its first byte to its 2xx. */

@@ -68,6 +68,7 @@ async function startWithSandbox(
     store,
     serviceUrl: service.url,
     portalOrigins: [service.url],
+    management: { url: sandbox.managementUrl, key: sandbox.managementKey, orgId: sandbox.orgId },
     demo: createDemo(sandbox, generatedGatewayKey(config)),
   });
   const { url } = await gateway.listen();

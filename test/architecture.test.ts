@@ -38,6 +38,7 @@ const concepts = [
   'portal',
   'lab-report',
   'health-data',
+  'management',
 ];
 
 function leftOf(concept: string): string {
@@ -191,7 +192,7 @@ const rooms: readonly Room[] = [
   { files: /^gateway\/domain\/settle\.ts$/, may: [errors] },
   ...conceptRooms,
   {
-    files: /^gateway\/domain\/(schema|print-schema)\.ts$/,
+    files: /^gateway\/domain\/(schema|management-schema|print-schema)\.ts$/,
     may: [/^graphql$/, /^node:fs$/, /^gateway\/(graph|domain)\//],
   },
   {

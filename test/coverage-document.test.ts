@@ -1,14 +1,16 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { isInputObjectType, isInterfaceType, isObjectType } from 'graphql';
 import { expect, test } from 'vitest';
+import { managementSchema } from '../gateway/domain/management-schema.ts';
 import { schema } from '../gateway/domain/schema.ts';
 import { createSandbox } from '../sandbox/sandbox.ts';
 import { openServiceDocument } from './contract/service-document.ts';
 
 const root = new URL('..', import.meta.url);
-const [operations = '', fields = ''] = readFileSync(new URL('docs/coverage.md', root), 'utf8').split(
+const [allOperations = '', fields = ''] = readFileSync(new URL('docs/coverage.md', root), 'utf8').split(
   '\n## Fields\n',
 );
+const [operations = '', management = ''] = allOperations.split('\n## Management\n');
 const rowsOf = (section: string) =>
   section
     .split('\n')
@@ -19,15 +21,18 @@ const rows = rowsOf(operations);
 const namesIn = (column: number) => rows.flatMap((row) => namesOf(row[column]));
 
 /** `Query.users`, or a type by its name alone. */
-function isInSchema(name: string): boolean {
+function isInSchema(name: string, of = schema): boolean {
   const [typeName = '', fieldName] = name.split('.');
-  const type = schema.getType(typeName);
+  const type = of.getType(typeName);
   if (fieldName === undefined) return type !== undefined;
   if (!isObjectType(type) && !isInterfaceType(type) && !isInputObjectType(type)) return false;
   return type.getFields()[fieldName] !== undefined;
 }
 
-const { routes } = createSandbox({ apiKey: 'key', webhookSecret: `whsec_${'a'.repeat(32)}` });
+const { routes, managementRoutes } = createSandbox({
+  apiKey: 'key',
+  webhookSecret: `whsec_${'a'.repeat(32)}`,
+});
 
 /** Not the service's: the controls of the sandbox and the pages a portal link opens. */
 const isOwnRoute = (route: string) => / \/(sandbox\/|portal|p\/)/.test(route);
@@ -116,4 +121,17 @@ test('the fields are those of the public document, where it is at hand', () => {
   const bySchema = new Map(documented);
   expect(documented).toHaveLength(bySchema.size);
   expect(bySchema).toEqual(openServiceDocument()?.fieldsOf(played) ?? bySchema);
+});
+
+test('every operation of the management interface has a field of its graph, a route of the sandbox, and tests that exist', () => {
+  const rows = rowsOf(management).map((row) => row.map(namesOf));
+  const named = rows.flatMap((row) => row[2] ?? []);
+  expect(named.filter((name) => !isInSchema(name, managementSchema))).toEqual([]);
+  const roots = [managementSchema.getQueryType(), managementSchema.getMutationType()].flatMap((type) =>
+    Object.keys(type?.getFields() ?? {}).map((field) => `${type?.name}.${field}`),
+  );
+  expect(roots.filter((root) => !named.includes(root))).toEqual([]);
+  expect(rows.flatMap((row) => row[3] ?? []).toSorted()).toEqual([...managementRoutes].toSorted());
+  const files = new Set(rows.flatMap((row) => row[4] ?? []));
+  expect([...files].filter((file) => !existsSync(new URL(file, root)))).toEqual([]);
 });

@@ -102,6 +102,6 @@ export class RepeatedAccesses {
 }
 
 function keyOf(caller: Caller, { kind, userId, outcome }: Access): string {
-  const who = caller.kind === 'TEAM' ? [caller.keyName] : [caller.userId, caller.tokenId];
+  const who = caller.kind === 'USER' ? [caller.userId, caller.tokenId] : [caller.keyName];
   return JSON.stringify([caller.kind, ...who, kind, userId, outcome]);
 }

@@ -190,6 +190,8 @@ function describe(key: AuditKey, { at, caller, access, repeated }: AccessRecord)
 
 function describeCaller(key: AuditKey, caller: Caller) {
   if (caller.kind === 'TEAM') return { caller: caller.keyName ?? 'team' };
+  // No label of a gateway key has a colon.
+  if (caller.kind === 'MANAGEMENT') return { caller: `management:${caller.keyName}` };
   const token = caller.tokenId === null ? {} : { token: key.tokenPseudonym(caller.tokenId) };
   return { caller: `user-${key.userPseudonym(caller.userId)}`, ...token };
 }

@@ -1,6 +1,6 @@
 import { hash, timingSafeEqual } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
-import { splitGatewayKey } from '../config/auth.ts';
+import { splitKeyEntry } from '../config/auth.ts';
 import { GatewayError } from '../errors.ts';
 import type { RateLimits } from './rate-limits.ts';
 import type { Caller, UserCaller } from './rights.ts';
@@ -42,20 +42,38 @@ export function createAuthenticate({
     }
   });
   return async ({ authorization, origin }) => {
-    const credential = /^Bearer +(\S+)$/i.exec(authorization ?? '')?.[1];
-    if (credential === undefined) {
+    const credential = readBearer(authorization);
+    if (credential === null) {
       throw new GatewayError(
         'UNAUTHENTICATED',
         'Send "Authorization: Bearer <gateway key or viewer token>" (over WebSocket: connectionParams.authorization).',
       );
     }
     const caller = await verify(credential);
-    if (caller.kind === 'TEAM') return caller;
+    if (caller.kind !== 'USER') return caller;
     if (isRevoked(caller)) throw refused();
     if (caller.origins !== null && (origin === null || !caller.origins.includes(origin))) {
       throw new GatewayError('UNAUTHENTICATED', 'The viewer token is not valid from this origin.');
     }
     return caller;
+  };
+}
+
+function readBearer(authorization: string | null): string | null {
+  return /^Bearer +(\S+)$/i.exec(authorization ?? '')?.[1] ?? null;
+}
+
+/**
+ * Makes the function that finds the caller of a request to the management graph, by its management key. Gateway keys and
+ * viewer tokens are none. The function throws GatewayError UNAUTHENTICATED for anything else.
+ */
+export function createManagementAuthenticate(keys: readonly string[]): Authenticate {
+  const findKey = createKeyFinder(keys);
+  return async ({ authorization }) => {
+    const credential = readBearer(authorization);
+    const keyName = credential === null ? null : findKey(credential);
+    if (keyName !== null) return { kind: 'MANAGEMENT', keyName };
+    throw new GatewayError('UNAUTHENTICATED', 'Send "Authorization: Bearer <management key>".');
   };
 }
 
@@ -108,12 +126,12 @@ export function findCaller(connection: unknown): Caller | null {
 const nameLength = 8;
 
 /**
- * Finds a presented key among the configured gateway keys (plain text, or `sha256:<hex>` of it, with or without
+ * Finds a presented key among the configured ones (plain text, or `sha256:<hex>` of it, with or without
  * `label=` before it). All keys are compared, each in constant time, so neither content nor position can be measured.
  * @returns the name of the key for logs: its label (or `key`) and the first digits of its SHA-256, which distinguish the old
  *   from the new one in a rotation; null for an unknown key
  */
-export function createGatewayKeys(entries: readonly string[]): (presented: string) => string | null {
+export function createKeyFinder(entries: readonly string[]): (presented: string) => string | null {
   const keys = entries.map(readEntry);
   return (presented) => {
     const actual = digestOf(presented);
@@ -124,7 +142,7 @@ export function createGatewayKeys(entries: readonly string[]): (presented: strin
 }
 
 function readEntry(entry: string): { readonly digest: Buffer; readonly name: string } {
-  const { label, key } = splitGatewayKey(entry);
+  const { label, key } = splitKeyEntry(entry);
   const digest = key.startsWith('sha256:') ? Buffer.from(key.slice('sha256:'.length), 'hex') : digestOf(key);
   return { digest, name: `${label ?? 'key'}-${digest.toString('hex').slice(0, nameLength)}` };
 }
@@ -165,7 +183,7 @@ export function cacheVerified(
     const caller = await verify(credential);
     if (credential.length > maxLength) return caller;
     const endOfTtl = Date.now() + ttlMs;
-    const until = caller.kind === 'TEAM' ? endOfTtl : Math.min(caller.expiresAt.getTime(), endOfTtl);
+    const until = caller.kind === 'USER' ? Math.min(caller.expiresAt.getTime(), endOfTtl) : endOfTtl;
     const verified: Verified = { caller, until };
     cache.set(credential, verified);
     setTimeout(() => {

@@ -120,7 +120,7 @@ function ignore(settled: Promise<unknown>): void {
 /** A caller is the same object from request to request (auth/authenticate.ts), and each request needs its key twice. */
 const keys = new WeakMap<Caller, string>();
 
-/** The key of a caller: one user, or one gateway key. */
+/** The key of a caller: one user, one gateway key or one management key. */
 export function keyOf(caller: Caller): string {
   const key = keys.get(caller) ?? makeKey(caller);
   keys.set(caller, key);
@@ -130,12 +130,13 @@ export function keyOf(caller: Caller): string {
 /** A hash of the user's id, because the key may be stored in Redis. */
 function makeKey(caller: Caller): string {
   if (caller.kind === 'TEAM') return caller.keyName === undefined ? 'team' : `team:${caller.keyName}`;
+  if (caller.kind === 'MANAGEMENT') return `management:${caller.keyName}`;
   return hash('sha256', `labgraph:caller:${caller.userId}`, 'base64url');
 }
 
 /** A caller's limit, given a viewer's limit. */
 export function shareOf({ kind }: Caller, ofViewer: number): number {
-  return kind === 'TEAM' ? ofViewer * teamFactor : ofViewer;
+  return kind === 'USER' ? ofViewer : ofViewer * teamFactor;
 }
 
 function tooFast(pointsPerMinute: number, retryAfterMs: number): GatewayError {

@@ -37,9 +37,9 @@ export class ActiveTokens {
   readonly #revokedUsers = new Map<string, Date>();
   readonly #revokedTokens = new Map<string, Date>();
 
-  /** Aborts when the caller's token ends or is revoked, with the reason as a sentence. Never for a gateway key. */
+  /** Aborts when the caller's token ends or is revoked, with the reason as a sentence. Never for a key. */
   endOf(caller: Caller): AbortSignal {
-    if (caller.kind === 'TEAM') return endless;
+    if (caller.kind !== 'USER') return endless;
     const key = keyOf(caller);
     return (this.#active.get(key) ?? this.#activate(key, caller)).end.signal;
   }

@@ -128,13 +128,17 @@ function forbidden(message: string): GatewayError {
 }
 
 function hasScope(caller: Caller, scope: Scope): boolean {
-  if (caller.kind === 'TEAM') return true;
+  if (caller.kind !== 'USER') return caller.kind === 'TEAM';
   return caller.scopes.includes(scope) && (caller.orderIds === null || !userScopes.includes(scope));
 }
 
-/** A token that is limited to some orders also owns its user's data that belongs to no order; its scopes limit that. */
+/**
+ * A token that is limited to some orders also owns its user's data that belongs to no order; its scopes limit that. A
+ * management key owns only what belongs to no user.
+ */
 function isOwner(caller: Caller, { userId, orderId }: Owner): boolean {
   if (caller.kind === 'TEAM') return true;
+  if (caller.kind === 'MANAGEMENT') return userId === null;
   if (userId?.toLowerCase() !== caller.userId) return false;
   return caller.orderIds === null || !orderId || caller.orderIds.includes(orderId.toLowerCase());
 }
@@ -143,7 +147,7 @@ function isOwner(caller: Caller, { userId, orderId }: Owner): boolean {
 const keys = new WeakMap<Caller, string>();
 
 function keyOf(caller: Caller): string {
-  if (caller.kind === 'TEAM') return 'team';
+  if (caller.kind !== 'USER') return caller.kind.toLowerCase();
   const key = keys.get(caller) ?? makeKey(caller);
   keys.set(caller, key);
   return key;
@@ -153,8 +157,8 @@ function makeKey({ userId, orderIds }: UserCaller): string {
   return `user:${userId}:${orderIds === null ? '*' : orderIds.toSorted().join(',')}`;
 }
 
-/** The sender of an operation: a server of the team, or one user's browser. */
-export type Caller = TeamCaller | UserCaller;
+/** The sender of an operation: a server of the team, one user's browser, or who manages the organization. */
+export type Caller = TeamCaller | UserCaller | ManagementCaller;
 
 /** A server-side caller with a gateway key: sees everything the team sees. */
 export interface TeamCaller {
@@ -163,6 +167,13 @@ export interface TeamCaller {
    * The name of its gateway key in logs, the audit trail and rate limits; none for the gateway itself.
    */
   readonly keyName?: string;
+}
+
+/** A caller with a management key: sees the organization and its teams at `/management/graphql`, and no user's data. */
+export interface ManagementCaller {
+  readonly kind: 'MANAGEMENT';
+  /** The name of its key in logs, the audit trail and rate limits. */
+  readonly keyName: string;
 }
 
 /** A browser with a viewer token: sees one user, or only some of that user's orders. */

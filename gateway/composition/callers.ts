@@ -1,4 +1,4 @@
-import { type Authenticate, createAuthenticate, createGatewayKeys } from '../auth/authenticate.ts';
+import { type Authenticate, createAuthenticate, createKeyFinder } from '../auth/authenticate.ts';
 import { ActiveTokens, type Marks, openRevocations, type Revocation } from '../auth/revocations.ts';
 import type { Caller } from '../auth/rights.ts';
 import { createViewerTokens, type ViewerTokens } from '../auth/viewer-tokens.ts';
@@ -38,7 +38,7 @@ export async function openCallers({ config, marks, log }: CallersParts): Promise
   });
   return {
     authenticate: createAuthenticate({
-      findGatewayKey: createGatewayKeys(config.gatewayApiKeys),
+      findGatewayKey: createKeyFinder(config.gatewayApiKeys),
       viewerTokens,
       isRevoked,
     }),
@@ -47,7 +47,7 @@ export async function openCallers({ config, marks, log }: CallersParts): Promise
     mint: viewerTokens.mint,
     revoke: async (what, by) => {
       const at = await revocations.revoke(what);
-      const caller = by.kind === 'TEAM' ? by.keyName : undefined;
+      const caller = by.kind === 'USER' ? undefined : by.keyName;
       log.info('viewer_tokens.revoked', caller === undefined ? {} : { caller });
       return at;
     },

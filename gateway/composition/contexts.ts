@@ -28,6 +28,8 @@ export interface ContextParts {
   readonly upstream: Upstream;
   /** Allowed origins of portal links besides PORTAL_ORIGINS: the embedded sandbox's own. */
   readonly portalOrigins: readonly string[];
+  /** SERVICE_ORG_ID, for the management graph. */
+  readonly orgId?: string | null;
   /** Default: the gateway's own. */
   readonly factories: Partial<ContextFactories> | undefined;
 }
@@ -78,6 +80,7 @@ export function createContexts(core: Core, parts: ContextParts): Contexts {
       launchTickets,
       portalOrigins,
       teamId: () => services.teamId,
+      orgId: parts.orgId ?? null,
       over,
       lastEventId: lastEventId ?? null,
       loaders: make.createLoaders(service, work),
@@ -169,6 +172,7 @@ export class NotedContext implements GraphContext {
   readonly service: GraphContext['service'];
   readonly versions: GraphContext['versions'];
   readonly portalOrigins: GraphContext['portalOrigins'];
+  readonly orgId: GraphContext['orgId'];
   readonly over: GraphContext['over'];
   readonly lastEventId: GraphContext['lastEventId'];
   readonly loaders: GraphContext['loaders'];
@@ -190,6 +194,7 @@ export class NotedContext implements GraphContext {
     this.service = context.service;
     this.versions = context.versions;
     this.portalOrigins = context.portalOrigins;
+    this.orgId = context.orgId;
     this.over = context.over;
     this.lastEventId = context.lastEventId;
     this.loaders = context.loaders;

@@ -131,6 +131,25 @@ export interface UpstreamParts {
   readonly readKey: UpstreamOptions['readKey'];
 }
 
+/** Counts the calls to the service, and logs those that failed. */
+export function observeCalls({
+  log,
+  metrics,
+}: Pick<Core, 'log' | 'metrics'>): Pick<UpstreamOptions, 'onCall' | 'onFailure'> {
+  return {
+    onCall: (operation, outcome, seconds) => {
+      metrics.upstreamCalls.inc({ operation, outcome });
+      metrics.upstreamSeconds.observe({ operation }, seconds);
+    },
+    onFailure: ({ operation, method }, { code, status, reason }) =>
+      log.debug('service.failed', {
+        ...{ operation, method, code },
+        ...(status === undefined ? {} : { status }),
+        ...(reason === undefined ? {} : { characters: reason.length }),
+      }),
+  };
+}
+
 /** Outcomes that show that the log can be written. */
 const taken: ReadonlySet<WebhookOutcome> = new Set(['accepted', 'duplicate', 'altered', 'dead']);
 
@@ -157,16 +176,7 @@ export function openServiceClient(
     url: serviceUrl,
     apiKey: config.service.apiKey,
     apiKeyHeader: config.apiKeyHeader,
-    onCall: (operation, outcome, seconds) => {
-      metrics.upstreamCalls.inc({ operation, outcome });
-      metrics.upstreamSeconds.observe({ operation }, seconds);
-    },
-    onFailure: ({ operation, method }, { code, status, reason }) =>
-      log.debug('service.failed', {
-        ...{ operation, method, code },
-        ...(status === undefined ? {} : { status }),
-        ...(reason === undefined ? {} : { characters: reason.length }),
-      }),
+    ...observeCalls({ log, metrics }),
     onCache: (outcome, operation) => {
       if (outcome === 'joined') metrics.upstreamShared.inc({ operation });
       else metrics.readCache.inc({ outcome: outcome === 'cached' ? 'hit' : outcome });

@@ -17,8 +17,8 @@ export const ownIssuer = 'labgraph';
 export const ed25519Prefix = 'ed25519:';
 const minSecretLength = 32;
 
-/** An entry of GATEWAY_API_KEYS. */
-interface GatewayKeyEntry {
+/** An entry of GATEWAY_API_KEYS or MANAGEMENT_API_KEYS. */
+interface KeyEntry {
   /** The name of the key's holder; null without a label. */
   readonly label: string | null;
   /** As text or `sha256:<hex>`. */
@@ -26,7 +26,7 @@ interface GatewayKeyEntry {
 }
 
 /** Splits `label=key`. A base64 key has `=` at its end only, so such a key has no label. */
-export function splitGatewayKey(entry: string): GatewayKeyEntry {
+export function splitKeyEntry(entry: string): KeyEntry {
   const [, label, key] = /^([a-z][\w-]{0,31})=([^=].*)$/i.exec(entry) ?? [];
   return label === undefined || key === undefined ? { label: null, key: entry } : { label, key };
 }
@@ -34,16 +34,22 @@ export function splitGatewayKey(entry: string): GatewayKeyEntry {
 /** The audit trail names viewers `user-...` and the gateway itself `team`. */
 const takenLabel = /^(user|team)/i;
 
-export function readGatewayKeys(reading: Reading): readonly string[] {
-  const keys = reading.list(reading.secret('GATEWAY_API_KEYS'));
-  for (const { label, key } of keys.map(splitGatewayKey)) {
+/** The keys of a variable: with or without `label=`, as text or `sha256:<hex>`. */
+export function readApiKeys(reading: Reading, name: string): readonly string[] {
+  const keys = reading.list(reading.secret(name));
+  for (const { label, key } of keys.map(splitKeyEntry)) {
     if (key.startsWith('sha256:') && !/^sha256:[0-9a-f]{64}$/i.test(key))
-      reading.fault('GATEWAY_API_KEYS has a sha256: entry that is not 64 hexadecimal digits.');
+      reading.fault(`${name} has a sha256: entry that is not 64 hexadecimal digits.`);
     if (key.includes('=sha256:') || (label !== null && takenLabel.test(label)))
       reading.fault(
-        'GATEWAY_API_KEYS has a label that is not a letter and up to 31 letters, digits, - and _, or that begins like user or team.',
+        `${name} has a label that is not a letter and up to 31 letters, digits, - and _, or that begins like user or team.`,
       );
   }
+  return keys;
+}
+
+export function readGatewayKeys(reading: Reading): readonly string[] {
+  const keys = readApiKeys(reading, 'GATEWAY_API_KEYS');
   if (keys.length > 0) return keys;
   const generated = reading.generate('GATEWAY_API_KEYS', (secrets) => secrets.gatewayApiKey);
   return generated === null ? [] : [generated];

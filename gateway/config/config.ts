@@ -4,10 +4,11 @@ import {
   readViewerSecrets,
   refuseWeakSecrets,
   type SecretsOfVariable,
-  splitGatewayKey,
+  splitKeyEntry,
   type ViewerProviderConfig,
 } from './auth.ts';
 import { type IntakeConfig, readIntake } from './intake.ts';
+import { type ManagementConfig, readManagement } from './management.ts';
 import { type Environment, type GeneratedSecrets, Reading } from './reading.ts';
 
 /** Where the service is: inside this process (the sandbox), or at an address. */
@@ -33,6 +34,8 @@ export interface Config {
   readonly intake: IntakeConfig | null;
   /** Keys of server-side callers, as text or `sha256:<hex>`, with or without `label=` before it. */
   readonly gatewayApiKeys: readonly string[];
+  /** Null = there is no management graph. */
+  readonly management: ManagementConfig | null;
   /** Texts of 32 characters and more, or `ed25519:<base64 of PKCS 8>`: the first signs, all verify. */
   readonly viewerTokenSecrets: readonly string[];
   /** The team's identity provider; null = only the gateway's own tokens are accepted. */
@@ -92,12 +95,13 @@ export function readConfig(env: Environment, loadSecrets: () => GeneratedSecrets
     metricsAddress: readMetricsAddress(reading),
     reusePort: reading.oneOf('REUSE_PORT', ['0', '1']) === '1',
     service: readService(reading),
-    apiKeyHeader: readApiKeyHeader(reading),
+    apiKeyHeader: reading.headerName('SERVICE_API_KEY_HEADER', 'x-service-api-key'),
     ordersPath: readOrdersPath(reading),
     teamId: reading.uuid('SERVICE_TEAM_ID'),
     webhookSecrets: readWebhookSecrets(reading),
     intake: readIntake(reading),
     gatewayApiKeys: readGatewayKeys(reading),
+    management: readManagement(reading),
     viewerTokenSecrets: readViewerSecrets(reading),
     viewerProvider: readViewerProvider(reading),
     allowedOrigins: reading.origins('ALLOWED_ORIGINS'),
@@ -129,17 +133,17 @@ export function readConfig(env: Environment, loadSecrets: () => GeneratedSecrets
 }
 
 function listSecrets(config: Config): readonly SecretsOfVariable[] {
-  const { service, webhookSecrets, gatewayApiKeys, viewerTokenSecrets, eventLogKeys, auditTrail } = config;
+  const { service, webhookSecrets, gatewayApiKeys, management, viewerTokenSecrets } = config;
+  const { eventLogKeys, auditTrail } = config;
+  const toKey = (entry: string) => splitKeyEntry(entry).key;
   const toBase64 = (key: Buffer) => key.toString('base64');
   const auditKeys = auditTrail?.keys ?? [];
   return [
     { name: 'SERVICE_API_KEY', minLength: 16, secrets: [service.apiKey] },
     { name: 'WEBHOOK_SECRETS', minLength: 22, secrets: webhookSecrets },
-    {
-      name: 'GATEWAY_API_KEYS',
-      minLength: 24,
-      secrets: gatewayApiKeys.map((entry) => splitGatewayKey(entry).key),
-    },
+    { name: 'GATEWAY_API_KEYS', minLength: 24, secrets: gatewayApiKeys.map(toKey) },
+    { name: 'SERVICE_MANAGEMENT_KEY', minLength: 16, secrets: [management?.service?.key ?? ''] },
+    { name: 'MANAGEMENT_API_KEYS', minLength: 24, secrets: management?.apiKeys.map(toKey) ?? [] },
     { name: 'VIEWER_TOKEN_SECRET', minLength: 32, secrets: viewerTokenSecrets },
     { name: 'EVENT_LOG_KEY', minLength: 44, secrets: eventLogKeys.map(toBase64) },
     { name: 'AUDIT_TRAIL_KEY', minLength: 44, secrets: auditKeys.map(toBase64) },
@@ -181,22 +185,10 @@ function readServiceUrl(reading: Reading): string | null {
   const deployment = reading.oneOf('SERVICE_DEPLOYMENT', deployments);
   const name =
     deployment === null ? 'SERVICE_URL' : `SERVICE_URL_${deployment.toUpperCase().replace('-', '_')}`;
-  const text = reading.text(name);
-  if (text === null) {
-    if (deployment === null) return null;
-    reading.fault(`SERVICE_DEPLOYMENT=${deployment} needs ${name}.`);
-    return '';
-  }
-  const isAddress = URL.canParse(text) && /^https?:$/.test(new URL(text).protocol);
-  if (!isAddress) reading.fault(`${name} must be an http or https address.`);
-  return text.replace(/(?<!\/)\/+$/, '');
-}
-
-function readApiKeyHeader(reading: Reading): string {
-  const name = reading.text('SERVICE_API_KEY_HEADER') ?? 'x-service-api-key';
-  if (!/^[\w!#$%&'*+.^`|~-]+$/.test(name))
-    reading.fault('SERVICE_API_KEY_HEADER must be the name of a header.');
-  return name.toLowerCase();
+  const address = reading.address(name);
+  if (address !== null || deployment === null) return address;
+  reading.fault(`SERVICE_DEPLOYMENT=${deployment} needs ${name}.`);
+  return '';
 }
 
 function readOrdersPath(reading: Reading): string {

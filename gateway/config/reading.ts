@@ -87,6 +87,22 @@ export class Reading {
     return fallback;
   }
 
+  /** An http or https address without slashes at its end. A faulty one is returned: its fault is reported. */
+  address(name: string): string | null {
+    const text = this.text(name);
+    if (text === null) return null;
+    const isAddress = URL.canParse(text) && /^https?:$/.test(new URL(text).protocol);
+    if (!isAddress) this.fault(`${name} must be an http or https address.`);
+    return text.replace(/(?<!\/)\/+$/, '');
+  }
+
+  /** The name of a header, in lower case. */
+  headerName(name: string, fallback: string): string {
+    const header = this.text(name) ?? fallback;
+    if (!/^[\w!#$%&'*+.^`|~-]+$/.test(header)) this.fault(`${name} must be the name of a header.`);
+    return header.toLowerCase();
+  }
+
   uuid(name: string): string | null {
     const text = this.text(name);
     if (text === null || z.guid().safeParse(text).success) return text?.toLowerCase() ?? null;

@@ -133,7 +133,7 @@ class Operation implements Work {
 
   async run<Result>(execute: () => Promise<Result>): Promise<Result> {
     const { weight, weightOfTeam, slice } = this.#queues.limits;
-    this.#weightLimit = this.#weight + (this.caller.kind === 'TEAM' ? weightOfTeam : weight);
+    this.#weightLimit = this.#weight + (this.caller.kind === 'USER' ? weight : weightOfTeam);
     this.#sliceEnd = this.#weight + slice;
     this.#isOver = false;
     try {

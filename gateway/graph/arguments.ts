@@ -61,6 +61,12 @@ export function readInput<Input extends object>(
   );
 }
 
+/** An id or name of the service that is no uuid: letters, digits, - and _. @throws GatewayError BAD_USER_INPUT */
+export function readWord(name: string, value: string): string {
+  if (/^[\w-]{1,100}$/.test(value)) return value;
+  throw malformed(name, 'must be 1 to 100 letters, digits, - and _.');
+}
+
 /** Like readUuid, for an argument that may be left out. */
 export function readOptionalUuid(name: string, value: string | null | undefined): string | null {
   return value === null || value === undefined ? null : readUuid(name, value);

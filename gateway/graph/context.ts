@@ -29,6 +29,8 @@ export interface GraphContext {
   readonly launchTickets: LaunchTickets;
   readonly portalOrigins: readonly string[];
   readonly teamId: () => string | null;
+  /** The organization of operations that name none, in the management graph; null = none is configured. */
+  readonly orgId: string | null;
   /** Aborts when a stream must end: the client has left, its token has ended or the gateway stops. */
   readonly over: AbortSignal;
   /** The `Last-Event-ID` of an EventSource that reconnects; null without the header. */

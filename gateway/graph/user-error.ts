@@ -10,6 +10,7 @@ export const refusalCodes = {
   PORTAL_URL_REJECTED: 'The service refused to create a portal link for another reason.',
   CANCEL_REFUSED: 'The order can no longer be cancelled.',
   CLIENT_USER_ID_TAKEN: 'Another user of the team has this reference; the refusal names them.',
+  TEAM_REFERENCE_TAKEN: 'Another team of the organization has this reference; the refusal names it.',
   UNDO_REFUSED: 'The deletion of a user cannot be undone.',
   SLOT_UNAVAILABLE: 'The slot is gone, or its booking key was used or has expired.',
   APPOINTMENT_REFUSED: 'The order or its present appointment does not allow it.',

@@ -13,6 +13,8 @@ export interface RoutesOptions extends DocumentsOptions, LaunchOptions {
   /** Waits until the graph is loaded. `connection` has the request and the answer of node:http. */
   readonly answerGraphQL: (request: Request, connection: unknown) => Promise<Response>;
   readonly answerSchema: (request: Request) => Promise<Response>;
+  /** Null = there is no management graph. No page may read its answers: it is for servers. */
+  readonly answerManagement: ((request: Request) => Promise<Response>) | null;
   readonly isAllowedOrigin: (origin: string) => boolean;
   readonly receiveWebhook: ReceiveWebhook;
   readonly checkReady: () => Promise<Readiness>;
@@ -50,6 +52,8 @@ export function createRoutes(options: RoutesOptions): Hono {
   app.use(secure());
   app.use('/graphql', allowOrigin);
   app.all('/graphql', (context) => options.answerGraphQL(context.req.raw, context.env));
+  const { answerManagement } = options;
+  if (answerManagement !== null) app.all('/management/graphql', ({ req }) => answerManagement(req.raw));
   app.use('/schema.graphql', allowOrigin, revalidate());
   app.get('/schema.graphql', ({ req }) => options.answerSchema(req.raw));
   app.use('/documents/*', allowOrigin);

@@ -45,6 +45,8 @@ export type CreateContext = (asking: Asking) => GraphContext;
 
 export interface GraphQLServerOptions {
   readonly schema: GraphQLSchema;
+  /** The path of its route; default `/graphql`. */
+  readonly endpoint?: string;
   readonly createContext: CreateContext;
   readonly metrics: Metrics;
   readonly documents: DocumentCache;
@@ -65,6 +67,7 @@ export type GraphQLServer = YogaServerInstance<Asking, GraphContext>;
 export function createGraphQLServer(options: GraphQLServerOptions): GraphQLServer {
   return createYoga<Asking, GraphContext>({
     schema: options.schema,
+    graphqlEndpoint: options.endpoint ?? '/graphql',
     // The runtime's own classes. Yoga's ponyfills wrap a stream of another kind in a Response. When a client leaves
     // such a stream, closing it throws outside of any handler and would end the process (seen with Node 26.10).
     fetchAPI: { Request, Response, Headers, ReadableStream, TextEncoder, TextDecoder, URL },

@@ -4,7 +4,7 @@ import type { Owner, Scope } from '../auth/rights.ts';
 export interface UpstreamCall {
   /** A short name for logs and metrics, such as `order.list`. */
   readonly operation: string;
-  readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   readonly path: string;
   /** The same resource under another path, tried when `path` is not found or redirects. For reads only. */
   readonly otherPath?: string;

@@ -54,6 +54,7 @@ export function readAnswer(answer: Answer, call: Said & Pick<UpstreamCall, 'read
 
 const failures: ReadonlyMap<number, readonly [ErrorCode, string]> = new Map([
   [401, ['UPSTREAM_UNAUTHORIZED', "The service refused the gateway's key."]],
+  [402, ['UPSTREAM_FORBIDDEN', 'The service does not allow this team to do that.']],
   [403, ['UPSTREAM_FORBIDDEN', 'The service does not allow this team to do that.']],
   [408, ['UPSTREAM_TIMEOUT', 'The service did not answer in time.']],
   [429, ['UPSTREAM_RATE_LIMITED', 'The service asks to be called less often.']],

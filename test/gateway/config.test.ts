@@ -48,6 +48,7 @@ describe('the configuration', () => {
   test('has its documented defaults', () => {
     const { webhookSecrets, gatewayApiKeys, viewerTokenSecrets, service, ...defaults } = read();
     expect(defaults).toEqual({
+      management: null,
       port: 4000,
       host: '127.0.0.1',
       metricsAddress: null,
@@ -203,6 +204,22 @@ describe('the configuration', () => {
   });
 });
 
+const management = {
+  SERVICE_MANAGEMENT_URL: 'https://management.example.com/',
+  SERVICE_MANAGEMENT_KEY: secretText(),
+  MANAGEMENT_API_KEYS: `ops=${secretText()}`,
+};
+
+test('the management graph has an address, keys, a header and an organization', () => {
+  const orgId = '0B7C1A52-8d0e-4a55-9d6c-3f2b1c9e7a10';
+  expect(read({ ...management, SERVICE_ORG_ID: orgId }).management).toEqual({
+    service: { url: 'https://management.example.com', key: management.SERVICE_MANAGEMENT_KEY },
+    keyHeader: 'x-management-key',
+    orgId: orgId.toLowerCase(),
+    apiKeys: [management.MANAGEMENT_API_KEYS],
+  });
+});
+
 describe('a fault', () => {
   const wholeNumber = (name: string, from: number, to: number) =>
     `${name} must be a whole number from ${from} to ${to}.`;
@@ -220,6 +237,25 @@ describe('a fault', () => {
     [
       { SERVICE_DEPLOYMENT: 'production-us', SERVICE_URL_PRODUCTION_US: 'ftp://x' },
       'SERVICE_URL_PRODUCTION_US must be an http or https address.',
+    ],
+    [
+      { SERVICE_MANAGEMENT_URL: 'https://management.example.com' },
+      'SERVICE_MANAGEMENT_URL and SERVICE_MANAGEMENT_KEY need each other.',
+    ],
+    [
+      {
+        SERVICE_MANAGEMENT_URL: 'https://management.example.com',
+        SERVICE_MANAGEMENT_KEY: secretText(),
+      },
+      'MANAGEMENT_API_KEYS is missing: nobody could use SERVICE_MANAGEMENT_URL.',
+    ],
+    [
+      { MANAGEMENT_API_KEYS: `ops=${secretText()}` },
+      'MANAGEMENT_API_KEYS is of no use without SERVICE_MANAGEMENT_URL.',
+    ],
+    [
+      { ...management, MANAGEMENT_API_KEYS: complete.GATEWAY_API_KEYS },
+      'MANAGEMENT_API_KEYS is the same secret as GATEWAY_API_KEYS: each must be its own.',
     ],
     [{ SERVICE_API_KEY_HEADER: 'x key' }, 'SERVICE_API_KEY_HEADER must be the name of a header.'],
     [{ SERVICE_ORDERS_PATH: 'orders' }, 'SERVICE_ORDERS_PATH must start with a slash, such as /v3/orders.'],

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import {
   buildSchema,
   type GraphQLNamedType,
+  type GraphQLSchema,
   getNamedType,
   isEnumType,
   isInputObjectType,
@@ -13,14 +14,17 @@ import {
   valueFromASTUntyped,
 } from 'graphql';
 import { expect, test } from 'vitest';
+import { managementSchema, printManagementGraph } from '../../gateway/domain/management-schema.ts';
 import { printGraph } from '../../gateway/domain/print-schema.ts';
 import { schema } from '../../gateway/domain/schema.ts';
 import { needsOf } from '../../gateway/graph/permissions.ts';
 import { needOf } from './scopes/table.ts';
 
-const ownTypes = Object.values(schema.getTypeMap()).filter(
-  (type) => !type.name.startsWith('__') && !isSpecifiedScalarType(type),
-);
+const typesOf = (of: GraphQLSchema) =>
+  Object.values(of.getTypeMap()).filter(
+    (type) => !type.name.startsWith('__') && !isSpecifiedScalarType(type),
+  );
+const ownTypes = typesOf(schema);
 
 /** Everything of a type that a reader meets, by its name. */
 function partsOf(type: GraphQLNamedType): readonly (readonly [string, string | null | undefined])[] {
@@ -39,12 +43,15 @@ function partsOf(type: GraphQLNamedType): readonly (readonly [string, string | n
   ]);
 }
 
-test('schema.graphql is what the code prints; renew it with: npm run schema', () => {
-  expect(readFileSync(new URL('../../schema.graphql', import.meta.url), 'utf8')).toBe(printGraph());
+test('schema.graphql and management.graphql are what the code prints; renew it with: npm run schema', () => {
+  const read = (file: string) => readFileSync(new URL(`../../${file}`, import.meta.url), 'utf8');
+  expect(read('schema.graphql')).toBe(printGraph());
+  expect(read('management.graphql')).toBe(printManagementGraph());
 });
 
 test('every type, field, argument and enum value has a sentence that describes it', () => {
-  const parts = ownTypes.flatMap((type) => [[type.name, type.description] as const, ...partsOf(type)]);
+  const types = [...ownTypes, ...typesOf(managementSchema)];
+  const parts = types.flatMap((type) => [[type.name, type.description] as const, ...partsOf(type)]);
   expect(parts.length).toBeGreaterThan(300);
   const silent = parts.filter(([, description]) => !/^\S.{5,}[.;)]$/s.test(description ?? ''));
   expect(silent).toEqual([]);
@@ -109,4 +116,11 @@ test('every mutation whose result can be a refusal has one for a malformed input
 
 test('clients that introspect the schema do not meet the directive', () => {
   expect(schema.getDirective('requiresScopes')).toBeUndefined();
+});
+
+test('the management graph has no type of a user, and the other none of an organization', () => {
+  expect(managementSchema.getType('User')).toBeUndefined();
+  expect(managementSchema.getSubscriptionType()).toBeUndefined();
+  expect(schema.getType('Organization')).toBeUndefined();
+  expect(schema.getType('ManagementQuery')).toBeUndefined();
 });

@@ -13,7 +13,7 @@ class RightsWithoutPermissions extends Rights {
 class RightsForAllOrders extends Rights {
   override require(permission: Permission): void {
     const { caller, onAccess } = this;
-    new Rights(caller.kind === 'TEAM' ? caller : { ...caller, orderIds: null }, onAccess).require(permission);
+    new Rights(caller.kind === 'USER' ? { ...caller, orderIds: null } : caller, onAccess).require(permission);
   }
 }
 

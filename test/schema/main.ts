@@ -2,11 +2,13 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, writeFileSync } from 'node:fs';
 import process from 'node:process';
 import { parseArgs } from 'node:util';
+import { printManagementGraph } from '../../gateway/domain/management-schema.ts';
 import { printGraph } from '../../gateway/domain/print-schema.ts';
 import { readDocumentList } from '../../gateway/execution/document/document-list.ts';
 import { compareGraphs, type GraphComparison } from './compare.ts';
 
 const file = new URL('../../schema.graphql', import.meta.url);
+const managementFile = new URL('../../management.graphql', import.meta.url);
 const built = new URL('../../widget/dist/operations.json', import.meta.url);
 
 const { values } = parseArgs({
@@ -15,6 +17,7 @@ const { values } = parseArgs({
 
 if (values.against === undefined) {
   writeFileSync(file, printGraph());
+  writeFileSync(managementFile, printManagementGraph());
 } else {
   const before = execFileSync('git', ['show', `${values.against}:schema.graphql`], { encoding: 'utf8' });
   const lists = [

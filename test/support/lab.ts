@@ -41,6 +41,8 @@ export const readAnew = { READ_CACHE_SECONDS: '0' } as const;
 export interface LabOptions {
   /** Where the gateway stores events: in memory where left out; tests of delivery take a real SQLite file. */
   readonly eventLog?: 'sqlite' | 'memory';
+  /** A management graph over the sandbox's management interface, for this key. */
+  readonly managementCaller?: string;
   /** Environment variables on top of the test's own. */
   readonly env?: Readonly<Record<string, string>>;
   /** How many times faster than real time the sandbox retries webhooks. */
@@ -62,6 +64,14 @@ export async function startLab(options: LabOptions = {}): Promise<Lab> {
     SERVICE_URL: serviceUrl,
     EVENT_LOG: folder === null ? 'memory:' : `sqlite:${folder.file('events.db')}`,
     PORTAL_ORIGINS: serviceUrl,
+    ...(options.managementCaller === undefined
+      ? {}
+      : {
+          SERVICE_MANAGEMENT_URL: sandbox.managementUrl,
+          SERVICE_MANAGEMENT_KEY: sandbox.managementKey,
+          SERVICE_ORG_ID: sandbox.orgId,
+          MANAGEMENT_API_KEYS: `ops=${options.managementCaller}`,
+        }),
     ...options.env,
   });
   const log = createLog({ level: 'debug', destination: { write: (line) => void logged.push(line) } });

@@ -11,7 +11,7 @@ export interface AllowedBilling {
 
 const readBilling = entries(texts);
 
-const readLabAccount = record((raw) => ({
+export const readLabAccount = record((raw) => ({
   id: required(raw, 'id', id),
   labSlug: text(raw.lab),
   orgId: id(raw.org_id),

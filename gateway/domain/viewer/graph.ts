@@ -22,7 +22,7 @@ export const viewerRef = builder.objectRef<GraphContext['caller']>('Viewer').imp
       type: viewerKind,
       nullable: false,
       description: 'What kind of caller it is.',
-      resolve: (caller) => caller.kind,
+      resolve: (caller) => (caller.kind === 'USER' ? 'USER' : 'TEAM'),
     }),
     userId: t.id({
       description: 'Id of the user whose data it sees; null for servers of the team.',

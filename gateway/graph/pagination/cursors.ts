@@ -7,7 +7,7 @@ import type { GraphContext } from '../context.ts';
  * user can use its cursors; those of another caller are invalid.
  */
 export function cursorScope({ caller }: Pick<GraphContext, 'caller'>, stream: string, of: string): string {
-  return `${stream} ${of} ${caller.kind === 'TEAM' ? 'team' : `user:${caller.userId}`}`;
+  return `${stream} ${of} ${caller.kind === 'USER' ? `user:${caller.userId}` : caller.kind.toLowerCase()}`;
 }
 
 /**

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { createAuthenticate, createGatewayKeys } from '../../../gateway/auth/authenticate.ts';
+import { createAuthenticate, createKeyFinder } from '../../../gateway/auth/authenticate.ts';
 import {
   type Access,
   type Caller,
@@ -18,7 +18,7 @@ const viewerTokens = createViewerTokens({
   provider: null,
 });
 const authenticate = createAuthenticate({
-  findGatewayKey: createGatewayKeys(['plain-key', `sha256:${sha256('hashed-key')}`]),
+  findGatewayKey: createKeyFinder(['plain-key', `sha256:${sha256('hashed-key')}`]),
   viewerTokens,
   isRevoked: () => false,
 });
@@ -51,20 +51,20 @@ describe('a gateway key', () => {
     [sha256('hashed-key'), false],
     [sha256('plain-key'), false],
   ])('"%s" is one of ours: %s', (presented, isKnown) => {
-    expect(createGatewayKeys(['plain-key', `sha256:${sha256('hashed-key')}`])(presented) !== null).toBe(
+    expect(createKeyFinder(['plain-key', `sha256:${sha256('hashed-key')}`])(presented) !== null).toBe(
       isKnown,
     );
   });
 
   test('in capitals of its hash is the same key', () => {
-    expect(createGatewayKeys([`sha256:${sha256('hashed-key').toUpperCase()}`])('hashed-key')).not.toBeNull();
+    expect(createKeyFinder([`sha256:${sha256('hashed-key').toUpperCase()}`])('hashed-key')).not.toBeNull();
   });
 
   test.each([
     ['billing=plain-key', 'billing'],
     [`Billing_2=sha256:${sha256('plain-key')}`, 'Billing_2'],
   ])('listed as "%s" goes by its label, which is no part of it', (entry, label) => {
-    const find = createGatewayKeys([entry, 'billing=another-key']);
+    const find = createKeyFinder([entry, 'billing=another-key']);
     expect(find('plain-key')).toBe(`${label}-${sha256('plain-key').slice(0, 8)}`);
     expect([entry, 'billing', `${label}=plain-key`].map(find)).toEqual([null, null, null]);
   });
@@ -72,12 +72,12 @@ describe('a gateway key', () => {
   test.each(['c2VjcmV0IGtleQ==', 'c2VjcmV0IGtleXM=', `${'a'.repeat(33)}=b`, '7=b'])(
     'listed as "%s" has no label: that is the key itself',
     (key) => {
-      expect(createGatewayKeys([key])(key)).toBe(`key-${sha256(key).slice(0, 8)}`);
+      expect(createKeyFinder([key])(key)).toBe(`key-${sha256(key).slice(0, 8)}`);
     },
   );
 
   test('is known to nobody who has none', () => {
-    expect(createGatewayKeys([])('')).toBeNull();
+    expect(createKeyFinder([])('')).toBeNull();
   });
 });
 

@@ -1,0 +1,69 @@
+import { GatewayError } from '../../errors.ts';
+import { readUuid, readUuids, readWord } from '../../graph/arguments.ts';
+import { type GraphContext, type LoaderKind, loadEach } from '../../graph/context.ts';
+import type { Place, TeamPlace } from './rest.ts';
+import { getTeam, type Team } from './rest-teams.ts';
+import type { NamedWebhook } from './rest-webhooks.ts';
+
+/** A team as an input names it. */
+export interface TeamName {
+  readonly orgId?: string | null | undefined;
+  readonly teamId: string;
+}
+
+/** One environment of a team as an input names it. */
+export interface PlaceName extends TeamName {
+  readonly environment: string;
+}
+
+/** The organization that is named, else that of the configuration. @throws GatewayError BAD_USER_INPUT for none */
+export function readOrgId({ orgId }: GraphContext, given: string | null | undefined): string {
+  if (given !== null && given !== undefined) return readUuid('orgId', given);
+  if (orgId !== null) return orgId;
+  throw new GatewayError('BAD_USER_INPUT', 'orgId must be given: SERVICE_ORG_ID is not set.', {
+    issues: [
+      { location: ['orgId'], message: 'It must be given: SERVICE_ORG_ID is not set.', kind: 'missing' },
+    ],
+  });
+}
+
+const teams: LoaderKind<{ readonly orgId: string; readonly teamId: string }, Team | null> = {
+  batch: (service, keys) => loadEach(keys, (key) => getTeam(service, key)),
+  keyOf: ({ orgId, teamId }) => `${orgId} ${teamId}`,
+};
+
+/** The team with its settings; null when it does not exist or the gateway's key does not reach it. */
+export function findTeam(context: GraphContext, { orgId, teamId }: TeamName): Promise<Team | null> {
+  const key = { orgId: readOrgId(context, orgId), teamId: readUuid('teamId', teamId) };
+  return context.loaders.of(teams).load(key);
+}
+
+/** The place of an environment of a team: the service knows the region of the team. */
+export function placeIn({ orgId, teamId, region }: TeamPlace, environment: string): Place {
+  return { orgId, teamId: teamId.toLowerCase(), region, environment: environment.toLowerCase() };
+}
+
+/** The same for a named team; null when there is none. */
+export async function findPlace(context: GraphContext, name: PlaceName): Promise<Place | null> {
+  const team = await findTeam(context, name);
+  return team === null ? null : placeIn(team, name.environment);
+}
+
+/** @throws GatewayError BAD_USER_INPUT for none, more than 100, and malformed ones */
+export function readIdsToDelete(ids: readonly string[]): readonly string[] {
+  const read = readUuids('ids', ids) ?? [];
+  if (read.length > 0) return read;
+  throw new GatewayError('BAD_USER_INPUT', 'ids must have at least one id.', {
+    issues: [{ location: ['ids'], message: 'It must have at least one id.', kind: 'missing' }],
+  });
+}
+
+/** The webhook that an input names; null when there is no such team. */
+export async function findWebhook(
+  context: GraphContext,
+  { id, ...name }: PlaceName & { readonly id: string },
+): Promise<NamedWebhook | null> {
+  const webhookId = readWord('id', id);
+  const at = await findPlace(context, name);
+  return at === null ? null : { at, webhookId };
+}

@@ -1,0 +1,241 @@
+import { readWord } from '../../graph/arguments.ts';
+import { builder, type InputFields } from '../../graph/builder.ts';
+import { addMutation, doneType } from '../../graph/mutation-field.ts';
+import { connectionField } from '../../graph/pagination/connection.ts';
+import { listCursors } from '../../graph/pagination/cursors.ts';
+import { cursorConnection } from '../../graph/pagination/paged-connection.ts';
+import { findPlace, findWebhook, placeIn } from './actions.ts';
+import { environmentArgs, mutationRoot, placeFields } from './graph.ts';
+import { teamRef } from './graph-teams.ts';
+import {
+  createWebhook,
+  deleteWebhook,
+  getWebhook,
+  getWebhookSecret,
+  listWebhookHeaders,
+  listWebhooks,
+  rotateWebhookSecret,
+  setWebhookHeaders,
+  updateWebhook,
+  type Webhook,
+  type WebhookHeader,
+} from './rest-webhooks.ts';
+
+const headerRef = builder.objectRef<WebhookHeader>('WebhookHeader').implement({
+  description: 'A header that the service sends with each message of a webhook.',
+  fields: (t) => ({
+    name: t.exposeString('name', { nullable: false, description: 'Its name.' }),
+    value: t.exposeString('value', { description: 'Its value; null for a secret.' }),
+  }),
+});
+
+const webhookRef = builder.objectRef<Webhook>('Webhook');
+webhookRef.implement({
+  description: 'An address to which the service sends the events of a team.',
+  fields: (t) => ({
+    id: t.exposeID('id', { nullable: false, description: "The service's id of the webhook." }),
+    url: t.exposeString('url', { description: 'The address.' }),
+    description: t.exposeString('description', { description: 'What it is for.' }),
+    rateLimit: t.exposeInt('rateLimit', {
+      description: 'How many messages it gets at most; null = no limit.',
+    }),
+    isDisabled: t.exposeBoolean('isDisabled', {
+      nullable: false,
+      description: 'Whether nothing is sent to it.',
+    }),
+    eventTypes: t.stringList({
+      description: 'The types of events that are sent; null = all.',
+      resolve: ({ eventTypes }) => eventTypes && [...eventTypes],
+    }),
+    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was made.' }),
+    updatedAt: t.expose('updatedAt', { type: 'DateTime', description: 'When it was last changed.' }),
+    headers: t.field({
+      type: [headerRef],
+      nullable: false,
+      description: 'Headers of your own that are sent with each message.',
+      resolve: ({ at, id }, _args, context) => listWebhookHeaders(context.service, { at, webhookId: id }),
+    }),
+  }),
+});
+
+const webhookList = connectionField('Webhook', webhookRef, 'webhooks');
+
+builder.objectFields(teamRef, (t) => ({
+  webhooks: t.field({
+    ...webhookList,
+    description: 'Its webhooks in an environment.',
+    args: { ...webhookList.args, ...environmentArgs },
+    resolve: (team, { environment, ...args }, context) => {
+      const at = placeIn(team, environment);
+      return cursorConnection(args, listCursors(context, ['webhooks', at]), (start) =>
+        listWebhooks(context.service, at, start),
+      );
+    },
+  }),
+  webhook: t.field({
+    type: webhookRef,
+    description: 'One of its webhooks; null when there is none with this id.',
+    args: {
+      ...environmentArgs,
+      id: t.arg.id({ required: true, description: "The service's id of the webhook." }),
+    },
+    resolve: (team, { environment, id }, context) =>
+      getWebhook(context.service, placeIn(team, environment), readWord('id', id)),
+  }),
+}));
+
+function settingFields(t: InputFields) {
+  return {
+    description: t.string({ description: 'What it is for.' }),
+    rateLimit: t.int({ description: 'How many messages it gets at most; null = no limit.' }),
+    isDisabled: t.boolean({ description: 'Whether nothing is sent to it.' }),
+    eventTypes: t.stringList({ description: 'The types of events to send; null = all.' }),
+  };
+}
+
+/** The fields of an input that names a webhook. */
+function webhookFields(t: InputFields) {
+  return { ...placeFields(t), id: t.id({ required: true, description: "The service's id of the webhook." }) };
+}
+
+const names = { disabled: 'isDisabled', filter_types: 'eventTypes', key: 'secret' };
+const secretDescription =
+  'A secret of your own: `whsec_` and base64. The service makes one when it is left out.';
+const subject = 'webhook';
+
+function webhookDone(name: string, description: string) {
+  return doneType<{ readonly webhook: Webhook }>(name, description, (t) => ({
+    webhook: t.expose('webhook', {
+      type: webhookRef,
+      nullable: false,
+      description: 'The webhook as it is now.',
+    }),
+  }));
+}
+
+function idDone(name: string, description: string) {
+  return doneType<{ readonly id: string }>(name, description, (t) => ({
+    id: t.exposeID('id', { nullable: false, description: "The service's id of the webhook." }),
+  }));
+}
+
+addMutation(mutationRoot, 'createWebhook', {
+  description: 'Makes a webhook. `revealWebhookSecret` shows the secret that signs its messages.',
+  input: builder.inputType('CreateWebhookInput', {
+    description: 'A new webhook.',
+    fields: (t) => ({
+      ...placeFields(t),
+      url: t.string({ required: true, description: 'The address that receives the messages.' }),
+      ...settingFields(t),
+      secret: t.string({ description: secretDescription }),
+    }),
+  }),
+  done: webhookDone('WebhookCreated', 'The webhook was made.'),
+  subject: 'team',
+  names,
+  run: async (context, { orgId, teamId, environment, ...settings }) => {
+    const at = await findPlace(context, { orgId, teamId, environment });
+    const webhook = at === null ? null : await createWebhook(context.service, at, settings);
+    return webhook === null ? null : { webhook };
+  },
+});
+
+addMutation(mutationRoot, 'updateWebhook', {
+  description: 'Changes a webhook.',
+  input: builder.inputType('UpdateWebhookInput', {
+    description: 'What is to change of a webhook; what is left out stays as it is.',
+    fields: (t) => ({
+      ...webhookFields(t),
+      url: t.string({ description: 'The new address; it cannot be cleared.' }),
+      ...settingFields(t),
+    }),
+  }),
+  done: webhookDone('WebhookUpdated', 'The webhook was changed.'),
+  subject,
+  names,
+  run: async (context, { orgId, teamId, environment, id, ...settings }) => {
+    const named = await findWebhook(context, { orgId, teamId, environment, id });
+    const webhook = named === null ? null : await updateWebhook(context.service, named, settings);
+    return webhook === null ? null : { webhook };
+  },
+});
+
+addMutation(mutationRoot, 'deleteWebhook', {
+  description: 'Deletes a webhook: nothing is sent to its address any more.',
+  input: builder.inputType('DeleteWebhookInput', {
+    description: 'The webhook to delete.',
+    fields: webhookFields,
+  }),
+  done: idDone('WebhookDeleted', 'The webhook was deleted.'),
+  subject,
+  run: async (context, input) => {
+    const named = await findWebhook(context, input);
+    const done = named === null ? null : await deleteWebhook(context.service, named);
+    return done === null ? null : { id: input.id };
+  },
+});
+
+const headerInput = builder.inputType('WebhookHeaderInput', {
+  description: 'A header to send with each message.',
+  fields: (t) => ({
+    name: t.string({ required: true, description: 'Its name.' }),
+    value: t.string({ required: true, description: 'Its value.' }),
+  }),
+});
+
+addMutation(mutationRoot, 'setWebhookHeaders', {
+  description: 'Replaces the headers of your own that are sent with each message of a webhook.',
+  input: builder.inputType('SetWebhookHeadersInput', {
+    description: 'All headers of a webhook.',
+    fields: (t) => ({
+      ...webhookFields(t),
+      headers: t.field({
+        type: [headerInput],
+        required: true,
+        description: 'The headers; none removes all.',
+      }),
+    }),
+  }),
+  done: idDone('WebhookHeadersSet', 'The headers were replaced.'),
+  subject,
+  run: async (context, { headers, ...input }) => {
+    const named = await findWebhook(context, input);
+    const done = named === null ? null : await setWebhookHeaders(context.service, named, headers);
+    return done === null ? null : { id: input.id };
+  },
+});
+
+addMutation(mutationRoot, 'revealWebhookSecret', {
+  description:
+    'Shows the secret that signs the messages of a webhook. It changes nothing; it is a mutation so that no query shows a secret.',
+  input: builder.inputType('RevealWebhookSecretInput', {
+    description: 'The webhook whose secret is to be shown.',
+    fields: webhookFields,
+  }),
+  done: doneType<{ readonly secret: string }>('WebhookSecretRevealed', 'The secret of the webhook.', (t) => ({
+    secret: t.exposeString('secret', { nullable: false, description: 'The secret.' }),
+  })),
+  subject,
+  run: async (context, input) => {
+    const named = await findWebhook(context, input);
+    const secret = named === null ? null : await getWebhookSecret(context.service, named);
+    return secret === null ? null : { secret };
+  },
+});
+
+addMutation(mutationRoot, 'rotateWebhookSecret', {
+  description:
+    'Gives a webhook a new secret. Give the receiver both secrets first: for a time the service signs with the old one too.',
+  input: builder.inputType('RotateWebhookSecretInput', {
+    description: 'The webhook that gets a new secret.',
+    fields: (t) => ({ ...webhookFields(t), secret: t.string({ description: secretDescription }) }),
+  }),
+  done: idDone('WebhookSecretRotated', 'The webhook has a new secret.'),
+  subject,
+  names,
+  run: async (context, { secret = null, ...input }) => {
+    const named = await findWebhook(context, input);
+    const done = named === null ? null : await rotateWebhookSecret(context.service, named, secret);
+    return done === null ? null : { id: input.id };
+  },
+});

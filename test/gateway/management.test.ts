@@ -1,0 +1,148 @@
+import { createHash } from 'node:crypto';
+import { createServer } from 'node:http';
+import { describe, expect, test } from 'vitest';
+import { gatewayKey, startLab } from '../support/lab.ts';
+import { listenAnywhere } from '../support/listening.ts';
+import {
+  callerKey,
+  manage,
+  managementKey,
+  org,
+  orgId,
+  startManagementLab,
+  startManagementService,
+  team,
+  teamId,
+} from '../support/management.ts';
+
+const teamQuery = `{ team(teamId: "${teamId}") { id name region regionRaw settings(environment: SANDBOX) { minorOrderingEnabled brand { companyName } } } }`;
+
+describe('the management graph', () => {
+  test('reads a team with the key of the gateway, for callers with a management key', async () => {
+    await using service = await startManagementService();
+    await using lab = await startManagementLab(service.url);
+    const shown = {
+      ...{ id: teamId, name: 'North', region: 'EU', regionRaw: 'eu' },
+      settings: { minorOrderingEnabled: true, brand: { companyName: 'North Labs' } },
+    };
+
+    expect(await manage(lab, teamQuery)).toEqual({ status: 200, data: { team: shown } });
+    expect(service.seen).toEqual([
+      { call: `GET ${org}/team/${teamId}`, key: managementKey, body: undefined },
+    ]);
+  });
+
+  test('takes several keys, with labels and as SHA-256', async () => {
+    await using service = await startManagementService();
+    const hashed = createHash('sha256').update('the-second-management-key').digest('hex');
+    const env = { MANAGEMENT_API_KEYS: `ops=${callerKey},next=sha256:${hashed}` };
+    await using lab = await startManagementLab(service.url, { env });
+    for (const key of [callerKey, 'the-second-management-key'])
+      expect(await manage(lab, '{ __typename }', { key })).toEqual({
+        status: 200,
+        data: { __typename: 'Query' },
+      });
+    expect((await manage(lab, '{ __typename }', { key: 'another' })).status).toBe(401);
+  });
+
+  test('is not there without configuration, and nothing of it is loaded before its first request', async () => {
+    await using lab = await startLab();
+    expect((await manage(lab, '{ __typename }')).status).toBe(404);
+  });
+
+  test('gives its key to no other address: redirects are not followed', async () => {
+    const stolen: unknown[] = [];
+    const thief = createServer((request, response) => {
+      stolen.push(request.headers);
+      response.end('{}');
+    });
+    const thiefUrl = await listenAnywhere(thief);
+    const redirecting = createServer((_request, response) => {
+      response.writeHead(307, { location: `${thiefUrl}/v1` }).end();
+    });
+    try {
+      await using lab = await startManagementLab(await listenAnywhere(redirecting));
+      const { errors } = await manage(lab, teamQuery);
+      expect(errors).toMatchObject([{ extensions: { code: 'UPSTREAM_UNREADABLE' } }]);
+      expect(stolen).toEqual([]);
+    } finally {
+      for (const server of [thief, redirecting]) {
+        server.closeAllConnections();
+        server.close();
+      }
+    }
+  });
+
+  test('checks ids and the organization before any call', async () => {
+    await using service = await startManagementService();
+    await using lab = await startManagementLab(service.url);
+    const remove =
+      'mutation ($input: DeleteTeamInput!) { deleteTeam(input: $input) { __typename ... on InputRejected { issues { path code } } } }';
+    expect(await manage(lab, remove, { input: { teamId: '../../org' } })).toMatchObject({
+      data: { deleteTeam: { __typename: 'InputRejected', issues: [{ path: ['teamId'], code: 'INVALID' }] } },
+    });
+    expect(await manage(lab, '{ team(teamId: "..%2f") { id } }')).toMatchObject({
+      errors: [{ extensions: { code: 'BAD_USER_INPUT' } }],
+    });
+    expect(service.seen).toEqual([]);
+  });
+});
+
+describe('a change at the management interface', () => {
+  const rename = `mutation ($input: UpdateTeamInput!) {
+    updateTeam(input: $input) {
+      __typename
+      ... on TeamUpdated { team { name } }
+      ... on TeamReferenceTaken { teamId }
+      ... on UserError { code message }
+    }
+  }`;
+  const path = `PATCH ${org}/team/${teamId}`;
+  const input = { teamId, integrationTeamId: 'north-1' };
+
+  test('is sent once, in the words of the service, and each outcome is data', async () => {
+    await using service = await startManagementService();
+    await using lab = await startManagementLab(service.url);
+    const outcomeOf = async () => (await manage(lab, rename, { input })).data.updateTeam;
+    const otherId = '00000000-0000-4000-8000-000000000001';
+
+    service.answers.set(path, [200, team]);
+    expect(await outcomeOf()).toEqual({ __typename: 'TeamUpdated', team: { name: 'North' } });
+    expect(service.seen.at(-1)).toEqual({
+      ...{ call: path, key: managementKey },
+      body: { integration_team_id: 'north-1' },
+    });
+    service.answers.set(path, [409, { team_id: otherId }]);
+    expect(await outcomeOf()).toMatchObject({ __typename: 'TeamReferenceTaken', teamId: otherId });
+    service.answers.set(path, [403, { detail: 'This feature is not included in your plan.' }]);
+    expect(await outcomeOf()).toMatchObject({
+      __typename: 'FeatureNotEnabled',
+      code: 'FEATURE_NOT_ENABLED',
+    });
+    service.answers.set(path, [422, { detail: [{ loc: ['body', 'name'], msg: 'Too long', type: 'x' }] }]);
+    expect(await outcomeOf()).toMatchObject({ __typename: 'InputRejected' });
+    service.answers.delete(path);
+    expect(await outcomeOf()).toMatchObject({ __typename: 'NotFound' });
+
+    const before = service.seen.length;
+    service.answers.set(path, 'lost');
+    expect(await manage(lab, rename, { input })).toMatchObject({
+      data: { updateTeam: null },
+      errors: [{ extensions: { code: 'UPSTREAM_UNAVAILABLE', mayHaveBeenDone: true } }],
+    });
+    expect(service.seen.length).toBe(before + 1);
+  });
+});
+
+test('a gateway key opens nothing at the management graph, and a management key nothing at the other', async () => {
+  await using service = await startManagementService();
+  await using lab = await startManagementLab(service.url);
+  const viewer = await lab.tokenFor(lab.sandbox.users()[0]?.userId ?? '');
+  for (const key of [null, gatewayKey, viewer, managementKey, 'canary-service-key-4f1d9a']) {
+    const { status, data } = await manage(lab, teamQuery, { key });
+    expect([key, status, data]).toEqual([key, 401, undefined]);
+  }
+  expect((await lab.query('{ __typename }', { token: callerKey })).status).toBe(401);
+  expect(service.seen).toEqual([]);
+  expect(orgId).not.toBe('');
+});

@@ -1,0 +1,96 @@
+import { createServer } from 'node:http';
+import { request } from 'undici';
+import { type Lab, type LabOptions, startLab } from './lab.ts';
+import { listenAnywhere } from './listening.ts';
+
+export const managementKey = 'mg_canary-management-key-51b2';
+export const callerKey = 'canary-management-caller-key-77c1';
+export const orgId = '0b7c1a52-8d0e-4a55-9d6c-3f2b1c9e7a10';
+export const teamId = '6c2f9a31-54d7-4f0e-8f52-0a1d7b3c5e98';
+
+/** A request as the management interface saw it. */
+export interface Seen {
+  readonly call: string;
+  readonly key: string | undefined;
+  readonly body: unknown;
+}
+
+/** The answer to a call: a status and JSON, or `lost` for a connection that ends before an answer. */
+export type Answer = readonly [status: number, json?: unknown] | 'lost';
+
+export interface ManagementService extends AsyncDisposable {
+  readonly url: string;
+  readonly seen: Seen[];
+  /** By `GET /v1/org/...`, without the query; 404 for all others. */
+  readonly answers: Map<string, Answer>;
+}
+
+export const org = `/v1/org/${orgId}`;
+export const team = {
+  id: teamId,
+  name: 'North',
+  created_on: '2026-01-02T03:04:05+00:00',
+  region: 'eu',
+  integration_team_id: null,
+  sandbox: { minor_ordering_enabled: true, brand_information: { company_name: 'North Labs' } },
+  production: null,
+};
+
+/** A management interface with scripted answers, on a real port. */
+export async function startManagementService(): Promise<ManagementService> {
+  const seen: Seen[] = [];
+  const answers = new Map<string, Answer>([[`GET ${org}/team/${teamId}`, [200, team]]]);
+  const server = createServer(async (incoming, response) => {
+    const text = Buffer.concat(await incoming.toArray()).toString();
+    const call = `${incoming.method} ${incoming.url}`;
+    const key = incoming.headers['x-management-key']?.toString();
+    seen.push({ call, key, body: text === '' ? undefined : JSON.parse(text) });
+    const answer = answers.get(call.split('?')[0] ?? '') ?? [404, { detail: 'Not found' }];
+    if (answer === 'lost') return incoming.socket.destroy();
+    const [status, json] = answer;
+    response.writeHead(status, { 'content-type': 'application/json' });
+    response.end(json === undefined ? '' : JSON.stringify(json));
+  });
+  return {
+    url: await listenAnywhere(server),
+    seen,
+    answers,
+    [Symbol.asyncDispose]: async () => {
+      server.closeAllConnections();
+      server.close();
+    },
+  };
+}
+
+/** A gateway whose management graph uses this service. */
+export function startManagementLab(url: string, { env, ...options }: LabOptions = {}): Promise<Lab> {
+  return startLab({
+    ...options,
+    env: {
+      SERVICE_MANAGEMENT_URL: url,
+      SERVICE_MANAGEMENT_KEY: managementKey,
+      SERVICE_ORG_ID: orgId,
+      MANAGEMENT_API_KEYS: `ops=${callerKey}`,
+      ...env,
+    },
+  });
+}
+
+/** Runs an operation at the management graph. */
+export async function manage(
+  lab: Lab,
+  query: string,
+  { input, key = callerKey }: { readonly input?: object; readonly key?: string | null } = {},
+  // biome-ignore lint/suspicious/noExplicitAny: answers are read like a client reads them, field by field.
+): Promise<{ data?: any; errors?: any[]; status: number }> {
+  const { statusCode, body } = await request(`${lab.url}/management/graphql`, {
+    method: 'POST',
+    headers: {
+      'content-type': 'application/json',
+      ...(key === null ? {} : { authorization: `Bearer ${key}` }),
+    },
+    body: JSON.stringify({ query, variables: input === undefined ? {} : { input } }),
+  });
+  const answer: object = JSON.parse(await body.text());
+  return { ...answer, status: statusCode };
+}
