@@ -41,6 +41,22 @@ type EitherForm<Input> = { readonly input?: Input | null | undefined } & {
 
 export const useInput = 'Use input. Removed after 2027-05-31.';
 
+/** The reason of the deprecation of a field or argument that has another name now. */
+export function renamedTo(name: string): string {
+  return `Use \`${name}\`. Removed after 2027-05-31.`;
+}
+
+/**
+ * The value of an argument that has an older name.
+ * @param named the value under each of its names
+ * @throws GatewayError BAD_USER_INPUT where both are given
+ */
+export function readRenamed<Value>(named: Readonly<Record<string, Value | null | undefined>>): Value | null {
+  const given = Object.values(named).filter((value) => value !== null && value !== undefined);
+  if (given.length <= 1) return given[0] ?? null;
+  throw new GatewayError('BAD_USER_INPUT', `Give either ${Object.keys(named).join(' or ')}.`);
+}
+
 /**
  * The input of a mutation, in one of the two forms.
  * @param required the field without which the older form is not complete

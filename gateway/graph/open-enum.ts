@@ -1,5 +1,6 @@
 import type { GraphQLResolveInfo } from 'graphql';
 import { GatewayError } from '../errors.ts';
+import { renamedTo } from './arguments.ts';
 import { builder, type Fields, type InputFields } from './builder.ts';
 import type { GraphContext } from './context.ts';
 import type { InputIssue } from './user-error.ts';
@@ -63,6 +64,8 @@ interface Pair<Name extends string> {
   readonly raw: string;
   /** Whether the parent always has a text: then `nameRaw` is not nullable. */
   readonly isRequired?: boolean;
+  /** The name that the pair has now, where this is its older one. */
+  readonly renamedTo?: string;
 }
 
 interface PairWithRead<Parent> extends Pair<string> {
@@ -90,14 +93,21 @@ export function openEnumFields<Parent extends Readonly<Record<string, string | n
 }
 
 function definePair<Parent>(t: Fields<Parent>, values: OpenEnum<string>, pair: PairWithRead<Parent>) {
-  const { name, description, raw, isRequired = false, read } = pair;
+  const { name, description, raw, isRequired = false, read, renamedTo: newer } = pair;
+  const old = (to: string) => (newer === undefined ? {} : { deprecationReason: renamedTo(to) });
   return {
     [name]: t.field({
+      ...old(`${newer}`),
       type: values.ref,
       description,
       resolve: (parent, _args, context, info) => values.show(read(parent), context, info),
     }),
-    [`${name}Raw`]: t.string({ nullable: !isRequired, description: raw, resolve: read }),
+    [`${name}Raw`]: t.string({
+      ...old(`${newer}Raw`),
+      nullable: !isRequired,
+      description: raw,
+      resolve: read,
+    }),
   };
 }
 

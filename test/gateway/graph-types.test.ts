@@ -92,6 +92,54 @@ describe('a radius', () => {
   });
 });
 
+describe('what has another name now', () => {
+  const testId = () => lab.sandbox.labTests()[0]?.labTestId;
+  const pairs = [
+    ['orders(filter: { steps: [COMPLETED] })', 'orders(filter: { statuses: [COMPLETED] })'],
+    ['orders(filter: { stepsRaw: ["ordered"] })', 'orders(filter: { statusesRaw: ["ordered"] })'],
+    ['orders(filter: { collectionMethods: [TESTKIT] })', 'orders(filter: { methods: [TESTKIT] })'],
+    ['labTests(filter: { collectionMethod: TESTKIT })', 'labTests(filter: { method: TESTKIT })'],
+    [
+      'markers(filter: { labSlug: "specimen-labs", name: "a" })',
+      'markers(labSlug: "specimen-labs", name: "a")',
+    ],
+    ['orderSetMarkers(orderSet: { labTestIds: [$test] })', 'orderSetMarkers(labTestIds: [$test])'],
+    ['orderSetMarkers(orderSet: { addOn: { markerIds: [1] } })', 'orderSetMarkers(addOnMarkerIds: [1])'],
+  ] as const;
+  const rows = (field: string) =>
+    lab.query(`{ ${field.replaceAll('$test', `"${testId()}"`)} { nodes { id } } }`);
+
+  test.each(pairs)('%s is as %s', async (now, before) => {
+    const [byNew, byOld] = await Promise.all([rows(now), rows(before)]);
+    expect(Object.values(byNew.data).flatMap((list) => (list as { nodes: [] }).nodes)).not.toEqual([]);
+    expect(byOld).toEqual(byNew);
+  });
+
+  test.each([
+    'orders(filter: { steps: [LOST], statuses: [LOST] })',
+    'labTests(filter: { collectionMethod: TESTKIT, method: TESTKIT })',
+    'markers(filter: { name: "a" }, name: "a")',
+    'orderSetMarkers(orderSet: { labTestIds: [$test] }, labTestIds: [$test])',
+    'orderSetMarkers(orderSet: { addOn: { markerIds: [1], providerIds: ["1"] } })',
+  ])('is not given under both names, nor in two ways: %s', async (field) => {
+    expect((await rows(field)).errors?.[0].extensions.code).toBe('BAD_USER_INPUT');
+  });
+
+  test('has the same value under both', async () => {
+    const { data } = await lab.query(`{ orders(first: 3) { nodes {
+      method methodRaw collectionMethod collectionMethodRaw status { method collectionMethod }
+      labTest { method methodRaw collectionMethod collectionMethodRaw } } } }`);
+    for (const { labTest, status, ...order } of data.orders.nodes) {
+      expect([order.collectionMethod, status.collectionMethod]).toEqual([order.method, status.method]);
+      expect([order.collectionMethodRaw, labTest.collectionMethod]).toEqual([
+        order.methodRaw,
+        labTest.method,
+      ]);
+      expect(order.collectionMethod).not.toBeNull();
+    }
+  });
+});
+
 describe('lab accounts of a status', () => {
   const accounts = (given: string) => lab.query(`{ labAccounts(${given}) { id statusRaw } }`);
 

@@ -1,3 +1,4 @@
+import { renamedTo } from '../../graph/arguments.ts';
 import { builder } from '../../graph/builder.ts';
 import { openEnumFields } from '../../graph/open-enum.ts';
 import type { ServiceEvent } from '../service-event/actions.ts';
@@ -183,14 +184,26 @@ serviceEventType('HistoricalPullCompleted', {
       description: 'Which data, such as activity.',
       resolve: ({ type }) => pulledResourceOf(type),
     }),
+    rangeStart: t.field({
+      type: 'DateTime',
+      description: 'Where the range that was read begins.',
+      resolve: (event) => pullOf(event)?.startDate,
+    }),
+    rangeEnd: t.field({
+      type: 'DateTime',
+      description: 'Where the range that was read ends.',
+      resolve: (event) => pullOf(event)?.endDate,
+    }),
     startDate: t.field({
       type: 'DateTime',
-      description: 'Begin of what was read.',
+      deprecationReason: renamedTo('rangeStart'),
+      description: 'Where the range that was read begins.',
       resolve: (event) => pullOf(event)?.startDate,
     }),
     endDate: t.field({
       type: 'DateTime',
-      description: 'End of what was read.',
+      deprecationReason: renamedTo('rangeEnd'),
+      description: 'Where the range that was read ends.',
       resolve: (event) => pullOf(event)?.endDate,
     }),
     source: t.field({

@@ -1,5 +1,5 @@
-import { readUuid } from '../../graph/arguments.ts';
-import { builder } from '../../graph/builder.ts';
+import { readUuid, renamedTo } from '../../graph/arguments.ts';
+import { builder, type Fields } from '../../graph/builder.ts';
 import { needs } from '../../graph/permissions.ts';
 import { userRef } from '../user/graph.ts';
 import {
@@ -43,6 +43,16 @@ const activityRef = builder.objectRef<ActivityReading>('ActivitySummary').implem
   }),
 });
 
+/** The offset of the place where it was measured, with its older name. */
+function timeZoneOffset<Parent extends { readonly timezoneOffset: number | null }>(t: Fields<Parent>) {
+  const description = 'Offset of the time zone from UTC, in seconds.';
+  const resolve = ({ timezoneOffset: offset }: Parent) => offset;
+  return {
+    timeZoneOffset: t.int({ description, resolve }),
+    timezoneOffset: t.int({ deprecationReason: renamedTo('timeZoneOffset'), description, resolve }),
+  };
+}
+
 export const healthSummaryRef = builder.objectRef<HealthSummary>('HealthSummary').implement({
   description: 'A summary of health data, such as a day of activity or a night of sleep.',
   fields: (t) => ({
@@ -60,7 +70,7 @@ export const healthSummaryRef = builder.objectRef<HealthSummary>('HealthSummary'
         "The day in the user's time zone; if the service sent none, the local day on which the summary starts, when known.",
     }),
     date: t.expose('date', { type: 'DateTime', description: 'The day as an instant.' }),
-    timezoneOffset: t.exposeInt('timezoneOffset', { description: 'Offset from UTC, in seconds.' }),
+    ...timeZoneOffset(t),
     source: t.expose('source', { type: healthSourceRef, description: 'Where it comes from.' }),
     activity: t.expose('activity', {
       type: activityRef,
@@ -88,11 +98,21 @@ export const healthSampleRef = builder.objectRef<HealthSample>('HealthSample').i
     timestamp: t.expose('timestamp', {
       type: 'DateTime',
       description:
-        'When it was measured; null when the service sent only an interval. Of samples with the same resource, provider, source type, timestamp (else `start`) and `type`, only the latest received is shown.',
+        'When it was measured; null when the service sent only an interval. Of samples with the same resource, provider, source type, timestamp (else `startAt`) and `type`, only the latest received is shown.',
     }),
-    start: t.expose('start', { type: 'DateTime', description: 'Begin of the interval it covers.' }),
-    end: t.expose('end', { type: 'DateTime', description: 'End of the interval it covers.' }),
-    timezoneOffset: t.exposeInt('timezoneOffset', { description: 'Offset from UTC, in seconds.' }),
+    startAt: t.expose('start', { type: 'DateTime', description: 'When the interval that it covers begins.' }),
+    endAt: t.expose('end', { type: 'DateTime', description: 'When the interval that it covers ends.' }),
+    start: t.expose('start', {
+      type: 'DateTime',
+      deprecationReason: renamedTo('startAt'),
+      description: 'When the interval that it covers begins.',
+    }),
+    end: t.expose('end', {
+      type: 'DateTime',
+      deprecationReason: renamedTo('endAt'),
+      description: 'When the interval that it covers ends.',
+    }),
+    ...timeZoneOffset(t),
     type: t.exposeString('type', { description: 'A finer kind of measurement, such as fingerprick.' }),
     unit: t.exposeString('unit', { description: 'Unit of the value, such as mmol/L.' }),
     value: t.exposeFloat('value', {

@@ -1,4 +1,4 @@
-import { readIntegerId, readUuid } from '../../graph/arguments.ts';
+import { readIntegerId, readRenamed, readUuid, renamedTo } from '../../graph/arguments.ts';
 import { builder, type Fields } from '../../graph/builder.ts';
 import { type GraphContext, type LoaderKind, loadEach } from '../../graph/context.ts';
 import { defineNode } from '../../graph/node.ts';
@@ -74,7 +74,14 @@ labTestRef.implement({
     name: t.exposeString('name', { description: 'Its name.' }),
     description: t.exposeString('description', { description: 'What it is for.' }),
     ...openEnumFields(t, collectionMethod, {
+      name: 'collectionMethod',
+      description: 'How its sample is taken; null when the method is not one of these.',
+      raw: 'The method as the service sent it.',
+      read: ({ method }) => method,
+    }),
+    ...openEnumFields(t, collectionMethod, {
       name: 'method',
+      renamedTo: 'collectionMethod',
       description: 'How its sample is taken; null when the method is not one of these.',
       raw: 'The method as the service sent it.',
     }),
@@ -150,8 +157,13 @@ const labTestFilter = builder.inputType('LabTestFilter', {
   description: 'Which lab tests; all given parts must match.',
   fields: (t) => ({
     labSlug: t.string({ description: 'Only tests of the lab with this slug.' }),
+    collectionMethod: t.field({
+      type: collectionMethod.ref,
+      description: 'Only tests whose sample is taken this way.',
+    }),
     method: t.field({
       type: collectionMethod.ref,
+      deprecationReason: renamedTo('collectionMethod'),
       description: 'Only tests whose sample is taken this way.',
     }),
     name: t.string({ description: 'Only tests whose name has this text.' }),
@@ -175,9 +187,13 @@ builder.queryFields((t) => ({
       filter: t.arg({ type: labTestFilter, description: 'Which lab tests; all of them when left out.' }),
     },
     resolve: (_root, { filter, ...args }, context) => {
+      const method = readRenamed({
+        'filter.collectionMethod': filter?.collectionMethod,
+        'filter.method': filter?.method,
+      });
       const asked = {
         labSlug: filter?.labSlug ?? null,
-        method: filter?.method?.toLowerCase() ?? null,
+        method: method?.toLowerCase() ?? null,
         name: filter?.name ?? null,
       };
       return cursorConnection(args, listCursors(context, ['labTests', asked]), (request) =>

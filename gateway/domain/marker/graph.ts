@@ -1,5 +1,4 @@
-import { GatewayError } from '../../errors.ts';
-import { readIds, readIntegerId, readUuids } from '../../graph/arguments.ts';
+import { readIntegerId, readRenamed, renamedTo } from '../../graph/arguments.ts';
 import { builder } from '../../graph/builder.ts';
 import { type GraphContext, type LoaderKind, loadEach } from '../../graph/context.ts';
 import { defineNode } from '../../graph/node.ts';
@@ -14,6 +13,7 @@ import { listCursors } from '../../graph/pagination/cursors.ts';
 import { offsetConnection, pagedConnection } from '../../graph/pagination/paged-connection.ts';
 import { needs } from '../../graph/permissions.ts';
 import type { Page } from '../../service/calls.ts';
+import { orderSetInput, readOrderSet } from './graph-order-set.ts';
 import {
   type Answer,
   catalogueLimits,
@@ -148,6 +148,17 @@ export function loadOrderSetMarkers(
   );
 }
 
+const ofLab = 'Only markers of the lab with this slug.';
+const withText = 'Only markers whose name or test code has this text.';
+
+const markerFilter = builder.inputType('MarkerFilter', {
+  description: 'Which markers; all given parts must match.',
+  fields: (t) => ({
+    labSlug: t.string({ description: ofLab }),
+    name: t.string({ description: withText }),
+  }),
+});
+
 builder.queryFields((t) => ({
   marker: t.field({
     type: markerRef,
@@ -162,13 +173,17 @@ builder.queryFields((t) => ({
     description: 'The markers that can be ordered, in the order of the service.',
     args: {
       ...markerList.args,
-      labSlug: t.arg.string({ description: 'Only markers of the lab with this slug.' }),
-      name: t.arg.string({ description: 'Only markers whose name or test code has this text.' }),
+      filter: t.arg({ type: markerFilter, description: 'Which markers; all of them when left out.' }),
+      labSlug: t.arg.string({ deprecationReason: renamedTo('filter'), description: ofLab }),
+      name: t.arg.string({ deprecationReason: renamedTo('filter'), description: withText }),
     },
-    resolve: (_root, { labSlug = null, name = null, ...args }, context) =>
-      pagedConnection(args, listCursors(context, ['markers', labSlug, name]), (page) =>
+    resolve: (_root, { filter, labSlug: olderSlug, name: olderName, ...args }, context) => {
+      const labSlug = readRenamed({ 'filter.labSlug': filter?.labSlug, labSlug: olderSlug });
+      const name = readRenamed({ 'filter.name': filter?.name, name: olderName });
+      return pagedConnection(args, listCursors(context, ['markers', labSlug, name]), (page) =>
         listMarkers(context.service.forShowing, { labSlug, name }, page),
-      ),
+      );
+    },
   }),
   orderSetMarkers: t.field({
     ...markerList,
@@ -176,39 +191,27 @@ builder.queryFields((t) => ({
     description: 'What a set of lab tests and add-ons measures together.',
     args: {
       ...markerList.args,
-      labTestIds: t.arg.idList({ description: 'Ids of the lab tests in the set (uuid).' }),
+      orderSet: t.arg({
+        type: orderSetInput,
+        description: 'The lab tests and markers, as an order has them.',
+      }),
+      labTestIds: t.arg.idList({
+        deprecationReason: renamedTo('orderSet'),
+        description: 'Ids of the lab tests in the set (uuid).',
+      }),
       addOnProviderIds: t.arg.stringList({
+        deprecationReason: renamedTo('orderSet'),
         description:
           "The lab's own codes of single markers to add, at most 100; cannot be combined with addOnMarkerIds.",
       }),
       addOnMarkerIds: t.arg.idList({
+        deprecationReason: renamedTo('orderSet'),
         description: 'Ids of single markers to add, at most 100; cannot be combined with addOnProviderIds.',
       }),
     },
     resolve: (_root, args, context) => loadOrderSetMarkers(context, readOrderSet(args), args),
   }),
 }));
-
-type IdList = readonly string[] | null | undefined;
-
-interface OrderSetArguments {
-  readonly labTestIds?: IdList;
-  readonly addOnProviderIds?: IdList;
-  readonly addOnMarkerIds?: IdList;
-}
-
-/** @throws GatewayError BAD_USER_INPUT */
-function readOrderSet(args: OrderSetArguments): OrderSet {
-  return { labTestIds: readUuids('labTestIds', args.labTestIds) ?? [], addOn: readAddOn(args) };
-}
-
-function readAddOn({ addOnMarkerIds, addOnProviderIds }: OrderSetArguments): OrderSet['addOn'] {
-  const providerIds = readIds('addOnProviderIds', addOnProviderIds);
-  const ids = readIds('addOnMarkerIds', addOnMarkerIds);
-  if (ids.length === 0) return providerIds.length === 0 ? null : { providerIds };
-  if (providerIds.length === 0) return { markerIds: ids.map((id) => readIntegerId('addOnMarkerIds', id)) };
-  throw new GatewayError('BAD_USER_INPUT', 'Give addOnMarkerIds or addOnProviderIds, not both.');
-}
 
 const questionType = openEnum('QuestionType', 'How a question is answered.', {
   CHOICE: 'With the code of one of its answers.',

@@ -1,3 +1,4 @@
+import { renamedTo } from '../../graph/arguments.ts';
 import { builder, type Fields } from '../../graph/builder.ts';
 import type { GraphContext } from '../../graph/context.ts';
 import { openEnum, openEnumFields } from '../../graph/open-enum.ts';
@@ -189,7 +190,11 @@ export const missingResultRef = builder.objectRef<MissingResult>('MissingResult'
       description: 'Why it is missing, as the service infers it; null when the reason is not one of these.',
       raw: 'The reason as the service sent it.',
     }),
-    note: t.exposeString('note', { description: 'What the lab noted about it.' }),
+    notes: t.exposeString('note', { description: 'What the lab noted about it.' }),
+    note: t.exposeString('note', {
+      deprecationReason: renamedTo('notes'),
+      description: 'What the lab noted about it.',
+    }),
     loincCode: t.exposeString('loincCode', { description: 'Its LOINC code.' }),
     loincSlug: t.exposeString('loincSlug', { description: 'Identifier of its LOINC entry.' }),
     providerId: t.exposeString('providerId', { description: "The lab's own code of it." }),

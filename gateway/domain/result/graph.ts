@@ -1,4 +1,4 @@
-import { readUuid } from '../../graph/arguments.ts';
+import { readUuid, renamedTo } from '../../graph/arguments.ts';
 import { builder } from '../../graph/builder.ts';
 import { type GraphContext, type LoaderKind, loadEach } from '../../graph/context.ts';
 import { upstreamCallCost } from '../../graph/cost.ts';
@@ -62,12 +62,21 @@ const metadataRef = builder.objectRef<ResultMetadata>('ResultMetadata').implemen
       extensions: needs('read:profile'),
       description: 'Age of the patient in years, as the lab has it.',
     }),
+    dobRaw: t.exposeString('birthDate', {
+      extensions: needs('read:profile'),
+      description: 'Date of birth of the patient as the lab wrote it, in any format.',
+    }),
     birthDateRaw: t.exposeString('birthDate', {
       extensions: needs('read:profile'),
-      description: 'Birth date of the patient as the lab wrote it, in any format.',
+      deprecationReason: renamedTo('dobRaw'),
+      description: 'Date of birth of the patient as the lab wrote it, in any format.',
     }),
     provider: t.exposeString('provider', { description: 'The physician who ordered the test.' }),
-    laboratory: t.exposeString('laboratory', { description: 'The lab that reported the results.' }),
+    labName: t.exposeString('laboratory', { description: 'The lab that reported the results.' }),
+    laboratory: t.exposeString('laboratory', {
+      deprecationReason: renamedTo('labName'),
+      description: 'The lab that reported the results.',
+    }),
     cliaNumber: t.exposeString('cliaNumber', { description: "The lab's CLIA number." }),
     specimenNumber: t.exposeString('specimenNumber', { description: "The lab's number of the sample." }),
     ...sampleDateFields(t),

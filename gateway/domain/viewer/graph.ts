@@ -72,7 +72,7 @@ const createViewerTokenInput = builder.inputType('CreateViewerTokenInput', {
         'Only these orders of the user (uuid), and nothing else of the user but its ids: no profile, health data or lab reports; all when left out.',
     }),
     scopes: t.stringList({
-      description: `What it may do: any values of Scope. Left out: ${defaultScopes.join(' and ')}.`,
+      description: `What it may do: any values of the scalar Scope, as texts. Left out: ${defaultScopes.join(' and ')}.`,
     }),
     ttlSeconds: t.int({
       defaultValue: 600,

@@ -89,17 +89,19 @@ const table: Readonly<Record<string, Row>> = {
   FallbackTimeZone: 'id name sourceSlug updatedAt',
   FeatureNotEnabled: 'code message',
   HealthSample: `
-    end payload receivedAt resource source sourceId start timestamp timezoneOffset type unit value`,
+    end endAt payload receivedAt resource source sourceId start startAt timestamp timeZoneOffset
+    timezoneOffset type unit value`,
   HealthSamplesReceived: `
     clientUserId cursor isUpdate payload receivedAt resource samples teamId type user userId`,
   HealthSource: 'appId deviceId logo name provider slug type',
-  HealthSummary: 'activity calendarDate date id payload receivedAt resource source timezoneOffset',
+  HealthSummary:
+    'activity calendarDate date id payload receivedAt resource source timeZoneOffset timezoneOffset',
   HealthSummaryReceived: 'clientUserId cursor isUpdate receivedAt resource summary teamId type user userId',
   HistoricalPull: `
     daysWithData endedAt error errorRaw rangeEnd rangeStart resource scheduledAt startedAt status
     statusRaw`,
   HistoricalPullCompleted: `
-    clientUserId cursor endDate isFinal receivedAt resource source startDate teamId type user userId`,
+    clientUserId cursor endDate isFinal rangeEnd rangeStart receivedAt resource source startDate teamId type user userId`,
   IdempotencyConflict: 'code message',
   InputIssue: 'code message path',
   InputRejected: 'code issues message',
@@ -126,7 +128,8 @@ const table: Readonly<Record<string, Row>> = {
     sampleTypeRaw sensitivity sensitivityRaw type typeRaw unit value`,
   LabTest: {
     shown: `
-      commonTurnaroundDays description fasting id nodeId lab method methodRaw name price sampleTypeRaw slug
+      collectionMethod collectionMethodRaw commonTurnaroundDays description fasting id nodeId lab method
+      methodRaw name price sampleTypeRaw slug
       status statusRaw worstCaseTurnaroundDays`,
     'read:orders': 'markers',
   },
@@ -149,7 +152,7 @@ const table: Readonly<Record<string, Row>> = {
   MarkerEdge: 'cursor node',
   MarkerQuestion: 'answers code constraint defaultAnswer id isRequired sequence text type typeRaw',
   MedicalProxy: 'address email firstName householdIncome householdSize lastName phoneNumber',
-  MissingResult: 'loincCode loincSlug name note providerId reason reasonRaw slug sourceMarkers',
+  MissingResult: 'loincCode loincSlug name note notes providerId reason reasonRaw slug sourceMarkers',
   // What they are about is read first: hence read:orders.
   Mutation: {
     team: `
@@ -171,7 +174,7 @@ const table: Readonly<Record<string, Row>> = {
   NotFound: 'code message',
   Order: {
     shown: `
-      activateBy appointment billingType billingTypeRaw clinicalNotes createdAt details events
+      activateBy appointment billingType billingTypeRaw clinicalNotes collectionMethod collectionMethodRaw createdAt details events
       expectedResultBy hasAbn hasMissingResults healthInsuranceId icdCodes id nodeId interpretation
       interpretationRaw labTest lastEvent markers method methodRaw notes origin originRaw parent
       passthrough physician priority sampleId serviceCenters shipment status teamId transaction updatedAt
@@ -192,7 +195,7 @@ const table: Readonly<Record<string, Row>> = {
   OrderPhysician: 'firstName lastName npi',
   OrderResults: 'biomarkers metadata missing samples',
   OrderSimulated: 'order',
-  OrderStatus: 'isTerminal label method needsAttention raw stage step',
+  OrderStatus: 'collectionMethod isTerminal label method needsAttention raw stage step',
   OrderTransaction: 'id orders status statusRaw',
   OrderUpdate: 'cursor event kind order receivedAt',
   OrderUpdateRefused: 'code message order status',
@@ -228,10 +231,10 @@ const table: Readonly<Record<string, Row>> = {
     statusRaw teamId type updatedAt user userId`,
   ResultMetadata: {
     shown: `
-      cliaNumber collectedAt collectedAtRaw collectedOn interpretation interpretationRaw laboratory
-      provider receivedAt receivedAtRaw receivedOn reportedAt reportedAtRaw reportedOn specimenNumber
+      cliaNumber collectedAt collectedAtRaw collectedOn interpretation interpretationRaw labName
+      laboratory provider receivedAt receivedAtRaw receivedOn reportedAt reportedAtRaw reportedOn specimenNumber
       statusRaw`,
-    'read:profile': 'age birthDateRaw patientName',
+    'read:profile': 'age birthDateRaw dobRaw patientName',
   },
   ResultSample: `
     collectedAt collectedAtRaw collectedOn controlNumber fasting information laboratories notes

@@ -1,11 +1,4 @@
-import {
-  readIds,
-  readIntegerId,
-  readOptionalUuid,
-  readUuid,
-  readUuids,
-  withNulls,
-} from '../../../graph/arguments.ts';
+import { readIntegerId, readOptionalUuid, readUuid, withNulls } from '../../../graph/arguments.ts';
 import { builder } from '../../../graph/builder.ts';
 import {
   featureNotEnabledRef,
@@ -18,13 +11,14 @@ import {
 import { needs } from '../../../graph/permissions.ts';
 import { toDay } from '../../../parse/dates.ts';
 import { collectionMethod } from '../../lab-test/graph.ts';
+import { orderSetInput, readOrderSetInput } from '../../marker/graph-order-set.ts';
 import { addressInputFields, countryField } from '../../user/graph-demographics.ts';
 import { orderRef } from '../read/graph.ts';
 import { billingType } from '../read/graph-parts.ts';
 import type { OrderCreated, PhysicianRequired } from './actions.ts';
 import { submitImport, submitOrder, submitTestkitOrder } from './actions.ts';
 import { consentInput, patientPartFields, readConsents, readPatientPart } from './graph-patient-input.ts';
-import type { NewOrder, NewTestkitOrder, OrderSetRequest, OrderToImport } from './rest.ts';
+import type { NewOrder, NewTestkitOrder, OrderToImport } from './rest.ts';
 
 const orderCreatedRef = builder.objectRef<OrderCreated>('OrderCreated').implement({
   description: 'The order was placed.',
@@ -60,22 +54,6 @@ const createOrderResult = mutationResult('CreateOrderResult', 'The result of pla
   notFoundRef,
   featureNotEnabledRef,
 ]);
-
-const addOnInput = builder.inputType('OrderAddOnInput', {
-  description: 'Markers on top of the lab tests, named by either kind of id.',
-  fields: (t) => ({
-    markerIds: t.idList({ description: 'Ids of markers, 100 at most.' }),
-    providerIds: t.stringList({ description: "The lab's own codes of markers, 100 at most." }),
-  }),
-});
-
-const orderSetInput = builder.inputType('OrderSetInput', {
-  description: 'What is to be tested: lab tests, markers, or both, of one lab and one collection method.',
-  fields: (t) => ({
-    labTestIds: t.idList({ description: 'Ids of lab tests (uuid), 100 at most.' }),
-    addOn: t.field({ type: addOnInput, description: 'Markers on top; needs collectionMethod.' }),
-  }),
-});
 
 const aoeAnswerInput = builder.inputType('AoeAnswerInput', {
   description: 'The answer to a question that a marker asks when it is ordered.',
@@ -178,25 +156,10 @@ const createTestkitOrderInput = builder.inputType('CreateTestkitOrderInput', {
   }),
 });
 
-function readOrderSet(input: typeof orderSetInput.$inferInput): OrderSetRequest {
-  const { addOn } = input;
-  return {
-    labTestIds: readUuids('input.orderSet.labTestIds', input.labTestIds) ?? [],
-    addOn: addOn
-      ? {
-          markerIds: readIds('input.orderSet.addOn.markerIds', addOn.markerIds).map((id) =>
-            readIntegerId('input.orderSet.addOn.markerIds', id),
-          ),
-          providerIds: readIds('input.orderSet.addOn.providerIds', addOn.providerIds),
-        }
-      : null,
-  };
-}
-
 function readNewOrder(input: typeof createOrderInput.$inferInput): NewOrder {
   return {
     userId: readUuid('input.userId', input.userId),
-    orderSet: readOrderSet(input.orderSet),
+    orderSet: readOrderSetInput('input.orderSet', input.orderSet),
     collectionMethod: input.collectionMethod?.toLowerCase() ?? null,
     ...readPatientPart(input),
     labAccountId: readOptionalUuid('input.labAccountId', input.labAccountId),
@@ -219,7 +182,7 @@ function readNewOrder(input: typeof createOrderInput.$inferInput): NewOrder {
 function readImport(input: typeof importOrderInput.$inferInput): OrderToImport {
   return {
     userId: readUuid('input.userId', input.userId),
-    orderSet: readOrderSet(input.orderSet),
+    orderSet: readOrderSetInput('input.orderSet', input.orderSet),
     collectionMethod: input.collectionMethod.toLowerCase(),
     ...readPatientPart(input),
     labAccountId: readOptionalUuid('input.labAccountId', input.labAccountId),

@@ -1,4 +1,4 @@
-import { readOptionalUuid, readUuids } from '../../../graph/arguments.ts';
+import { readOptionalUuid, readRenamed, readUuids, renamedTo } from '../../../graph/arguments.ts';
 import { builder } from '../../../graph/builder.ts';
 import type { GraphContext } from '../../../graph/context.ts';
 import { requireOpen } from '../../../graph/open-enum.ts';
@@ -20,6 +20,10 @@ const orderActivation = builder.enumType('OrderActivation', {
   } as const,
 });
 
+const stepsSentence = 'Only orders whose last step is one of these, whatever the collection method.';
+const stepsRawSentence = 'The same for steps that the enum lacks, as the service names them.';
+const methodsSentence = 'Only orders whose sample is taken in one of these ways.';
+
 const orderFilter = builder.inputType('OrderFilter', {
   description: 'Which orders; all given parts must match.',
   fields: (t) => ({
@@ -32,16 +36,19 @@ const orderFilter = builder.inputType('OrderFilter', {
     interpretationRaw: t.string({
       description: 'The same for a value that the enum lacks, as the service names it, such as unknown.',
     }),
+    steps: t.field({ type: [orderStepRef], description: stepsSentence }),
+    stepsRaw: t.stringList({ description: stepsRawSentence }),
     statuses: t.field({
       type: [orderStepRef],
-      description: 'Only orders whose last step is one of these, whatever the collection method.',
+      deprecationReason: renamedTo('steps'),
+      description: stepsSentence,
     }),
-    statusesRaw: t.stringList({
-      description: 'The same for steps that the enum lacks, as the service names them.',
-    }),
+    statusesRaw: t.stringList({ deprecationReason: renamedTo('stepsRaw'), description: stepsRawSentence }),
+    collectionMethods: t.field({ type: [collectionMethod.ref], description: methodsSentence }),
     methods: t.field({
       type: [collectionMethod.ref],
-      description: 'Only orders whose sample is taken in one of these ways.',
+      deprecationReason: renamedTo('collectionMethods'),
+      description: methodsSentence,
     }),
     activations: t.field({
       type: [orderActivation],
@@ -61,13 +68,22 @@ const orderFilter = builder.inputType('OrderFilter', {
 type FilterInput = typeof orderFilter.$inferInput;
 
 function readFilter(input: FilterInput | null | undefined, userId: string | null): OrderFilter {
+  const steps = readRenamed({ 'filter.steps': input?.steps, 'filter.statuses': input?.statuses });
+  const stepsRaw = readRenamed({
+    'filter.stepsRaw': input?.stepsRaw,
+    'filter.statusesRaw': input?.statusesRaw,
+  });
+  const methods = readRenamed({
+    'filter.collectionMethods': input?.collectionMethods,
+    'filter.methods': input?.methods,
+  });
   return {
     userId,
     orderIds: readUuids('filter.orderIds', input?.orderIds),
     transactionId: readOptionalUuid('filter.transactionId', input?.transactionId) ?? undefined,
     interpretation: requireOpen('filter', input ?? {}, 'interpretation') ?? undefined,
-    statuses: unite(input?.statuses, input?.statusesRaw),
-    methods: unite(input?.methods, null),
+    statuses: unite(steps, stepsRaw),
+    methods: unite(methods, null),
     activations: unite(input?.activations, null),
     createdAfter: input?.createdAfter,
     createdBefore: input?.createdBefore,

@@ -1,4 +1,4 @@
-import { readUuid } from '../../../graph/arguments.ts';
+import { readUuid, renamedTo } from '../../../graph/arguments.ts';
 import { builder } from '../../../graph/builder.ts';
 import type { GraphContext } from '../../../graph/context.ts';
 import { upstreamCallCost } from '../../../graph/cost.ts';
@@ -67,9 +67,15 @@ export const orderStatusRef = builder.objectRef<OrderStatus>('OrderStatus').impl
       resolve: ({ stage, raw }, _args, context, info) =>
         stage === 'UNKNOWN' ? (reportUnknown(raw.split('.')[0], context, info) ?? stage) : stage,
     }),
+    collectionMethod: t.field({
+      type: collectionMethod.ref,
+      description: 'The collection method that it names; null when it names none, or not one of these.',
+      resolve: (status, _args, context, info) => collectionMethod.show(status.method, context, info),
+    }),
     method: t.field({
       type: collectionMethod.ref,
-      description: 'The collection method it speaks of; null when not given or not known.',
+      deprecationReason: renamedTo('collectionMethod'),
+      description: 'The collection method that it names; null when it names none, or not one of these.',
       resolve: (status, _args, context, info) => collectionMethod.show(status.method, context, info),
     }),
     step: t.field({
@@ -182,7 +188,14 @@ orderRef.implement({
       resolve: markersOf,
     }),
     ...openEnumFields(t, collectionMethod, {
+      name: 'collectionMethod',
+      description: 'How the sample is taken; null when the method is not one of these.',
+      raw: 'The method as the service sent it.',
+      read: ({ method }) => method,
+    }),
+    ...openEnumFields(t, collectionMethod, {
       name: 'method',
+      renamedTo: 'collectionMethod',
       description: 'How the sample is taken; null when the method is not one of these.',
       raw: 'The method as the service sent it.',
     }),

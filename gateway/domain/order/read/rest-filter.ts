@@ -46,8 +46,8 @@ export function queryOf(filter: OrderFilter) {
 export const filterNames = {
   order_transaction_id: 'filter.transactionId',
   interpretation: 'filter.interpretationRaw',
-  status: 'filter.statusesRaw',
-  order_type: 'filter.methods',
+  status: 'filter.stepsRaw',
+  order_type: 'filter.collectionMethods',
   order_activation_types: 'filter.activations',
   start_date: 'filter.createdAfter',
   end_date: 'filter.createdBefore',
