@@ -111,6 +111,24 @@ describe('over one gateway', () => {
     expect(token.mock.calls).toEqual([['initial'], ['rejected']]);
   });
 
+  test.each(transports)('a follower over %s may leave as soon as it is accepted', async (transport) => {
+    const client = createLabgraphClient({ url: `${lab.url}/graphql`, token: gatewayKey });
+    const left = new AbortController();
+    const onOpen = vi.fn(() => left.abort());
+    const text = 'subscription ($after: EventCursor) { events(after: $after) { cursor } }';
+    const updates = client.follow(text, {}, { transport, signal: left.signal, onOpen });
+
+    expect(await updates.next()).toEqual({ done: true, value: undefined });
+
+    expect(onOpen).toHaveBeenCalledTimes(1);
+    const countOpen = async () =>
+      (await (await fetch(`${lab.url}/metrics`)).text())
+        .split('\n')
+        .find((line) => line.startsWith(`labgraph_subscriptions{transport="${transport}"}`))
+        ?.split(' ')[1] ?? '0';
+    await expect.poll(countOpen).toBe('0');
+  });
+
   test('leaving ends a wait for the next item', async () => {
     const follower = follow('websocket', orderId, () => lab.tokenFor(userId));
     await follower.takeOne();
