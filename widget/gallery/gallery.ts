@@ -5,7 +5,7 @@ import '../src/languages/es.ts';
 import '../src/languages/fr.ts';
 import '../src/languages/pt.ts';
 import { RESULT_SECTIONS } from './result-states.ts';
-import { HOSTS, hostState, SECTIONS, type State } from './states.ts';
+import { DIFFICULT_PAGES, HOSTS, hostState, SECTIONS, type State } from './states.ts';
 
 /** `?theme=dark&lang=ar&section=Trouble`: the address says what is shown, so that it can be shared and photographed. */
 const wish = new URLSearchParams(location.search);
@@ -46,6 +46,10 @@ function section(title: string, cards: readonly HTMLElement[]): HTMLElement {
   return node;
 }
 
+function pageCards(pages: Readonly<Record<string, string>>): readonly HTMLElement[] {
+  return Object.entries(pages).map(([page, name]) => card(name, { name, make: hostState }, `${page} wide`));
+}
+
 function show(): void {
   dress();
   const sections = [
@@ -57,10 +61,8 @@ function show(): void {
       title,
       cards: () => states.map((state) => card(state.name, state, 'wide')),
     })),
-    {
-      title: 'In the design of others',
-      cards: () => Object.entries(HOSTS).map(([host, name]) => card(name, { name, make: hostState }, host)),
-    },
+    { title: 'In the design of others', cards: () => pageCards(HOSTS) },
+    { title: 'On difficult pages', cards: () => pageCards(DIFFICULT_PAGES) },
   ];
   const only = wish.get('section');
   main?.replaceChildren(

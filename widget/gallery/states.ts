@@ -227,9 +227,13 @@ export const HOSTS: Readonly<Record<string, string>> = {
   night: 'A dark page: custom properties',
   outlined: 'An outlined button: ::part(button)',
   compact: 'Small, as wide as its place: both',
+};
+
+/** Pages that do not help: a class of the gallery's style sheet each. */
+export const DIFFICULT_PAGES: Readonly<Record<string, string>> = {
   bare: 'A dark page that names no color-scheme',
   narrow: '200 pixels wide, text of 200 %',
 };
 
-/** The content of such a host's page. */
+/** The content of all of these pages. */
 export const hostState = (): PortalElement => launch({ order: onItsWay }, { status: 'steps' });

@@ -35,6 +35,30 @@ describe('a page around the elements', () => {
     expect([there, readHeight()]).toEqual(['44px', '44px']);
   });
 
+  test('keeps its own markup, styles, storage and cookies as they were', async () => {
+    using gateway = new FakeGateway();
+    const readPage = () => ({
+      head: document.head.outerHTML,
+      sheets: [...document.styleSheets, ...document.adoptedStyleSheets].length,
+      stored: localStorage.length + sessionStorage.length,
+      cookies: document.cookie,
+    });
+    const before = readPage();
+    const markup =
+      '<b id="own">Open</b><i slot="icon">*</i><p slot="footer">Help</p><p slot="error">Sorry</p>';
+
+    const element = mountLaunch(gateway, { orderId: ORDER_ID, live: 'always', mode: 'redirect' });
+    element.innerHTML = markup;
+    await untilLabel(element, 'Transit customer');
+    gateway.portalResult = null;
+    await element.launch();
+    await element.updateComplete;
+
+    expect(element.lastError?.code).toBe('GATEWAY_ERROR');
+    expect(element.innerHTML).toBe(markup);
+    expect(readPage()).toEqual(before);
+  });
+
   test('may set a property before the upgrade: it is newer than the attribute', () => {
     using _gateway = new FakeGateway();
     const element = document.implementation.createHTMLDocument().createElement('portal-order-status');

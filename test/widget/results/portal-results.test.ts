@@ -47,6 +47,25 @@ describe('the results of an order', () => {
     expect(element.shadowRoot?.querySelectorAll('.flag svg path')).toHaveLength(8);
   });
 
+  test('put the value right after the name in a narrow place, and the note of the laboratory last', async () => {
+    using gateway = new FakeGateway();
+    gateway.order = complete();
+    const element = mountResults(gateway);
+    element.style.inlineSize = '300px';
+    await untilPhase(element, 'ready');
+
+    const row = find(element, '.biomarker:has(.note)');
+    const parts = [...row.querySelectorAll('.name > bdi, .measured, .flag, .range, .note')];
+    const fromTop = parts.toSorted((a, b) => a.getBoundingClientRect().top - b.getBoundingClientRect().top);
+    expect(fromTop.map(({ textContent }) => textContent?.trim())).toEqual([
+      'Urine Nitrite',
+      'Positive',
+      'Abnormal',
+      'Expected range: Negative',
+      'Note of the laboratory: Repeated, with the same result.',
+    ]);
+  });
+
   test('come with laboratory, dates, physician, and what is missing with its reason', async () => {
     using gateway = new FakeGateway();
     gateway.order = complete();
