@@ -84,8 +84,8 @@ export function failNetwork(cause: unknown): never {
   throw new LabgraphError('NETWORK_FAILED', { cause });
 }
 
-/** A provider of tokens may never answer; who waits for it can still leave. */
-async function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+/** A provider of tokens may take long; who waits for it can still leave. */
+export async function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   signal?.throwIfAborted();
   let leave = () => {};
   const left = new Promise<never>((_resolve, reject) => {

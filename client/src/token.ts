@@ -6,7 +6,7 @@ export type TokenReason = 'initial' | 'rejected';
 /** Returns a viewer token for the signed-in user, usually from your own server. After 15 s without one it has failed. */
 export type TokenProvider = (reason: TokenReason) => Promise<string>;
 
-/** Less than a socket waits for its opening, so that the error names the cause. */
+/** As in the widget: a person waits for it. */
 const limitMs = 15_000;
 
 /** The token in use. It is requested when it is first needed, and once more each time the gateway rejects it. */

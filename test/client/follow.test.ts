@@ -111,6 +111,21 @@ describe('over one gateway', () => {
     expect(token.mock.calls).toEqual([['initial'], ['rejected']]);
   });
 
+  test.each(transports)('nothing is opened over %s for a token that does not come', async (transport) => {
+    onTestFinished(() => void vi.useRealTimers());
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    const token = vi.fn(() => new Promise<string>(() => {}));
+    const follower = follow(transport, orderId, token);
+
+    const waiting = follower.takeOne().catch(() => {});
+    await vi.advanceTimersByTimeAsync(15_000);
+
+    expect(follower.cuts).toEqual(['TOKEN_UNAVAILABLE']);
+    expect(count).not.toHaveBeenCalled();
+    await follower.leave();
+    await waiting;
+  });
+
   test.each(transports)('a follower over %s may leave as soon as it is accepted', async (transport) => {
     const client = createLabgraphClient({ url: `${lab.url}/graphql`, token: gatewayKey });
     const left = new AbortController();

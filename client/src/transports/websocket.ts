@@ -1,6 +1,6 @@
 import { type Client, createClient } from 'graphql-ws/client';
 import { LabgraphError, type LabgraphErrorCode, toLabgraphError } from '../errors.ts';
-import type { Endpoint } from '../http.ts';
+import { type Endpoint, unlessAborted } from '../http.ts';
 import { Results } from './results.ts';
 import type { Attempt, Transport } from './transport.ts';
 
@@ -24,6 +24,8 @@ export function createWebSocketTransport(endpoint: WebSocketEndpoint): Transport
     return socket;
   };
   return async function* (attempt) {
+    // First, because the gateway closes a socket whose token does not come soon.
+    await unlessAborted(endpoint.tokens.get(), attempt.signal);
     const free = [...sockets].find((socket) => socket.size < operationsPerSocket);
     const results = (free ?? open()).run(attempt);
     try {
