@@ -51,7 +51,8 @@ export type Said = Pick<UpstreamCall, 'query' | 'body' | 'form'>;
 export function readReason(body: unknown, call: Said): string | null {
   const text = findText(body);
   if (text === null || text.length > maxRead || /[<>{}]/.test(text)) return null;
-  const given = new Set(collectTexts([call.query, call.body, call.form]).flatMap(wordsOf));
+  const values = collectTexts([call.query, call.body, call.form]).map(wordsOf);
+  const given = new Set(values.flatMap((words) => [...words, words.join('')].map(toPlainSpelling)));
   const said = toLine(text)
     .replace(quoted, (part) => (wordsOf(part).every((word) => ordinary.has(word)) ? part : leftOut))
     .replace(longNumber, leftOut)
@@ -87,7 +88,9 @@ function isHarmless(word: string, given: ReadonlySet<string>): boolean {
   return word
     .split(/[-_/'’]/)
     .every(
-      (part) => ordinary.has(part.toLowerCase()) || (/^([a-z]+|\d{1,3})$/.test(part) && !given.has(part)),
+      (part) =>
+        ordinary.has(part.toLowerCase()) ||
+        (/^([a-z]+|\d{1,3})$/.test(part) && !given.has(toPlainSpelling(part))),
     );
 }
 
@@ -96,9 +99,30 @@ function shorten(line: string): string {
   return characters.length <= maxCharacters ? line : `${characters.slice(0, maxCharacters - 1).join('')}…`;
 }
 
-/** Ignores case and punctuation, because a text may quote a value in another form. */
+/** Ignores case, accents and punctuation, because a text may quote a value in another form. */
 export function wordsOf(text: string): readonly string[] {
-  return text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
+  const plain = text
+    .toLowerCase()
+    .normalize('NFKD')
+    .replaceAll(/\p{M}/gu, '')
+    .replaceAll(/[ßøłđæœı]/gu, (letter) => plainLetters[letter] ?? letter);
+  return plain.match(/[\p{L}\p{N}]+/gu) ?? [];
+}
+
+/** Letters that are no letter with a mark, and their usual spelling without it. */
+const plainLetters: Readonly<Record<string, string>> = {
+  ß: 'ss',
+  ø: 'o',
+  ł: 'l',
+  đ: 'd',
+  æ: 'ae',
+  œ: 'oe',
+  ı: 'i',
+};
+
+/** Müller is also written Muller and Mueller: the three are equal. */
+function toPlainSpelling(word: string): string {
+  return word.replaceAll(/([aou])e/g, '$1');
 }
 
 /** Every text, number and flag in a value. */

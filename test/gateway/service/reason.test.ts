@@ -14,6 +14,17 @@ const plain = [
   "'zip_code' is required (see site_codes)",
 ];
 
+/** Values of a request, and the same in other spellings. */
+const otherSpellings: readonly (readonly [string, string])[] = [
+  ['José', 'jose'],
+  ['jose', 'josé'],
+  ['Müller', 'mueller'],
+  ['Strauß', 'strauss'],
+  ['Søren', 'soren'],
+  ['de la Cruz', 'delacruz'],
+  ['NÚÑEZ', 'nunez'],
+];
+
 const call = {
   query: { lab: 'quest' },
   body: {
@@ -44,6 +55,12 @@ describe('the reason of a refusal', () => {
 
   test.each(personal)('%s: loses what may be about a person', (text, left) => {
     expect(readReason({ detail: text }, call)).toBe(left);
+  });
+
+  test.each(otherSpellings)('has no value of the request in another spelling: %s, %s', (value, said) => {
+    expect(readReason({ detail: `The patient ${said} may not` }, { body: { name: value } })).toBe(
+      'The patient … may not',
+    );
   });
 
   test.each([
