@@ -93,6 +93,9 @@ function isNodeOf({ ids }: LoadedType, id: string): boolean {
   }
 }
 
+/** The calls of the search for the orders of appointments: the costliest type, and costs do not know the types of ids. */
+export const searchCalls = 10;
+
 async function loadNode(context: GraphContext, nodeId: string): Promise<object | null> {
   const { name, type, id } = readNodeId(nodeId);
   if (id.startsWith('~')) return null;
@@ -105,6 +108,7 @@ async function loadNode(context: GraphContext, nodeId: string): Promise<object |
 builder.queryFields((t) => ({
   node: t.field({
     type: nodeRef,
+    complexity: (searchCalls + 1) * upstreamCallCost,
     description:
       'One object by its `nodeId`; null when there is none that the caller may see. It needs the scopes of the field that reads this type by `id`.',
     args: { nodeId: t.arg.id({ required: true, description: 'The `nodeId` of the object.' }) },
@@ -116,7 +120,7 @@ builder.queryFields((t) => ({
     // Costs read lists only by their length (execution/document/measure.ts).
     complexity: ({ nodeIds }) => {
       const count = Array.isArray(nodeIds) ? nodeIds.length : 1;
-      return { field: count * upstreamCallCost, multiplier: count };
+      return { field: (searchCalls + count) * upstreamCallCost, multiplier: count };
     },
     description:
       'Objects by their `nodeId`s, in the same order; each is null when there is none that the caller may see, or for the reason in `errors`.',

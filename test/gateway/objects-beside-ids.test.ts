@@ -138,6 +138,28 @@ describe('markers', () => {
     },
   );
 
+  test('that the service refuses by any other status are an error, not missing', async () => {
+    const effect = { kind: 'answer', status: 422, body: '{}' } as const;
+    lab.sandbox.faults.add({ path: /list_order_set_markers/, effect });
+    const answer = await lab.query(`{ ${marker('a', 1)} ${marker('b', 2)} }`);
+    expect(codesOf(answer)).toEqual(['UPSTREAM_REJECTED', 'UPSTREAM_REJECTED']);
+    expect(lab.sandbox.calls).toEqual([setCall]);
+  });
+
+  test('of which the service knows none cost 30 calls at most; those that were not found out have an error', async () => {
+    const effect = { kind: 'answer', status: 400, body: '{}' } as const;
+    lab.sandbox.faults.add({ path: /list_order_set_markers/, effect });
+    const nodeIds = Array.from({ length: 100 }, (_, index) =>
+      Buffer.from(`Marker:${index + 1}`).toString('base64url'),
+    );
+    const answer = await lab.query('query ($ids: [ID!]!) { nodes(nodeIds: $ids) { nodeId } }', {
+      variables: { ids: nodeIds },
+    });
+    expect(answer.data.nodes).toEqual(nodeIds.map(() => null));
+    expect(new Set(codesOf(answer))).toEqual(new Set(['UPSTREAM_REJECTED']));
+    expect(lab.sandbox.calls.length).toBeLessThanOrEqual(30);
+  });
+
   test('of all results of an order, and their samples, are one call', async () => {
     const completed = lab.sandbox.orders().find(({ status }) => status.endsWith('completed'));
     const { data, errors } = await lab.query(`{ order(id: "${completed?.orderId}") { results { biomarkers {

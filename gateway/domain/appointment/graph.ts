@@ -2,7 +2,7 @@ import { readUuid } from '../../graph/arguments.ts';
 import { builder, type Fields } from '../../graph/builder.ts';
 import type { GraphContext } from '../../graph/context.ts';
 import { upstreamCallCost } from '../../graph/cost.ts';
-import { defineNode } from '../../graph/node.ts';
+import { defineNode, searchCalls } from '../../graph/node.ts';
 import { openEnum, openEnumFields } from '../../graph/open-enum.ts';
 import { needs, needsUnless } from '../../graph/permissions.ts';
 import { addressRef } from '../address/graph.ts';
@@ -214,8 +214,8 @@ defineNode(appointmentRef, {
 
 builder.queryField('appointment', (t) =>
   t.field({
-    // The page of orders that names it, and the appointment.
-    complexity: 2 * upstreamCallCost,
+    // The pages of orders until one names it, and the appointment.
+    complexity: (searchCalls + 1) * upstreamCallCost,
     type: appointmentRef,
     extensions: needs('read:orders'),
     description:

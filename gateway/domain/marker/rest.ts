@@ -1,4 +1,4 @@
-import { isGatewayError } from '../../errors.ts';
+import { type GatewayError, isGatewayError } from '../../errors.ts';
 import type { Page } from '../../service/calls.ts';
 import type { Service } from '../../service/service.ts';
 import { flag, id, integer, list, optional, pageReader, record, required, text } from '../parse.ts';
@@ -127,38 +127,55 @@ function orderSetCall(set: OrderSet, { page, size }: PageRequest) {
 /** The most markers one call returns (specification, Limits). */
 const maxMarkerPage = 100;
 
+/** The most calls for one set. With one unknown marker among 100 it takes up to 15, with two up to 27. */
+const maxCallsOfSet = 30;
+
 /**
- * Markers by id, in the order of the ids, null where there is none: one call for each 100. The service has no call for
- * markers by id, but an order set may be single markers.
+ * Markers by id, in the order of the ids, null where there is none, and an error where the service refuses so many sets
+ * that the search is given up: one call for each 100. The service has no call for markers by id, but an order set may be
+ * single markers.
  */
 export async function getMarkers(
   service: Service,
   ids: readonly number[],
-): Promise<readonly (Marker | null)[]> {
+): Promise<readonly (Marker | Error | null)[]> {
   const chunks = Array.from({ length: Math.ceil(ids.length / maxMarkerPage) }, (_, index) =>
     ids.slice(index * maxMarkerPage, (index + 1) * maxMarkerPage),
   );
-  const found = (await Promise.all(chunks.map((chunk) => findMarkers(service, chunk)))).flat();
-  const markersById = new Map(found.map((marker) => [Number(marker.id), marker]));
+  const found = await Promise.all(
+    chunks.map((chunk) => findMarkers(service, chunk, { left: maxCallsOfSet })),
+  );
+  const markersById = new Map(found.flat());
   return ids.map((id) => markersById.get(id) ?? null);
 }
 
 /** A set with an unknown marker is refused as a whole, and one of several labs may be: then each half is asked for. */
-async function findMarkers(service: Service, ids: readonly number[]): Promise<readonly Marker[]> {
+async function findMarkers(
+  service: Service,
+  ids: readonly number[],
+  calls: { left: number },
+): Promise<readonly (readonly [number, Marker | GatewayError])[]> {
+  calls.left -= 1;
   try {
     const { rows } = await service.readPage({
       ...orderSetCall({ labTestIds: [], addOn: { markerIds: ids } }, { page: 1, size: maxMarkerPage }),
       operation: 'marker.by-id',
       scope: 'read:catalogue',
     });
-    return rows.filter((row) => row !== null);
+    return rows.flatMap((row) => (row === null ? [] : [[Number(row.id), row] as const]));
   } catch (error) {
-    if (!isGatewayError(error, 'UPSTREAM_REJECTED')) throw error;
+    if (!isGatewayError(error, 'UPSTREAM_REJECTED') || !refusesSet(error)) throw error;
     if (ids.length === 1) return [];
+    if (calls.left < 2) return ids.map((id) => [id, error]);
     const middle = Math.ceil(ids.length / 2);
     const halves = [ids.slice(0, middle), ids.slice(middle)];
-    return (await Promise.all(halves.map((half) => findMarkers(service, half)))).flat();
+    return (await Promise.all(halves.map((half) => findMarkers(service, half, calls)))).flat();
   }
+}
+
+/** Whether a refusal is about the markers of the set (public service: 404 for what it does not know, 400 for its rules). */
+function refusesSet({ status }: GatewayError): boolean {
+  return status === 400 || status === 404;
 }
 
 export interface MarkerFilter {

@@ -60,6 +60,9 @@ test('every field at the root weighs the calls it is expected to make', () => {
 test.each([
   [1, `{ labReport(id: "${id}") { id } }`],
   [1, `{ order(id: "${id}") { id } }`],
+  [11, `{ appointment(id: "${id}") { id } }`],
+  [11, '{ node(nodeId: "x") { nodeId } }'],
+  [13, '{ nodes(nodeIds: ["x", "y", "z"]) { nodeId } }'],
   [3, `mutation { cancelOrder(id: "${id}") { __typename } }`],
   [0, '{ viewer { kind } }'],
 ])('%i call: %s', (calls, query) => {
