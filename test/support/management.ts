@@ -5,7 +5,7 @@ import { listenAnywhere } from './listening.ts';
 
 export const managementKey = 'mg_canary-management-key-51b2';
 export const callerKey = 'canary-management-caller-key-77c1';
-export const orgId = '0b7c1a52-8d0e-4a55-9d6c-3f2b1c9e7a10';
+const orgId = '0b7c1a52-8d0e-4a55-9d6c-3f2b1c9e7a10';
 export const teamId = '6c2f9a31-54d7-4f0e-8f52-0a1d7b3c5e98';
 
 /** A request as the management interface saw it. */
@@ -21,7 +21,7 @@ export type Answer = readonly [status: number, json?: unknown] | 'lost';
 export interface ManagementService extends AsyncDisposable {
   readonly url: string;
   readonly seen: Seen[];
-  /** By `GET /v1/org/...`, without the query; 404 for all others. */
+  /** By `GET /v1/org/...`, without the query; `*` is for all others, which have 404 without it. */
   readonly answers: Map<string, Answer>;
 }
 
@@ -45,7 +45,8 @@ export async function startManagementService(): Promise<ManagementService> {
     const call = `${incoming.method} ${incoming.url}`;
     const key = incoming.headers['x-management-key']?.toString();
     seen.push({ call, key, body: text === '' ? undefined : JSON.parse(text) });
-    const answer = answers.get(call.split('?')[0] ?? '') ?? [404, { detail: 'Not found' }];
+    const answer = answers.get(call.split('?')[0] ?? '') ??
+      answers.get('*') ?? [404, { detail: 'Not found' }];
     if (answer === 'lost') return incoming.socket.destroy();
     const [status, json] = answer;
     response.writeHead(status, { 'content-type': 'application/json' });
