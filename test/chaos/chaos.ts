@@ -7,6 +7,7 @@ import { startService } from '../support/order-service.ts';
 import { createWorld, planWorld, type World } from '../support/order-world.ts';
 import { type GatewayVictim, prepareRedis } from '../support/processes.ts';
 import { type Listener, startAudience } from './audience.ts';
+import { openBroker } from './broker.ts';
 import { doHarm, type Harm } from './harm.ts';
 import { type Sent, sendAll } from './sender.ts';
 
@@ -14,6 +15,8 @@ export interface ChaosPlan {
   readonly store: 'sqlite' | 'redis';
   /** Whether the two gateways over Redis listen on one port. */
   readonly sharesPort: boolean;
+  /** Whether every event comes through RabbitMQ, and half of them by webhook as well. */
+  readonly hasBroker?: boolean;
   /** Different messages to send, and kills to survive meanwhile. */
   readonly messages: number;
   readonly kills: number;
@@ -35,6 +38,7 @@ export interface ChaosReport {
   readonly stops: number;
   readonly diskFull: number;
   readonly redisKills: number;
+  readonly brokerKills: number;
   readonly gracefulEnds: number;
   readonly sent: number;
   readonly posts: number;
@@ -61,9 +65,10 @@ export async function runChaos(plan: ChaosPlan): Promise<ChaosReport> {
   const service = await startService(world);
   const secrets = makeSecrets();
   const redis = plan.store === 'redis' ? await prepareRedis(folder) : null;
+  await using broker = plan.hasBroker === true ? await openBroker(folder) : null;
   const gateways = await prepareGateways({
     main: plan.main,
-    env: plan.env ?? {},
+    env: { ...plan.env, ...broker?.env },
     folder,
     teamId: world.teamId,
     secrets,
@@ -72,7 +77,7 @@ export async function runChaos(plan: ChaosPlan): Promise<ChaosReport> {
     sharesPort: plan.sharesPort,
   });
   const leaving = new AbortController();
-  const harm: Harm = { kills: 0, stops: 0, diskFull: 0, redisKills: 0, gracefulEnds: 0 };
+  const harm: Harm = { kills: 0, stops: 0, diskFull: 0, redisKills: 0, brokerKills: 0, gracefulEnds: 0 };
   try {
     await redis?.start();
     await Promise.all(gateways.map((gateway) => gateway.start()));
@@ -85,6 +90,7 @@ export async function runChaos(plan: ChaosPlan): Promise<ChaosReport> {
       secret: secrets.webhookSecret,
       address,
       concurrency: 32,
+      broker: broker && { publish: broker.publish, isDelivered: isDeliveredTo(listeners) },
       signal: leaving.signal,
     };
     const send = (messages: number, isNeeded = () => false) =>
@@ -97,7 +103,7 @@ export async function runChaos(plan: ChaosPlan): Promise<ChaosReport> {
 
     const isHarming = () => harm.kills < plan.kills && !isOver();
     const sentMeanwhile = send(plan.messages, isHarming);
-    await doHarm({ gateways, redis, harm, isHarming });
+    await doHarm({ gateways, redis, broker: broker?.server ?? null, harm, isHarming });
     if (isOver()) leaving.abort();
     const main = await sentMeanwhile;
     const bursts = await sendBursts({ world, send, settle: settleAll, signal: leaving.signal });
@@ -110,6 +116,12 @@ export async function runChaos(plan: ChaosPlan): Promise<ChaosReport> {
     service.close();
     rmSync(folder, { recursive: true, force: true });
   }
+}
+
+/** Whether the team's stream has shown the message of this number. */
+function isDeliveredTo(listeners: readonly Listener[]): (number: number) => boolean {
+  const team = listeners.find(({ orders }) => orders === null);
+  return (number) => team?.subscriber.messages.has(number) === true;
 }
 
 function takeTurns(urls: readonly string[]): () => string {

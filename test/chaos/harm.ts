@@ -9,25 +9,36 @@ export interface Harm {
   stops: number;
   diskFull: number;
   redisKills: number;
+  brokerKills: number;
   gracefulEnds: number;
 }
 
 interface Harming {
   readonly gateways: readonly GatewayVictim[];
   readonly redis: Victim | null;
+  readonly broker: Victim | null;
   readonly harm: Harm;
   readonly isHarming: () => boolean;
 }
 
 /** One after the other, until enough was killed. */
-export async function doHarm({ gateways, redis, harm, isHarming }: Harming): Promise<void> {
+export async function doHarm({ gateways, redis, broker, harm, isHarming }: Harming): Promise<void> {
+  if (broker !== null) await killBroker(broker, harm);
   for (let turn = 0; isHarming(); turn += 1) {
     const victim = gateways[turn % gateways.length];
     if (victim === undefined) return;
     await wait(between(100, 500));
+    // Seldom, because it takes 5 s to start.
+    if (broker !== null && turn % 50 === 49) await killBroker(broker, harm);
     // Each kind of harm comes once; then as it falls.
     await harmOne({ victim, redis, harm, dice: turn < 4 ? (turn + 0.5) / 10 : Math.random() });
   }
+}
+
+async function killBroker(broker: Victim, harm: Harm): Promise<void> {
+  harm.brokerKills += 1;
+  await broker.end('SIGKILL');
+  await broker.start();
 }
 
 interface HarmingOne {

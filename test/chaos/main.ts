@@ -2,11 +2,12 @@ import process from 'node:process';
 import { parseArgs } from 'node:util';
 import { type ChaosReport, faultKeys, runChaos } from './chaos.ts';
 
-const usage = `npm run chaos -- [--store sqlite|redis] [--one-port] [--messages 100000] [--kills 200]
+const usage = `npm run chaos -- [--store sqlite|redis] [--one-port] [--broker] [--messages 100000] [--kills 200]
 
 Kills real gateways while webhooks come in and subscribers follow, and counts what arrived against what was
 acknowledged. Without --store both stores, one after the other. With --one-port
-the two gateways over Redis listen on one port (REUSE_PORT). Ends with 1 when anything was lost, repeated,
+the two gateways over Redis listen on one port (REUSE_PORT). With --broker every message comes through RabbitMQ and half of
+them by webhook as well. Ends with 1 when anything was lost, repeated,
 out of order or sent to the wrong user. The defaults take about half an hour per store on two cores.`;
 
 const rows: readonly (readonly [keyof ChaosReport, string])[] = [
@@ -15,6 +16,7 @@ const rows: readonly (readonly [keyof ChaosReport, string])[] = [
   ['stops', 'gateways stopped with SIGSTOP'],
   ['diskFull', 'times the disk was full'],
   ['redisKills', 'Redis killed with SIGKILL'],
+  ['brokerKills', 'RabbitMQ killed with SIGKILL'],
   ['sent', 'messages sent'],
   ['posts', 'posts of them'],
   ['acknowledged', 'acknowledged'],
@@ -36,6 +38,7 @@ const { values } = parseArgs({
     messages: { type: 'string', default: '100000' },
     kills: { type: 'string', default: '200' },
     'one-port': { type: 'boolean', default: false },
+    broker: { type: 'boolean', default: false },
     help: { type: 'boolean', default: false },
   },
 });
@@ -54,6 +57,7 @@ for (const store of stores) {
     await runChaos({
       store,
       sharesPort,
+      hasBroker: values.broker,
       messages: Number(values.messages),
       kills: Number(values.kills),
       users: 8,

@@ -24,11 +24,18 @@ export interface SenderOptions {
   /** How many orders are reported at once. */
   readonly concurrency: number;
   readonly signal: AbortSignal;
+  /** Null: everything comes by webhook. */
+  readonly broker: {
+    readonly publish: (body: string) => Promise<boolean>;
+    readonly isDelivered: (number: number) => boolean;
+  } | null;
 }
 
 /** Of the real sender: one message of an order at a time, and again until it is acknowledged. */
 const timeoutMs = 2000;
 const retryWaitMs = 60;
+/** After this time a message through the broker counts as lost, and the next one of its order is sent. */
+const deliveryMs = 60_000;
 
 /**
  * Changes orders and reports the changes, with what the real world adds: the same message twice at once,
@@ -40,19 +47,34 @@ export async function sendAll(options: SenderOptions, numbers: Set<number>): Pro
   const agent = new Agent({ keepAlive: true, maxSockets: options.concurrency * 3 });
   const post = createWebhookPost({ address: options.address, agent, timeoutMs });
 
-  const bring = async (message: WorldMessage): Promise<void> => {
-    sent.messages += 1;
+  const repeat = async (attempt: () => Promise<boolean>): Promise<boolean> => {
     while (!options.signal.aborted) {
       sent.posts += 1;
-      const status = await post(message, options.secret);
-      if (status >= 200 && status < 300) {
-        sent.acknowledged += 1;
-        numbers.add(message.number);
-        noteChange(message);
-        return;
-      }
+      if (await attempt()) return true;
       await wait(retryWaitMs);
     }
+    return false;
+  };
+  const postOnce = async (message: WorldMessage) => isOk(await post(message, options.secret));
+  const send = async (message: WorldMessage): Promise<boolean> => {
+    const { broker } = options;
+    if (broker === null) return await repeat(() => postOnce(message));
+    const isDoubled = Math.random() < 0.5;
+    const [isPublished] = await Promise.all([
+      repeat(() => broker.publish(message.body)),
+      isDoubled ? repeat(() => postOnce(message)) : true,
+    ]);
+    return isPublished;
+  };
+  const bring = async (message: WorldMessage): Promise<void> => {
+    sent.messages += 1;
+    if (!(await send(message))) return;
+    sent.acknowledged += 1;
+    numbers.add(message.number);
+    noteChange(message);
+    // The next change of the order may take the other route, and must not overtake this one.
+    const until = Date.now() + deliveryMs;
+    while (options.broker?.isDelivered(message.number) === false && Date.now() < until) await wait(10);
   };
   const reportOrder = async (order: WorldOrder): Promise<void> => {
     const { world } = options;
@@ -62,7 +84,8 @@ export async function sendAll(options: SenderOptions, numbers: Set<number>): Pro
     if (dice < 0.05) {
       sent.posts += 1;
       await Promise.all([bring(message), post(message, options.secret)]);
-    } else if (dice < 0.1) {
+    } else if (dice < 0.1 && options.broker === null) {
+      // Through a broker these two would be one event.
       await bring(message);
       await bring(world.report(order, version));
     } else if (dice < 0.15) {
@@ -71,7 +94,7 @@ export async function sendAll(options: SenderOptions, numbers: Set<number>): Pro
       await bring(message);
     } else if (dice < 0.17) {
       const status = await post(message, `whsec_${Buffer.alloc(24, 7).toString('base64')}`);
-      if (status >= 200 && status < 300) sent.forgedAccepted += 1;
+      if (isOk(status)) sent.forgedAccepted += 1;
       await bring(message);
     } else await bring(message);
   };
@@ -88,6 +111,10 @@ export async function sendAll(options: SenderOptions, numbers: Set<number>): Pro
   await Promise.all(Array.from({ length: loops }, (_, loop) => work(loop)));
   agent.destroy();
   return sent;
+}
+
+function isOk(status: number): boolean {
+  return status >= 200 && status < 300;
 }
 
 /** Acknowledged and newer than anything acknowledged before: subscribers must receive it. */
