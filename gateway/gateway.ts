@@ -7,6 +7,7 @@ import type { Management } from './composition/management.ts';
 import { Servers } from './composition/servers.ts';
 import { openServiceClient } from './composition/service.ts';
 import {
+  createPubSub,
   createReceive,
   createWebhooks,
   type Intake,
@@ -85,6 +86,7 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
   );
   const receipt = { receive: createReceive(core, services), reconciler, noteOutcome: service.noteOutcome };
   const receiveWebhook = createWebhooks(core, receipt);
+  const receivePubSub = await createPubSub(core, receipt);
   const intake = await startIntake(core, receipt);
   const management = createManagementLoader(core, parts);
   const shownMetrics = cacheText(metrics, parts.metricsCacheMs);
@@ -93,6 +95,7 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
     management,
     contexts,
     receiveWebhook,
+    receivePubSub,
     intake,
     metrics: shownMetrics,
   });
@@ -140,12 +143,16 @@ interface AppParts {
   readonly management: Management | null;
   readonly contexts: Contexts;
   readonly receiveWebhook: ReceiveWebhook;
+  readonly receivePubSub: ReceiveWebhook | null;
   readonly intake: Intake | null;
   readonly metrics: Parameters<typeof createMetricsRoutes>[0];
 }
 
 /** Every route of the gateway but the demo's. */
-function createApp(core: Core, { graphql, management, contexts, receiveWebhook, intake, metrics }: AppParts) {
+function createApp(
+  core: Core,
+  { graphql, management, contexts, receiveWebhook, receivePubSub, intake, metrics }: AppParts,
+) {
   const { config, log, isAllowedOrigin, isLogWritable, isTrailWritable } = core;
   const isServiceReachable = memoize(() => contexts.services.isReachable(), probeEveryMs);
   return createRoutes({
@@ -154,6 +161,7 @@ function createApp(core: Core, { graphql, management, contexts, receiveWebhook, 
     answerManagement: management?.answer ?? null,
     isAllowedOrigin,
     receiveWebhook,
+    receivePubSub,
     openDocument: async (ticket, signal) => await (await graphql()).openDocument(ticket, signal),
     openPortal: async (posted, signal) => await (await graphql()).openPortal(posted, signal),
     checkReady: async () => ({

@@ -158,8 +158,9 @@ const rooms: readonly Room[] = [
       errors,
       log,
       /^gateway\/intake\//,
-      /^gateway\/webhooks\/(body-buffer|receiver)\.ts$/,
-      /^rabbitmq-client$/,
+      json,
+      /^gateway\/webhooks\/(body-buffer|receiver|endpoint)\.ts$/,
+      /^(rabbitmq-client|zod)$/,
       node,
     ],
   },
@@ -393,6 +394,21 @@ test('every room of the list has files, so no rule is without effect', () => {
     (room) => !files.some((file) => rooms.find((first) => first.files.test(file)) === room),
   );
   expect(empty.map((room) => String(room.files)).filter((name) => !name.includes('domain'))).toEqual([]);
+});
+
+test('code for brokers is loaded only where one is configured', () => {
+  const eager = files
+    .filter((file) => !file.startsWith('gateway/intake/'))
+    .flatMap((file) => {
+      const { module } = parseSync(file, readFileSync(join(root, file), 'utf8'));
+      return module.staticImports
+        .filter(({ entries }) => entries.some(({ isType }) => !isType))
+        .map(({ moduleRequest }) => ({ from: file, to: resolve(file, moduleRequest.value) }));
+    });
+  expect(eager.length).toBeGreaterThan(400);
+  expect(
+    eager.filter(({ to }) => /^(gateway\/(intake\/|auth\/push-tokens)|rabbitmq-client)/.test(to)),
+  ).toEqual([]);
 });
 
 test('each library has one home', () => {

@@ -61,6 +61,25 @@ export function createWebhooks({ config, log, metrics }: Core, parts: IntakePart
   });
 }
 
+/** The endpoint of Google Pub/Sub, counted; null where none is configured, and then nothing is loaded. */
+export async function createPubSub(core: Core, parts: IntakeParts): Promise<ReceiveWebhook | null> {
+  const { config, log } = core;
+  const pubsub = config.intake?.pubsub ?? null;
+  if (pubsub === null) return null;
+  const { createPubSubEndpoint } = await import('../intake/pubsub.ts');
+  const { createPushTokens } = await import('../auth/push-tokens.ts');
+  const onKeys = (isThere: boolean, error?: unknown) => {
+    if (isThere) log.info('pubsub.keys_back');
+    else log.error('pubsub.keys_gone', { error });
+  };
+  return createPubSubEndpoint({
+    isAuthorized: createPushTokens({ ...pubsub, onKeys }),
+    receive: parts.receive,
+    log,
+    onOutcome: countBrokerMessages(core, parts),
+  });
+}
+
 /** A broker that events are consumed from. */
 export interface Intake {
   readonly isConsuming: boolean;
@@ -69,7 +88,7 @@ export interface Intake {
 
 /** Starts to consume events from the configured broker; null where there is none, and then nothing is loaded. */
 export async function startIntake(core: Core, parts: IntakeParts): Promise<Intake | null> {
-  const { config, log, metrics, store } = core;
+  const { config, log, store } = core;
   const rabbitmq = config.intake?.rabbitmq ?? null;
   if (rabbitmq === null) return null;
   const { RabbitIntake } = await import('../intake/rabbitmq.ts').catch((cause: unknown) => {
@@ -82,11 +101,15 @@ export async function startIntake(core: Core, parts: IntakeParts): Promise<Intak
     receive: parts.receive,
     isLogWritable: () => store.log.isWritable(),
     log,
-    onOutcome: (outcome: ReceiptOutcome | 'unavailable') => {
-      metrics.brokerMessages.inc({ outcome });
-      noteOutcome(outcome, parts);
-    },
+    onOutcome: countBrokerMessages(core, parts),
   });
+}
+
+function countBrokerMessages({ metrics }: Core, parts: IntakeParts) {
+  return (outcome: ReceiptOutcome | 'unavailable') => {
+    metrics.brokerMessages.inc({ outcome });
+    noteOutcome(outcome, parts);
+  };
 }
 
 function noteOutcome(outcome: WebhookOutcome, { noteOutcome: note, reconciler }: IntakeParts): void {

@@ -103,7 +103,7 @@ export function readViewerProvider(reading: Reading): ViewerProviderConfig | nul
 }
 
 /** Whether the address is safe for keys: https, or http to this machine, or http outside production. */
-function isKeyAddress(text: string, production: boolean): boolean {
+export function isKeyAddress(text: string, production: boolean): boolean {
   if (!URL.canParse(text)) return false;
   const { protocol, hostname, username, password } = new URL(text);
   if (username !== '' || password !== '') return false;

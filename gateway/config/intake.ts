@@ -1,8 +1,10 @@
+import { isKeyAddress } from './auth.ts';
 import type { Reading } from './reading.ts';
 
 /** Where events come from besides webhooks. */
 export interface IntakeConfig {
   readonly rabbitmq: RabbitConfig | null;
+  readonly pubsub: PubSubConfig | null;
 }
 
 export interface RabbitConfig {
@@ -13,10 +15,20 @@ export interface RabbitConfig {
   readonly prefetch: number;
 }
 
+/** A push subscription of Google Pub/Sub. */
+export interface PubSubConfig {
+  /** What its tokens name as `aud`. */
+  readonly audience: string;
+  /** The e-mail address of the service account that signs in. */
+  readonly serviceAccount: string;
+  /** Where the keys of the tokens are published. */
+  readonly jwksUrl: string;
+}
+
 /** Null where webhooks are the only route. */
 export function readIntake(reading: Reading): IntakeConfig | null {
-  const rabbitmq = readRabbit(reading);
-  return rabbitmq === null ? null : { rabbitmq };
+  const [rabbitmq, pubsub] = [readRabbit(reading), readPubSub(reading)];
+  return rabbitmq === null && pubsub === null ? null : { rabbitmq, pubsub };
 }
 
 function readRabbit(reading: Reading): RabbitConfig | null {
@@ -29,4 +41,18 @@ function readRabbit(reading: Reading): RabbitConfig | null {
     reading.fault('INTAKE_RABBITMQ_URL must be amqp://user:password@host:port/vhost, or amqps://.');
   if (queue === null) reading.fault('INTAKE_RABBITMQ_URL needs INTAKE_RABBITMQ_QUEUE.');
   return { url: url ?? '', queue: queue ?? '', prefetch };
+}
+
+const googleKeys = 'https://www.googleapis.com/oauth2/v3/certs';
+
+function readPubSub(reading: Reading): PubSubConfig | null {
+  const audience = reading.text('INTAKE_PUBSUB_AUDIENCE');
+  const serviceAccount = reading.text('INTAKE_PUBSUB_SERVICE_ACCOUNT');
+  const jwksUrl = reading.text('INTAKE_PUBSUB_JWKS_URL') ?? googleKeys;
+  if (audience === null && serviceAccount === null) return null;
+  if (audience === null) reading.fault('INTAKE_PUBSUB_SERVICE_ACCOUNT needs INTAKE_PUBSUB_AUDIENCE.');
+  if (serviceAccount === null) reading.fault('INTAKE_PUBSUB_AUDIENCE needs INTAKE_PUBSUB_SERVICE_ACCOUNT.');
+  if (!isKeyAddress(jwksUrl, reading.production))
+    reading.fault('INTAKE_PUBSUB_JWKS_URL must be an https address: who can change the keys can be anybody.');
+  return { audience: audience ?? '', serviceAccount: serviceAccount ?? '', jwksUrl };
 }

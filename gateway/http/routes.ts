@@ -17,6 +17,8 @@ export interface RoutesOptions extends DocumentsOptions, LaunchOptions {
   readonly answerManagement: ((request: Request) => Promise<Response>) | null;
   readonly isAllowedOrigin: (origin: string) => boolean;
   readonly receiveWebhook: ReceiveWebhook;
+  /** Null where no push subscription of Google Pub/Sub is configured. */
+  readonly receivePubSub: ReceiveWebhook | null;
   readonly checkReady: () => Promise<Readiness>;
   /** Null when metrics have a separate address. */
   readonly metrics: ShownMetrics | null;
@@ -65,6 +67,10 @@ export function createRoutes(options: RoutesOptions): Hono {
   );
   app.all('/launch', (context) => answerLaunch(context.req.raw, options));
   app.post('/webhooks', (context) => options.receiveWebhook(context.req.raw, connectionOf(context.env)));
+  const { receivePubSub } = options;
+  if (receivePubSub !== null) {
+    app.post('/intake/pubsub', (context) => receivePubSub(context.req.raw, connectionOf(context.env)));
+  }
   app.get('/health', (context) => context.json({ status: 'ok' }));
   app.get('/ready', async (context) => {
     const { isReady, ...answer } = describeReadiness(await options.checkReady(), options.stopping.aborted);

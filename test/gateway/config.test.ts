@@ -187,6 +187,7 @@ describe('the configuration', () => {
       {
         intake: {
           rabbitmq: { url: 'amqps://user:password@broker:5671/lab', queue: 'events', prefetch: 200 },
+          pubsub: null,
         },
       },
     ],
