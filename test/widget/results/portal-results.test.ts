@@ -66,6 +66,24 @@ describe('the results of an order', () => {
     ]);
   });
 
+  test('begin at the right edge of a narrow place on a page from right to left', async () => {
+    using gateway = new FakeGateway();
+    gateway.order = complete();
+    const element = mountResults(gateway);
+    element.dir = 'rtl';
+    element.style.inlineSize = '300px';
+    await untilPhase(element, 'ready');
+
+    const row = find(element, '.biomarker:has(.note)');
+    const edges = ['.name > bdi', '.value', '.note'].map((selector) => {
+      const text = document.createRange();
+      text.selectNodeContents(row.querySelector(selector) ?? row);
+      return text.getBoundingClientRect().right;
+    });
+    const { right } = row.getBoundingClientRect();
+    expect(edges.map((edge) => Math.round(edge - right))).toEqual([0, 0, 0]);
+  });
+
   test('come with laboratory, dates, physician, and what is missing with its reason', async () => {
     using gateway = new FakeGateway();
     gateway.order = complete();
