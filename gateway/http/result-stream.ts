@@ -89,7 +89,8 @@ class ResultSource implements UnderlyingDefaultSource<Uint8Array> {
       if ((controller.desiredSize ?? 0) > 0) controller.enqueue(encoder.encode(framing.heartbeat));
     }, heartbeatMs);
     this.#cut = () => {
-      void this.#end();
+      // Nobody waits for what the subscription says at its end, and a rejection here would end the process.
+      this.#end().catch(() => {});
       controller.close();
       // Otherwise a client that does not read would hold the answer, for as long as slow readers have.
       if ((outgoing?.writableLength ?? 0) > 0) outgoing?.destroy();
@@ -107,9 +108,9 @@ class ResultSource implements UnderlyingDefaultSource<Uint8Array> {
     if (this.#hasEnded) return;
     const { framing, onSend } = this.#options;
     if (next.done) {
-      await this.#end();
       controller.enqueue(encoder.encode(framing.ending));
       controller.close();
+      await this.#end();
       return;
     }
     onSend(next.value);
