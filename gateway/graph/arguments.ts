@@ -39,7 +39,7 @@ type EitherForm<Input> = { readonly input?: Input | null | undefined } & {
   readonly [Name in keyof Input]?: Input[Name] | null | undefined;
 };
 
-export const useInput = 'Use input. Removed after 2027-05-31.';
+export const useInput = 'Use `input`. Removed after 2027-05-31.';
 
 /** The reason of the deprecation of a field or argument that has another name now. */
 export function renamedTo(name: string): string {

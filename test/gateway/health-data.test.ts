@@ -124,7 +124,7 @@ describe('summaries', () => {
     expect(await summariesOf(lab, 'resource: "sleep"', 'id')).toEqual([]);
   });
 
-  test('without a day come last and are of no stretch', async () => {
+  test('without a day come last and are in no range', async () => {
     await using lab = await startLab();
     await send(
       lab,
@@ -256,7 +256,7 @@ describe('values that are no number', () => {
   });
 });
 
-test('a stretch with more rows than one answer has is refused, never cut short', async () => {
+test('a range with more rows than one answer has is refused, never cut short', async () => {
   await using lab = await startLab();
   const start = Date.parse('2026-03-02T00:00:00Z');
   const rows = Array.from(

@@ -4,7 +4,9 @@ import { type Address, toCountry } from './rest.ts';
 export const addressRef = builder.objectRef<Address>('Address').implement({
   description: 'A postal address.',
   fields: (t) => ({
-    receiverName: t.exposeString('receiverName', { description: 'Who receives what is sent there.' }),
+    receiverName: t.exposeString('receiverName', {
+      description: 'Name of the person who receives what is sent there.',
+    }),
     firstLine: t.exposeString('firstLine', { description: 'Street and number.' }),
     secondLine: t.exposeString('secondLine', { description: 'Flat, floor or the like.' }),
     unit: t.exposeString('unit', {

@@ -44,7 +44,7 @@ const placeRef = builder.objectRef<AvailabilityPlace>('AvailabilityPlace').imple
     siteCode: t.exposeString('siteCode', { description: "The lab's code of the center." }),
     name: t.exposeString('name', { description: 'Its name.' }),
     address: t.expose('address', { type: addressRef, description: 'Where it is.' }),
-    location: t.expose('location', { type: coordinatesRef, description: 'Where that is on the map.' }),
+    location: t.expose('location', { type: coordinatesRef, description: 'Its coordinates.' }),
     ...distanceFields(t),
   }),
 });
@@ -91,7 +91,7 @@ const centerInput = builder.inputType('ServiceCenterAvailabilityInput', {
     ...openInputFields(t, centerLab, {
       name: 'lab',
       description: 'Whose centers.',
-      raw: "Whose centers, in the service's own word, for a new lab.",
+      raw: 'Whose centers, as the service writes it, for a lab that the enum lacks.',
     }),
     siteCodes: t.stringList({ description: 'Only these centers, 3 at most; else give a zip code.' }),
     zipCode: t.string({ description: 'Centers around this zip code of five digits.' }),

@@ -50,7 +50,7 @@ const slotUnavailableRef = builder.objectRef<SlotUnavailable>('SlotUnavailable')
 
 const refusedRef = builder.objectRef<AppointmentRefused>('AppointmentRefused').implement({
   description:
-    "The order's method or status, or an appointment that stands, does not allow it; nothing was done.",
+    "The order's method, its status or its present appointment does not allow it; nothing was done.",
   interfaces: [userErrorRef],
   fields: (t) => ({
     status: t.field({
@@ -103,7 +103,7 @@ const bookCenterInput = builder.inputType('BookServiceCenterAppointmentInput', {
     }),
     idempotencyKey: t.string({
       description:
-        'Your own key, where the service has enabled these: for 14 days an equal call books nothing further and shows the appointment as it is now, while it stands.',
+        'Your own key, where the service has enabled such keys. For 14 days an equal call books nothing more and shows the appointment as it is now.',
     }),
   }),
 });
@@ -127,7 +127,7 @@ const requestInput = builder.inputType('RequestAppointmentInput', {
     ...openInputFields(t, appointmentProvider, {
       name: 'provider',
       description: 'Who is asked.',
-      raw: "Who is asked, in the service's own word, for a new provider.",
+      raw: 'Who is asked, as the service writes it, for a provider that the enum lacks.',
     }),
     appointmentNotes: t.string({ description: appointmentNotes }),
   }),

@@ -158,7 +158,7 @@ const serviceCenterRef = builder.objectRef<ServiceCenter>('ServiceCenter').imple
     }),
     name: t.exposeString('name', { description: 'Its name.' }),
     address: t.expose('address', { type: addressRef, description: 'Where it is.' }),
-    location: t.expose('location', { type: coordinatesRef, description: 'Where that is on the map.' }),
+    location: t.expose('location', { type: coordinatesRef, description: 'Its coordinates.' }),
     ...distanceFields(t),
     ...centerFields(t, 'What it can do'),
     faxNumber: t.exposeString('faxNumber', { description: 'Its fax number.' }),
@@ -167,7 +167,7 @@ const serviceCenterRef = builder.objectRef<ServiceCenter>('ServiceCenter').imple
   }),
 });
 
-export const useWithin = 'Use within. Removed after 2027-05-31.';
+export const useWithin = 'Use `within`. Removed after 2027-05-31.';
 
 export const radiusEnum = builder.enumType('Radius', {
   description: 'How far around a place a search goes. New values may be added.',

@@ -44,7 +44,7 @@ const appointmentStatus = openEnum('AppointmentStatus', 'Where an appointment st
 const appointmentEventStatus = openEnum('AppointmentEventStatus', 'What happened to an appointment.', {
   PENDING: 'It was asked for.',
   RESERVED: 'It was held until the requisition exists.',
-  SCHEDULED: 'It was given a time, the first or another.',
+  SCHEDULED: 'Its time was set or changed.',
   IN_PROGRESS: 'It began.',
   COMPLETED: 'It ended.',
   CANCELLED: 'It was cancelled.',

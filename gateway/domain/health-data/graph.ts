@@ -58,7 +58,8 @@ export const healthSummaryRef = builder.objectRef<HealthSummary>('HealthSummary'
   fields: (t) => ({
     id: t.exposeID('id', {
       nullable: false,
-      description: "The service's id of the summary: of equal ids the latest received version stands.",
+      description:
+        "The service's id of the summary. A later version has the same id and replaces the earlier one.",
     }),
     resource: t.exposeString('resource', {
       nullable: false,
@@ -98,7 +99,7 @@ export const healthSampleRef = builder.objectRef<HealthSample>('HealthSample').i
     timestamp: t.expose('timestamp', {
       type: 'DateTime',
       description:
-        'When it was measured; null when the service sent only an interval. Of samples with the same resource, provider, source type, timestamp (else `startAt`) and `type`, only the latest received is shown.',
+        'When it was measured; null when the service sent only an interval. Of samples that are equal in resource, provider, source type, `type` and timestamp (`startAt` where there is none), only the last received is shown.',
     }),
     startAt: t.expose('start', { type: 'DateTime', description: 'When the interval that it covers begins.' }),
     endAt: t.expose('end', { type: 'DateTime', description: 'When the interval that it covers ends.' }),
@@ -148,7 +149,8 @@ const columns = {
 
 export const workoutStreamRef = builder.objectRef<StreamOfWorkout>('WorkoutStream');
 workoutStreamRef.implement({
-  description: 'What was measured during a workout: columns whose values of one index belong to one point.',
+  description:
+    'What was measured during a workout, as columns: values with the same index belong to one point in time.',
   fields: (t) => {
     const column = (name: keyof typeof columns) =>
       t.floatList({

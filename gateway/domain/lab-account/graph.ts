@@ -116,7 +116,7 @@ builder.queryField('labAccounts', (t) =>
       filter: t.arg({ type: filterInput, description: 'Which accounts; all of them when left out.' }),
       status: t.arg.string({
         description: 'Only accounts of this status: one of LabAccountStatus, or any text the service knows.',
-        deprecationReason: 'Use filter. Removed after 2027-05-31.',
+        deprecationReason: 'Use `filter`. Removed after 2027-05-31.',
       }),
     },
     resolve: (_root, args, context) =>

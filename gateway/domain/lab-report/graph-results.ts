@@ -31,8 +31,8 @@ const measurementKind = openEnum('LabReportMeasurementKind', 'How a value came a
 });
 
 const sensitivity = openEnum('LabReportSensitivity', 'Whether a test was of the sensitive kind.', {
-  SENSITIVE: 'It was.',
-  INSENSITIVE: 'It was not.',
+  SENSITIVE: 'The test was of the sensitive kind.',
+  INSENSITIVE: 'The test was not of the sensitive kind.',
   UNKNOWN: 'The report does not say.',
 });
 

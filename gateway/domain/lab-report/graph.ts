@@ -38,9 +38,9 @@ const failureReason = openEnum('LabReportFailureReason', 'Why a lab report could
 const reviewState = builder.enumType('LabReportReview', {
   description: 'Whether a person has looked at what was read.',
   values: {
-    NOT_REQUESTED: { description: 'Nobody was asked to.' },
-    PENDING: { description: 'A person was asked to and has not done it yet.' },
-    DONE: { description: 'A person has.' },
+    NOT_REQUESTED: { description: 'Nobody was asked to look at it.' },
+    PENDING: { description: 'A person was asked to look at it and has not done so yet.' },
+    DONE: { description: 'A person has looked at it.' },
   } as const,
 });
 
@@ -149,7 +149,7 @@ const labReportRef = builder.objectRef<LabReport>('LabReport').implement({
     isReviewed: t.exposeBoolean('isReviewed', { description: 'Whether a person has looked at it.' }),
     metadata: t.field({
       type: metadataRef,
-      description: 'What it says of itself; null until it was read.',
+      description: 'The head of the report; null until it was read.',
       resolve: (report) => report.data?.metadata ?? null,
     }),
     results: t.field({

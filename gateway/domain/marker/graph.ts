@@ -70,7 +70,7 @@ markerRef.implement({
     id: t.exposeID('id', { nullable: false, description: "The service's id of the marker (integer)." }),
     name: t.exposeString('name', { description: 'Its name.' }),
     slug: t.exposeString('slug', { description: 'Its stable identifier.' }),
-    description: t.exposeString('description', { description: 'What it tells.' }),
+    description: t.exposeString('description', { description: 'What it measures, in words.' }),
     labId: t.exposeInt('labId', { description: 'Id of the lab that measures it.' }),
     providerId: t.exposeString('providerId', {
       description: "The lab's own code for it; leading zeros matter.",
@@ -247,7 +247,9 @@ const questionRef = builder.objectRef<Question>('MarkerQuestion').implement({
     constraint: t.exposeString('constraint', {
       description: 'The pattern that an answer must match, as the service sent it.',
     }),
-    defaultAnswer: t.exposeString('defaultAnswer', { description: 'What counts where no answer is given.' }),
+    defaultAnswer: t.exposeString('defaultAnswer', {
+      description: 'The answer that counts if none is given.',
+    }),
     answers: t.expose('answers', {
       type: [answerRef],
       nullable: false,

@@ -90,7 +90,7 @@ const resultType = openEnum('ResultType', 'What kind of value a result has.', {
   NUMERIC: 'A number, as text.',
   RANGE: 'A bound or a range, such as <0.3.',
   COMMENT: 'A remark of the lab.',
-  CODED_VALUE: 'A word of a fixed list, such as Negative.',
+  CODED_VALUE: 'A value of a fixed list, such as Negative.',
 });
 
 export const sampleRef = builder.objectRef<ResultSample>('ResultSample');

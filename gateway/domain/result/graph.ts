@@ -84,7 +84,7 @@ const metadataRef = builder.objectRef<ResultMetadata>('ResultMetadata').implemen
 });
 
 const orderResultsRef = builder.objectRef<OrderResults>('OrderResults').implement({
-  description: 'What an order brought: final, or the part that is there so far.',
+  description: 'The results of an order: all of them, or those that are there so far.',
   fields: (t) => ({
     metadata: t.expose('metadata', {
       type: metadataRef,

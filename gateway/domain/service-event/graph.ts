@@ -67,10 +67,12 @@ builder.objectRef<ServiceEvent>('UnknownEvent').implement({
 });
 
 builder.objectRef<ServiceEvent>('StreamReset').implement({
-  description: 'The history since `after` is gone; the stream goes on with what comes from now on.',
+  description: 'The history since `after` is gone; the stream continues with new events.',
   interfaces: [serviceEventRef],
   fields: (t) => ({
-    reason: t.exposeString('reason', { description: 'Why: pruned, beyond-end or other-epoch.' }),
+    reason: t.exposeString('reason', {
+      description: 'Why the history is gone: pruned, beyond-end or other-epoch.',
+    }),
   }),
 });
 

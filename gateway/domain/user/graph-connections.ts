@@ -37,9 +37,9 @@ export const connectionErrorType = openEnum('ConnectionErrorType', 'Why a connec
   UNKNOWN: 'The service does not know why.',
 });
 
-const resourceStatus = openEnum('ResourceStatus', 'Whether a resource can be had through a connection.', {
-  AVAILABLE: 'It can be had.',
-  UNAVAILABLE: 'It cannot be had, mostly because the user did not allow it.',
+const resourceStatus = openEnum('ResourceStatus', 'Whether a resource is available through a connection.', {
+  AVAILABLE: 'It is available.',
+  UNAVAILABLE: 'It is not available, in most cases because the user did not allow it.',
 });
 
 const historicalPullStatus = openEnum('HistoricalPullStatus', 'How far a backfill of older data is.', {
@@ -144,7 +144,7 @@ const linkedProviderRef = builder.objectRef<LinkedProvider>('LinkedProvider').im
     resources: t.expose('resources', {
       type: [resourceAvailabilityRef],
       nullable: false,
-      description: 'What can be had through it.',
+      description: 'The resources that it gives access to.',
     }),
   }),
 });
@@ -161,8 +161,14 @@ const historicalPullRef = builder.objectRef<HistoricalPull>('HistoricalPull').im
       description: 'How far it is; null when the status is not one of these.',
       raw: 'The status as the service sent it.',
     }),
-    rangeStart: t.expose('rangeStart', { type: 'DateTime', description: 'From when on data is fetched.' }),
-    rangeEnd: t.expose('rangeEnd', { type: 'DateTime', description: 'Until when data is fetched.' }),
+    rangeStart: t.expose('rangeStart', {
+      type: 'DateTime',
+      description: 'Where the range of data that is fetched begins.',
+    }),
+    rangeEnd: t.expose('rangeEnd', {
+      type: 'DateTime',
+      description: 'Where the range of data that is fetched ends.',
+    }),
     scheduledAt: t.expose('scheduledAt', { type: 'DateTime', description: 'When it was asked for.' }),
     startedAt: t.expose('startedAt', { type: 'DateTime', description: 'When it began.' }),
     endedAt: t.expose('endedAt', { type: 'DateTime', description: 'When it ended.' }),

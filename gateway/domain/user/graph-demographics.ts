@@ -154,7 +154,7 @@ function openPair<Name extends string>(name: Name, title: string) {
   return {
     name,
     description: `${title}, as labs ask for it.`,
-    raw: `${title} in a word of the service that the enum does not have.`,
+    raw: `${title} as the service writes it, for a value that the enum lacks.`,
   };
 }
 

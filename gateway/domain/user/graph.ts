@@ -137,7 +137,7 @@ builder.queryFields((t) => ({
     complexity: connectionCost,
     extensions: needs('read:orders'),
     description:
-      'The users the caller may see, oldest first: those created while the list is read stand at its end. One that is deleted meanwhile moves those behind it up by a place, so one of them may be missed.',
+      'The users the caller may see, oldest first. Users that are created while you read the list are at its end. If one is deleted meanwhile, the users behind it move up, and the next page may miss one of them.',
     args: connectionArgs('users'),
     resolve: (_root, args, context) =>
       offsetConnection(args, listCursors(context, ['users']), (range) =>

@@ -69,7 +69,7 @@ const createViewerTokenInput = builder.inputType('CreateViewerTokenInput', {
     userId: t.id({ required: true, description: 'Id of the user whose browser gets it (uuid).' }),
     orderIds: t.idList({
       description:
-        'Only these orders of the user (uuid), and nothing else of the user but its ids: no profile, health data or lab reports; all when left out.',
+        'Only these orders of the user (uuid); all when left out. A token for some orders shows nothing else of the user but ids: no profile, health data or lab reports.',
     }),
     scopes: t.stringList({
       description: `What it may do: any values of the scalar Scope, as texts. Left out: ${defaultScopes.join(' and ')}.`,
@@ -142,7 +142,7 @@ const revokeViewerTokensInput = builder.inputType('RevokeViewerTokensInput', {
   fields: (t) => ({
     userId: t.id({ description: 'All tokens of this user (uuid) that were made until now.' }),
     jti: t.id({
-      description: 'The one token with this id, as `ViewerToken.jti` or the `jti` of its claims says.',
+      description: 'The token with this id: `ViewerToken.jti`, or the claim `jti` of the token.',
     }),
   }),
 });
@@ -155,7 +155,7 @@ const viewerTokensRevokedRef = builder
       revokedAt: t.expose('revokedAt', {
         type: 'DateTime',
         nullable: false,
-        description: 'Since when; a token that was made later works.',
+        description: 'When they were revoked; a token that is created later works.',
       }),
     }),
   });

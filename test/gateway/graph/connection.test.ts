@@ -83,7 +83,7 @@ describe('a service that does not page', () => {
 });
 
 describe('planPages', () => {
-  test('covers exactly the stretch with at most two neighbouring pages of 1 to 100 rows', () => {
+  test('covers exactly the requested rows with at most two neighbouring pages of 1 to 100 rows', () => {
     fc.assert(
       fc.property(fc.nat(100_000), firsts, (start, count) => {
         const { size, firstPage, lastPage } = planPages(start, count);
@@ -114,24 +114,24 @@ describe.each(totals)('a list in numbered pages whose service says %s', (name, c
     await fc.assert(
       fc.asyncProperty(lists, firsts, async ({ rows }, first) => {
         const { read, requests } = openPages(rows, count);
-        const stretches = await walk(first, (args) => read(args));
-        expect(nodesOf(stretches)).toEqual(wanted(rows));
+        const pages = await walk(first, (args) => read(args));
+        expect(nodesOf(pages)).toEqual(wanted(rows));
         expect(requests.every(({ size }) => size >= 1 && size <= 100)).toBe(true);
-        expect(stretches.map(({ pageInfo }) => pageInfo.hasPreviousPage)).toEqual(
-          stretches.map((_, index) => index > 0),
+        expect(pages.map(({ pageInfo }) => pageInfo.hasPreviousPage)).toEqual(
+          pages.map((_, index) => index > 0),
         );
       }),
       { numRuns: 60 },
     );
   });
 
-  test('ends where it ends, and asks for an empty stretch only where nobody says so', async () => {
+  test('ends where it ends, and asks for an empty page only where nobody says so', async () => {
     await fc.assert(
       fc.asyncProperty(fc.nat(130), firsts, async (all, first) => {
         const { read } = openPages(rowsOf(all), count);
-        const stretches = await walk(first, (args) => read(args));
+        const pages = await walk(first, (args) => read(args));
         const needed = Math.max(1, Math.ceil(all / first));
-        expect([needed, ...(name === 'nothing' ? [needed + 1] : [])]).toContain(stretches.length);
+        expect([needed, ...(name === 'nothing' ? [needed + 1] : [])]).toContain(pages.length);
       }),
       { numRuns: 60 },
     );
@@ -149,7 +149,7 @@ describe.each(totals)('a list in numbered pages whose service says %s', (name, c
     );
   });
 
-  test('may change `first` from stretch to stretch', async () => {
+  test('may change `first` from page to page', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(firsts, { minLength: 3, maxLength: 3 }),
@@ -184,13 +184,13 @@ describe('a list in numbered pages', () => {
       const here = rows.slice((number - 1) * size, number * size);
       return page(here, { total: here.includes(null) ? null : 150, pages: Math.ceil(150 / size) });
     };
-    const stretch = await pagedConnection(
+    const shown = await pagedConnection(
       { first: count, after: pageInfo.endCursor },
       cursorsOf(identity),
       fetch,
     );
-    expect(nodesOf([stretch])).toEqual(wanted(rows.slice(start, start + count)));
-    expect(stretch.totalCount).toBeNull();
+    expect(nodesOf([shown])).toEqual(wanted(rows.slice(start, start + count)));
+    expect(shown.totalCount).toBeNull();
   });
 
   test('ends at a page that the service does not know, without a wrong count', async () => {
@@ -226,7 +226,7 @@ describe('a list in numbered pages', () => {
     });
   });
 
-  test('reads on behind a stretch of nothing but holes', async () => {
+  test('reads on behind a page of nothing but holes', async () => {
     const { read } = openPages(rowsOf(6, [0, 1, 2]), () => ({}));
     const holes = await read({ first: 3 });
     expect(holes).toMatchObject({ edges: [], pageInfo: { hasNextPage: true, startCursor: null } });

@@ -61,7 +61,7 @@ test('A list is walked with each row once, for any `first` and any page size of 
   );
 });
 
-test('Every edge of a stretch leads to the row behind it', async () => {
+test('Every edge of a page leads to the row behind it', async () => {
   const { read } = openList(rowsOf(130));
   const { edges } = await read({ first: 100 });
   for (const { cursor, node } of edges) {

@@ -27,24 +27,23 @@ export function rowsOf(count: number, holes: readonly number[] = []): readonly (
   return Array.from({ length: count }, (_, index) => (holes.includes(index) ? null : index));
 }
 
-/** Reads a list from its start to its end, stretch by stretch. */
+/** Reads a list from its start to its end, page by page. */
 export async function walk(
   first: number,
   read: (args: ConnectionArguments) => Promise<Connection<number>>,
 ): Promise<readonly Connection<number>[]> {
-  const stretches: Connection<number>[] = [];
+  const pages: Connection<number>[] = [];
   let after: string | null = null;
   do {
-    const stretch: Connection<number> = await read({ first, after });
-    stretches.push(stretch);
-    after = stretch.pageInfo.hasNextPage ? stretch.pageInfo.endCursor : null;
-    if (stretch.pageInfo.hasNextPage && after === null)
-      throw new Error('The list goes on, but from nowhere.');
-    if (stretches.length > 1000) throw new Error('The walk does not end.');
+    const page: Connection<number> = await read({ first, after });
+    pages.push(page);
+    after = page.pageInfo.hasNextPage ? page.pageInfo.endCursor : null;
+    if (page.pageInfo.hasNextPage && after === null) throw new Error('The list goes on, but from nowhere.');
+    if (pages.length > 1000) throw new Error('The walk does not end.');
   } while (after !== null);
-  return stretches;
+  return pages;
 }
 
-export function nodesOf(stretches: readonly Connection<number>[]): readonly number[] {
-  return stretches.flatMap(({ edges }) => edges.map(({ node }) => node));
+export function nodesOf(pages: readonly Connection<number>[]): readonly number[] {
+  return pages.flatMap(({ edges }) => edges.map(({ node }) => node));
 }

@@ -63,21 +63,21 @@ function newestFirst(a: Row, b: Row): number {
 
 type TestService = ReturnType<typeof openService>;
 
-/** Reads the list to its end; between two stretches something happens to it. */
-async function walk(service: TestService, first: number, between: (stretch: number) => void = () => {}) {
-  const stretches: Connection<Row>[] = [];
+/** Reads the list to its end; between two pages something happens to it. */
+async function walk(service: TestService, first: number, between: (page: number) => void = () => {}) {
+  const pages: Connection<Row>[] = [];
   for (let after: string | null = null; ; ) {
-    const stretch: Connection<Row> = await service.read({ first, after });
-    stretches.push(stretch);
-    if (!stretch.pageInfo.hasNextPage) return stretches;
-    if (stretches.length > 500) throw new Error('The walk does not end.');
-    after = stretch.pageInfo.endCursor;
-    between(stretches.length);
+    const page: Connection<Row> = await service.read({ first, after });
+    pages.push(page);
+    if (!page.pageInfo.hasNextPage) return pages;
+    if (pages.length > 500) throw new Error('The walk does not end.');
+    after = page.pageInfo.endCursor;
+    between(pages.length);
   }
 }
 
-const idsIn = (stretches: readonly Connection<Row>[]) =>
-  stretches.flatMap(({ edges }) => edges.map(({ node }) => node.id));
+const idsIn = (pages: readonly Connection<Row>[]) =>
+  pages.flatMap(({ edges }) => edges.map(({ node }) => node.id));
 
 const row = (ms: number, more: Partial<Row> = {}): Row => ({
   id: crypto.randomUUID(),
@@ -126,12 +126,12 @@ function apply(service: TestService, { kind, at }: Change): void {
 /** What a walk through a changing list must have shown, and what it did show. */
 async function compare(service: TestService, first: number, plan: readonly (readonly Change[])[]) {
   const atStart = service.rows();
-  const stretches = await walk(service, first, (stretch) => {
-    for (const change of plan[stretch - 1] ?? []) apply(service, change);
+  const pages = await walk(service, first, (page) => {
+    for (const change of plan[page - 1] ?? []) apply(service, change);
   });
-  const shown = idsIn(stretches);
+  const shown = idsIn(pages);
   const present = atStart.filter((each) => service.rows().includes(each) && !each.isHole).map(({ id }) => id);
-  return { stretches, shown, missed: present.filter((id) => !shown.includes(id)) };
+  return { pages, shown, missed: present.filter((id) => !shown.includes(id)) };
 }
 
 test.each([
@@ -159,9 +159,9 @@ describe('a list that changes while it is walked', () => {
       fc.asyncProperty(lists, firsts, plans, async (rows, first, plan) => {
         // What is read first has a time: without one there is only its place to go on from.
         const service = openService([row(newestMs), ...rows], honest);
-        const { shown, missed, stretches } = await compare(service, first, plan);
+        const { shown, missed, pages } = await compare(service, first, plan);
         expect({ missed, repeated: shown.length - new Set(shown).size }).toEqual({ missed: [], repeated: 0 });
-        const ms = stretches.flatMap(({ edges }) => edges.map(({ node }) => node));
+        const ms = pages.flatMap(({ edges }) => edges.map(({ node }) => node));
         const dated = ms.filter(({ isDated }) => isDated).map((each) => each.ms);
         expect(dated).toEqual(dated.toSorted((a, b) => b - a));
       }),
@@ -185,13 +185,13 @@ describe('a list that changes while it is walked', () => {
       Array.from({ length: 45 }, (_, index) => row(index)),
       honest,
     );
-    const stretches = await walk(service, 10, () => service.add(row(1000)));
-    expect(stretches.map(({ totalCount }) => totalCount)).toEqual([45, 45, 45, 45, 45]);
-    expect(stretches.map(({ edges }) => edges.length)).toEqual([10, 10, 10, 10, 5]);
+    const pages = await walk(service, 10, () => service.add(row(1000)));
+    expect(pages.map(({ totalCount }) => totalCount)).toEqual([45, 45, 45, 45, 45]);
+    expect(pages.map(({ edges }) => edges.length)).toEqual([10, 10, 10, 10, 5]);
   });
 });
 
-test('Reading on costs one call, and a small one more where the stretch is as long as a page', async () => {
+test('Reading on costs one call, and a small one more where the page is as long as a page', async () => {
   const service = openService(
     Array.from({ length: 250 }, (_, index) => row(index)),
     honest,
@@ -220,7 +220,7 @@ test('Every edge leads to the row behind it', async () => {
   }
 });
 
-test('An empty list has no cursors, and behind the last row there is an empty stretch', async () => {
+test('An empty list has no cursors, and behind the last row there is an empty page', async () => {
   expect(await openService([], honest).read({})).toEqual({
     edges: [],
     totalCount: 0,

@@ -29,7 +29,7 @@ const orderCreatedRef = builder.objectRef<OrderCreated>('OrderCreated').implemen
       description: 'The order as the service answered it.',
     }),
     serviceStatus: t.exposeString('serviceStatus', {
-      description: "The service's own word for how it went.",
+      description: 'The result as the service names it, such as success.',
     }),
     serviceMessage: t.exposeString('serviceMessage', { description: "The service's own sentence about it." }),
     cursor: t.expose('cursor', {

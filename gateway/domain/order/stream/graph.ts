@@ -12,15 +12,15 @@ const orderUpdateKind = builder.enumType('OrderUpdateKind', {
   values: {
     SNAPSHOT: {
       description:
-        'The order as it is when a stream starts without `after`, or with a cursor from before the last order of a ' +
-        'SNAPSHOT or RESYNC (all orders then come again); later items are strictly newer.',
+        'The order as it is when a stream starts without `after`. A cursor of an order that is not the last of a ' +
+        'SNAPSHOT or RESYNC starts with all orders again. Later items are newer.',
     },
     CHANGED: { description: 'One change that the service reported; event ids grow strictly per order.' },
     RECONCILED: { description: 'A change found by comparing with the service, whose report never came.' },
     RESYNC: {
       description:
-        'The history since `after` is gone; `order` is the truth now. All orders of the stream come; a user who has ' +
-        'none any more is sent nothing.',
+        'The history since `after` is gone: all orders of the stream come again, as they are now. A user without ' +
+        'orders gets no item.',
     },
   } as const,
 });
@@ -74,8 +74,8 @@ builder.subscriptionFields((t) => ({
     nullable: false,
     extensions: needs('read:orders'),
     description:
-      'All orders of a user, now (the 100 placed last and all of which the gateway was told within five minutes, the ' +
-      'last changed first) and at each change.',
+      'All orders of a user. The stream begins with the 100 newest orders and every order with an event in the last ' +
+      'five minutes, the last changed first. Then each change follows.',
     args: {
       userId: t.arg.id({
         description: "The user's id (uuid). A viewer may leave it out; a gateway key must give it.",
