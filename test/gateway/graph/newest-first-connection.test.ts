@@ -191,7 +191,7 @@ describe('a list that changes while it is walked', () => {
   });
 });
 
-test('Reading on costs one call, and a small one more where the page is as long as a page', async () => {
+test('Reading on costs one call, and a small one more where its rows fill a page of the service', async () => {
   const service = openService(
     Array.from({ length: 250 }, (_, index) => row(index)),
     honest,
