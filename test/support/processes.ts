@@ -54,6 +54,9 @@ export function createVictim({ name, file, args, cwd, env, isReady, isGroup = fa
         stdio: ['ignore', 'pipe', 'pipe'],
       });
       child = started;
+      // Also when the test run itself is broken off: a group of its own does not end with it.
+      const endWithUs = () => void (isGroup && started.pid && process.kill(-started.pid, 'SIGKILL'));
+      process.once('exit', endWithUs);
       const { promise, resolve, reject } = Promise.withResolvers<void>();
       for (const stream of [started.stdout, started.stderr]) {
         createInterface({ input: stream }).on('line', (line) => {
@@ -63,6 +66,7 @@ export function createVictim({ name, file, args, cwd, env, isReady, isGroup = fa
         });
       }
       started.once('exit', (code, signal) => {
+        process.off('exit', endWithUs);
         if (!isEnding) crashes += 1;
         reject(new Error(`${name} ended with ${code ?? signal}:\n${output.join('\n')}`));
       });

@@ -37,6 +37,8 @@ export async function prepareRabbit(folder: string): Promise<RabbitServer> {
       RABBITMQ_NODENAME: `labgraph-${port}@localhost`,
       RABBITMQ_DIST_PORT: String(distributionPort),
       ERL_EPMD_PORT: String(mapperPort),
+      // Otherwise it does not end while it still knows the node that was just killed.
+      ERL_EPMD_RELAXED_COMMAND_CHECK: '1',
       RABBITMQ_MNESIA_BASE: join(folder, 'mnesia'),
       RABBITMQ_LOG_BASE: folder,
       RABBITMQ_LOGS: '-',
@@ -51,7 +53,7 @@ export async function prepareRabbit(folder: string): Promise<RabbitServer> {
     try {
       execFileSync('epmd', ['-port', String(mapperPort), '-kill'], { stdio: 'ignore' });
     } catch {
-      // It still knows the node, or was never started.
+      // It was never started.
     }
   };
   return {
