@@ -429,7 +429,8 @@ test.each(Object.entries(payloads))('a webhook about %s is read in any shape', (
 test('no reader is left out: every operation of the source was asked above', () => {
   const root = new URL('../../gateway/domain/', import.meta.url);
   const sources = readdirSync(root, { recursive: true, encoding: 'utf8' })
-    .filter((name) => name.endsWith('.ts'))
+    // Those of the management interface are in management-drift.test.ts.
+    .filter((name) => name.endsWith('.ts') && !name.startsWith('management/'))
     .map((name) => readFileSync(new URL(name, root), 'utf8'));
   // Reads after `as` use the stored events, and ask the service nothing.
   const named = sources.flatMap((source) =>

@@ -8,7 +8,8 @@ export type MetricSeries = ReturnType<typeof readSeries>;
 function readPoint(json: unknown): { readonly time: Date; readonly value: number } | null {
   if (!Array.isArray(json)) return null;
   const [seconds, value] = [number(json[0]), Number(text(json[1]) ?? Number.NaN)];
-  return seconds === null || !Number.isFinite(value) ? null : { time: new Date(seconds * 1000), value };
+  const time = new Date((seconds ?? Number.NaN) * 1000);
+  return Number.isNaN(time.getTime()) || !Number.isFinite(value) ? null : { time, value };
 }
 
 const readSeries = record((raw) => ({
