@@ -67,6 +67,7 @@ async function visitCatalogue(ask: Ask, lab: Lab): Promise<void> {
     first: 3,
     filter: { method: 'TESTKIT', name: 'a', labSlug: 'example-diagnostics' },
   });
+  await ask('labTests', { first: 3, filter: { collectionMethod: 'TESTKIT' } });
   await askTwoPages(ask, 'labTests', { first: 3 });
   await ask('labTest', { id: ids[0] });
   await ask('labTest', { id: nobody });
@@ -75,9 +76,11 @@ async function visitCatalogue(ask: Ask, lab: Lab): Promise<void> {
   await ask('node', { nodeId: nodeIdOf('Lab', '6') });
   await ask('nodes', { nodeIds: [nodeIdOf('Marker', '27001'), nodeIdOf('LabTest', ids[0] ?? '')] });
   await ask('markers', { first: 3, labSlug: 'example-diagnostics', name: 'a' });
+  await ask('markers', { first: 3, filter: { labSlug: 'example-diagnostics', name: 'a' } });
   await askTwoPages(ask, 'markers', { first: 3 });
   const set = { labTestIds: ids.slice(0, 2), addOnProviderIds: ['000307'] };
   await askTwoPages(ask, 'orderSetMarkers', { first: 3, ...set });
+  await ask('orderSetMarkers', { first: 3, orderSet: { labTestIds: ids.slice(0, 2) } });
   await ask('orderSetMarkers', { first: 3, addOnMarkerIds: ['27003'] });
 }
 
@@ -91,6 +94,8 @@ async function visitOrders(ask: Ask, lab: Lab): Promise<void> {
     { interpretationRaw: 'unknown', updatedAfter: '2020-01-01T00:00:00Z' },
     { statuses: ['COMPLETED'], methods: ['TESTKIT'], search: 'a' },
     { statusesRaw: ['lost'], createdBefore: '2999-01-01T00:00:00Z' },
+    { steps: ['COMPLETED'], collectionMethods: ['TESTKIT'] },
+    { stepsRaw: ['lost'] },
     { transactionId: nobody, activations: ['CURRENT'] },
     { orderIds: some.map(({ orderId }) => orderId) },
   ];

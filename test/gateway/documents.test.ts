@@ -45,7 +45,7 @@ test('every link of a document leads to a file, and to a heading of it', () => {
 /** Pages with parts that a measurement has written: their files may be gone since. */
 const measured = /^docs\/(performance|decisions\/0096)/;
 
-test('every file of the gateway, the tests and the sandbox that a document names exists', () => {
+test('every file of ours that a document names exists', () => {
   const named = pages
     .filter((page) => !measured.test(page))
     .flatMap((page) =>
@@ -54,7 +54,8 @@ test('every file of the gateway, the tests and the sandbox that a document names
         path,
       })),
     );
-  const places = (path: string) => [path, `gateway/${path}`, `gateway/domain/${path}`];
+  const folders = ['', 'gateway/', 'gateway/domain/', 'test/', 'widget/src/'];
+  const places = (path: string) => folders.map((folder) => `${folder}${path}`);
   expect(named.length).toBeGreaterThan(100);
   expect(named.filter(({ path }) => !places(path).some((place) => existsSync(join(root, place))))).toEqual(
     [],
