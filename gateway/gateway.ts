@@ -6,14 +6,7 @@ import type { GraphQLParts, GraphQLTransports } from './composition/graphql.ts';
 import type { Management } from './composition/management.ts';
 import { Servers } from './composition/servers.ts';
 import { openServiceClient } from './composition/service.ts';
-import {
-  createPubSub,
-  createReceive,
-  createWebhooks,
-  type Intake,
-  startIntake,
-  startReconciliation,
-} from './composition/webhooks.ts';
+import { type EventRoutes, openEventRoutes, startReconciliation } from './composition/webhooks.ts';
 import type { Config } from './config/config.ts';
 import type { EventStore } from './events/open.ts';
 import { addDemo, createOwnHosts, type Demo } from './http/pages/demo.ts';
@@ -23,7 +16,6 @@ import type { WholeAnswersOptions } from './http/whole-answers.ts';
 import type { Log } from './log.ts';
 import type { Metrics } from './metrics.ts';
 import type { UpstreamOptions } from './service/client.ts';
-import type { ReceiveWebhook } from './webhooks/endpoint.ts';
 
 export interface GatewayParts {
   readonly config: Config;
@@ -84,21 +76,10 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
   const graphql = memoize(() =>
     loadGraphQL(core, { contexts, service, graphiql, isOwnHost, answerKey: factories?.answerKey }),
   );
-  const receipt = { receive: createReceive(core, services), reconciler, noteOutcome: service.noteOutcome };
-  const receiveWebhook = createWebhooks(core, receipt);
-  const receivePubSub = await createPubSub(core, receipt);
-  const intake = await startIntake(core, receipt);
+  const routes = await openEventRoutes(core, { services, reconciler, noteOutcome: service.noteOutcome });
   const management = createManagementLoader(core, parts);
   const shownMetrics = cacheText(metrics, parts.metricsCacheMs);
-  const app = createApp(core, {
-    graphql,
-    management,
-    contexts,
-    receiveWebhook,
-    receivePubSub,
-    intake,
-    metrics: shownMetrics,
-  });
+  const app = createApp(core, { graphql, management, contexts, routes, metrics: shownMetrics });
   if (demo !== undefined) addDemo(app, demo, { mint: callers.mint, isOwnHost, graphiql });
   const servers = new Servers(core, {
     fetch: app.fetch,
@@ -113,7 +94,7 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
     callers.close();
     stopping.abort();
     (await graphql()).sockets.close();
-    await Promise.all([servers.close(), intake?.close()]);
+    await Promise.all([servers.close(), routes.intake?.close()]);
     await service.upstream.close();
     await management?.close();
     await core.trail?.close();
@@ -142,17 +123,13 @@ interface AppParts {
   readonly graphql: () => Promise<GraphQLTransports>;
   readonly management: Management | null;
   readonly contexts: Contexts;
-  readonly receiveWebhook: ReceiveWebhook;
-  readonly receivePubSub: ReceiveWebhook | null;
-  readonly intake: Intake | null;
+  readonly routes: EventRoutes;
   readonly metrics: Parameters<typeof createMetricsRoutes>[0];
 }
 
 /** Every route of the gateway but the demo's. */
-function createApp(
-  core: Core,
-  { graphql, management, contexts, receiveWebhook, receivePubSub, intake, metrics }: AppParts,
-) {
+function createApp(core: Core, { graphql, management, contexts, routes, metrics }: AppParts) {
+  const { receiveWebhook, receivePubSub, intake } = routes;
   const { config, log, isAllowedOrigin, isLogWritable, isTrailWritable } = core;
   const isServiceReachable = memoize(() => contexts.services.isReachable(), probeEveryMs);
   return createRoutes({

@@ -52,7 +52,8 @@ export function createGraphQL(core: Core, parts: GraphQLParts): GraphQLTransport
   const { contexts, graphiql, isOwnHost } = parts;
   const { authenticate, endOf } = core.callers;
   const mask = createMask(log);
-  const documents = new DocumentCache({ schema, trustedDocuments, isOpen: graphiql !== null });
+  const isOpen = graphiql !== null;
+  const documents = new DocumentCache({ schema, trustedDocuments, isOpen });
   const execution = { rateLimits, trustedDocuments, metrics, mask };
   const runOperation = createRunOperation(execution);
   const runStream = createRunStream(execution);
@@ -85,12 +86,7 @@ export function createGraphQL(core: Core, parts: GraphQLParts): GraphQLTransport
       graphiql,
       isOwnHost,
     }),
-    answerSchema: createSchemaFile({
-      print: printGraph,
-      isOpen: graphiql !== null,
-      authenticate,
-      rateLimits,
-    }),
+    answerSchema: createSchemaFile({ print: printGraph, isOpen, authenticate, rateLimits }),
     createDirectPath: (otherwise) =>
       createDirectPath({ authenticate, rateLimits, answerDirectly, isAllowedOrigin, log }, otherwise),
     sockets: new Sockets({

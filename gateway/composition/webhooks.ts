@@ -23,8 +23,28 @@ export function startReconciliation(core: Core, services: Services): Reconciler 
   });
 }
 
+/** The routes over which events come. */
+export interface EventRoutes {
+  readonly receiveWebhook: ReceiveWebhook;
+  readonly receivePubSub: ReceiveWebhook | null;
+  readonly intake: Intake | null;
+}
+
+/** Opens every route that is configured. */
+export async function openEventRoutes(
+  core: Core,
+  { services, ...more }: Omit<IntakeParts, 'receive'> & { readonly services: Services },
+): Promise<EventRoutes> {
+  const parts = { ...more, receive: createReceive(core, services) };
+  return {
+    receiveWebhook: createWebhooks(core, parts),
+    receivePubSub: await createPubSub(core, parts),
+    intake: await startIntake(core, parts),
+  };
+}
+
 /** Receives events over any route: reads them, and writes them to the event log. */
-export function createReceive({ config, log, metrics, store }: Core, services: Services): Receive {
+function createReceive({ config, log, metrics, store }: Core, services: Services): Receive {
   return createReceiver({
     events: store.log,
     log,
@@ -39,7 +59,7 @@ export function createReceive({ config, log, metrics, store }: Core, services: S
   });
 }
 
-export interface IntakeParts {
+interface IntakeParts {
   readonly receive: Receive;
   readonly reconciler: Reconciler;
   /** Receives the outcome of each event: the cache is off while events cannot be stored. */
@@ -47,7 +67,7 @@ export interface IntakeParts {
 }
 
 /** The endpoint of the service's webhooks, counted. */
-export function createWebhooks({ config, log, metrics }: Core, parts: IntakeParts): ReceiveWebhook {
+function createWebhooks({ config, log, metrics }: Core, parts: IntakeParts): ReceiveWebhook {
   return createWebhookEndpoint({
     secrets: config.webhookSecrets,
     receive: parts.receive,
@@ -62,7 +82,7 @@ export function createWebhooks({ config, log, metrics }: Core, parts: IntakePart
 }
 
 /** The endpoint of Google Pub/Sub, counted; null where none is configured, and then nothing is loaded. */
-export async function createPubSub(core: Core, parts: IntakeParts): Promise<ReceiveWebhook | null> {
+async function createPubSub(core: Core, parts: IntakeParts): Promise<ReceiveWebhook | null> {
   const { config, log } = core;
   const pubsub = config.intake?.pubsub ?? null;
   if (pubsub === null) return null;
@@ -81,13 +101,13 @@ export async function createPubSub(core: Core, parts: IntakeParts): Promise<Rece
 }
 
 /** A broker that events are consumed from. */
-export interface Intake {
+interface Intake {
   readonly isConsuming: boolean;
   readonly close: () => Promise<void>;
 }
 
 /** Starts to consume events from the configured broker; null where there is none, and then nothing is loaded. */
-export async function startIntake(core: Core, parts: IntakeParts): Promise<Intake | null> {
+async function startIntake(core: Core, parts: IntakeParts): Promise<Intake | null> {
   const { config, log, store } = core;
   const rabbitmq = config.intake?.rabbitmq ?? null;
   if (rabbitmq === null) return null;

@@ -5,7 +5,6 @@ import { Rights } from '../../gateway/auth/rights.ts';
 import * as credentials from '../../gateway/domain/management/rest-credentials.ts';
 import * as delivery from '../../gateway/domain/management/rest-delivery.ts';
 import * as keys from '../../gateway/domain/management/rest-keys.ts';
-import * as pipelines from '../../gateway/domain/management/rest-pipelines.ts';
 import * as teams from '../../gateway/domain/management/rest-teams.ts';
 import * as webhooks from '../../gateway/domain/management/rest-webhooks.ts';
 import { isGatewayError } from '../../gateway/errors.ts';
@@ -54,9 +53,9 @@ const calls: readonly ((service: Service) => Promise<unknown>)[] = [
   (service) => delivery.listScopeRequirements(service, at, null),
   (service) =>
     delivery.setScopeRequirements(service, at, { provider: 'fitbit', userMustGrant: [], userMayGrant: [] }),
-  (service) => pipelines.listEventPipelines(service, at, start),
-  (service) => pipelines.setEventPipeline(service, at, {}),
-  (service) => pipelines.deleteEventPipeline(service, at),
+  (service) => delivery.listEventPipelines(service, at, start),
+  (service) => delivery.setEventPipeline(service, at, {}),
+  (service) => delivery.deleteEventPipeline(service, at),
 ];
 
 const pipeline = {

@@ -12,7 +12,7 @@ import {
   type EventPipeline,
   listEventPipelines,
   setEventPipeline,
-} from './rest-pipelines.ts';
+} from './rest-delivery.ts';
 
 type Rabbit = NonNullable<EventPipeline['rabbitmq']>;
 type PubSub = NonNullable<EventPipeline['cloudPubsub']>;

@@ -182,11 +182,7 @@ orderRef.implement({
       resolve: (order) => eventsOf(order).at(-1) ?? null,
     }),
     labTest: t.expose('labTest', { type: labTestRef, description: 'The lab test that was ordered.' }),
-    markers: t.field({
-      ...markerList,
-      description: 'What its lab test measures.',
-      resolve: markersOf,
-    }),
+    markers: t.field({ ...markerList, description: 'What its lab test measures.', resolve: markersOf }),
     ...openEnumFields(t, collectionMethod, {
       name: 'collectionMethod',
       description: 'How the sample is taken; null when the method is not one of these.',
