@@ -106,7 +106,7 @@ export function createApp(parts: AppParts): Hono<SandboxEnv> {
   const visits: PortalVisit[] = [];
   const app = new Hono<SandboxEnv>();
   app.route('/', portalPageRoutes(parts.service, visits));
-  // Before the controls: whoever receives a push reads the keys.
+  // Before the controls: the receiver of a push reads the keys.
   app.get('/sandbox/oidc/jwks.json', (c) => c.json(publishedKeys()));
   app.use('/sandbox/*', requireKey(parts.apiKey));
   app.use('/portal-visits', requireKey(parts.apiKey));

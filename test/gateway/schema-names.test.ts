@@ -90,7 +90,7 @@ test('in an input, `id` is what the mutation is named after, and any other id sa
 /** Enums that the gateway makes: each of their values is known. */
 const closed = ['InputIssueCode', 'LabReportReview', 'OrderUpdateKind', 'UserErrorCode', 'ViewerKind'];
 
-test('beside every enum that the service may extend stands its text', () => {
+test('every enum that the service may extend has its text beside it', () => {
   const lacking = places.filter(({ name, type, owner }) => {
     const named = getNamedType(type);
     if (!isEnumType(named) || isInputObjectType(owner) || closed.includes(named.name)) return false;

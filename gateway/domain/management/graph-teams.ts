@@ -5,7 +5,7 @@ import { connectionField } from '../../graph/pagination/connection.ts';
 import { listCursors } from '../../graph/pagination/cursors.ts';
 import { cursorConnection } from '../../graph/pagination/paged-connection.ts';
 import { findTeam, readOrgId } from './actions.ts';
-import { environmentArgs, orgIdDescription, queryRoot, region } from './graph.ts';
+import { environmentArgs, orgArgs, queryRoot, region } from './graph.ts';
 import {
   type Brand,
   getOrganization,
@@ -106,14 +106,14 @@ builder.objectFields(queryRoot, (t) => ({
   organization: t.field({
     type: organizationRef,
     description: 'An organization; null when the key of the gateway does not reach it.',
-    args: { orgId: t.arg.id({ description: orgIdDescription }) },
+    args: orgArgs,
     resolve: (_root, args, context) => getOrganization(context.service, readOrgId(context, args.orgId)),
   }),
   team: t.field({
     type: teamRef,
     description: 'A team; null when the key of the gateway does not reach it.',
     args: {
-      orgId: t.arg.id({ description: orgIdDescription }),
+      ...orgArgs,
       teamId: t.arg.id({ required: true, description: 'Id of the team (uuid).' }),
     },
     resolve: (_root, args, context) => findTeam(context, args),
@@ -122,7 +122,7 @@ builder.objectFields(queryRoot, (t) => ({
     type: teamRef,
     description: "The team with a reference of the organization's own; null when there is none.",
     args: {
-      orgId: t.arg.id({ description: orgIdDescription }),
+      ...orgArgs,
       integrationTeamId: t.arg.string({ required: true, description: 'The reference.' }),
     },
     resolve: (_root, args, context) =>

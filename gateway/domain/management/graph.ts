@@ -25,7 +25,7 @@ export const region = openEnum('Region', 'Where the data of a team is held; a te
   EU: 'The European Union.',
 });
 
-export const orgIdDescription = 'Id of the organization (uuid); that of SERVICE_ORG_ID when left out.';
+const orgIdDescription = 'Id of the organization (uuid); that of SERVICE_ORG_ID when left out.';
 
 export function orgField(t: InputFields) {
   return { orgId: t.id({ description: orgIdDescription }) };
@@ -43,6 +43,9 @@ export function placeFields(t: InputFields) {
     environment: t.field({ type: environment, required: true, description: 'The environment of the team.' }),
   };
 }
+
+/** The argument of root fields: which organization. */
+export const orgArgs = builder.args((t) => ({ orgId: t.id({ description: orgIdDescription }) }));
 
 /** The argument of fields of a team that differ by environment. */
 export const environmentArgs = builder.args((t) => ({
