@@ -99,10 +99,16 @@ export async function runProcess({ openStore = openEventStore } = {}): Promise<v
   }
 }
 
+/** What a gateway over a real service does not have without NODE_ENV=production (docs/configuration.md). */
+const leftOff =
+  'Set NODE_ENV=production. Without it weak secrets are accepted, missing ones are generated in ./data, and the event log is encrypted and the audit trail written only if their keys are set.';
+
 async function run(openStore: OpenStore): Promise<void> {
   const config = readConfig(process.env, () => loadSecrets(dataFolder));
   const log = createLog({ level: config.logLevel });
   logWarnings(log);
+  if (config.service.kind === 'remote' && !config.production)
+    log.warn('gateway.not_production', { advice: leftOff });
   endOnSignals({ log, close: () => closeAll(), drainMs });
   const { url, close } = await start(config, log, openStore);
   closeAll = close;

@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { parseSync, Visitor } from 'oxc-parser';
 import { analyse } from 'scslre';
 import { expect, test } from 'vitest';
@@ -7,7 +8,7 @@ import { expect, test } from 'vitest';
 // A regular expression whose time grows faster than its text lets one request hold the process (issue of an e-mail
 // address of 80,001 characters: hours). So the product contains none, for any text.
 
-const root = new URL('..', import.meta.url).pathname;
+const root = fileURLToPath(new URL('..', import.meta.url));
 
 /** The sandbox's controls take a pattern from the tester; the sandbox is not for production. */
 const madeOfText = ['sandbox/routes/controls.ts'];

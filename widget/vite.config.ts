@@ -10,6 +10,8 @@ export default defineConfig({
     target: 'es2023',
     // The style sheet needs `light-dark()` and `:dir()` as they are: what stands in for them in older browsers is wrong.
     cssTarget: 'esnext',
+    // The modules for bundlers are there, too (build/page.ts).
+    emptyOutDir: false,
     copyPublicDir: false,
     modulePreload: false,
     // Not library mode: that keeps all white space in ES modules.

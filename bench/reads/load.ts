@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { z } from 'zod';
 import type { HammerCalls, Hammering, LoadOutcome } from '../load/hammer.ts';
@@ -17,7 +18,7 @@ export function createLoader(wrk: string | null, folder: string): Loader {
 }
 
 const execute = promisify(execFile);
-const script = new URL('../load/wrk.lua', import.meta.url).pathname;
+const script = fileURLToPath(new URL('../load/wrk.lua', import.meta.url));
 const outcomeShape = z.object({
   requests: z.number(),
   seconds: z.number(),

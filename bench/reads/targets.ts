@@ -1,5 +1,6 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { prepareGateways, type Secrets } from '../../test/support/fleet.ts';
 import { type GatewayVictim, prepareServer } from '../../test/support/processes.ts';
 
@@ -78,7 +79,7 @@ const peerPaths: Readonly<Partial<Record<TargetId, string>>> = {
 async function preparePeer(id: TargetId, { folder, serviceUrl }: TargetOptions): Promise<GatewayVictim> {
   const body = JSON.stringify({ data: { order: { id: '00000002-0000-4000-8000-000000000000' } } });
   return await prepareServer(targetNames[id], {
-    main: new URL(`../peers/${id}.js`, import.meta.url).pathname,
+    main: fileURLToPath(new URL(`../peers/${id}.js`, import.meta.url)),
     folder,
     env: { NODE_ENV: 'production', SERVICE_URL: serviceUrl, BODY: body },
     greeting: 'Listening on ',

@@ -7,7 +7,7 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
 /** Installs the packages of a folder from its own lockfile, at first use and whenever it has changed. */
 export function installLocked(folder: URL): void {
   if (isInstalled(folder)) return;
-  const args = ['ci', '--ignore-scripts', '--no-audit', '--no-fund', '--prefix', folder.pathname];
+  const args = ['ci', '--ignore-scripts', '--no-audit', '--no-fund', '--prefix', fileURLToPath(folder)];
   execFileSync('npm', args, { stdio: ['ignore', 'ignore', 'inherit'] });
 }
 

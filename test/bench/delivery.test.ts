@@ -1,10 +1,11 @@
 import { execFile } from 'node:child_process';
 import process from 'node:process';
+import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 import { readRows } from '../support/markdown-rows.ts';
 
-const main = new URL('../../bench/main.ts', import.meta.url).pathname;
+const main = fileURLToPath(new URL('../../bench/main.ts', import.meta.url));
 const run = promisify(execFile);
 
 test('the delivery bench measures everything it names, from outside, in its short form', async () => {

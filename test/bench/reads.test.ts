@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import process from 'node:process';
+import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 import { describeGoal, judge } from '../../bench/reads/goals.ts';
@@ -15,7 +16,7 @@ import { putMarked } from '../../bench/support/marked-page.ts';
 import { readRows } from '../support/markdown-rows.ts';
 import { prepareServer } from '../support/processes.ts';
 
-const main = new URL('../../bench/main.ts', import.meta.url).pathname;
+const main = fileURLToPath(new URL('../../bench/main.ts', import.meta.url));
 const run = promisify(execFile);
 
 function sectionOf(report: string, title: string): string {

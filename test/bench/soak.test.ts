@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process';
 import process from 'node:process';
+import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 import { isQuiet, makePlan, planHarm } from '../../bench/soak/plan.ts';
@@ -8,7 +9,7 @@ import type { Sample } from '../../bench/soak/sample.ts';
 import { judge } from '../../bench/soak/verdict.ts';
 import { readRows } from '../support/markdown-rows.ts';
 
-const main = new URL('../../bench/main.ts', import.meta.url).pathname;
+const main = fileURLToPath(new URL('../../bench/main.ts', import.meta.url));
 const run = promisify(execFile);
 
 test('a soak of seconds does everything that one of minutes does, and loses nothing', async () => {

@@ -1,3 +1,4 @@
+import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { type ChaosPlan, type ChaosReport, faultKeys, runChaos } from './chaos.ts';
 import { faults } from './faults.ts';
@@ -35,7 +36,7 @@ test.each([
 test.each(Object.keys(faults))(
   'a gateway that %s is found out',
   async (fault) => {
-    const main = new URL('./faulty-gateway.ts', import.meta.url).pathname;
+    const main = fileURLToPath(new URL('./faulty-gateway.ts', import.meta.url));
     const over = { store: 'sqlite', sharesPort: false, main, env: { FAULT: fault } } as const;
     const report = await runChaos({ ...short, ...over, stopEarly: true, maxQuietMs: 2500 });
     // A crash would prove nothing.

@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { makeFolder } from '../support/folder.ts';
 import { createGatedService } from '../support/gated-service.ts';
@@ -304,7 +305,7 @@ describe('the answer is given to nobody else', () => {
 });
 
 test('nothing that a query shows goes by the clock or by chance, but what is listed here with the reason', () => {
-  const folder = new URL('../../gateway/', import.meta.url).pathname;
+  const folder = fileURLToPath(new URL('../../gateway/', import.meta.url));
   const files = ['graph', 'domain'].flatMap((room) =>
     readdirSync(join(folder, room), { recursive: true, encoding: 'utf8' }).map((file) => join(room, file)),
   );

@@ -5,10 +5,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
 import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { apiKey, openReceiver, requestTo, shippingDetails, webhookSecret } from './support.ts';
 
-const main = new URL('../../sandbox/main.ts', import.meta.url).pathname;
+const main = fileURLToPath(new URL('../../sandbox/main.ts', import.meta.url));
 
 /** The sandbox as its own process; resolves when it has printed its address. */
 async function startAlone(env: Readonly<Record<string, string>>) {

@@ -8,8 +8,8 @@ import { program as auditProgram } from '../../gateway/commands/audit.ts';
 import { program as eventsProgram } from '../../gateway/commands/events.ts';
 import { type Program, runProgram } from '../../gateway/commands/program.ts';
 
-const events = new URL('../../gateway/commands/events.ts', import.meta.url).pathname;
-const audit = new URL('../../gateway/commands/audit.ts', import.meta.url).pathname;
+const events = fileURLToPath(new URL('../../gateway/commands/events.ts', import.meta.url));
+const audit = fileURLToPath(new URL('../../gateway/commands/audit.ts', import.meta.url));
 
 export interface RunningCommand {
   /** The next line of its output, parsed, or null when there are no more. */

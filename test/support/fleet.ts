@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { findFreePort } from './listening.ts';
 import { type GatewayVictim, prepareGateway } from './processes.ts';
 
@@ -36,7 +37,7 @@ export interface Surroundings {
   readonly env?: Readonly<Record<string, string>>;
 }
 
-const ourMain = new URL('../../gateway/main.ts', import.meta.url).pathname;
+const ourMain = fileURLToPath(new URL('../../gateway/main.ts', import.meta.url));
 
 /**
  * Gateways as in production: one over SQLite, or two over Redis. Every change must come by webhook: nothing is

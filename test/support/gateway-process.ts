@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
 
 /** A gateway in a process of its own, so that it can be killed like one. */
 export interface GatewayProcess {
@@ -12,7 +13,7 @@ export interface GatewayProcess {
   readonly end: (signal: 'SIGTERM' | 'SIGKILL') => Promise<number | null>;
 }
 
-const main = new URL('../../gateway/main.ts', import.meta.url).pathname;
+const main = fileURLToPath(new URL('../../gateway/main.ts', import.meta.url));
 
 /** What `npm start` gives Node (decision 0091). */
 export const nodeOptions = ['--max-semi-space-size=8'];

@@ -43,7 +43,7 @@ type Compressed = keyof typeof codecs;
 /** Reads a file. Compressed forms are those that the build has written beside it, or else they are made here. */
 export async function loadStaticFile(file: URL): Promise<StaticFile> {
   const bytes = await readFile(file);
-  return await createStaticFile(file.pathname, bytes, (coding) => readForm(file, coding, bytes));
+  return await createStaticFile(file.href, bytes, (coding) => readForm(file, coding, bytes));
 }
 
 /** A file that is made here. It is compressed outside of the event loop. */

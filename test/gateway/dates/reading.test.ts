@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import process from 'node:process';
+import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { day, timestamp } from '../../../gateway/domain/parse.ts';
 
@@ -68,7 +69,7 @@ describe('a date of the service is ISO 8601 or null', () => {
 
 test('dates are read alike wherever the gateway runs', () => {
   const texts = JSON.stringify(rows.flatMap(([sent]) => (typeof sent === 'string' ? [sent] : [])));
-  const script = new URL('print.ts', import.meta.url).pathname;
+  const script = fileURLToPath(new URL('print.ts', import.meta.url));
   const printIn = (zone: string) =>
     execFileSync(process.execPath, [script, texts], { env: { ...process.env, TZ: zone }, encoding: 'utf8' });
 

@@ -13,6 +13,7 @@ import {
 } from 'node:fs';
 import process from 'node:process';
 import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { Seal } from '../../../gateway/events/seal.ts';
 import { openSqliteStore } from '../../../gateway/events/sqlite/store.ts';
@@ -381,7 +382,7 @@ test('A long pruning lets appends through in between', async () => {
 test('kill -9 loses nothing that was acknowledged', async () => {
   using folder = makeFolder();
   const path = folder.file('events.db');
-  const script = new URL('./acknowledge.ts', import.meta.url).pathname;
+  const script = fileURLToPath(new URL('./acknowledge.ts', import.meta.url));
   const child = spawn(process.execPath, [script, path], { stdio: ['ignore', 'pipe', 'inherit'] });
   using _ = { [Symbol.dispose]: () => child.kill('SIGKILL') };
   const acknowledged: string[] = [];
