@@ -191,6 +191,8 @@ async function loadGraphQL(core: Core, parts: GraphQLParts): Promise<GraphQLTran
   await import('./domain/schema.ts');
   await setTimeout(pauseMs);
   const { createGraphQL } = await import('./composition/graphql.ts');
+  await setTimeout(pauseMs);
+  await parts.service.upstream.connect();
   return createGraphQL(core, parts);
 }
 

@@ -34,6 +34,7 @@ export class Services {
   readonly #core: Core;
   readonly #parts: ServicesParts;
   #teamId: string | null;
+  #earlierTeamId: string | null = null;
   #asking: Promise<unknown> | null = null;
 
   constructor(core: Core, parts: ServicesParts) {
@@ -73,13 +74,16 @@ export class Services {
   }
 
   /**
-   * The team whose events are delivered. Asks the service if no answer has named the team yet. While the service does
-   * not answer, the team of an earlier run is used. Null if it is unknown: every signed event is then accepted as ours.
+   * The team whose events are delivered. Asks the service if no answer has named the team yet, with `earlier` only if no
+   * earlier run has learned it either: webhooks do not wait for the service after a restart. Null if it is unknown: every
+   * signed event is then accepted as ours.
    */
-  async learnTeam(): Promise<string | null> {
-    if (this.#teamId === null) await this.#askForTeam();
-    // Not assigned to `#teamId`: the service's first answer may correct it.
-    return this.#teamId ?? (await this.#core.store.log.readMark(teamMark).catch(() => null));
+  async learnTeam(from: 'earlier' | 'service'): Promise<string | null> {
+    if (this.#teamId !== null) return this.#teamId;
+    this.#earlierTeamId ??= await this.#core.store.log.readMark(teamMark).catch(() => null);
+    if (from === 'service' || this.#earlierTeamId === null) await this.#askForTeam();
+    // The earlier team is not assigned to `#teamId`: the service's first answer may correct it.
+    return this.#teamId ?? this.#earlierTeamId;
   }
 
   #noteTeam(id: string): void {

@@ -50,7 +50,7 @@ function createReceive({ config, log, metrics, store }: Core, services: Services
     log,
     subjectOf: readers.subjectOf,
     factsOf: readers.factsOf,
-    teamId: () => services.learnTeam(),
+    teamId: (from) => services.learnTeam(from),
     comparesContent: config.intake !== null,
     onDurable: ({ appendSeconds, deadReason }) => {
       metrics.appendSeconds.observe(appendSeconds);

@@ -8,9 +8,9 @@ import {
   gunzip,
   inflate,
 } from 'node:zlib';
-import { type Dispatcher, FormData } from 'undici';
+import type { Dispatcher, FormData } from 'undici';
 import { GatewayError } from '../errors.ts';
-import type { Form, UpstreamCall } from './calls.ts';
+import type { UpstreamCall } from './calls.ts';
 import { type Answer, describeEnd, describeFault, describeLate, describeTooLong } from './failure.ts';
 
 export interface ExchangeLimits {
@@ -191,19 +191,15 @@ function addLower(headers: Record<string, string>, more: Readonly<Record<string,
   for (const [name, value] of Object.entries(more)) headers[name.toLowerCase()] = value;
 }
 
-export function toBody({ body, form }: UpstreamCall) {
-  if (form !== undefined) return { body: toFormData(form) };
-  return body === undefined ? {} : { body: JSON.stringify(body) };
-}
-
-/** Uses undici's own class, because its client accepts no other. Files are read while they are sent, not before. */
-function toFormData(form: Form): FormData {
-  const made = new FormData();
+/** A form needs undici's own class, because its client accepts no other. Files are read while they are sent, not before. */
+export function toBody({ body, form }: UpstreamCall, FormDataOfClient: typeof FormData) {
+  if (form === undefined) return body === undefined ? {} : { body: JSON.stringify(body) };
+  const made = new FormDataOfClient();
   for (const part of form) {
     if ('file' in part) made.append(part.name, part.file, part.fileName);
     else made.append(part.name, part.value);
   }
-  return made;
+  return { body: made };
 }
 
 /** Encodings that the gateway accepts. */

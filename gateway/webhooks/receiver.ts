@@ -7,8 +7,11 @@ export interface ReceiverOptions {
   readonly log: Log;
   readonly subjectOf: SubjectOf;
   readonly factsOf?: FactsOf;
-  /** The team whose events are delivered, null when it cannot be known now. Never rejects. */
-  readonly teamId: () => Promise<string | null>;
+  /**
+   * The team whose events are delivered, null when it cannot be known now. `earlier` is the team of an earlier run, which
+   * needs no call to the service. Never rejects.
+   */
+  readonly teamId: (from: 'earlier' | 'service') => Promise<string | null>;
   /** Whether events may come over two routes, so that they are also compared by their content. */
   readonly comparesContent?: boolean;
   /** Called for each message that is durable, new or known. */
@@ -43,11 +46,18 @@ export type Receive = (arrival: Arrival) => Promise<ReceiptOutcome>;
 
 export function createReceiver(options: ReceiverOptions): Receive {
   const { events, log, onDurable } = options;
+  const read = async (arrival: Arrival) => {
+    const message = readEnvelope(arrival, { ...options, teamId: await options.teamId('earlier') });
+    if (message.deadReason !== 'other-team') return message;
+    // The service's key may belong to another team since the earlier run.
+    return readEnvelope(arrival, { ...options, teamId: await options.teamId('service') });
+  };
   // One after the other, so that no message passes another while the team is being learned.
-  let learned: Promise<string | null> = Promise.resolve(null);
+  let reading: Promise<NewMessage | null> = Promise.resolve(null);
   return async (arrival) => {
-    learned = learned.then(() => options.teamId());
-    const message = readEnvelope(arrival, { ...options, teamId: await learned });
+    const own = reading.then(() => read(arrival));
+    reading = own;
+    const message = await own;
     const startedAt = performance.now();
     const appended = await events.append(message);
     const outcome = outcomeOf(message, appended);

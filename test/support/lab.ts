@@ -47,8 +47,8 @@ export interface LabOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** How many times faster than real time the sandbox retries webhooks. */
   readonly speed?: number;
-  /** Serves the sandbox in another way and returns the address for the gateway. */
-  readonly serve?: (sandbox: Sandbox) => Promise<string>;
+  /** Serves the sandbox, which listens at `url`, in another way; returns the address for the gateway. */
+  readonly serve?: (sandbox: Sandbox, url: string) => Promise<string>;
   /** For how long the text of `/metrics` is served again; not at all where left out. */
   readonly metricsCacheMs?: number;
   /** Makes the gateway: ours where left out. */
@@ -80,7 +80,7 @@ export async function startLab(options: LabOptions = {}): Promise<Lab> {
     log,
     // Tests count before and after.
     metricsCacheMs: options.metricsCacheMs ?? 0,
-    serviceUrl: (await options.serve?.(sandbox)) ?? serviceUrl,
+    serviceUrl: (await options.serve?.(sandbox, serviceUrl)) ?? serviceUrl,
   });
   const { url } = await gateway.listen();
   sandbox.webhooks.register(`${url}/webhooks`);
