@@ -1,6 +1,7 @@
 import { listChangedOrders } from '../domain/order/read/rest.ts';
 import { GatewayError } from '../errors.ts';
 import { type Reconciler, startReconciler } from '../events/reconcile.ts';
+import type { Intake } from '../intake/intake.ts';
 import { createWebhookEndpoint, type ReceiveWebhook, type WebhookOutcome } from '../webhooks/endpoint.ts';
 import { createReceiver, type ReceiptOutcome, type Receive } from '../webhooks/receiver.ts';
 import type { Core } from './core.ts';
@@ -100,24 +101,18 @@ async function createPubSub(core: Core, parts: IntakeParts): Promise<ReceiveWebh
   });
 }
 
-/** A broker that events are consumed from. */
-interface Intake {
-  readonly isConsuming: boolean;
-  readonly close: () => Promise<void>;
-}
-
 /** Starts to consume events from the configured broker; null where there is none, and then nothing is loaded. */
 async function startIntake(core: Core, parts: IntakeParts): Promise<Intake | null> {
   const { config, log, store } = core;
   const rabbitmq = config.intake?.rabbitmq ?? null;
   if (rabbitmq === null) return null;
-  const { RabbitIntake } = await import('../intake/rabbitmq.ts').catch((cause: unknown) => {
+  const { createRabbitBroker } = await import('../intake/rabbitmq.ts').catch((cause: unknown) => {
     const message =
       '- INTAKE_RABBITMQ_URL needs the optional package rabbitmq-client, which is not installed.';
     throw new GatewayError('CONFIG_INVALID', message, { cause });
   });
-  return new RabbitIntake({
-    ...rabbitmq,
+  const { Intake } = await import('../intake/intake.ts');
+  return new Intake(createRabbitBroker({ ...rabbitmq, log }), {
     receive: parts.receive,
     isLogWritable: () => store.log.isWritable(),
     log,
