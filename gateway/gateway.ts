@@ -16,6 +16,7 @@ import type { WholeAnswersOptions } from './http/whole-answers.ts';
 import type { Log } from './log.ts';
 import type { Metrics } from './metrics.ts';
 import type { UpstreamOptions } from './service/client.ts';
+import { createRequestScope, requestIdHeader, runInScope } from './telemetry/request.ts';
 
 export interface GatewayParts {
   readonly config: Config;
@@ -101,7 +102,12 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
     await store.log.close();
   };
   return {
-    fetch: async (request) => await app.fetch(request),
+    fetch: async (request) => {
+      const scope = createRequestScope(request);
+      const response = await runInScope(scope, () => app.fetch(request));
+      response.headers.set(requestIdHeader, scope.id);
+      return response;
+    },
     listen: async () => {
       const url = await servers.listen();
       if (demo !== undefined) core.allowLocalOrigins(url);

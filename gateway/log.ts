@@ -1,5 +1,6 @@
 import { type DestinationStream, pino } from 'pino';
 import { GatewayError } from './errors.ts';
+import { currentRequest } from './telemetry/request.ts';
 
 /**
  * Everything that a log line may contain besides the name of its event. This is an allow-list: other fields cannot be
@@ -28,6 +29,7 @@ const textFields = [
 ] as const;
 const numberFields = [
   'attempts',
+  'bytes',
   'characters',
   'count',
   'durationMs',
@@ -57,10 +59,16 @@ export interface LogOptions {
   readonly destination?: DestinationStream;
 }
 
-/** A logger of one JSON line per fact, with fields from the allow-list only. */
+/** A logger of one JSON line per fact, with fields from the allow-list only. Lines of a request have its id. */
 export function createLog({ level, destination }: LogOptions): Log {
   const lines = pino(
-    { level, base: null, timestamp: pino.stdTimeFunctions.isoTime, messageKey: 'event' },
+    {
+      level,
+      base: null,
+      timestamp: pino.stdTimeFunctions.isoTime,
+      messageKey: 'event',
+      mixin: describeRequest,
+    },
     destination ?? pino.destination(2),
   );
   return {
@@ -69,6 +77,11 @@ export function createLog({ level, destination }: LogOptions): Log {
     warn: (event, fields) => lines.warn(pickAllowed(fields), event),
     error: (event, fields) => lines.error(pickAllowed(fields), event),
   };
+}
+
+function describeRequest(): { readonly requestId?: string } {
+  const request = currentRequest();
+  return request === undefined ? {} : { requestId: request.id };
 }
 
 function pickAllowed(fields: LogFields = {}): Record<string, unknown> {

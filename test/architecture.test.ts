@@ -18,6 +18,8 @@ const base64url = /^gateway\/parse\/base64url\.ts$/;
 const json = /^gateway\/parse\/json\.ts$/;
 const dates = /^gateway\/parse\/dates\.ts$/;
 const log = /^gateway\/log\.ts$/;
+/** The request that the current work belongs to. */
+const request = /^gateway\/telemetry\/request\.ts$/;
 const cache = /^gateway\/cache\/(memoize|shared-cache)\.ts$/;
 /** What a caller may see and do. */
 const rights = /^gateway\/auth\/rights\.ts$/;
@@ -122,7 +124,8 @@ const rooms: readonly Room[] = [
   { files: dates, may: [] },
   { files: base64url, may: [] },
   { files: cache, may: [/^lru-cache$/] },
-  { files: log, may: [errors, /^pino$/] },
+  { files: log, may: [errors, request, /^pino$/] },
+  { files: request, may: [rights, node] },
   { files: config, may: [errors, config, /^zod$/, /^node:(fs|crypto)$/] },
   { files: /^gateway\/config\/generated-secrets\.ts$/, may: [errors, config, /^zod$/, node] },
   {
@@ -181,6 +184,7 @@ const rooms: readonly Room[] = [
       base64url,
       config,
       cache,
+      request,
       /^gateway\/auth\//,
       /^gateway\/events\/log\.ts$/,
       /^(jose|lru-cache|zod|rate-limiter-flexible)$/,
@@ -226,6 +230,7 @@ const rooms: readonly Room[] = [
       json,
       log,
       cache,
+      request,
       /^gateway\/domain\/schema\.ts$/,
       /^gateway\/(metrics|(http|websocket|execution|graph|auth|webhooks)\/.*|service\/trace)\.ts$/,
       /^(graphql|graphql-yoga|@graphql-yoga\/.*|graphql-ws|ws|hono|hono\/.*|@hono\/node-server|negotiator|zod|@fastify\/busboy)$/,

@@ -2,6 +2,7 @@ import { hash, timingSafeEqual } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import { splitKeyEntry } from '../config/auth.ts';
 import { GatewayError } from '../errors.ts';
+import { currentRequest } from '../telemetry/request.ts';
 import type { RateLimits } from './rate-limits.ts';
 import type { Caller, UserCaller } from './rights.ts';
 import { refused, type ViewerTokens } from './viewer-tokens.ts';
@@ -103,6 +104,8 @@ export async function authenticateRequest(
   credentials: Credentials,
 ): Promise<Caller> {
   const caller = await authenticate(credentials);
+  const request = currentRequest();
+  if (request !== undefined) request.caller = caller;
   await rateLimits.pay(caller, 1);
   return caller;
 }

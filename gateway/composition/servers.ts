@@ -2,8 +2,13 @@ import type { IncomingMessage, RequestListener, Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { getRequestListener } from '@hono/node-server';
+import { AuditKey } from '../audit/line.ts';
+import type { Caller } from '../auth/rights.ts';
+import type { Config } from '../config/config.ts';
 import { GatewayError } from '../errors.ts';
+import { type AccessLog, createAccessLog } from '../http/access-log.ts';
 import { type CutReason, createBoundedServer, type Route } from '../http/connection-limits.ts';
+import { createRequestScope, requestIdHeader, requestIdOf, runInScope } from '../telemetry/request.ts';
 import type { Core } from './core.ts';
 
 type Fetch = (request: Request, connection?: object) => Response | Promise<Response>;
@@ -21,19 +26,30 @@ export class Servers {
   readonly #route: Route;
   readonly #main: Server;
   readonly #metrics: Server | null;
+  readonly #writeAccess: AccessLog | null;
 
   constructor(core: Core, { fetch, upgrade, fetchMetrics }: ServersParts) {
     const onCut = (reason: CutReason) => core.metrics.connectionsCut.inc({ reason });
     this.#core = core;
     this.#route = toRoute(fetch);
-    this.#main = createBoundedServer(this.#route, onCut);
+    this.#writeAccess = core.config.accessLog
+      ? createAccessLog({ log: core.log, nameOf: createCallerNames(core.config) })
+      : null;
+    this.#main = createBoundedServer({ answer: this.#answer }, onCut);
     this.#main.on('upgrade', async (request, socket, head) => {
       socket.on('error', destroy);
-      await upgrade(request, socket, head);
+      await runInScope(createRequestScope(request), () => upgrade(request, socket, head));
     });
     const hasOwnAddress = core.config.metricsAddress !== null;
     this.#metrics = hasOwnAddress ? createBoundedServer(toRoute(fetchMetrics), onCut) : null;
   }
+
+  /** Every request begins here, whichever path answers it. */
+  readonly #answer: RequestListener = (request, response) => {
+    const scope = createRequestScope(request);
+    this.#writeAccess?.({ request, response, scope });
+    runInScope(scope, () => this.#route.answer(request, response));
+  };
 
   /** @returns the address of the main server */
   async listen(): Promise<string> {
@@ -60,8 +76,23 @@ export class Servers {
   }
 }
 
+/** The names of callers in the access log: of their keys, or the pseudonyms of the audit trail. */
+function createCallerNames({ auditTrail }: Config): (caller: Caller) => string {
+  const key = auditTrail === null ? null : new AuditKey(auditTrail.keys[0]);
+  return (caller) => {
+    if (caller.kind !== 'USER') return caller.keyName ?? 'gateway';
+    return key === null ? 'viewer' : `user-${key.userPseudonym(caller.userId)}`;
+  };
+}
+
 function toRoute(fetch: Fetch): Route {
-  return { answer: getRequestListener(fetch, { overrideGlobalObjects: false }) };
+  const answer = getRequestListener(fetch, { overrideGlobalObjects: false });
+  return {
+    answer: (request, response) => {
+      response.setHeader(requestIdHeader, requestIdOf(request));
+      return answer(request, response);
+    },
+  };
 }
 
 /** One function for all sockets: ten thousand closures would take 0.1 kB each. */

@@ -60,6 +60,8 @@ export interface Config {
   /** Whether ordinary JSON requests take the direct path (http/direct-path.ts) instead of Yoga's; for tests. */
   readonly directPath: boolean;
   readonly logLevel: string;
+  /** Whether each answer has a line in the log. */
+  readonly accessLog: boolean;
   readonly production: boolean;
   /** Names of variables that were generated because none was given. */
   readonly generated: readonly string[];
@@ -120,6 +122,7 @@ export function readConfig(env: Environment, loadSecrets: () => GeneratedSecrets
     },
     directPath: reading.oneOf('FAST_LANE', ['on', 'off']) !== 'off',
     logLevel: reading.oneOf('LOG_LEVEL', logLevels) ?? 'info',
+    accessLog: reading.oneOf('ACCESS_LOG', ['0', '1']) === '1',
     production: reading.production,
     generated: reading.generated,
   };

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { type ExecutionResult, GraphQLError, type GraphQLFormattedError } from 'graphql';
 import { type ErrorCode, GatewayError } from '../errors.ts';
 import type { Log } from '../log.ts';
+import { currentRequest } from '../telemetry/request.ts';
 
 /**
  * The HTTP status of an error that ends a whole request before execution; field errors have status 200. With `spec`,
@@ -33,7 +34,7 @@ export function createMask(log: Log): Mask {
     const cause = rootCause(error);
     if (cause instanceof GatewayError) return describeGatewayError(cause, error);
     if (cause === undefined) return describeGraphQLError(error);
-    const requestId = randomUUID();
+    const requestId = currentRequest()?.id ?? randomUUID();
     log.error('graphql.failed', { requestId, error: cause });
     return rebuild(error, 'The gateway failed.', { code: 'INTERNAL', requestId });
   };

@@ -1,3 +1,4 @@
+import { AsyncResource } from 'node:async_hooks';
 import { setImmediate as nextRound } from 'node:timers/promises';
 import { keyOf, shareOf } from '../auth/rate-limits.ts';
 import type { Caller } from '../auth/rights.ts';
@@ -165,7 +166,8 @@ class Operation implements Work {
   }
 
   whenIdle(run: () => void): void {
-    if (this.isWaiting) this.#whenIdle = [...(this.#whenIdle ?? []), run];
+    // Bound, because the turn in which it runs belongs to another request.
+    if (this.isWaiting) this.#whenIdle = [...(this.#whenIdle ?? []), AsyncResource.bind(run)];
     else run();
   }
 

@@ -9,6 +9,7 @@ import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { Turns } from '../execution/scheduler.ts';
 import { isObject } from '../parse/json.ts';
+import { requestIdHeader, requestIdOf } from '../telemetry/request.ts';
 import { limitUnread } from './unread-bytes.ts';
 
 /** Why a connection was reset: its client read too slowly, left too many bytes unread, or pipelined too many requests. */
@@ -108,9 +109,10 @@ function isUploadInProgress({ headers, url }: IncomingMessage, response: ServerR
 }
 
 /** Closes the connection of a slow request, with 408 if nothing has been answered yet. */
-function cut({ socket }: IncomingMessage, response: ServerResponse): void {
+function cut(request: IncomingMessage, response: ServerResponse): void {
+  const { socket } = request;
   if (response.headersSent) socket.destroy();
-  else refuseRequest(socket, '408 Request Timeout');
+  else refuseRequest(socket, '408 Request Timeout', requestIdOf(request));
 }
 
 /**
@@ -143,9 +145,10 @@ function isHost(host: string): boolean {
  * Answers on the bare connection and ends it in both directions. Otherwise a client that leaves its side open would
  * hold it for ever.
  */
-export function refuseRequest(socket: Duplex, status: string): void {
+export function refuseRequest(socket: Duplex, status: string, requestId: string): void {
   socket.once('finish', () => socket.destroy());
-  socket.end(`HTTP/1.1 ${status}\r\nconnection: close\r\ncontent-length: 0\r\n\r\n`);
+  const head = ['connection: close', 'content-length: 0', `${requestIdHeader}: ${requestId}`];
+  socket.end(`HTTP/1.1 ${status}\r\n${head.join('\r\n')}\r\n\r\n`);
 }
 
 /**
@@ -274,7 +277,7 @@ class Connections {
     response.on('close', () => this.#end(socket, connection));
     // Before 'finish', because Node then starts to discard the rest of the body without counting it.
     response.on('prefinish', limitRefusedBody);
-    if (!hasOneHost(request)) return void refuseRequest(socket, '400 Bad Request');
+    if (!hasOneHost(request)) return void refuseRequest(socket, '400 Bad Request', requestIdOf(request));
     this.#route.answer(request, response);
   }
 

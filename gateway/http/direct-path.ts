@@ -8,6 +8,7 @@ import { describeAnswer, formatForStream, type Mask } from '../execution/mask.ts
 import type { RunOperation } from '../execution/run-operation.ts';
 import type { Log } from '../log.ts';
 import type { Dependencies } from '../service/trace.ts';
+import { currentRequest, requestIdHeader } from '../telemetry/request.ts';
 import { AnswerCompression } from './compressed-answers.ts';
 import {
   type DirectAnswer,
@@ -127,7 +128,15 @@ async function send(path: Path, exchange: Exchange, answered: DirectAnswer): Pro
 }
 
 function write(response: ServerResponse, { status, headers, body }: DirectAnswer, more: RawHeaders): void {
-  response.writeHead(status, [...headers, 'content-length', String(body.length), ...more]);
+  const id = currentRequest()?.id ?? '';
+  response.writeHead(status, [
+    ...headers,
+    'content-length',
+    String(body.length),
+    requestIdHeader,
+    id,
+    ...more,
+  ]);
   if (body.length > shortBytes) response.end(body);
   else response.end(body.toString('latin1'), 'latin1');
 }
@@ -137,7 +146,8 @@ function fail({ log }: Path, { request, response }: Exchange, error: unknown): v
   if (request.destroyed || response.destroyed || response.headersSent) return void response.destroy();
   log.error('request.failed', { route: '/graphql', error });
   const body = JSON.stringify({ error: { code: 'INTERNAL', message: 'The gateway failed.' } });
-  response.writeHead(500, { 'content-type': 'application/json' }).end(body);
+  const id = currentRequest()?.id ?? '';
+  response.writeHead(500, { 'content-type': 'application/json', [requestIdHeader]: id }).end(body);
 }
 
 /** A sandbox allows every port of its machine. */

@@ -16,6 +16,13 @@ import { hasOneHost, refuseRequest } from '../http/connection-limits.ts';
 import { type GraphQLServer, traceHeader } from '../http/yoga.ts';
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
+import {
+  createRequestScope,
+  type RequestScope,
+  requestIdHeader,
+  requestIdOf,
+  runInScope,
+} from '../telemetry/request.ts';
 import { type WatchedSocket, watchSockets } from './socket-watch.ts';
 
 const path = '/graphql';
@@ -50,6 +57,8 @@ interface Session extends Record<PropertyKey, unknown> {
   readonly socket: WebSocket;
   readonly watched: WatchedSocket;
   readonly origin: string | null;
+  /** Of its upgrade. */
+  readonly scope: RequestScope;
   readonly left: AbortController;
   caller: Caller | null;
   /** Removes it from the caller's count of connections; null while it is not counted. */
@@ -74,13 +83,16 @@ export class Sockets {
   constructor(options: SocketsOptions) {
     this.#options = options;
     this.#protocol = createProtocol(options);
+    this.#server.on('headers', (headers, request) => {
+      headers.push(`${requestIdHeader}: ${requestIdOf(request)}`);
+    });
     this.#server.on('connection', (socket, request) => this.#open(socket, request));
   }
 
   /** Takes a request to upgrade, or refuses it. */
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
     const refusal = this.#findRefusal(request);
-    if (refusal !== null) refuseRequest(socket, refusal);
+    if (refusal !== null) refuseRequest(socket, refusal, requestIdOf(request));
     else
       this.#server.handleUpgrade(request, socket, head, (accepted) =>
         this.#server.emit('connection', accepted, request),
@@ -106,7 +118,8 @@ export class Sockets {
     const left = new AbortController();
     const watched = this.#watch.add(socket);
     const { origin = null } = request.headers;
-    const session: Session = { socket, watched, origin, left, caller: null, leave: null };
+    const scope = createRequestScope(request);
+    const session: Session = { socket, watched, origin, scope, left, caller: null, leave: null };
     const closed = this.#protocol.opened(
       {
         protocol: socket.protocol,
@@ -124,11 +137,11 @@ export class Sockets {
     });
   }
 
-  #listen({ socket, watched }: Session, handle: (message: string) => Promise<void>): void {
+  #listen({ socket, watched, scope }: Session, handle: (message: string) => Promise<void>): void {
     socket.on('message', (data) => {
       // A client that does not answer the close can go on sending for a while.
       if (socket.readyState !== socket.OPEN || watched.end?.aborted) return;
-      handle(String(data)).catch((error: unknown) => {
+      runInScope(scope, () => handle(String(data))).catch((error: unknown) => {
         this.#logFailure(error);
         socket.close(CloseCode.InternalServerError, 'The gateway failed.');
       });
@@ -182,6 +195,7 @@ async function connect(
   if (caller === null || !takeSeat(session, () => rateLimits.connect(caller))) return false;
   session.watched.end = endOf(caller);
   session.caller = caller;
+  session.scope.caller = caller;
   return true;
 }
 

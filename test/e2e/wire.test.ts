@@ -90,7 +90,7 @@ describe('the widget file', () => {
     const get = await load(widget, headers);
     const head = await load(widget, headers, 'HEAD');
 
-    const ofConnection = { date: '', connection: '', 'keep-alive': '' };
+    const ofConnection = { date: '', connection: '', 'keep-alive': '', 'x-request-id': '' };
     expect({ ...head.headers, ...ofConnection }).toEqual({ ...get.headers, ...ofConnection });
     expect(head.bytes).toHaveLength(0);
   });

@@ -50,7 +50,7 @@ describe('a launch ticket', () => {
     const answer = await postTicket(lab, ticket);
 
     expect(answer.status).toBe(303);
-    const { location, ...headers } = Object.fromEntries(answer.headers);
+    const { location, 'x-request-id': _id, ...headers } = Object.fromEntries(answer.headers);
     expect(headers).toEqual({
       'referrer-policy': 'no-referrer',
       'cache-control': 'no-store',

@@ -38,7 +38,12 @@ export function compareForm(answer: string): string {
     .replace(heads, (head) => {
       const [status, ...lines] = head.trimEnd().split('\r\n');
       const headers = lines.map((line) => line.replace(/^[^:]+/, (name) => name.toLowerCase()));
-      return [status, ...headers.filter((line) => !line.startsWith('date:')).toSorted(), '', ''].join('\r\n');
+      return [
+        status,
+        ...headers.filter((line) => !/^(date|x-request-id):/.test(line)).toSorted(),
+        '',
+        '',
+      ].join('\r\n');
     })
     .replace(/"requestId":"[\w-]+"/g, '"requestId":""');
 }

@@ -81,7 +81,14 @@ export interface Answer {
 }
 
 /** Of the connection and not of the answer. */
-const ofConnection = ['date', 'connection', 'keep-alive', 'content-length', 'transfer-encoding'];
+const ofConnection = [
+  'x-request-id',
+  'date',
+  'connection',
+  'keep-alive',
+  'content-length',
+  'transfer-encoding',
+];
 
 /** Asks by node:http, which sends exactly what it is given: the same header twice, or a body of chunks. */
 export function send(url: string, { method = 'POST', path = '/graphql', headers = {}, body = '' }: Sent) {

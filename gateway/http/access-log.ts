@@ -1,0 +1,61 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Caller } from '../auth/rights.ts';
+import type { Log } from '../log.ts';
+import type { RequestScope } from '../telemetry/request.ts';
+
+export interface AccessLogOptions {
+  readonly log: Log;
+  /** The name of a caller for the log: of its key, or a pseudonym. */
+  readonly nameOf: (caller: Caller) => string;
+}
+
+export interface Exchange {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly scope: RequestScope;
+}
+
+/** Writes a line for each answer when it has been sent or its client has left. */
+export type AccessLog = (exchange: Exchange) => void;
+
+export function createAccessLog({ log, nameOf }: AccessLogOptions): AccessLog {
+  return ({ request, response, scope }) => {
+    const startedAt = performance.now();
+    const { socket, method = '' } = request;
+    const bytesBefore = socket.bytesWritten;
+    response.once('close', () => {
+      log.info('request.answered', {
+        method,
+        route: routeOf(request.url ?? ''),
+        status: response.statusCode,
+        durationMs: Math.round(performance.now() - startedAt),
+        bytes: socket.bytesWritten - bytesBefore,
+        ...(scope.caller === null ? {} : { caller: nameOf(scope.caller) }),
+      });
+    });
+  };
+}
+
+/** The routes whose whole path is fixed. */
+const fixed: ReadonlySet<string> = new Set([
+  '/',
+  '/graphql',
+  '/management/graphql',
+  '/schema.graphql',
+  '/launch',
+  '/webhooks',
+  '/intake/pubsub',
+  '/health',
+  '/ready',
+  '/metrics',
+  '/demo/token',
+]);
+
+/** The route of a URL as in routes.ts: without ids, tickets and query, which may name a person. */
+function routeOf(url: string): string {
+  const [path = ''] = url.split('?', 1);
+  if (fixed.has(path)) return path;
+  if (path.startsWith('/documents/')) return '/documents/:ticket';
+  if (path.startsWith('/widget/')) return '/widget/:file';
+  return 'other';
+}
