@@ -11,7 +11,8 @@ import type { Config } from './config/config.ts';
 import type { EventStore } from './events/open.ts';
 import { addDemo, createOwnHosts, type Demo } from './http/pages/demo.ts';
 import { createGraphiQLPages } from './http/pages/graphiql.ts';
-import { createMetricsRoutes, createRoutes } from './http/routes.ts';
+import type { ProbesOptions } from './http/probes.ts';
+import { createOperatorRoutes, createRoutes } from './http/routes.ts';
 import type { WholeAnswersOptions } from './http/whole-answers.ts';
 import type { Log } from './log.ts';
 import type { Metrics } from './metrics.ts';
@@ -51,6 +52,10 @@ export interface Gateway {
   readonly fetch: (request: Request) => Promise<Response>;
   /** Listens on the configured address, for webhooks at once. Resolves when GraphQL is ready too. */
   readonly listen: () => Promise<{ readonly url: string }>;
+  /** Answers `/ready` with 503, and resolves after DRAIN_SECONDS. Until then everything else is answered as before. */
+  readonly drain: () => Promise<void>;
+  /** Uses the secrets of another reading of the configuration; config/changed-secrets.ts lists which ones. */
+  readonly useSecrets: (config: Config) => void;
   /** Ends streams, closes sockets with 1012, finishes requests in progress, closes the log. */
   readonly close: () => Promise<void>;
   readonly [Symbol.asyncDispose]: () => Promise<void>;
@@ -80,12 +85,13 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
   const routes = await openEventRoutes(core, { services, reconciler, noteOutcome: service.noteOutcome });
   const management = createManagementLoader(core, parts);
   const shownMetrics = cacheText(metrics, parts.metricsCacheMs);
-  const app = createApp(core, { graphql, management, contexts, routes, metrics: shownMetrics });
+  const probes = createProbes(core, { contexts, routes });
+  const app = createApp(core, { graphql, management, probes, routes, metrics: shownMetrics });
   if (demo !== undefined) addDemo(app, demo, { mint: callers.mint, isOwnHost, graphiql });
   const servers = new Servers(core, {
     fetch: app.fetch,
     upgrade: async (request, socket, head) => (await graphql()).sockets.upgrade(request, socket, head),
-    fetchMetrics: createMetricsRoutes(shownMetrics).fetch,
+    fetchMetrics: createOperatorRoutes(shownMetrics, probes).fetch,
   });
   const stopPruning = startPruning(core);
 
@@ -115,6 +121,16 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
       if (config.directPath) servers.useDirectPath(createDirectPath);
       return { url };
     },
+    drain: async () => {
+      core.isDraining = true;
+      servers.endKeepAlive();
+      await setTimeout(config.drainSeconds * 1000);
+    },
+    useSecrets: (next) => {
+      callers.useSecrets(next);
+      routes.useWebhookSecrets(next.webhookSecrets);
+      service.upstream.useApiKey(next.service.apiKey);
+    },
     close,
     [Symbol.asyncDispose]: close,
   };
@@ -128,16 +144,15 @@ function cacheText({ text, contentType }: Metrics, ttlMs = probeEveryMs) {
 interface AppParts {
   readonly graphql: () => Promise<GraphQLTransports>;
   readonly management: Management | null;
-  readonly contexts: Contexts;
+  readonly probes: ProbesOptions;
   readonly routes: EventRoutes;
-  readonly metrics: Parameters<typeof createMetricsRoutes>[0];
+  readonly metrics: Parameters<typeof createOperatorRoutes>[0];
 }
 
 /** Every route of the gateway but the demo's. */
-function createApp(core: Core, { graphql, management, contexts, routes, metrics }: AppParts) {
-  const { receiveWebhook, receivePubSub, intake } = routes;
-  const { config, log, isAllowedOrigin, isLogWritable, isTrailWritable } = core;
-  const isServiceReachable = memoize(() => contexts.services.isReachable(), probeEveryMs);
+function createApp(core: Core, { graphql, management, probes, routes, metrics }: AppParts) {
+  const { receiveWebhook, receivePubSub } = routes;
+  const { config, log, isAllowedOrigin } = core;
   return createRoutes({
     answerGraphQL: async (request, connection) => await (await graphql()).answer(request, connection),
     answerSchema: async (request) => await (await graphql()).answerSchema(request),
@@ -147,17 +162,30 @@ function createApp(core: Core, { graphql, management, contexts, routes, metrics 
     receivePubSub,
     openDocument: async (ticket, signal) => await (await graphql()).openDocument(ticket, signal),
     openPortal: async (posted, signal) => await (await graphql()).openPortal(posted, signal),
-    checkReady: async () => ({
-      eventLog: await isLogWritable(),
-      service: await isServiceReachable(),
-      broker: intake?.isConsuming ?? null,
-      auditTrail: isTrailWritable(),
-    }),
+    ...probes,
     stopping: core.stopping.signal,
     metrics: config.metricsAddress === null ? metrics : null,
     log,
     widgetFolder,
   });
+}
+
+/** What `/ready` says. */
+function createProbes(
+  core: Core,
+  { contexts, routes }: { readonly contexts: Contexts; readonly routes: EventRoutes },
+): ProbesOptions {
+  const isServiceReachable = memoize(() => contexts.services.isReachable(), probeEveryMs);
+  let hasWorked = false;
+  return {
+    isStopping: () => core.isDraining || core.stopping.signal.aborted,
+    checkReady: async () => {
+      const [eventLog, service] = await Promise.all([core.isLogWritable(), isServiceReachable()]);
+      hasWorked ||= service;
+      const [broker, auditTrail] = [routes.intake?.isConsuming ?? null, core.isTrailWritable()];
+      return { eventLog, service, hasWorked, broker, auditTrail };
+    },
+  };
 }
 
 /** The management graph, which is loaded with the first request for it; null = it is not configured. */

@@ -7,6 +7,8 @@ import { currentRequest } from './telemetry/request.ts';
  * logged, so keys, bodies, variables, names, addresses, portal URLs and user ids cannot get into the log.
  */
 const textFields = [
+  // Labels of keys, never keys (config/changed-secrets.ts).
+  'added',
   'address',
   'advice',
   // The name of a gateway key (auth/authenticate.ts).
@@ -21,9 +23,11 @@ const textFields = [
   'method',
   'operation',
   'reason',
+  'removed',
   'requestId',
   'route',
   'service',
+  'setting',
   'signal',
   'store',
 ] as const;

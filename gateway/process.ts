@@ -1,21 +1,22 @@
 import { flushCompileCache } from 'node:module';
 import { dirname, join } from 'node:path';
 import process from 'node:process';
+import { compareSecrets } from './config/changed-secrets.ts';
 import { type Config, readConfig } from './config/config.ts';
 import { loadSecrets } from './config/generated-secrets.ts';
 import { type EventStore, openEventStore } from './events/open.ts';
+import type { Gateway } from './gateway.ts';
 import { createLog, type Log } from './log.ts';
 import { endOnSignals, logWarnings, startWatchdog, toStartFault } from './shutdown.ts';
 
 const dataFolder = './data';
-const drainMs = 10_000;
+const closeMs = 10_000;
 
 type OpenStore = typeof openEventStore;
 
 /** A started gateway, with the sandbox in the same process if no service is configured. */
-interface Started {
+interface Started extends Pick<Gateway, 'drain' | 'useSecrets' | 'close'> {
   readonly url: string;
-  readonly close: () => Promise<void>;
 }
 
 async function start(config: Config, log: Log, openStore: OpenStore): Promise<Started> {
@@ -24,7 +25,7 @@ async function start(config: Config, log: Log, openStore: OpenStore): Promise<St
   const { createGateway } = await import('./gateway.ts');
   const gateway = await createGateway({ config, log, store, serviceUrl: config.service.url });
   const { url } = await gateway.listen();
-  return { url, close: gateway.close };
+  return { ...gateway, url };
 }
 
 /**
@@ -77,7 +78,7 @@ async function startWithSandbox(
     await gateway.close();
     await sandbox.close();
   };
-  return { url, close };
+  return { ...gateway, url, close };
 }
 
 /** The sandbox's state is stored beside the event log, so that both survive or are lost together. */
@@ -85,8 +86,8 @@ function stateFileOf({ eventLog }: Config): { readonly stateFile?: string } {
   return eventLog.kind === 'sqlite' ? { stateFile: join(dirname(eventLog.path), 'sandbox.json') } : {};
 }
 
-/** Closes everything that was started so far. */
-let closeAll = async (): Promise<void> => {};
+/** Null until it listens: until then there is nothing to close. */
+let started: Started | null = null;
 
 /** Starts the gateway in this process, or ends the process with one message that gives the reason. */
 export async function runProcess({ openStore = openEventStore } = {}): Promise<void> {
@@ -109,14 +110,44 @@ async function run(openStore: OpenStore): Promise<void> {
   logWarnings(log);
   if (config.service.kind === 'remote' && !config.production)
     log.warn('gateway.not_production', { advice: leftOff });
-  endOnSignals({ log, close: () => closeAll(), drainMs });
-  const { url, close } = await start(config, log, openStore);
-  closeAll = close;
+  endOnSignals({
+    log,
+    drain: async () => await started?.drain(),
+    close: async () => await started?.close(),
+    withinMs: config.drainSeconds * 1000 + closeMs,
+    reload: createReload(config, log),
+  });
+  started = await start(config, log, openStore);
+  const { url } = started;
   log.info('gateway.listening', { address: url, service: config.service.kind, store: config.eventLog.kind });
   process.stdout.write(describeStart(config, url));
   // Stored at once, because a killed process stores nothing.
   flushCompileCache();
   startWatchdog({ log, level: config.logLevel });
+}
+
+/**
+ * Makes the function that reads the configuration again and uses its secrets, if it has no fault. Only files can have changed:
+ * the environment of a process stays. It logs which labels came and went.
+ */
+function createReload(config: Config, log: Log): () => void {
+  let current = config;
+  return () => {
+    if (started === null) return;
+    try {
+      const next = readConfig(process.env, () => loadSecrets(dataFolder));
+      const changes = compareSecrets(current, next);
+      started.useSecrets(next);
+      current = next;
+      log.info('secrets.read', { count: changes.length });
+      for (const { setting, added, removed, isLive } of changes) {
+        if (isLive) log.info('secret.changed', { setting, added, removed });
+        else log.warn('secret.needs_restart', { setting, added, removed });
+      }
+    } catch (error) {
+      log.error('secrets.refused', { error, advice: 'The earlier secrets stay in use.' });
+    }
+  };
 }
 
 const firstQuery =

@@ -8,22 +8,27 @@ const repeatedSignalMs = 2000;
 
 export interface EndingOptions {
   readonly log: Log;
+  /** Waits until nothing new comes. Not called after a crash. */
+  readonly drain: () => Promise<void>;
   /** Closes everything that was started so far. */
   readonly close: () => Promise<void>;
-  /** How long closing may take. Then the process ends in any case. */
-  readonly drainMs: number;
+  /** How long both may take. Then the process ends in any case. */
+  readonly withinMs: number;
+  /** Reads the secrets again. */
+  readonly reload: () => void;
 }
 
 /**
  * Ends the process on SIGTERM and SIGINT, also while it starts. A repeated signal within two seconds is ignored,
  * because npm forwards a signal that the process group has received already. After two seconds a repeated signal ends
- * the process at once.
+ * the process at once. SIGHUP reads the secrets again.
  */
-export function endOnSignals({ log, close: closeAll, drainMs }: EndingOptions): void {
+export function endOnSignals({ log, drain, close: closeAll, withinMs, reload }: EndingOptions): void {
   const { close } = closeWithGrace(
-    { delay: drainMs, logger: false, skip: ['SIGTERM', 'SIGINT'] },
+    { delay: withinMs, logger: false, skip: ['SIGTERM', 'SIGINT', 'SIGHUP'] },
     async ({ err }) => {
-      if (err !== undefined) log.error('gateway.crashed', { error: err });
+      if (err === undefined) await drain();
+      else log.error('gateway.crashed', { error: err });
       await closeAll();
     },
   );
@@ -39,6 +44,8 @@ export function endOnSignals({ log, close: closeAll, drainMs }: EndingOptions): 
   };
   process.on('SIGTERM', end);
   process.on('SIGINT', end);
+  // A terminal that is closed sends it too, and then means the end.
+  process.on('SIGHUP', process.stdin.isTTY ? end : reload);
 }
 
 /** Logs Node's warnings as log lines: by default Node writes bare text between them. */

@@ -275,7 +275,7 @@ const rooms: readonly Room[] = [
     may: [
       errors,
       log,
-      /^gateway\/(shutdown|gateway|config\/(config|generated-secrets)|composition\/sandbox-demo)\.ts$/,
+      /^gateway\/(shutdown|gateway|config\/(config|generated-secrets|changed-secrets)|composition\/sandbox-demo)\.ts$/,
       /^gateway\/events\/open\.ts$/,
       /^sandbox\/sandbox\.ts$/,
       node,

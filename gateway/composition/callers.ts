@@ -17,34 +17,45 @@ export interface Callers {
   readonly endOf: ActiveTokens['endOf'];
   readonly isRevoked: ActiveTokens['isRevoked'];
   readonly mint: ViewerTokens['mint'];
+  /** From now on other gateway keys and viewer secrets are accepted. Open streams stay open. */
+  readonly useSecrets: (secrets: CallerSecrets) => void;
   readonly revoke: (what: Omit<Revocation, 'at'>, by: Caller) => Promise<Date>;
   readonly close: () => void;
 }
+
+type CallerSecrets = Pick<Config, 'gatewayApiKeys' | 'viewerTokenSecrets'>;
 
 /** @throws GatewayError EVENT_LOG_UNAVAILABLE when revocations cannot be read */
 export async function openCallers({ config, marks, log }: CallersParts): Promise<Callers> {
   const tokens = new ActiveTokens();
   const isRevoked: Callers['isRevoked'] = (caller) => tokens.isRevoked(caller);
   const revocations = await openRevocations(marks, tokens);
-  const viewerTokens = createViewerTokens({
-    secrets: config.viewerTokenSecrets,
-    provider: config.viewerProvider,
-    onRefused: createRefusalLog(log),
-    onProvider: (isThere, error) => {
-      if (isThere) log.info('identity_provider.back');
-      else
-        log.error('identity_provider.gone', { error, advice: 'Tokens with keys already known still work.' });
-    },
-  });
+  const onRefused = createRefusalLog(log);
+  // Made anew with other secrets, because it caches the credentials that it has verified.
+  const accept = ({ gatewayApiKeys, viewerTokenSecrets: secrets }: CallerSecrets) => {
+    const viewerTokens = createViewerTokens({
+      ...{ secrets, provider: config.viewerProvider, onRefused },
+      onProvider: (isThere, error) => {
+        if (isThere) log.info('identity_provider.back');
+        else
+          log.error('identity_provider.gone', {
+            ...{ error, advice: 'Tokens with keys already known still work.' },
+          });
+      },
+    });
+    const findGatewayKey = createKeyFinder(gatewayApiKeys);
+    const authenticate = createAuthenticate({ findGatewayKey, viewerTokens, isRevoked });
+    return { authenticate, mint: viewerTokens.mint };
+  };
+  let accepted = accept(config);
   return {
-    authenticate: createAuthenticate({
-      findGatewayKey: createKeyFinder(config.gatewayApiKeys),
-      viewerTokens,
-      isRevoked,
-    }),
+    authenticate: (credentials) => accepted.authenticate(credentials),
+    useSecrets: (secrets) => {
+      accepted = accept(secrets);
+    },
     endOf: (caller) => tokens.endOf(caller),
     isRevoked,
-    mint: viewerTokens.mint,
+    mint: (token) => accepted.mint(token),
     revoke: async (what, by) => {
       const at = await revocations.revoke(what);
       const caller = by.kind === 'USER' ? undefined : by.keyName;

@@ -31,6 +31,8 @@ export interface Core {
   readonly isAllowedOrigin: (origin: string) => boolean;
   /** Also allows pages of this machine and of the gateway's own address: for the embedded sandbox. */
   readonly allowLocalOrigins: (url: string) => void;
+  /** Whether the gateway is about to stop, and still answers. */
+  isDraining: boolean;
   /** Aborted when the gateway stops. */
   readonly stopping: AbortController;
 }
@@ -75,6 +77,7 @@ export async function openCore({ config, log, store: opening }: CoreParts): Prom
       allowedOrigins.add(url);
       isLocalAllowed = true;
     },
+    isDraining: false,
     stopping: new AbortController(),
   };
 }

@@ -16,11 +16,11 @@ type Fetch = (request: Request, connection?: object) => Response | Promise<Respo
 export interface ServersParts {
   readonly fetch: Fetch;
   readonly upgrade: (request: IncomingMessage, socket: Duplex, head: Buffer) => Promise<void>;
-  /** Answers `/metrics` at METRICS_PORT. */
+  /** Answers at METRICS_PORT. */
   readonly fetchMetrics: Fetch;
 }
 
-/** The HTTP servers of a gateway: one for everything, and one for metrics if they have an address of their own. */
+/** The HTTP servers of a gateway: one for everything, and one for those who run it if it has an address. */
 export class Servers {
   readonly #core: Core;
   readonly #route: Route;
@@ -69,6 +69,13 @@ export class Servers {
    */
   useDirectPath(create: (otherwise: RequestListener) => RequestListener): void {
     this.#route.answer = create(this.#route.answer);
+  }
+
+  /** Ends each connection with its next answer, so that a load balancer sends its next request elsewhere. */
+  endKeepAlive(): void {
+    this.#main.prependListener('request', (_request, response) => {
+      response.shouldKeepAlive = false;
+    });
   }
 
   async close(): Promise<void> {

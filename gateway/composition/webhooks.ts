@@ -29,15 +29,20 @@ export interface EventRoutes {
   readonly receiveWebhook: ReceiveWebhook;
   readonly receivePubSub: ReceiveWebhook | null;
   readonly intake: Intake | null;
+  readonly useWebhookSecrets: (secrets: readonly string[]) => void;
 }
 
 /** Opens every route that is configured. */
 export async function openEventRoutes(
   core: Core,
-  { services, ...more }: Omit<IntakeParts, 'receive'> & { readonly services: Services },
+  { services, ...more }: Omit<IntakeParts, 'receive' | 'webhookSecrets'> & { readonly services: Services },
 ): Promise<EventRoutes> {
-  const parts = { ...more, receive: createReceive(core, services) };
+  let secrets = core.config.webhookSecrets;
+  const parts = { ...more, receive: createReceive(core, services), webhookSecrets: () => secrets };
   return {
+    useWebhookSecrets: (next) => {
+      secrets = next;
+    },
     receiveWebhook: createWebhooks(core, parts),
     receivePubSub: await createPubSub(core, parts),
     intake: await startIntake(core, parts),
@@ -61,6 +66,7 @@ function createReceive({ config, log, metrics, store }: Core, services: Services
 }
 
 interface IntakeParts {
+  readonly webhookSecrets: () => readonly string[];
   readonly receive: Receive;
   readonly reconciler: Reconciler;
   /** Receives the outcome of each event: the cache is off while events cannot be stored. */
@@ -68,9 +74,9 @@ interface IntakeParts {
 }
 
 /** The endpoint of the service's webhooks, counted. */
-function createWebhooks({ config, log, metrics }: Core, parts: IntakeParts): ReceiveWebhook {
+function createWebhooks({ log, metrics }: Core, parts: IntakeParts): ReceiveWebhook {
   return createWebhookEndpoint({
-    secrets: config.webhookSecrets,
+    secrets: parts.webhookSecrets,
     receive: parts.receive,
     log,
     onOutcome: (outcome) => {

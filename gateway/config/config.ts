@@ -20,7 +20,7 @@ export type ServiceConfig =
 export interface Config {
   readonly port: number;
   readonly host: string;
-  /** The separate address of the metrics; null = they are served with everything else. */
+  /** The separate address of `/metrics`, `/health` and `/ready`; null = all is served at one address. */
   readonly metricsAddress: { readonly host: string; readonly port: number } | null;
   /** Whether other gateways on this machine may listen on the same port. */
   readonly reusePort: boolean;
@@ -59,6 +59,8 @@ export interface Config {
   };
   /** Whether ordinary JSON requests take the direct path (http/direct-path.ts) instead of Yoga's; for tests. */
   readonly directPath: boolean;
+  /** How long the gateway answers on after SIGTERM, while `/ready` is 503. */
+  readonly drainSeconds: number;
   readonly logLevel: string;
   /** Whether each answer has a line in the log. */
   readonly accessLog: boolean;
@@ -121,6 +123,7 @@ export function readConfig(env: Environment, loadSecrets: () => GeneratedSecrets
       files: reading.list(reading.text('PERSISTED_OPERATIONS_FILE')),
     },
     directPath: reading.oneOf('FAST_LANE', ['on', 'off']) !== 'off',
+    drainSeconds: reading.integer('DRAIN_SECONDS', 0, { min: 0, max: 300 }),
     logLevel: reading.oneOf('LOG_LEVEL', logLevels) ?? 'info',
     accessLog: reading.oneOf('ACCESS_LOG', ['0', '1']) === '1',
     production: reading.production,

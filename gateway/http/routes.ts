@@ -8,8 +8,9 @@ import { answerDocument, type DocumentsOptions } from './pages/documents.ts';
 import { answerLaunch, type LaunchOptions } from './pages/launch.ts';
 import { revalidate } from './pages/static-files.ts';
 import { WidgetFiles } from './pages/widget-files.ts';
+import { addProbes, type ProbesOptions } from './probes.ts';
 
-export interface RoutesOptions extends DocumentsOptions, LaunchOptions {
+export interface RoutesOptions extends DocumentsOptions, LaunchOptions, ProbesOptions {
   /** Waits until the graph is loaded. `connection` has the request and the answer of node:http. */
   readonly answerGraphQL: (request: Request, connection: unknown) => Promise<Response>;
   readonly answerSchema: (request: Request) => Promise<Response>;
@@ -19,31 +20,12 @@ export interface RoutesOptions extends DocumentsOptions, LaunchOptions {
   readonly receiveWebhook: ReceiveWebhook;
   /** Null where no push subscription of Google Pub/Sub is configured. */
   readonly receivePubSub: ReceiveWebhook | null;
-  readonly checkReady: () => Promise<Readiness>;
   /** Null when metrics have a separate address. */
   readonly metrics: ShownMetrics | null;
   readonly widgetFolder: URL;
 }
 
 const widgetFile = '[a-z0-9.-]+\\.(js|css|json|map)';
-
-/** Whether the gateway can work: each part by name. */
-export interface Readiness {
-  readonly eventLog: boolean;
-  readonly service: boolean;
-  /** Null without a broker. Does not decide whether the gateway is ready: it still answers, and webhooks still come. */
-  readonly broker: boolean | null;
-  /** Null without an audit trail. Does not decide whether the gateway is ready (decision 0061). */
-  readonly auditTrail: boolean | null;
-}
-
-const problems = {
-  eventLog: 'The event log cannot be written: webhooks are answered with 503 and come again.',
-  service: 'The service does not answer its lists of users and orders.',
-  stopping: 'The gateway is stopping.',
-  broker: 'Events are not consumed: the broker does not answer, or the event log cannot be written.',
-  auditTrail: 'The audit trail cannot be written: accesses wait in memory.',
-} as const;
 
 /** Every HTTP route of the gateway. The demo adds its own, where there is one. */
 export function createRoutes(options: RoutesOptions): Hono {
@@ -71,11 +53,7 @@ export function createRoutes(options: RoutesOptions): Hono {
   if (receivePubSub !== null) {
     app.post('/intake/pubsub', (context) => receivePubSub(context.req.raw, connectionOf(context.env)));
   }
-  app.get('/health', (context) => context.json({ status: 'ok' }));
-  app.get('/ready', async (context) => {
-    const { isReady, ...answer } = describeReadiness(await options.checkReady(), options.stopping.aborted);
-    return context.json({ status: isReady ? 'ready' : 'not ready', ...answer }, isReady ? 200 : 503);
-  });
+  addProbes(app, options);
   if (options.metrics !== null) addMetrics(app, options.metrics);
   app.use('/widget/*', revalidate());
   app.get(`/widget/:file{${widgetFile}}`, ({ req }) => widgetFiles.answerNewest(req.raw, req.param('file')));
@@ -95,25 +73,6 @@ export function createRoutes(options: RoutesOptions): Hono {
   return app;
 }
 
-function describeReadiness({ eventLog, service, broker, auditTrail }: Readiness, isStopping: boolean) {
-  const decisive = [
-    ...(eventLog ? [] : [problems.eventLog]),
-    ...(service ? [] : [problems.service]),
-    ...(isStopping ? [problems.stopping] : []),
-  ];
-  const others = [
-    ...(broker === false ? [problems.broker] : []),
-    ...(auditTrail === false ? [problems.auditTrail] : []),
-  ];
-  return {
-    isReady: decisive.length === 0,
-    ...{ eventLog, service },
-    ...(broker === null ? {} : { broker }),
-    ...(auditTrail === null ? {} : { auditTrail }),
-    problems: [...decisive, ...others],
-  };
-}
-
 /** Undefined for a request without a connection. */
 function connectionOf(environment: unknown): WebhookConnection | undefined {
   if (typeof environment !== 'object' || environment === null || !('incoming' in environment))
@@ -130,10 +89,11 @@ function addMetrics(app: Hono, { text, contentType }: ShownMetrics): void {
   app.get('/metrics', async (context) => context.body(await text(), 200, { 'content-type': contentType }));
 }
 
-/** Routes for a separate address that serves only metrics. */
-export function createMetricsRoutes(metrics: ShownMetrics): Hono {
+/** Routes for the separate address of those who run the gateway. */
+export function createOperatorRoutes(metrics: ShownMetrics, probes: ProbesOptions): Hono {
   const app = new Hono().use(secure());
   addMetrics(app, metrics);
+  addProbes(app, probes);
   return app;
 }
 

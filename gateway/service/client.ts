@@ -93,14 +93,21 @@ export class Upstream {
   readonly #cache: SharedCache;
   readonly #readKey: typeof toKey;
   readonly #choosePath = createPathChoice();
+  #apiKey: string;
 
   constructor(options: UpstreamOptions) {
     const { origin, pathname } = new URL(options.url);
     this.#options = { ...defaults, ...options };
     this.#basePath = pathname;
     this.#origin = origin;
+    this.#apiKey = options.apiKey;
     this.#cache = options.cache ?? new SharedCache({ ttlMs: 0 });
     this.#readKey = options.readKey ?? toKey;
+  }
+
+  /** Sends another key from the next call on. */
+  useApiKey(key: string): void {
+    this.#apiKey = key;
   }
 
   /**
@@ -226,11 +233,11 @@ export class Upstream {
   }
 
   #toRequest(call: UpstreamCall, { FormData }: Connections) {
-    const { apiKeyHeader, apiKey } = this.#options;
+    const { apiKeyHeader } = this.#options;
     return {
       method: call.method,
       path: toPath(this.#basePath, call),
-      headers: toHeaders(call, { [apiKeyHeader]: apiKey }),
+      headers: toHeaders(call, { [apiKeyHeader]: this.#apiKey }),
       ...toBody(call, FormData),
     };
   }

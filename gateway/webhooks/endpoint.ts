@@ -20,7 +20,8 @@ import {
 const retryAfterSeconds = 5;
 
 export interface WebhookEndpointOptions {
-  readonly secrets: readonly string[];
+  /** The active secrets; another list when they have changed. */
+  readonly secrets: () => readonly string[];
   readonly receive: Receive;
   readonly log: Log;
   /** Called with the outcome of each request. */
@@ -57,7 +58,8 @@ export function createWebhookEndpoint(options: WebhookEndpointOptions): ReceiveW
 class WebhookEndpoint {
   readonly #options: WebhookEndpointOptions;
   readonly #beginBody = createBodyBuffer();
-  readonly #isSigned: ReturnType<typeof createSignatureCheck>;
+  #secrets: readonly string[];
+  #isSigned: ReturnType<typeof createSignatureCheck>;
   readonly #isInTime: ReturnType<typeof createClockCheck>;
   // Anyone can cause thousands of refusals, so they are logged once a minute.
   readonly #warnOfUnsigned = createThrottle();
@@ -65,7 +67,8 @@ class WebhookEndpoint {
 
   constructor(options: WebhookEndpointOptions) {
     this.#options = options;
-    this.#isSigned = createSignatureCheck(options.secrets);
+    this.#secrets = options.secrets();
+    this.#isSigned = createSignatureCheck(this.#secrets);
     this.#isInTime = createClockCheck({ log: options.log, onOffset: options.onClockOffset });
   }
 
@@ -88,6 +91,7 @@ class WebhookEndpoint {
     const body = await readBody(stream, holding);
     if (body.kind === 'no-room') return this.#refuseFlood();
     if (body.kind === 'too-large') return this.#refuse('WEBHOOK_TOO_LARGE', 'refused');
+    this.#takeSecrets();
     if (!this.#isSigned(headers, body.bytes)) return this.#refuseUnsigned();
     // The same answer as to an unsigned message: nobody learns from it whether a signature was right.
     if (!this.#isInTime(headers.signedAtSeconds)) return this.#refuse('WEBHOOK_UNVERIFIED', 'stale');
@@ -98,6 +102,13 @@ class WebhookEndpoint {
       this.#options.log.warn('webhook.unavailable', { code: error.code, error: error.cause });
       return this.#refuse('EVENT_LOG_UNAVAILABLE', 'unavailable');
     }
+  }
+
+  #takeSecrets(): void {
+    const secrets = this.#options.secrets();
+    if (secrets === this.#secrets) return;
+    this.#secrets = secrets;
+    this.#isSigned = createSignatureCheck(secrets);
   }
 
   async #append({ messageId, signedAtSeconds }: SignatureHeaders, body: Buffer): Promise<Response> {

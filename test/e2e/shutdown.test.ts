@@ -61,6 +61,8 @@ test('a query in hand is answered before the process ends', async () => {
 
 test('the same signal twice at once, as npm and a process group send it, still ends cleanly', async () => {
   const gateway = await start();
+  // A real service without NODE_ENV=production: one line says what is left off.
+  expect(gateway.output.filter((line) => line.includes('"gateway.not_production"'))).toHaveLength(1);
   const codes = await Promise.all([gateway.end('SIGTERM'), gateway.end('SIGTERM')]);
   expect(codes).toEqual([0, 0]);
 });

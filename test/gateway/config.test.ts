@@ -69,6 +69,7 @@ describe('the configuration', () => {
       limits: { pointsPerMinute: 10_000, connections: 50, operationsPerSocket: 50 },
       persistedOperations: { mode: 'log', files: [] },
       directPath: true,
+      drainSeconds: 0,
       logLevel: 'info',
       production: true,
       generated: [],

@@ -220,7 +220,7 @@ describe('when Redis goes away', () => {
     );
   };
 
-  test('webhooks are answered 503, subscriptions stay open, and nothing is lost or repeated', async () => {
+  test('webhooks are answered 503, it is degraded and not taken out, subscriptions stay open, and nothing is lost or repeated', async () => {
     await using server = await startRedis();
     const eventLog = server.newUrl();
     await using lab = await startLab({ env: envOf(eventLog) });
@@ -234,7 +234,8 @@ describe('when Redis goes away', () => {
     await server.kill();
     const refused = await postTo(lab.gateway);
     expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '5']);
-    expect((await lab.gateway.fetch(new Request('http://gateway.test/ready'))).status).toBe(503);
+    const ready = await lab.gateway.fetch(new Request('http://gateway.test/ready'));
+    expect([ready.status, await ready.json()]).toMatchObject([200, { status: 'degraded', eventLog: false }]);
     await step(lab, orderId);
     await server.restart();
     await lab.sandbox.webhooks.settled();

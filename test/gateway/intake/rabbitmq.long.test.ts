@@ -150,7 +150,7 @@ test('while the log cannot be written nothing is consumed, /ready says so, and t
   for (const body of bodies) await queue.publish(body);
   await expect
     .poll(() => readyOf(lab), soon)
-    .toMatchObject({ status: 'not ready', eventLog: false, broker: false, problems: expect.any(Array) });
+    .toMatchObject({ status: 'degraded', eventLog: false, broker: false, problems: expect.any(Array) });
   await expect.poll(queue.waiting, soon).toBe(50);
   isFull = false;
   await expect.poll(() => appended.length, soon).toBe(50);
