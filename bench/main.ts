@@ -16,6 +16,10 @@ const benches: Readonly<Record<string, Bench>> = {
       'from a webhook to its subscribers: intake, delivery, idle sockets, catching up, restart, floods',
     load: () => import('./delivery/main.ts'),
   },
+  broker: {
+    measures: 'events from RabbitMQ until they are durable',
+    load: () => import('./broker/main.ts'),
+  },
   soak: {
     measures: 'whether memory, files or latency grow under load and faults (npm run soak)',
     load: () => import('./soak/main.ts'),

@@ -86,6 +86,8 @@ export interface EventLog {
 export interface NewMessage {
   /** The sender's id of the message: the same over all its retries. */
   readonly messageId: string;
+  /** Set where the id was made for this message alone. It cannot come again, so it is not stored for comparison. */
+  readonly isNewId?: boolean;
   readonly receivedAt: Date;
   readonly type: string;
   readonly userId: string | null;

@@ -116,7 +116,7 @@ function toFact({ kind, key, at, value }: Stated, receivedAt: Date): NewFact {
 
 function emptyMessage({ messageId, receivedAt, body }: EnvelopeReading): NewMessage {
   return {
-    messageId: messageId ?? `broker:${randomUUID()}`,
+    ...(messageId === null ? { messageId: `broker:${randomUUID()}`, isNewId: true } : { messageId }),
     receivedAt,
     body,
     type: 'unreadable',

@@ -29,7 +29,7 @@ export async function doHarm({ gateways, redis, broker, harm, isHarming }: Harmi
     if (victim === undefined) return;
     await wait(between(100, 500));
     // Seldom, because it takes 5 s to start.
-    if (broker !== null && turn % 50 === 49) await killBroker(broker, harm);
+    if (broker !== null && turn % 20 === 19) await killBroker(broker, harm);
     // Each kind of harm comes once; then as it falls.
     await harmOne({ victim, redis, harm, dice: turn < 4 ? (turn + 0.5) / 10 : Math.random() });
   }

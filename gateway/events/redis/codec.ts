@@ -53,7 +53,7 @@ export function toAppendArguments(message: NewMessage, seal: Seal): readonly Arg
   const { clientUserId, body } = sealEvent(message, seal);
   return [
     message.messageId,
-    seal.hash(sha256(message.body)).toString('hex'),
+    message.isNewId === true ? '' : seal.hash(sha256(message.body)).toString('hex'),
     String(message.receivedAt.getTime()),
     message.type,
     ...[userId, clientUserId, message.teamId, subject?.id ?? null].map(encodeOptional),

@@ -197,7 +197,8 @@ export class RedisLog implements EventLog {
     const values = await runner.write(scripts.append, toAppendArguments(message, seal));
     const [position, duplicate, bodyHash] = appendedShape.parse(values);
     if (duplicate === 0) positions.noteOwn(position, message.deadReason === null ? message : null);
-    const altered = duplicate === 1 && !seal.isHashOf(Buffer.from(bodyHash, 'hex'), sha256(message.body));
+    const isComparable = duplicate === 1 && message.isNewId !== true;
+    const altered = isComparable && !seal.isHashOf(Buffer.from(bodyHash, 'hex'), sha256(message.body));
     return { position, duplicate: duplicate === 1, altered };
   }
 

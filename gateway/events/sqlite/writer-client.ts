@@ -180,7 +180,7 @@ export class AppendQueue {
 
   async #writeGroup(group: readonly Pending[]): Promise<void> {
     try {
-      const messages = group.map(({ message }) => message);
+      const messages = packBodies(group.map(({ message }) => message));
       const { follows, appended } = await this.#writer.call('append', messages);
       this.#listener.onFollows(follows);
       for (const [index, { message, resolve, reject }] of group.entries()) {
@@ -196,4 +196,19 @@ export class AppendQueue {
       for (const { reject } of group) reject(error);
     }
   }
+}
+
+/**
+ * The same messages with their bodies in one block of memory. A message to a thread takes each block that it touches with
+ * it as a whole, and a body that was received or decompressed is a small part of one.
+ */
+function packBodies(messages: readonly NewMessage[]): readonly NewMessage[] {
+  const total = messages.reduce((sum, { body }) => sum + body.length, 0);
+  const block = Buffer.allocUnsafeSlow(total);
+  let end = 0;
+  return messages.map((message) => {
+    const start = end;
+    end += message.body.copy(block, start);
+    return { ...message, body: block.subarray(start, end) };
+  });
 }

@@ -9,7 +9,8 @@ import type { WriterData, WriterRequest, WriterResponse } from './writer-client.
 // Only `writer-client.ts` starts this thread.
 const { path, keys, files } = workerData as WriterData;
 const database = new DatabaseSync(path, { timeout: busyMs });
-database.exec('PRAGMA synchronous = FULL');
+// 8 MiB of pages: keys are hashes, so each message touches pages anywhere, and a group of 500 fills the usual 2 MiB.
+database.exec('PRAGMA synchronous = FULL; PRAGMA cache_size = -8192');
 const writer = new LogWriter(database, new Seal(keys.map((key) => Buffer.from(key))));
 
 parentPort?.on('message', ({ id, name, args }: WriterRequest) => {

@@ -134,29 +134,40 @@ export class LogWriter {
   }
 
   #appendOne(message: NewMessage): Appended {
-    const digest = sha256(message.body);
-    const earlier = this.#sql
-      .get('SELECT position, body_hash FROM messages WHERE message_id = ?')
-      .get(message.messageId);
-    if (earlier !== undefined) {
-      const altered = !this.#seal.isHashOf(readBytes(earlier, 'body_hash'), digest);
-      return { position: readNumber(earlier, 'position'), duplicate: true, altered };
-    }
+    const repeated = this.#findRepeated(message);
+    if (repeated !== null) return repeated;
     const copied = this.#findCopied(message);
     if (copied !== null) {
-      this.#insertKey(message, { position: copied, key: message.messageId, hash: this.#seal.hash(digest) });
+      this.#insertId(message, copied);
       return { position: copied, duplicate: true, altered: false };
     }
     const { subject } = message;
     const advances = isAdvance(message, subject === null ? null : this.#reader.latest(subject.id));
     const position = this.#insertEvent(message, advances);
-    this.#insertKey(message, { position, key: message.messageId, hash: this.#seal.hash(digest) });
+    this.#insertId(message, position);
     this.#insertContent(message, position);
     if (advances && subject) {
       this.#sql.get(upsertSubject).run(subject.id, subject.version, position, message.userId);
     }
     this.#storeFacts(message, position);
     return { position, duplicate: false, altered: false };
+  }
+
+  /** What was appended under the same message id. */
+  #findRepeated({ messageId, isNewId, body }: NewMessage): Appended | null {
+    if (isNewId === true) return null;
+    const earlier = this.#sql
+      .get('SELECT position, body_hash FROM messages WHERE message_id = ?')
+      .get(messageId);
+    if (earlier === undefined) return null;
+    const altered = !this.#seal.isHashOf(readBytes(earlier, 'body_hash'), sha256(body));
+    return { position: readNumber(earlier, 'position'), duplicate: true, altered };
+  }
+
+  #insertId(message: NewMessage, position: number): void {
+    if (message.isNewId === true) return;
+    const { messageId: key, body } = message;
+    this.#insertKey(message, { position, key, hash: this.#seal.hash(sha256(body)) });
   }
 
   /** The position of the event that the message is a copy of (`Content`); notes that its webhook came. */

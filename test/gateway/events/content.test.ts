@@ -10,6 +10,7 @@ afterAll(endRedis);
 
 const content = (digest: string, hasMessageId: boolean) => ({ content: { digest, hasMessageId } });
 const broker = (id: string, digest = 'aa') => newMessage(`broker-${id}`, content(digest, false));
+const made = (id: string, digest?: string) => ({ ...broker(id, digest), isNewId: true });
 const webhook = (id: string, digest = 'aa') => newMessage(`webhook-${id}`, content(digest, true));
 const later = { receivedAt: new Date('2026-03-04T12:00:00Z') };
 
@@ -29,6 +30,11 @@ describe.each(stores)('the event log in $name knows the copies of an event by it
       ['broker-1', 'webhook-2'],
     ],
     ['it comes again days later', [broker('1'), { ...broker('2'), ...later }], ['broker-1', 'broker-2']],
+    [
+      'the ids were made here, and only the content can come again',
+      [made('1'), made('2'), webhook('1'), made('3'), made('other', 'bb')],
+      ['broker-1', 'broker-other'],
+    ],
     ['there is no content to compare', [newMessage('a'), newMessage('b')], ['a', 'b']],
   ])('when %s', async (_, messages, stored) => {
     await using store = await open();

@@ -1,9 +1,10 @@
 -- Stores a message once, with its index entries and facts. Texts that may be missing are '' or '=' and the text.
+-- `bodyHash` is '' for an id that cannot come again (`isNewId` in log.ts): it is not stored for comparison.
 local id, bodyHash, receivedAt, type, user, client, team, subject, version, origin, dead, body, hasMessageId,
   contentSince, contentKeys = unpack(ARGV, 2, 16)
 local firstFact = 17 + tonumber(contentKeys)
 
-local known = redis.call('HGET', base .. 'ids', id)
+local known = bodyHash ~= '' and redis.call('HGET', base .. 'ids', id)
 if known then
   local position, hash = known:match('^(%d+) (.*)$')
   return { epoch, position, 1, hash }
@@ -22,7 +23,7 @@ for index = 17, firstFact - 1 do
     local position, webhookCame = redis.call('HGET', base .. 'ids', key):match('^(%d+) (.*)$')
     if hasMessageId == '1' and webhookCame == '1' then break end
     if hasMessageId == '1' then redis.call('HSET', base .. 'ids', key, position .. ' 1') end
-    remember(id, position, bodyHash)
+    if bodyHash ~= '' then remember(id, position, bodyHash) end
     return { epoch, position, 1, bodyHash }
   end
 end
@@ -48,7 +49,7 @@ if isChange then redis.call('HSET', base .. 'subjects', subject, version .. ' ' 
 redis.call('XADD', base .. 'log', position .. '-0', 'id', id, 'at', receivedAt, 'type', type, 'user', user,
   'client', client, 'team', team, 'subject', subject, 'version', version, 'origin', origin, 'dead', dead,
   'change', isChange and '1' or '0', 'body', body)
-remember(id, position, bodyHash)
+if bodyHash ~= '' then remember(id, position, bodyHash) end
 if firstFact > 17 then remember(ARGV[17], position, hasMessageId) end
 
 -- The index marks changes, so that readers of changes read nothing else.
