@@ -264,7 +264,7 @@ const rooms: readonly Room[] = [
       log,
       /^gateway\/commands\//,
       config,
-      /^gateway\/(composition\/webhook-readers|webhooks\/envelope|events\/(open|log|follow)|audit\/(examine|line))\.ts$/,
+      /^gateway\/(composition\/webhook-readers|webhooks\/envelope|intake\/decode|events\/(open|log|follow)|audit\/(examine|line))\.ts$/,
       node,
     ],
   },

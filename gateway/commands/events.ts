@@ -6,7 +6,7 @@ import { follow } from '../events/follow.ts';
 import type { DeadLetter, EventLog, GapReason, StoredEvent } from '../events/log.ts';
 import { type EventStore, openEventStore } from '../events/open.ts';
 import { createLog } from '../log.ts';
-import { readEnvelope } from '../webhooks/envelope.ts';
+import { brokerIdPrefix, readEnvelope } from '../webhooks/envelope.ts';
 import { type Command, type Program, readPosition, runInProcess, type Session } from './program.ts';
 
 const eventsPerPage = 500;
@@ -79,14 +79,18 @@ type Replayed =
   | { readonly outcome: 'replayed' | 'replayed-before'; readonly newPosition: number }
   | { readonly outcome: 'still-dead'; readonly reason: string };
 
-/** The new message id is made of the old one, so that the log stores a replayed letter only once. */
+/**
+ * The new message id is made of the old one, so that the log stores a replayed letter only once. A letter of a broker is
+ * also compared by its content: the event may have come as a webhook, or again.
+ */
 async function replayOne(log: EventLog, letter: DeadLetter, teamId: string): Promise<Replayed> {
-  const { receivedAt, body } = letter;
+  const { messageId, receivedAt, body } = letter;
   if (body === null) return { outcome: 'still-dead', reason: 'sealed' };
-  const message = readEnvelope(
-    { messageId: `replay:${letter.messageId}`, receivedAt, body },
-    { ...readers, teamId },
-  );
+  const { decodeUnlabelled } = await import('../intake/decode.ts');
+  const isOfBroker = messageId.startsWith(brokerIdPrefix);
+  const reading = { messageId: isOfBroker ? null : messageId, receivedAt, ...decodeUnlabelled(body) };
+  const options = { ...readers, teamId, comparesContent: isOfBroker };
+  const message = { ...readEnvelope(reading, options), messageId: `replay:${messageId}`, isNewId: false };
   if (message.deadReason !== null) return { outcome: 'still-dead', reason: message.deadReason };
   const { position, duplicate } = await log.append(message);
   return { outcome: duplicate ? 'replayed-before' : 'replayed', newPosition: position };

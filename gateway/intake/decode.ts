@@ -24,7 +24,21 @@ export function decode({ contentType, contentEncoding, body }: Encoded): Decoded
   const plain = isJson ? decompress(body, (contentEncoding ?? '').toLowerCase()) : null;
   if (plain !== null && plain.length <= maxBodyBytes && isUtf8(plain))
     return { body: plain, isDecoded: true };
+  return undecoded(body);
+}
+
+/** A dead letter of bytes as they came, up to 1 MiB. */
+export function undecoded(body: Buffer): Decoded {
   return { body: body.subarray(0, maxBodyBytes), isDecoded: false };
+}
+
+/**
+ * The same for a stored dead letter, of which the type and the encoding are no longer known: many a message is wrong only
+ * in what it says of itself.
+ */
+export function decodeUnlabelled(body: Buffer): Decoded {
+  const isGzip = body[0] === 0x1f && body[1] === 0x8b;
+  return decode({ contentType: 'application/json', contentEncoding: isGzip ? 'gzip' : '', body });
 }
 
 /** Null for an unknown encoding, and for bytes that are not of it. */

@@ -4,15 +4,15 @@ import { createThrottle, type Log } from '../log.ts';
 import { parseJson } from '../parse/json.ts';
 import {
   announcedBytesOf,
+  type BodyLimits,
   bodyOf,
   createBodyBuffer,
   type Holding,
-  maxBodyBytes,
   readBody,
 } from '../webhooks/body-buffer.ts';
 import type { ReceiveWebhook, WebhookConnection } from '../webhooks/endpoint.ts';
 import type { ReceiptOutcome, Receive } from '../webhooks/receiver.ts';
-import { type Decoded, decode } from './decode.ts';
+import { type Decoded, decode, undecoded } from './decode.ts';
 
 export interface PubSubOptions {
   /** Whether the request's `authorization` is a token of the push subscription. */
@@ -23,9 +23,15 @@ export interface PubSubOptions {
 }
 
 /**
+ * An event of 1 MiB in base64 with the most attributes there can be (100 of 1,280 bytes) has less than 1.5 MiB. Google
+ * pushes up to 10 MB, in base64 13.4: what no event can be is read to its end, and stored as a dead letter.
+ */
+const limits: BodyLimits = { heldBytes: 1.5 * 1024 * 1024, readBytes: 16 * 1024 * 1024 };
+
+/**
  * The receiver of a push subscription of Google Pub/Sub: token -> body -> decode -> durable append -> 204. The token is
- * verified before the body is read. 401 without a valid token, 413 too large, 503 when the event could not be made
- * durable: Pub/Sub sends it again.
+ * verified before the body is read. 401 without a valid token, 503 when the event could not be made durable: Pub/Sub
+ * sends it again. What no retry can help is a dead letter and 204; 413 only for what Google cannot have sent.
  */
 export function createPubSubEndpoint({ isAuthorized, ...options }: PubSubOptions): ReceiveWebhook {
   const beginBody = createBodyBuffer();
@@ -36,8 +42,9 @@ export function createPubSubEndpoint({ isAuthorized, ...options }: PubSubOptions
       return new Response(null, { status: 401 });
     }
     const announcedBytes = announcedBytesOf(request);
-    if (announcedBytes > maxBodyBytes) return new Response(null, { status: 413 });
-    const holding = beginBody({ sender: connection?.sender ?? '', announcedBytes });
+    if (announcedBytes > limits.readBytes) return new Response(null, { status: 413 });
+    const held = Math.min(announcedBytes, limits.heldBytes);
+    const holding = beginBody({ sender: connection?.sender ?? '', announcedBytes: held });
     if (holding === null) return tryAgain();
     try {
       return await take({ request, connection, holding }, options);
@@ -57,12 +64,13 @@ async function take(
   { request, connection, holding }: Push,
   { receive, onOutcome, log }: Omit<PubSubOptions, 'isAuthorized'>,
 ): Promise<Response> {
-  const body = await readBody(connection?.body ?? bodyOf(request), holding);
-  if (body.kind === 'too-large') return new Response(null, { status: 413 });
+  const body = await readBody(connection?.body ?? bodyOf(request), holding, limits);
   if (body.kind === 'no-room') return tryAgain();
+  const message = body.kind === 'whole' ? readPush(body.bytes) : body.start && undecoded(body.start);
+  if (message === null) return new Response(null, { status: 413 });
   try {
     const arrival = { route: 'broker', messageId: null, receivedAt: new Date() } as const;
-    onOutcome(await receive({ ...arrival, ...readPush(body.bytes) }));
+    onOutcome(await receive({ ...arrival, ...message }));
     return new Response(null, { status: 204 });
   } catch (error) {
     if (!isGatewayError(error, 'EVENT_LOG_UNAVAILABLE')) throw error;
@@ -87,7 +95,7 @@ const pushShape = z.object({
 /** Bytes that are no push are stored as they came. */
 function readPush(bytes: Buffer): Decoded {
   const push = pushShape.safeParse(parseOrNull(bytes)).data;
-  if (push === undefined) return { body: bytes, isDecoded: false };
+  if (push === undefined) return undecoded(bytes);
   const { data, attributes } = push.message;
   const contentEncoding = attributes['blob-codec'];
   return decode({

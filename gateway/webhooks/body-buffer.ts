@@ -123,10 +123,19 @@ export const maxBodyBytes = 1024 * 1024;
 
 export type Body =
   | { readonly kind: 'whole'; readonly bytes: Buffer }
-  /** It is larger than 1 MiB. */
-  | { readonly kind: 'too-large' }
+  /** It has more bytes than are held. `start` is what is held of one that was read to its end, else null. */
+  | { readonly kind: 'too-large'; readonly start: Buffer | null }
   /** The buffer of webhooks in progress has no space for it. */
   | { readonly kind: 'no-room' };
+
+/** How much is read of a body. */
+export interface BodyLimits {
+  readonly heldBytes: number;
+  /** A larger body is read on up to this length, and its bytes beyond `heldBytes` are dropped. */
+  readonly readBytes: number;
+}
+
+const webhookLimits: BodyLimits = { heldBytes: maxBodyBytes, readBytes: maxBodyBytes };
 
 /** The announced length of a request's body; 0 without one. Node rejects a body of another length. */
 export function announcedBytesOf(request: Request): number {
@@ -143,31 +152,36 @@ export function bodyOf({ body }: Request): Readable {
  * around each body costs more than the rest of its request.
  * @throws Error when the client leaves before the end
  */
-export function readBody(body: Readable, holding: Holding): Promise<Body> {
+export function readBody(
+  body: Readable,
+  holding: Holding,
+  { heldBytes, readBytes }: BodyLimits = webhookLimits,
+): Promise<Body> {
   const { promise, resolve, reject } = Promise.withResolvers<Body>();
   const chunks: Buffer[] = [];
   let length = 0;
-  const refuse = (kind: 'too-large' | 'no-room') => {
+  const refuse = (refused: Body) => {
     body.off('data', add).pause();
     chunks.length = 0;
-    resolve({ kind });
+    resolve(refused);
   };
   const add = (chunk: Uint8Array) => {
     length += chunk.length;
-    if (length > maxBodyBytes) return refuse('too-large');
-    if (!holding.add(chunk.length)) return refuse('no-room');
+    if (length > readBytes) return refuse({ kind: 'too-large', start: null });
+    if (length > heldBytes) return;
+    if (!holding.add(chunk.length)) return refuse({ kind: 'no-room' });
     chunks.push(Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length));
   };
   // Without this, an evicted body that sends nothing would be awaited forever.
-  holding.evicted.addEventListener('abort', () => refuse('no-room'), { once: true });
+  holding.evicted.addEventListener('abort', () => refuse({ kind: 'no-room' }), { once: true });
   body
     .on('data', add)
     .once('error', reject)
     .once('close', () => reject(new Error('The client left.')));
-  body.once('end', () =>
-    resolve(
-      holding.complete() ? { kind: 'whole', bytes: Buffer.concat(chunks, length) } : { kind: 'no-room' },
-    ),
-  );
+  body.once('end', () => {
+    if (!holding.complete()) return resolve({ kind: 'no-room' });
+    const bytes = Buffer.concat(chunks);
+    resolve(length > heldBytes ? { kind: 'too-large', start: bytes } : { kind: 'whole', bytes });
+  });
   return promise;
 }

@@ -66,6 +66,9 @@ export interface EnvelopeOptions {
   readonly comparesContent?: boolean;
 }
 
+/** How the id begins that is made for a message without one. */
+export const brokerIdPrefix = 'broker:';
+
 /**
  * Turns verified bytes into a message for the log. Never throws: a verified message that is unreadable or of another team
  * becomes a dead letter, because a retry would not help.
@@ -116,7 +119,9 @@ function toFact({ kind, key, at, value }: Stated, receivedAt: Date): NewFact {
 
 function emptyMessage({ messageId, receivedAt, body }: EnvelopeReading): NewMessage {
   return {
-    ...(messageId === null ? { messageId: `broker:${randomUUID()}`, isNewId: true } : { messageId }),
+    ...(messageId === null
+      ? { messageId: `${brokerIdPrefix}${randomUUID()}`, isNewId: true }
+      : { messageId }),
     receivedAt,
     body,
     type: 'unreadable',

@@ -1,6 +1,8 @@
 import { gzipSync } from 'node:zlib';
 import { SignJWT } from 'jose';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { callCommand } from '../../support/commands.ts';
+import { makeFolder } from '../../support/folder.ts';
 import { type IdentityProvider, startIdentityProvider } from '../../support/identity-provider.ts';
 import { gatewayKey, type Lab, startLab } from '../../support/lab.ts';
 import { subscribeOverSse } from '../../support/subscribe.ts';
@@ -10,22 +12,32 @@ const audience = 'https://gateway.example.com/intake/pubsub';
 const email = 'push@example.iam.gserviceaccount.com';
 const claims = { iss: 'https://accounts.google.com', aud: audience, email, email_verified: true };
 
+const mebibyte = 1024 * 1024;
+const everything = 'subscription { events { __typename ... on UnknownEvent { type } } }';
+
+const folder = makeFolder();
+const eventLog = `sqlite:${folder.file('events.db')}`;
 let google: IdentityProvider;
 let lab: Lab;
 beforeAll(async () => {
   google = await startIdentityProvider();
   lab = await startLab({
-    eventLog: 'sqlite',
     env: {
+      EVENT_LOG: eventLog,
       INTAKE_PUBSUB_AUDIENCE: audience,
       INTAKE_PUBSUB_SERVICE_ACCOUNT: email,
       INTAKE_PUBSUB_JWKS_URL: google.keysUrl,
     },
   });
+  // What the sandbox signs with is published as well.
+  const published = await (await fetch(`${lab.serviceUrl}/sandbox/oidc/jwks.json`)).json();
+  const keys = [...google.publicSet().keys, ...published.keys];
+  google.willAnswer((response) => response.end(JSON.stringify({ keys })));
 });
 afterAll(async () => {
   await lab[Symbol.asyncDispose]();
   await google[Symbol.asyncDispose]();
+  folder[Symbol.dispose]();
 });
 
 async function tokenOf(more: object = {}, { kid = 'RS256', alg = 'RS256', lifetime = 3600 } = {}) {
@@ -67,8 +79,7 @@ async function newCounts() {
 }
 
 test('a pushed event reaches a subscriber, plain or compressed, once', async () => {
-  const query = 'subscription { events { __typename ... on UnknownEvent { type } } }';
-  const stream = await subscribeOverSse({ url: lab.url, token: gatewayKey, query });
+  const stream = await subscribeOverSse({ url: lab.url, token: gatewayKey, query: everything });
   const body = some(1);
   expect(await push({ data: base64(body), attributes: plain })).toBe(204);
   const compressed = { ...plain, 'blob-codec': 'gzip' };
@@ -107,8 +118,59 @@ test('what cannot be read is stored as a dead letter and acknowledged', async ()
   expect(await newCounts()).toEqual({ dead: 4, duplicate: 2 });
 });
 
-test('a request that is too large is refused', async () => {
-  expect(await push({ data: 'A'.repeat(1024 * 1024), attributes: plain })).toBe(413);
+test('an event of 1 MiB fits with its attributes, a larger one is a dead letter, and only what Google cannot send is refused', async () => {
+  const frame = some(4, { data: '' });
+  const largest = some(4, { data: 'x'.repeat(mebibyte - frame.length) });
+  const more = Object.fromEntries(Array.from({ length: 97 }, (_, index) => [`a${index}`, '"'.repeat(512)]));
+  expect(await push({ data: base64(largest), attributes: { ...plain, ...more } })).toBe(204);
+  expect(await newCounts()).toEqual({ accepted: 1 });
+  expect(await push({ data: base64(`${largest} `), attributes: plain })).toBe(204);
+  expect(await push({ data: base64(Buffer.alloc(10_000_000, largest)), attributes: plain })).toBe(204);
+  expect(await newCounts()).toEqual({ dead: 2 });
+  expect(await push({ data: 'A'.repeat(16 * mebibyte), attributes: plain })).toBe(413);
+  expect(await newCounts()).toEqual({});
+});
+
+test('the event that the sandbox pushes reaches a subscriber', async () => {
+  const { sandbox } = lab;
+  const subscription = new URLSearchParams({ audience, email });
+  sandbox.webhooks.register(`pubsub+${lab.url}/intake/pubsub?${subscription}`);
+  const stream = await subscribeOverSse({ url: lab.url, token: gatewayKey, query: everything });
+  const [{ userId } = expect.unreachable()] = sandbox.users();
+  sandbox.webhooks.send('pushed.event', { number: 5 }, { userId });
+  expect(await stream.next()).toMatchObject({ data: { events: { type: 'pushed.event' } } });
+  await sandbox.webhooks.settled();
+  // The sandbox sends a webhook as well: which of the two came first does not matter.
+  expect([{ accepted: 1 }, { duplicate: 1 }]).toContainEqual(await newCounts());
+  await stream.close();
+});
+
+test('a replay delivers dead letters that can be read, each once and beside no copy; the others stay', async () => {
+  const env = { EVENT_LOG: eventLog, SERVICE_TEAM_ID: lab.sandbox.teamId };
+  const letters = async () =>
+    (await callCommand(env, 'dead')).lines().map(({ position }) => String(position));
+  const older = await letters();
+  const stream = await subscribeOverSse({ url: lab.url, token: gatewayKey, query: everything });
+  const event = (type: string) => some(6, { event_type: type });
+  const compressed = (text: string) => ({ data: base64(gzipSync(text)), attributes: unknownCodec });
+  const unknownCodec = { ...plain, 'blob-codec': 'zip' };
+  await push({ data: base64(event('wrong.type')), attributes: { ...plain, 'blob-type': 'avro' } });
+  await push(compressed(event('wrong.codec')));
+  await push(compressed(event('came.right')));
+  await push({ data: base64('no JSON'), attributes: plain });
+  await push({ data: base64(event('came.right')), attributes: plain });
+  expect(await newCounts()).toEqual({ dead: 4, accepted: 1 });
+
+  const positions = (await letters()).slice(older.length);
+  const outcomes = async () =>
+    (await callCommand(env, 'replay', ...positions)).lines().map(({ outcome }) => outcome);
+  expect(await outcomes()).toEqual(['replayed', 'replayed', 'replayed-before', 'still-dead']);
+  expect(await outcomes()).toEqual([...Array(3).fill('replayed-before'), 'still-dead']);
+  for (const type of ['came.right', 'wrong.type', 'wrong.codec'])
+    expect(await stream.next()).toMatchObject({ data: { events: { type } } });
+  await stream.close();
+  await push({ data: base64(event('wrong.codec')), attributes: plain });
+  expect(await newCounts()).toEqual({ duplicate: 1 });
 });
 
 test('without a subscription there is no route', async () => {

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { GatewayError } from '../../../gateway/errors.ts';
 import { openEventStore } from '../../../gateway/events/open.ts';
 import { createGateway } from '../../../gateway/gateway.ts';
+import { callCommand } from '../../support/commands.ts';
 import { makeFolder } from '../../support/folder.ts';
 import { gatewayKey, type Lab, serviceKey, startLab, webhookSecret } from '../../support/lab.ts';
 import { startService } from '../../support/order-service.ts';
@@ -98,7 +99,8 @@ test('the sandbox publishes as the service does, and a subscriber receives each 
 
 test('what cannot be read is stored as a dead letter and acknowledged', async () => {
   await using queue = await openQueue();
-  await using lab = await startLab({ env: queue.env, eventLog: 'sqlite' });
+  const eventLog = `sqlite:${folder.file('poison.db')}`;
+  await using lab = await startLab({ env: { ...queue.env, EVENT_LOG: eventLog } });
   await consuming(lab);
   const send = (fields: object, body: Buffer) =>
     queue.publisher.send({ ...json, routingKey: `${queue.queue}.a`, ...fields }, body);
@@ -116,6 +118,12 @@ test('what cannot be read is stored as a dead letter and acknowledged', async ()
   await expect.poll(() => countsOf(lab), soon).toEqual({ dead: 7, duplicate: 2, accepted: 1 });
   await expect.poll(queue.waiting, soon).toBe(0);
   expect(lab.logged.join('')).not.toContain('guest');
+
+  await send({ contentType: 'text/plain' }, Buffer.from(some(lab, 3)));
+  await expect.poll(() => countsOf(lab), soon).toMatchObject({ dead: 8 });
+  const env = { EVENT_LOG: eventLog, SERVICE_TEAM_ID: lab.sandbox.teamId };
+  const replayed = (await callCommand(env, 'replay', '--all')).lines().map(({ outcome }) => outcome);
+  expect(replayed).toEqual(['still-dead', 'replayed-before', ...Array(5).fill('still-dead'), 'replayed']);
 });
 
 test('while the log cannot be written nothing is consumed, /ready says so, and then all of it comes in its order', async () => {
