@@ -1,5 +1,7 @@
-import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { readFileSync } from 'node:fs';
+import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import { createDeliveryMetrics } from './events/delivery-metrics.ts';
+import { PlainCounter, PlainHistogram } from './telemetry/plain-metrics.ts';
 
 export type Metrics = ReturnType<typeof createMetrics>;
 
@@ -17,50 +19,81 @@ export function createMetrics() {
     ...createDeliveryMetrics(registers),
     ...createDrift(registers),
     ...createAuditMetrics(registers),
+    ...createBuildInfo(registers),
     /** All metrics in the Prometheus text format. */
     text: () => registry.metrics(),
     contentType: registry.contentType,
   } as const;
 }
 
+const { version } = readPackage();
+
+function readPackage(): { readonly version: string } {
+  return JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
+}
+
+function createBuildInfo(registers: Registry[]) {
+  const info = new Gauge({
+    name: 'labgraph_build_info',
+    help: 'Always 1; the label is the version of the gateway.',
+    labelNames: ['version'],
+    registers,
+  });
+  info.set({ version }, 1);
+  return {};
+}
+
 function createServiceMetrics(registers: Registry[]) {
   return {
-    upstreamCalls: new Counter({
+    upstreamCalls: new PlainCounter({
       name: 'labgraph_upstream_calls_total',
       help: 'Calls to the service by operation and outcome.',
       labelNames: ['operation', 'outcome'],
       registers,
     }),
-    upstreamShared: new Counter({
+    upstreamShared: new PlainCounter({
       name: 'labgraph_upstream_shared_total',
       help: 'Reads that joined an equal read in flight.',
       labelNames: ['operation'],
       registers,
     }),
-    readCache: new Counter({
+    readCache: new PlainCounter({
       name: 'labgraph_read_cache_total',
       help: 'Reads by their outcome in the cache, and entries dropped before their time.',
       labelNames: ['outcome'],
       registers,
     }),
-    upstreamSeconds: new Histogram({
+    upstreamSeconds: new PlainHistogram({
       name: 'labgraph_upstream_seconds',
       help: 'Time from a call to the service until its whole answer, retries included.',
       labelNames: ['operation'],
+      buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
       registers,
     }),
   };
 }
 
 function createOperationMetrics(registers: Registry[]) {
+  const seconds = new PlainHistogram({
+    name: 'labgraph_operation_seconds',
+    help: 'Time of GraphQL operations by type and name of the trusted document; of a subscription until it is open.',
+    labelNames: ['type', 'name'],
+    buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15],
+    registers,
+  });
+  const limitName = limitPairs();
   return {
-    operations: new Counter({
+    /** @param name of the operation in a trusted document; null for any other, because clients choose their names */
+    observeOperation: (type: string, name: string | null, elapsedSeconds: number) =>
+      seconds.observe({ type, name: name === null ? 'other' : limitName(type, name) }, elapsedSeconds),
+    sockets: new Gauge({ name: 'labgraph_sockets', help: 'Open WebSockets.', registers }),
+    operations: new PlainCounter({
       name: 'labgraph_operations_total',
       help: 'GraphQL operations by outcome: ok, or the code of the first error.',
       labelNames: ['outcome'],
       registers,
     }),
-    wholeAnswers: new Counter({
+    wholeAnswers: new PlainCounter({
       name: 'labgraph_whole_answers_total',
       help: 'Queries by their outcome in the cache of whole answers, and evicted answers.',
       labelNames: ['outcome'],
@@ -109,29 +142,42 @@ function createAuditMetrics(registers: Registry[]) {
 /** The most pairs of labels with counts of their own. All further pairs are counted under `other`. */
 const maxPairs = 200;
 
+/** The names without a prefix were published first and stay until 2027-05-31. */
+const prefixes = ['labgraph_', ''] as const;
+
 /** Counts of values and rows of the service that the gateway does not know. */
 function createDrift(registers: Registry[]) {
-  const unknown = new Counter({
-    name: 'unknown_enum_total',
-    help: 'Operations that showed a value unknown to the graph, by field.',
-    labelNames: ['field', 'value'],
-    registers,
-  });
-  const unreadable = new Counter({
-    name: 'unreadable_total',
-    help: 'Rows left out, and answers refused, because they could not be read.',
-    labelNames: ['operation', 'path'],
-    registers,
-  });
+  const unknown = prefixes.map(
+    (prefix) =>
+      new Counter({
+        name: `${prefix}unknown_enum_total`,
+        help: 'Operations that showed a value unknown to the graph, by field.',
+        labelNames: ['field', 'value'],
+        registers,
+      }),
+  );
+  const unreadable = prefixes.map(
+    (prefix) =>
+      new Counter({
+        name: `${prefix}unreadable_total`,
+        help: 'Rows left out, and answers refused, because they could not be read.',
+        labelNames: ['operation', 'path'],
+        registers,
+      }),
+  );
   const limitValue = limitPairs();
   const limitPath = limitPairs();
   return {
     /** Counts a value that the service sent for an open enum field and the graph does not know. */
-    countUnknown: (field: string, value: string) =>
-      unknown.inc({ field, value: limitValue(field, toLabel(field, value)) }),
+    countUnknown: (field: string, value: string) => {
+      const labels = { field, value: limitValue(field, toLabel(field, value)) };
+      for (const counter of unknown) counter.inc(labels);
+    },
     /** Counts rows that a reader left out, or an answer that it refused, by their path. */
-    countUnreadable: (operation: string, path: string, rows: number) =>
-      unreadable.inc({ operation, path: limitPath(operation, path) }, rows),
+    countUnreadable: (operation: string, path: string, rows: number) => {
+      const labels = { operation, path: limitPath(operation, path) };
+      for (const counter of unreadable) counter.inc(labels, rows);
+    },
   };
 }
 

@@ -126,11 +126,15 @@ const rooms: readonly Room[] = [
   { files: cache, may: [/^lru-cache$/] },
   { files: log, may: [errors, request, /^pino$/] },
   { files: request, may: [rights, node] },
+  { files: /^gateway\/telemetry\/plain-metrics\.ts$/, may: [/^prom-client$/] },
   { files: config, may: [errors, config, /^zod$/, /^node:(fs|crypto)$/] },
   { files: /^gateway\/config\/generated-secrets\.ts$/, may: [errors, config, /^zod$/, node] },
   {
     files: /^gateway\/(metrics|events\/delivery-metrics)\.ts$/,
-    may: [/^prom-client$/, /^gateway\/events\/delivery-metrics\.ts$/],
+    may: [
+      /^(prom-client|node:fs)$/,
+      /^gateway\/(events\/(delivery-metrics|log)|telemetry\/plain-metrics)\.ts$/,
+    ],
   },
   {
     files: /^gateway\/service\//,

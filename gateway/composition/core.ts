@@ -3,6 +3,7 @@ import { createRateLimits, type RateLimits } from '../auth/rate-limits.ts';
 import { memoize } from '../cache/memoize.ts';
 import type { Config } from '../config/config.ts';
 import { GatewayError } from '../errors.ts';
+import { cursorLagSeconds } from '../events/follow.ts';
 import { type EventStore, openEventStore } from '../events/open.ts';
 import { createTrustedDocuments, type TrustedDocuments } from '../execution/document/trusted-documents.ts';
 import type { Log } from '../log.ts';
@@ -58,6 +59,8 @@ export async function openCore({ config, log, store: opening }: CoreParts): Prom
   const isLogWritable = memoize(() => store.log.isWritable(), probeEveryMs);
   const isTrailWritable = () => trail?.isWritable() ?? null;
   metrics.watchEventLog(config.eventLog.kind, isLogWritable);
+  metrics.watchExtent(() => store.log.measure());
+  metrics.watchCursors(() => cursorLagSeconds(store.log));
   metrics.watchAuditTrail(isTrailWritable);
   const allowedOrigins = new Set(config.allowedOrigins);
   let isLocalAllowed = false;

@@ -1,4 +1,5 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+import type { Extent } from './log.ts';
 
 /** Counts and times from the arrival of a webhook to the sending of its item. */
 export interface DeliveryMetrics {
@@ -15,6 +16,10 @@ export interface DeliveryMetrics {
   readonly reconciled: Counter;
   /** Shows whether the event log can be written, asked each time that metrics are read. */
   readonly watchEventLog: (kind: string, isWritable: () => Promise<boolean>) => void;
+  /** Shows the size and age of the event log, asked each time that metrics are read. */
+  readonly watchExtent: (measure: () => Promise<Extent>) => void;
+  /** Shows how far the slowest stream is behind, asked each time that metrics are read. */
+  readonly watchCursors: (lagSeconds: () => number) => void;
 }
 
 /** In seconds, from delays that nobody notices to delays that everybody notices. */
@@ -80,8 +85,41 @@ function createReceiptMetrics(registers: Registry[]) {
   };
 }
 
+function createExtentMetrics(registers: Registry[]) {
+  return (measure: () => Promise<Extent>) => {
+    const oldest = new Gauge({
+      name: 'labgraph_event_log_oldest_seconds',
+      help: 'Age of the oldest event of the log; 0 for an empty log.',
+      registers,
+    });
+    new Gauge({
+      name: 'labgraph_event_log_bytes',
+      help: 'Size of the event log: of its file, or of its stream in Redis.',
+      registers,
+      async collect() {
+        // While the log cannot be read the last values stay; another metric shows that.
+        const extent = await measure().catch(() => null);
+        if (extent === null) return;
+        this.set(extent.bytes);
+        oldest.set(extent.oldestAt === null ? 0 : (Date.now() - extent.oldestAt.getTime()) / 1000);
+      },
+    });
+  };
+}
+
 function createSubscriberMetrics(registers: Registry[]) {
   return {
+    watchExtent: createExtentMetrics(registers),
+    watchCursors: (lagSeconds: () => number) => {
+      new Gauge({
+        name: 'labgraph_cursor_lag_seconds',
+        help: 'Age of the oldest event that an open stream has read and its client has not taken; 0 without one.',
+        registers,
+        collect() {
+          this.set(lagSeconds());
+        },
+      });
+    },
     subscriptions: new Gauge({
       name: 'labgraph_subscriptions',
       help: 'Open subscriptions by transport.',

@@ -12,6 +12,16 @@ export type Followed =
   /** History after the given position is gone; the stream ends. */
   | { readonly kind: 'gap'; readonly reason: GapReason };
 
+/** Of each log, the streams that have read an event which their client has not taken: when it was stored. */
+const behind = new WeakMap<EventLog, Map<FollowOptions, Date>>();
+
+/** The age of the oldest such event in seconds; 0 when no stream is behind. */
+export function cursorLagSeconds(log: EventLog): number {
+  let oldest = Date.now();
+  for (const receivedAt of behind.get(log)?.values() ?? []) oldest = Math.min(oldest, receivedAt.getTime());
+  return (Date.now() - oldest) / 1000;
+}
+
 export interface FollowOptions {
   readonly after: number;
   readonly signal: AbortSignal;
@@ -25,7 +35,28 @@ export interface FollowOptions {
  * in a row would block all other work for half a minute.
  */
 export async function* follow(log: EventLog, scope: Scope, options: FollowOptions): AsyncGenerator<Followed> {
-  const { signal } = options;
+  const streams = behind.get(log) ?? new Map<FollowOptions, Date>();
+  behind.set(log, streams);
+  try {
+    yield* read(log, scope, {
+      ...options,
+      onBehind: (since) => streams.set(options, since),
+      onLevel: () => streams.delete(options),
+    });
+  } finally {
+    streams.delete(options);
+  }
+}
+
+interface ReadOptions extends FollowOptions {
+  /** Called with the time of an event before the event is given out. */
+  readonly onBehind: (receivedAt: Date) => void;
+  /** Called when the reader has taken everything. */
+  readonly onLevel: () => void;
+}
+
+async function* read(log: EventLog, scope: Scope, options: ReadOptions): AsyncGenerator<Followed> {
+  const { signal, onBehind, onLevel } = options;
   let after = options.after;
   let isBehind = false;
   while (!signal.aborted) {
@@ -39,11 +70,13 @@ export async function* follow(log: EventLog, scope: Scope, options: FollowOption
       if (isBehind) await setImmediate();
       isBehind = true;
       if (signal.aborted) return;
+      onBehind(event.receivedAt);
       yield { kind: 'event', event, payload: readPayload(event.body) };
     }
     after = batch.through;
     // `wake` checks the end of the log after it has registered the waiter, so no append in between is missed.
     if (batch.events.length < batchSize) {
+      onLevel();
       await log.wake(scope, after, signal);
       isBehind = false;
     }

@@ -77,9 +77,19 @@ export interface EventLog {
    * @returns how many messages it deleted
    */
   readonly prune: (before: Date) => Promise<number>;
+  /** @throws GatewayError EVENT_LOG_UNAVAILABLE */
+  readonly measure: () => Promise<Extent>;
   /** Whether a write would succeed now. */
   readonly isWritable: () => Promise<boolean>;
   readonly close: () => Promise<void>;
+}
+
+/** The size of a log. */
+export interface Extent {
+  /** Of its file, or of its stream in Redis. */
+  readonly bytes: number;
+  /** When its oldest event was stored; null for an empty log. */
+  readonly oldestAt: Date | null;
 }
 
 /** A message to append. */

@@ -81,20 +81,17 @@ export type RunOperation = (args: OperationArgs, dependencies?: Dependencies) =>
 
 export function createRunOperation(options: ExecutionOptions): RunOperation {
   const { metrics, mask } = options;
-  const finish = (
-    result: ExecutionResult,
-    { contextValue }: OperationArgs,
-    dependencies: Dependencies | undefined,
-  ) => {
+  const finish = (result: ExecutionResult, { args, startedAt, dependencies }: Run) => {
     // Masked before it is counted, because the code that the client sees is counted.
     const masked = maskResult(mask, result);
-    countOutcome(metrics, masked, dependencies);
-    return withTotals(masked, contextValue);
+    countOperation(metrics, masked, { args, startedAt, dependencies });
+    return withTotals(masked, args.contextValue);
   };
   // One layer only, because each further layer costs every operation a promise.
   return async (args, dependencies) => {
+    const run = { args, startedAt: performance.now(), dependencies };
     const guarded = await guardOperation(options, args, dependencies);
-    if ('errors' in guarded) return finish(guarded, args, dependencies);
+    if ('errors' in guarded) return finish(guarded, run);
     let result: ExecutionResult;
     try {
       result = await args.contextValue.work.run(async () => await execute(args));
@@ -104,7 +101,7 @@ export function createRunOperation(options: ExecutionOptions): RunOperation {
       result = { errors: [mask(isCut ? error.withOutcome(true) : error)] };
     }
     guarded.settle();
-    const answer = finish(result, args, dependencies);
+    const answer = finish(result, run);
     return guarded.isMutation ? tellUnknownOutcomes(answer) : answer;
   };
 }
@@ -189,15 +186,37 @@ export function maskResult(mask: Mask, result: ExecutionResult): ExecutionResult
     : { ...result, errors: result.errors.slice(0, maxErrors).map(mask) };
 }
 
+/** An operation that was started. */
+interface Run {
+  readonly args: OperationArgs;
+  /** As `performance.now()`. */
+  readonly startedAt: number;
+  readonly dependencies?: Dependencies | undefined;
+}
+
 /**
- * Counts an operation by its outcome: `ok`, or the code of the first error. Also counts each other operation that
- * shares its answer.
+ * Counts an operation by its outcome (`ok`, or the code of the first error) and its time. Also counts each other operation
+ * that shares its answer.
  */
-export function countOutcome(metrics: Metrics, result: ExecutionResult, dependencies?: Dependencies): void {
+export function countOperation(metrics: Metrics, result: ExecutionResult, run: Run): void {
   const outcome = outcomeOf(result);
-  const count = () => metrics.operations.inc({ outcome });
-  count();
-  dependencies?.addReport('outcome', count);
+  metrics.operations.inc({ outcome });
+  observeOperation(metrics, run);
+  run.dependencies?.addReport('outcome', (seconds) => {
+    metrics.operations.inc({ outcome });
+    observeOperation(metrics, run, seconds);
+  });
+}
+
+/** Notes how long an operation took; of a stream, until it was open. */
+export function observeOperation(
+  metrics: Metrics,
+  { args: { document, operationName }, startedAt }: Run,
+  seconds = (performance.now() - startedAt) / 1000,
+): void {
+  const operation = getOperationAST(document, operationName);
+  const name = document.trust.isListed ? operation?.name?.value : undefined;
+  metrics.observeOperation(operation?.operation ?? OperationTypeNode.QUERY, name ?? null, seconds);
 }
 
 function outcomeOf({ errors }: ExecutionResult): string {

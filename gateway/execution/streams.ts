@@ -13,13 +13,14 @@ import type { GraphContext } from '../graph/context.ts';
 import type { Metrics } from '../metrics.ts';
 import { toError } from './mask.ts';
 import {
-  countOutcome,
+  countOperation,
   type ExecutionOptions,
   type Guarded,
   guardOperation,
   maskResult,
   type OperationArgs,
   type OperationContext,
+  observeOperation,
   type Transport,
   toOperationArgs,
   withTotals,
@@ -41,19 +42,21 @@ export function createRunStream(options: ExecutionOptions): RunStream {
   const { metrics, mask } = options;
   return async (args) => {
     const request = toOperationArgs(args);
+    const run = { args: request, startedAt: performance.now() };
     const guarded = await guardStream(options, request);
     if ('errors' in guarded) {
-      countOutcome(metrics, guarded);
+      countOperation(metrics, guarded, run);
       return guarded;
     }
     const results = await subscribe(args).catch((error: unknown) => ({ errors: [toGraphQLError(error)] }));
     guarded.settle();
     if (isAsyncIterable(results)) {
+      observeOperation(metrics, run);
       return new GuardedStream(results, { context: request.contextValue, guarded, mask, metrics });
     }
     guarded.leave();
     const masked = maskResult(mask, results);
-    countOutcome(metrics, masked);
+    countOperation(metrics, masked, run);
     return masked;
   };
 }

@@ -2,7 +2,7 @@ import type { Caller } from '../auth/rights.ts';
 import type { LoadControl, SharedCache } from '../cache/shared-cache.ts';
 import type { DocumentCache } from '../execution/document/prepared-document.ts';
 import type { Metrics } from '../metrics.ts';
-import { Dependencies } from '../service/trace.ts';
+import { Dependencies, type Report } from '../service/trace.ts';
 import { isCompressible } from './compressed-answers.ts';
 import type { AnswerDirectly, DirectRequest } from './direct-path.ts';
 import type { DirectAnswer } from './direct-request.ts';
@@ -28,7 +28,7 @@ interface WholeAnswer {
   /** Null for requests that Yoga answers. */
   readonly answer: DirectAnswer | null;
   /** The operation's reports to metrics and the audit trail. */
-  readonly reports: readonly (() => void)[];
+  readonly reports: readonly Report[];
 }
 
 /**
@@ -68,6 +68,7 @@ export function shareWholeAnswers(
   return async (request) => {
     // A traced operation reports its own calls, so it shares nothing.
     if (request.head.trace !== null) return await answerDirectly(request);
+    const startedAt = performance.now();
     const key = answerKey(request);
     // Without a cached answer there is nothing to invalidate.
     const isCached = cache.has(key);
@@ -89,7 +90,8 @@ export function shareWholeAnswers(
       onDropped,
     });
     if (isShared) {
-      for (const report of value.reports) report();
+      const seconds = (performance.now() - startedAt) / 1000;
+      for (const report of value.reports) report(seconds);
       charge(request.caller, pointsOf(value.answer));
     }
     return value.answer;

@@ -16,7 +16,7 @@ export class Dependencies {
    * The operation's reports to metrics and the audit trail, by key. They are repeated for each operation that shares
    * the answer.
    */
-  readonly reports = new Map<string, () => void>();
+  readonly reports = new Map<string, Report>();
   readonly #tags = new Set<string>();
   readonly #onIsolated: () => void;
   #isStorable = true;
@@ -56,10 +56,13 @@ export class Dependencies {
   }
 
   /** Adds a report, once for each key. */
-  addReport(key: string, report: () => void): void {
+  addReport(key: string, report: Report): void {
     if (!this.reports.has(key)) this.reports.set(key, report);
   }
 }
+
+/** @param seconds the time of the operation that is reported */
+export type Report = (seconds: number) => void;
 
 /** The calls of one operation to the service so far. */
 export interface UpstreamTotals {

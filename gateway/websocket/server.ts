@@ -130,7 +130,9 @@ export class Sockets {
       session,
     );
     socket.on('error', () => socket.terminate());
+    this.#options.metrics.sockets.inc();
     socket.once('close', (code, reason) => {
+      this.#options.metrics.sockets.dec();
       left.abort();
       session.leave?.();
       closed(code, String(reason)).catch((error: unknown) => this.#logFailure(error));

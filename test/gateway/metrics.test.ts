@@ -36,6 +36,8 @@ const linesOf = async (lab: Lab, name: string) =>
 test('docs/operations.md and the registry have the same metrics, of the same types, in the same words', async () => {
   const metrics = createMetrics();
   metrics.watchEventLog('sqlite', async () => true);
+  metrics.watchExtent(async () => ({ bytes: 0, oldestAt: null }));
+  metrics.watchCursors(() => 0);
   metrics.watchAuditTrail(() => true);
   const text = await metrics.text();
   const own = [...text.matchAll(/^# HELP (\w+) (.*)\n# TYPE \w+ (\w+)$/gm)]

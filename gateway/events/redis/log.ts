@@ -7,6 +7,7 @@ import {
   type Claimed,
   type DeadLetter,
   type EventLog,
+  type Extent,
   type FactQuery,
   type Gap,
   type Latest,
@@ -41,6 +42,7 @@ const dayMs = 86_400_000;
 const pruneChunk = 50;
 const subjects = `${keyPrefix}subjects`;
 const marks = `${keyPrefix}marks`;
+const stream = `${keyPrefix}log`;
 
 const scripts = {
   append: readScript('append'),
@@ -58,6 +60,8 @@ const readShape = z.union([
 ]);
 const changedShape = z.tuple([z.array(redisText)]);
 const factsShape = z.tuple([z.array(z.instanceof(Buffer))]);
+const sizeShape = z.number().nullable();
+const firstShape = z.array(z.tuple([redisText, z.unknown()]));
 const prunedShape = z.tuple([z.number(), z.number()]);
 
 export interface RedisLogParts {
@@ -177,6 +181,17 @@ export class RedisLog implements EventLog {
       if (isDone === 1) return dropped;
       await nextTurn();
     }
+  }
+
+  async measure(): Promise<Extent> {
+    const { reads } = this.#parts;
+    const [bytes, entries] = await Promise.all([
+      reads.send(['MEMORY', 'USAGE', stream]),
+      reads.send(['XRANGE', stream, '-', '+', 'COUNT', '1']),
+    ]);
+    const [first] = firstShape.parse(entries);
+    const oldestAt = first === undefined ? null : new Date(Math.floor(Number(first[0].split('-')[0]) / 1000));
+    return { bytes: sizeShape.parse(bytes) ?? 0, oldestAt };
   }
 
   isWritable(): Promise<boolean> {

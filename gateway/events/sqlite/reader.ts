@@ -1,5 +1,5 @@
 import type { DatabaseSync, SQLInputValue, SQLOutputValue, StatementSync } from 'node:sqlite';
-import type { Batch, DeadLetter, FactQuery, Gap, Latest, Scope, StoredFact } from '../log.ts';
+import type { Batch, DeadLetter, Extent, FactQuery, Gap, Latest, Scope, StoredFact } from '../log.ts';
 import type { Seal } from '../seal.ts';
 import { type EventColumns, hashFactKey, openBatch, openDeadLetter, openFact } from '../sealed-rows.ts';
 
@@ -25,6 +25,16 @@ export class LogReader {
   head(): number {
     const row = this.#sql.get("SELECT seq FROM sqlite_sequence WHERE name = 'events'").get();
     return row === undefined ? 0 : readNumber(row, 'seq');
+  }
+
+  measure(): Extent {
+    const pages =
+      this.#sql.get('SELECT page_count, page_size FROM pragma_page_count, pragma_page_size').get() ?? {};
+    const first = this.#sql.get('SELECT position FROM events ORDER BY position LIMIT 1').get();
+    return {
+      bytes: readNumber(pages, 'page_count') * readNumber(pages, 'page_size'),
+      oldestAt: first === undefined ? null : toDate(readNumber(first, 'position')),
+    };
   }
 
   meta(name: string): string | null {
@@ -148,6 +158,11 @@ function toEventColumns(row: Row): EventColumns {
     deadReason: readOptionalText(row, 'dead_reason'),
     body: readBytes(row, 'body'),
   };
+}
+
+/** A position is the time of its append in microseconds. */
+function toDate(position: number): Date {
+  return new Date(Math.floor(position / 1000));
 }
 
 interface Conditions {

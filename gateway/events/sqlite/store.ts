@@ -8,6 +8,7 @@ import type {
   Claimed,
   DeadLetter,
   EventLog,
+  Extent,
   FactQuery,
   Gap,
   Latest,
@@ -215,6 +216,10 @@ class SqliteLog implements EventLog {
       dropped += step.dropped;
       if (step.isDone) return dropped;
     }
+  }
+
+  async measure(): Promise<Extent> {
+    return read(() => this.#reader.measure());
   }
 
   isWritable(): Promise<boolean> {

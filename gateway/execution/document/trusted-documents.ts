@@ -23,6 +23,8 @@ export interface Trust {
   readonly hash: string | null;
   /** Whether it is on the list. Without a list every document is trusted. */
   readonly isTrusted: boolean;
+  /** Whether the team wrote the names in it: it is on a list. */
+  readonly isListed: boolean;
 }
 
 /** The documents that viewers may send (persisted operations). */
@@ -69,7 +71,8 @@ export function createTrustedDocuments(options: TrustedDocumentsOptions): Truste
   return {
     lookUp: (text) => {
       const hash = hashDocument(text);
-      return { hash, isTrusted: hashes.has(hash) };
+      const isListed = hashes.has(hash);
+      return { hash, isTrusted: isListed, isListed };
     },
     check,
     require: (caller, document) => {
@@ -90,7 +93,7 @@ const noList: TrustedDocuments = {
   expectsIds: false,
 };
 
-const unchecked: Trust = { hash: null, isTrusted: true };
+const unchecked: Trust = { hash: null, isTrusted: true, isListed: false };
 
 /** The document or its id, as sent in a request over any transport, unchecked. */
 interface Sent {
