@@ -101,7 +101,7 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
     callers.close();
     stopping.abort();
     (await graphql()).sockets.close();
-    await Promise.all([servers.close(), routes.intake?.close()]);
+    await Promise.all([servers.close(), ...routes.intakes.map((intake) => intake.close())]);
     await service.upstream.close();
     await management?.close();
     await core.trail?.close();
@@ -182,7 +182,9 @@ function createProbes(
     checkReady: async () => {
       const [eventLog, service] = await Promise.all([core.isLogWritable(), isServiceReachable()]);
       hasWorked ||= service;
-      const [broker, auditTrail] = [routes.intake?.isConsuming ?? null, core.isTrailWritable()];
+      const { intakes } = routes;
+      const broker = intakes.length === 0 ? null : intakes.every(({ isConsuming }) => isConsuming);
+      const auditTrail = core.isTrailWritable();
       return { eventLog, service, hasWorked, broker, auditTrail };
     },
   };

@@ -168,7 +168,7 @@ const rooms: readonly Room[] = [
       /^gateway\/intake\//,
       json,
       /^gateway\/webhooks\/(body-buffer|receiver|endpoint)\.ts$/,
-      /^(rabbitmq-client|zod)$/,
+      /^(rabbitmq-client|@google-cloud\/pubsub|@azure\/event-hubs|zod)$/,
       node,
     ],
   },
@@ -287,7 +287,11 @@ const rooms: readonly Room[] = [
   },
   {
     files: /^sandbox\//,
-    may: [/^sandbox\//, /^(hono|hono\/.*|@hono\/node-server|rabbitmq-client|zod|standardwebhooks)$/, node],
+    may: [
+      /^sandbox\//,
+      /^(hono|hono\/.*|@hono\/node-server|rabbitmq-client|@azure\/event-hubs|zod|standardwebhooks)$/,
+      node,
+    ],
   },
   ...widgetRooms,
   {
@@ -312,6 +316,8 @@ const homes: Readonly<Record<string, RegExp>> = {
   negotiator: /^gateway\/http\//,
   // The sandbox publishes, as the service does.
   'rabbitmq-client': /^(gateway\/intake|sandbox)\//,
+  '@azure/event-hubs': /^(gateway\/intake|sandbox)\//,
+  '@google-cloud/pubsub': /^gateway\/intake\//,
   'rate-limiter-flexible': /^gateway\/auth\//,
   hono: /^(gateway\/http|sandbox)\//,
   standardwebhooks: /^sandbox\//,
@@ -417,7 +423,9 @@ test('code for brokers is loaded only where one is configured', () => {
     });
   expect(eager.length).toBeGreaterThan(400);
   expect(
-    eager.filter(({ to }) => /^(gateway\/(intake\/|auth\/push-tokens)|rabbitmq-client)/.test(to)),
+    eager.filter(({ to }) =>
+      /^(gateway\/(intake\/|auth\/push-tokens)|rabbitmq-client|@azure\/|@google-cloud\/)/.test(to),
+    ),
   ).toEqual([]);
 });
 

@@ -1,9 +1,9 @@
 import { listChangedOrders } from '../domain/order/read/rest.ts';
-import { GatewayError } from '../errors.ts';
 import { type Reconciler, startReconciler } from '../events/reconcile.ts';
 import type { Intake } from '../intake/intake.ts';
 import { createWebhookEndpoint, type ReceiveWebhook, type WebhookOutcome } from '../webhooks/endpoint.ts';
 import { createReceiver, type ReceiptOutcome, type Receive } from '../webhooks/receiver.ts';
+import { openBrokers } from './brokers.ts';
 import type { Core } from './core.ts';
 import type { Services } from './service.ts';
 import { readers } from './webhook-readers.ts';
@@ -28,7 +28,8 @@ export function startReconciliation(core: Core, services: Services): Reconciler 
 export interface EventRoutes {
   readonly receiveWebhook: ReceiveWebhook;
   readonly receivePubSub: ReceiveWebhook | null;
-  readonly intake: Intake | null;
+  /** One for each broker that events are consumed from. */
+  readonly intakes: readonly Intake[];
   readonly useWebhookSecrets: (secrets: readonly string[]) => void;
 }
 
@@ -45,7 +46,7 @@ export async function openEventRoutes(
     },
     receiveWebhook: createWebhooks(core, parts),
     receivePubSub: await createPubSub(core, parts),
-    intake: await startIntake(core, parts),
+    intakes: await startIntakes(core, parts),
   };
 }
 
@@ -107,23 +108,18 @@ async function createPubSub(core: Core, parts: IntakeParts): Promise<ReceiveWebh
   });
 }
 
-/** Starts to consume events from the configured broker; null where there is none, and then nothing is loaded. */
-async function startIntake(core: Core, parts: IntakeParts): Promise<Intake | null> {
-  const { config, log, store } = core;
-  const rabbitmq = config.intake?.rabbitmq ?? null;
-  if (rabbitmq === null) return null;
-  const { createRabbitBroker } = await import('../intake/rabbitmq.ts').catch((cause: unknown) => {
-    const message =
-      '- INTAKE_RABBITMQ_URL needs the optional package rabbitmq-client, which is not installed.';
-    throw new GatewayError('CONFIG_INVALID', message, { cause });
-  });
+/** Starts to consume events from every broker that is configured; without one nothing is loaded. */
+async function startIntakes(core: Core, parts: IntakeParts): Promise<readonly Intake[]> {
+  const brokers = await openBrokers(core);
+  if (brokers.length === 0) return [];
   const { Intake } = await import('../intake/intake.ts');
-  return new Intake(createRabbitBroker({ ...rabbitmq, log }), {
+  const options = {
     receive: parts.receive,
-    isLogWritable: () => store.log.isWritable(),
-    log,
+    isLogWritable: () => core.store.log.isWritable(),
+    log: core.log,
     onOutcome: countBrokerMessages(core, parts),
-  });
+  };
+  return brokers.map((broker) => new Intake(broker, options));
 }
 
 function countBrokerMessages({ metrics }: Core, parts: IntakeParts) {

@@ -5,6 +5,8 @@ import type { Reading } from './reading.ts';
 export interface IntakeConfig {
   readonly rabbitmq: RabbitConfig | null;
   readonly pubsub: PubSubConfig | null;
+  readonly pull: PullConfig | null;
+  readonly eventHubs: EventHubsConfig | null;
 }
 
 export interface RabbitConfig {
@@ -25,10 +27,29 @@ export interface PubSubConfig {
   readonly jwksUrl: string;
 }
 
+/** A pull subscription of Google Pub/Sub. */
+export interface PullConfig {
+  /** `projects/<project>/subscriptions/<name>`. */
+  readonly subscription: string;
+}
+
+/** An event hub of Azure. */
+export interface EventHubsConfig {
+  /** With a key. */
+  readonly connectionString: string;
+  readonly hub: string;
+  readonly consumerGroup: string;
+}
+
 /** Null where webhooks are the only route. */
 export function readIntake(reading: Reading): IntakeConfig | null {
-  const [rabbitmq, pubsub] = [readRabbit(reading), readPubSub(reading)];
-  return rabbitmq === null && pubsub === null ? null : { rabbitmq, pubsub };
+  const intake = {
+    rabbitmq: readRabbit(reading),
+    pubsub: readPubSub(reading),
+    pull: readPull(reading),
+    eventHubs: readEventHubs(reading),
+  };
+  return Object.values(intake).every((route) => route === null) ? null : intake;
 }
 
 function readRabbit(reading: Reading): RabbitConfig | null {
@@ -55,4 +76,38 @@ function readPubSub(reading: Reading): PubSubConfig | null {
   if (!isKeyAddress(jwksUrl, reading.production))
     reading.fault('INTAKE_PUBSUB_JWKS_URL must be an https address: who can change the keys can be anybody.');
   return { audience: audience ?? '', serviceAccount: serviceAccount ?? '', jwksUrl };
+}
+
+function readPull(reading: Reading): PullConfig | null {
+  const subscription = reading.text('INTAKE_PUBSUB_SUBSCRIPTION');
+  if (subscription === null) return null;
+  if (!/^projects\/[^/]+\/subscriptions\/[^/]+$/.test(subscription))
+    reading.fault('INTAKE_PUBSUB_SUBSCRIPTION must be projects/<project>/subscriptions/<name>.');
+  return { subscription };
+}
+
+function readEventHubs(reading: Reading): EventHubsConfig | null {
+  const name = 'INTAKE_EVENTHUBS_CONNECTION_STRING';
+  const connectionString = reading.secret(name);
+  const named = reading.text('INTAKE_EVENTHUBS_HUB');
+  const consumerGroup = reading.text('INTAKE_EVENTHUBS_CONSUMER_GROUP');
+  if (connectionString === null) {
+    if (named !== null || consumerGroup !== null)
+      reading.fault(`INTAKE_EVENTHUBS_HUB and INTAKE_EVENTHUBS_CONSUMER_GROUP need ${name}.`);
+    return null;
+  }
+  const parts = new Map(
+    connectionString.split(';').map((part): [string, string] => {
+      const [key = '', ...value] = part.split('=');
+      return [key.trim(), value.join('=')];
+    }),
+  );
+  const isWhole = ['SharedAccessKeyName', 'SharedAccessKey'].every((key) => parts.get(key));
+  if (!isWhole || !/^sb:\/\/[^/]+/.test(parts.get('Endpoint') ?? ''))
+    reading.fault(`${name} must have an Endpoint (sb://), a SharedAccessKeyName and a SharedAccessKey.`);
+  if (reading.production && parts.get('UseDevelopmentEmulator') === 'true')
+    reading.fault(`${name} must not say UseDevelopmentEmulator: it sends events and keys without TLS.`);
+  const hub = named ?? parts.get('EntityPath') ?? '';
+  if (hub === '') reading.fault(`${name} needs an EntityPath, or INTAKE_EVENTHUBS_HUB.`);
+  return { connectionString, hub, consumerGroup: consumerGroup ?? '$Default' };
 }

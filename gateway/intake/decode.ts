@@ -52,3 +52,25 @@ function decompress(body: Buffer, encoding: string): Buffer | null {
     return null;
   }
 }
+
+/** The service's attributes of a message of Pub/Sub say what its data is. */
+export function readBlob(attributes: Readonly<Record<string, string | undefined>>, body: Buffer): Encoded {
+  const contentEncoding = attributes['blob-codec'];
+  return {
+    contentType: attributes['blob-type'] === 'json' ? 'application/json' : 'unknown',
+    ...(contentEncoding === undefined ? {} : { contentEncoding }),
+    body,
+  };
+}
+
+/** The bytes of a body that a library may have parsed. */
+export function toBytes(body: unknown): Buffer {
+  if (Buffer.isBuffer(body)) return body;
+  if (typeof body === 'string') return Buffer.from(body);
+  try {
+    return Buffer.from(JSON.stringify(body));
+  } catch {
+    // Nested too deeply to be an envelope.
+    return Buffer.alloc(0);
+  }
+}

@@ -12,7 +12,7 @@ import {
 } from '../webhooks/body-buffer.ts';
 import type { ReceiveWebhook, WebhookConnection } from '../webhooks/endpoint.ts';
 import type { ReceiptOutcome, Receive } from '../webhooks/receiver.ts';
-import { type Decoded, decode, undecoded } from './decode.ts';
+import { type Decoded, decode, readBlob, undecoded } from './decode.ts';
 
 export interface PubSubOptions {
   /** Whether the request's `authorization` is a token of the push subscription. */
@@ -97,12 +97,7 @@ function readPush(bytes: Buffer): Decoded {
   const push = pushShape.safeParse(parseOrNull(bytes)).data;
   if (push === undefined) return undecoded(bytes);
   const { data, attributes } = push.message;
-  const contentEncoding = attributes['blob-codec'];
-  return decode({
-    contentType: attributes['blob-type'] === 'json' ? 'application/json' : 'unknown',
-    ...(contentEncoding === undefined ? {} : { contentEncoding }),
-    body: Buffer.from(data, 'base64'),
-  });
+  return decode(readBlob(attributes, Buffer.from(data, 'base64')));
 }
 
 function parseOrNull(bytes: Buffer): unknown {

@@ -1,5 +1,6 @@
 import { type AsyncMessage, Connection, ConsumerStatus } from 'rabbitmq-client';
 import { createThrottle, type Log } from '../log.ts';
+import { toBytes } from './decode.ts';
 import type { Broker } from './intake.ts';
 
 export interface RabbitOptions {
@@ -27,6 +28,7 @@ export function createRabbitBroker({ url, queue, prefetch, log }: RabbitOptions)
       const consumer = connection.createConsumer(
         { queue, queueOptions: { passive: true }, qos: { prefetchCount: prefetch } },
         async (message: AsyncMessage) => {
+          // The library parses JSON and text that are not compressed, where it can.
           const isDurable = await take({ ...message, body: toBytes(message.body) });
           return isDurable ? ConsumerStatus.ACK : ConsumerStatus.REQUEUE;
         },
@@ -43,16 +45,4 @@ export function createRabbitBroker({ url, queue, prefetch, log }: RabbitOptions)
     close: () => connection.close(),
     destroy: () => connection.unsafeDestroy(),
   };
-}
-
-/** The library parses JSON and text that are not compressed, where it can. */
-function toBytes(body: unknown): Buffer {
-  if (Buffer.isBuffer(body)) return body;
-  if (typeof body === 'string') return Buffer.from(body);
-  try {
-    return Buffer.from(JSON.stringify(body));
-  } catch {
-    // Nested too deeply to be an envelope.
-    return Buffer.alloc(0);
-  }
 }

@@ -4,7 +4,7 @@ import type { Connection, Publisher } from 'rabbitmq-client';
 import type { OutgoingMessage } from '../world/state.ts';
 
 /** A broker that gets the events in place of a webhook endpoint (public service: ETL destinations). */
-export interface RabbitDestination {
+export interface BrokerDestination {
   /** Publishes the message once. True when the broker has confirmed it and a queue has it. */
   readonly publish: (message: OutgoingMessage) => Promise<boolean>;
   readonly close: () => Promise<void>;
@@ -22,7 +22,7 @@ const maxPlainBytes = 1024;
  * As the service publishes: the routing key is the type of the event, no message id, publisher confirms, mandatory. The
  * exchange, its queues and its bindings are the receiver's.
  */
-export function createRabbitDestination(url: string): RabbitDestination {
+export function createRabbitDestination(url: string): BrokerDestination {
   const { href, searchParams } = new URL(url);
   const exchange = searchParams.get('exchange') ?? 'amq.topic';
   let opening: Promise<{ connection: Connection; publisher: Publisher }> | null = null;

@@ -4,8 +4,9 @@ import type { WebhookEndpoint } from '../management/state.ts';
 import type { OutgoingMessage } from '../world/state.ts';
 import { Deliveries } from './deliveries.ts';
 import { type Endpoints, signingKeys } from './endpoints.ts';
+import { createEventHubsDestination, isEventHubsAddress } from './event-hubs.ts';
 import { isPubSubAddress, pushEvent } from './pubsub.ts';
-import { createRabbitDestination, isRabbitAddress, type RabbitDestination } from './rabbitmq.ts';
+import { type BrokerDestination, createRabbitDestination, isRabbitAddress } from './rabbitmq.ts';
 
 /** Faults of delivery; a test or the demo turns them on. */
 export interface WebhookKnobs {
@@ -114,7 +115,7 @@ export class WebhookSender {
   readonly sent: Entry[] = [];
   readonly deliveries = new Deliveries();
   readonly #options: SenderOptions;
-  readonly #brokers = new Map<string, RabbitDestination>();
+  readonly #brokers = new Map<string, BrokerDestination>();
   readonly #closing = new AbortController();
   readonly #open = new Set<Promise<unknown>>();
   readonly #lastOfQueue = new Map<string, Promise<unknown>>();
@@ -179,8 +180,9 @@ export class WebhookSender {
     await Promise.allSettled([...this.#open]);
   }
 
-  #brokerAt(url: string): RabbitDestination {
-    const broker = this.#brokers.get(url) ?? createRabbitDestination(url);
+  #brokerAt(url: string): BrokerDestination {
+    const create = isRabbitAddress(url) ? createRabbitDestination : createEventHubsDestination;
+    const broker = this.#brokers.get(url) ?? create(url);
     this.#brokers.set(url, broker);
     return broker;
   }
@@ -256,7 +258,8 @@ export class WebhookSender {
     const { url: address } = endpoint;
     const { signal } = this.#closing;
     const isForged = this.knobs.wrongSignature;
-    if (isRabbitAddress(address)) return this.#brokerAt(address).publish(message);
+    if (isRabbitAddress(address) || isEventHubsAddress(address))
+      return this.#brokerAt(address).publish(message);
     if (isPubSubAddress(address)) return pushEvent(message, { address, isForged, signal });
     const secrets = isForged ? [wrongSecret] : signingKeys(endpoint, Date.now());
     return postSigned(message, { endpoint, secrets, signal });

@@ -32,6 +32,8 @@ const provider = {
   VIEWER_AUDIENCE: 'labs',
 };
 
+const hubConnection = 'Endpoint=sb://n.servicebus.windows.net/;SharedAccessKeyName=a;SharedAccessKey=Yg==';
+
 describe('the configuration', () => {
   test('gives metrics a separate address, at HOST unless METRICS_HOST is set', () => {
     expect(read({ METRICS_PORT: '9464', HOST: '0.0.0.0' }).metricsAddress).toEqual({
@@ -189,8 +191,20 @@ describe('the configuration', () => {
         intake: {
           rabbitmq: { url: 'amqps://user:password@broker:5671/lab', queue: 'events', prefetch: 200 },
           pubsub: null,
+          pull: null,
+          eventHubs: null,
         },
       },
+    ],
+    [
+      'a pull subscription',
+      { INTAKE_PUBSUB_SUBSCRIPTION: 'projects/p/subscriptions/s' },
+      { intake: { pull: { subscription: 'projects/p/subscriptions/s' } } },
+    ],
+    [
+      'an event hub that the connection string names',
+      { INTAKE_EVENTHUBS_CONNECTION_STRING: `${hubConnection};EntityPath=events` },
+      { intake: { eventHubs: { hub: 'events', consumerGroup: '$Default' } } },
     ],
     ['no audit trail', { AUDIT_TRAIL: 'off', AUDIT_TRAIL_KEY: undefined }, { auditTrail: null }],
     ['no audit trail outside production', { NODE_ENV: 'test' }, { auditTrail: null }],
@@ -204,6 +218,15 @@ describe('the configuration', () => {
   test('cannot be changed', () => {
     expect(Object.isFrozen(read())).toBe(true);
   });
+});
+
+test('a pull subscription has its whole name, and an event hub a key, a name and TLS', () => {
+  const hub = 'INTAKE_EVENTHUBS_CONNECTION_STRING';
+  expect(faultsOf({ INTAKE_PUBSUB_SUBSCRIPTION: 'events' })).toHaveLength(1);
+  expect(faultsOf({ INTAKE_EVENTHUBS_HUB: 'events' })).toHaveLength(1);
+  expect(faultsOf({ [hub]: hubConnection })).toHaveLength(1);
+  expect(faultsOf({ [hub]: 'Endpoint=sb://n;EntityPath=events' })).toHaveLength(1);
+  expect(faultsOf({ [hub]: `${hubConnection};EntityPath=e;UseDevelopmentEmulator=true` })).toHaveLength(1);
 });
 
 const management = {

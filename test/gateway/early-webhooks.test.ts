@@ -26,6 +26,9 @@ test('what a webhook waits for while a gateway starts loads nothing of GraphQL',
   const packages = new Set(stdout.match(/(?<=node_modules\/)(@[^/]+\/)?[^/@]+/g));
   expect([...packages]).toEqual(expect.arrayContaining(['hono', 'zod']));
   expect([...packages].filter((name) => /graphql|pothos|envelop|^ws$/.test(name))).toEqual([]);
+  // Nor anything of a broker, because none is configured.
+  expect([...packages].filter((name) => /rabbitmq|pubsub|grpc|azure|rhea|protobuf/.test(name))).toEqual([]);
+  expect(stdout.match(/\/gateway\/intake\/.*/g)).toBeNull();
 });
 
 test('a query and a socket that come before GraphQL is loaded wait for it', async () => {

@@ -1,0 +1,61 @@
+import { hash } from 'node:crypto';
+import { gzipSync } from 'node:zlib';
+import type { EventHubProducerClient } from '@azure/event-hubs';
+import type { OutgoingMessage } from '../world/state.ts';
+import type { BrokerDestination } from './rabbitmq.ts';
+
+/** Whether an address is `eventhubs://policy:key@namespace/hub`; with `?emulator=true` it is sent to without TLS. */
+export function isEventHubsAddress(url: string): boolean {
+  return url.startsWith('eventhubs:');
+}
+
+/** Larger messages are compressed (public service: `auto`). */
+const maxPlainBytes = 1024;
+const retryOptions = { maxRetries: 0, timeoutInMs: 5000 };
+
+function readAddress(address: string) {
+  const url = new URL(address);
+  const isEmulator = url.searchParams.get('emulator') === 'true';
+  const connectionString = [
+    `Endpoint=sb://${url.host}`,
+    `SharedAccessKeyName=${decodeURIComponent(url.username)}`,
+    `SharedAccessKey=${decodeURIComponent(url.password)}`,
+    ...(isEmulator ? ['UseDevelopmentEmulator=true'] : []),
+  ].join(';');
+  return { connectionString, hub: url.pathname.slice(1) };
+}
+
+/** As the service sends: the partition key is the user, and what the event is stands in its properties. */
+export function createEventHubsDestination(address: string): BrokerDestination {
+  let opening: Promise<EventHubProducerClient> | null = null;
+  const open = async () => {
+    const { EventHubProducerClient: Producer } = await import('@azure/event-hubs');
+    const { connectionString, hub } = readAddress(address);
+    return new Producer(connectionString, hub, { retryOptions });
+  };
+  return {
+    publish: async ({ eventType, body }: OutgoingMessage) => {
+      opening ??= open();
+      const plain = Buffer.from(body);
+      const isLarge = plain.length > maxPlainBytes;
+      const { user_id, team_id }: { readonly user_id?: string; readonly team_id?: string } = JSON.parse(body);
+      const properties = {
+        'event-type': eventType,
+        ...(user_id === undefined ? {} : { 'user-id': user_id }),
+        ...(team_id === undefined ? {} : { 'team-id': team_id }),
+        ...(isLarge ? { 'content-encoding': 'gzip' } : {}),
+        'idempotency-key': hash('sha256', body).slice(0, 32),
+      };
+      const event = { body: isLarge ? gzipSync(plain) : plain, properties };
+      const producer = await opening;
+      return await producer.sendBatch([event], user_id === undefined ? {} : { partitionKey: user_id }).then(
+        () => true,
+        () => false,
+      );
+    },
+    close: async () => {
+      const producer = await opening;
+      await producer?.close().catch(() => undefined);
+    },
+  };
+}
