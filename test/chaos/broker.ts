@@ -3,24 +3,26 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { connectToRabbit, prepareRabbit, type RabbitServer } from '../support/rabbitmq.ts';
 
-/** A broker whose durable queue gets every event, and what a gateway needs to consume it. */
+/** A broker that gets every event, and what a gateway needs to take events from it. */
 export interface Broker extends AsyncDisposable {
-  readonly server: RabbitServer;
+  /** Null where it pushes: then a message that was published is durable. */
+  readonly server: RabbitServer | null;
   readonly env: Readonly<Record<string, string>>;
-  /** Publishes as the service does. False when the broker has not confirmed it. */
-  readonly publish: (body: string) => Promise<boolean>;
+  /** Publishes as the service does, where it pushes to this gateway. False when that was not confirmed. */
+  readonly publish: (body: string, gateway: string) => Promise<boolean>;
 }
 
 const queue = 'events';
 const maxPlainBytes = 1024;
 
-export async function openBroker(around: string): Promise<Broker> {
+/** RabbitMQ with a durable queue. One gateway consumes it at a time, as docs/intake.md advises. */
+export async function openRabbit(around: string): Promise<Broker> {
   const folder = join(around, 'rabbitmq');
   mkdirSync(folder);
   const server = await prepareRabbit(folder);
   await server.start();
   const connection = connectToRabbit(server.url);
-  await connection.queueDeclare({ queue, durable: true });
+  await connection.queueDeclare({ queue, durable: true, arguments: { 'x-single-active-consumer': true } });
   const publisher = connection.createPublisher({ confirm: true, maxAttempts: 1 });
   return {
     server,

@@ -21,7 +21,8 @@ test.each([
   { over: 'sqlite', store: 'sqlite', sharesPort: false },
   { over: 'redis', store: 'redis', sharesPort: false },
   { over: 'redis on one port', store: 'redis', sharesPort: true },
-  { over: 'sqlite, through RabbitMQ', store: 'sqlite', sharesPort: false, hasBroker: true },
+  { over: 'sqlite, through RabbitMQ', store: 'sqlite', sharesPort: false, broker: 'rabbitmq' },
+  { over: 'sqlite, with pushes of Pub/Sub', store: 'sqlite', sharesPort: false, broker: 'pubsub' },
 ] as const)(
   'over $over nothing acknowledged is lost, repeated, out of order or sent to the wrong user, with any process killed',
   async ({ over: _, ...how }) => {

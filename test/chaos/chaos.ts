@@ -2,21 +2,23 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
 import { makeSecrets, prepareGateways } from '../support/fleet.ts';
 import { startService } from '../support/order-service.ts';
 import { createWorld, planWorld, type World } from '../support/order-world.ts';
 import { type GatewayVictim, prepareRedis } from '../support/processes.ts';
 import { type Listener, startAudience } from './audience.ts';
-import { openBroker } from './broker.ts';
+import { type Broker, openRabbit } from './broker.ts';
 import { doHarm, type Harm } from './harm.ts';
+import { openPubSub } from './pubsub.ts';
 import { type Sent, sendAll } from './sender.ts';
 
 export interface ChaosPlan {
   readonly store: 'sqlite' | 'redis';
   /** Whether the two gateways over Redis listen on one port. */
   readonly sharesPort: boolean;
-  /** Whether every event comes through RabbitMQ, and half of them by webhook as well. */
-  readonly hasBroker?: boolean;
+  /** The broker through which every event comes; half of them come by webhook as well. */
+  readonly broker?: 'rabbitmq' | 'pubsub' | undefined;
   /** Different messages to send, and kills to survive meanwhile. */
   readonly messages: number;
   readonly kills: number;
@@ -28,6 +30,8 @@ export interface ChaosPlan {
   readonly env?: Readonly<Record<string, string>>;
   /** Ends the run at the first violation. */
   readonly stopEarly: boolean;
+  /** Called after each harm with what was killed and acknowledged so far. */
+  readonly onHarm?: (kills: number, acknowledged: number) => void;
   /** How long nothing may arrive before what is missing counts as lost, in milliseconds. */
   readonly maxQuietMs: number;
 }
@@ -55,6 +59,9 @@ export interface ChaosReport {
   readonly crashes: number;
 }
 
+/** Of the tests. */
+const compileCache = fileURLToPath(new URL('../../.cache/tests', import.meta.url));
+
 /**
  * Runs real gateways, a sender that retries and subscribers that resume, and harms them meanwhile: kill -9,
  * SIGSTOP, SIGTERM, a full disk, a killed Redis. Then counts what arrived against what was acknowledged.
@@ -65,10 +72,11 @@ export async function runChaos(plan: ChaosPlan): Promise<ChaosReport> {
   const service = await startService(world);
   const secrets = makeSecrets();
   const redis = plan.store === 'redis' ? await prepareRedis(folder) : null;
-  await using broker = plan.hasBroker === true ? await openBroker(folder) : null;
+  await using broker = await openBroker(plan, folder);
   const gateways = await prepareGateways({
     main: plan.main,
-    env: { ...plan.env, ...broker?.env },
+    // A process that is killed writes no cache of compiled modules.
+    env: { NODE_COMPILE_CACHE: compileCache, ...plan.env, ...broker?.env },
     folder,
     teamId: world.teamId,
     secrets,
@@ -90,7 +98,10 @@ export async function runChaos(plan: ChaosPlan): Promise<ChaosReport> {
       secret: secrets.webhookSecret,
       address,
       concurrency: 32,
-      broker: broker && { publish: broker.publish, isDelivered: isDeliveredTo(listeners) },
+      broker: broker && {
+        publish: (body: string) => broker.publish(body, address()),
+        isDelivered: broker.server === null ? () => true : isDeliveredTo(listeners),
+      },
       signal: leaving.signal,
     };
     const send = (messages: number, isNeeded = () => false) =>
@@ -102,8 +113,11 @@ export async function runChaos(plan: ChaosPlan): Promise<ChaosReport> {
     await settleAll();
 
     const isHarming = () => harm.kills < plan.kills && !isOver();
+    const already = numbers.size;
+    const isDue = () => numbers.size - already >= (harm.kills / plan.kills) * plan.messages;
+    const onHarm = () => plan.onHarm?.(harm.kills, numbers.size);
     const sentMeanwhile = send(plan.messages, isHarming);
-    await doHarm({ gateways, redis, broker: broker?.server ?? null, harm, isHarming });
+    await doHarm({ gateways, redis, broker: broker?.server ?? null, harm, isHarming, isDue, onHarm });
     if (isOver()) leaving.abort();
     const main = await sentMeanwhile;
     const bursts = await sendBursts({ world, send, settle: settleAll, signal: leaving.signal });
@@ -116,6 +130,11 @@ export async function runChaos(plan: ChaosPlan): Promise<ChaosReport> {
     service.close();
     rmSync(folder, { recursive: true, force: true });
   }
+}
+
+async function openBroker(plan: ChaosPlan, folder: string): Promise<Broker | null> {
+  if (plan.broker === undefined) return null;
+  return plan.broker === 'rabbitmq' ? await openRabbit(folder) : await openPubSub();
 }
 
 /** Whether the team's stream has shown the message of this number. */

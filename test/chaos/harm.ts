@@ -19,19 +19,25 @@ interface Harming {
   readonly broker: Victim | null;
   readonly harm: Harm;
   readonly isHarming: () => boolean;
+  /** Whether enough messages came since the last kill for the next one. */
+  readonly isDue: () => boolean;
+  readonly onHarm: () => void;
 }
 
-/** One after the other, until enough was killed. */
-export async function doHarm({ gateways, redis, broker, harm, isHarming }: Harming): Promise<void> {
+/** One after the other, until enough was killed: spread over the messages, so that a slow machine does not only restart. */
+export async function doHarm(harming: Harming): Promise<void> {
+  const { gateways, redis, broker, harm, isHarming, isDue, onHarm } = harming;
   if (broker !== null) await killBroker(broker, harm);
   for (let turn = 0; isHarming(); turn += 1) {
     const victim = gateways[turn % gateways.length];
     if (victim === undefined) return;
     await wait(between(100, 500));
+    while (isHarming() && !isDue()) await wait(20);
     // Seldom, because it takes 5 s to start.
     if (broker !== null && turn % 20 === 19) await killBroker(broker, harm);
     // Each kind of harm comes once; then as it falls.
     await harmOne({ victim, redis, harm, dice: turn < 4 ? (turn + 0.5) / 10 : Math.random() });
+    onHarm();
   }
 }
 

@@ -2,12 +2,12 @@ import process from 'node:process';
 import { parseArgs } from 'node:util';
 import { type ChaosReport, faultKeys, runChaos } from './chaos.ts';
 
-const usage = `npm run chaos -- [--store sqlite|redis] [--one-port] [--broker] [--messages 100000] [--kills 200]
+const usage = `npm run chaos -- [--store sqlite|redis] [--one-port] [--broker|--pubsub] [--messages 100000] [--kills 200]
 
 Kills real gateways while webhooks come in and subscribers follow, and counts what arrived against what was
 acknowledged. Without --store both stores, one after the other. With --one-port
 the two gateways over Redis listen on one port (REUSE_PORT). With --broker every message comes through RabbitMQ and half of
-them by webhook as well. Ends with 1 when anything was lost, repeated,
+them by webhook as well; with --pubsub it is pushed as Google Pub/Sub does. Ends with 1 when anything was lost, repeated,
 out of order or sent to the wrong user. The defaults take about half an hour per store on two cores.`;
 
 const rows: readonly (readonly [keyof ChaosReport, string])[] = [
@@ -39,6 +39,7 @@ const { values } = parseArgs({
     kills: { type: 'string', default: '200' },
     'one-port': { type: 'boolean', default: false },
     broker: { type: 'boolean', default: false },
+    pubsub: { type: 'boolean', default: false },
     help: { type: 'boolean', default: false },
   },
 });
@@ -50,6 +51,8 @@ if (values.help) {
 const sharesPort = values['one-port'];
 const able = sharesPort ? (['redis'] as const) : (['sqlite', 'redis'] as const);
 const stores = able.filter((store) => (values.store ?? store) === store);
+const pubsub = values.pubsub ? 'pubsub' : undefined;
+const broker = values.broker ? 'rabbitmq' : pubsub;
 const reports: ChaosReport[] = [];
 for (const store of stores) {
   process.stderr.write(`Chaos over ${store} ...\n`);
@@ -57,13 +60,15 @@ for (const store of stores) {
     await runChaos({
       store,
       sharesPort,
-      hasBroker: values.broker,
+      broker,
       messages: Number(values.messages),
       kills: Number(values.kills),
       users: 8,
       ordersPerUser: 10,
       stopEarly: false,
       maxQuietMs: 15_000,
+      onHarm: (done, acknowledged) =>
+        process.stderr.write(`${new Date().toISOString()} kills ${done}, acknowledged ${acknowledged}\n`),
     }),
   );
 }
