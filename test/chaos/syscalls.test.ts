@@ -4,12 +4,13 @@ import { signedHeaders } from '../gateway/webhooks/support.ts';
 import { makeFolder } from '../support/folder.ts';
 import { startGatewayProcess } from '../support/gateway-process.ts';
 import { gatewayKey, graphqlRequest, serviceKey, webhookSecret } from '../support/lab.ts';
+import { openRabbit } from './broker.ts';
 import { canTrace, injectFault, watchSyncs } from './syscalls.ts';
 
 const teamId = randomUUID();
 
 /** A gateway in a process of its own, over a service that is not there: webhooks need none. */
-async function startGateway() {
+async function startGateway(more: Readonly<Record<string, string>> = {}) {
   const folder = makeFolder();
   const gateway = await startGatewayProcess(folder.path, {
     PORT: '0',
@@ -21,6 +22,7 @@ async function startGateway() {
     VIEWER_TOKEN_SECRET: 'a viewer token secret of more than 32 characters',
     EVENT_LOG: `sqlite:${folder.file('events.db')}`,
     RECONCILE_MINUTES: '0',
+    ...more,
   });
   return {
     ...gateway,
@@ -51,6 +53,24 @@ describe.runIf(canTrace)('seen from the kernel', () => {
     }
   });
 
+  test('between a message of RabbitMQ and its acknowledgement the log is synced to disk, each time', async () => {
+    using folder = makeFolder();
+    await using broker = await openRabbit(folder.path);
+    await using gateway = await startGateway(broker.env);
+    const isConsuming = async () => (await (await fetch(`${gateway.url}/ready`)).json()).broker;
+    await expect.poll(isConsuming, { timeout: 30_000 }).toBe(true);
+    await using trace = await watchSyncs(gateway.pid, gateway.trace);
+    const acknowledged = () => trace.lines().filter(isAck).length;
+    for (let number = 0; number < 20; number += 1) {
+      const body = JSON.stringify({ event_type: 'chaos.note', team_id: teamId, data: { number } });
+      expect(await broker.publish(body, '')).toBe(true);
+      await expect.poll(acknowledged, { timeout: 30_000 }).toBe(number + 1);
+    }
+    const steps = trace.lines().filter((line) => isAck(line) || isSync(line));
+    const before = steps.flatMap((line, index) => (isAck(line) ? [steps[index - 1] ?? ''] : []));
+    expect(before.map(isSync)).toEqual(Array(20).fill(true));
+  });
+
   test.each([
     ['a sync fails with EIO', 'fsync,fdatasync', 'EIO'],
     ['a write fails with EIO', 'pwrite64', 'EIO'],
@@ -76,6 +96,11 @@ describe.runIf(canTrace)('seen from the kernel', () => {
 
 function isAnswer(line: string): boolean {
   return /"HTTP\/1\.1 202/.test(line);
+}
+
+/** A frame of method 60, 80 of AMQP 0-9-1, basic.ack: type 1, the channel, and 13 bytes. */
+function isAck(line: string): boolean {
+  return /"\\1\\0\\\d+\\0\\0\\0\\r\\0<\\0P/.test(line);
 }
 
 function isSync(line: string): boolean {
