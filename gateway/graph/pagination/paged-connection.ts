@@ -198,7 +198,8 @@ interface Start {
   readonly skip: number;
 }
 
-const startShape = z.tuple([z.string().nullable(), z.number().int().min(0).max(maxPageSize)]);
+// More rows than a page has at most: the service gives some lists whole, whatever the limit.
+const startShape = z.tuple([z.string().nullable(), indexShape]);
 
 /**
  * A connection over a list that the service pages by an opaque cursor, which it gives only at the end of each
