@@ -4,7 +4,7 @@ import { delimiter, join } from 'node:path';
 import process from 'node:process';
 
 /** The first executable of these names on the PATH, or null. */
-function findOnPath(names: readonly string[]): string | null {
+export function findOnPath(names: readonly string[]): string | null {
   for (const folder of (process.env.PATH ?? '').split(delimiter)) {
     for (const name of names) {
       const candidate = join(folder, name);

@@ -1,0 +1,109 @@
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { ServiceMonitor } from '@kubernetes-models/prometheus-operator/monitoring.coreos.com/v1/ServiceMonitor';
+import { Deployment } from 'kubernetes-models/apps/v1/Deployment';
+import { HorizontalPodAutoscaler } from 'kubernetes-models/autoscaling/v2/HorizontalPodAutoscaler';
+import { NetworkPolicy } from 'kubernetes-models/networking.k8s.io/v1/NetworkPolicy';
+import { PodDisruptionBudget } from 'kubernetes-models/policy/v1/PodDisruptionBudget';
+import { ConfigMap } from 'kubernetes-models/v1/ConfigMap';
+import { Service } from 'kubernetes-models/v1/Service';
+import { ServiceAccount } from 'kubernetes-models/v1/ServiceAccount';
+import { expect, test } from 'vitest';
+import { parse, parseAllDocuments } from 'yaml';
+import { findOnPath } from './support/tools.ts';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const read = (path: string) => readFileSync(`${root}${path}`, 'utf8');
+
+const models = {
+  ...{ ConfigMap, Deployment, HorizontalPodAutoscaler, NetworkPolicy, PodDisruptionBudget },
+  ...{ Service, ServiceAccount, ServiceMonitor },
+};
+
+/** What `kubectl apply -k` would send. */
+function readManifests() {
+  const { resources } = parse(read('deploy/kubernetes/kustomization.yaml'));
+  return resources.flatMap((file: string) =>
+    parseAllDocuments(read(`deploy/kubernetes/${file}`)).map((document) => document.toJS()),
+  );
+}
+
+/** Names of settings that docs/configuration.md does not know. */
+function unknownSettings(names: readonly string[]): readonly string[] {
+  const page = `${read('docs/configuration.md')}${read('README.md')}`;
+  return names.filter((name) => !page.includes(`\`${name.replace(/_FILE$/, '')}\``));
+}
+
+test('every manifest of Kubernetes fits the schema of its kind', () => {
+  const kinds = readManifests().map((manifest: { readonly kind: keyof typeof models }) => {
+    const Model = models[manifest.kind];
+    // biome-ignore lint/suspicious/noExplicitAny: read as a file, and checked by the line below.
+    new Model(manifest as any).validate();
+    return manifest.kind;
+  });
+  expect(kinds.toSorted()).toEqual(Object.keys(models).toSorted());
+});
+
+test('the pods have no rights, end after their drain, and find every setting', () => {
+  const manifests = readManifests();
+  const find = (kind: string) => manifests.find((manifest: { kind: string }) => manifest.kind === kind);
+  const { spec } = find('Deployment').spec.template;
+  const [container] = spec.containers;
+  expect(spec.securityContext).toMatchObject({ runAsNonRoot: true, runAsUser: 65_532 });
+  expect(container.securityContext).toEqual({
+    allowPrivilegeEscalation: false,
+    readOnlyRootFilesystem: true,
+    capabilities: { drop: ['ALL'] },
+  });
+  const env = Object.fromEntries(
+    container.env.map(({ name, value }: { name: string; value: string }) => [name, value]),
+  );
+  expect(spec.terminationGracePeriodSeconds).toBeGreaterThan(Number(env.DRAIN_SECONDS) + 10);
+  const { readinessProbe: probe } = container;
+  expect(Number(env.DRAIN_SECONDS)).toBeGreaterThan(probe.periodSeconds * probe.failureThreshold);
+  expect(unknownSettings([...Object.keys(env), ...Object.keys(find('ConfigMap').data)])).toEqual([]);
+});
+
+test('compose has the Redis that decision 0040 demands, and a gateway without rights', () => {
+  const { services, secrets } = parse(read('compose.yaml'));
+  for (const setting of ['--appendonly yes', '--appendfsync always', '--maxmemory-policy noeviction'])
+    expect(services.redis.command).toContain(setting);
+  expect(services.gateway).toMatchObject({ read_only: true, cap_drop: ['ALL'] });
+  expect(services.gateway.secrets.toSorted()).toEqual(Object.keys(secrets).toSorted());
+  expect(unknownSettings(Object.keys(services.gateway.environment))).toEqual([]);
+});
+
+test('the last stage of the image has no shell, is nobody, and starts what npm start starts', () => {
+  const [, last = ''] = read('Dockerfile').split(/^FROM \$\{RUN_IMAGE\}$/m);
+  expect(last).not.toMatch(/^RUN/m);
+  for (const line of [/^USER 65532:65532$/m, /^HEALTHCHECK /m, /sbom=/]) expect(last).toMatch(line);
+  const settings = [...last.matchAll(/^ {4}([A-Z_]+)=|^ENV ([A-Z_]+)=/gm)].map(
+    ([, one, two]) => one ?? two ?? '',
+  );
+  expect(settings).toContain('DRAIN_SECONDS');
+  expect(unknownSettings(settings)).toEqual([]);
+  const entry: readonly string[] = JSON.parse(/^ENTRYPOINT (.*)$/m.exec(last)?.[1] ?? '[]');
+  const { start } = JSON.parse(read('package.json')).scripts;
+  expect(start.replace('--import ./node-version.js ', '')).toContain(`node ${entry.slice(1).join(' ')}`);
+});
+
+test.runIf(findOnPath(['systemd-analyze']) !== null)(
+  'the unit of systemd has an exposure of at most 1.5, and knows every setting',
+  () => {
+    const unit = 'deploy/systemd/labgraph@.service';
+    const report = execFileSync(
+      'systemd-analyze',
+      ['security', '--offline=yes', '--no-pager', `${root}${unit}`],
+      {
+        encoding: 'utf8',
+      },
+    );
+    const [, exposure] = /Overall exposure level for \S+: ([\d.]+)/.exec(report) ?? [];
+    expect(Number(exposure)).toBeLessThanOrEqual(1.5);
+    const names = [...read(unit).matchAll(/^Environment=(.*)$/gm)].flatMap(([, line = '']) =>
+      line.split(' ').map((pair) => pair.replace(/=.*/, '')),
+    );
+    expect(unknownSettings(names)).toEqual([]);
+  },
+);
