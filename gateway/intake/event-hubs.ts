@@ -18,6 +18,8 @@ export interface EventHubsOptions {
   readonly marks: Marks;
   /** Whether other gateways write to this log, which then share the partitions. */
   readonly isShared: boolean;
+  /** Waits for nothing until it reads anew; 1,000 where left out. */
+  readonly maxIdleWaits?: number;
   readonly log: Log;
 }
 
@@ -31,7 +33,7 @@ const loadBalancingOptions = {
 /** How long a partition is waited for; the library notices a lost connection at the end of a wait. */
 const waitSeconds = 5;
 /** With each wait for nothing the library allows the hub one more message in hand, and takes none back. */
-const maxIdleWaits = 1000;
+const usualIdleWaits = 1000;
 
 /**
  * An event hub of Azure. Each of its partitions is read in its order, one message after the other: more at once would let
@@ -54,16 +56,22 @@ class HubConsumer implements Consumer {
   readonly #client: EventHubConsumerClient;
   readonly #take: Take;
   readonly #log: Log;
+  readonly #maxIdleWaits: number;
   readonly #warnOfBroker = createThrottle();
   #subscription: ReturnType<EventHubConsumerClient['subscribe']>;
   #isStopped = false;
   #idleWaits = 0;
   isConsuming = false;
 
-  constructor(client: EventHubConsumerClient, take: Take, { log }: EventHubsOptions) {
+  constructor(
+    client: EventHubConsumerClient,
+    take: Take,
+    { log, maxIdleWaits = usualIdleWaits }: EventHubsOptions,
+  ) {
     this.#client = client;
     this.#take = take;
     this.#log = log;
+    this.#maxIdleWaits = maxIdleWaits;
     this.#subscription = this.#open();
   }
 
@@ -111,13 +119,14 @@ class HubConsumer implements Consumer {
 
   #noteIdleWait(): void {
     this.#idleWaits += 1;
-    if (this.#idleWaits < maxIdleWaits) return;
+    if (this.#idleWaits < this.#maxIdleWaits) return;
     this.#idleWaits = 0;
     void this.#renew();
   }
 
   async #renew(): Promise<void> {
-    await this.#subscription.close();
+    // It fails only where the lease could not be given back, and nothing is read then either.
+    await this.#subscription.close().catch(() => undefined);
     if (!this.#isStopped) this.#subscription = this.#open();
   }
 }

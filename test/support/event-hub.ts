@@ -11,6 +11,8 @@ export interface EventHub extends AsyncDisposable {
   readonly publish: (key: string, body: Buffer, properties?: Readonly<Record<string, string>>) => void;
   /** Everything that was sent to it, by partition. */
   readonly partitions: readonly (readonly HubEvent[])[];
+  /** How many links have read a partition so far. */
+  readonly opened: () => number;
   /** How many links read a partition now. */
   readonly readers: () => number;
   /** Ends every connection. */
@@ -46,6 +48,7 @@ function firstOf(link: rhea.Sender): number {
 class Hub {
   readonly partitions: HubEvent[][];
   readonly readers = new Set<Reader>();
+  opened = 0;
   readonly connections = new Set<rhea.Connection>();
   /** Links for the answers of `$cbs` and `$management`. */
   readonly #replies = new Map<string, rhea.Sender>();
@@ -114,6 +117,7 @@ class Hub {
       other.link.close({ condition: 'amqp:link:stolen', description: 'A new receiver was created.' });
       this.readers.delete(other);
     }
+    this.opened += 1;
     this.readers.add({ link: sender, partition: Number(partition), next: firstOf(sender) });
   }
 
@@ -159,6 +163,7 @@ export async function startEventHub({ partitionCount = 2 } = {}): Promise<EventH
     address: `eventhubs://send:${hubKey}@${host}/${name}?emulator=true`,
     publish: (key, body, properties = {}) => hub.add({ key, body, properties }),
     partitions: hub.partitions,
+    opened: () => hub.opened,
     readers: () => hub.readers.size,
     disconnect: () => hub.disconnect(),
     [Symbol.asyncDispose]: async () => {
