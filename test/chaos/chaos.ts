@@ -28,6 +28,8 @@ export interface ChaosPlan {
   readonly main?: string;
   /** More environment variables of the gateway. */
   readonly env?: Readonly<Record<string, string>>;
+  /** Ends sending and harm before the plan is fulfilled: what came until then is counted. */
+  readonly ending?: AbortSignal;
   /** Ends the run at the first violation. */
   readonly stopEarly: boolean;
   /** Called after each harm with what was killed and acknowledged so far. */
@@ -104,19 +106,20 @@ export async function runChaos(plan: ChaosPlan): Promise<ChaosReport> {
       },
       signal: leaving.signal,
     };
-    const send = (messages: number, isNeeded = () => false) =>
-      sendAll({ ...sending, messages, isNeeded }, numbers);
+    const sendWhile = (isNeeded: (count: number) => boolean) => sendAll({ ...sending, isNeeded }, numbers);
+    const send = (messages: number) => sendWhile((count) => count < messages);
     // Nobody is harmed before the team's stream has a cursor to come back with.
     const warmUp = await send(world.orders.length);
     const isOver = () => plan.stopEarly && isViolated(count(listeners, numbers, { withLoss: false }));
     const settleAll = () => settle(listeners, { numbers, maxQuietMs: plan.maxQuietMs, isOver });
     await settleAll();
 
-    const isHarming = () => harm.kills < plan.kills && !isOver();
+    const isEnding = () => plan.ending?.aborted === true;
+    const isHarming = () => harm.kills < plan.kills && !isOver() && !isEnding();
     const already = numbers.size;
     const isDue = () => numbers.size - already >= (harm.kills / plan.kills) * plan.messages;
     const onHarm = () => plan.onHarm?.(harm.kills, numbers.size);
-    const sentMeanwhile = send(plan.messages, isHarming);
+    const sentMeanwhile = sendWhile((count) => isHarming() || (count < plan.messages && !isEnding()));
     await doHarm({ gateways, redis, broker: broker?.server ?? null, harm, isHarming, isDue, onHarm });
     if (isOver()) leaving.abort();
     const main = await sentMeanwhile;

@@ -7,7 +7,7 @@ const usage = `npm run chaos -- [--store sqlite|redis] [--one-port] [--broker|--
 Kills real gateways while webhooks come in and subscribers follow, and counts what arrived against what was
 acknowledged. Without --store both stores, one after the other. With --one-port
 the two gateways over Redis listen on one port (REUSE_PORT). With --broker every message comes through RabbitMQ and half of
-them by webhook as well; with --pubsub it is pushed as Google Pub/Sub does. Ends with 1 when anything was lost, repeated,
+them by webhook as well; with --pubsub it is pushed as Google Pub/Sub does. SIGTERM ends it early, and it reports on what was sent until then. Ends with 1 when anything was lost, repeated,
 out of order or sent to the wrong user. The defaults take about half an hour per store on two cores.`;
 
 const rows: readonly (readonly [keyof ChaosReport, string])[] = [
@@ -53,6 +53,8 @@ const able = sharesPort ? (['redis'] as const) : (['sqlite', 'redis'] as const);
 const stores = able.filter((store) => (values.store ?? store) === store);
 const pubsub = values.pubsub ? 'pubsub' : undefined;
 const broker = values.broker ? 'rabbitmq' : pubsub;
+const ending = new AbortController();
+process.on('SIGTERM', () => ending.abort());
 const reports: ChaosReport[] = [];
 for (const store of stores) {
   process.stderr.write(`Chaos over ${store} ...\n`);
@@ -66,6 +68,7 @@ for (const store of stores) {
       users: 8,
       ordersPerUser: 10,
       stopEarly: false,
+      ending: ending.signal,
       maxQuietMs: 15_000,
       onHarm: (done, acknowledged) =>
         process.stderr.write(`${new Date().toISOString()} kills ${done}, acknowledged ${acknowledged}\n`),

@@ -18,9 +18,8 @@ export interface SenderOptions {
   readonly secret: string;
   /** Where to post next; several gateways take turns. */
   readonly address: () => string;
-  readonly messages: number;
-  /** Whether more are wanted beyond that number. */
-  readonly isNeeded: () => boolean;
+  /** Whether more are wanted after so many. */
+  readonly isNeeded: (messages: number) => boolean;
   /** How many orders are reported at once. */
   readonly concurrency: number;
   readonly signal: AbortSignal;
@@ -102,7 +101,7 @@ export async function sendAll(options: SenderOptions, numbers: Set<number>): Pro
   // Each loop has orders of its own, so that one order is never reported twice at once.
   const work = async (loop: number) => {
     const orders = options.world.orders.filter((_, index) => index % loops === loop);
-    for (let turn = 0; sent.messages < options.messages || options.isNeeded(); turn += 1) {
+    for (let turn = 0; options.isNeeded(sent.messages); turn += 1) {
       const order = orders[turn % orders.length];
       if (order === undefined || options.signal.aborted) return;
       await reportOrder(order);
