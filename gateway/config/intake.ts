@@ -55,7 +55,7 @@ export function readIntake(reading: Reading): IntakeConfig | null {
 function readRabbit(reading: Reading): RabbitConfig | null {
   const url = reading.secret('INTAKE_RABBITMQ_URL');
   const queue = reading.text('INTAKE_RABBITMQ_QUEUE');
-  const prefetch = reading.integer('INTAKE_RABBITMQ_PREFETCH', 200, { min: 1, max: 1000 });
+  const prefetch = reading.integer('INTAKE_RABBITMQ_PREFETCH', 500, { min: 1, max: 1000 });
   if (url === null && queue === null) return null;
   if (url === null) reading.fault('INTAKE_RABBITMQ_QUEUE needs INTAKE_RABBITMQ_URL.');
   else if (!URL.canParse(url) || !/^amqps?:$/.test(new URL(url).protocol))

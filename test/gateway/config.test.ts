@@ -189,7 +189,7 @@ describe('the configuration', () => {
       { INTAKE_RABBITMQ_URL: 'amqps://user:password@broker:5671/lab', INTAKE_RABBITMQ_QUEUE: 'events' },
       {
         intake: {
-          rabbitmq: { url: 'amqps://user:password@broker:5671/lab', queue: 'events', prefetch: 200 },
+          rabbitmq: { url: 'amqps://user:password@broker:5671/lab', queue: 'events', prefetch: 500 },
           pubsub: null,
           pull: null,
           eventHubs: null,
