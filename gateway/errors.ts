@@ -122,3 +122,8 @@ export class GatewayError extends Error {
 export function isGatewayError(error: unknown, ...codes: readonly ErrorCode[]): error is GatewayError {
   return error instanceof GatewayError && (codes.length === 0 || codes.includes(error.code));
 }
+
+/** The code of a thrown value: INTERNAL for anything but a GatewayError. */
+export function codeOf(error: unknown): ErrorCode {
+  return error instanceof GatewayError ? error.code : 'INTERNAL';
+}

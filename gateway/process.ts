@@ -4,10 +4,13 @@ import process from 'node:process';
 import { compareSecrets } from './config/changed-secrets.ts';
 import { type Config, readConfig } from './config/config.ts';
 import { loadSecrets } from './config/generated-secrets.ts';
+import { GatewayError } from './errors.ts';
 import { type EventStore, openEventStore } from './events/open.ts';
 import type { Gateway } from './gateway.ts';
 import { createLog, type Log } from './log.ts';
 import { endOnSignals, logWarnings, startWatchdog, toStartFault } from './shutdown.ts';
+
+import { useTracing } from './telemetry/tracing.ts';
 
 const dataFolder = './data';
 const closeMs = 10_000;
@@ -110,13 +113,18 @@ async function run(openStore: OpenStore): Promise<void> {
   logWarnings(log);
   if (config.service.kind === 'remote' && !config.production)
     log.warn('gateway.not_production', { advice: leftOff });
+  let stopTracing = async () => {};
   endOnSignals({
     log,
     drain: async () => await started?.drain(),
-    close: async () => await started?.close(),
+    close: async () => {
+      await started?.close();
+      await stopTracing();
+    },
     withinMs: config.drainSeconds * 1000 + closeMs,
     reload: createReload(config, log),
   });
+  if (config.tracing) stopTracing = await startTracing();
   started = await start(config, log, openStore);
   const { url } = started;
   log.info('gateway.listening', { address: url, service: config.service.kind, store: config.eventLog.kind });
@@ -124,6 +132,23 @@ async function run(openStore: OpenStore): Promise<void> {
   // Stored at once, because a killed process stores nothing.
   flushCompileCache();
   startWatchdog({ log, level: config.logLevel });
+}
+
+/**
+ * Switches tracing on, before a gateway is made.
+ * @returns sends the spans that wait
+ */
+async function startTracing(): Promise<() => Promise<void>> {
+  try {
+    const { stopSdk } = await import('./telemetry/sdk.ts');
+    const { createTracing } = await import('./telemetry/open-telemetry.ts');
+    useTracing(createTracing());
+    return stopSdk;
+  } catch (cause) {
+    const message =
+      '- OTEL_EXPORTER_OTLP_ENDPOINT needs the optional packages of OpenTelemetry, which are not installed.';
+    throw new GatewayError('CONFIG_INVALID', message, { cause });
+  }
 }
 
 /**

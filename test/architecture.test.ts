@@ -20,6 +20,8 @@ const dates = /^gateway\/parse\/dates\.ts$/;
 const log = /^gateway\/log\.ts$/;
 /** The request that the current work belongs to. */
 const request = /^gateway\/telemetry\/request\.ts$/;
+/** Spans, without a library. */
+const tracing = /^gateway\/telemetry\/tracing\.ts$/;
 const cache = /^gateway\/cache\/(memoize|shared-cache)\.ts$/;
 /** What a caller may see and do. */
 const rights = /^gateway\/auth\/rights\.ts$/;
@@ -125,7 +127,10 @@ const rooms: readonly Room[] = [
   { files: base64url, may: [] },
   { files: cache, may: [/^lru-cache$/] },
   { files: log, may: [errors, request, /^pino$/] },
-  { files: request, may: [rights, node] },
+  { files: request, may: [rights, tracing, node] },
+  { files: tracing, may: [] },
+  { files: /^gateway\/telemetry\/open-telemetry\.ts$/, may: [request, tracing, /^@opentelemetry\/api$/] },
+  { files: /^gateway\/telemetry\/sdk\.ts$/, may: [/^@opentelemetry\//, node] },
   { files: /^gateway\/telemetry\/plain-metrics\.ts$/, may: [/^prom-client$/] },
   { files: config, may: [errors, config, /^zod$/, /^node:(fs|crypto)$/] },
   { files: /^gateway\/config\/generated-secrets\.ts$/, may: [errors, config, /^zod$/, node] },
@@ -145,6 +150,7 @@ const rooms: readonly Room[] = [
       log,
       cache,
       rights,
+      tracing,
       /^gateway\/service\//,
       /^(undici|cockatiel|node:(stream|util|zlib))$/,
     ],
@@ -155,6 +161,7 @@ const rooms: readonly Room[] = [
       errors,
       json,
       log,
+      tracing,
       /^gateway\/webhooks\//,
       /^gateway\/events\/log\.ts$/,
       /^(zod|node:(buffer|crypto|stream))$/,
@@ -235,6 +242,7 @@ const rooms: readonly Room[] = [
       log,
       cache,
       request,
+      tracing,
       /^gateway\/domain\/schema\.ts$/,
       /^gateway\/(metrics|(http|websocket|execution|graph|auth|webhooks)\/.*|service\/trace)\.ts$/,
       /^(graphql|graphql-yoga|@graphql-yoga\/.*|graphql-ws|ws|hono|hono\/.*|@hono\/node-server|negotiator|zod|@fastify\/busboy)$/,
@@ -279,6 +287,7 @@ const rooms: readonly Room[] = [
     may: [
       errors,
       log,
+      /^gateway\/telemetry\/(tracing|sdk|open-telemetry)\.ts$/,
       /^gateway\/(shutdown|gateway|config\/(config|generated-secrets|changed-secrets)|composition\/sandbox-demo)\.ts$/,
       /^gateway\/events\/open\.ts$/,
       /^sandbox\/sandbox\.ts$/,
@@ -319,6 +328,8 @@ const homes: Readonly<Record<string, RegExp>> = {
   '@azure/event-hubs': /^(gateway\/intake|sandbox)\//,
   '@google-cloud/pubsub': /^gateway\/intake\//,
   'rate-limiter-flexible': /^gateway\/auth\//,
+  '@opentelemetry/api': /^gateway\/telemetry\//,
+  '@opentelemetry/sdk-trace': /^gateway\/telemetry\/sdk\.ts$/,
   hono: /^(gateway\/http|sandbox)\//,
   standardwebhooks: /^sandbox\//,
   lit: /^widget\/src\//,
@@ -424,7 +435,9 @@ test('code for brokers is loaded only where one is configured', () => {
   expect(eager.length).toBeGreaterThan(400);
   expect(
     eager.filter(({ to }) =>
-      /^(gateway\/(intake\/|auth\/push-tokens)|rabbitmq-client|@azure\/|@google-cloud\/)/.test(to),
+      /^(gateway\/(intake\/|auth\/push-tokens|telemetry\/(sdk|open-telemetry))|rabbitmq-client|@azure\/|@google-cloud\/)/.test(
+        to,
+      ),
     ),
   ).toEqual([]);
 });

@@ -8,7 +8,9 @@ import type { Config } from '../config/config.ts';
 import { GatewayError } from '../errors.ts';
 import { type AccessLog, createAccessLog } from '../http/access-log.ts';
 import { type CutReason, createBoundedServer, type Route } from '../http/connection-limits.ts';
+import { startRequest, traceAnswer } from '../http/trace-requests.ts';
 import { createRequestScope, requestIdHeader, requestIdOf, runInScope } from '../telemetry/request.ts';
+import { currentTracing } from '../telemetry/tracing.ts';
 import type { Core } from './core.ts';
 
 type Fetch = (request: Request, connection?: object) => Response | Promise<Response>;
@@ -27,6 +29,7 @@ export class Servers {
   readonly #main: Server;
   readonly #metrics: Server | null;
   readonly #writeAccess: AccessLog | null;
+  readonly #tracing = currentTracing();
 
   constructor(core: Core, { fetch, upgrade, fetchMetrics }: ServersParts) {
     const onCut = (reason: CutReason) => core.metrics.connectionsCut.inc({ reason });
@@ -38,7 +41,10 @@ export class Servers {
     this.#main = createBoundedServer({ answer: this.#answer }, onCut);
     this.#main.on('upgrade', async (request, socket, head) => {
       socket.on('error', destroy);
-      await runInScope(createRequestScope(request), () => upgrade(request, socket, head));
+      const scope = createRequestScope(request);
+      if (this.#tracing !== null) scope.span = startRequest(this.#tracing, request);
+      await runInScope(scope, () => upgrade(request, socket, head));
+      scope.span?.end();
     });
     const hasOwnAddress = core.config.metricsAddress !== null;
     this.#metrics = hasOwnAddress ? createBoundedServer(toRoute(fetchMetrics), onCut) : null;
@@ -48,6 +54,7 @@ export class Servers {
   readonly #answer: RequestListener = (request, response) => {
     const scope = createRequestScope(request);
     this.#writeAccess?.({ request, response, scope });
+    if (this.#tracing !== null) traceAnswer(this.#tracing, { request, response, scope });
     runInScope(scope, () => this.#route.answer(request, response));
   };
 

@@ -64,6 +64,8 @@ export interface Config {
   readonly logLevel: string;
   /** Whether each answer has a line in the log. */
   readonly accessLog: boolean;
+  /** Whether spans are sent to a collector. */
+  readonly tracing: boolean;
   readonly production: boolean;
   /** Names of variables that were generated because none was given. */
   readonly generated: readonly string[];
@@ -125,6 +127,7 @@ export function readConfig(env: Environment, loadSecrets: () => GeneratedSecrets
     directPath: reading.oneOf('FAST_LANE', ['on', 'off']) !== 'off',
     drainSeconds: reading.integer('DRAIN_SECONDS', 0, { min: 0, max: 300 }),
     logLevel: reading.oneOf('LOG_LEVEL', logLevels) ?? 'info',
+    tracing: reading.text('OTEL_EXPORTER_OTLP_ENDPOINT') !== null,
     accessLog: reading.oneOf('ACCESS_LOG', ['0', '1']) === '1',
     production: reading.production,
     generated: reading.generated,

@@ -112,6 +112,8 @@ export interface NewMessage {
   readonly facts?: readonly NewFact[];
   /** Set where copies of an event may come over two routes: as a webhook and through a broker. */
   readonly content?: Content;
+  /** The `traceparent` of its append, where it is traced. */
+  readonly trace?: string | null;
   /** The raw bytes, as they were signed. */
   readonly body: Buffer;
 }
@@ -193,6 +195,8 @@ export interface StoredEvent {
   readonly teamId: string | null;
   readonly subject: { readonly id: string; readonly version: number } | null;
   readonly origin: Origin;
+  /** The `traceparent` of its append; null where it was not traced. */
+  readonly trace: string | null;
   readonly body: Buffer;
 }
 

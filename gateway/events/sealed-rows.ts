@@ -31,8 +31,17 @@ export interface EventColumns {
   readonly body: Buffer;
 }
 
+/**
+ * The column of the origin. It also has the trace, after a space, so that logs need no other column; earlier versions
+ * read it as `webhook`.
+ */
+export function toOriginColumn({ origin, trace }: Pick<NewMessage, 'origin' | 'trace'>): string {
+  return trace ? `${origin} ${trace}` : origin;
+}
+
 /** The clear columns of a row of the log; all of them are known before it is appended. */
-type EventRow = Omit<StoredEvent, 'position' | 'body' | 'clientUserId'> & Pick<NewMessage, 'deadReason'>;
+type EventRow = Omit<StoredEvent, 'position' | 'body' | 'clientUserId' | 'trace'> &
+  Pick<NewMessage, 'deadReason'>;
 
 /** The sealed columns of a message's row. */
 export function sealEvent(message: NewMessage, seal: Seal) {
@@ -62,13 +71,26 @@ export function openBatch(rows: readonly EventColumns[], through: number, seal: 
 function openEvent(columns: EventColumns, seal: Seal): StoredEvent {
   const { row, position, clientUserId } = openHead(columns, seal);
   const { deadReason: _, ...event } = row;
-  return { ...event, clientUserId, position, body: seal.open(columns.body, rowOfEvent(row, 'body')) };
+  return {
+    ...event,
+    trace: readTrace(columns),
+    clientUserId,
+    position,
+    body: seal.open(columns.body, rowOfEvent(row, 'body')),
+  };
 }
 
 export function openDeadLetter(columns: EventColumns, seal: Seal): DeadLetter {
   const { row, position, clientUserId } = openHead(columns, seal);
   const body = seal.tryOpen(columns.body, rowOfEvent(row, 'body'));
-  return { ...row, clientUserId, position, deadReason: row.deadReason ?? 'unreadable', body };
+  return {
+    ...row,
+    trace: readTrace(columns),
+    clientUserId,
+    position,
+    deadReason: row.deadReason ?? 'unreadable',
+    body,
+  };
 }
 
 function openHead(columns: EventColumns, seal: Seal) {
@@ -85,6 +107,10 @@ function openHead(columns: EventColumns, seal: Seal) {
   };
   const clientUserId = seal.openText(columns.clientUserId, rowOfEvent(row, 'client-user-id'));
   return { row, position, clientUserId };
+}
+
+function readTrace({ origin }: EventColumns): string | null {
+  return origin.split(' ', 2)[1] ?? null;
 }
 
 function readDeadReason(stored: string | null): DeadReason | null {

@@ -14,11 +14,13 @@ import type { GraphContext } from '../graph/context.ts';
 import { upstreamCallCost } from '../graph/cost.ts';
 import type { Metrics } from '../metrics.ts';
 import type { Dependencies } from '../service/trace.ts';
+import { currentTracing, type Tracing } from '../telemetry/tracing.ts';
 import { findWidth, type Measure, refuse } from './document/measure.ts';
 import { type PreparedDocument, requirePrepared } from './document/prepared-document.ts';
 import type { TrustedDocuments } from './document/trusted-documents.ts';
 import { findOversizedVariable, findVariableFaults } from './document/validation.ts';
 import { type Mask, tellUnknownOutcomes } from './mask.ts';
+import { describeOperation, noteErrors, startOperation } from './trace-operations.ts';
 
 /** Limits of one operation: generous for people, out of reach for floods. */
 const limits = {
@@ -88,7 +90,7 @@ export function createRunOperation(options: ExecutionOptions): RunOperation {
     return withTotals(masked, args.contextValue);
   };
   // One layer only, because each further layer costs every operation a promise.
-  return async (args, dependencies) => {
+  const runOperation: RunOperation = async (args, dependencies) => {
     const run = { args, startedAt: performance.now(), dependencies };
     const guarded = await guardOperation(options, args, dependencies);
     if ('errors' in guarded) return finish(guarded, run);
@@ -103,6 +105,18 @@ export function createRunOperation(options: ExecutionOptions): RunOperation {
     guarded.settle();
     const answer = finish(result, run);
     return guarded.isMutation ? tellUnknownOutcomes(answer) : answer;
+  };
+  const tracing = currentTracing();
+  return tracing === null ? runOperation : traceOperations(tracing, runOperation);
+}
+
+function traceOperations(tracing: Tracing, runOperation: RunOperation): RunOperation {
+  return async (args, dependencies) => {
+    const span = startOperation(tracing, args);
+    const result = await span.run(() => runOperation(args, dependencies));
+    noteErrors(span, result);
+    span.end();
+    return result;
   };
 }
 
@@ -214,9 +228,8 @@ export function observeOperation(
   { args: { document, operationName }, startedAt }: Run,
   seconds = (performance.now() - startedAt) / 1000,
 ): void {
-  const operation = getOperationAST(document, operationName);
-  const name = document.trust.isListed ? operation?.name?.value : undefined;
-  metrics.observeOperation(operation?.operation ?? OperationTypeNode.QUERY, name ?? null, seconds);
+  const { type, name } = describeOperation({ document, operationName });
+  metrics.observeOperation(type, name, seconds);
 }
 
 function outcomeOf({ errors }: ExecutionResult): string {

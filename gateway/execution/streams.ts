@@ -11,6 +11,8 @@ import { isAsyncIterable } from 'graphql-yoga';
 import { z } from 'zod';
 import type { GraphContext } from '../graph/context.ts';
 import type { Metrics } from '../metrics.ts';
+import { currentRequest } from '../telemetry/request.ts';
+import { currentTracing, type Span, type Tracing } from '../telemetry/tracing.ts';
 import { toError } from './mask.ts';
 import {
   countOperation,
@@ -25,6 +27,7 @@ import {
   toOperationArgs,
   withTotals,
 } from './run-operation.ts';
+import { noteErrors, startOperation } from './trace-operations.ts';
 
 type Results = AsyncGenerator<ExecutionResult>;
 
@@ -40,7 +43,7 @@ export type RunStream = (args: ExecutionArgs) => Promise<Results | ExecutionResu
  */
 export function createRunStream(options: ExecutionOptions): RunStream {
   const { metrics, mask } = options;
-  return async (args) => {
+  const runStream: RunStream = async (args) => {
     const request = toOperationArgs(args);
     const run = { args: request, startedAt: performance.now() };
     const guarded = await guardStream(options, request);
@@ -58,6 +61,22 @@ export function createRunStream(options: ExecutionOptions): RunStream {
     const masked = maskResult(mask, results);
     countOperation(metrics, masked, run);
     return masked;
+  };
+  const tracing = currentTracing();
+  return tracing === null ? runStream : traceStreams(tracing, runStream);
+}
+
+/** The span of a subscription ends when it is open; each of its items has one of its own. */
+function traceStreams(tracing: Tracing, runStream: RunStream): RunStream {
+  return async (args) => {
+    const span = startOperation(tracing, toOperationArgs(args));
+    try {
+      const results = await span.run(() => runStream(args));
+      if (!isAsyncIterable(results)) noteErrors(span, results);
+      return results;
+    } finally {
+      span.end();
+    }
   };
 }
 
@@ -193,12 +212,32 @@ async function subscribe(args: ExecutionArgs): Promise<Results | ExecutionResult
   const source = await createSourceEventStream(validated);
   if (!isAsyncIterable(source)) return source;
   const beganAt = new Date();
+  const startItem = createItemSpans();
   return mapSourceToResponseEvent(validated, source, async (event): Promise<ExecutionResult & WithItem> => {
     const { work } = event.contextValue as GraphContext;
-    const result = await work.run(async () => await executeSubscriptionEvent(event));
+    const execute = () => work.run(async () => await executeSubscriptionEvent(event));
+    const span = startItem?.(event.rootValue);
+    const result = span === undefined ? await execute() : await span.run(execute);
+    span?.end();
     return { ...result, [itemKey]: describeItem(event.rootValue, beganAt) };
   });
 }
+
+/** Makes the spans of items: parts of the subscription's trace, with links to the webhooks that caused them. */
+function createItemSpans(): ((item: unknown) => Span) | null {
+  const tracing = currentTracing();
+  if (tracing === null) return null;
+  const parent = currentRequest()?.span?.traceparent;
+  return (item) =>
+    tracing.start('item', {
+      kind: 'consumer',
+      attributes: {},
+      parent,
+      link: traceShape.safeParse(item).data?.trace ?? null,
+    });
+}
+
+const traceShape = z.object({ trace: z.string().nullable() });
 
 /** Items of every stream have these two fields. Without them there is no cursor to resume from. */
 const itemShape = z.object({ cursor: z.string(), receivedAt: z.date().nullable() });

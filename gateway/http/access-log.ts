@@ -52,7 +52,7 @@ const fixed: ReadonlySet<string> = new Set([
 ]);
 
 /** The route of a URL as in routes.ts: without ids, tickets and query, which may name a person. */
-function routeOf(url: string): string {
+export function routeOf(url: string): string {
   const [path = ''] = url.split('?', 1);
   if (fixed.has(path)) return path;
   if (path.startsWith('/documents/')) return '/documents/:ticket';

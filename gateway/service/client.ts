@@ -1,6 +1,7 @@
 import type { Pool } from 'undici';
 import { type Entry, type Invalidation, type Shared, SharedCache } from '../cache/shared-cache.ts';
-import { type GatewayError, isGatewayError } from '../errors.ts';
+import { codeOf, type GatewayError, isGatewayError } from '../errors.ts';
+import { currentTracing, runInSpan, type Span } from '../telemetry/tracing.ts';
 import type { UpstreamCall } from './calls.ts';
 import { type ExchangeLimits, exchange, toBody, toHeaders, toKey, toPath } from './exchange.ts';
 import { describeEnd, readAnswer } from './failure.ts';
@@ -153,7 +154,8 @@ export class Upstream {
     const { attemptMs, deadlineMs, maxBodyBytes } = this.#options;
     return this.#retry(call, async (remainingMs) => {
       const connections = await this.connect();
-      const request = this.#toRequest(call, connections);
+      const span = this.#startSpan(call);
+      const request = this.#toRequest(call, connections, span);
       // Files are passed through uncompressed: their formats compress already, and clients get their length.
       const headers = { ...request.headers, accept: options.accept, 'accept-encoding': 'identity' };
       const limits = {
@@ -161,7 +163,8 @@ export class Upstream {
         pauseMs: deadlineMs,
         maxBytes: maxBodyBytes,
       };
-      return openFile(connections.pool, { ...request, headers }, { ...options, ...limits, call });
+      const open = () => openFile(connections.pool, { ...request, headers }, { ...options, ...limits, call });
+      return await runInSpan(span, open, codeOf);
     });
   }
 
@@ -225,19 +228,39 @@ export class Upstream {
   async #attempt(call: UpstreamCall, limits: Omit<ExchangeLimits, 'maxBytes'>): Promise<Fetched> {
     const maxBytes = this.#options.maxBodyBytes;
     const connections = await this.connect();
-    const answer = await exchange(connections.pool, this.#toRequest(call, connections), {
-      ...limits,
-      maxBytes,
-    });
-    return { json: readAnswer(answer, call), bytes: answer.body.length };
+    const span = this.#startSpan(call);
+    const send = async () => {
+      const request = this.#toRequest(call, connections, span);
+      const answer = await exchange(connections.pool, request, { ...limits, maxBytes });
+      span?.set({ 'http.response.status_code': answer.status });
+      return { json: readAnswer(answer, call), bytes: answer.body.length };
+    };
+    return await runInSpan(span, send, codeOf);
   }
 
-  #toRequest(call: UpstreamCall, { FormData }: Connections) {
+  /** The span of one attempt. It has the name of the call and not its URL, which has ids. */
+  #startSpan({ method, operation }: UpstreamCall): Span | undefined {
+    const tracing = currentTracing();
+    if (tracing === null) return undefined;
+    const { hostname, port, protocol } = new URL(this.#origin);
+    return tracing.start(`${method} ${operation}`, {
+      kind: 'client',
+      attributes: {
+        'http.request.method': method,
+        'server.address': hostname,
+        'server.port': Number(port || (protocol === 'https:' ? 443 : 80)),
+        'labgraph.service.operation': operation,
+      },
+    });
+  }
+
+  #toRequest(call: UpstreamCall, { FormData }: Connections, span?: Span) {
     const { apiKeyHeader } = this.#options;
+    const key = { [apiKeyHeader]: this.#apiKey };
     return {
       method: call.method,
       path: toPath(this.#basePath, call),
-      headers: toHeaders(call, { [apiKeyHeader]: this.#apiKey }),
+      headers: toHeaders(call, span === undefined ? key : { ...key, traceparent: span.traceparent }),
       ...toBody(call, FormData),
     };
   }

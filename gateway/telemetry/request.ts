@@ -2,6 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { Caller } from '../auth/rights.ts';
+import type { Span } from './tracing.ts';
 
 /** The facts about a request that its log lines need. A socket has those of its upgrade. */
 export interface RequestScope {
@@ -9,6 +10,8 @@ export interface RequestScope {
   readonly id: string;
   /** Null until the caller is authenticated. */
   caller: Caller | null;
+  /** The span that the work runs under; null without tracing. */
+  span: Span | null;
 }
 
 export const requestIdHeader = 'x-request-id';
@@ -32,7 +35,7 @@ export function requestIdOf({ headers }: IncomingMessage): string {
 export function createRequestScope(request: IncomingMessage | Request): RequestScope {
   const id =
     request instanceof Request ? chooseId(request.headers.get(requestIdHeader)) : requestIdOf(request);
-  return { id, caller: null };
+  return { id, caller: null, span: null };
 }
 
 const scopes = new AsyncLocalStorage<RequestScope>();

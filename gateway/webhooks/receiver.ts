@@ -1,5 +1,7 @@
+import { codeOf } from '../errors.ts';
 import type { Appended, DeadReason, EventLog, NewMessage } from '../events/log.ts';
 import type { Log } from '../log.ts';
+import { currentTracing, runInSpan } from '../telemetry/tracing.ts';
 import { type FactsOf, readEnvelope, type SubjectOf } from './envelope.ts';
 
 export interface ReceiverOptions {
@@ -59,7 +61,7 @@ export function createReceiver(options: ReceiverOptions): Receive {
     reading = own;
     const message = await own;
     const startedAt = performance.now();
-    const appended = await events.append(message);
+    const appended = await append(events, message);
     const outcome = outcomeOf(message, appended);
     onDurable?.({
       appendSeconds: (performance.now() - startedAt) / 1000,
@@ -68,6 +70,21 @@ export function createReceiver(options: ReceiverOptions): Receive {
     logAccepted(log, `${arrival.route}.accepted`, { message, appended });
     return outcome;
   };
+}
+
+/** Where tracing is on, the append has a span, which the subscribers' items have links to. */
+async function append(events: EventLog, message: NewMessage): Promise<Appended> {
+  const span = currentTracing()?.start('append events', {
+    kind: 'producer',
+    attributes: {
+      'messaging.system': 'labgraph',
+      'messaging.operation.type': 'send',
+      'messaging.operation.name': 'append',
+      'messaging.destination.name': 'events',
+    },
+  });
+  const traced = span?.isSampled ? { ...message, trace: span.traceparent } : message;
+  return await runInSpan(span, () => events.append(traced), codeOf);
 }
 
 interface Accepted {

@@ -18,6 +18,7 @@ import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
 import {
   createRequestScope,
+  currentRequest,
   type RequestScope,
   requestIdHeader,
   requestIdOf,
@@ -118,7 +119,7 @@ export class Sockets {
     const left = new AbortController();
     const watched = this.#watch.add(socket);
     const { origin = null } = request.headers;
-    const scope = createRequestScope(request);
+    const scope = currentRequest() ?? createRequestScope(request);
     const session: Session = { socket, watched, origin, scope, left, caller: null, leave: null };
     const closed = this.#protocol.opened(
       {

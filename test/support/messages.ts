@@ -19,5 +19,5 @@ export function newMessage(messageId: string, more: Partial<NewMessage> = {}): N
 
 /** The event that the log returns for a message at a position. */
 export function storedEvent({ deadReason: _, ...message }: NewMessage, position: number): StoredEvent {
-  return { ...message, position };
+  return { ...message, trace: message.trace ?? null, position };
 }

@@ -13,6 +13,8 @@ export interface ServiceEvent {
   readonly clientUserId: string | null;
   readonly teamId: string | null;
   readonly receivedAt: Date;
+  /** The `traceparent` of its webhook's append; null where it was not traced. */
+  readonly trace: string | null;
   readonly payload: unknown;
   readonly reason: GapReason | null;
 }
@@ -81,6 +83,7 @@ function resetEvent(cursor: string, reason: GapReason): ServiceEvent {
     clientUserId: null,
     teamId: null,
     receivedAt: new Date(),
+    trace: null,
     payload: null,
     reason,
   };

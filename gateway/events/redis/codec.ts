@@ -17,6 +17,7 @@ import {
   openFact,
   sealEvent,
   sealFacts,
+  toOriginColumn,
 } from '../sealed-rows.ts';
 import type { Argument } from './connection.ts';
 
@@ -58,7 +59,7 @@ export function toAppendArguments(message: NewMessage, seal: Seal): readonly Arg
     message.type,
     ...[userId, clientUserId, message.teamId, subject?.id ?? null].map(encodeOptional),
     subject === null ? '' : String(subject.version),
-    message.origin,
+    toOriginColumn(message),
     encodeOptional(deadReason),
     body,
     content?.hasMessageId === true ? '1' : '0',

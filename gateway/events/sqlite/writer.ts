@@ -9,6 +9,7 @@ import {
   rowOfOneTimeValue,
   sealEvent,
   sealFacts,
+  toOriginColumn,
 } from '../sealed-rows.ts';
 import { isWhole } from './log-file.ts';
 import { type PruneStep, pruneStep, rehashStep } from './maintenance.ts';
@@ -208,7 +209,7 @@ export class LogWriter {
       // Microseconds: whole numbers below 2^53 for 200 years more.
       Date.now() * 1000,
       ...[message.messageId, message.receivedAt.getTime(), message.type, userId, clientUserId, teamId],
-      ...[subject?.id ?? null, subject?.version ?? null, message.origin, advances ? 1 : 0],
+      ...[subject?.id ?? null, subject?.version ?? null, toOriginColumn(message), advances ? 1 : 0],
       ...[message.deadReason, body],
     );
     return Number(lastInsertRowid);

@@ -22,6 +22,7 @@ describe('a new message', () => {
         clientUserId: 'member-1',
         teamId,
         subject: { id: orderId, version: 7 },
+        trace: null,
         origin: 'webhook',
         body: Buffer.from(body),
       },

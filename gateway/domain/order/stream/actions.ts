@@ -22,6 +22,8 @@ export interface OrderUpdate {
   readonly order: Order;
   readonly event: OrderEvent | null;
   readonly receivedAt: Date | null;
+  /** The `traceparent` of its webhook's append; null where it was not traced. */
+  readonly trace: string | null;
 }
 
 /** The subject of a stream: one order, or all orders of a user. Ids in lower case. */
@@ -170,7 +172,7 @@ function* showOrders(
   for (let order = orders.shift(); order !== undefined; order = orders.shift()) {
     context.loaders.clear();
     const cursor = context.cursors.issue(scope, orders.length > 0 ? partway : place);
-    yield { cursor, kind, order, event: null, receivedAt: null };
+    yield { cursor, kind, order, event: null, receivedAt: null, trace: null };
   }
 }
 
@@ -205,6 +207,7 @@ function createUpdates(
       order,
       event: order.lastEvent,
       receivedAt: event.receivedAt,
+      trace: event.trace,
     };
   };
 }
