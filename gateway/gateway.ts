@@ -6,9 +6,15 @@ import type { GraphQLParts, GraphQLTransports } from './composition/graphql.ts';
 import type { Management } from './composition/management.ts';
 import { Servers } from './composition/servers.ts';
 import { openServiceClient } from './composition/service.ts';
-import { type EventRoutes, openEventRoutes, startReconciliation } from './composition/webhooks.ts';
+import {
+  createGatewayWebhook,
+  type EventRoutes,
+  openEventRoutes,
+  startReconciliation,
+} from './composition/webhooks.ts';
 import type { Config } from './config/config.ts';
 import type { EventStore } from './events/open.ts';
+import type { GatewayWebhook } from './graph/context.ts';
 import { addDemo, createOwnHosts, type Demo } from './http/pages/demo.ts';
 import { createGraphiQLPages } from './http/pages/graphiql.ts';
 import type { ProbesOptions } from './http/probes.ts';
@@ -83,7 +89,7 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
     loadGraphQL(core, { contexts, service, graphiql, isOwnHost, answerKey: factories?.answerKey }),
   );
   const routes = await openEventRoutes(core, { services, reconciler, noteOutcome: service.noteOutcome });
-  const management = createManagementLoader(core, parts);
+  const management = createManagementLoader(core, parts, createGatewayWebhook(core, routes));
   const shownMetrics = cacheText(metrics, parts.metricsCacheMs);
   const probes = createProbes(core, { contexts, routes });
   const app = createApp(core, { graphql, management, probes, routes, metrics: shownMetrics });
@@ -128,7 +134,7 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
     },
     useSecrets: (next) => {
       callers.useSecrets(next);
-      routes.useWebhookSecrets(next.webhookSecrets);
+      routes.webhookSecrets.useConfigured(next.webhookSecrets);
       service.upstream.useApiKey(next.service.apiKey);
     },
     close,
@@ -191,7 +197,11 @@ function createProbes(
 }
 
 /** The management graph, which is loaded with the first request for it; null = it is not configured. */
-function createManagementLoader(core: Core, { management: embedded }: GatewayParts): Management | null {
+function createManagementLoader(
+  core: Core,
+  { management: embedded }: GatewayParts,
+  gatewayWebhook: GatewayWebhook,
+): Management | null {
   const { management: config } = core.config;
   const service = config?.service ?? embedded ?? null;
   if (config === null || service === null) return null;
@@ -200,7 +210,7 @@ function createManagementLoader(core: Core, { management: embedded }: GatewayPar
   let loading: Promise<Management> | null = null;
   const load = async () => {
     const { createManagement } = await import('./composition/management.ts');
-    return createManagement(core, { ...service, keyHeader, apiKeys, orgId });
+    return createManagement(core, { ...service, keyHeader, apiKeys, orgId, gatewayWebhook });
   };
   return {
     answer: async (request) => {

@@ -30,6 +30,8 @@ export interface ContextParts {
   readonly portalOrigins: readonly string[];
   /** SERVICE_ORG_ID, for the management graph. */
   readonly orgId?: string | null;
+  /** For the management graph. */
+  readonly gatewayWebhook?: GraphContext['gatewayWebhook'];
   /** Default: the gateway's own. */
   readonly factories: Partial<ContextFactories> | undefined;
 }
@@ -81,6 +83,7 @@ export function createContexts(core: Core, parts: ContextParts): Contexts {
       portalOrigins,
       teamId: () => services.teamId,
       orgId: parts.orgId ?? null,
+      gatewayWebhook: parts.gatewayWebhook ?? null,
       over,
       lastEventId: lastEventId ?? null,
       loaders: make.createLoaders(service, work),
@@ -173,6 +176,7 @@ export class NotedContext implements GraphContext {
   readonly versions: GraphContext['versions'];
   readonly portalOrigins: GraphContext['portalOrigins'];
   readonly orgId: GraphContext['orgId'];
+  readonly gatewayWebhook: GraphContext['gatewayWebhook'];
   readonly over: GraphContext['over'];
   readonly lastEventId: GraphContext['lastEventId'];
   readonly loaders: GraphContext['loaders'];
@@ -195,6 +199,7 @@ export class NotedContext implements GraphContext {
     this.versions = context.versions;
     this.portalOrigins = context.portalOrigins;
     this.orgId = context.orgId;
+    this.gatewayWebhook = context.gatewayWebhook;
     this.over = context.over;
     this.lastEventId = context.lastEventId;
     this.loaders = context.loaders;

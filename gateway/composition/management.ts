@@ -5,6 +5,7 @@ import { createTrustedDocuments } from '../execution/document/trusted-documents.
 import { createMask } from '../execution/mask.ts';
 import { createRunOperation } from '../execution/run-operation.ts';
 import { createRunStream } from '../execution/streams.ts';
+import type { GatewayWebhook } from '../graph/context.ts';
 import { createGraphQLRoute } from '../http/graphql-route.ts';
 import { createGraphQLServer } from '../http/yoga.ts';
 import { Upstream } from '../service/client.ts';
@@ -18,6 +19,7 @@ export interface ManagementParts {
   readonly key: string;
   readonly keyHeader: string;
   readonly orgId: string | null;
+  readonly gatewayWebhook: GatewayWebhook;
   /** The keys of callers. */
   readonly apiKeys: readonly string[];
 }
@@ -44,6 +46,7 @@ export function createManagement(core: Core, parts: ManagementParts): Management
     upstream,
     portalOrigins: [],
     orgId: parts.orgId,
+    gatewayWebhook: parts.gatewayWebhook,
     factories: undefined,
   });
   const trustedDocuments = createTrustedDocuments({

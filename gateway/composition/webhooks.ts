@@ -1,8 +1,12 @@
 import { listChangedOrders } from '../domain/order/read/rest.ts';
 import { type Reconciler, startReconciler } from '../events/reconcile.ts';
+import { SealedMarks } from '../events/sealed-marks.ts';
+import type { GatewayWebhook } from '../graph/context.ts';
 import type { Intake } from '../intake/intake.ts';
 import { createWebhookEndpoint, type ReceiveWebhook, type WebhookOutcome } from '../webhooks/endpoint.ts';
 import { createReceiver, type ReceiptOutcome, type Receive } from '../webhooks/receiver.ts';
+import { WebhookSecrets } from '../webhooks/secrets.ts';
+import { sendTestEvent } from '../webhooks/test-event.ts';
 import { openBrokers } from './brokers.ts';
 import type { Core } from './core.ts';
 import type { Services } from './service.ts';
@@ -30,7 +34,7 @@ export interface EventRoutes {
   readonly receivePubSub: ReceiveWebhook | null;
   /** One for each broker that events are consumed from. */
   readonly intakes: readonly Intake[];
-  readonly useWebhookSecrets: (secrets: readonly string[]) => void;
+  readonly webhookSecrets: WebhookSecrets;
 }
 
 /** Opens every route that is configured. */
@@ -38,15 +42,38 @@ export async function openEventRoutes(
   core: Core,
   { services, ...more }: Omit<IntakeParts, 'receive' | 'webhookSecrets'> & { readonly services: Services },
 ): Promise<EventRoutes> {
-  let secrets = core.config.webhookSecrets;
-  const parts = { ...more, receive: createReceive(core, services), webhookSecrets: () => secrets };
+  const store = new SealedMarks(core.store.log, {
+    keys: core.config.eventLogKeys,
+    prefix: 'webhook-secret:',
+  });
+  const webhookSecrets = await WebhookSecrets.open(store, core.config.webhookSecrets);
+  const parts = { ...more, receive: createReceive(core, services), webhookSecrets };
   return {
-    useWebhookSecrets: (next) => {
-      secrets = next;
-    },
+    webhookSecrets,
     receiveWebhook: createWebhooks(core, parts),
     receivePubSub: await createPubSub(core, parts),
     intakes: await startIntakes(core, parts),
+  };
+}
+
+/** The webhook of this gateway, as the management graph sets it up. */
+export function createGatewayWebhook(
+  { config, store }: Core,
+  { webhookSecrets }: EventRoutes,
+): GatewayWebhook {
+  const url = config.publicUrl === null ? null : `${config.publicUrl}/webhooks`;
+  let last: Promise<unknown> = Promise.resolve();
+  return {
+    url,
+    accept: (place, secret) => webhookSecrets.accept(place, secret),
+    replaceOthers: (place, secret) => webhookSecrets.replaceOthers(place, secret),
+    sendTestEvent: async (teamId, secret) =>
+      url === null ? 'NOT_ARRIVED' : await sendTestEvent({ events: store.log, url, teamId, secret }),
+    inTurn: (run) => {
+      const own = last.then(run);
+      last = own.catch(() => undefined);
+      return own;
+    },
   };
 }
 
@@ -67,7 +94,7 @@ function createReceive({ config, log, metrics, store }: Core, services: Services
 }
 
 interface IntakeParts {
-  readonly webhookSecrets: () => readonly string[];
+  readonly webhookSecrets: WebhookSecrets;
   readonly receive: Receive;
   readonly reconciler: Reconciler;
   /** Receives the outcome of each event: the cache is off while events cannot be stored. */
@@ -77,7 +104,8 @@ interface IntakeParts {
 /** The endpoint of the service's webhooks, counted. */
 function createWebhooks({ log, metrics }: Core, parts: IntakeParts): ReceiveWebhook {
   return createWebhookEndpoint({
-    secrets: parts.webhookSecrets,
+    secrets: () => parts.webhookSecrets.accepted,
+    readSecrets: () => parts.webhookSecrets.refresh(),
     receive: parts.receive,
     log,
     onOutcome: (outcome) => {

@@ -24,6 +24,8 @@ export interface Config {
   readonly metricsAddress: { readonly host: string; readonly port: number } | null;
   /** Whether other gateways on this machine may listen on the same port. */
   readonly reusePort: boolean;
+  /** Where others reach the gateway; null = it does not know. */
+  readonly publicUrl: string | null;
   readonly service: ServiceConfig;
   readonly apiKeyHeader: string;
   readonly ordersPath: string;
@@ -100,6 +102,7 @@ export function readConfig(env: Environment, loadSecrets: () => GeneratedSecrets
     host: readHost(reading),
     metricsAddress: readMetricsAddress(reading),
     reusePort: reading.oneOf('REUSE_PORT', ['0', '1']) === '1',
+    publicUrl: reading.address('PUBLIC_URL'),
     service: readService(reading),
     apiKeyHeader: reading.headerName('SERVICE_API_KEY_HEADER', 'x-service-api-key'),
     ordersPath: readOrdersPath(reading),

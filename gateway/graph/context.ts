@@ -31,6 +31,8 @@ export interface GraphContext {
   readonly teamId: () => string | null;
   /** The organization of operations that name none, in the management graph; null = none is configured. */
   readonly orgId: string | null;
+  /** The webhook that points at this gateway, in the management graph; null in the other one. */
+  readonly gatewayWebhook: GatewayWebhook | null;
   /** Aborts when a stream must end: the client has left, its token has ended or the gateway stops. */
   readonly over: AbortSignal;
   /** The `Last-Event-ID` of an EventSource that reconnects; null without the header. */
@@ -46,6 +48,23 @@ export interface GraphContext {
   readonly work: Work;
   /** Whether the answer shows these totals; for callers of the team only. */
   readonly isTraced: boolean;
+}
+
+/** `OTHER_TEAM`: it arrived, and events of this team are kept apart. */
+export type TestEventOutcome = 'ARRIVED' | 'OTHER_TEAM' | 'NOT_ARRIVED';
+
+/** The webhook over which events of the service come to this gateway, and its secrets. `place` names one webhook. */
+export interface GatewayWebhook {
+  /** The public address of the gateway's webhook endpoint; null = PUBLIC_URL is not set. */
+  readonly url: string | null;
+  /** Accepts a secret, at every gateway over one event log. Resolves when it is durable. */
+  readonly accept: (place: string, secret: string) => Promise<void>;
+  /** Ends the other secrets when the service no longer signs with them. */
+  readonly replaceOthers: (place: string, secret: string) => Promise<void>;
+  /** Sends an event to the address and waits until it is stored, for 15 s at most. */
+  readonly sendTestEvent: (teamId: string, secret: string) => Promise<TestEventOutcome>;
+  /** Runs one after the other. */
+  readonly inTurn: <T>(run: () => Promise<T>) => Promise<T>;
 }
 
 /** A kind of loader: its batch function and its cache key. Defined once, instantiated per operation. */

@@ -11,6 +11,7 @@ export const refusalCodes = {
   CANCEL_REFUSED: 'The order can no longer be cancelled.',
   CLIENT_USER_ID_TAKEN: 'Another user of the team has this reference; the refusal names them.',
   TEAM_REFERENCE_TAKEN: 'Another team of the organization has this reference; the refusal names it.',
+  GATEWAY_ADDRESS_UNKNOWN: 'The gateway does not know its public address.',
   UNDO_REFUSED: 'The deletion of a user cannot be undone.',
   SLOT_UNAVAILABLE: 'The slot is gone, or its booking key was used or has expired.',
   APPOINTMENT_REFUSED: 'The order or its present appointment does not allow it.',

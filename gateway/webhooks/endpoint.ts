@@ -22,6 +22,11 @@ const retryAfterSeconds = 5;
 export interface WebhookEndpointOptions {
   /** The active secrets; another list when they have changed. */
   readonly secrets: () => readonly string[];
+  /**
+   * Reads the secrets again, before a message is refused: another gateway may have been given a new one.
+   * @throws GatewayError EVENT_LOG_UNAVAILABLE
+   */
+  readonly readSecrets?: () => Promise<void>;
   readonly receive: Receive;
   readonly log: Log;
   /** Called with the outcome of each request. */
@@ -91,17 +96,25 @@ class WebhookEndpoint {
     const body = await readBody(stream, holding);
     if (body.kind === 'no-room') return this.#refuseFlood();
     if (body.kind === 'too-large') return this.#refuse('WEBHOOK_TOO_LARGE', 'refused');
-    this.#takeSecrets();
-    if (!this.#isSigned(headers, body.bytes)) return this.#refuseUnsigned();
-    // The same answer as to an unsigned message: nobody learns from it whether a signature was right.
-    if (!this.#isInTime(headers.signedAtSeconds)) return this.#refuse('WEBHOOK_UNVERIFIED', 'stale');
     try {
+      if (!(await this.#isAccepted(headers, body.bytes))) return this.#refuseUnsigned();
+      // The same answer as to an unsigned message: nobody learns from it whether a signature was right.
+      if (!this.#isInTime(headers.signedAtSeconds)) return this.#refuse('WEBHOOK_UNVERIFIED', 'stale');
       return await this.#append(headers, body.bytes);
     } catch (error) {
       if (!isGatewayError(error, 'EVENT_LOG_UNAVAILABLE')) throw error;
       this.#options.log.warn('webhook.unavailable', { code: error.code, error: error.cause });
       return this.#refuse('EVENT_LOG_UNAVAILABLE', 'unavailable');
     }
+  }
+
+  async #isAccepted(headers: SignatureHeaders, body: Buffer): Promise<boolean> {
+    this.#takeSecrets();
+    if (this.#isSigned(headers, body)) return true;
+    const before = this.#secrets;
+    await this.#options.readSecrets?.();
+    this.#takeSecrets();
+    return this.#secrets !== before && this.#isSigned(headers, body);
   }
 
   #takeSecrets(): void {

@@ -52,6 +52,8 @@ describe('the configuration', () => {
     expect(defaults).toEqual({
       management: null,
       port: 4000,
+      publicUrl: null,
+      accessLog: false,
       host: '127.0.0.1',
       metricsAddress: null,
       reusePort: false,

@@ -79,7 +79,7 @@ export function startManagementLab(url: string, { env, ...options }: LabOptions 
 
 /** Runs an operation at the management graph. */
 export async function manage(
-  lab: Lab,
+  lab: Pick<Lab, 'url'>,
   query: string,
   { input, key = callerKey }: { readonly input?: object; readonly key?: string | null } = {},
   // biome-ignore lint/suspicious/noExplicitAny: answers are read like a client reads them, field by field.

@@ -29,7 +29,7 @@ const headerRef = builder.objectRef<WebhookHeader>('WebhookHeader').implement({
   }),
 });
 
-const webhookRef = builder.objectRef<Webhook>('Webhook');
+export const webhookRef = builder.objectRef<Webhook>('Webhook');
 webhookRef.implement({
   description: 'An address to which the service sends the events of a team.',
   fields: (t) => ({

@@ -1,0 +1,122 @@
+import { randomUUID } from 'node:crypto';
+import { z } from 'zod';
+import { GatewayError } from '../errors.ts';
+
+/** Where texts are stored, sealed, for all gateways over one event log. */
+export interface SecretStore {
+  readonly readAll: () => Promise<ReadonlyMap<string, string>>;
+  readonly write: (name: string, text: string) => Promise<void>;
+  readonly drop: (name: string) => Promise<void>;
+}
+
+const storedShape = z.object({
+  /** Which webhook it signs for. */
+  place: z.string(),
+  secret: z.string(),
+  since: z.number(),
+  /** Milliseconds of the epoch; null = until it is replaced. */
+  until: z.number().nullable(),
+});
+type Stored = z.infer<typeof storedShape>;
+
+/** The service signs with a replaced secret for a day (docs/service.md); the hour is for clocks that differ. */
+const overlapMs = 25 * 3_600_000;
+/** Each secret costs a digest for each unsigned message. */
+const maxSecrets = 100;
+
+/**
+ * The secrets that sign webhooks: those of WEBHOOK_SECRETS, and those that `registerGatewayWebhook` has stored in the event
+ * log. Every gateway over one log accepts the same ones, also after a restart.
+ */
+export class WebhookSecrets {
+  readonly #store: SecretStore;
+  #configured: readonly string[];
+  #stored: ReadonlyMap<string, Stored> = new Map();
+  #accepted: readonly string[] = [];
+  #acceptedUntil = 0;
+  #reading: Promise<void> = Promise.resolve();
+  #nextReading: Promise<void> | null = null;
+
+  /** @throws GatewayError EVENT_LOG_UNAVAILABLE */
+  static async open(store: SecretStore, configured: readonly string[]): Promise<WebhookSecrets> {
+    const secrets = new WebhookSecrets(store, configured);
+    await secrets.refresh();
+    // Sealed anew, so that a key of EVENT_LOG_KEY that is no longer the first can be removed after a start.
+    for (const [name, stored] of secrets.#stored) await store.write(name, JSON.stringify(stored));
+    return secrets;
+  }
+
+  private constructor(store: SecretStore, configured: readonly string[]) {
+    this.#store = store;
+    this.#configured = configured;
+  }
+
+  /** Another list when they have changed. */
+  get accepted(): readonly string[] {
+    if (Date.now() >= this.#acceptedUntil) this.#choose();
+    return this.#accepted;
+  }
+
+  useConfigured(secrets: readonly string[]): void {
+    this.#configured = secrets;
+    this.#choose();
+  }
+
+  /**
+   * Reads the stored secrets again, so that one that another gateway has stored before this call is accepted. Calls in the
+   * meantime share one read that begins after them.
+   * @throws GatewayError EVENT_LOG_UNAVAILABLE
+   */
+  refresh(): Promise<void> {
+    this.#nextReading ??= this.#reading.then(() => {
+      this.#nextReading = null;
+      return this.#read();
+    });
+    this.#reading = this.#nextReading.catch(() => undefined);
+    return this.#nextReading;
+  }
+
+  /**
+   * Accepts a secret, here and at every other gateway. Resolves when it is durable.
+   * @throws GatewayError EVENT_LOG_UNAVAILABLE, and BAD_USER_INPUT for too many
+   */
+  async accept(place: string, secret: string): Promise<void> {
+    await this.refresh();
+    const known = [...this.#stored].find(([, each]) => each.place === place && each.secret === secret);
+    if (known?.[1].until === null) return;
+    if (known === undefined && this.#stored.size >= maxSecrets) {
+      throw new GatewayError('BAD_USER_INPUT', `The gateway has ${maxSecrets} secrets of webhooks already.`);
+    }
+    const stored: Stored = { place, secret, since: Date.now(), until: null };
+    await this.#store.write(known?.[0] ?? randomUUID(), JSON.stringify(stored));
+    await this.refresh();
+  }
+
+  /** Ends the other secrets of a webhook when the service no longer signs with them. Drops those that have ended. */
+  async replaceOthers(place: string, secret: string): Promise<void> {
+    await this.refresh();
+    const now = Date.now();
+    for (const [name, stored] of this.#stored) {
+      if (stored.until !== null && stored.until < now) await this.#store.drop(name);
+      else if (stored.place === place && stored.secret !== secret && stored.until === null)
+        await this.#store.write(name, JSON.stringify({ ...stored, until: now + overlapMs }));
+    }
+    await this.refresh();
+  }
+
+  async #read(): Promise<void> {
+    const stored = new Map<string, Stored>();
+    for (const [name, text] of await this.#store.readAll())
+      stored.set(name, storedShape.parse(JSON.parse(text)));
+    this.#stored = stored;
+    this.#choose();
+  }
+
+  #choose(): void {
+    const now = Date.now();
+    const active = [...this.#stored.values()].filter(({ until }) => until === null || until > now);
+    const secrets = [...new Set([...this.#configured, ...active.map(({ secret }) => secret)])];
+    this.#acceptedUntil = Math.min(...active.map(({ until }) => until ?? Number.POSITIVE_INFINITY));
+    if (secrets.join() !== this.#accepted.join()) this.#accepted = secrets;
+  }
+}
