@@ -130,12 +130,18 @@ export async function prepareServer(name: string, options: ServerOptions): Promi
   return { ...victim, url: `http://127.0.0.1:${port}` };
 }
 
-/** nginx with a configuration made for the port that it gets; it runs until it is ended with SIGTERM. */
+interface NginxOptions {
+  readonly folder: string;
+  readonly port?: number;
+  readonly configure: (port: number) => string;
+}
+
+/** nginx with a configuration made for its port, a free one if none is given; it runs until it is ended with SIGTERM. */
 export async function prepareNginx(
   file: string,
-  { folder, configure }: { readonly folder: string; readonly configure: (port: number) => string },
+  { folder, configure, ...given }: NginxOptions,
 ): Promise<GatewayVictim> {
-  const port = await findFreePort();
+  const port = given.port ?? (await findFreePort());
   const configuration = join(folder, 'nginx.conf');
   writeFileSync(configuration, configure(port));
   const victim = createVictim({

@@ -63,10 +63,15 @@ export function findXvfb(): string | null {
 }
 
 /** nginx from NGINX, the PATH, or where Debian puts it; null when there is none. */
-function findNginx(): string | null {
+export function findNginx(): string | null {
   return (
     process.env.NGINX ?? findOnPath(['nginx']) ?? (isExecutable('/usr/sbin/nginx') ? '/usr/sbin/nginx' : null)
   );
+}
+
+/** Caddy from CADDY or the PATH; null when there is none. */
+export function findCaddy(): string | null {
+  return process.env.CADDY ?? findOnPath(['caddy']);
 }
 
 /** Tools with which the bench measures better; it also runs without them. */
@@ -130,6 +135,8 @@ const longTools = [
   { name: 'firefox-esr', variable: 'FIREFOX', find: findFirefox },
   { name: 'webkit2gtk-driver', variable: 'WEBKIT_DRIVER', find: findWebKitDriver },
   { name: 'xvfb', variable: 'XVFB', find: findXvfb },
+  { name: 'nginx-light', variable: 'NGINX', find: findNginx },
+  { name: 'caddy', variable: 'CADDY', find: findCaddy },
 ];
 
 /**
