@@ -193,10 +193,15 @@ test('no secret is in a log line, a metric, an audit line or an error', async ()
   await using service = await startManagementService();
   const key = { id: teamId, label: 'x', role: 'org_admin', created_at: '2026-01-01T00:00:00Z' };
   service.answers.set(`POST ${org}/management_key`, [200, { ...key, key: shownOnce }]);
-  service.answers.set(`POST ${org}/team_custom_credentials/sandbox/eu`, [
-    422,
-    { detail: [{ loc: ['body', 'client_secret'], msg: `bad ${given}`, type: 'x', input: given }] },
-  ]);
+  // The service repeats what it refuses.
+  const repeated = { loc: ['body', 'client_secret'], msg: `bad ${given}`, type: 'x', input: given };
+  service.answers.set('*', [422, { detail: [repeated] }]);
+  const secretInputs = [
+    ['createWebhook', { url: `https://u:${given}@hooks.example`, secret: given }],
+    ['rotateWebhookSecret', { id: 'ep_1', secret: given }],
+    ['setWebhookHeaders', { id: 'ep_1', headers: [{ name: 'authorization', value: given }] }],
+    ['setEventPipeline', { rabbitmq: { uri: `amqps://u:${given}@mq.example`, exchange: 'x' } }],
+  ] as const;
   const seen: string[] = [];
   {
     const env = {
@@ -216,6 +221,14 @@ test('no secret is in a log line, a metric, an audit line or an error', async ()
       { input: { teamId, environment: 'SANDBOX', provider: 'fitbit', clientSecret: given } },
     );
     expect(refused.data.setCustomCredentials.__typename).toBe('InputRejected');
+    for (const [name, input] of secretInputs) {
+      const type = `${name.charAt(0).toUpperCase()}${name.slice(1)}Input`;
+      const query = `mutation ($input: ${type}!) { ${name}(input: $input) { __typename ... on InputRejected { message issues { path message } } } }`;
+      const place = { teamId, environment: 'SANDBOX' };
+      const answer = await manage(lab, query, { input: { ...place, ...input } });
+      expect([name, answer.data?.[name]?.__typename]).toEqual([name, 'InputRejected']);
+      seen.push(JSON.stringify(answer));
+    }
     const { body } = await request(`${lab.url}/metrics`);
     seen.push(JSON.stringify(refused), await body.text());
     await lab.gateway.close();
