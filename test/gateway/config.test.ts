@@ -54,6 +54,7 @@ describe('the configuration', () => {
       port: 4000,
       publicUrl: null,
       accessLog: false,
+      tracing: false,
       host: '127.0.0.1',
       metricsAddress: null,
       reusePort: false,
