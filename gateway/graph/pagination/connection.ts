@@ -134,12 +134,16 @@ export function readFirst(args: ConnectionArguments): number {
   throw new GatewayError('BAD_USER_INPUT', `first must be from 1 to ${maxFirst}.`);
 }
 
-/** A connection of these edges. */
-export function toConnection<Node>({
-  edges,
-  totalCount,
-  ...pageInfo
-}: Omit<PageInfo, 'startCursor'> & Pick<Connection<Node>, 'edges' | 'totalCount'>): Connection<Node> {
+interface ConnectionParts<Node>
+  extends Pick<Connection<Node>, 'edges' | 'totalCount'>,
+    Omit<PageInfo, 'startCursor' | 'endCursor'> {
+  /** Makes the cursor of the page's end; null for a page without one. */
+  readonly issueEnd: (() => string) | null;
+}
+
+/** A connection of these edges. Its cursors are made on demand, because most queries ask for none of them. */
+export function toConnection<Node>(parts: ConnectionParts<Node>): Connection<Node> {
+  const { edges, totalCount, issueEnd, ...pageInfo } = parts;
   return {
     edges,
     totalCount,
@@ -147,6 +151,9 @@ export function toConnection<Node>({
       ...pageInfo,
       get startCursor() {
         return edges[0]?.cursor ?? null;
+      },
+      get endCursor() {
+        return issueEnd?.() ?? null;
       },
     },
   };
@@ -160,7 +167,7 @@ export function toEdges<Node>(
   return rows.flatMap((node, index) => (node === null ? [] : [toEdge(node, () => cursorAt(index))]));
 }
 
-/** An edge that makes its cursor on demand: most queries ask only for the cursor at the end of the page. */
+/** An edge that makes its cursor on demand. */
 export function toEdge<Node>(node: Node, issue: () => string): Connection<Node>['edges'][number] {
   return {
     node,

@@ -59,20 +59,20 @@ export async function newestFirstConnection<Node>(
 ): Promise<Connection<Node>> {
   const first = readFirst(args);
   const window = await readWindow(list, readPlace(args.after, cursors), first);
-  const { edges, end, count: length } = takeRows(list, window, first);
+  const { edges, endAt, end, count: length } = takeRows(list, window, first);
   const { places, hasMorePages, totalCount } = window.reading;
   const cursorOf = ({ until, above, begin, skip, seen }: Place) =>
     cursors.issue([until, above, begin, skip, seen]);
   // Without a step forward there is no place to continue from, even if the service announces more pages.
-  const isFurther = length > 0 || end.at > window.place.skip;
-  const hasNextPage = isFurther && (places.has(end.at) || hasMorePages);
+  const isFurther = length > 0 || endAt > window.place.skip;
+  const hasNextPage = isFurther && (places.has(endAt) || hasMorePages);
   return toConnection({
-    edges: edges.map(({ node, place }) => toEdge(node, () => cursorOf(place))),
+    edges: edges.map(({ node, place }) => toEdge(node, () => cursorOf(place()))),
     totalCount: totalCount === null ? null : (window.place.above ?? 0) + totalCount,
     hasNextPage,
     hasPreviousPage: args.after != null,
     // The end of the rows read, even if the last one was left out: reading on must not come back here.
-    endCursor: isFurther ? cursorOf(end.place) : null,
+    issueEnd: isFurther ? () => cursorOf(end()) : null,
   });
 }
 
@@ -130,14 +130,17 @@ interface Group {
   readonly until: number | null;
   /** Where in the window's list it begins. */
   readonly start: number;
+  /** Hashes of those that earlier pages have shown. */
   readonly seen: readonly string[];
+  /** Ids of those that this page shows. They are hashed when a cursor is asked for. */
+  readonly ids: readonly string[];
 }
 
 /** Up to `first` rows of a window that were not read before. A row that was left out counts, so that places advance. */
 function takeRows<Node>(list: NewestFirstList<Node>, { place, start, reading }: Window<Node>, first: number) {
   const toPlace = placesOf(place, isNewestFirst(timesOf(list, reading)));
-  const edges: { readonly node: Node; readonly place: Place }[] = [];
-  let group: Group = { until: place.until, start: 0, seen: place.seen };
+  const edges: { readonly node: Node; readonly place: () => Place }[] = [];
+  let group: Group = { until: place.until, start: 0, seen: place.seen, ids: [] };
   let count = 0;
   let at = start;
   for (; count < first && reading.places.has(at); at += 1) {
@@ -145,10 +148,12 @@ function takeRows<Node>(list: NewestFirstList<Node>, { place, start, reading }: 
     if (isRead(list, row, { at, place })) continue;
     count += 1;
     if (row === null) continue;
-    group = joinGroup(group, { id: list.idOf(row), time: timeIn(list, row), at });
-    edges.push({ node: row, place: toPlace(group, at + 1) });
+    const joined = joinGroup(group, { id: list.idOf(row), time: timeIn(list, row), at });
+    const next = at + 1;
+    edges.push({ node: row, place: () => toPlace(joined, next) });
+    group = joined;
   }
-  return { edges, count, end: { at, place: toPlace(group, at) } };
+  return { edges, count, endAt: at, end: () => toPlace(group, at) };
 }
 
 /** Whether a row was shown before, or is newer than all shown rows. A row without a time is judged by its place. */
@@ -169,8 +174,8 @@ function joinGroup(
   row: { readonly id: string; readonly time: number | null; readonly at: number },
 ): Group {
   const isOlder = row.time !== null && (group.until === null || row.time < group.until);
-  if (isOlder) return { until: row.time, start: row.at, seen: [hashOf(row.id)] };
-  return { ...group, seen: [...group.seen, hashOf(row.id)].slice(-maxSeen) };
+  if (isOlder) return { until: row.time, start: row.at, seen: [], ids: [row.id] };
+  return { ...group, ids: [...group.ids, row.id].slice(-maxSeen) };
 }
 
 /** How a place is written in this window: by the last row's time, or as a count if times do not help. */
@@ -181,14 +186,20 @@ function placesOf(from: Place, isSorted: boolean): (group: Group, end: number) =
   if (!isSorted || isOfOtherOrder) {
     return (_, end) => ({ until: null, above: null, begin: 0, skip: (above ?? 0) + end, seen: [] });
   }
-  if (above === null) return ({ until, seen }, end) => ({ until, above, begin: 0, skip: end, seen });
-  return ({ until, start, seen }, end) => ({
-    until,
-    above: above + start,
-    begin: start,
-    skip: end - start,
-    seen,
+  if (above === null) {
+    return (group, end) => ({ until: group.until, above, begin: 0, skip: end, seen: hashesOf(group) });
+  }
+  return (group, end) => ({
+    until: group.until,
+    above: above + group.start,
+    begin: group.start,
+    skip: end - group.start,
+    seen: hashesOf(group),
   });
+}
+
+function hashesOf({ seen, ids }: Group): readonly string[] {
+  return [...seen, ...ids.map(hashOf)].slice(-maxSeen);
 }
 
 function timesOf<Node>(list: NewestFirstList<Node>, { places }: Reading<Node>): readonly number[] {

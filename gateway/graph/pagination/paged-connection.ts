@@ -78,7 +78,7 @@ function toIndexed<Node>(
     edges: toEdges(rows, cursorAt),
     hasPreviousPage: start > 0,
     // The end of the rows read, even if the last one was left out: reading on must not come back here.
-    endCursor: rows.length === 0 ? null : cursorAt(rows.length - 1),
+    issueEnd: rows.length === 0 ? null : () => cursorAt(rows.length - 1),
   });
 }
 
@@ -227,7 +227,7 @@ export async function cursorConnection<Node>(
     totalCount: isWholeList ? page.rows.length : null,
     hasNextPage: page.nextCursor !== null || page.rows.length > start.skip + rows.length,
     hasPreviousPage: args.after != null,
-    endCursor: isAtEnd ? null : cursorAt(rows.length - 1),
+    issueEnd: isAtEnd ? null : () => cursorAt(rows.length - 1),
   });
 }
 
