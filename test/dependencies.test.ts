@@ -14,6 +14,8 @@ interface Locked {
   readonly cpu?: string | readonly string[];
   readonly link?: boolean;
   readonly hasInstallScript?: boolean;
+  readonly optional?: boolean;
+  readonly engines?: { readonly node?: string };
   readonly optionalDependencies?: Readonly<Record<string, string>>;
 }
 
@@ -47,6 +49,16 @@ test('the lockfile names the packages of every platform, so that npm ci accepts 
     ({ path, name }) => !placesOf(path, name).some((place) => lock.packages[place]?.version),
   );
   expect(missing).toEqual([]);
+});
+
+// npm leaves out an optional package that does not name the Node which npm itself runs on, without a word.
+test('npm on Node 20 installs the optional packages too', () => {
+  const packages = Object.entries(lock.packages).filter(
+    ([, { optional, engines, os, cpu }]) => optional && engines?.node && !os && !cpu,
+  );
+  expect(packages.length).toBeGreaterThan(20);
+  const allowsNode20 = /(^|\|\|)\s*(>=|\^|~)?\s*(\d|1\d|20)(\.|\s|$)/;
+  expect(packages.filter(([, { engines }]) => !allowsNode20.test(engines?.node ?? ''))).toEqual([]);
 });
 
 test('every dependency is pinned to an exact version', () => {

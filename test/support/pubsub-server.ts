@@ -123,9 +123,7 @@ class Subscription {
 /** The protocol as Google's library carries it. */
 function loadService() {
   const { resolve } = createRequire(import.meta.url);
-  const path = createRequire(resolve('@google-cloud/pubsub')).resolve(
-    '@google-cloud/pubsub-api/build/protos/protos.json',
-  );
+  const path = resolve('@google-cloud/pubsub/build/protos/protos.json');
   const loaded = loadPackageDefinition(fromJSON(JSON.parse(readFileSync(path, 'utf8')), { longs: String }));
   // Packages and services are nested by the parts of their names.
   const find = (name: string): unknown =>
