@@ -57,7 +57,7 @@ test('npm on Node 20 installs the optional packages too', () => {
     ([, { optional, engines, os, cpu }]) => optional && engines?.node && !os && !cpu,
   );
   expect(packages.length).toBeGreaterThan(20);
-  const allowsNode20 = /(^|\|\|)\s*(>=|\^|~)?\s*(\d|1\d|20)(\.|\s|$)/;
+  const allowsNode20 = /(^|\|\|)\s*(\*|(>=|\^|~)?\s*(\d|1\d|20)(\.|\s|$))/;
   expect(packages.filter(([, { engines }]) => !allowsNode20.test(engines?.node ?? ''))).toEqual([]);
 });
 

@@ -154,7 +154,7 @@ describe('a refusal by the service', () => {
     const lines = lab.logged.slice(before).map((line) => JSON.parse(line));
     expect(lines.filter(({ event }) => event === 'service.failed')).toEqual([
       {
-        ...{ level: 20, time: expect.any(String), event: 'service.failed' },
+        ...{ level: 20, time: expect.any(String), event: 'service.failed', requestId: expect.any(String) },
         ...{ operation: expect.any(String), method: 'GET', code: 'UPSTREAM_REJECTED', status: 400 },
         characters: reason.length,
       },
