@@ -7,7 +7,6 @@ import { createWebhookEndpoint, type ReceiveWebhook, type WebhookOutcome } from 
 import { createReceiver, type ReceiptOutcome, type Receive } from '../webhooks/receiver.ts';
 import { WebhookSecrets } from '../webhooks/secrets.ts';
 import { sendTestEvent } from '../webhooks/test-event.ts';
-import { openBrokers } from './brokers.ts';
 import type { Core } from './core.ts';
 import type { Services } from './service.ts';
 import { readers } from './webhook-readers.ts';
@@ -138,8 +137,9 @@ async function createPubSub(core: Core, parts: IntakeParts): Promise<ReceiveWebh
 
 /** Starts to consume events from every broker that is configured; without one nothing is loaded. */
 async function startIntakes(core: Core, parts: IntakeParts): Promise<readonly Intake[]> {
+  if (core.config.intake === null) return [];
+  const { openBrokers } = await import('./brokers.ts');
   const brokers = await openBrokers(core);
-  if (brokers.length === 0) return [];
   const { Intake } = await import('../intake/intake.ts');
   const options = {
     receive: parts.receive,
