@@ -1,5 +1,8 @@
-import { readFileSync } from 'node:fs';
+import { globSync, readFileSync } from 'node:fs';
+import { buildSchema, NoDeprecatedCustomRule, parse, validate } from 'graphql';
 import { expect, test } from 'vitest';
+import * as widgetOperations from '../../widget/src/gateway/operations.ts';
+import * as resultsOperations from '../../widget/src/results/operations.ts';
 import { gatewayKey, startLab } from '../support/lab.ts';
 import { subscribeOverSse } from '../support/subscribe.ts';
 
@@ -41,3 +44,26 @@ test.each(subscriptions)(
     await updates.close();
   },
 );
+
+test('the widget, the demo, the examples and the documents ask nothing that is deprecated', () => {
+  const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
+  const schema = buildSchema(read('schema.graphql'));
+  const demo = read('gateway/http/pages/demo/demo.js');
+  const [, parts = ''] = /const ORDER = '(.*)';/.exec(demo) ?? [];
+  const programs = globSync('examples/*/{*,src/*}.{ts,tsx}').map(read);
+  const texts = [
+    ...[demo.replaceAll(/\$\{ORDER\}/g, parts), ...programs]
+      .flatMap((program) => [
+        ...program.matchAll(/`(\s*(?:query|mutation|subscription|fragment|\{)\s[^`]*)`/g),
+      ])
+      .map(([, text = '']) => text),
+    ...globSync('{README.md,docs/*.md}')
+      .flatMap((page) => [...read(page).matchAll(/^```graphql\n(.*?)^```/gms)])
+      .map(([, text = '']) => text),
+    ...Object.values({ ...widgetOperations, ...resultsOperations }),
+  ];
+  const faults = texts.flatMap((text) => validate(schema, parse(text), [NoDeprecatedCustomRule]));
+
+  expect(texts.length).toBeGreaterThan(20);
+  expect(faults.map(({ message }) => message)).toEqual([]);
+});

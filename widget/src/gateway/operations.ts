@@ -3,7 +3,7 @@
  * Without `$full` the name of the test never reaches the page's memory.
  */
 const ORDER =
-  'fragment O on Order{id method status{raw stage step label isTerminal needsAttention}' +
+  'fragment O on Order{id method:collectionMethod status{raw stage step label isTerminal needsAttention}' +
   'events{id createdAt status{stage}}labTest@include(if:$full){name}}';
 
 /** Reads one order now. Variables: `orderId`, `full`. */

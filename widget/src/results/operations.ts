@@ -7,10 +7,10 @@ const DATES = 'collectedAt collectedOn collectedAtRaw reportedAt reportedOn repo
 export const READ_RESULTS =
   'query PortalResults($orderId:ID!,$full:Boolean!){order(id:$orderId){id status{step}' +
   `resultMetadata@skip(if:$full){statusRaw ${DATES}}` +
-  `results@include(if:$full){metadata{statusRaw interpretation laboratory cliaNumber provider ${DATES}}` +
+  `results@include(if:$full){metadata{statusRaw interpretation laboratory:labName cliaNumber provider ${DATES}}` +
   'biomarkers{name value type unit referenceRange minRange maxRange isAboveRange isBelowRange ' +
   'interpretation interpretationRaw sourceInterpretation notes performingLaboratory sourceMarkers{name}}' +
-  'missing{name reason note}' +
+  'missing{name reason note:notes}' +
   'samples{performingLaboratories{name phoneNumber medicalDirector address{firstLine secondLine city state zip country}}}}}}';
 
 /** Makes a ticket for one download of the report. Variables: `orderId`. */

@@ -3,7 +3,7 @@
 import { ask, readJson, tokenProviderOf } from './ask.js';
 import { copy, find, logEvent, showJourney, toPlainWords } from './draw.js';
 
-const ORDER = 'id method createdAt labTest { name } status { label stage isTerminal }';
+const ORDER = 'id collectionMethod createdAt labTest { name } status { label stage isTerminal }';
 const ORDERS = `{ orders(first: 100) { nodes { ${ORDER} } } }`;
 const JOURNEY = `query ($id: ID!) { order(id: $id) { ${ORDER} events { id createdAt status { label } } } }`;
 const STEP = `mutation ($id: ID!) { simulateOrder(input: { id: $id }) {
@@ -120,8 +120,11 @@ function showApp() {
   }
 }
 
-function describeOrder({ method, createdAt }) {
-  return [METHODS[method] ?? 'Lab test', createdAt ? `ordered ${day.format(new Date(createdAt))}` : '']
+function describeOrder({ collectionMethod, createdAt }) {
+  return [
+    METHODS[collectionMethod] ?? 'Lab test',
+    createdAt ? `ordered ${day.format(new Date(createdAt))}` : '',
+  ]
     .filter(Boolean)
     .join(' · ');
 }
