@@ -99,7 +99,11 @@ test('a document is looked up on the list once, however often it comes, and is c
   const document = documents.prepare('{ viewer }', server);
   expect(documents.prepare('{ viewer }', viewer)).toBe(document);
   expect(lookedUp).toEqual(['{ viewer }']);
-  expect(document.trust).toEqual({ hash: expect.stringMatching(/^[0-9a-f]{64}$/), isTrusted: false });
+  expect(document.trust).toEqual({
+    hash: expect.stringMatching(/^[0-9a-f]{64}$/),
+    isTrusted: false,
+    isListed: false,
+  });
   expect(trustedDocuments.check(server, document.trust)).toBe(true);
   expect(trustedDocuments.check(viewer, document.trust)).toBe(false);
   expect(hashes).toEqual([document.trust.hash]);
