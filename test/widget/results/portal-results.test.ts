@@ -47,6 +47,26 @@ describe('the results of an order', () => {
     expect(element.shadowRoot?.querySelectorAll('.flag svg path')).toHaveLength(8);
   });
 
+  test.each([
+    ['ABNORMAL', 'CRITICAL', 'At least one result needs attention at once. Please contact your care team.'],
+    ['NORMAL', 'ABNORMAL', 'At least one result is outside its expected range.'],
+    ['NORMAL', 'NORMAL', 'The laboratory rates them as normal.'],
+    [null, 'ABNORMAL', undefined],
+  ])(
+    'that are %s as a whole, with one that is %s, begin with the graver statement',
+    async (whole, one, words) => {
+      using gateway = new FakeGateway();
+      gateway.order = complete();
+      gateway.results = fakeResults({
+        metadata: { ...fakeResults().metadata, interpretation: whole },
+        biomarkers: [fakeBiomarker('Sodium', '140', { interpretation: one })],
+      });
+      const element = mountResults(gateway);
+      await untilPhase(element, 'ready');
+      expect(element.shadowRoot?.querySelector('.overall')?.textContent).toBe(words);
+    },
+  );
+
   test('put the value right after the name in a narrow place, and the note of the laboratory last', async () => {
     using gateway = new FakeGateway();
     gateway.order = complete();
@@ -93,7 +113,7 @@ describe('the results of an order', () => {
     const screen = readScreen(element);
     for (const text of [
       'All results are here.',
-      'At least one result is outside its expected range.',
+      'At least one result needs attention at once. Please contact your care team.',
       'Example Diagnostics 1 Example Plaza Phoenix, AZ 85004 United States',
       'Phone : +16025550142',
       'Medical director : Dr. Robin Standin',

@@ -36,7 +36,10 @@ const parts: readonly Named[] = [
   { name: 'headline', text: 'That there are results, with `privacy="minimal"`.' },
   { name: 'summary', text: 'Above the tables.' },
   { name: 'state', text: 'Whether all results are there, and whether they were corrected.' },
-  { name: 'overall', text: "The laboratory's interpretation of the results as a whole." },
+  {
+    name: 'overall',
+    text: "The laboratory's interpretation of the results as a whole, and never less grave than that of one of them.",
+  },
   { name: 'panel', text: 'The table of one panel.' },
   { name: 'panel-name', text: 'Its name, and the heading of the results that will not come.' },
   { name: 'column', text: 'The head of a column.' },

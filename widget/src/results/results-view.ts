@@ -50,7 +50,7 @@ export function drawFull(head: ResultsHead, details: ResultsDetails, view: Resul
   const panels = groupByPanel(details.biomarkers);
   const cut = texts.cut.replace('{count}', () => String(MOST_RESULTS));
   return html`
-    <div class="summary" part="summary">${drawState(head, texts)}${drawOverall(head, texts)}</div>
+    <div class="summary" part="summary">${drawState(head, texts)}${drawOverall(head, details, texts)}</div>
     ${panels.map((panel) => drawPanel(panel, panels.length > 1, details, view))}
     ${details.isCut ? html`<p class="cut" part="cut">${cut}</p>` : nothing}
     ${drawMissing(details.missing, texts)}
@@ -68,14 +68,21 @@ function drawState({ completeness, isCorrected }: ResultsHead, texts: ResultStri
     ${isCorrected ? html`<p class="state corrected" part="state">${texts.corrected}</p>` : nothing}`;
 }
 
-function drawOverall({ overall }: ResultsHead, texts: ResultStrings): Drawing {
+function drawOverall(head: ResultsHead, details: ResultsDetails, texts: ResultStrings): Drawing {
   const words: Readonly<Record<string, readonly [string, string]>> = {
     NORMAL: ['normal', texts.overallNormal],
     ABNORMAL: ['abnormal', texts.overallAbnormal],
     CRITICAL: ['critical', texts.overallCritical],
   };
-  const [kind, text] = words[overall ?? ''] ?? [];
+  const [kind, text] = words[findGravest(head, details) ?? ''] ?? [];
   return text ? html`<p class="overall ${kind}" part="overall">${text}</p>` : nothing;
+}
+
+/** The gravest statement counts: the whole is never shown as less grave than one of the results. */
+function findGravest({ overall }: ResultsHead, { biomarkers }: ResultsDetails): string | null {
+  if (biomarkers.some(({ flag }) => flag?.startsWith('critical'))) return 'CRITICAL';
+  const isContradicted = overall === 'NORMAL' && biomarkers.some(({ flag }) => flag && flag !== 'normal');
+  return isContradicted ? 'ABNORMAL' : overall;
 }
 
 /**
