@@ -19,7 +19,7 @@ const storedShape = z.object({
 });
 type Stored = z.infer<typeof storedShape>;
 
-/** The service signs with a replaced secret for a day (docs/service.md); the hour is for clocks that differ. */
+/** A day, as the sandbox signs with a replaced secret (docs/service.md, 50g), and an hour for clocks that differ. */
 const overlapMs = 25 * 3_600_000;
 /** Each secret costs a digest for each unsigned message. */
 const maxSecrets = 100;
