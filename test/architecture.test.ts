@@ -131,6 +131,11 @@ const rooms: readonly Room[] = [
   { files: tracing, may: [] },
   { files: /^gateway\/telemetry\/open-telemetry\.ts$/, may: [request, tracing, /^@opentelemetry\/api$/] },
   { files: /^gateway\/telemetry\/sdk\.ts$/, may: [/^@opentelemetry\//, node] },
+  { files: /^gateway\/telemetry\/access-log\.ts$/, may: [rights, log, request, node] },
+  {
+    files: /^gateway\/telemetry\/trace-requests\.ts$/,
+    may: [/^gateway\/telemetry\/access-log\.ts$/, tracing, node],
+  },
   { files: /^gateway\/telemetry\/plain-metrics\.ts$/, may: [/^prom-client$/] },
   { files: config, may: [errors, config, /^zod$/, /^node:(fs|crypto)$/] },
   { files: /^gateway\/config\/generated-secrets\.ts$/, may: [errors, config, /^zod$/, node] },
@@ -401,6 +406,15 @@ function findCycles(among: readonly Edge[]): readonly (readonly string[])[] {
     .map(([file, reached]) => [...reached].filter((other) => reachedBy.get(other)?.has(file)).toSorted());
   return [...new Map(groups.map((group) => [group.join(), group])).values()];
 }
+
+test('no folder has more than 15 files', () => {
+  const sizes = new Map<string, number>();
+  for (const file of ['gateway', 'sandbox', 'widget/src'].flatMap(listFiles)) {
+    const folder = file.slice(0, file.lastIndexOf('/'));
+    sizes.set(folder, (sizes.get(folder) ?? 0) + 1);
+  }
+  expect([...sizes].filter(([, size]) => size > 15)).toEqual([]);
+});
 
 test('no files import each other in a cycle, types included', () => {
   expect(findCycles(edges)).toEqual([]);

@@ -6,10 +6,10 @@ import { AuditKey } from '../audit/line.ts';
 import type { Caller } from '../auth/rights.ts';
 import type { Config } from '../config/config.ts';
 import { GatewayError } from '../errors.ts';
-import { type AccessLog, createAccessLog } from '../http/access-log.ts';
 import { type CutReason, createBoundedServer, type Route } from '../http/connection-limits.ts';
-import { startRequest, traceAnswer } from '../http/trace-requests.ts';
+import { type AccessLog, createAccessLog } from '../telemetry/access-log.ts';
 import { createRequestScope, requestIdHeader, requestIdOf, runInScope } from '../telemetry/request.ts';
+import { startRequest, traceAnswer } from '../telemetry/trace-requests.ts';
 import { currentTracing } from '../telemetry/tracing.ts';
 import type { Core } from './core.ts';
 
@@ -43,8 +43,11 @@ export class Servers {
       socket.on('error', destroy);
       const scope = createRequestScope(request);
       if (this.#tracing !== null) scope.span = startRequest(this.#tracing, request);
-      await runInScope(scope, () => upgrade(request, socket, head));
-      scope.span?.end();
+      try {
+        await runInScope(scope, () => upgrade(request, socket, head));
+      } finally {
+        scope.span?.end();
+      }
     });
     const hasOwnAddress = core.config.metricsAddress !== null;
     this.#metrics = hasOwnAddress ? createBoundedServer(toRoute(fetchMetrics), onCut) : null;

@@ -12,7 +12,7 @@ import './management/graph-team-changes.ts';
 import './management/graph-delivery.ts';
 import './management/graph-keys.ts';
 import './management/graph-webhooks.ts';
-import './management/graph-gateway-webhook.ts';
+import './management/gateway-webhook/graph.ts';
 import './management/graph-credentials.ts';
 import './management/graph-pipelines.ts';
 import { builder } from '../graph/builder.ts';

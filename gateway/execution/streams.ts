@@ -9,10 +9,11 @@ import {
 } from 'graphql';
 import { isAsyncIterable } from 'graphql-yoga';
 import { z } from 'zod';
+import { codeOf } from '../errors.ts';
 import type { GraphContext } from '../graph/context.ts';
 import type { Metrics } from '../metrics.ts';
 import { currentRequest } from '../telemetry/request.ts';
-import { currentTracing, type Span, type Tracing } from '../telemetry/tracing.ts';
+import { currentTracing, runInSpan, type Span, type Tracing } from '../telemetry/tracing.ts';
 import { toError } from './mask.ts';
 import {
   countOperation,
@@ -216,9 +217,7 @@ async function subscribe(args: ExecutionArgs): Promise<Results | ExecutionResult
   return mapSourceToResponseEvent(validated, source, async (event): Promise<ExecutionResult & WithItem> => {
     const { work } = event.contextValue as GraphContext;
     const execute = () => work.run(async () => await executeSubscriptionEvent(event));
-    const span = startItem?.(event.rootValue);
-    const result = span === undefined ? await execute() : await span.run(execute);
-    span?.end();
+    const result = await runInSpan(startItem?.(event.rootValue), execute, codeOf);
     return { ...result, [itemKey]: describeItem(event.rootValue, beganAt) };
   });
 }

@@ -50,7 +50,7 @@ export interface GraphContext {
   readonly isTraced: boolean;
 }
 
-/** `OTHER_TEAM`: it arrived, and events of this team are kept apart. */
+/** `OTHER_TEAM`: it arrived, and events of this team are dead letters here. */
 export type TestEventOutcome = 'ARRIVED' | 'OTHER_TEAM' | 'NOT_ARRIVED';
 
 /** The webhook over which events of the service come to this gateway, and its secrets. `place` names one webhook. */

@@ -31,7 +31,7 @@ interface Group {
 
 /**
  * The library's checkpoints, in the event log: how far each partition was read, and which gateway reads it. Two gateways that
- * claim a partition in the same moment are told apart by the hub, which lets in the later one only.
+ * claim a partition in the same moment are no conflict: the hub lets in the later one only.
  */
 export function createCheckpointStore({ marks, isShared }: CheckpointOptions): CheckpointStore {
   // A gateway with a log of its own takes up its partitions at once after it was killed.

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { isGatewayError } from '../errors.ts';
+import { codeOf } from '../errors.ts';
 import type { Log } from '../log.ts';
 import type { Arrival, ReceiptOutcome, Receive } from '../webhooks/receiver.ts';
 import { decode, type Encoded } from './decode.ts';
@@ -117,7 +117,7 @@ export class Intake {
     const { onOutcome, log } = this.#options;
     onOutcome('unavailable');
     if (this.#pausing !== null) return;
-    log.warn('broker.paused', { code: isGatewayError(error) ? error.code : 'INTERNAL', error });
+    log.warn('broker.paused', { code: codeOf(error), error });
     this.#pausing = this.#resumeWhenWritable();
   }
 

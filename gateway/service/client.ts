@@ -286,7 +286,7 @@ export class Upstream {
       report('ok');
       return result;
     } catch (error) {
-      report(isGatewayError(error) ? error.code : 'INTERNAL');
+      report(codeOf(error));
       if (isGatewayError(error)) this.#options.onFailure?.(call, error);
       throw error;
     }

@@ -1,5 +1,5 @@
 import type { AccessKind, OnAccess, Owner, Rights } from '../auth/rights.ts';
-import { GatewayError, isGatewayError } from '../errors.ts';
+import { codeOf, GatewayError, isGatewayError } from '../errors.ts';
 import type { Cacheable, Guarded, Page, ReadFile, ReadOne, ReadPage, Write } from './calls.ts';
 import type { ReadOptions } from './client.ts';
 import type { UpstreamFile } from './file.ts';
@@ -280,7 +280,7 @@ class AuditedCall {
 
   /** @returns the error, to be thrown on */
   reportFailure(error: unknown): unknown {
-    this.report(isGatewayError(error) ? error.code : 'INTERNAL');
+    this.report(codeOf(error));
     return error;
   }
 }

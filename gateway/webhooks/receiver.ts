@@ -46,19 +46,24 @@ export interface Arrival {
  */
 export type Receive = (arrival: Arrival) => Promise<ReceiptOutcome>;
 
+function ignore(): void {}
+
 export function createReceiver(options: ReceiverOptions): Receive {
   const { events, log, onDurable } = options;
   const read = async (arrival: Arrival) => {
-    const message = readEnvelope(arrival, { ...options, teamId: await options.teamId('earlier') });
+    const earlier = await options.teamId('earlier');
+    const message = readEnvelope(arrival, { ...options, teamId: earlier });
     if (message.deadReason !== 'other-team') return message;
     // The service's key may belong to another team since the earlier run.
-    return readEnvelope(arrival, { ...options, teamId: await options.teamId('service') });
+    const teamId = await options.teamId('service');
+    return teamId === earlier ? message : readEnvelope(arrival, { ...options, teamId });
   };
   // One after the other, so that no message passes another while the team is being learned.
-  let reading: Promise<NewMessage | null> = Promise.resolve(null);
+  let reading: Promise<void> = Promise.resolve();
   return async (arrival) => {
     const own = reading.then(() => read(arrival));
-    reading = own;
+    // Without its value, which would stay in memory until the next message comes.
+    reading = own.then(ignore, ignore);
     const message = await own;
     const startedAt = performance.now();
     const appended = await append(events, message);

@@ -25,7 +25,7 @@ function readAddress(address: string) {
   return { connectionString, hub: url.pathname.slice(1) };
 }
 
-/** As the service sends: the partition key is the user, and what the event is stands in its properties. */
+/** As the service sends: the partition key is the user, and the properties say what the event is. */
 export function createEventHubsDestination(address: string): BrokerDestination {
   let opening: Promise<EventHubProducerClient> | null = null;
   const open = async () => {

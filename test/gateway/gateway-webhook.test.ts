@@ -240,7 +240,7 @@ describe('several gateways over Redis', () => {
     await using bench = await Bench.start();
     const [port, otherPort] = [await findFreePort(), await findFreePort()];
     const env = { EVENT_LOG: redis.newUrl(), AUDIT_TRAIL: 'off', PUBLIC_URL: `http://127.0.0.1:${port}` };
-    // The address leads to the second one; the first one is told to register it.
+    // The address leads to the second one; the first one gets the mutation.
     const receiving = await bench.startGateway(port, env);
     const registering = await bench.startGateway(otherPort, env);
     expect(receiving.url).toBe(`http://127.0.0.1:${port}`);

@@ -320,7 +320,7 @@ test('nothing that a query shows goes by the clock or by chance, but what is lis
       'domain/order/place/actions.ts',
       'domain/order/register/actions.ts',
       'domain/order/update/actions.ts',
-      'domain/management/actions-gateway-webhook.ts',
+      'domain/management/gateway-webhook/actions.ts',
       'domain/service-event/actions.ts',
       'domain/user/actions.ts',
       'domain/user/actions-demographics.ts',

@@ -20,7 +20,7 @@ import { orderEvent, teamId, userId } from '../webhooks/support.ts';
 /** A busy machine gets this long. */
 const soon = { timeout: 60_000, interval: 50 };
 
-/** A broker that stands in for a cloud's, over its protocol. */
+/** A broker in place of a cloud's, with its protocol. */
 interface Cloud extends AsyncDisposable {
   readonly env: Readonly<Record<string, string>>;
   /** Sends an event in the order of its key, as the service does. */

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import type { GatewayWebhook, GraphContext, TestEventOutcome } from '../../graph/context.ts';
-import type { UserError } from '../../graph/user-error.ts';
-import { findPlace, type PlaceName } from './actions.ts';
-import type { Place } from './rest.ts';
+import type { GatewayWebhook, GraphContext, TestEventOutcome } from '../../../graph/context.ts';
+import type { UserError } from '../../../graph/user-error.ts';
+import { findPlace, type PlaceName } from '../actions.ts';
+import type { Place } from '../rest.ts';
 import {
   createWebhook,
   getWebhookSecret,
@@ -10,7 +10,7 @@ import {
   rotateWebhookSecret,
   updateWebhook,
   type Webhook,
-} from './rest-webhooks.ts';
+} from '../rest-webhooks.ts';
 
 /** The gateway has no PUBLIC_URL. */
 export type GatewayAddressUnknown = UserError<'GatewayAddressUnknown', 'GATEWAY_ADDRESS_UNKNOWN'>;

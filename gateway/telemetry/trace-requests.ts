@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
-import type { Span, Tracing } from '../telemetry/tracing.ts';
 import { type Exchange, routeOf } from './access-log.ts';
+import type { Span, Tracing } from './tracing.ts';
 
 /** Starts the span of a request, as a part of the trace that its `traceparent` names. */
 export function startRequest(tracing: Tracing, { method = '', url = '', headers }: IncomingMessage): Span {

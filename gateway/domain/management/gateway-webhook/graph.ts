@@ -1,15 +1,11 @@
-import { builder } from '../../graph/builder.ts';
-import type { TestEventOutcome } from '../../graph/context.ts';
-import { addMutation, doneType } from '../../graph/mutation-field.ts';
-import { userErrorRef } from '../../graph/mutation-result.ts';
-import {
-  type GatewayAddressUnknown,
-  registerGatewayWebhook,
-  rotateGatewayWebhookSecret,
-} from './actions-gateway-webhook.ts';
-import { mutationRoot, placeFields } from './graph.ts';
-import { webhookRef } from './graph-webhooks.ts';
-import type { Webhook } from './rest-webhooks.ts';
+import { builder } from '../../../graph/builder.ts';
+import type { TestEventOutcome } from '../../../graph/context.ts';
+import { addMutation, doneType } from '../../../graph/mutation-field.ts';
+import { userErrorRef } from '../../../graph/mutation-result.ts';
+import { mutationRoot, placeFields } from '../graph.ts';
+import { webhookRef } from '../graph-webhooks.ts';
+import type { Webhook } from '../rest-webhooks.ts';
+import { type GatewayAddressUnknown, registerGatewayWebhook, rotateGatewayWebhookSecret } from './actions.ts';
 
 const addressUnknownRef = builder.objectRef<GatewayAddressUnknown>('GatewayAddressUnknown').implement({
   description:
@@ -26,7 +22,7 @@ const testEventOutcome = builder.enumType('TestEventOutcome', {
       description: 'It arrived, but this gateway delivers the events of another team: see SERVICE_TEAM_ID.',
     },
     NOT_ARRIVED: {
-      description: 'It did not arrive within 15 seconds: see PUBLIC_URL, and what stands before the gateway.',
+      description: 'It did not arrive within 15 seconds: see PUBLIC_URL, and what is before it.',
     },
   } as const,
 });

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Caller } from '../auth/rights.ts';
 import type { Log } from '../log.ts';
-import type { RequestScope } from '../telemetry/request.ts';
+import type { RequestScope } from './request.ts';
 
 export interface AccessLogOptions {
   readonly log: Log;
