@@ -134,7 +134,10 @@ test.each(calls.map((call) => [String(call).replace(/\s+/g, ' '), call] as const
 
 test('no call is left out: every operation of the source was asked above', () => {
   const root = new URL('../../gateway/domain/management/', import.meta.url);
-  const named = readdirSync(root).flatMap((name) =>
+  const files = readdirSync(root, { recursive: true, encoding: 'utf8' }).filter((name) =>
+    name.endsWith('.ts'),
+  );
+  const named = files.flatMap((name) =>
     [...readFileSync(new URL(name, root), 'utf8').matchAll(/operation: '([^']+)'/g)].map(([, found]) =>
       found?.replace(/^management\./, ''),
     ),
