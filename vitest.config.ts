@@ -1,8 +1,9 @@
 import { accessSync, constants, realpathSync, statfsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
+import { matchesGlob } from 'node:path';
 import { playwright } from '@vitest/browser-playwright';
 import { defineConfig } from 'vitest/config';
-import type { InlineConfig } from 'vitest/node';
+import { BaseSequencer, type InlineConfig, type ProjectConfig, type TestSpecification } from 'vitest/node';
 import { findChromium } from './test/support/tools.ts';
 
 const executablePath = await findChromium();
@@ -48,6 +49,29 @@ const alone = [
   'test/gateway/hostile-texts.test.ts',
 ];
 
+/** Kill, flood or measure: each of these long files has the machine for itself, and the others run beside one another. */
+const longAlone = [
+  'test/{bench,chaos}/**/*.test.ts',
+  'test/deploy/*.long.test.ts',
+  'test/e2e/{heavy-neighbour,held-loop,siege,unread,webhook-starvation}.long.test.ts',
+  'test/gateway/{hostile-texts,unread-streams}.long.test.ts',
+];
+
+/** Small files that take long: started by their size they would be the last to end, and leave a core without work. */
+const slow = [
+  'test/e2e/{operate,shutdown}.test.ts',
+  'test/gateway/{interleavings,interleavings-over-network,isolation-walk,raw-requests,reconcile}.test.ts',
+];
+
+class SlowFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const isSlow = ({ moduleId }: TestSpecification) =>
+      slow.some((pattern) => matchesGlob(moduleId, `**/${pattern}`));
+    const sorted = await super.sort(files);
+    return [...sorted.filter(isSlow), ...sorted.filter((file) => !isSlow(file))];
+  }
+}
+
 /** Workers go from file to file and keep what they imported: a fresh one would compile half of each second anew. */
 const inNode = (
   name: string,
@@ -88,11 +112,26 @@ const inChromium = (name: string, what: Pick<InlineConfig, 'include' | 'provide'
   },
 });
 
+const inLong = (name: string, what: ProjectConfig) => ({
+  test: {
+    name,
+    provide: { allCases: true },
+    globalSetup: 'test/e2e/support/one-chromium.ts',
+    ...calm,
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
+    maxWorkers: 3,
+    sequence: { groupOrder: 1 },
+    ...what,
+  },
+});
+
 export default defineConfig({
   ssr: { resolve },
   test: {
     // Most tests wait for processes and sockets: twice as many workers as cores keep two cores busy.
     maxWorkers: 4,
+    sequence: { sequencer: SlowFirst },
     // Tests use the Lit that checks how it is used; it says so in every file.
     onConsoleLog: (line) => !line.startsWith('Lit is in dev mode'),
     projects: [
@@ -106,25 +145,9 @@ export default defineConfig({
       inNode('widget-logic', 'test/widget/**/*.node.test.ts', { isolate: true }),
       inChromium('widget', { include: ['test/widget/**/*.test.ts'] }),
       inChromium('long-widget', { include: allLooks, provide: { allCases: true } }),
-      {
-        test: {
-          name: 'long-clients',
-          include: ['test/clients/*.test.ts'],
-          globalSetup: 'test/clients/install.ts',
-          ...calm,
-          testTimeout: 120_000,
-        },
-      },
-      {
-        test: {
-          name: 'long',
-          include: [...long, ...properties],
-          provide: { allCases: true },
-          globalSetup: 'test/e2e/support/one-chromium.ts',
-          testTimeout: 120_000,
-          hookTimeout: 120_000,
-        },
-      },
+      inLong('long', { include: [...long, ...properties], exclude: longAlone }),
+      inLong('long-alone', { include: longAlone, maxWorkers: 1, sequence: { groupOrder: 2 } }),
+      inLong('long-clients', { include: ['test/clients/*.test.ts'], globalSetup: 'test/clients/install.ts' }),
     ],
   },
 });

@@ -58,7 +58,7 @@ export interface Gateway {
   readonly fetch: (request: Request) => Promise<Response>;
   /** Listens on the configured address, for webhooks at once. Resolves when GraphQL is ready too. */
   readonly listen: () => Promise<{ readonly url: string }>;
-  /** Answers `/ready` with 503, and resolves after DRAIN_SECONDS. Until then everything else is answered as before. */
+  /** Answers `/ready` with 503, and after DRAIN_SECONDS stops listening. Until then everything else is answered as before. */
   readonly drain: () => Promise<void>;
   /** Uses the secrets of another reading of the configuration; config/changed-secrets.ts lists which ones. */
   readonly useSecrets: (config: Config) => void;
@@ -129,8 +129,7 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
     },
     drain: async () => {
       core.isDraining = true;
-      servers.endKeepAlive();
-      await setTimeout(config.drainSeconds * 1000);
+      await servers.drain(config.drainSeconds);
     },
     useSecrets: (next) => {
       callers.useSecrets(next);

@@ -82,17 +82,20 @@ function createOperationMetrics(registers: Registry[]) {
     registers,
   });
   const limitName = limitPairs();
+  const operations = new PlainCounter({
+    name: 'labgraph_operations_total',
+    help: 'GraphQL operations by outcome: ok, or the code of the first error.',
+    labelNames: ['outcome'],
+    registers,
+  });
+  // An alert asks how much it has grown.
+  operations.inc({ outcome: 'INTERNAL' }, 0);
   return {
     /** @param name of the operation in a trusted document; null for any other, because clients choose their names */
     observeOperation: (type: string, name: string | null, elapsedSeconds: number) =>
       seconds.observe({ type, name: name === null ? 'other' : limitName(type, name) }, elapsedSeconds),
     sockets: new Gauge({ name: 'labgraph_sockets', help: 'Open WebSockets.', registers }),
-    operations: new PlainCounter({
-      name: 'labgraph_operations_total',
-      help: 'GraphQL operations by outcome: ok, or the code of the first error.',
-      labelNames: ['outcome'],
-      registers,
-    }),
+    operations,
     wholeAnswers: new PlainCounter({
       name: 'labgraph_whole_answers_total',
       help: 'Queries by their outcome in the cache of whole answers, and evicted answers.',

@@ -2,19 +2,16 @@ import { Agent, request } from 'node:http';
 import { nowMs } from '../support/clock.ts';
 import { quantile } from '../support/figures.ts';
 import { serveCalls } from '../support/load-process.ts';
+import { type LoadRequest, requestAt } from './requests.ts';
 
 /** The process that loads a server where there is no wrk. It takes more of the processor than wrk does. */
 export type HammerCalls = typeof calls;
 
-/** A GraphQL request, ready to be sent. */
-export interface LoadRequest {
-  readonly token: string;
-  readonly body: string;
-}
-
 /** The outcome of one period of load. */
 export interface LoadOutcome {
   readonly requests: number;
+  /** The first turn that was not asked; with the last requests of a period, more were asked than answered. */
+  readonly nextTurn: number;
   readonly seconds: number;
   /** Answers of another status than 2xx, and requests without an answer. */
   readonly failed: number;
@@ -25,15 +22,15 @@ export interface LoadOutcome {
 export interface Hammering {
   readonly url: string;
   readonly requests: readonly LoadRequest[];
-  /** How many requests to leave out at first; left out: none. */
-  readonly from?: number;
+  /** The turn to begin with. */
+  readonly from: number;
   readonly connections: number;
   readonly seconds: number;
 }
 
 const calls = {
   /** One request after the other on each connection, round and round, for so long. */
-  hammer: async ({ url, requests, from = 0, connections, seconds }: Hammering): Promise<LoadOutcome> => {
+  hammer: async ({ url, requests, from, connections, seconds }: Hammering): Promise<LoadOutcome> => {
     const agent = new Agent({ keepAlive: true, maxSockets: connections });
     const startedMs = nowMs();
     const endMs = startedMs + seconds * 1000;
@@ -42,9 +39,7 @@ const calls = {
     const work = async () => {
       while (nowMs() < endMs) {
         const sentMs = nowMs();
-        const wanted = requests[turn++ % requests.length];
-        if (wanted === undefined) throw new Error('There is nothing to ask.');
-        const status = await send(url, wanted, agent);
+        const status = await send(url, requestAt(requests, turn++), agent);
         if (status < 200 || status > 299) failed += 1;
         tookMs.push(nowMs() - sentMs);
       }
@@ -53,6 +48,7 @@ const calls = {
     agent.destroy();
     return {
       requests: tookMs.length,
+      nextTurn: turn,
       seconds: (nowMs() - startedMs) / 1000,
       failed,
       p50Ms: quantile(tookMs, 0.5),

@@ -11,14 +11,6 @@ import { type Fault, misbehave } from './misbehave.ts';
 /** The process of a service that changes: it accepts writes and sends webhooks about changes. */
 export type LiveServiceCalls = typeof calls;
 
-/** The number of calls to the service, by kind. */
-export interface ServiceCalls {
-  userLists: number;
-  orderLists: number;
-  orders: number;
-  writes: number;
-}
-
 /** A receiver of webhooks. */
 export interface Receiver {
   readonly url: string;
@@ -31,11 +23,10 @@ const mostEvents = 10;
 const timeoutMs = 15_000;
 /** Like the service: a keep-alive connection may be closed as it is used again. */
 const attempts = 3;
-const noCalls: ServiceCalls = { userLists: 0, orderLists: 0, orders: 0, writes: 0 };
 const agent = new Agent({ keepAlive: true });
 
 let world: ReadWorld | null = null;
-let counted: ServiceCalls = { ...noCalls };
+let counted = 0;
 let lastEventId = 1_000_000;
 let server: Server | null = null;
 let fault: Fault | null = null;
@@ -69,12 +60,8 @@ const calls = {
     await wait(ms);
     await listen(server, address.port);
   },
-  /** The calls since they were last asked for. */
-  takeCalls: async (): Promise<ServiceCalls> => {
-    const taken = counted;
-    counted = { ...noCalls };
-    return taken;
-  },
+  /** The number of calls to the service up to now. */
+  countCalls: async (): Promise<number> => counted,
   /** Changes the first orders at this rate and notifies the receiver, if any; resolves with the number of unacknowledged webhooks. */
   change: async ({
     perSecond,
@@ -110,26 +97,21 @@ function worldOf(): ReadWorld {
 
 async function answerOf(request: IncomingMessage): Promise<string | null> {
   const { pathname, searchParams } = new URL(request.url ?? '/', 'http://service');
+  counted += 1;
   const { userList, userAlone, ordersOfUser, ordersById, orderAlone } = worldOf();
   const orderId = /^\/v3\/order\/([^/]+)$/.exec(pathname)?.[1];
   if (orderId !== undefined && request.method === 'PATCH') {
-    counted.writes += 1;
     return update(orderId, JSON.parse((await request.toArray()).join('')));
   }
-  if (orderId !== undefined) {
-    counted.orders += 1;
-    return orderAlone(orderId);
-  }
-  if (pathname === '/v2/user/') {
-    counted.userLists += 1;
+  if (orderId !== undefined) return orderAlone(orderId);
+  if (pathname === '/v2/user/')
     return userList(Number(searchParams.get('offset')), Number(searchParams.get('limit')));
-  }
-  const visitor = /^\/v2\/user\/([^/]+)$/.exec(pathname)?.[1];
-  if (visitor !== undefined) return userAlone(visitor);
+  const alone = /^\/v2\/user\/([^/]+)$/.exec(pathname)?.[1];
+  if (alone !== undefined) return userAlone(alone);
   if (pathname !== '/orders') return null;
-  counted.orderLists += 1;
   const userId = searchParams.get('user_id');
-  return userId === null ? ordersById(searchParams.getAll('order_ids')) : ordersOfUser(userId);
+  if (userId === null) return ordersById(searchParams.getAll('order_ids'));
+  return ordersOfUser(userId, Number(searchParams.get('size') ?? 100));
 }
 
 /** Moves an order to another day. */

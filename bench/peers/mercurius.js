@@ -1,8 +1,8 @@
 import Fastify from 'fastify';
 import mercurius from 'mercurius';
-import { Pool } from 'undici';
-import { listOrdersPath, listUsersPath, orderPath, readSettings, reportReady, userPath } from './rest.js';
+import { readSettings, reportReady } from './rest.js';
 import { renaming, typeDefs } from './schema.js';
+import { createService } from './service.js';
 
 /**
  * Mercurius as its documentation would have it in production: `jit: 1` compiles a query from its second run on, loaders
@@ -10,18 +10,7 @@ import { renaming, typeDefs } from './schema.js';
  * service. Fastify's logger stays off, as it is by default.
  */
 const { serviceUrl, port } = readSettings();
-const service = new Pool(serviceUrl, { connections: 64 });
-
-async function call(path, options) {
-  const { statusCode, body } = await service.request({ method: 'GET', path, ...options });
-  if (statusCode === 404) {
-    await body.dump();
-    return null;
-  }
-  if (statusCode >= 400) throw new Error(`The service answered ${statusCode}.`);
-  return await body.json();
-}
-
+const service = createService(serviceUrl);
 const app = Fastify();
 
 app.register(mercurius, {
@@ -31,19 +20,13 @@ app.register(mercurius, {
     ...renaming,
     UpdateOrderResult: { resolveType: renaming.UpdateOrderResult.__resolveType },
     Query: {
-      users: async (_root, { first }) => ({ nodes: (await call(listUsersPath(first))).users }),
-      order: (_root, { id }) => call(orderPath(id)),
-      user: (_root, { id }) => call(userPath(id)),
+      users: async (_root, { first }) => ({ nodes: await service.listUsers(first) }),
+      order: (_root, { id }) => service.getOrder(id),
+      user: (_root, { id }) => service.getUser(id),
     },
     Mutation: {
-      updateOrder: async (_root, { input }) => {
-        const answer = await call(orderPath(input.id), {
-          method: 'PATCH',
-          headers: { 'content-type': 'application/json' },
-          body: JSON.stringify({ activate_by: input.activateBy ?? null }),
-        });
-        return answer === null ? { message: 'There is no such order.' } : { order: answer.order };
-      },
+      updateOrder: async (_root, { input }) =>
+        (await service.updateOrder(input.id, input.activateBy)) ?? { message: 'There is no such order.' },
     },
   },
   loaders: {
@@ -52,7 +35,7 @@ app.register(mercurius, {
       orders: (queries) =>
         Promise.all(
           queries.map(async ({ obj, params }) => ({
-            nodes: (await call(listOrdersPath(obj.user_id, params.first))).orders,
+            nodes: await service.listOrders(obj.user_id, params.first),
           })),
         ),
     },

@@ -1,4 +1,4 @@
-/** The paths of the service, as both peers ask for them. */
+/** The paths of the service, as all peers ask for them. */
 export const listUsersPath = (first) => `/v2/user/?offset=0&limit=${first}`;
 
 export const listOrdersPath = (userId, first) =>

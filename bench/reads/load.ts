@@ -21,6 +21,7 @@ const execute = promisify(execFile);
 const script = fileURLToPath(new URL('../load/wrk.lua', import.meta.url));
 const outcomeShape = z.object({
   requests: z.number(),
+  nextTurn: z.number(),
   seconds: z.number(),
   failed: z.number(),
   p50Ms: z.number(),
@@ -30,13 +31,16 @@ const outcomeShape = z.object({
 /** wrk, with one thread: it is never the bottleneck, and leaves the other cores free. It counts in whole seconds. */
 function createWrk(wrk: string, folder: string): Loader {
   const file = join(folder, 'requests');
+  let written: Hammering['requests'] | null = null;
   return {
     run: async (load) => {
-      writeFileSync(file, load.requests.map(({ token, body }) => `${token}\t${body}\n`).join(''));
+      if (written !== load.requests)
+        writeFileSync(file, load.requests.map(({ token, body }) => `${token}\t${body}\n`).join(''));
+      written = load.requests;
       const { stdout } = await execute(wrk, [
         ...['--threads', '1', '--connections', String(load.connections), '--timeout', '10s'],
         ...['--duration', `${Math.max(1, Math.round(load.seconds))}s`, '--script', script],
-        ...[load.url, '--', file, String(load.from ?? 0)],
+        ...[load.url, '--', file, String(load.from)],
       ]);
       return outcomeShape.parse(JSON.parse(stdout.trimEnd().split('\n').at(-1) ?? ''));
     },

@@ -3,7 +3,8 @@ import { z } from 'zod';
 import { installLocked } from '../support/install.ts';
 
 const folder = new URL('../peers/', import.meta.url);
-const manifest = z.object({ dependencies: z.record(z.string(), z.string()) });
+const versions = z.record(z.string(), z.string());
+const manifest = z.object({ dependencies: versions, optionalDependencies: versions });
 
 /** Installs the peers from their own lockfile. */
 export function ensurePeers(): void {
@@ -12,8 +13,10 @@ export function ensurePeers(): void {
 
 /** The packages that the peers are, with their exact versions. */
 export function describePeers(): string {
-  const { dependencies } = manifest.parse(JSON.parse(readFileSync(new URL('package.json', folder), 'utf8')));
-  return Object.entries(dependencies)
+  const { dependencies, optionalDependencies } = manifest.parse(
+    JSON.parse(readFileSync(new URL('package.json', folder), 'utf8')),
+  );
+  return Object.entries({ ...dependencies, ...optionalDependencies })
     .map(([name, version]) => `${name} ${version}`)
     .join(', ');
 }

@@ -3,8 +3,8 @@ import type { WorldSize } from './world.ts';
 /** How much is measured. */
 export interface Plan {
   readonly world: WorldSize;
-  /** How many requests are asked at the same time. */
-  readonly connections: number;
+  /** How many users ask for themselves. */
+  readonly viewers: number;
   /** Each figure is the median of so many measurements. */
   readonly rounds: number;
   readonly seconds: number;
@@ -16,10 +16,10 @@ export interface Plan {
 
 const full: Plan = {
   world: { users: 1000, ordersPerUser: 5 },
-  connections: 32,
-  rounds: 3,
-  seconds: 3,
-  warmUpSeconds: 4,
+  viewers: 60_000,
+  rounds: 5,
+  seconds: 2,
+  warmUpSeconds: 3,
   webhooksPerSecond: 50,
   withPeers: true,
 };
@@ -28,15 +28,20 @@ const full: Plan = {
 const short: Plan = {
   ...full,
   world: { users: 100, ordersPerUser: 5 },
-  connections: 4,
+  viewers: 1000,
   rounds: 1,
   seconds: 0.1,
   warmUpSeconds: 0.02,
   withPeers: false,
 };
 
-/** @param users how many there are, each with five orders; left out for the usual number */
-export function makePlan(isShort: boolean, users?: number): Plan {
-  const plan = isShort ? short : full;
-  return users === undefined ? plan : { ...plan, world: { ...plan.world, users } };
+export interface PlanOptions {
+  readonly isShort: boolean;
+  /** One round of a second with everything: whether every server gets its figures. */
+  readonly isSmoke: boolean;
+}
+
+export function makePlan({ isShort, isSmoke }: PlanOptions): Plan {
+  if (isShort) return short;
+  return isSmoke ? { ...full, rounds: 1, seconds: 1, warmUpSeconds: 1 } : full;
 }

@@ -1,100 +1,136 @@
 import { readFileSync, writeFileSync } from 'node:fs';
-import { formatMs, formatNumber } from '../support/figures.ts';
+import { describeMet, formatMs, formatNumber } from '../support/figures.ts';
 import { putMarked } from '../support/marked-page.ts';
-import { describeWorkload, type Goal, judge, nestedCosts } from './goals.ts';
-import type { Figure } from './measure.ts';
+import { describeWorkload, formatShare, type Goal, judge } from './goals.ts';
+import { type Figure, medianOf } from './measure.ts';
 import type { Profile } from './profile.ts';
-import { targetNames, targetOrder } from './targets.ts';
+import { type TargetId, targetNames, targetOrder } from './targets.ts';
 import { workloads } from './workloads.ts';
-import { userCounts } from './world.ts';
 
 /** The results of the bench. */
 export interface ReadsReport {
   readonly figures: readonly Figure[];
   readonly profiles: readonly Profile[];
+  /** Workloads that were not measured, and why. */
+  readonly notMeasured: readonly string[];
   /** Machine, versions, settings. */
   readonly conditions: string;
-  /** The share of the processors' time that the host gave to other machines; null where it is unknown. */
-  readonly stolenShare: number | null;
 }
 
 const page = new URL('../../docs/performance.md', import.meta.url);
+const readme = new URL('../../README.md', import.meta.url);
+const rounds = new URL('../../docs/performance-rounds.json', import.meta.url);
 
-/** Puts the tables into docs/performance.md; the text around them stays. */
+/** Puts the tables into docs/performance.md and the README, where the text around them stays, and all rounds into a file. */
 export function writeReport(report: ReadsReport): void {
   writeFileSync(page, putMarked(readFileSync(page, 'utf8'), 'measured', describeReport(report)));
+  writeFileSync(readme, putMarked(readFileSync(readme, 'utf8'), 'measured', describeCosts(report)));
+  const { conditions, figures } = report;
+  const brief = (_name: string, value: unknown) =>
+    typeof value === 'number' ? Number(value.toFixed(4)) : value;
+  writeFileSync(rounds, `${JSON.stringify({ conditions, figures }, brief, 1)}\n`);
 }
 
 /** The report as Markdown. */
-export function describeReport(report: ReadsReport): string {
-  const { figures, conditions } = report;
-  const sections = [
-    `Measured by \`npm run bench\` on ${conditions}.`,
-    section('Which goals are met?', toGoalTable(judge(figures))),
+export function describeReport({ figures, conditions, notMeasured }: ReadsReport): string {
+  const measured = workloads.filter(({ name }) => figures.some(({ workload }) => workload === name));
+  const tables = measured.map(({ name, what }) =>
     section(
-      'How many requests a second?',
-      toTable(figures, ({ perSecond }) => formatNumber(perSecond)),
+      what[0]?.toUpperCase() + what.slice(1),
+      toTable(figures.filter(({ workload }) => workload === name)),
     ),
-    section('How long does a request take?', toLatencyTable(report)),
-    section('What does a request take of the server?', toUsageTable(figures)),
-    section('What does one more user cost?', toCostTable(figures)),
-    section('How many calls does the service get?', toCallTable(figures)),
-  ];
-  return sections.filter((text) => text !== '').join('\n\n');
+  );
+  return [
+    `Measured by \`npm run bench\` on ${conditions}.`,
+    ...notMeasured,
+    section('Which goals are met?', toGoalTable(judge(figures))),
+    'Memory has goals of its own: [below](#how-much-memory-does-it-need).',
+    ...tables,
+  ].join('\n\n');
+}
+
+const readmeTargets: readonly TargetId[] = ['ours', 'mercurius', 'apollo', 'yoga', 'tailcall', 'handwritten'];
+
+/** Processor time alone, workloads by servers: for a reader in a hurry. */
+function describeCosts({ figures }: ReadsReport): string {
+  const rows = workloads.flatMap(({ name, what }) => {
+    const own = figures.filter(({ workload }) => workload === name);
+    const cells = readmeTargets.map((id) => {
+      const figure = own.find(({ target }) => target === id);
+      return figure === undefined ? '' : describeMedian(figure);
+    });
+    return own.length === 0 ? [] : [toRow([what, ...cells])];
+  });
+  return [
+    'Processor time of the server for one request ([all rows, conditions and goals](docs/performance.md)):',
+    '',
+    toRow(['', ...readmeTargets.map((id) => targetNames[id])]),
+    `|---|${readmeTargets.map(() => '---:|').join('')}`,
+    ...rows,
+  ].join('\n');
+}
+
+function describeMedian(figure: Figure): string {
+  const micros = figure.fault === null ? medianOf(figure, 'cpuMicros') : null;
+  return micros === null ? '' : `${formatNumber(micros)} µs`;
 }
 
 function section(title: string, text: string): string {
-  return text === '' ? '' : `## ${title}\n\n${text}`;
+  return `## ${title}\n\n${text}`;
 }
 
-function toLatencyTable(report: ReadsReport): string {
-  const table = toTable(report.figures, ({ p50Ms, p99Ms }) => `${formatMs(p50Ms)}, ${formatMs(p99Ms)}`);
-  return `${describeTails(report)}\n\n${table}`;
+const columns = [
+  ...['', 'requests a second', 'processor time', 'p50', 'p99', 'calls', 'memory', 'wrong', 'stolen'],
+];
+
+/** One server a row: medians of the rounds, with the least and the most. */
+function toTable(figures: readonly Figure[]): string {
+  const rows = targetOrder.flatMap((id) => figures.filter(({ target }) => target === id).map(toCells));
+  return [toRow(columns), `|---|${'---:|'.repeat(columns.length - 1)}`, ...rows.map(toRow)].join('\n');
 }
 
-/** The share of the slowest requests that the machine itself explains. */
-function describeTails({ figures, stolenShare }: ReadsReport): string {
-  const bare = figures.filter(({ target }) => target === 'bare').map(({ p50Ms, p99Ms }) => p99Ms / p50Ms);
+function toCells(figure: Figure): readonly string[] {
+  const name = targetNames[figure.target];
+  if (figure.fault !== null || figure.rounds.length === 0)
+    return [name, toCell(figure.fault ?? 'not measured'), ...columns.slice(2).map(() => '')];
+  const count = (what: 'checked' | 'wrong') => figure.rounds.reduce((total, round) => total + round[what], 0);
   return [
-    'The first time is the median (p50), the second the 99th percentile (p99).',
-    ...(stolenShare === null
-      ? []
-      : [`The host gave ${(stolenShare * 100).toFixed(1)} % of the processors' time to other machines.`]),
-    ...(bare.length === 0
-      ? []
-      : [
-          `For bare node:http, which does no work, p99 is up to ${Math.max(...bare).toFixed(1)} times its p50.`,
-        ]),
-  ].join(' ');
+    name,
+    describeSpread(figure, 'perSecond', formatNumber),
+    describeSpread(figure, 'cpuMicros', (micros) => `${formatNumber(micros)} µs`),
+    describeSpread(figure, 'p50Ms', formatMs),
+    describeSpread(figure, 'p99Ms', formatMs),
+    (medianOf(figure, 'calls') ?? 0).toFixed(2),
+    describeLast(figure),
+    count('checked') === 0 ? '' : `${count('wrong')} of ${count('checked')}`,
+    formatShare(medianOf(figure, 'stolenShare') ?? 0),
+  ];
 }
 
-function toUsageTable(figures: readonly Figure[]): string {
-  if (!figures.some(({ cpuMicros }) => cpuMicros !== null)) return '';
-  const lead =
-    'Processor time of the server for one request, user and system, and its resident memory after the last round. It depends less on what else the machine does than rates do.';
-  const table = toTable(figures, ({ cpuMicros, residentMiB }) =>
-    cpuMicros === null || residentMiB === null
-      ? ''
-      : `${formatNumber(cpuMicros)} µs, ${formatNumber(residentMiB)} MiB`,
-  );
-  return `${lead}\n\n${table}`;
+/** `1,185 (1,100 to 1,250)`: the median, the least and the most. */
+function describeSpread(
+  figure: Figure,
+  measure: 'perSecond' | 'cpuMicros' | 'p50Ms' | 'p99Ms',
+  format: (value: number) => string,
+): string {
+  const values = figure.rounds.map((round) => round[measure]).filter((value) => value !== null);
+  const median = medianOf(figure, measure);
+  if (median === null) return '';
+  if (values.length === 1) return format(median);
+  return `${format(median)} (${format(Math.min(...values))} to ${format(Math.max(...values))})`;
 }
 
-/** Workloads by servers; a cell is empty where it was not measured. */
-function toTable(figures: readonly Figure[], toCell: (figure: Figure) => string): string {
-  const targets = targetOrder.filter((id) => figures.some(({ target }) => target === id));
-  const rows = workloads.flatMap(({ name, what }) => {
-    const own = figures.filter(({ workload }) => workload === name);
-    const cells = targets.map((id) =>
-      own
-        .filter(({ target }) => target === id)
-        .map(toCell)
-        .join(''),
-    );
-    return own.length === 0 ? [] : [toRow([what, ...cells])];
-  });
-  const rule = `|---|${targets.map(() => '---:|').join('')}`;
-  return [toRow(['', ...targets.map((id) => targetNames[id])]), rule, ...rows].join('\n');
+function describeLast({ rounds: all }: Figure): string {
+  const resident = all.at(-1)?.residentMB;
+  return typeof resident === 'number' ? `${formatNumber(resident)} MB` : '';
+}
+
+const mostFaultCharacters = 160;
+
+/** A fault in words, as short and plain as a cell of a table needs it. */
+function toCell(fault: string): string {
+  const line = fault.replaceAll(/\s+/g, ' ').replaceAll('|', '/').replaceAll('`', "'");
+  return line.length > mostFaultCharacters ? `${line.slice(0, mostFaultCharacters)} ...` : line;
 }
 
 function toRow(cells: readonly string[]): string {
@@ -102,40 +138,8 @@ function toRow(cells: readonly string[]): string {
 }
 
 function toGoalTable(goals: readonly Goal[]): string {
-  if (goals.length === 0) return '';
-  const rows = goals.map(({ what, figure, goal, isMet }) =>
-    toRow([what, figure, goal, isMet ? 'yes' : '**no**']),
-  );
+  const rows = goals.map(({ what, figure, goal, isMet }) => toRow([what, figure, goal, describeMet(isMet)]));
   return [toRow(['what', 'figure', 'goal', 'met']), '|---|---|---|---|', ...rows].join('\n');
-}
-
-/** Microseconds of a nested request for each of its users; a level or falling column shows linear growth. */
-function toCostTable(figures: readonly Figure[]): string {
-  if (!figures.some(({ workload }) => workload === 'nested-100')) return '';
-  const targets = targetOrder.filter((id) => nestedCosts(figures, id).length > 0);
-  const rows = userCounts.map((users) => {
-    const costs = targets.map((id) => nestedCosts(figures, id).find((cost) => cost.users === users));
-    return toRow([
-      String(users),
-      ...costs.map((cost) => (cost === undefined ? '' : (cost.microseconds / users).toFixed(1))),
-    ]);
-  });
-  const head = toRow(['users in one nested request', ...targets.map((id) => targetNames[id])]);
-  const rule = `|---:|${targets.map(() => '---:|').join('')}`;
-  const lead =
-    'Microseconds for each user of the request. A column that is level or falls grows no faster than the answer.';
-  return [lead, '', head, rule, ...rows].join('\n');
-}
-
-function toCallTable(figures: readonly Figure[]): string {
-  const rows = targetOrder.flatMap((id) =>
-    figures
-      .filter(({ target, callsPerThousand }) => target === id && callsPerThousand !== null)
-      .map(({ callsPerThousand }) => toRow([targetNames[id], formatNumber(callsPerThousand ?? 0)])),
-  );
-  if (rows.length === 0) return '';
-  const head = toRow(['nested reads of 20 users, beside writes and webhooks', 'list calls for 1,000 reads']);
-  return [head, '|---|---:|', ...rows].join('\n');
 }
 
 /** Where the time of one server went, as Markdown. */
@@ -149,8 +153,4 @@ export function describeProfile({ workload, target, busyShare, top, parts }: Pro
   const title = `${targetNames[target]}, ${describeWorkload(workload)}: the main thread is busy ${busy} % of the time`;
   const head = toRow(['share', 'function', 'place', 'share', 'part']);
   return [title, '', head, '|---:|---|---|---:|---|', ...rows].join('\n');
-}
-
-function formatShare(share: number): string {
-  return `${(share * 100).toFixed(1)} %`;
 }

@@ -1,152 +1,196 @@
-import type { LoadRequest } from '../load/hammer.ts';
-import type { Stage } from './stage.ts';
-import { toVisitorId, userCounts } from './world.ts';
+import { type LoadRequest, numberMark } from '../load/requests.ts';
+import type { TargetId } from './targets.ts';
+import { type ReadWorld, toDigits, toOrderId, toUserId } from './world.ts';
 
-/** A set of requests, and the servers that can answer it. */
+/** The callers of a workload. */
+export interface Callers {
+  readonly world: ReadWorld;
+  readonly gatewayKeys: readonly string[];
+  /** A token that reads the orders of one user. */
+  readonly mintViewerToken: (userId: string) => Promise<string>;
+  /** How many users ask for themselves: more than the gateway answers in all rounds. */
+  readonly viewers: number;
+}
+
+/** A set of requests, and how it is asked. */
 export interface Workload {
   readonly name: WorkloadName;
   readonly what: string;
-  /** Asked in turn, each measurement from where the last one of the server ended, and from the beginning after the last. */
-  readonly requests: (stage: Stage) => Promise<readonly LoadRequest[]> | readonly LoadRequest[];
-  /** Whether servers without viewer tokens can be asked the same. */
-  readonly isForPeers: boolean;
-  /** Whether a comparison with a constant answer makes sense. */
-  readonly isForBare: boolean;
+  /** Asked in turn, from the first again after the last. */
+  readonly requests: (callers: Callers) => Promise<readonly LoadRequest[]> | readonly LoadRequest[];
+  /** The path of the hand-written endpoint that answers the same. */
+  readonly page: 'trivial' | 'order' | 'page' | 'pages' | 'nested';
+  /** How many gateway keys there are. */
+  readonly gatewayKeys: number;
+  /** How many requests are asked at the same time. */
+  readonly connections: number;
+  /** The service answers so much later. */
+  readonly delayMs: number;
+  /** So many calls to the service answer a request of which nothing was asked before; null where something was. */
+  readonly coldCalls: number | null;
   /** Whether the service changes during the load: it accepts writes and sends webhooks. */
   readonly isLive: boolean;
+  /** Servers that are measured in some workloads only, and in this one. */
+  readonly also: readonly TargetId[];
 }
-
-type UserCount = (typeof userCounts)[number];
 
 export type WorkloadName =
   | 'first-page'
+  | 'first-pages'
+  | 'cold-order'
   | 'own-first-page'
-  | 'trivial'
+  | 'own-nested'
+  | 'first-page-4ms'
+  | 'first-page-40ms'
+  | 'nested'
   | 'same-order'
-  | 'many-orders'
-  | 'own-orders'
-  | `nested-${UserCount}`
+  | 'trivial'
   | 'mix';
+
+/** How many users the nested query asks for. */
+export const nestedUsers = 20;
+/** Callers that may list users: so many that in one round hardly one asks twice. */
+const manyKeys = 3000;
+
+const pageCount = 10;
+const pageIds = Array.from({ length: pageCount }, (_, index) => `i${index}`);
+const pageFields = 'clientUserId orders(first: 3) { nodes { id sampleId events { id createdAt } } }';
 
 /** Queries that every server but `bare` answers. */
 export const queries = {
   trivial: '{ __typename }',
   order: 'query ($id: ID!) { order(id: $id) { id sampleId labTest { name } } }',
-  firstPage: `query ($id: ID!) { user(id: $id) { clientUserId
-    orders(first: 3) { nodes { id sampleId events { id createdAt } } } } }`,
+  firstPage: `query ($id: ID!) { user(id: $id) { ${pageFields} } }`,
+  firstPages: `query (${pageIds.map((id) => `$${id}: ID!`).join(', ')}) {
+    ${pageIds.map((id) => `${id.replace('i', 'u')}: user(id: $${id}) { ...page }`).join(' ')} }
+    fragment page on User { ${pageFields} }`,
   nested: `query ($first: Int!) { users(first: $first) { nodes { id clientUserId
     orders { nodes { id sampleId labTest { name } } } } } }`,
   update: `mutation ($id: ID!, $day: Date) { updateOrder(input: { id: $id, activateBy: $day }) {
     ... on OrderUpdated { order { id activateBy } } } }`,
 };
 
-const mixedUsers = 20;
 /** Of so many requests of the mix one is a write: 5 %. */
 const mixedTurns = 20;
-const viewers = 1000;
-/** More than any server answers until what it has cached of the first expires. */
-const visitors = 60_000;
-
-/** How many of the requests of the mix are nested reads. */
-export const nestedShareOfMix = (mixedTurns - 1) / mixedTurns;
+/** Viewers have other users than those that everybody asks for. */
+const firstViewer = 500_000_000;
 
 /** The orders that the mix reads are those that change: none of its changes is without effect. */
-export function countMixedOrders({ world }: Stage): number {
-  return mixedUsers * (world.orderIds.length / world.userIds.length);
+export function countMixedOrders(world: ReadWorld): number {
+  return nestedUsers * (world.orderIds.length / world.userIds.length);
 }
 
 function toRequest(
-  token: string,
+  token: string | undefined,
   query: string,
   variables: Readonly<Record<string, unknown>> = {},
 ): LoadRequest {
-  return { token, body: JSON.stringify({ query, variables }) };
+  return { token: token ?? '', body: JSON.stringify({ query, variables }) };
 }
 
-function askNested({ gatewayKey }: Stage, first: number): LoadRequest {
-  return toRequest(gatewayKey, queries.nested, { first });
+function askFirstPage({ gatewayKeys: [key] }: Callers): readonly LoadRequest[] {
+  return [toRequest(key, queries.firstPage, { id: toUserId(numberMark) })];
 }
 
-function mix(stage: Stage): readonly LoadRequest[] {
-  const orderIds = stage.world.orderIds.slice(0, countMixedOrders(stage));
-  return orderIds.flatMap((id, index) => {
+function askNested({ gatewayKeys: [key] }: Callers): readonly LoadRequest[] {
+  return [toRequest(key, queries.nested, { first: nestedUsers })];
+}
+
+/** Each is asked by its own user, with a token of its own. */
+async function askOwnFirstPages({ mintViewerToken, viewers }: Callers): Promise<readonly LoadRequest[]> {
+  const requests: LoadRequest[] = [];
+  for (let viewer = 0; viewer < viewers; viewer += 1) {
+    const id = toUserId(toDigits(firstViewer + viewer));
+    requests.push(toRequest(await mintViewerToken(id), queries.firstPage, { id }));
+  }
+  return requests;
+}
+
+function mix(callers: Callers): readonly LoadRequest[] {
+  const { world, gatewayKeys } = callers;
+  return world.orderIds.slice(0, countMixedOrders(world)).flatMap((id, index) => {
     const day = `2030-01-${String((index % 28) + 1).padStart(2, '0')}`;
-    const write = toRequest(stage.gatewayKey, queries.update, { id, day });
-    return [...Array.from({ length: mixedTurns - 1 }, () => askNested(stage, mixedUsers)), write];
+    const reads = Array.from({ length: mixedTurns - 1 }, () => askNested(callers)).flat();
+    return [...reads, toRequest(gatewayKeys[0], queries.update, { id, day })];
   });
 }
 
-/** A page that somebody opens for the first time: nothing of it was asked for before. */
-function askFirstPages(tokenFor: (userId: string) => Promise<string> | string) {
-  const asking = Array.from({ length: visitors }, async (_, index) => {
-    const id = toVisitorId(index);
-    return toRequest(await tokenFor(id), queries.firstPage, { id });
-  });
-  return Promise.all(asking);
-}
+const usual: Omit<Workload, 'name' | 'what' | 'requests' | 'page'> = {
+  ...{ gatewayKeys: 1, connections: 32, delayMs: 0 },
+  ...{ coldCalls: null, isLive: false, also: ['tailcall'] },
+};
+const cold = { ...usual, page: 'page', coldCalls: 2 } as const;
 
-/** Callers that may each read one user's orders, and read one of them. */
-async function askOwn({ world, mintViewerToken }: Stage): Promise<readonly LoadRequest[]> {
-  const ordersPerUser = world.orderIds.length / world.userIds.length;
-  const asking = world.userIds.slice(0, viewers).map(async (userId, index) => {
-    const token = await mintViewerToken(userId);
-    return toRequest(token, queries.order, { id: world.orderIds[index * ordersPerUser] });
-  });
-  return await Promise.all(asking);
-}
-
-const toAll = { isForPeers: true, isForBare: false, isLive: false };
-
+/** In the order of the report: first what no cache can answer. */
 export const workloads: readonly Workload[] = [
   {
-    ...toAll,
+    ...cold,
     name: 'first-page',
-    what: 'one user with orders and events, another each time',
-    requests: ({ gatewayKey }) => askFirstPages(() => gatewayKey),
+    what: 'cold: one user with orders and events, another each time',
+    requests: askFirstPage,
   },
   {
-    ...{ ...toAll, isForPeers: false },
+    ...{ ...cold, page: 'pages', coldCalls: 2 * pageCount },
+    name: 'first-pages',
+    what: 'cold: ten users with orders and events, others each time',
+    requests: ({ gatewayKeys: [key] }) => {
+      const ids = Object.fromEntries(pageIds.map((id) => [id, toUserId(numberMark)]));
+      return [toRequest(key, queries.firstPages, ids)];
+    },
+  },
+  {
+    ...{ ...cold, page: 'order', coldCalls: 1 },
+    name: 'cold-order',
+    what: 'cold: one order, another each time',
+    requests: ({ gatewayKeys: [key] }) => [toRequest(key, queries.order, { id: toOrderId(numberMark, 0) })],
+  },
+  {
+    ...cold,
     name: 'own-first-page',
-    what: 'the same, each by a caller of its own',
-    requests: ({ mintViewerToken }) => askFirstPages(mintViewerToken),
+    what: 'unique callers: one user with orders and events, each asked by that user',
+    requests: askOwnFirstPages,
   },
   {
-    ...{ ...toAll, isForBare: true },
-    name: 'trivial',
-    what: 'trivial query',
-    requests: ({ gatewayKey }) => [toRequest(gatewayKey, queries.trivial)],
+    ...{ ...usual, page: 'nested', gatewayKeys: manyKeys },
+    name: 'own-nested',
+    what: `unique callers: nested, ${nestedUsers} users x orders, another gateway key each time`,
+    requests: ({ gatewayKeys }) =>
+      gatewayKeys.map((key) => toRequest(key, queries.nested, { first: nestedUsers })),
   },
   {
-    ...{ ...toAll, isForBare: true },
+    ...{ ...cold, connections: 2, delayMs: 4, also: ['tailcall', 'service'] },
+    name: 'first-page-4ms',
+    what: 'the service 4 ms away: one user with orders and events, another each time, two at a time',
+    requests: askFirstPage,
+  },
+  {
+    ...{ ...cold, connections: 16, delayMs: 40, also: ['tailcall', 'service'] },
+    name: 'first-page-40ms',
+    what: 'the service 40 ms away: one user with orders and events, another each time, 16 at a time',
+    requests: askFirstPage,
+  },
+  {
+    ...{ ...usual, page: 'nested' },
+    name: 'nested',
+    what: `repeats: nested, ${nestedUsers} users x orders`,
+    requests: askNested,
+  },
+  {
+    ...{ ...usual, page: 'order', also: ['tailcall', 'bare'] },
     name: 'same-order',
-    what: 'one order, same id',
-    requests: ({ gatewayKey, world }) => [toRequest(gatewayKey, queries.order, { id: world.orderIds[0] })],
+    what: 'repeats: one order, same id',
+    requests: ({ gatewayKeys: [key], world }) => [toRequest(key, queries.order, { id: world.orderIds[0] })],
   },
   {
-    ...{ ...toAll, isForBare: true },
-    name: 'many-orders',
-    what: 'one order, another id each time',
-    requests: ({ gatewayKey, world }) =>
-      world.orderIds.map((id) => toRequest(gatewayKey, queries.order, { id })),
+    ...{ ...usual, page: 'trivial', also: ['tailcall', 'bare'] },
+    name: 'trivial',
+    what: 'repeats: trivial query',
+    requests: ({ gatewayKeys: [key] }) => [toRequest(key, queries.trivial)],
   },
   {
-    ...{ ...toAll, isForPeers: false },
-    name: 'own-orders',
-    what: 'own order, another caller each time',
-    requests: askOwn,
-  },
-  ...userCounts.map(
-    (count): Workload => ({
-      ...toAll,
-      name: `nested-${count}`,
-      what: `nested, ${count} ${count === 1 ? 'user' : 'users'} x orders`,
-      requests: (stage) => [askNested(stage, count)],
-    }),
-  ),
-  {
-    ...{ ...toAll, isLive: true },
+    ...{ ...usual, page: 'nested', isLive: true, also: [] },
     name: 'mix',
-    what: 'nested, 20 users, beside 5 % writes and 50 webhooks a second',
+    what: `nested, ${nestedUsers} users x orders, beside 5 % writes and 50 webhooks a second`,
     requests: mix,
   },
 ];

@@ -1,10 +1,7 @@
 import { z } from 'zod';
 import { createSandbox } from '../../sandbox/sandbox.ts';
 
-/** How many users the nested query asks for: the work must grow with them, and not faster. */
-export const userCounts = [1, 10, 20, 50, 100] as const;
-
-/** How many there are. Equal counts make equal worlds, in whichever process. */
+/** How many users its lists have, with how many orders each. Equal sizes make equal worlds, in whichever process. */
 export interface WorldSize {
   readonly users: number;
   readonly ordersPerUser: number;
@@ -14,6 +11,7 @@ type Json = Readonly<Record<string, unknown>>;
 
 interface OrderEvent {
   readonly id: number;
+  readonly created_at: string;
   readonly status: string;
 }
 
@@ -24,11 +22,15 @@ export type ServiceOrder = Json & {
   readonly events: readonly OrderEvent[];
 };
 
-/** The service's answers about users and orders nobody is behind, as full as the sandbox's are. */
+/**
+ * The service's answers, as full as the sandbox's are. It has a user for each number of twelve digits, and that user's
+ * orders end in the same digits: a server that writes digits into a text can answer for all of them, and an answer
+ * shows whose it is.
+ */
 export interface ReadWorld {
   readonly teamId: string;
+  /** The users that its list has, and their orders, user by user. */
   readonly userIds: readonly string[];
-  /** User by user. */
   readonly orderIds: readonly string[];
   readonly order: (orderId: string) => ServiceOrder | undefined;
   /** Puts a later state in its place. */
@@ -37,22 +39,32 @@ export interface ReadWorld {
   readonly userList: (offset: number, limit: number) => string;
   readonly orderAlone: (orderId: string) => string | null;
   readonly userAlone: (userId: string) => string | null;
-  readonly ordersOfUser: (userId: string) => string;
+  readonly ordersOfUser: (userId: string, size: number) => string;
   readonly ordersById: (orderIds: readonly string[]) => string;
 }
 
-/** Orders of a visitor. */
-const visitorOrders = 3;
-const visitorId = /^00000003-0000-4000-8000-(\d{12})$/;
+const userIdForm = /^00000001-0000-4000-8000-(\d{12})$/;
+const orderIdForm = /^0000002(\d)-0000-4000-8000-(\d{12})$/;
 
-/** Users besides those of the lists, as many as wanted: each is asked for once. */
-export function toVisitorId(index: number): string {
-  return toUuid(3, index);
+/** A number as it stands in ids. */
+export function toDigits(number: number): string {
+  return String(number).padStart(12, '0');
+}
+
+export function toUserId(digits: string): string {
+  return `00000001-0000-4000-8000-${digits}`;
+}
+
+/** @param turn which of the user's orders it is, below ten */
+export function toOrderId(digits: string, turn: number): string {
+  return `0000002${turn}-0000-4000-8000-${digits}`;
 }
 
 const userTemplates = z.object({ users: z.array(z.looseObject({ team_id: z.string() })).min(1) });
 const orderTemplates = z.object({
-  orders: z.array(z.looseObject({ events: z.array(z.looseObject({ status: z.string() })) })).min(1),
+  orders: z
+    .array(z.looseObject({ events: z.array(z.looseObject({ status: z.string(), created_at: z.string() })) }))
+    .min(1),
 });
 type Templates = z.output<typeof userTemplates> & z.output<typeof orderTemplates>;
 
@@ -70,116 +82,80 @@ async function readTemplates(): Promise<Templates> {
   return { ...users, ...orders };
 }
 
+/** The digits of the one whose answers are the templates of all others. */
+export const anyDigits = '987654321098';
+
 export async function createReadWorld({ users, ordersPerUser }: WorldSize): Promise<ReadWorld> {
   const like = await readTemplates();
   const teamId = at(like.users, 0).team_id;
-  const userIds = Array.from({ length: users }, (_, index) => toUuid(1, index));
-  const orderIds = Array.from({ length: users * ordersPerUser }, (_, index) => toUuid(2, index));
-  const orders = orderIds.map((id, index): [string, ServiceOrder] => {
-    const userId = at(userIds, Math.floor(index / ordersPerUser));
-    return [id, nameOrder(at(like.orders, index), { id, index, userId, teamId })];
-  });
-  const userRows = userIds.map((userId, index) => ({
-    ...at(like.users, index),
-    user_id: userId,
-    client_user_id: `client-${index}`,
-  }));
-  const answers = createAnswers({ userRows, orders: new Map(orders), ordersPerUser, orderIds });
-  const visitors = createVisitors(like);
-  return {
-    ...{ teamId, userIds, orderIds },
-    ...answers,
-    userAlone: visitors.userAlone,
-    ordersOfUser: (userId) => visitors.ordersOfUser(userId) ?? answers.ordersOfUser(userId),
-  };
-}
-
-/**
- * Visitors differ from each other in the twelve digits at the end of every id, so a server that writes twelve digits into
- * a text can answer for all of them.
- */
-function createVisitors(like: Templates) {
-  const teamId = at(like.users, 0).team_id;
-  const turns = Array.from({ length: visitorOrders }, (_, index) => index);
-  const write = (userId: string, toText: (digits: string) => string): string | null => {
-    const digits = visitorId.exec(userId)?.[1];
-    return digits === undefined ? null : toText(digits);
-  };
-  return {
-    userAlone: (userId: string) =>
-      write(userId, (digits) =>
-        JSON.stringify({ ...at(like.users, 0), user_id: userId, client_user_id: `visitor-${digits}` }),
-      ),
-    ordersOfUser: (userId: string) =>
-      write(userId, (digits) => {
-        const orders = turns.map((index) => {
-          const id = `000004${String(index).padStart(2, '0')}-0000-4000-8000-${digits}`;
-          return nameOrder(at(like.orders, index), { id, index, userId, teamId });
-        });
-        return JSON.stringify({ orders, total: visitorOrders, page: 1, size: visitorOrders });
-      }),
-  };
-}
-
-interface OrderName {
-  readonly id: string;
-  readonly index: number;
-  readonly userId: string;
-  readonly teamId: string;
-}
-
-/** An order like this one, of somebody else. */
-function nameOrder(
-  { events, ...like }: Templates['orders'][number],
-  { id, index, userId, teamId }: OrderName,
-): ServiceOrder {
-  const own = events.map((event, turn) => ({ ...event, id: index * 100 + turn + 1 }));
-  const named = { id, team_id: teamId, user_id: userId, sample_id: `kit-${index}`, order_transaction: null };
-  return { ...like, ...named, events: own, last_event: own.at(-1) };
-}
-
-interface Rows {
-  readonly userRows: readonly Json[];
-  readonly orders: Map<string, ServiceOrder>;
-  readonly orderIds: readonly string[];
-  readonly ordersPerUser: number;
-}
-
-function createAnswers({ userRows, orders, orderIds, ordersPerUser }: Rows) {
-  const texts = new Map<string, string>();
-  /** Serialized once, until the order changes: the bench must not measure the service. */
+  const numbers = Array.from({ length: users }, (_, number) => toDigits(number));
+  const turns = Array.from({ length: ordersPerUser }, (_, turn) => turn);
+  // The bench must not measure the service: texts of unchanged orders are only copied.
+  const texts = turns.map((turn) => JSON.stringify(nameOrder(at(like.orders, turn), turn, anyDigits)));
+  const changed = new Map<string, ServiceOrder>();
+  const changedTexts = new Map<string, string>();
   const textOf = (orderId: string): string | null => {
-    const order = orders.get(orderId);
-    if (order === undefined) return null;
-    const text = texts.get(orderId) ?? JSON.stringify(order);
-    texts.set(orderId, text);
-    return text;
+    const [, turn, digits = ''] = orderIdForm.exec(orderId) ?? [];
+    return changedTexts.get(orderId) ?? texts[Number(turn)]?.replaceAll(anyDigits, digits) ?? null;
   };
-  const list = (ids: readonly string[]) => {
+  const order = (orderId: string): ServiceOrder | undefined => {
+    const [, turn, digits] = orderIdForm.exec(orderId) ?? [];
+    if (digits === undefined || Number(turn) >= ordersPerUser) return undefined;
+    return changed.get(orderId) ?? nameOrder(at(like.orders, Number(turn)), Number(turn), digits);
+  };
+  const user = (digits: string): Json => ({
+    ...at(like.users, 0),
+    user_id: toUserId(digits),
+    client_user_id: `client-${digits}`,
+  });
+  const list = (ids: readonly string[], total: number): string => {
     const rows = ids.map(textOf).filter((text) => text !== null);
-    return `{"orders":[${rows.join(',')}],"total":${rows.length},"page":1,"size":100}`;
+    return `{"orders":[${rows.join(',')}],"total":${total},"page":1,"size":${ids.length}}`;
   };
-  const firstOrderOf = new Map(userRows.map((user, index) => [user.user_id, index * ordersPerUser]));
   return {
-    order: (orderId: string) => orders.get(orderId),
-    change: (order: ServiceOrder) => {
-      orders.set(order.id, order);
-      texts.delete(order.id);
+    teamId,
+    userIds: numbers.map(toUserId),
+    orderIds: numbers.flatMap((digits) => turns.map((turn) => toOrderId(digits, turn))),
+    order,
+    change: (later) => {
+      changed.set(later.id, later);
+      changedTexts.set(later.id, JSON.stringify(later));
     },
-    userList: (offset: number, limit: number) =>
-      JSON.stringify({
-        users: userRows.slice(offset, offset + limit),
-        total: userRows.length,
-        offset,
-        limit,
-      }),
+    userList: (offset, limit) => {
+      const rows = numbers.slice(offset, offset + limit).map(user);
+      return JSON.stringify({ users: rows, total: users, offset, limit });
+    },
+    userAlone: (userId) => {
+      const digits = userIdForm.exec(userId)?.[1];
+      return digits === undefined ? null : JSON.stringify(user(digits));
+    },
     orderAlone: textOf,
-    ordersOfUser: (userId: string) => {
-      const from = firstOrderOf.get(userId);
+    ordersOfUser: (userId, size) => {
+      const digits = userIdForm.exec(userId)?.[1];
       // Newest first, as it is asked for.
-      return list(from === undefined ? [] : orderIds.slice(from, from + ordersPerUser).toReversed());
+      const ids = digits === undefined ? [] : turns.map((turn) => toOrderId(digits, turn)).toReversed();
+      return list(ids.slice(0, size), ids.length);
     },
-    ordersById: list,
+    ordersById: (ids) => list(ids, ids.length),
+  };
+}
+
+/** An order like this one, of the user with these digits. */
+function nameOrder(like: Templates['orders'][number], turn: number, digits: string): ServiceOrder {
+  const events = like.events.map((event, index) => ({
+    ...event,
+    id: turn * 100 + index + 1,
+    // As every peer prints it, also the one that cannot convert it.
+    created_at: new Date(event.created_at).toISOString(),
+  }));
+  return {
+    ...like,
+    id: toOrderId(digits, turn),
+    user_id: toUserId(digits),
+    sample_id: `kit-${turn}-${digits}`,
+    order_transaction: null,
+    events,
+    last_event: events.at(-1),
   };
 }
 
@@ -188,8 +164,4 @@ function at<Item>(items: readonly Item[], turn: number): Item {
   const item = items[turn % items.length];
   if (item === undefined) throw new Error('The list is empty.');
   return item;
-}
-
-function toUuid(kind: number, index: number): string {
-  return `0000000${kind}-0000-4000-8000-${String(index).padStart(12, '0')}`;
 }

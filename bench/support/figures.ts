@@ -37,7 +37,8 @@ export function toTable(rows: readonly Row[]): string {
   return ['| what | goal | figure | samples | met |', '|---|---|---|---:|---|', ...lines].join('\n');
 }
 
-function describeMet(isMet: boolean | null): string {
+/** Whether a goal is met, to be seen at a glance where it is not; empty where there is none. */
+export function describeMet(isMet: boolean | null): string {
   if (isMet === null) return '';
-  return isMet ? 'yes' : '**no**';
+  return isMet ? 'yes' : '🔴 **no**';
 }

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
 import { findInspector, openInspector } from './inspector.ts';
 
@@ -10,7 +10,7 @@ export function readRss(pid: number): number {
 
 const ticksPerSecond = 100;
 
-/** What a process has taken up to now. */
+/** What a process and its descendants have taken up to now. */
 export interface Usage {
   readonly cpuMicros: number;
   readonly rssBytes: number;
@@ -20,8 +20,27 @@ export interface Usage {
 export function readUsage(pid: number | null): Usage | null {
   if (pid === null || !existsSync(`/proc/${pid}/stat`)) return null;
   const [, fields = ''] = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ');
-  const [user = 0, system = 0] = fields.split(' ').slice(11, 13).map(Number);
-  return { cpuMicros: ((user + system) * 1e6) / ticksPerSecond, rssBytes: readRss(pid) };
+  // User and system time, its own and that of descendants that have ended (proc(5)).
+  const ticks = fields.split(' ').slice(11, 15).map(Number);
+  const own = { cpuMicros: (sum(ticks) * 1e6) / ticksPerSecond, rssBytes: readRss(pid) };
+  const all = [own, ...listChildren(pid).map(readUsage)].filter((usage) => usage !== null);
+  return {
+    cpuMicros: sum(all.map(({ cpuMicros }) => cpuMicros)),
+    rssBytes: sum(all.map(({ rssBytes }) => rssBytes)),
+  };
+}
+
+/** A thread of the process may have started them. */
+function listChildren(pid: number): readonly number[] {
+  return readdirSync(`/proc/${pid}/task`).flatMap((thread) => {
+    const file = `/proc/${pid}/task/${thread}/children`;
+    const text = existsSync(file) ? readFileSync(file, 'utf8') : '';
+    return text.split(' ').filter(Boolean).map(Number);
+  });
+}
+
+function sum(values: readonly number[]): number {
+  return values.reduce((total, value) => total + value, 0);
 }
 
 const lookMs = 500;

@@ -5,7 +5,7 @@ export type Invalidation = readonly string[] | 'everything';
 
 export interface Loaded<Value> {
   readonly value: Value;
-  /** Of the value, in bytes. */
+  /** The heap that the value takes, in bytes. */
   readonly size: number;
   /** Null = the value is passed to its waiters and not stored. */
   readonly tags: readonly string[] | null;
@@ -58,7 +58,6 @@ interface Stored extends Entry<unknown> {
   readonly onDropped: Wanted<unknown>['onDropped'];
 }
 
-/** One byte of JSON takes about five bytes of memory once it is parsed. */
 const defaultMaxBytes = 64 * 1024 * 1024;
 /** The overhead of an entry and of each of its tags. */
 const bytesOf = { entry: 1000, tag: 100 } as const;

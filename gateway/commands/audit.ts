@@ -2,10 +2,9 @@ import { createReadStream } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { type ExamineOptions, examineTrail } from '../audit/examine.ts';
 import { AuditKey, type Head, parseHead } from '../audit/line.ts';
-import type { Config } from '../config/config.ts';
 import { GatewayError } from '../errors.ts';
 import { parseDay, parseInstant, startOfDay } from '../parse/dates.ts';
-import { type Command, type Program, runInProcess } from './program.ts';
+import { type Command, type Program, runInProcess, type Settings } from './program.ts';
 
 /** Where the audit trail is, and the keys that it was written with. */
 interface TrailLocation {
@@ -92,7 +91,8 @@ async function orUnreadable<Result>(name: string, reading: Promise<Result>): Pro
   }
 }
 
-async function open({ auditTrail }: Config): Promise<TrailLocation> {
+async function open({ readConfig }: Settings): Promise<TrailLocation> {
+  const { auditTrail } = readConfig();
   if (auditTrail === null) {
     throw new GatewayError(
       'CONFIG_INVALID',
@@ -104,7 +104,7 @@ async function open({ auditTrail }: Config): Promise<TrailLocation> {
 
 /** `npm run audit -- <command>`: reads the audit trail, beside a running gateway or without one. */
 export const program: Program<TrailLocation> = {
-  call: 'npm run audit',
+  call: 'npm run audit --',
   commands: { verify, export: exportLines },
   about: [
     'Reads the trail in the folder that AUDIT_TRAIL names, with the keys of AUDIT_TRAIL_KEY, also while the gateway',

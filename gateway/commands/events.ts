@@ -1,13 +1,19 @@
 import { createHmac } from 'node:crypto';
 import { readers, teamMark } from '../composition/webhook-readers.ts';
-import type { Config } from '../config/config.ts';
 import { GatewayError } from '../errors.ts';
 import { follow } from '../events/follow.ts';
 import type { DeadLetter, EventLog, GapReason, StoredEvent } from '../events/log.ts';
 import { type EventStore, openEventStore } from '../events/open.ts';
 import { createLog } from '../log.ts';
 import { brokerIdPrefix, readEnvelope } from '../webhooks/envelope.ts';
-import { type Command, type Program, readPosition, runInProcess, type Session } from './program.ts';
+import {
+  type Command,
+  type Program,
+  readPosition,
+  runInProcess,
+  type Session,
+  type Settings,
+} from './program.ts';
 
 const eventsPerPage = 500;
 const lettersPerPage = 100;
@@ -39,13 +45,13 @@ const replay: Command<EventStore> = {
   summary: 'reads dead letters again and appends what is readable now, each at most once',
   options: { all: { type: 'boolean' } },
   run: async (session) => {
-    const { store, config, options, words, report } = session;
+    const { store, settings, options, words, report } = session;
     const positions = words.map(readPosition);
     if ((options.all === true) === words.length > 0 || positions.includes(null)) {
       report('Name the positions that `dead` lists, or give --all.');
       return false;
     }
-    const teamId = config.teamId ?? (await store.log.readMark(teamMark));
+    const teamId = settings.readConfig().teamId ?? (await store.log.readMark(teamMark));
     if (teamId === null) {
       // Without a known team, a letter of another team would be delivered as ours.
       report('It is not known which team is ours: set SERVICE_TEAM_ID, or start the gateway once.');
@@ -134,8 +140,10 @@ async function printFrom(session: Session<EventStore>, after: number): Promise<G
   return null;
 }
 
-function createDescription({ store, config, options }: Session<EventStore>) {
-  const pseudonymOf = createPseudonyms(config.eventLogKeys[0] ?? Buffer.from(store.log.epoch()));
+function createDescription({ store, settings, options }: Session<EventStore>) {
+  const pseudonymOf = createPseudonyms(
+    settings.readConfig().eventLogKeys[0] ?? Buffer.from(store.log.epoch()),
+  );
   return ({ position, receivedAt, type, origin, userId, body }: StoredEvent) => ({
     position,
     receivedAt,
@@ -280,7 +288,7 @@ async function findStart(log: EventLog): Promise<number> {
 
 /** `npm run events -- <command>`: works on the event log, beside a running gateway or without one. */
 export const program: Program<EventStore> = {
-  call: 'npm run events',
+  call: 'npm run events --',
   commands: { dead, replay, tail, verify },
   about: [
     'Works on the log that EVENT_LOG names, with the variables of the gateway, also while it runs. Prints one JSON',
@@ -290,7 +298,8 @@ export const program: Program<EventStore> = {
   close: (store) => store.log.close(),
 };
 
-async function open(config: Config): Promise<EventStore> {
+async function open({ readConfig }: Settings): Promise<EventStore> {
+  const config = readConfig();
   if (config.eventLog.kind === 'memory') {
     throw new GatewayError('EVENT_LOG_UNAVAILABLE', 'EVENT_LOG=memory: is inside the gateway, out of reach.');
   }

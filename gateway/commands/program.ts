@@ -16,10 +16,17 @@ export interface Command<Store> {
   readonly run: (session: Session<Store>) => Promise<boolean>;
 }
 
+/** Where a program finds what it works with. */
+export interface Settings {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** The configuration of a gateway with these variables. @throws GatewayError CONFIG_INVALID */
+  readonly readConfig: () => Config;
+}
+
 /** The arguments of a command's run. */
 export interface Session<Store> {
   readonly store: Store;
-  readonly config: Config;
+  readonly settings: Settings;
   readonly options: Readonly<Record<string, unknown>>;
   /** The arguments after the command's name that are not options. */
   readonly words: readonly string[];
@@ -31,14 +38,14 @@ export interface Session<Store> {
   readonly signal: AbortSignal;
 }
 
-/** Several commands over one store. */
+/** Several commands over one store: a log, a trail, or a gateway. */
 export interface Program<Store> {
-  /** How it is called, without the command. */
+  /** How it is called, up to the command. */
   readonly call: string;
   readonly commands: Readonly<Record<string, Command<Store>>>;
   /** The end of its help. */
   readonly about: readonly string[];
-  readonly open: (config: Config) => Promise<Store>;
+  readonly open: (settings: Settings) => Promise<Store>;
   readonly close: (store: Store) => Promise<void>;
 }
 
@@ -60,9 +67,12 @@ interface Surroundings {
   readonly stopOnSignal: () => AbortSignal;
 }
 
-/** Runs the command that the process was called with, and sets its exit code. */
-export async function runInProcess<Store>(program: Program<Store>): Promise<void> {
-  const { argv, env, stdout, stderr } = process;
+/** Runs the command that the process was called with (or these arguments), and sets its exit code. */
+export async function runInProcess<Store>(
+  program: Program<Store>,
+  args: readonly string[] = process.argv.slice(2),
+): Promise<void> {
+  const { env, stdout, stderr } = process;
   const stopOnSignal = () => {
     const stopping = new AbortController();
     for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => stopping.abort());
@@ -70,7 +80,7 @@ export async function runInProcess<Store>(program: Program<Store>): Promise<void
     stdout.on('error', () => process.exit(0));
     return stopping.signal;
   };
-  process.exitCode = await runProgram(program, { args: argv.slice(2), env, stdout, stderr, stopOnSignal });
+  process.exitCode = await runProgram(program, { args, env, stdout, stderr, stopOnSignal });
 }
 
 /** @returns the exit code: 0 when all is well, else 1 */
@@ -95,11 +105,11 @@ async function run<Store>(program: Program<Store>, surroundings: Surroundings): 
     return args.includes('--help');
   }
   const { values, positionals } = readArguments(command, rest);
-  const config = readConfig(env, () => unused);
-  const store = await program.open(config);
+  const settings = { env, readConfig: () => readConfig(env, () => unused) };
+  const store = await program.open(settings);
   try {
     return await command.run(
-      createSession({ store, config, options: values, words: positionals }, surroundings),
+      createSession({ store, settings, options: values, words: positionals }, surroundings),
     );
   } finally {
     await program.close(store);
@@ -111,7 +121,7 @@ function describe<Store>({ call, commands, about }: Program<Store>): string {
     `  ${name} ${usage}`,
     `      ${summary}`,
   ]);
-  return [`${call} -- <command>`, '', ...lines, '', ...about, ''].join('\n');
+  return [`${call} <command>`, '', ...lines, '', ...about, ''].join('\n');
 }
 
 function readArguments<Store>(command: Command<Store>, args: readonly string[]) {
@@ -127,7 +137,7 @@ function readArguments<Store>(command: Command<Store>, args: readonly string[]) 
 }
 
 function createSession<Store>(
-  parts: Pick<Session<Store>, 'store' | 'config' | 'options' | 'words'>,
+  parts: Pick<Session<Store>, 'store' | 'settings' | 'options' | 'words'>,
   { stdout, stderr, stopOnSignal }: Surroundings,
 ): Session<Store> {
   return {

@@ -89,7 +89,7 @@ export function createContexts(core: Core, parts: ContextParts): Contexts {
       loaders: make.createLoaders(service, work),
       onUnknown: oncePerValue((field, value) => {
         metrics.countUnknown(field, value);
-        dependencies?.addReport(`unknown ${field} ${value}`, () => metrics.countUnknown(field, value));
+        dependencies?.addReport(`unknown ${field} ${value}`, metrics.countUnknown.bind(null, field, value));
       }),
       onResync: (reason) => metrics.resyncs.inc({ reason }),
       upstreamTotals: () => traced.totals(),
@@ -140,8 +140,13 @@ function watchAgain(
   return (access) => {
     record(access);
     const { kind, userId, outcome } = access;
-    dependencies.addReport(`${kind} ${outcome} ${userId}`, () => watch(caller)(access));
+    dependencies.addReport(`${kind} ${outcome} ${userId}`, watchOnce(watch, caller, access));
   };
+}
+
+/** Lives as long as a cached answer: made here, so that it holds the access and not the operation. */
+function watchOnce(watch: (caller: Caller) => OnAccess, caller: Caller, access: Parameters<OnAccess>[0]) {
+  return () => watch(caller)(access);
 }
 
 /** Bounds of what one operation reports: the service chooses the values, and a subscription lasts as long as its client. */

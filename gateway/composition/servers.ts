@@ -1,6 +1,7 @@
 import type { IncomingMessage, RequestListener, Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
+import { setImmediate, setTimeout } from 'node:timers/promises';
 import { getRequestListener } from '@hono/node-server';
 import { AuditKey } from '../audit/line.ts';
 import type { Caller } from '../auth/rights.ts';
@@ -30,6 +31,7 @@ export class Servers {
   readonly #metrics: Server | null;
   readonly #writeAccess: AccessLog | null;
   readonly #tracing = currentTracing();
+  #closed: Promise<unknown> | null = null;
 
   constructor(core: Core, { fetch, upgrade, fetchMetrics }: ServersParts) {
     const onCut = (reason: CutReason) => core.metrics.connectionsCut.inc({ reason });
@@ -81,16 +83,69 @@ export class Servers {
     this.#route.answer = create(this.#route.answer);
   }
 
-  /** Ends each connection with its next answer, so that a load balancer sends its next request elsewhere. */
-  endKeepAlive(): void {
+  /**
+   * Answers on for a while and ends each connection with its next answer, so that a load balancer sends its next request
+   * elsewhere. Then it accepts no new connections.
+   */
+  async drain(seconds: number): Promise<void> {
     this.#main.prependListener('request', (_request, response) => {
       response.shouldKeepAlive = false;
     });
+    await setTimeout(seconds * 1000);
+    await untilAllAreAccepted(this.#main);
+    void this.#startClosing();
   }
 
+  /** Lets requests in progress end within 4 s, then cuts the others. */
   async close(): Promise<void> {
-    await Promise.all([closeServer(this.#main), this.#metrics && closeServer(this.#metrics)]);
+    const closed = this.#startClosing();
+    // Repeated, because a keep-alive connection becomes idle only when its request has ended.
+    const idling = setInterval(() => this.#each((server) => server.closeIdleConnections()), 100);
+    const outcome = await Promise.race([closed, setTimeout(drainMs, 'late', { ref: false })]);
+    if (outcome === 'late') this.#each((server) => server.closeAllConnections());
+    await closed;
+    clearInterval(idling);
   }
+
+  #each(act: (server: Server) => void): void {
+    for (const server of [this.#main, this.#metrics]) if (server !== null) act(server);
+  }
+
+  #startClosing(): Promise<unknown> {
+    this.#closed ??= Promise.all([closeOne(this.#main), this.#metrics && closeOne(this.#metrics)]);
+    return this.#closed;
+  }
+}
+
+async function closeOne(server: Server): Promise<void> {
+  if (server.listening) await new Promise<void>((resolve) => server.close(() => resolve()));
+}
+
+/** What waits for a busy process to be accepted is reset at the end of this time. */
+const acceptWithinMs = 1000;
+/** A turn of the event loop in which nothing happened is shorter. */
+const quietTurnMs = 0.2;
+
+/**
+ * Waits for a turn of the event loop in which nothing came. The kernel resets connections that wait to be accepted when the
+ * socket closes, a proxy has sent its request by then, and it does not send a POST again: that was a 502. Node accepts
+ * one connection a turn.
+ */
+async function untilAllAreAccepted(server: Server): Promise<void> {
+  let hasAccepted = false;
+  const onConnection = () => {
+    hasAccepted = true;
+  };
+  server.on('connection', onConnection);
+  const end = performance.now() + acceptWithinMs;
+  for (let [now, isQuiet] = [performance.now(), false]; !isQuiet && now < end; ) {
+    hasAccepted = false;
+    await setImmediate();
+    const before = now;
+    now = performance.now();
+    isQuiet = !hasAccepted && now - before < quietTurnMs;
+  }
+  server.off('connection', onConnection);
 }
 
 /** The names of callers in the access log: of their keys, or the pseudonyms of the audit trail. */
@@ -153,17 +208,4 @@ function describeListenFailure(cause: Error, { host, port, prefix = '' }: Listen
     ? `${prefix}PORT ${port} is taken on ${host}. Stop what uses it, or give another ${prefix}PORT.`
     : `${prefix}HOST ${host} with ${prefix}PORT ${port} cannot be listened on.`;
   return new GatewayError('CONFIG_INVALID', `- ${fault}`, { cause });
-}
-
-/** Accepts no new connections, lets requests in progress end within 4 s, then cuts the others. */
-async function closeServer(server: Server): Promise<void> {
-  if (!server.listening) return;
-  const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-  // Repeated, because a keep-alive connection becomes idle only when its request has ended.
-  const idling = setInterval(() => server.closeIdleConnections(), 100);
-  const cut = setTimeout(() => server.closeAllConnections(), drainMs);
-  server.closeIdleConnections();
-  await closed;
-  clearInterval(idling);
-  clearTimeout(cut);
 }

@@ -1,4 +1,5 @@
 import { listChangedOrders } from '../domain/order/read/rest.ts';
+import { GatewayError } from '../errors.ts';
 import { type Reconciler, startReconciler } from '../events/reconcile.ts';
 import { SealedMarks } from '../events/sealed-marks.ts';
 import type { GatewayWebhook } from '../graph/context.ts';
@@ -55,6 +56,14 @@ export async function openEventRoutes(
   };
 }
 
+/** Changes of the gateway's own webhook: each can take as long as a test event, 15 s. */
+const maxWaiting = 10;
+const tooMany = () =>
+  new GatewayError('RATE_LIMITED', 'Too many changes of this webhook wait already.', {
+    retryAfterMs: 15_000,
+    notSent: true,
+  });
+
 /** The webhook of this gateway, as the management graph sets it up. */
 export function createGatewayWebhook(
   { config, store }: Core,
@@ -62,14 +71,23 @@ export function createGatewayWebhook(
 ): GatewayWebhook {
   const url = config.publicUrl === null ? null : `${config.publicUrl}/webhooks`;
   let last: Promise<unknown> = Promise.resolve();
+  let waiting = 0;
   return {
     url,
+    hasSecrets: (place) => webhookSecrets.has(place),
+    dropSecrets: (place) => webhookSecrets.drop(place),
     accept: (place, secret) => webhookSecrets.accept(place, secret),
     replaceOthers: (place, secret) => webhookSecrets.replaceOthers(place, secret),
     sendTestEvent: async (teamId, secret) =>
       url === null ? 'NOT_ARRIVED' : await sendTestEvent({ events: store.log, url, teamId, secret }),
     inTurn: (run) => {
-      const own = last.then(run);
+      if (waiting >= maxWaiting) {
+        return Promise.reject(tooMany());
+      }
+      waiting += 1;
+      const own = last.then(run).finally(() => {
+        waiting -= 1;
+      });
       last = own.catch(() => undefined);
       return own;
     },

@@ -242,12 +242,17 @@ function readEventLog(reading: Reading): EventLogConfig {
   }
   if (isRedisAddress(text)) return { kind: 'redis', url: text, allowWeak };
   reading.fault(
-    'EVENT_LOG must be sqlite:<path>, redis://<host>:<port>/<database> (or rediss://), or memory:.',
+    'EVENT_LOG must be sqlite:<path>, redis://<host>:<port>/<database> (or rediss://), redis+sentinel://<host>,<host>/<primary>, or memory:.',
   );
   return { kind: 'memory' };
 }
 
+/** Sentinels and the name they give the primary; the credentials are the primary's. */
+const sentinelAddress =
+  /^rediss?\+sentinel:\/\/([^@/?]*@)?[\w.-]+(:\d+)?(,[\w.-]+(:\d+)?)*\/[\w.-]+(\?((db=\d+|replicas=[1-9])(&|$))*)?$/;
+
 function isRedisAddress(text: string): boolean {
+  if (sentinelAddress.test(text)) return true;
   if (!URL.canParse(text)) return false;
   const { protocol, hostname, pathname } = new URL(text);
   return /^rediss?:$/.test(protocol) && hostname !== '' && /^(\/\d*)?$/.test(pathname);

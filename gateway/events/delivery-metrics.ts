@@ -26,7 +26,12 @@ export interface DeliveryMetrics {
 const lagBuckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5, 30];
 
 export function createDeliveryMetrics(registers: Registry[]): DeliveryMetrics {
-  return { ...createReceiptMetrics(registers), ...createSubscriberMetrics(registers) };
+  const metrics = { ...createReceiptMetrics(registers), ...createSubscriberMetrics(registers) };
+  // Alerts ask how much these have grown, and what appears as 1 has not grown for Prometheus.
+  for (const outcome of ['stale', 'flooded', 'unavailable']) metrics.webhooks.inc({ outcome }, 0);
+  for (const reason of ['unreadable', 'other-team']) metrics.deadLetters.inc({ reason }, 0);
+  for (const reason of ['pruned', 'beyond-end', 'other-epoch', 'sealed']) metrics.resyncs.inc({ reason }, 0);
+  return metrics;
 }
 
 function createReceiptMetrics(registers: Registry[]) {

@@ -71,13 +71,13 @@ async function* read(log: EventLog, scope: Scope, options: ReadOptions): AsyncGe
       isBehind = true;
       if (signal.aborted) return;
       onBehind(event.receivedAt);
-      yield { kind: 'event', event, payload: readPayload(event.body) };
+      yield { kind: 'event', event, payload: payloadOf(event) };
     }
     after = batch.through;
     // `wake` checks the end of the log after it has registered the waiter, so no append in between is missed.
     if (batch.events.length < batchSize) {
       onLevel();
-      await log.wake(scope, after, signal);
+      after = await log.wake(scope, after, signal);
       isBehind = false;
     }
   }
@@ -100,6 +100,15 @@ export async function retryUntilAvailable<Answer>(
     }
   }
   return null;
+}
+
+const payloads = new WeakMap<StoredEvent, { readonly payload: unknown }>();
+
+/** Parses an event once for all streams that are given the same one. Nobody changes what it gives. */
+function payloadOf(event: StoredEvent): unknown {
+  const parsed = payloads.get(event) ?? { payload: readPayload(event.body) };
+  payloads.set(event, parsed);
+  return parsed.payload;
 }
 
 /** The `data` of a stored envelope; null when it has none. */

@@ -25,9 +25,10 @@ export interface EventLog {
   readonly position: () => Promise<number>;
   /**
    * Resolves when the scope may have something after `after`, or when the signal aborts. Never rejects. A lost notice
-   * delays it by a second at most, because the end of the log is checked that often.
+   * delays it by a second at most, because the end of the log is checked that often. Gives the position to read after:
+   * `after`, or a later one up to which the scope has nothing.
    */
-  readonly wake: (scope: Scope, after: number, signal: AbortSignal) => Promise<void>;
+  readonly wake: (scope: Scope, after: number, signal: AbortSignal) => Promise<number>;
   /** The highest version of a subject in the log; version 0 for a subject that was only claimed. */
   readonly latest: (subject: string) => Promise<Latest | null>;
   /** The subjects of a user that messages have changed since this time, each once, in any order. */

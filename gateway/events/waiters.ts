@@ -5,36 +5,41 @@ export const checkEveryMs = 1000;
 
 /** Waits for appends by subject, by user, or by none of them. There is no queue: a wake-up only means "read again". */
 export class Waiters {
-  readonly #waiting = new Map<string, Set<() => void>>();
+  readonly #waiting = new Map<string, Set<(before: number | null) => void>>();
   readonly #listeners = new Set<(notice: AppendNotice | null) => void>();
 
-  wait(scope: Scope, signal: AbortSignal): Promise<void> {
-    if (signal.aborted) return Promise.resolve();
+  /** @returns a position up to which the scope has nothing after `after` */
+  wait(scope: Scope, after: number, signal: AbortSignal): Promise<number> {
+    if (signal.aborted) return Promise.resolve(after);
     const key = keyOf(scope);
-    const { promise, resolve } = Promise.withResolvers<void>();
-    const done = () => {
-      signal.removeEventListener('abort', done);
+    const { promise, resolve } = Promise.withResolvers<number>();
+    const done = (before: number | null) => {
+      signal.removeEventListener('abort', leave);
       resolvers.delete(done);
       // An empty set is removed, or the map would grow by every order ever followed.
       if (resolvers.size === 0 && this.#waiting.get(key) === resolvers) this.#waiting.delete(key);
-      resolve();
+      resolve(Math.max(after, before ?? after));
     };
+    const leave = () => done(null);
     const resolvers = this.#waiting.get(key) ?? new Set();
     this.#waiting.set(key, resolvers.add(done));
-    signal.addEventListener('abort', done, { once: true });
+    signal.addEventListener('abort', leave, { once: true });
     return promise;
   }
 
-  /** Calls the listeners, then wakes the waiters of the notice; `null` wakes all, because anything may be new. */
-  wake(notice: AppendNotice | null): void {
+  /**
+   * Calls the listeners, then wakes the waiters of the notice; `null` wakes all, because anything may be new.
+   * @param before the end of the log before the notice's message, where all messages before it were notified of
+   */
+  wake(notice: AppendNotice | null, before: number | null = null): void {
     for (const listener of this.#listeners) listener(notice);
     if (notice === null) {
-      for (const key of [...this.#waiting.keys()]) this.#resolve(key);
+      for (const key of [...this.#waiting.keys()]) this.#resolve(key, null);
       return;
     }
-    this.#resolve('all');
-    if (notice.userId !== null) this.#resolve(`user ${notice.userId}`);
-    if (notice.subject !== null) this.#resolve(`subject ${notice.subject.id}`);
+    this.#resolve('all', before);
+    if (notice.userId !== null) this.#resolve(`user ${notice.userId}`, before);
+    if (notice.subject !== null) this.#resolve(`subject ${notice.subject.id}`, before);
   }
 
   /** @returns removes the listener */
@@ -43,10 +48,10 @@ export class Waiters {
     return () => void this.#listeners.delete(listener);
   }
 
-  #resolve(key: string): void {
+  #resolve(key: string, before: number | null): void {
     const resolvers = this.#waiting.get(key);
     this.#waiting.delete(key);
-    for (const resolve of resolvers ?? []) resolve();
+    for (const resolve of resolvers ?? []) resolve(before);
   }
 }
 

@@ -13,7 +13,7 @@ import { GatewayError } from '../errors.ts';
 import type { GraphContext } from '../graph/context.ts';
 import { upstreamCallCost } from '../graph/cost.ts';
 import type { Metrics } from '../metrics.ts';
-import type { Dependencies } from '../service/trace.ts';
+import type { Dependencies, Report } from '../service/trace.ts';
 import { currentTracing, type Tracing } from '../telemetry/tracing.ts';
 import { findWidth, type Measure, refuse } from './document/measure.ts';
 import { type PreparedDocument, requirePrepared } from './document/prepared-document.ts';
@@ -216,20 +216,25 @@ export function countOperation(metrics: Metrics, result: ExecutionResult, run: R
   const outcome = outcomeOf(result);
   metrics.operations.inc({ outcome });
   observeOperation(metrics, run);
-  run.dependencies?.addReport('outcome', (seconds) => {
+  run.dependencies?.addReport('outcome', countAgain(metrics, outcome, describeOperation(run.args)));
+}
+
+/** Lives as long as a cached answer: made here, so that it holds these few values and not the operation. */
+function countAgain(
+  metrics: Metrics,
+  outcome: string,
+  { type, name }: ReturnType<typeof describeOperation>,
+): Report {
+  return (seconds) => {
     metrics.operations.inc({ outcome });
-    observeOperation(metrics, run, seconds);
-  });
+    metrics.observeOperation(type, name, seconds);
+  };
 }
 
 /** Notes how long an operation took; of a stream, until it was open. */
-export function observeOperation(
-  metrics: Metrics,
-  { args: { document, operationName }, startedAt }: Run,
-  seconds = (performance.now() - startedAt) / 1000,
-): void {
-  const { type, name } = describeOperation({ document, operationName });
-  metrics.observeOperation(type, name, seconds);
+export function observeOperation(metrics: Metrics, { args, startedAt }: Run): void {
+  const { type, name } = describeOperation(args);
+  metrics.observeOperation(type, name, (performance.now() - startedAt) / 1000);
 }
 
 function outcomeOf({ errors }: ExecutionResult): string {

@@ -63,7 +63,11 @@ export interface GatewayWebhook {
   readonly replaceOthers: (place: string, secret: string) => Promise<void>;
   /** Sends an event to the address and waits until it is stored, for 15 s at most. */
   readonly sendTestEvent: (teamId: string, secret: string) => Promise<TestEventOutcome>;
-  /** Runs one after the other. */
+  /** Whether secrets of this webhook are accepted. */
+  readonly hasSecrets: (place: string) => boolean;
+  /** Accepts no secret of this webhook any more. */
+  readonly dropSecrets: (place: string) => Promise<void>;
+  /** Runs one after the other. @throws GatewayError RATE_LIMITED when too many wait */
   readonly inTurn: <T>(run: () => Promise<T>) => Promise<T>;
 }
 

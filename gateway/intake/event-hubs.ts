@@ -6,7 +6,7 @@ import {
 } from '@azure/event-hubs';
 import { createThrottle, type Log } from '../log.ts';
 import { createCheckpointStore, type Marks } from './checkpoints.ts';
-import { toBytes } from './decode.ts';
+import { type Encoded, toBytes } from './decode.ts';
 import type { Broker, Consumer, Take } from './intake.ts';
 
 export interface EventHubsOptions {
@@ -18,8 +18,8 @@ export interface EventHubsOptions {
   readonly marks: Marks;
   /** Whether other gateways write to this log, which then share the partitions. */
   readonly isShared: boolean;
-  /** Waits for nothing until it reads anew; 1,000 where left out. */
-  readonly maxIdleWaits?: number;
+  /** How many messages the hub may send beyond those that were asked for, until it is read anew; 1,000 where left out. */
+  readonly maxSurplus?: number;
   readonly log: Log;
 }
 
@@ -32,12 +32,16 @@ const loadBalancingOptions = {
 };
 /** How long a partition is waited for; the library notices a lost connection at the end of a wait. */
 const waitSeconds = 5;
-/** With each wait for nothing the library allows the hub one more message in hand, and takes none back. */
-const usualIdleWaits = 1000;
+/** With each wait the library allows the hub a whole batch more, and takes back nothing that did not come. */
+const usualMaxSurplus = 1000;
+/** After each first arrival the library waits 20 ms: batches of this size where many messages wait, else single ones. */
+const largeBatch = 100;
+const manyWaiting = 500;
 
 /**
- * An event hub of Azure. Each of its partitions is read in its order, one message after the other: more at once would let
- * the library hold messages without bound (decision 0117). Where no checkpoint is stored it is read from its beginning.
+ * An event hub of Azure. Each of its partitions is read in its order: one message after the other, and in batches while
+ * many wait, because batches let the library hold more than comes (decision 0117). Where no checkpoint is stored it is read
+ * from its beginning.
  */
 export function createEventHubsBroker(options: EventHubsOptions): Broker {
   const { connectionString, hub, consumerGroup } = options;
@@ -56,22 +60,24 @@ class HubConsumer implements Consumer {
   readonly #client: EventHubConsumerClient;
   readonly #take: Take;
   readonly #log: Log;
-  readonly #maxIdleWaits: number;
+  readonly #maxSurplus: number;
   readonly #warnOfBroker = createThrottle();
   #subscription: ReturnType<EventHubConsumerClient['subscribe']>;
   #isStopped = false;
-  #idleWaits = 0;
+  #isRenewing = false;
+  #batchSize = 1;
+  #surplus = 0;
   isConsuming = false;
 
   constructor(
     client: EventHubConsumerClient,
     take: Take,
-    { log, maxIdleWaits = usualIdleWaits }: EventHubsOptions,
+    { log, maxSurplus = usualMaxSurplus }: EventHubsOptions,
   ) {
     this.#client = client;
     this.#take = take;
     this.#log = log;
-    this.#maxIdleWaits = maxIdleWaits;
+    this.#maxSurplus = maxSurplus;
     this.#subscription = this.#open();
   }
 
@@ -88,7 +94,7 @@ class HubConsumer implements Consumer {
           this.isConsuming = true;
           this.#log.info('broker.consuming', { service: 'event-hubs' });
         },
-        processEvents: ([event], context) => this.#receive(event, context),
+        processEvents: (events, context) => this.#receive(events, context),
         processError: async (error) => {
           this.isConsuming = false;
           this.#warnOfBroker(() => this.#log.warn('broker.unavailable', { service: 'event-hubs', error }));
@@ -96,37 +102,54 @@ class HubConsumer implements Consumer {
       },
       {
         startPosition: earliestEventPosition,
-        maxBatchSize: 1,
-        prefetchCount: 1,
+        maxBatchSize: this.#batchSize,
+        prefetchCount: this.#batchSize,
+        trackLastEnqueuedEventProperties: true,
         maxWaitTimeInSeconds: waitSeconds,
         skipParsingBodyAsJson: true,
       },
     );
   }
 
-  async #receive(event: ReceivedEventData | undefined, context: PartitionContext): Promise<void> {
+  async #receive(events: readonly ReceivedEventData[], context: PartitionContext): Promise<void> {
     this.isConsuming = !this.#isStopped;
-    if (event === undefined) return this.#noteIdleWait();
-    const contentEncoding = event.properties?.['content-encoding'];
-    const isDurable = await this.#take({
-      contentType: event.contentType ?? 'application/json',
-      ...(contentEncoding === undefined ? {} : { contentEncoding: String(contentEncoding) }),
-      body: toBytes(event.body),
-    });
-    // Otherwise the consumer is being stopped, and the next one begins here.
-    if (isDurable) await context.updateCheckpoint(event);
+    const areDurable = await Promise.all(events.map((event) => this.#take(toEncoded(event))));
+    // The first that is not: the consumer is being stopped, and the next one begins there.
+    const end = areDurable.indexOf(false);
+    const last = events.slice(0, end === -1 ? events.length : end).at(-1);
+    if (last !== undefined) await context.updateCheckpoint(last);
+    this.#adapt(events, context);
   }
 
-  #noteIdleWait(): void {
-    this.#idleWaits += 1;
-    if (this.#idleWaits < this.#maxIdleWaits) return;
-    this.#idleWaits = 0;
+  /** Reads anew where many messages wait, and where the hub may send too many. */
+  #adapt(
+    events: readonly ReceivedEventData[],
+    { lastEnqueuedEventProperties: newest }: PartitionContext,
+  ): void {
+    if (this.#isRenewing) return;
+    this.#surplus += this.#batchSize - events.length;
+    const here = events.at(-1)?.sequenceNumber;
+    const areManyWaiting = here !== undefined && (newest?.sequenceNumber ?? here) - here >= manyWaiting;
+    if (this.#surplus < this.#maxSurplus && (this.#batchSize > 1 || !areManyWaiting)) return;
+    this.#batchSize = areManyWaiting ? largeBatch : 1;
     void this.#renew();
   }
 
   async #renew(): Promise<void> {
+    this.#isRenewing = true;
     // It fails only where the lease could not be given back, and nothing is read then either.
     await this.#subscription.close().catch(() => undefined);
+    this.#isRenewing = false;
+    this.#surplus = 0;
     if (!this.#isStopped) this.#subscription = this.#open();
   }
+}
+
+function toEncoded({ properties, contentType, body }: ReceivedEventData): Encoded {
+  const contentEncoding = properties?.['content-encoding'];
+  return {
+    contentType: contentType ?? 'application/json',
+    ...(contentEncoding === undefined ? {} : { contentEncoding: String(contentEncoding) }),
+    body: toBytes(body),
+  };
 }

@@ -104,6 +104,18 @@ export class WebhookSecrets {
     await this.refresh();
   }
 
+  has(place: string): boolean {
+    return [...this.#stored.values()].some((stored) => stored.place === place);
+  }
+
+  /** Accepts no stored secret of a webhook any more. */
+  async drop(place: string): Promise<void> {
+    await this.refresh();
+    const names = [...this.#stored].filter(([, stored]) => stored.place === place).map(([name]) => name);
+    for (const name of names) await this.#store.drop(name);
+    await this.refresh();
+  }
+
   async #read(): Promise<void> {
     const stored = new Map<string, Stored>();
     for (const [name, text] of await this.#store.readAll())

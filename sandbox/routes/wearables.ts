@@ -48,25 +48,14 @@ export function wearableRoutes({ world }: Service): Hono<SandboxEnv> {
   return routes;
 }
 
-const wearableBody = z.object({
-  user_id: z.guid(),
-  /** Any type with any data; without it a day of examples is sent. */
-  event_type: z.string().exactOptional(),
-  data: z.unknown().optional(),
-});
-
-/** The sandbox's own control of wearables: sends one event, or a day of them, as webhooks. */
+/** The sandbox's own control of wearables: sends the events of a new wearable. */
 export function wearableControls({ world, clock, announcer }: Service): Hono<SandboxEnv> {
   const routes = new Hono<SandboxEnv>();
 
   routes.post('/sandbox/wearables', async (c) => {
-    const { user_id, event_type, data } = await readBody(c, wearableBody);
+    const { user_id } = await readBody(c, z.object({ user_id: z.guid() }));
     const user = requireUser(world, user_id);
-    const events =
-      event_type === undefined
-        ? examplesOf(world, user, clock.now())
-        : [{ eventType: event_type, data: data ?? {} }];
-    const sent = events.map((event) => ({
+    const sent = examplesOf(world, user, clock.now()).map((event) => ({
       event_type: event.eventType,
       message_id: announcer.send(event.eventType, event.data, { userId: user.id }),
     }));

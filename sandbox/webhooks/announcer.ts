@@ -64,7 +64,7 @@ export function createAnnouncer({ world, sender, save }: AnnouncerParts): Announ
 }
 
 /** No values: the receiver reads the result itself (public service: labtest.result.critical). */
-function criticalResultOf(world: World, order: Order) {
+export function criticalResultOf(world: World, order: Order) {
   return {
     order_id: order.id,
     sample_id: order.sampleId,

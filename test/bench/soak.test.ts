@@ -3,6 +3,7 @@ import process from 'node:process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
+import { judgeMemory } from '../../bench/soak/cold.ts';
 import { isQuiet, makePlan, planHarm } from '../../bench/soak/plan.ts';
 import type { Soaked } from '../../bench/soak/run.ts';
 import type { Sample } from '../../bench/soak/sample.ts';
@@ -112,4 +113,24 @@ test('every period has each harm, and quiet is what neither begins in one nor la
     { fromMs: 11_100, toMs: 11_200 },
   ].map((visit) => isQuiet(windows, visit));
   expect(quiet).toEqual([true, false, false, false, true]);
+});
+
+test('memory under cold reads is judged idle and at the end, and no answer may be missing or wrong', () => {
+  const memory = {
+    idleMB: 151,
+    samplesMB: [310, 299],
+    minutes: 10,
+    users: 1_000_000,
+    failed: 1,
+    checked: 9,
+    wrong: 1,
+  };
+  const rows = judgeMemory(memory);
+  expect(rows.map(({ what, figure, isMet }) => [what, figure, isMet])).toEqual([
+    ['resident memory, idle', '151 MB', false],
+    ['resident memory after 10.0 minutes and 1,000,000 users', '299 MB', true],
+    ['the most that it was after a minute', '310 MB', null],
+    ['requests that failed', '1', false],
+    ['wrong answers', '1', false],
+  ]);
 });

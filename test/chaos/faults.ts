@@ -19,7 +19,10 @@ export const faults: Readonly<Record<string, (store: EventStore) => EventStore>>
   'does not filter by user': (store) => withLog(store, ofEverybody),
   'waits without looking at the position': (store) =>
     withLog(store, (log) => ({
-      wake: (scope, _after, signal) => log.wake(scope, Number.POSITIVE_INFINITY, signal),
+      wake: async (scope, after, signal) => {
+        await log.wake(scope, Number.POSITIVE_INFINITY, signal);
+        return after;
+      },
     })),
   // A stream asks for the newest webhook of each order of its snapshot, to know which ones the snapshot has shown.
   'repeats the changes that its snapshot showed': (store) =>

@@ -1,13 +1,16 @@
 import process from 'node:process';
 import { parseArgs } from 'node:util';
 import { type ChaosReport, faultKeys, runChaos } from './chaos.ts';
+import { runFailovers } from './failover.ts';
 
 const usage = `npm run chaos -- [--store sqlite|redis] [--one-port] [--broker|--pubsub] [--messages 100000] [--kills 200]
+npm run chaos -- --sentinel [--kills 200]
 
 Kills real gateways while webhooks come in and subscribers follow, and counts what arrived against what was
 acknowledged. Without --store both stores, one after the other. With --one-port
 the two gateways over Redis listen on one port (REUSE_PORT). With --broker every message comes through RabbitMQ and half of
-them by webhook as well; with --pubsub it is pushed as Google Pub/Sub does. SIGTERM ends it early, and it reports on what was sent until then. Ends with 1 when anything was lost, repeated,
+them by webhook as well; with --pubsub it is pushed as Google Pub/Sub does. With --sentinel
+the primary of three Redis servers is killed, and nothing else. SIGTERM ends it early, and it reports on what was sent until then. Ends with 1 when anything was lost, repeated,
 out of order or sent to the wrong user. The defaults take about half an hour per store on two cores.`;
 
 const rows: readonly (readonly [keyof ChaosReport, string])[] = [
@@ -40,12 +43,23 @@ const { values } = parseArgs({
     'one-port': { type: 'boolean', default: false },
     broker: { type: 'boolean', default: false },
     pubsub: { type: 'boolean', default: false },
+    sentinel: { type: 'boolean', default: false },
     help: { type: 'boolean', default: false },
   },
 });
 if (values.help) {
   process.stdout.write(`${usage}\n`);
   process.exit(0);
+}
+
+if (values.sentinel) {
+  const report = await runFailovers(Number(values.kills), (done, ms) =>
+    process.stderr.write(
+      `${new Date().toISOString()} kills ${done}, acknowledged again after ${Math.round(ms)} ms\n`,
+    ),
+  );
+  process.stdout.write(`${JSON.stringify(report, null, 2)}\n`);
+  process.exit(report.missedUntold + report.cutsUntold > 0 ? 1 : 0);
 }
 
 const sharesPort = values['one-port'];

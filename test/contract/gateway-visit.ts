@@ -285,6 +285,8 @@ async function visitHealth(ask: Ask, lab: Lab): Promise<void> {
   const { labReport } = await ask('createLabReport', { input: { ...input, files } });
   await lab.sandbox.webhooks.settled();
   await ask('labReport', { id: labReport.id });
+  await ask('eventCursor', { types: ['labtest.order.updated'] });
+  await ask('eventCursor', { userId: nobody });
   await ask('workoutStream', { workoutId: nobody });
   await ask('workoutStream', { workoutId: await announceWorkout(lab) });
 }

@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { Agent, request } from 'node:http';
 import { setTimeout } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createSandbox, type Sandbox } from '../../sandbox/sandbox.ts';
@@ -56,6 +58,8 @@ class Followers {
   readonly #url: string;
   #isOver = false;
   opened = 0;
+  /** How often a stream that was open has ended. */
+  cut = 0;
 
   constructor(url: string, { orderId, count }: { readonly orderId: string; readonly count: number }) {
     this.#url = url;
@@ -73,6 +77,7 @@ class Followers {
   async #follow(subscribe: Subscribe, ids: string[]): Promise<void> {
     let after: string | undefined;
     while (!this.#isOver) {
+      const resumesAfter = after;
       try {
         const stream = await subscribe({
           ...{ url: this.#url, token: gatewayKey, query },
@@ -87,7 +92,54 @@ class Followers {
       } catch {
         // The proxy or the gateway cut it: it resumes.
       }
+      if (after !== resumesAfter) this.cut += 1;
       await setTimeout(50);
+    }
+  }
+}
+
+/** 200 queries a second, each a POST, until it is ended. */
+class Load {
+  readonly #agent = new Agent({ keepAlive: true });
+  readonly #pending: Promise<void>[] = [];
+  readonly #sending: Promise<void>;
+  #isOver = false;
+  readonly failed: string[] = [];
+
+  constructor(url: string, queries: readonly string[]) {
+    this.#sending = this.#send(url, queries);
+  }
+
+  get sent(): number {
+    return this.#pending.length;
+  }
+
+  async end(): Promise<void> {
+    this.#isOver = true;
+    await this.#sending;
+    await Promise.all(this.#pending);
+    this.#agent.destroy();
+  }
+
+  async #send(url: string, queries: readonly string[]): Promise<void> {
+    const start = performance.now();
+    while (!this.#isOver) {
+      await setTimeout(5);
+      while (this.sent < (performance.now() - start) / 5)
+        this.#pending.push(this.#ask(url, queries[this.sent % queries.length] ?? ''));
+    }
+  }
+
+  async #ask(url: string, query: string): Promise<void> {
+    const headers = { 'content-type': 'application/json', authorization: `Bearer ${gatewayKey}` };
+    const asking = request(`${url}/graphql`, { method: 'POST', agent: this.#agent, headers });
+    asking.end(JSON.stringify({ query }));
+    try {
+      const [answer] = await once(asking, 'response');
+      const text = Buffer.concat(await answer.toArray()).toString();
+      if (answer.statusCode !== 200 || !text.startsWith('{"data"')) this.failed.push(text);
+    } catch (error) {
+      this.failed.push(String(error));
     }
   }
 }
@@ -116,8 +168,8 @@ test('nginx and Caddy accept the configurations as they are', () => {
   checkConfigurations(folder.path);
 });
 
-test('behind nginx, over a reload and a rolling restart of two gateways, no stream misses or repeats a change', async () => {
-  const [orders, each] = [3, 100];
+test('behind nginx, over a reload and a rolling restart of two gateways, 1,000 streams miss and repeat no change, and none of 200 queries a second fails', async () => {
+  const [orders, each] = [5, 200];
   const streams = orders * each;
   const proxy = await startNginx({ folder: folder.path, port, gateways: gateways.map(({ url }) => url) });
   const followers = freshOrders(orders).map(
@@ -130,14 +182,23 @@ test('behind nginx, over a reload and a rolling restart of two gateways, no stre
     await expect.poll(() => itemsOf(followers), soon).toBe(streams);
 
     proxy.reload();
+    await expect.poll(() => total(followers, ({ cut }) => cut), soon).toBe(streams);
     await stepAll(followers);
     await expect.poll(() => itemsOf(followers), soon).toBe(2 * streams);
 
+    const load = new Load(
+      proxy.url,
+      sandbox.orders().map(({ orderId }) => `{ order(id: "${orderId}") { id status { raw } } }`),
+    );
+    await expect.poll(() => load.sent, soon).toBeGreaterThan(200);
     for (const [index, gateway] of gateways.entries()) {
       expect(await gateway.end('SIGTERM')).toBe(0);
       await stepAll(followers);
       gateways[index] = await startGateway(new URL(gateway.url).port);
     }
+    await load.end();
+    expect(load.sent).toBeGreaterThan(600);
+    expect(load.failed).toEqual([]);
     await expect.poll(() => itemsOf(followers), soon).toBe(4 * streams);
 
     // One whole history for each order, in its order, once.

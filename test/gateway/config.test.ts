@@ -168,6 +168,17 @@ describe('the configuration', () => {
       },
     ],
     [
+      'EVENT_LOG behind sentinels',
+      { EVENT_LOG: 'redis+sentinel://user:secret@one,two:5000/main?replicas=2&db=3' },
+      {
+        eventLog: {
+          kind: 'redis',
+          url: 'redis+sentinel://user:secret@one,two:5000/main?replicas=2&db=3',
+          allowWeak: false,
+        },
+      },
+    ],
+    [
       'EVENT_LOG in a Redis that may lose events',
       { EVENT_LOG: 'rediss://cache.example.com', ALLOW_WEAK_REDIS: '1' },
       { eventLog: { kind: 'redis', url: 'rediss://cache.example.com', allowWeak: true } },
@@ -252,7 +263,7 @@ describe('a fault', () => {
   const wholeNumber = (name: string, from: number, to: number) =>
     `${name} must be a whole number from ${from} to ${to}.`;
   const eventLogs =
-    'EVENT_LOG must be sqlite:<path>, redis://<host>:<port>/<database> (or rediss://), or memory:.';
+    'EVENT_LOG must be sqlite:<path>, redis://<host>:<port>/<database> (or rediss://), redis+sentinel://<host>,<host>/<primary>, or memory:.';
   const origins = 'must list exact origins such as https://app.example.com, without path or wildcard.';
 
   const faults: readonly (readonly [Environment, string])[] = [
@@ -351,6 +362,8 @@ describe('a fault', () => {
       'sqlite:',
       'redis:',
       'redis://',
+      'redis+sentinel://one,two',
+      'redis+sentinel://one/main?replicas=0',
       'redis://:6379',
       'redis://user:secret@host/not-a-number',
       'redis+tls://host',

@@ -1,5 +1,7 @@
-import { randomBytes } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
+import { Agent } from 'node:http';
+import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createGateway, type Gateway } from '../../gateway/gateway.ts';
 import { createLog } from '../../gateway/log.ts';
@@ -15,6 +17,7 @@ import {
   startManagementService,
   teamId,
 } from '../support/management.ts';
+import { createWebhookPost } from '../support/post-webhook.ts';
 import { type RedisServer, startRedis } from '../support/redis.ts';
 import { subscribeOverSse } from '../support/subscribe.ts';
 
@@ -80,6 +83,7 @@ const shown = {
   registerGatewayWebhook: '... on GatewayWebhookRegistered { isNew testEvent webhook { id url isDisabled } }',
   rotateGatewayWebhookSecret: '... on GatewayWebhookSecretRotated { testEvent webhook { id } }',
   revealWebhookSecret: '... on WebhookSecretRevealed { secret }',
+  deleteWebhook: '... on WebhookDeleted { id }',
 } as const;
 
 async function change(at: { readonly url: string }, name: keyof typeof shown, input: object) {
@@ -108,12 +112,37 @@ async function deliver(sandbox: Sandbox, count: number, between: () => Promise<u
   const before = sandbox.webhooks.sent.length;
   for (let sent = 0; sent < count; sent += 1) {
     sandbox.webhooks.send('moon.phase.created', { sent }, { userId });
-    if (sent % 10 === 9) await between();
+    await between();
   }
   await sandbox.webhooks.settled();
   const own = sandbox.webhooks.sent.slice(before);
   expect(own).toHaveLength(count);
   return own.filter(({ attempts, outcome }) => attempts !== 1 || outcome !== 'delivered');
+}
+
+/** How many of the events above come to a subscriber of the team, `count` at most. */
+async function receiveMoons(url: string, count: number): Promise<number> {
+  const query = 'subscription { events(types: ["moon.phase.created"]) { type } }';
+  const events = await subscribeOverSse({ url, token: gatewayKey, query });
+  let received = 0;
+  while (received < count && (await events.next())?.data.events.type === 'moon.phase.created') received += 1;
+  await events.close();
+  return received;
+}
+
+async function tryToRegister(at: { readonly url: string }, place: object): Promise<string | undefined> {
+  const query = `mutation ($input: RegisterGatewayWebhookInput!) { registerGatewayWebhook(input: $input) { __typename } }`;
+  return (await manage(at, query, { input: place })).errors?.[0]?.extensions.code;
+}
+
+/** The status of the gateway's answer to an event that is signed with this secret. */
+async function postEvent(
+  url: string,
+  { teamId, secret }: { readonly teamId: string; readonly secret: string },
+) {
+  const post = createWebhookPost({ address: () => url, agent: new Agent(), timeoutMs: 20_000 });
+  const body = JSON.stringify({ event_type: 'moon.phase.created', data: {}, team_id: teamId });
+  return await post({ id: `msg_${randomUUID()}`, body }, secret);
 }
 
 describe('a gateway that knows no secret of the service', () => {
@@ -169,19 +198,50 @@ describe('a gateway that knows no secret of the service', () => {
     expect([...files, ...bench.logged, metrics].filter((text) => text.includes(secret.slice(6)))).toEqual([]);
   });
 
-  test('gets new secrets while webhooks come: none is refused', async () => {
+  test('gets new secrets while 50 webhooks a second come: none is refused, none is lost', async () => {
     await using bench = await Bench.start();
     const { sandbox, place } = bench;
     const gateway = await bench.startGateway(await findFreePort());
     await register(gateway, place);
+    const count = 150;
+    const arrived = receiveMoons(gateway.url, count);
+    const sending = new AbortController();
+    const delivered = deliver(sandbox, count, () => wait(20)).finally(() => sending.abort());
     const rotated: unknown[] = [];
-    const failed = await deliver(sandbox, 150, async () => {
+    while (!sending.signal.aborted) {
       rotated.push(await rotate(gateway, place));
-    });
-    expect(failed).toEqual([]);
-    expect(rotated).toHaveLength(15);
-    for (const each of rotated) expect(each).toMatchObject({ testEvent: 'ARRIVED' });
+      await wait(300);
+    }
+    expect(await delivered).toEqual([]);
+    expect(await arrived).toBe(count);
+    expect(rotated.length).toBeGreaterThan(1);
+    expect(rotated.filter((each) => Object(each).testEvent !== 'ARRIVED')).toEqual([]);
     expect(await listWebhooks(gateway, place)).toHaveLength(1);
+  });
+
+  test('forgets the secret of its webhook when that is deleted, and no sooner', async () => {
+    await using bench = await Bench.start();
+    const { sandbox, place } = bench;
+    const gateway = await bench.startGateway(await findFreePort());
+    const { webhook } = await register(gateway, place);
+    const { secret } = await change(gateway, 'revealWebhookSecret', { ...place, id: webhook.id });
+    const other = { ...place, id: 'ep_none' };
+    expect(await change(gateway, 'deleteWebhook', other)).toMatchObject({ code: 'NOT_FOUND' });
+    const send = () => postEvent(gateway.url, { teamId: sandbox.teamId, secret });
+    expect(await send()).toBe(202);
+    expect(await change(gateway, 'deleteWebhook', { ...place, id: webhook.id })).toMatchObject({
+      id: webhook.id,
+    });
+    expect(await send()).toBe(401);
+  });
+
+  test('lets ten changes of its webhook wait, and no more', async () => {
+    await using bench = await Bench.start();
+    const { place } = bench;
+    const gateway = await bench.startGateway(await findFreePort());
+    const answers = await Promise.all(Array.from({ length: 12 }, () => tryToRegister(gateway, place)));
+    expect(answers.filter((code) => code === 'RATE_LIMITED')).toHaveLength(2);
+    expect(answers.filter((code) => code === undefined)).toHaveLength(10);
   });
 
   test('says what is missing: its address, a webhook, a team, an address that reaches it', async () => {
@@ -206,6 +266,7 @@ test('A change whose answer was lost may have been made; the next call finds it'
   const all = `${org}/team/${teamId}/sandbox/webhook`;
   const own = { id: 'ep_own', url: 'http://127.0.0.1:9/webhooks' };
   const place = { teamId, environment: 'SANDBOX' };
+  const secret = `whsec_${Buffer.from('a secret of the webhook of its own').toString('base64')}`;
   const run = async (name: string) => {
     const type = `${name.charAt(0).toUpperCase()}${name.slice(1)}Input`;
     const { errors } = await manage(
@@ -221,12 +282,31 @@ test('A change whose answer was lost may have been made; the next call finds it'
   expect(await run('registerGatewayWebhook')).toEqual(lost);
 
   service.answers.set(`GET ${all}`, [200, { data: [own], next_cursor: null }]);
-  service.answers.set(`GET ${all}/ep_own/secret`, [200, { key: webhookSecret }]);
+  service.answers.set(`GET ${all}/ep_own/secret`, [200, { key: secret }]);
   service.answers.set(`POST ${all}/ep_own/secret/rotate`, 'lost');
   expect(await run('rotateGatewayWebhookSecret')).toEqual(lost);
   const posts = service.seen.filter(({ call }) => call === `POST ${all}`).length;
   expect(await run('registerGatewayWebhook')).toBeUndefined();
   expect(service.seen.filter(({ call }) => call === `POST ${all}`)).toHaveLength(posts);
+
+  const remove = async (id: string) =>
+    await manage(
+      lab,
+      'mutation ($input: DeleteWebhookInput!) { deleteWebhook(input: $input) { __typename } }',
+      {
+        input: { ...place, id },
+      },
+    );
+  const send = () => postEvent(lab.url, { teamId, secret });
+  service.answers.set(`DELETE ${all}/ep_copy`, [200, { success: true }]);
+  expect((await remove('ep_copy')).errors).toBeUndefined();
+  expect(await send()).toBe(202);
+  service.answers.set(`DELETE ${all}/ep_own`, 'lost');
+  expect((await remove('ep_own')).errors?.[0]?.extensions).toEqual(lost);
+  service.answers.set(`GET ${all}`, [200, { data: [], next_cursor: null }]);
+  service.answers.set(`DELETE ${all}/ep_own`, [404, { detail: 'Not found' }]);
+  expect((await remove('ep_own')).errors).toBeUndefined();
+  expect(await send()).toBe(401);
 });
 
 describe('several gateways over Redis', () => {
@@ -236,7 +316,7 @@ describe('several gateways over Redis', () => {
   });
   afterAll(() => redis[Symbol.asyncDispose]());
 
-  test('accept a secret that one of them was given', async () => {
+  test('make one webhook between them, and accept a secret that one of them was given', async () => {
     await using bench = await Bench.start();
     const [port, otherPort] = [await findFreePort(), await findFreePort()];
     const env = { EVENT_LOG: redis.newUrl(), AUDIT_TRAIL: 'off', PUBLIC_URL: `http://127.0.0.1:${port}` };
@@ -244,7 +324,9 @@ describe('several gateways over Redis', () => {
     const receiving = await bench.startGateway(port, env);
     const registering = await bench.startGateway(otherPort, env);
     expect(receiving.url).toBe(`http://127.0.0.1:${port}`);
-    expect(await register(registering, bench.place)).toMatchObject({ isNew: true, testEvent: 'ARRIVED' });
+    const both = await Promise.all([receiving, registering].map((each) => register(each, bench.place)));
+    expect(both).toMatchObject([{ testEvent: 'ARRIVED' }, { testEvent: 'ARRIVED' }]);
+    expect(await listWebhooks(receiving, bench.place)).toHaveLength(1);
     expect(await rotate(registering, bench.place)).toMatchObject({ testEvent: 'ARRIVED' });
     expect(await deliver(bench.sandbox, 20)).toEqual([]);
   });

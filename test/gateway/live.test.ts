@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { gatewayKey, type Lab, serviceKey, startLab } from '../support/lab.ts';
-import { type Subscribed, transports } from '../support/subscribe.ts';
+import { type Subscribed, subscribeOverSse, transports } from '../support/subscribe.ts';
 
 const orderUpdates = `subscription ($orderId: ID!, $after: EventCursor) {
   orderUpdates(orderId: $orderId, after: $after) {
@@ -277,4 +277,38 @@ test('a viewer token cannot follow the events of the team', async () => {
   const answer = await events?.next().catch((error: unknown) => error);
   expect(JSON.stringify(answer)).toContain('FORBIDDEN');
   await events?.close();
+});
+
+test("the team's stream begins at a cursor that was asked for before its first event, and shows each event as it was sent", async () => {
+  await using lab = await startLab({ eventLog: 'sqlite' });
+  const types = ['moon.phase.created'];
+  const ask = 'query ($types: [String!]) { eventCursor(types: $types) }';
+  const [first, second] = [
+    (await lab.query(ask, { variables: { types } })).data.eventCursor,
+    (await lab.query(ask)).data.eventCursor,
+  ];
+  const { userId } = freshOrder(lab);
+  lab.sandbox.webhooks.send('moon.phase.created', { phase: 'full' }, { userId });
+  await lab.sandbox.webhooks.settled();
+  expect((await lab.query(ask, { variables: { types } })).data.eventCursor).not.toBe(first);
+
+  const query = `subscription ($after: EventCursor, $types: [String!]) {
+    events(after: $after, types: $types) { type payload }
+  }`;
+  const updates = await subscribeOverSse({
+    url: lab.url,
+    token: gatewayKey,
+    query,
+    variables: { after: first, types },
+  });
+  expect((await updates.next())?.data.events).toEqual({
+    type: 'moon.phase.created',
+    payload: { phase: 'full' },
+  });
+  await updates.close();
+
+  // It belongs to the stream with these arguments.
+  const of = { url: lab.url, token: gatewayKey, query, variables: { after: second, types } };
+  const refused = await (await subscribeOverSse(of)).next();
+  expect(refused?.errors?.[0]?.extensions.code).toBe('BAD_CURSOR');
 });

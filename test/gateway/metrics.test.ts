@@ -30,8 +30,25 @@ async function readMetrics(lab: Lab): Promise<readonly { line: string; name: str
     }));
 }
 
+/** Without counters of what never happened. */
 const linesOf = async (lab: Lab, name: string) =>
-  (await readMetrics(lab)).filter((sample) => sample.name === name).map(({ line }) => line);
+  (await readMetrics(lab))
+    .filter((sample) => sample.name === name && !/_total\{.*\} 0$/.test(sample.line))
+    .map(({ line }) => line);
+
+test('what an alert asks the growth of is there before it happens', async () => {
+  await using lab = await startLab();
+  const text = await (await fetch(`${lab.url}/metrics`)).text();
+  for (const line of [
+    'labgraph_webhooks_total{outcome="stale"} 0',
+    'labgraph_webhooks_total{outcome="flooded"} 0',
+    'labgraph_webhooks_total{outcome="unavailable"} 0',
+    'labgraph_dead_letters_total{reason="other-team"} 0',
+    'labgraph_dead_letters_total{reason="unreadable"} 0',
+    'labgraph_operations_total{outcome="INTERNAL"} 0',
+  ])
+    expect(text).toContain(`${line}\n`);
+});
 
 test('docs/operations.md and the registry have the same metrics, of the same types, in the same words', async () => {
   const metrics = createMetrics();

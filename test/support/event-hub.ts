@@ -76,6 +76,7 @@ class Hub {
           'x-opt-enqueued-time': rhea.types.wrap_timestamp(Date.now()),
           'x-opt-partition-key': event.key,
         },
+        delivery_annotations: { last_enqueued_sequence_number: events.length - 1 },
       });
     }
   }

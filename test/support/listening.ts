@@ -1,3 +1,4 @@
+import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:net';
 
@@ -10,11 +11,32 @@ export async function listenAnywhere(server: Server): Promise<string> {
   return `http://127.0.0.1:${address.port}`;
 }
 
-/** A port of this machine that nothing listens on now. */
+/** Below the ports that a system gives to outgoing connections (Linux: from 32768, others: from 49152). */
+const first = 10_000;
+const end = 32_000;
+let next = randomInt(first, end);
+
+/**
+ * A port of this machine that nothing listens on now, and that nothing takes before the server that it is for: no
+ * connection is given it, and this process returns each port once.
+ */
 export async function findFreePort(): Promise<number> {
+  for (;;) {
+    const port = next;
+    next = port + 1 < end ? port + 1 : first;
+    if (await isFree(port)) return port;
+  }
+}
+
+async function isFree(port: number): Promise<boolean> {
   const server = createServer();
-  const { port } = new URL(await listenAnywhere(server));
-  server.close();
-  await once(server, 'close');
-  return Number(port);
+  try {
+    server.listen(port, '127.0.0.1');
+    await once(server, 'listening');
+    server.close();
+    await once(server, 'close');
+    return true;
+  } catch {
+    return false;
+  }
 }

@@ -54,8 +54,10 @@ export function createVictim({ name, file, args, cwd, env, isReady, isGroup = fa
         stdio: ['ignore', 'pipe', 'pipe'],
       });
       child = started;
-      // Also when the test run itself is broken off: a group of its own does not end with it.
-      const endWithUs = () => void (isGroup && started.pid && process.kill(-started.pid, 'SIGKILL'));
+      // Also when the test run itself is broken off: neither a child nor a group of its own ends with it.
+      const endWithUs = () => {
+        if (started.pid !== undefined) process.kill(isGroup ? -started.pid : started.pid, 'SIGKILL');
+      };
       process.once('exit', endWithUs);
       const { promise, resolve, reject } = Promise.withResolvers<void>();
       for (const stream of [started.stdout, started.stderr]) {
@@ -65,6 +67,8 @@ export function createVictim({ name, file, args, cwd, env, isReady, isGroup = fa
           if (isReady(line)) resolve();
         });
       }
+      // There is no such program, or it may not be run.
+      started.once('error', reject);
       started.once('exit', (code, signal) => {
         process.off('exit', endWithUs);
         if (!isEnding) crashes += 1;
@@ -156,13 +160,27 @@ export async function prepareNginx(
 }
 
 /** A redis-server as the gateway asks for one: every append on disk before it is answered. */
-export async function prepareRedis(folder: string): Promise<Victim & { readonly url: string }> {
+export async function prepareRedis(
+  folder: string,
+  more: readonly string[] = [],
+): Promise<Victim & { readonly url: string }> {
   const port = await findFreePort();
   const settings = ['--appendonly', 'yes', '--appendfsync', 'always', '--maxmemory-policy', 'noeviction'];
   const victim = createVictim({
     name: 'redis',
     file: process.env.REDIS_SERVER ?? 'redis-server',
-    args: ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--dir', folder, ...settings],
+    args: [
+      '--port',
+      String(port),
+      '--bind',
+      '127.0.0.1',
+      '--save',
+      '',
+      '--dir',
+      folder,
+      ...settings,
+      ...more,
+    ],
     cwd: folder,
     env: { PATH: process.env.PATH ?? '' },
     isReady: (line) => line.includes('Ready to accept connections'),

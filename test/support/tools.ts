@@ -74,6 +74,11 @@ export function findCaddy(): string | null {
   return process.env.CADDY ?? findOnPath(['caddy']);
 }
 
+/** Prometheus from PROMETHEUS or the PATH; null when there is none. Its promtool is on the PATH, too. */
+export function findPrometheus(): string | null {
+  return process.env.PROMETHEUS ?? findOnPath(['prometheus']);
+}
+
 /** Tools with which the bench measures better; it also runs without them. */
 export interface BenchTools {
   readonly nginx: string | null;
@@ -137,6 +142,7 @@ const longTools = [
   { name: 'xvfb', variable: 'XVFB', find: findXvfb },
   { name: 'nginx-light', variable: 'NGINX', find: findNginx },
   { name: 'caddy', variable: 'CADDY', find: findCaddy },
+  { name: 'prometheus', variable: 'PROMETHEUS', find: findPrometheus },
 ];
 
 /**

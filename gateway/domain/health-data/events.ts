@@ -85,7 +85,6 @@ serviceEventType('HealthSamplesReceived', {
       description: 'The values as this event brought them; what cannot be read as one is only in `payload`.',
       resolve: samplesOf,
     }),
-    payload: t.expose('payload', { type: 'JSON', description: 'All of it as the service sent it.' }),
   }),
 });
 

@@ -5,11 +5,11 @@ import { connectionField } from '../../graph/pagination/connection.ts';
 import { listCursors } from '../../graph/pagination/cursors.ts';
 import { cursorConnection } from '../../graph/pagination/paged-connection.ts';
 import { findPlace, findWebhook, placeIn } from './actions.ts';
+import { deleteWebhookWithSecrets } from './gateway-webhook/actions.ts';
 import { environmentArgs, mutationRoot, placeFields } from './graph.ts';
 import { teamRef } from './graph-teams.ts';
 import {
   createWebhook,
-  deleteWebhook,
   getWebhook,
   getWebhookSecret,
   listWebhookHeaders,
@@ -161,7 +161,8 @@ addMutation(mutationRoot, 'updateWebhook', {
 });
 
 addMutation(mutationRoot, 'deleteWebhook', {
-  description: 'Deletes a webhook: nothing is sent to its address any more.',
+  description:
+    'Deletes a webhook: nothing is sent to its address any more. If it is the one of this gateway, its secrets are no longer accepted.',
   input: builder.inputType('DeleteWebhookInput', {
     description: 'The webhook to delete.',
     fields: webhookFields,
@@ -170,7 +171,7 @@ addMutation(mutationRoot, 'deleteWebhook', {
   subject,
   run: async (context, input) => {
     const named = await findWebhook(context, input);
-    const done = named === null ? null : await deleteWebhook(context.service, named);
+    const done = named === null ? null : await deleteWebhookWithSecrets(context, named);
     return done === null ? null : { id: input.id };
   },
 });

@@ -42,6 +42,17 @@ export async function followServiceEvents(
   );
 }
 
+/**
+ * The cursor after the newest event.
+ * @throws GatewayError EVENT_LOG_UNAVAILABLE
+ */
+export async function cursorOfNow(
+  context: GraphContext,
+  args: Omit<ServiceEventArguments, 'after'>,
+): Promise<string> {
+  return createCursorsOf(context, args).issue(await context.events.position());
+}
+
 interface Generation {
   readonly args: ServiceEventArguments;
   readonly position: number;
@@ -93,7 +104,7 @@ function logScopeOf({ userId, types }: ServiceEventArguments): Scope {
   return { ...(userId === null ? {} : { userId }), ...(types === null ? {} : { types }) };
 }
 
-function createCursorsOf(context: GraphContext, { userId, types }: ServiceEventArguments) {
+function createCursorsOf(context: GraphContext, { userId, types }: Omit<ServiceEventArguments, 'after'>) {
   const scope = cursorScope(context, 'events', JSON.stringify([userId, types]));
   return {
     issue: (position: number) => context.cursors.issue(scope, { position, shown: {} }),

@@ -4,7 +4,7 @@ import { upstreamCallCost } from '../../graph/cost.ts';
 import { resumeAt } from '../../graph/pagination/cursors.ts';
 import { needs } from '../../graph/permissions.ts';
 import { loadUser, userRef } from '../user/graph.ts';
-import { followServiceEvents, type ServiceEvent } from './actions.ts';
+import { cursorOfNow, followServiceEvents, type ServiceEvent } from './actions.ts';
 
 /** An object type for webhooks of a concept. */
 interface EventType {
@@ -48,6 +48,10 @@ const serviceEventRef = builder.interfaceRef<ServiceEvent>('ServiceEvent').imple
       nullable: false,
       description: 'When the gateway received it.',
     }),
+    payload: t.expose('payload', {
+      type: 'JSON',
+      description: 'The data of the event as the service sent it.',
+    }),
   }),
 });
 
@@ -61,9 +65,6 @@ export function serviceEventType(typename: string, type: EventType): void {
 builder.objectRef<ServiceEvent>('UnknownEvent').implement({
   description: 'An event of a type this gateway has no shape for yet.',
   interfaces: [serviceEventRef],
-  fields: (t) => ({
-    payload: t.expose('payload', { type: 'JSON', description: "The event's data as sent." }),
-  }),
 });
 
 builder.objectRef<ServiceEvent>('StreamReset').implement({
@@ -75,6 +76,24 @@ builder.objectRef<ServiceEvent>('StreamReset').implement({
     }),
   }),
 });
+
+builder.queryField('eventCursor', (t) =>
+  t.field({
+    type: 'EventCursor',
+    extensions: needs('gateway-key'),
+    description:
+      'The cursor of the subscription `events` at this moment. Subscribe with it as `after` and the same other arguments, and nothing that comes from now on is missed, also before the first event.',
+    args: {
+      userId: t.arg.id({ description: 'As in the subscription.' }),
+      types: t.arg.stringList({ description: 'As in the subscription.' }),
+    },
+    resolve: (_root, args, context) =>
+      cursorOfNow(context, {
+        userId: readOptionalUuid('userId', args.userId),
+        types: args.types ?? null,
+      }),
+  }),
+);
 
 builder.subscriptionField('events', (t) =>
   t.field({

@@ -1,6 +1,7 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promises';
 import { createClient, ErrorReply, RESP_TYPES } from '@redis/client';
 import { GatewayError } from '../../errors.ts';
+import { nameOf, type RedisServer } from './server.ts';
 
 /** How long a command may take, in milliseconds: the sender of a webhook waits for 15 s. */
 const commandMs = 1500;
@@ -10,37 +11,49 @@ const maxBackoffMs = 1000;
 export type Argument = string | Buffer;
 
 export interface ConnectionOptions {
-  /** `redis://` or `rediss://`, with credentials where they are needed; never shown to anyone. */
-  readonly url: string;
-  /** Called when the server is gone and when it is back, each once. */
-  readonly onState?: (isUp: boolean, error?: unknown) => void;
+  readonly server: RedisServer;
+  /** Called when the server is gone and when it or another one is there, each once. */
+  readonly onState?: (state: ConnectionState) => void;
 }
 
-/** One connection to a Redis server. It reconnects by itself and queues nothing: without a server commands fail at once. */
+export interface ConnectionState {
+  readonly isUp: boolean;
+  /** Host and port of the server that is gone or there. */
+  readonly address: string;
+  readonly error?: unknown;
+}
+
+type Client = ReturnType<typeof createRedisClient>;
+
+/**
+ * One connection to the Redis server, or to the primary that sentinels name at the time. It reconnects by itself and queues
+ * nothing: without a server commands fail at once.
+ */
 export class RedisConnection {
-  readonly #client: ReturnType<typeof createRedisClient>;
-  readonly #onState: (isUp: boolean, error?: unknown) => void;
-  #wasUp = false;
-  #isUp = false;
+  readonly #server: RedisServer;
+  readonly #onState: (state: ConnectionState) => void;
+  #client: Client | null = null;
+  #url = '';
+  #session = 0;
   #isClosed = false;
 
-  private constructor({ url, onState = () => {} }: ConnectionOptions) {
+  private constructor({ server, onState = () => {} }: ConnectionOptions) {
+    this.#server = server;
     this.#onState = onState;
-    // The first connection is not retried: only a server that was there once is waited for.
-    this.#client = createRedisClient(url, (retries) => (this.#wasUp ? backoffMs(retries) : false));
-    this.#client.on('ready', () => this.#note(true));
-    this.#client.on('error', (error: unknown) => this.#note(false, error));
   }
 
-  /** @throws GatewayError EVENT_LOG_UNAVAILABLE that names host and port */
+  /**
+   * The first connection is not retried: only a server that was there once is waited for.
+   * @throws GatewayError EVENT_LOG_UNAVAILABLE that names host and port
+   */
   static async open(options: ConnectionOptions): Promise<RedisConnection> {
     const connection = new RedisConnection(options);
     try {
-      await connection.#client.connect();
+      await connection.#connect();
       return connection;
     } catch (cause) {
-      connection.#client.destroy();
-      throw new GatewayError('EVENT_LOG_UNAVAILABLE', describeRefusal(options.url, cause), { cause });
+      const message = describeRefusal(options.server.name, cause);
+      throw new GatewayError('EVENT_LOG_UNAVAILABLE', message, { cause });
     }
   }
 
@@ -50,11 +63,14 @@ export class RedisConnection {
    * @throws GatewayError EVENT_LOG_UNAVAILABLE; the server may have run the command nevertheless
    */
   async send(command: readonly Argument[], extraMs = 0): Promise<unknown> {
-    const { session } = this;
+    const client = this.#client;
     try {
-      return await within(commandMs + extraMs, this.#client.sendCommand([...command]));
+      if (client === null) throw new Error('There is no connection.');
+      return await within(commandMs + extraMs, client.sendCommand([...command]));
     } catch (cause) {
-      if (cause instanceof CommandTimeout) this.#reconnect(session, cause);
+      // A server that does not answer may be at the far end of a dead connection.
+      if (cause instanceof CommandTimeout && client !== null) this.#lose(client, cause);
+      if (cause instanceof ErrorReply && cause.message.startsWith('READONLY')) await this.follow();
       throw new GatewayError(
         'EVENT_LOG_UNAVAILABLE',
         'The event log in Redis cannot be reached or refuses.',
@@ -65,31 +81,62 @@ export class RedisConnection {
 
   /** Differs for every connection made: another connection may lead to another server. */
   get session(): number {
-    return this.#client.socketEpoch;
+    return this.#session;
+  }
+
+  /** Moves to another server where the sentinels name another one by now. */
+  async follow(): Promise<void> {
+    const client = this.#client;
+    const url = await this.#server.locate().catch(() => this.#url);
+    if (client !== null && url !== this.#url) this.#lose(client, new Error('Another server is the primary.'));
   }
 
   close(): void {
     this.#isClosed = true;
-    this.#client.destroy();
+    if (this.#client?.isOpen === true) this.#client.destroy();
+    this.#client = null;
   }
 
-  #note(isUp: boolean, error?: unknown): void {
-    if (isUp === this.#isUp || this.#isClosed) return;
-    this.#isUp = isUp;
-    if (this.#wasUp) this.#onState(isUp, error);
-    this.#wasUp = true;
+  async #connect(): Promise<void> {
+    const url = await this.#server.locate();
+    const client = createRedisClient(url);
+    client.on('error', (error: unknown) => this.#lose(client, error));
+    try {
+      await client.connect();
+      if (this.#server.replicas > 0) await requirePrimary(client);
+      if (this.#isClosed) throw new Error('The connection was closed meanwhile.');
+    } catch (error) {
+      if (client.isOpen) client.destroy();
+      throw error;
+    }
+    this.#client = client;
+    this.#url = url;
+    this.#session += 1;
   }
 
-  /** A server that does not answer may be at the far end of a dead connection. */
-  #reconnect(session: number, error: unknown): void {
-    if (this.#isClosed || !this.#client.isReady || this.session !== session) return;
-    this.#note(false, error);
-    this.#client.destroy();
-    this.#client.connect().catch(() => undefined);
+  #lose(client: Client, error: unknown): void {
+    if (client !== this.#client || this.#isClosed) return;
+    this.#client = null;
+    if (client.isOpen) client.destroy();
+    this.#onState({ isUp: false, address: nameOf(this.#url), error });
+    void this.#reconnect();
+  }
+
+  async #reconnect(): Promise<void> {
+    for (let retries = 0; !this.#isClosed; retries += 1) {
+      await wait(backoffMs(retries), undefined, { ref: false });
+      try {
+        await this.#connect();
+        this.#onState({ isUp: true, address: nameOf(this.#url) });
+        return;
+      } catch {
+        // The server or its successor is not there yet.
+      }
+    }
   }
 }
 
-function createRedisClient(url: string, reconnectStrategy: (retries: number) => number | false) {
+function createRedisClient(url: string) {
   return createClient({
     url,
     RESP: 2,
@@ -97,14 +144,14 @@ function createRedisClient(url: string, reconnectStrategy: (retries: number) => 
     disableOfflineQueue: true,
     maintNotifications: 'disabled',
     // `socketTimeout` also ends a handshake without an answer. A working connection is never silent for that long.
-    socket: { connectTimeout: commandMs, socketTimeout: handshakeMs, reconnectStrategy },
+    socket: { connectTimeout: commandMs, socketTimeout: handshakeMs, reconnectStrategy: false },
   });
 }
 
-/** Host and port of a server, for messages: the rest of its address may be secret. */
-export function nameOf(url: string): string {
-  const { hostname, port } = new URL(url);
-  return `${hostname}:${port || '6379'}`;
+/** Sentinels may name a server that is no primary any more, or not yet. */
+async function requirePrimary(client: Client): Promise<void> {
+  const role = await within(commandMs, client.sendCommand(['ROLE']));
+  if (!Array.isArray(role) || String(role[0]) !== 'master') throw new Error('The server is no primary.');
 }
 
 /** Whether an error is the server's own answer of this kind, such as `NOSCRIPT`. */
@@ -131,8 +178,7 @@ function backoffMs(retries: number): number {
   return Math.min(maxBackoffMs, 25 * 2 ** retries) * (0.5 + Math.random() / 2);
 }
 
-function describeRefusal(url: string, cause: unknown): string {
-  const name = nameOf(url);
+function describeRefusal(name: string, cause: unknown): string {
   if (!(cause instanceof ErrorReply)) return `Redis at ${name} (EVENT_LOG) cannot be reached.`;
   return `Redis at ${name} (EVENT_LOG) refuses the connection: ${cause.message.split(' ')[0]}.`;
 }

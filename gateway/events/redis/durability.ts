@@ -18,6 +18,10 @@ const waitMs = 1000;
 export interface DurabilityOptions {
   /** Host and port, for messages. */
   readonly serverName: string;
+  /** The replicas that confirm each write, whether or not the server has any. 0: one replica, where there is one. */
+  readonly replicas: number;
+  /** Called when replicas did not confirm: the server may not be the primary any more. */
+  readonly onUnconfirmed: () => void;
   /** Accepts a server that may lose what it acknowledged. */
   readonly allowWeak: boolean;
   /** Called when the server is found weak, once until it is strong again. */
@@ -28,15 +32,16 @@ export interface DurabilityOptions {
 export class Durability {
   readonly #connection: RedisConnection;
   readonly #options: DurabilityOptions;
-  #replicas = 0;
+  #needed: number;
   #checked: { readonly session: number; readonly at: number; readonly isWeak: boolean };
   readonly #checkAgain = oncePerTurn(() => this.#check());
-  readonly #confirm = oncePerTurn(() => this.#waitForReplica());
+  readonly #confirm = oncePerTurn(() => this.#waitForReplicas());
 
   /** @param connection the one for all writes: WAIT covers only the writes of its connection */
   constructor(connection: RedisConnection, options: DurabilityOptions) {
     this.#connection = connection;
     this.#options = options;
+    this.#needed = options.replicas;
     this.#checked = { session: connection.session, at: Date.now(), isWeak: false };
   }
 
@@ -64,15 +69,16 @@ export class Durability {
     await this.#requireStrong();
     const { session } = this.#connection;
     const result = await work();
-    if (this.#replicas > 0) await this.#confirm();
+    if (this.#needed > 0) await this.#confirm();
     // Another connection may lead to another server, which does not have the write.
-    if (this.#replicas > 0 && this.#connection.session !== session) throw unconfirmed();
+    if (this.#needed > 0 && this.#connection.session !== session) throw unconfirmed();
     return result;
   }
 
   async countReplicas(): Promise<void> {
+    if (this.#options.replicas > 0) return;
     const text = redisText.parse(await this.#connection.send(['INFO', 'replication']));
-    this.#replicas = Number(/^connected_slaves:(\d+)/m.exec(text)?.[1] ?? 0);
+    this.#needed = Math.min(1, Number(/^connected_slaves:(\d+)/m.exec(text)?.[1] ?? 0));
   }
 
   /**
@@ -103,16 +109,21 @@ export class Durability {
    * A write comes before WAIT, so that WAIT covers everything before it. That includes writes of an earlier connection: a
    * repeated message must not be acknowledged before the replica has its original.
    */
-  async #waitForReplica(): Promise<void> {
+  async #waitForReplicas(): Promise<void> {
     const fence = this.#connection.send(['SET', `${keyPrefix}fence`, '1']);
-    const wait = this.#connection.send(['WAIT', '1', String(waitMs)]);
+    const wait = this.#connection.send(['WAIT', String(this.#needed), String(waitMs)]);
     const [, confirmed] = await Promise.all([fence, wait]);
-    if (z.number().parse(confirmed) < 1) throw unconfirmed();
+    if (z.number().parse(confirmed) >= this.#needed) return;
+    this.#options.onUnconfirmed();
+    throw unconfirmed();
   }
 }
 
 function unconfirmed(): GatewayError {
-  return new GatewayError('EVENT_LOG_UNAVAILABLE', 'No replica of the event log has confirmed the write.');
+  return new GatewayError(
+    'EVENT_LOG_UNAVAILABLE',
+    'Too few replicas of the event log have confirmed the write.',
+  );
 }
 
 /** Why a server may lose what it acknowledged; null when it may not. */

@@ -105,8 +105,9 @@ export class RedisLog implements EventLog {
     return this.#parts.runner.end();
   }
 
-  async wake(scope: Scope, after: number, signal: AbortSignal): Promise<void> {
-    if (this.#parts.positions.head <= after) await this.#parts.waiters.wait(scope, signal);
+  async wake(scope: Scope, after: number, signal: AbortSignal): Promise<number> {
+    if (this.#parts.positions.head > after) return after;
+    return await this.#parts.waiters.wait(scope, after, signal);
   }
 
   async latest(subject: string): Promise<Latest | null> {

@@ -27,16 +27,21 @@ const streamsShape = z.array(z.tuple([redisText, z.array(entryShape)])).nullable
  */
 export class Positions {
   readonly #waiters: Waiters;
-  #head: number;
-  #busPosition: number;
+  #head = 0;
+  #busPosition = 0;
+  /** The head before bus entries were lost: the server may have lost it too. */
+  #doubted = 0;
   /** Waiters were notified of everything up to here without single messages. */
-  #notifiedThrough: number;
+  #notifiedThrough = 0;
   /** Messages that waiters were notified of before the bus brought them. */
   readonly #ahead = new Set<number>();
 
-  /** @param end the end of the log: nothing up to there is new */
-  constructor(waiters: Waiters, end: number) {
+  constructor(waiters: Waiters) {
     this.#waiters = waiters;
+  }
+
+  /** @param end the end of the log: nothing up to there is new */
+  start(end: number): void {
     this.#head = end;
     this.#busPosition = end;
     this.#notifiedThrough = end;
@@ -45,6 +50,11 @@ export class Positions {
   /** The newest known position. */
   get head(): number {
     return this.#head;
+  }
+
+  /** A position that the server must have. */
+  get known(): number {
+    return this.#doubted || this.#head;
   }
 
   /** The bus was read up to here. */
@@ -66,12 +76,18 @@ export class Positions {
     const isNext = previous === this.#busPosition;
     this.#busPosition = position;
     if (!isNext && position > this.#notifiedThrough) {
+      this.#doubted = this.known;
       this.noteLoss(position);
       return;
     }
     this.#head = Math.max(this.#head, position);
     if (this.#ahead.delete(position) || position <= this.#notifiedThrough || notice === null) return;
     this.#waiters.wake(notice);
+  }
+
+  /** The server was asked for this position. */
+  settleDoubt(position: number): void {
+    if (this.#doubted === position) this.#doubted = 0;
   }
 
   /** Bus entries were lost, or the log was replaced: anything up to its end may be new. */
@@ -138,9 +154,10 @@ export class BusTail {
     this.#isChecking = true;
     const { positions, readEnd } = this.#parts;
     try {
-      const known = positions.head;
+      const [known, inDoubt] = [positions.head, positions.known];
       const end = await readEnd();
       if (end < known || positions.head < this.#headBefore) positions.noteLoss(end);
+      positions.settleDoubt(inDoubt);
       this.#headBefore = end;
     } catch {
       // The server is gone: the next check tries again.

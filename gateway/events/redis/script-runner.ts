@@ -20,6 +20,8 @@ export function readScript(name: string): Script {
 }
 
 const openScript = readScript('open');
+/** How the epoch of a log begins that lost its newest events (`common.lua`). */
+const cutPrefix = 'cut-';
 const openedShape = z.tuple([redisNumber, redisText]);
 const answerShape = z.tuple([redisText], z.unknown());
 
@@ -35,8 +37,10 @@ interface ScriptRunnerParts {
   readonly durability: Durability;
   /** The key of cursors for a log that has none yet; empty where it is not stored in the server. */
   readonly ownKey: string;
-  /** Called when the server came back without the log. */
-  readonly onOtherLog: () => void;
+  /** A position that was in the log: a server without it has lost the end of the log. */
+  readonly knownPosition: () => number;
+  /** Called when the server came back without the log, or without its end: the log has earlier events then. */
+  readonly onOtherLog: (hasHistory: boolean) => void;
 }
 
 /** Runs the log's scripts, and notices another log by its epoch: a server that came back empty has a new one. */
@@ -79,11 +83,15 @@ export class ScriptRunner {
 
   async #run(connection: RedisConnection, script: Script, args: readonly Argument[]): Promise<ScriptAnswer> {
     const known = this.#epoch;
-    const answer = await sendScript(connection, script, [keyPrefix, randomUUID(), ...args]);
+    const answer = await sendScript(connection, script, [
+      keyPrefix,
+      `${randomUUID()} ${this.#parts.knownPosition()}`,
+      ...args,
+    ]);
     const [epoch, ...values] = answerShape.parse(answer);
     const isOther = this.#epoch !== '' && epoch !== this.#epoch;
     this.#epoch = epoch;
-    if (isOther) this.#parts.onOtherLog();
+    if (isOther) this.#parts.onOtherLog(epoch.startsWith(cutPrefix));
     return { values, isSameLog: epoch === known };
   }
 }

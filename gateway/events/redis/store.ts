@@ -6,12 +6,13 @@ import type { EventLog, OneTimeValues } from '../log.ts';
 import { Seal } from '../seal.ts';
 import { Waiters } from '../waiters.ts';
 import { keyPrefix, redisText } from './codec.ts';
-import { nameOf, RedisConnection } from './connection.ts';
+import { type ConnectionState, RedisConnection } from './connection.ts';
 import { Durability } from './durability.ts';
 import { RedisLog } from './log.ts';
 import { BusTail, GatewayChannel, Positions } from './pubsub.ts';
 import { RedisIdempotencyRecords, RedisOneTimeValues } from './records.ts';
 import { readScript, ScriptRunner } from './script-runner.ts';
+import { type RedisServer, toRedisServer } from './server.ts';
 
 export interface RedisStore {
   readonly log: EventLog;
@@ -48,36 +49,47 @@ export interface RedisOptions {
  * @throws GatewayError EVENT_LOG_UNAVAILABLE or EVENT_LOG_WEAK
  */
 export async function openRedisStore(url: string, options: RedisOptions): Promise<RedisStore> {
-  const connections = await connectAll(url, options.log);
+  const server = toRedisServer(url);
+  const connections = await connectAll(server, options.log);
   try {
-    return await openStore(url, options, connections);
+    return await openStore(server, options, connections);
   } catch (error) {
     closeAll(connections);
     throw error;
   }
 }
 
-async function openStore(url: string, options: RedisOptions, connections: Connections): Promise<RedisStore> {
+async function openStore(
+  { name: address, replicas }: RedisServer,
+  options: RedisOptions,
+  connections: Connections,
+): Promise<RedisStore> {
   const { reads, writes, bus } = connections;
   const { keys, allowWeak, log: logger } = options;
-  const address = nameOf(url);
   const durability = new Durability(writes, {
     serverName: address,
+    replicas,
     allowWeak,
+    onUnconfirmed: () => {
+      for (const connection of [writes, reads, bus]) void connection.follow();
+    },
     onWeak: (reason) => logger.warn('events.store_weak', { store: 'redis', reason }),
   });
   await durability.open();
   const waiters = new Waiters();
+  const positions = new Positions(waiters);
   const runner = new ScriptRunner({
     ...{ reads, writes, durability },
+    knownPosition: () => positions.known,
     ownKey: keys.length === 0 ? randomBytes(32).toString('base64') : '',
-    onOtherLog: () => {
-      logger.error('events.store_came_back_empty', { store: 'redis', address });
+    onOtherLog: (hasHistory) => {
+      const event = hasHistory ? 'events.store_lost_its_end' : 'events.store_came_back_empty';
+      logger.error(event, { store: 'redis', address });
       waiters.wake(null);
     },
   });
   const { end, cursorKey } = await runner.open();
-  const positions = new Positions(waiters, end);
+  positions.start(end);
   const channel = await GatewayChannel.open({ reads, writes, positions });
   const tail = new BusTail({
     ...{ connection: bus, positions },
@@ -109,9 +121,9 @@ interface Connections {
   readonly bus: RedisConnection;
 }
 
-async function connectAll(url: string, log: Log): Promise<Connections> {
-  const place = { store: 'redis', address: nameOf(url) };
-  const onState = (isUp: boolean, error: unknown) => {
+async function connectAll(server: RedisServer, log: Log): Promise<Connections> {
+  const onState = ({ isUp, address, error }: ConnectionState) => {
+    const place = { store: 'redis', address };
     if (isUp) log.info('events.store_back', place);
     else log.error('events.store_gone', { ...place, error });
   };
@@ -122,8 +134,8 @@ async function connectAll(url: string, log: Log): Promise<Connections> {
     return connection;
   };
   try {
-    const writes = await open({ url, onState });
-    return { writes, reads: await open({ url }), bus: await open({ url }) };
+    const writes = await open({ server, onState });
+    return { writes, reads: await open({ server }), bus: await open({ server }) };
   } catch (error) {
     for (const connection of opened) connection.close();
     throw error;

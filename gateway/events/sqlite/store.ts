@@ -21,7 +21,8 @@ import { Seal } from '../seal.ts';
 import { checkEveryMs, Waiters } from '../waiters.ts';
 import { inMemory, type LogFile, openLogFile } from './log-file.ts';
 import { LogReader } from './reader.ts';
-import { LogWriter } from './writer.ts';
+import { RecentEvents } from './recent-events.ts';
+import { LogWriter, type Written } from './writer.ts';
 import { AppendQueue, createLocalWriter, type Writer, WriterClient } from './writer-client.ts';
 
 export interface SqliteStore {
@@ -115,6 +116,8 @@ class SqliteLog implements EventLog {
   readonly #epoch: string;
   /** The end of what listeners were notified of; nothing after it is read. */
   #head: number;
+  readonly #recent: RecentEvents;
+  #endAtLastCheck: number;
   readonly #timer: NodeJS.Timeout;
 
   constructor({ file, writer, reader }: SqliteLogParts) {
@@ -124,9 +127,11 @@ class SqliteLog implements EventLog {
     this.#latest = cacheLatest((subject) => reader.latest(subject));
     this.#epoch = reader.meta('epoch') ?? '';
     this.#head = reader.head();
+    this.#recent = new RecentEvents(this.#head);
+    this.#endAtLastCheck = this.#head;
     this.#appends = new AppendQueue(writer, {
       onFollows: (end) => this.#noteOthers(end),
-      onAppended: (message, appended) => this.#noteOwn(message, appended),
+      onAppended: (message, written) => this.#noteOwn(message, written),
     });
     this.#timer = setInterval(() => this.#checkEnd(), checkEveryMs).unref();
   }
@@ -146,15 +151,16 @@ class SqliteLog implements EventLog {
     }
     if (after > this.#head) return { kind: 'gap', reason: 'beyond-end' };
     const end = this.#head;
-    return read(() => this.#reader.events(scope, after, { limit, end }));
+    const recent = this.#recent.read(scope, after, { limit, end });
+    return recent ?? read(() => this.#reader.events(scope, after, { limit, end }));
   }
 
   async position(): Promise<number> {
     return this.#head;
   }
 
-  async wake(scope: Scope, after: number, signal: AbortSignal): Promise<void> {
-    if (this.#head <= after) await this.#waiters.wait(scope, signal);
+  async wake(scope: Scope, after: number, signal: AbortSignal): Promise<number> {
+    return this.#head > after ? after : await this.#waiters.wait(scope, after, signal);
   }
 
   async latest(subject: string): Promise<Latest | null> {
@@ -214,6 +220,7 @@ class SqliteLog implements EventLog {
     for (;;) {
       const step = await this.#writer.call('prune', before);
       dropped += step.dropped;
+      this.#recent.dropThrough(this.#head);
       if (step.isDone) return dropped;
     }
   }
@@ -237,21 +244,27 @@ class SqliteLog implements EventLog {
     this.#file.close();
   }
 
-  #noteOwn(message: NewMessage, { position, duplicate }: Appended): void {
-    this.#head = Math.max(this.#head, position);
+  #noteOwn(message: NewMessage, { appended, advances }: Written): void {
     if (message.subject !== null) this.#latest.delete(message.subject.id);
-    if (!duplicate && message.deadReason === null) this.#waiters.wake(message);
+    if (appended.duplicate) return;
+    const before = this.#head;
+    this.#head = appended.position;
+    this.#recent.add(message, { position: appended.position, advances });
+    if (message.deadReason === null) this.#waiters.wake(message, before);
   }
 
   /** Another process, a command, has appended up to this end. */
   #noteOthers(end: number): void {
     if (end <= this.#head) return;
     this.#head = end;
+    this.#recent.dropThrough(end);
     this.#latest.clear();
     this.#waiters.wake(null);
   }
 
   #checkEnd(): void {
+    this.#recent.dropThrough(this.#endAtLastCheck);
+    this.#endAtLastCheck = this.#head;
     // The writer's answer reports the end before its group.
     if (this.#appends.isWriting) return;
     try {

@@ -2,7 +2,7 @@ import { Worker } from 'node:worker_threads';
 import { GatewayError } from '../../errors.ts';
 import type { Appended, NewMessage } from '../log.ts';
 import type { FileIdentity } from './log-file.ts';
-import type { LogWriter } from './writer.ts';
+import type { LogWriter, Written } from './writer.ts';
 
 export interface WriterData {
   readonly path: string;
@@ -124,7 +124,7 @@ export interface AppendListener {
   /** Called first for each group, with the end of the log before it. Another process may have appended meanwhile. */
   readonly onFollows: (end: number) => void;
   /** Called for each message before it is acknowledged. */
-  readonly onAppended: (message: NewMessage, appended: Appended) => void;
+  readonly onAppended: (message: NewMessage, written: Written) => void;
 }
 
 interface Pending {
@@ -181,16 +181,16 @@ export class AppendQueue {
   async #writeGroup(group: readonly Pending[]): Promise<void> {
     try {
       const messages = packBodies(group.map(({ message }) => message));
-      const { follows, appended } = await this.#writer.call('append', messages);
+      const { follows, written } = await this.#writer.call('append', messages);
       this.#listener.onFollows(follows);
       for (const [index, { message, resolve, reject }] of group.entries()) {
-        const result = appended[index] ?? null;
+        const result = written[index] ?? null;
         if (result === null) {
           reject(new GatewayError('EVENT_LOG_UNAVAILABLE', 'The event cannot be stored as it is.'));
           continue;
         }
         this.#listener.onAppended(message, result);
-        resolve(result);
+        resolve(result.appended);
       }
     } catch (error) {
       for (const { reject } of group) reject(error);

@@ -18,7 +18,13 @@ import { LogReader, markPrefix, readBytes, readNumber, readText, Statements } fr
 export interface AppendedGroup {
   /** The end of the log before the group. */
   readonly follows: number;
-  readonly appended: readonly (Appended | null)[];
+  readonly written: readonly (Written | null)[];
+}
+
+export interface Written {
+  readonly appended: Appended;
+  /** Whether the message is a change of its subject. */
+  readonly advances: boolean;
 }
 
 /** All writes to the log's file, durable when they return. */
@@ -40,7 +46,7 @@ export class LogWriter {
   append(messages: readonly NewMessage[]): AppendedGroup {
     return inTransaction(this.#database, () => ({
       follows: this.#reader.head(),
-      appended: messages.map((message) => inSavepoint(this.#database, () => this.#appendOne(message))),
+      written: messages.map((message) => inSavepoint(this.#database, () => this.#appendOne(message))),
     }));
   }
 
@@ -134,13 +140,13 @@ export class LogWriter {
       .run(name, value);
   }
 
-  #appendOne(message: NewMessage): Appended {
+  #appendOne(message: NewMessage): Written {
     const repeated = this.#findRepeated(message);
-    if (repeated !== null) return repeated;
+    if (repeated !== null) return { appended: repeated, advances: false };
     const copied = this.#findCopied(message);
     if (copied !== null) {
       this.#insertId(message, copied);
-      return { position: copied, duplicate: true, altered: false };
+      return { appended: { position: copied, duplicate: true, altered: false }, advances: false };
     }
     const { subject } = message;
     const advances = isAdvance(message, subject === null ? null : this.#reader.latest(subject.id));
@@ -151,7 +157,7 @@ export class LogWriter {
       this.#sql.get(upsertSubject).run(subject.id, subject.version, position, message.userId);
     }
     this.#storeFacts(message, position);
-    return { position, duplicate: false, altered: false };
+    return { appended: { position, duplicate: false, altered: false }, advances };
   }
 
   /** What was appended under the same message id. */

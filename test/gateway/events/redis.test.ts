@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { createStream, follow } from '../../../gateway/events/follow.ts';
 import type { AppendNotice, EventLog } from '../../../gateway/events/log.ts';
 import { openEventStore } from '../../../gateway/events/open.ts';
+import { toRedisServer } from '../../../gateway/events/redis/server.ts';
 import { openRedisStore } from '../../../gateway/events/redis/store.ts';
 import { createLog } from '../../../gateway/log.ts';
 import { replaceMembers } from '../../support/members.ts';
@@ -75,6 +76,12 @@ async function deliver(log: EventLog, id: string): Promise<void> {
     }
   }
 }
+
+test('the servers of an address are named without its credentials', () => {
+  const server = toRedisServer('redis+sentinel://user:secret@one,two:5000/main?replicas=2');
+  expect(server).toMatchObject({ name: 'one:26379,two:5000/main', replicas: 2 });
+  expect(toRedisServer('redis://user:secret@one/3')).toMatchObject({ name: 'one:6379', replicas: 0 });
+});
 
 describe('the log in Redis', () => {
   let server: RedisServer;
@@ -228,10 +235,13 @@ describe('the log in Redis', () => {
     await server.command(url, 'HDEL', `${prefix}ids`, 'b');
     await server.command(url, 'SET', `${prefix}head`, `${first}`);
 
-    expect(await log.read({}, lost, 10)).toEqual({ kind: 'gap', reason: 'beyond-end' });
-    await expect.poll(() => log.position()).toBe(first);
+    expect(await log.read({}, lost, 10)).toMatchObject({ kind: 'gap' });
+    expect(await log.position()).toBe(first);
     const { position: next } = await log.append(newMessage('b'));
     expect(next).toBeGreaterThan(lost);
+    // Readers before the lost place, who could not know of it, are told as well.
+    await expect.poll(() => log.read({}, first, 10)).toEqual({ kind: 'gap', reason: 'other-epoch' });
+    expect(log.logged).toContain('events.store_lost_its_end');
   });
 
   test('reads a bounded stretch at once, and a follower goes on to what it looks for', async () => {

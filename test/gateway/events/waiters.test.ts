@@ -6,11 +6,11 @@ test('An event wakes only the waiters that it may concern', async () => {
   const waiters = new Waiters();
   const woken: string[] = [];
   const waiting = [
-    waiters.wait({}, new AbortController().signal).then(() => woken.push('all')),
-    waiters.wait({ userId: 'u1' }, new AbortController().signal).then(() => woken.push('u1')),
-    waiters.wait({ userId: 'u2' }, new AbortController().signal).then(() => woken.push('u2')),
-    waiters.wait({ subject: 'o1' }, new AbortController().signal).then(() => woken.push('o1')),
-    waiters.wait({ subject: 'o2' }, new AbortController().signal).then(() => woken.push('o2')),
+    waiters.wait({}, 7, new AbortController().signal).then(() => woken.push('all')),
+    waiters.wait({ userId: 'u1' }, 7, new AbortController().signal).then(() => woken.push('u1')),
+    waiters.wait({ userId: 'u2' }, 7, new AbortController().signal).then(() => woken.push('u2')),
+    waiters.wait({ subject: 'o1' }, 7, new AbortController().signal).then(() => woken.push('o1')),
+    waiters.wait({ subject: 'o2' }, 7, new AbortController().signal).then(() => woken.push('o2')),
   ];
   waiters.wake({ userId: 'u1', subject: { id: 'o1', version: 1 } });
   await Promise.all([waiting[0], waiting[1], waiting[3]]);
@@ -25,7 +25,7 @@ test('A waiter that has left leaves nothing behind', async () => {
   const before = queryObjects(Set, { format: 'count' });
   for (let index = 0; index < 500; index += 1) {
     const leaving = new AbortController();
-    const wait = waiters.wait({ subject: `order-${index}` }, leaving.signal);
+    const wait = waiters.wait({ subject: `order-${index}` }, 7, leaving.signal);
     leaving.abort();
     await wait;
   }
@@ -37,10 +37,10 @@ test('One of two who wait for the same may leave without the other', async () =>
   const waiters = new Waiters();
   const leaving = new AbortController();
   const [left, stays] = [leaving.signal, new AbortController().signal].map((signal) =>
-    waiters.wait({ userId: 'u1' }, signal),
+    waiters.wait({ userId: 'u1' }, 7, signal),
   );
   leaving.abort();
   await left;
-  waiters.wake({ userId: 'u1', subject: null });
-  expect(await stays).toBeUndefined();
+  waiters.wake({ userId: 'u1', subject: null }, 9);
+  expect([await left, await stays]).toEqual([7, 9]);
 });

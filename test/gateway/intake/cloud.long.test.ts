@@ -244,26 +244,59 @@ test('the sandbox sends to Event Hubs as the service does, and a subscriber rece
   });
 });
 
-test('Event Hubs is read anew from its checkpoints after many waits for nothing, and each event comes once', async () => {
-  await using hub = await startEventHub();
+/** What an event hub's consumer took, in its order, and how often it noted how far it is. */
+function consume(
+  hub: Awaited<ReturnType<typeof startEventHub>>,
+  more: { readonly maxSurplus?: number } = {},
+) {
   const marks = new Map<string, string>();
+  const [taken, noted]: [string[], string[]] = [[], []];
   const broker = createEventHubsBroker({
     connectionString: hub.connectionString,
     hub: hub.name,
     consumerGroup: '$Default',
-    marks: { readMarks: async () => marks, writeMark: async (name, value) => void marks.set(name, value) },
+    marks: {
+      readMarks: async () => marks,
+      writeMark: async (name, value) => {
+        marks.set(name, value);
+        noted.push(value);
+      },
+    },
     isShared: false,
-    maxIdleWaits: 2,
     log: createLog({ level: 'silent' }),
+    ...more,
   });
-  const taken: string[] = [];
   const consumer = broker.consume(async ({ body }) => taken.push(body.toString()) > 0);
+  return {
+    taken,
+    noted,
+    [Symbol.asyncDispose]: async () => {
+      await consumer.stop();
+      await broker.close();
+    },
+  };
+}
+
+test('Event Hubs is read anew from its checkpoints after many waits for nothing, and each event comes once', async () => {
+  await using hub = await startEventHub();
+  await using consumer = consume(hub, { maxSurplus: 2 });
   for (const body of ['1', '2']) hub.publish('a', Buffer.from(body));
   await expect.poll(() => hub.opened(), soon).toBe(4);
   hub.publish('a', Buffer.from('3'));
-  await expect.poll(() => taken, soon).toEqual(['1', '2', '3']);
-  await consumer.stop();
-  await broker.close();
+  await expect.poll(() => consumer.taken, soon).toEqual(['1', '2', '3']);
+});
+
+test('Event Hubs is read in batches while many events wait, in order, and one after the other again', async () => {
+  await using hub = await startEventHub({ partitionCount: 1 });
+  const bodies = Array.from({ length: 5000 }, (_, number) => String(number));
+  for (const body of bodies) hub.publish('a', Buffer.from(body));
+  await using consumer = consume(hub, { maxSurplus: 150 });
+  await expect.poll(() => [...new Set(consumer.taken)], soon).toEqual(bodies);
+  expect(consumer.noted.length).toBeLessThan(500);
+  // Opened singly, for batches, and singly again after two waits for nothing.
+  await expect.poll(() => hub.opened(), soon).toBeGreaterThanOrEqual(3);
+  hub.publish('a', Buffer.from('more'));
+  await expect.poll(() => consumer.taken.at(-1), soon).toBe('more');
 });
 
 test('two gateways over Redis read each partition by one of them at a time', async () => {

@@ -277,8 +277,12 @@ test('a broker that was killed is consumed again when it is back', async () => {
   await using lab = await startLab({ env: queue.env, eventLog: 'sqlite' });
   await consuming(lab);
   await rabbit.end('SIGKILL');
-  await expect.poll(() => readyOf(lab), soon).toMatchObject({ status: 'ready', broker: false });
-  await rabbit.start();
+  try {
+    await expect.poll(() => readyOf(lab), soon).toMatchObject({ status: 'ready', broker: false });
+  } finally {
+    // Without a broker neither the queue's connection nor the gateway would end.
+    await rabbit.start();
+  }
   await queue.publish(some(lab, 1));
   await expect.poll(() => countsOf(lab), soon).toEqual({ accepted: 1 });
   await consuming(lab);

@@ -92,6 +92,7 @@ export const table: Readonly<Record<string, Treatment>> = {
   },
   'Subscription.orderUpdates(orderId:)': order,
   'Subscription.userOrderUpdates(userId:)': user,
+  'Query.eventCursor(userId:)': team,
   'Subscription.events(userId:)': team,
   'Subscription.events(after:)': team,
 

@@ -42,7 +42,7 @@ const table: Readonly<Record<string, Row>> = {
   },
   AppointmentAccepted: 'appointment order',
   AppointmentCancellationReason: 'id isRefundable name needsNotes',
-  AppointmentChanged: 'appointment clientUserId cursor order receivedAt teamId type user userId',
+  AppointmentChanged: 'appointment clientUserId cursor order payload receivedAt teamId type user userId',
   AppointmentEvent: {
     shown: 'createdAt status statusRaw',
     'read:profile': 'details',
@@ -69,7 +69,7 @@ const table: Readonly<Record<string, Row>> = {
   ConnectedSource: 'createdAt source',
   ConnectionChanged: `
     clientUserId cursor errorDetails errorMessage errorType errorTypeRaw externalUserId isConnected
-    receivedAt resources source teamId type user userId`,
+    payload receivedAt resources source teamId type user userId`,
   ConnectionFault: 'message occurredAt type typeRaw',
   Coordinates: 'latitude longitude',
   Demographics: `
@@ -96,12 +96,13 @@ const table: Readonly<Record<string, Row>> = {
   HealthSource: 'appId deviceId logo name provider slug type',
   HealthSummary:
     'activity calendarDate date id payload receivedAt resource source timeZoneOffset timezoneOffset',
-  HealthSummaryReceived: 'clientUserId cursor isUpdate receivedAt resource summary teamId type user userId',
+  HealthSummaryReceived:
+    'clientUserId cursor isUpdate payload receivedAt resource summary teamId type user userId',
   HistoricalPull: `
     daysWithData endedAt error errorRaw rangeEnd rangeStart resource scheduledAt startedAt status
     statusRaw`,
   HistoricalPullCompleted: `
-    clientUserId cursor endDate isFinal rangeEnd rangeStart receivedAt resource source startDate teamId type user userId`,
+    clientUserId cursor endDate isFinal rangeEnd rangeStart payload receivedAt resource source startDate teamId type user userId`,
   IdempotencyConflict: 'code message',
   InputIssue: 'code message path',
   InputRejected: 'code issues message',
@@ -116,7 +117,7 @@ const table: Readonly<Record<string, Row>> = {
       statusRaw userId`,
     'read:orders': 'user',
   },
-  LabReportChanged: 'clientUserId cursor labReport receivedAt teamId type user userId',
+  LabReportChanged: 'clientUserId cursor labReport payload receivedAt teamId type user userId',
   LabReportCreated: 'labReport',
   LabReportMetadata: {
     shown: 'collectedOn collectedOnRaw labName reportedOn reportedOnRaw specimenNumber',
@@ -188,7 +189,7 @@ const table: Readonly<Record<string, Row>> = {
   OrderDetails: 'appointment appointmentId createdAt id updatedAt',
   OrderEdge: 'cursor node',
   OrderEvent: 'createdAt id markers order status statusDetail',
-  OrderEventReceived: 'clientUserId cursor event order receivedAt teamId type user userId',
+  OrderEventReceived: 'clientUserId cursor event order payload receivedAt teamId type user userId',
   OrderEventsResent: 'orderIds orders',
   OrderInTransaction: `
     createdAt id order origin originRaw parent parentId step stepAt stepRaw updatedAt`,
@@ -222,12 +223,12 @@ const table: Readonly<Record<string, Row>> = {
     'read:profile': 'historicalPulls',
     'read:results hidden': 'labReport',
     'read:health': 'workoutStream',
-    team: 'labAccounts',
+    team: 'eventCursor labAccounts',
   },
   QuestionAnswer: 'code id value',
   ResourceAvailability: 'resource scopeRequirements status statusRaw',
   ResultCritical: `
-    clientUserId createdAt cursor interpretation interpretationRaw order orderId receivedAt sampleId
+    clientUserId createdAt cursor interpretation interpretationRaw order orderId payload receivedAt sampleId
     statusRaw teamId type updatedAt user userId`,
   ResultMetadata: {
     shown: `
@@ -253,7 +254,7 @@ const table: Readonly<Record<string, Row>> = {
     'read:catalogue': 'marker',
   },
   Sport: 'id name slug',
-  StreamReset: 'clientUserId cursor reason receivedAt teamId type user userId',
+  StreamReset: 'clientUserId cursor reason payload receivedAt teamId type user userId',
   Subscription: {
     team: 'events',
     'read:orders': 'orderUpdates userOrderUpdates',
@@ -289,7 +290,7 @@ const table: Readonly<Record<string, Row>> = {
     altitude cadence distance heartRate latitude longitude power resistance temperature time velocity
     workoutId`,
   WorkoutStreamReady: `
-    clientUserId cursor message providerId receivedAt source sport stream teamId type user userId workoutId`,
+    clientUserId cursor message providerId payload receivedAt source sport stream teamId type user userId workoutId`,
 };
 
 export interface Need {

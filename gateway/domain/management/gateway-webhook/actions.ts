@@ -5,8 +5,10 @@ import { findPlace, type PlaceName } from '../actions.ts';
 import type { Place } from '../rest.ts';
 import {
   createWebhook,
+  deleteWebhook,
   getWebhookSecret,
   listWebhooks,
+  type NamedWebhook,
   rotateWebhookSecret,
   updateWebhook,
   type Webhook,
@@ -33,31 +35,53 @@ function newSecret(): string {
 
 /**
  * Makes or finds the webhook of this gateway, accepts its secret, and tries it out. The secret is accepted before the
- * service signs with it, so that no message is refused. One call after the other, so that two make one webhook.
+ * service signs with it, so that no message is refused. One call after the other, so that two make one webhook; where two
+ * gateways made one each at the same moment, the older one stays.
  * @returns null when there is no such team
  */
 export function registerGatewayWebhook(context: GraphContext, name: PlaceName) {
   return inTurn(context, name, async (own, at) => {
     const found = await findOwn(context, own, at);
-    if (found === null) {
-      const secret = newSecret();
-      await own.accept(nameOf(at), secret);
-      const webhook = await createWebhook(context.service, at, {
-        url: own.url,
-        secret,
-        description: 'Labgraph',
-      });
-      return webhook === null ? null : { ...(await tryOut(own, webhook, secret)), isNew: true };
-    }
-    const named = { at, webhookId: found.id };
-    const secret = await getWebhookSecret(context.service, named);
-    if (secret === null) return null;
+    if (found !== null) return await adopt(context, own, found);
+    const secret = newSecret();
     await own.accept(nameOf(at), secret);
-    const webhook = found.isDisabled
-      ? await updateWebhook(context.service, named, { isDisabled: false })
-      : found;
-    return webhook === null ? null : { ...(await tryOut(own, webhook, secret)), isNew: false };
+    const settings = { url: own.url, secret, description: 'Labgraph' };
+    const webhook = await createWebhook(context.service, at, settings);
+    if (webhook === null) return null;
+    const oldest = await findOwn(context, own, at);
+    if (oldest === null || oldest.id === webhook.id)
+      return { ...(await tryOut(own, webhook, secret)), isNew: true };
+    await deleteWebhook(context.service, { at, webhookId: webhook.id });
+    return await adopt(context, own, oldest);
   });
+}
+
+/** Accepts the secret of a webhook that is there, and switches it on. */
+async function adopt(context: GraphContext, own: ReachableWebhook, found: Webhook) {
+  const { at } = found;
+  const named = { at, webhookId: found.id };
+  const secret = await getWebhookSecret(context.service, named);
+  if (secret === null) return null;
+  await own.accept(nameOf(at), secret);
+  const webhook = found.isDisabled
+    ? await updateWebhook(context.service, named, { isDisabled: false })
+    : found;
+  return webhook === null ? null : { ...(await tryOut(own, webhook, secret)), isNew: false };
+}
+
+/**
+ * Deletes a webhook. Where it is the one of this gateway, or none is left that points at it, its secrets are accepted no
+ * longer: also at the second call, when the answer to the first was lost.
+ * @returns null when there is no such webhook
+ */
+export async function deleteWebhookWithSecrets(context: GraphContext, named: NamedWebhook) {
+  const { service, gatewayWebhook: own } = context;
+  const place = nameOf(named.at);
+  if (own === null || own.url === null || !own.hasSecrets(place)) return await deleteWebhook(service, named);
+  const current = await findOwn(context, { ...own, url: own.url }, named.at);
+  const done = await deleteWebhook(service, named);
+  if (current === null || (done !== null && current.id === named.webhookId)) await own.dropSecrets(place);
+  return done;
 }
 
 /**
@@ -108,24 +132,29 @@ function nameOf({ teamId, environment }: Place): string {
 /** A service that never ends its list must not keep the gateway busy. */
 const maxPages = 50;
 
-/** The webhook that points at this gateway. */
+/** The webhook that points at this gateway; of several the oldest. */
 async function findOwn(
   { service }: GraphContext,
   { url }: ReachableWebhook,
   at: Place,
 ): Promise<Webhook | null> {
-  let cursor: string | null = null;
+  let [cursor, oldest]: [string | null, Webhook | null] = [null, null];
   for (let page = 0; page < maxPages; page += 1) {
     const { rows, nextCursor }: Awaited<ReturnType<typeof listWebhooks>> = await listWebhooks(service, at, {
       cursor,
       limit: 100,
     });
-    const found = rows.find((row) => row !== null && isSameAddress(row.url, url));
-    if (found) return found;
-    if (nextCursor === null) return null;
+    const found = rows.filter((row) => row !== null).filter((row) => isSameAddress(row.url, url));
+    oldest = [...found, ...(oldest === null ? [] : [oldest])].toSorted(byAge)[0] ?? null;
+    if (nextCursor === null) break;
     cursor = nextCursor;
   }
-  return null;
+  return oldest;
+}
+
+function byAge(one: Webhook, other: Webhook): number {
+  const [age, otherAge] = [one, other].map(({ createdAt, id }) => `${createdAt?.toISOString() ?? ''} ${id}`);
+  return (age ?? '') < (otherAge ?? '') ? -1 : 1;
 }
 
 function isSameAddress(one: string | null, other: string): boolean {

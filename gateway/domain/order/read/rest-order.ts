@@ -212,6 +212,18 @@ export const parseCurrentOrder = (json: unknown) => asCurrent(parseOrder(json));
 /** The order in a webhook's payload, or null when it cannot be read as one. */
 export const readOrder = optional(parseOrder);
 
+const ordersOfEvents = new WeakMap<object, Order | null>();
+
+/** The same for an event, whose payload many streams share: it is read once. */
+export function readOrderOfEvent(payload: unknown): Order | null {
+  if (typeof payload !== 'object' || payload === null) return null;
+  const known = ordersOfEvents.get(payload);
+  if (known !== undefined) return known;
+  const order = readOrder(payload);
+  ordersOfEvents.set(payload, order);
+  return order;
+}
+
 /**
  * The order in the newest webhook of an order, where that is newer than any read: it names the present owner. The caller
  * of this function checks whether that owner is the viewer.

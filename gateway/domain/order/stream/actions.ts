@@ -11,7 +11,7 @@ import type { GraphContext } from '../../../graph/context.ts';
 import { cursorScope, resumeAt } from '../../../graph/pagination/cursors.ts';
 import { findUnlisted, toNewest } from '../read/actions.ts';
 import { getOrder, listNewestOrders } from '../read/rest.ts';
-import { type Order, type OrderEvent, readOrder, versionOf } from '../read/rest-order.ts';
+import { type Order, type OrderEvent, readOrderOfEvent, versionOf } from '../read/rest-order.ts';
 
 export type OrderUpdateKind = 'SNAPSHOT' | 'CHANGED' | 'RECONCILED' | 'RESYNC';
 
@@ -190,7 +190,7 @@ function createUpdates(
 ): (item: NewEvent) => Promise<OrderUpdate | 'gone' | null> {
   let shown = alreadyShown;
   return async ({ event, payload }) => {
-    const order = readOrder(payload);
+    const order = readOrderOfEvent(payload);
     if (order === null || event.subject === null) return null;
     const ownership = await findOwnership(context, event, order);
     if (ownership === 'gone' && 'orderId' in followed) return 'gone';

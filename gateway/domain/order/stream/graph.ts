@@ -4,7 +4,7 @@ import { needs } from '../../../graph/permissions.ts';
 import type { ServiceEvent } from '../../service-event/actions.ts';
 import { serviceEventType } from '../../service-event/graph.ts';
 import { eventsOf, orderEventRef, orderRef } from '../read/graph.ts';
-import { readOrder } from '../read/rest-order.ts';
+import { readOrderOfEvent } from '../read/rest-order.ts';
 import { followOrders, followUserOrders, type OrderUpdate } from './actions.ts';
 
 const orderUpdateKind = builder.enumType('OrderUpdateKind', {
@@ -89,7 +89,7 @@ builder.subscriptionFields((t) => ({
 }));
 
 const orderOf = ({ type, payload }: ServiceEvent) =>
-  type.startsWith('labtest.order.') ? readOrder(payload) : null;
+  type.startsWith('labtest.order.') ? readOrderOfEvent(payload) : null;
 
 serviceEventType('OrderEventReceived', {
   description: 'An order was created or changed.',

@@ -9,7 +9,7 @@ end
 after, limit = tonumber(after), tonumber(limit)
 
 local head = number('head')
-if after > 0 and after < number('birth') then return { epoch, 'other-epoch' } end
+if after > 0 and after < number('birth') and isDead == '0' then return { epoch, 'other-epoch' } end
 if after > head then return { epoch, 'beyond-end' } end
 if after < number('pruned') then return { epoch, 'pruned' } end
 
