@@ -153,7 +153,7 @@ function addTeamReads(routes: Hono<ManagementEnv>, world: World): void {
       c,
       z.object({ include_environment: repeated(z.enum(environments)) }),
     );
-    return c.json(presentTeam(requireTeamOfPath(c, world), include_environment));
+    return c.json(presentTeam(requireTeamOfPath(c, world), include_environment ?? []));
   });
 
   routes.post('/v1/org/:org_id/resolve_team', async (c) => {

@@ -147,12 +147,11 @@ function ownHeaders(headers: Headers): ReadonlyMap<string, readonly string[]> {
   );
 }
 
-const apiKey: Parameter = {
-  name: 'x-service-api-key',
-  in: 'header',
-  required: true,
-  schema: { type: 'string' },
-};
+/** The key of a request, which the document declares apart from the operations. */
+function keyOf(path: string): Parameter {
+  const name = path.startsWith('/v1/org/') ? 'x-management-key' : 'x-service-api-key';
+  return { name, in: 'header', required: true, schema: { type: 'string' } };
+}
 
 /** Every named schema that a part of the document leads to. */
 function findNamedSchemas(
@@ -236,7 +235,7 @@ class OpenApiDocument implements ServiceDocument {
   findRequestFaults(asked: Exchange): readonly Fault[] {
     const { name, path, operation } = this.#require(asked);
     const of = (place: string) =>
-      [...(operation.parameters ?? []), apiKey].filter((each) => each.in === place);
+      [...(operation.parameters ?? []), keyOf(asked.path)].filter((each) => each.in === place);
     const query = new Map([...asked.query.keys()].map((key) => [key, asked.query.getAll(key)]));
     const at = (place: string) => ({ at: `${name} ${place}`, resolve: this.#resolve });
     return [

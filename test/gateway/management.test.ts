@@ -26,8 +26,9 @@ describe('the management graph', () => {
     };
 
     expect(await manage(lab, teamQuery)).toEqual({ status: 200, data: { team: shown } });
+    const both = 'include_environment=sandbox&include_environment=production';
     expect(service.seen).toEqual([
-      { call: `GET ${org}/team/${teamId}`, key: managementKey, body: undefined },
+      { call: `GET ${org}/team/${teamId}?${both}`, key: managementKey, body: undefined },
     ]);
   });
 
@@ -122,6 +123,16 @@ describe('a change at the management interface', () => {
     expect(await outcomeOf()).toMatchObject({ __typename: 'InputRejected' });
     service.answers.delete(path);
     expect(await outcomeOf()).toMatchObject({ __typename: 'NotFound' });
+
+    const { sandbox: _, ...bare } = team;
+    service.answers.set(path, [200, bare]);
+    const settings = 'settings(environment: SANDBOX) { minorOrderingEnabled }';
+    const shown = await manage(
+      lab,
+      `mutation ($input: UpdateTeamInput!) { updateTeam(input: $input) { ... on TeamUpdated { team { ${settings} } } } }`,
+      { input },
+    );
+    expect(shown.data.updateTeam).toEqual({ team: { settings: { minorOrderingEnabled: true } } });
 
     const before = service.seen.length;
     service.answers.set(path, 'lost');

@@ -187,7 +187,8 @@ test('Keys, webhooks and teams outlive a restart; an address of the process does
 
   const after = openManaged({ stateFile, managementKey: 'mg_of_the_next_start' });
   const headers = { 'x-management-key': key.key };
-  expect((await after.manage('GET', `/team/${made.body.id}`, { headers })).body).toEqual(made.body);
+  const team = `/team/${made.body.id}?include_environment=sandbox&include_environment=production`;
+  expect((await after.manage('GET', team, { headers })).body).toEqual(made.body);
   expect((await after.manage('GET', webhooks, { headers })).body.data).toEqual([webhook]);
   expect((await after.manage('GET', '')).status).toBe(401);
   await after.sandbox.close();

@@ -62,7 +62,7 @@ export function openManaged(more: Partial<SandboxOptions> = {}): Managed {
       method,
       path: url.pathname,
       query: url.searchParams,
-      headers: new Headers({ 'x-service-api-key': 'declared for the team API only' }),
+      headers: new Headers({ 'x-management-key': managementKey }),
       sent: body ?? null,
       status: answer.status,
       contentType: answer.headers.get('content-type')?.split(';')[0] ?? '',

@@ -89,7 +89,10 @@ test('A team is created with its settings, found by its reference and deleted', 
     production: settings,
   });
   const { id } = created.body;
-  expect((await manage('GET', `/team/${id}`)).body).toEqual(created.body);
+  const bare = { ...created.body, sandbox: null, production: null };
+  expect((await manage('GET', `/team/${id}`)).body).toEqual(bare);
+  const both = 'include_environment=sandbox&include_environment=production';
+  expect((await manage('GET', `/team/${id}?${both}`)).body).toEqual(created.body);
   const narrow = await manage('GET', `/team/${id}?include_environment=sandbox`);
   expect(narrow.body).toEqual({ ...created.body, production: null });
   const resolved = await manage('POST', '/resolve_team', { body: { integration_team_id: 'crm-1' } });

@@ -1,6 +1,6 @@
 import { GatewayError } from '../../errors.ts';
 import { readOptionalUuid } from '../../graph/arguments.ts';
-import { builder } from '../../graph/builder.ts';
+import { builder, type DefineFields } from '../../graph/builder.ts';
 import { defineNode } from '../../graph/node.ts';
 import { openEnum, openEnumFields, openInputFields, requireOpen } from '../../graph/open-enum.ts';
 import { needs } from '../../graph/permissions.ts';
@@ -39,44 +39,47 @@ const allowedBillingRef = builder.objectRef<AllowedBilling>('AllowedBilling').im
   }),
 });
 
+/** What both graphs show of an account. */
+export const labAccountFields: DefineFields<LabAccount> = (t) => ({
+  id: t.exposeID('id', { nullable: false, description: "The service's id of the account (uuid)." }),
+  labSlug: t.exposeString('labSlug', { description: 'Stable identifier of the lab, as in Lab.slug.' }),
+  orgId: t.exposeID('orgId', { description: 'Id of the organization it belongs to.' }),
+  ...openEnumFields(t, labAccountStatus, {
+    name: 'status',
+    description: 'Whether orders can be placed on it; null when the status is not one of these.',
+    raw: 'The status as the service sent it.',
+  }),
+  ...openEnumFields(t, delegatedFlow, {
+    name: 'delegatedFlow',
+    description: 'Whose physicians order; null when the flow is not one of these.',
+    raw: 'The flow as the service sent it.',
+  }),
+  suppliesOwnPhysicians: t.boolean({
+    description:
+      "Whether orders on it must name the team's own physician; null when the flow is not a known one.",
+    resolve: (account) => isSuppliedWithOwnPhysicians(account.delegatedFlow),
+  }),
+  providerAccountId: t.exposeString('providerAccountId', {
+    description: "The lab's own number of the account; leading zeros matter.",
+  }),
+  accountName: t.exposeString('accountName', { description: "The team's name for it." }),
+  defaultClinicalNotes: t.exposeString('defaultClinicalNotes', {
+    description: 'Notes that every order on it carries, in front of the notes of the order.',
+  }),
+  businessUnits: t.exposeStringList('businessUnits', {
+    nullable: false,
+    description: 'Business units of the team that it is for.',
+  }),
+  allowedBilling: t.expose('allowedBilling', {
+    type: [allowedBillingRef],
+    nullable: false,
+    description: 'How orders on it may be billed, and where.',
+  }),
+});
+
 export const labAccountRef = builder.objectRef<LabAccount>('LabAccount').implement({
   description: 'An account of the team with a lab.',
-  fields: (t) => ({
-    id: t.exposeID('id', { nullable: false, description: "The service's id of the account (uuid)." }),
-    labSlug: t.exposeString('labSlug', { description: 'Stable identifier of the lab, as in Lab.slug.' }),
-    orgId: t.exposeID('orgId', { description: 'Id of the organization it belongs to.' }),
-    ...openEnumFields(t, labAccountStatus, {
-      name: 'status',
-      description: 'Whether orders can be placed on it; null when the status is not one of these.',
-      raw: 'The status as the service sent it.',
-    }),
-    ...openEnumFields(t, delegatedFlow, {
-      name: 'delegatedFlow',
-      description: 'Whose physicians order; null when the flow is not one of these.',
-      raw: 'The flow as the service sent it.',
-    }),
-    suppliesOwnPhysicians: t.boolean({
-      description:
-        "Whether orders on it must name the team's own physician; null when the flow is not a known one.",
-      resolve: (account) => isSuppliedWithOwnPhysicians(account.delegatedFlow),
-    }),
-    providerAccountId: t.exposeString('providerAccountId', {
-      description: "The lab's own number of the account; leading zeros matter.",
-    }),
-    accountName: t.exposeString('accountName', { description: "The team's name for it." }),
-    defaultClinicalNotes: t.exposeString('defaultClinicalNotes', {
-      description: 'Notes that every order on it carries, in front of the notes of the order.',
-    }),
-    businessUnits: t.exposeStringList('businessUnits', {
-      nullable: false,
-      description: 'Business units of the team that it is for.',
-    }),
-    allowedBilling: t.expose('allowedBilling', {
-      type: [allowedBillingRef],
-      nullable: false,
-      description: 'How orders on it may be billed, and where.',
-    }),
-  }),
+  fields: labAccountFields,
 });
 
 defineNode(labAccountRef, {

@@ -5,7 +5,8 @@ import { openEnum, openEnumFields } from '../../graph/open-enum.ts';
 import { connectionField } from '../../graph/pagination/connection.ts';
 import { listCursors } from '../../graph/pagination/cursors.ts';
 import { cursorConnection } from '../../graph/pagination/paged-connection.ts';
-import { labAccountRef } from '../lab-account/graph.ts';
+import { labAccountFields } from '../lab-account/graph.ts';
+import type { LabAccount } from '../lab-account/rest.ts';
 import { findPlace, placeIn, readIdsToDelete, readOrgId } from './actions.ts';
 import {
   deletedType,
@@ -179,10 +180,20 @@ addMutation(mutationRoot, 'deleteCustomCredentials', {
   },
 });
 
+/** A type of its own: that of the other graph has fields that need the interface of a team. */
+const managedLabAccountRef = builder.objectRef<LabAccount>('ManagedLabAccount').implement({
+  description: 'An account with a lab, as the organization manages it.',
+  fields: labAccountFields,
+});
+
 const orgLabAccountRef = builder.objectRef<OrgLabAccount>('OrganizationLabAccount').implement({
   description: 'An account with a lab, and the teams that may use it.',
   fields: (t) => ({
-    account: t.expose('account', { type: labAccountRef, nullable: false, description: 'The account.' }),
+    account: t.expose('account', {
+      type: managedLabAccountRef,
+      nullable: false,
+      description: 'The account.',
+    }),
     teamIds: t.idList({
       nullable: false,
       description: 'Ids of the teams that may use it.',

@@ -71,18 +71,22 @@ const readListedTeam = record((raw) => ({
   integrationTeamId: text(raw.integration_team_id),
 }));
 
-const readTeam = record((raw) => ({
-  ...readListedTeam(raw),
-  settings: {
-    sandbox: optional(readSettings)(raw.sandbox),
-    production: optional(readSettings)(raw.production),
-  },
-}));
+const readTeam = record((raw) => {
+  const sandbox = optional(readSettings)(raw.sandbox);
+  const production = optional(readSettings)(raw.production);
+  return {
+    ...readListedTeam(raw),
+    ...(sandbox === null && production === null ? {} : { settings: { sandbox, production } }),
+  };
+});
 
-/** A team, with the organization that it was read from. Lists leave out the settings. */
+/** A team, with the organization that it was read from. Lists leave out the settings, and so may answers to changes. */
 export interface Team extends ReturnType<typeof readListedTeam> {
   readonly orgId: string;
-  readonly settings?: ReturnType<typeof readTeam>['settings'];
+  readonly settings?: {
+    readonly sandbox: TeamSettings | null;
+    readonly production: TeamSettings | null;
+  };
 }
 
 /** Another team that has the reference. */
@@ -135,7 +139,9 @@ export async function getTeam(
   service: Service,
   { orgId, teamId }: { readonly orgId: string; readonly teamId: string },
 ): Promise<Team | null> {
-  const call = { operation: 'team.get', path: teamPath({ orgId, teamId }) };
+  // The service shows no settings unasked.
+  const query = { include_environment: ['sandbox', 'production'] };
+  const call = { operation: 'team.get', path: teamPath({ orgId, teamId }), query };
   return withOrg(await readThing(service, call, readTeam), orgId);
 }
 
