@@ -19,7 +19,7 @@ import {
   sealFacts,
   toOriginColumn,
 } from '../sealed-rows.ts';
-import type { Argument } from './connection.ts';
+import type { Argument } from './client.ts';
 
 /** Prefix of all keys. The braces put them into one slot, as a script over several keys needs. */
 export const keyPrefix = '{labgraph}:';

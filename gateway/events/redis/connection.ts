@@ -1,14 +1,14 @@
 import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promises';
-import { createClient, ErrorReply, RESP_TYPES } from '@redis/client';
+import { ErrorReply } from '@redis/client';
 import { GatewayError } from '../../errors.ts';
+import { type Argument, createRedisClient } from './client.ts';
 import { nameOf, type RedisServer } from './server.ts';
 
 /** How long a command may take, in milliseconds: the sender of a webhook waits for 15 s. */
 const commandMs = 1500;
-const handshakeMs = 3000;
+/** The end of the log is asked for twice a second: a working connection is never silent for that long. */
+const silenceMs = 3000;
 const maxBackoffMs = 1000;
-
-export type Argument = string | Buffer;
 
 export interface ConnectionOptions {
   readonly server: RedisServer;
@@ -99,7 +99,7 @@ export class RedisConnection {
 
   async #connect(): Promise<void> {
     const url = await this.#server.locate();
-    const client = createRedisClient(url);
+    const client = createRedisClient(url, { connectMs: commandMs, silenceMs });
     client.on('error', (error: unknown) => this.#lose(client, error));
     try {
       await client.connect();
@@ -134,18 +134,6 @@ export class RedisConnection {
       }
     }
   }
-}
-
-function createRedisClient(url: string) {
-  return createClient({
-    url,
-    RESP: 2,
-    commandOptions: { typeMapping: { [RESP_TYPES.BLOB_STRING]: Buffer } },
-    disableOfflineQueue: true,
-    maintNotifications: 'disabled',
-    // `socketTimeout` also ends a handshake without an answer. A working connection is never silent for that long.
-    socket: { connectTimeout: commandMs, socketTimeout: handshakeMs, reconnectStrategy: false },
-  });
 }
 
 /** Sentinels may name a server that is no primary any more, or not yet. */

@@ -75,10 +75,11 @@ export class Durability {
     return result;
   }
 
+  /** Asks also where the number is configured: a connection that nobody writes over would be taken for dead. */
   async countReplicas(): Promise<void> {
-    if (this.#options.replicas > 0) return;
     const text = redisText.parse(await this.#connection.send(['INFO', 'replication']));
-    this.#needed = Math.min(1, Number(/^connected_slaves:(\d+)/m.exec(text)?.[1] ?? 0));
+    const connected = Number(/^connected_slaves:(\d+)/m.exec(text)?.[1] ?? 0);
+    this.#needed = this.#options.replicas || Math.min(1, connected);
   }
 
   /**

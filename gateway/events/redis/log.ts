@@ -19,6 +19,7 @@ import {
 import { type Seal, sha256 } from '../seal.ts';
 import { openBatch, openDeadLetter } from '../sealed-rows.ts';
 import type { Waiters } from '../waiters.ts';
+import type { Argument } from './client.ts';
 import {
   encodeOptional,
   keyPrefix,
@@ -32,7 +33,7 @@ import {
   toMarks,
   toScopeArguments,
 } from './codec.ts';
-import type { Argument, RedisConnection } from './connection.ts';
+import type { RedisConnection } from './connection.ts';
 import type { Durability } from './durability.ts';
 import type { GatewayChannel, Positions } from './pubsub.ts';
 import { readScript, type ScriptAnswer, type ScriptRunner } from './script-runner.ts';

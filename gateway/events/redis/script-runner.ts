@@ -1,8 +1,9 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
+import type { Argument } from './client.ts';
 import { keyPrefix, redisNumber, redisText } from './codec.ts';
-import { type Argument, isAnswer, type RedisConnection } from './connection.ts';
+import { isAnswer, type RedisConnection } from './connection.ts';
 import type { Durability } from './durability.ts';
 
 /** A Lua script. The server runs it atomically. */

@@ -1,5 +1,6 @@
-import { createClient } from '@redis/client';
 import { z } from 'zod';
+import { createRedisClient } from './client.ts';
+import { redisText } from './codec.ts';
 
 /** How long a sentinel may take, in milliseconds. */
 const sentinelMs = 1500;
@@ -15,7 +16,7 @@ export interface RedisServer {
 }
 
 const sentinelUrl = /^(rediss?)\+sentinel:\/\/(?:(.*)@)?([^@/?]+)\/([^/?]+)(?:\?(.*))?$/;
-const addressShape = z.tuple([z.string(), z.string()]);
+const addressShape = z.tuple([redisText, redisText]);
 
 /** @param url `redis://`, `rediss://`, `redis+sentinel://` or `rediss+sentinel://`, as configured (docs/configuration.md) */
 export function toRedisServer(url: string): RedisServer {
@@ -55,12 +56,7 @@ async function askSentinels(urls: readonly string[], primary: string): Promise<[
 }
 
 async function askSentinel(url: string, primary: string): Promise<[string, string]> {
-  const client = createClient({
-    url,
-    RESP: 2,
-    maintNotifications: 'disabled',
-    socket: { connectTimeout: sentinelMs, socketTimeout: sentinelMs, reconnectStrategy: false },
-  });
+  const client = createRedisClient(url, { connectMs: sentinelMs, silenceMs: sentinelMs });
   // An answer that never comes ends with the socket's time-out.
   client.on('error', () => undefined);
   try {

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { createStream, follow } from '../../../gateway/events/follow.ts';
 import type { AppendNotice, EventLog } from '../../../gateway/events/log.ts';
 import { openEventStore } from '../../../gateway/events/open.ts';
+import { createRedisClient } from '../../../gateway/events/redis/client.ts';
 import { toRedisServer } from '../../../gateway/events/redis/server.ts';
 import { openRedisStore } from '../../../gateway/events/redis/store.ts';
 import { createLog } from '../../../gateway/log.ts';
@@ -76,6 +77,14 @@ async function deliver(log: EventLog, id: string): Promise<void> {
     }
   }
 }
+
+test('clients of several addresses share one class: the library would build one for each attempt', () => {
+  const timeouts = { connectMs: 1000, silenceMs: 1000 };
+  const [one, other] = [7001, 7002].map((port) => createRedisClient(`redis://127.0.0.1:${port}`, timeouts));
+  expect(one?.constructor).toBe(other?.constructor);
+  const secure = createRedisClient('rediss://user:word@127.0.0.1:7003/4', timeouts);
+  expect(secure.constructor).toBe(one?.constructor);
+});
 
 test('the servers of an address are named without its credentials', () => {
   const server = toRedisServer('redis+sentinel://user:secret@one,two:5000/main?replicas=2');
