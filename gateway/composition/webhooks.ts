@@ -75,7 +75,7 @@ export function createGatewayWebhook(
   return {
     url,
     hasSecrets: (place) => webhookSecrets.has(place),
-    dropSecrets: (place) => webhookSecrets.drop(place),
+    dropSecrets: (place, secret) => webhookSecrets.drop(place, secret),
     accept: (place, secret) => webhookSecrets.accept(place, secret),
     replaceOthers: (place, secret) => webhookSecrets.replaceOthers(place, secret),
     sendTestEvent: async (teamId, secret) =>

@@ -17,3 +17,12 @@ export async function settleLost<Outcome>(
   if (found === null) throw error.isOwnFailure ? error.withOutcome(false) : error;
   return found;
 }
+
+/** What follows a write that succeeded: its errors say that the write may have been done. */
+export async function afterWrite<Outcome>(run: () => Promise<Outcome>): Promise<Outcome> {
+  try {
+    return await run();
+  } catch (error) {
+    throw isGatewayError(error) ? error.withOutcome(true) : error;
+  }
+}

@@ -65,8 +65,8 @@ export interface GatewayWebhook {
   readonly sendTestEvent: (teamId: string, secret: string) => Promise<TestEventOutcome>;
   /** Whether secrets of this webhook are accepted. */
   readonly hasSecrets: (place: string) => boolean;
-  /** Accepts no secret of this webhook any more. */
-  readonly dropSecrets: (place: string) => Promise<void>;
+  /** Accepts no secret of this webhook any more, or only not this one. */
+  readonly dropSecrets: (place: string, secret?: string) => Promise<void>;
   /** Runs one after the other. @throws GatewayError RATE_LIMITED when too many wait */
   readonly inTurn: <T>(run: () => Promise<T>) => Promise<T>;
 }

@@ -110,12 +110,13 @@ export function idempotencyConflict(): IdempotencyConflict {
 /**
  * The service's refusal of a write as data.
  * @param names the names that differ in this schema, by the service's name
- * @throws the error itself when it is no refusal
+ * @throws the error itself when it is no refusal, or came after something may have been done
  */
 export function toRefusal(
   error: unknown,
   names: Readonly<Record<string, string>> = {},
 ): InputRejected | FeatureNotEnabled {
+  if (isGatewayError(error) && error.mayBeDone) throw error;
   if (isGatewayError(error, 'UPSTREAM_FORBIDDEN')) return featureNotEnabled(error);
   if (isGatewayError(error, 'UPSTREAM_REJECTED')) return inputRejectedBy(error, names);
   throw error;

@@ -21,6 +21,8 @@ type Stored = z.infer<typeof storedShape>;
 
 /** A day, as the sandbox signs with a replaced secret (docs/service.md, 50g), and an hour for clocks that differ. */
 const overlapMs = 25 * 3_600_000;
+/** The service's secrets have 24 to 64 bytes; fewer than these could be guessed. */
+const minKeyBytes = 16;
 /** Each secret costs a digest for each unsigned message. */
 const maxSecrets = 100;
 
@@ -78,9 +80,15 @@ export class WebhookSecrets {
 
   /**
    * Accepts a secret, here and at every other gateway. Resolves when it is durable.
-   * @throws GatewayError EVENT_LOG_UNAVAILABLE, and BAD_USER_INPUT for too many
+   * @throws GatewayError EVENT_LOG_UNAVAILABLE, BAD_USER_INPUT for too many, and UPSTREAM_UNREADABLE for one that could be
+   *   guessed
    */
   async accept(place: string, secret: string): Promise<void> {
+    if (!isStrong(secret))
+      throw new GatewayError(
+        'UPSTREAM_UNREADABLE',
+        'The service shows a secret that is too short or of another form.',
+      );
     await this.refresh();
     const known = [...this.#stored].find(([, each]) => each.place === place && each.secret === secret);
     if (known?.[1].until === null) return;
@@ -108,11 +116,11 @@ export class WebhookSecrets {
     return [...this.#stored.values()].some((stored) => stored.place === place);
   }
 
-  /** Accepts no stored secret of a webhook any more. */
-  async drop(place: string): Promise<void> {
+  /** Accepts no stored secret of a webhook any more, or only not this one. */
+  async drop(place: string, secret?: string): Promise<void> {
     await this.refresh();
-    const names = [...this.#stored].filter(([, stored]) => stored.place === place).map(([name]) => name);
-    for (const name of names) await this.#store.drop(name);
+    for (const [name, stored] of this.#stored)
+      if (stored.place === place && stored.secret === (secret ?? stored.secret)) await this.#store.drop(name);
     await this.refresh();
   }
 
@@ -131,4 +139,9 @@ export class WebhookSecrets {
     this.#acceptedUntil = Math.min(...active.map(({ until }) => until ?? Number.POSITIVE_INFINITY));
     if (secrets.join() !== this.#accepted.join()) this.#accepted = secrets;
   }
+}
+
+function isStrong(secret: string): boolean {
+  const key = Buffer.from(secret.slice('whsec_'.length), 'base64');
+  return secret.startsWith('whsec_') && key.length >= minKeyBytes;
 }

@@ -309,6 +309,63 @@ test('A change whose answer was lost may have been made; the next call finds it'
   expect(await send()).toBe(401);
 });
 
+describe('with a service that answers unkindly', () => {
+  const all = `${org}/team/${teamId}/sandbox/webhook`;
+  const own = { id: 'ep_own', url: 'http://127.0.0.1:9/webhooks' };
+  const place = { teamId, environment: 'SANDBOX' };
+  const env = { PUBLIC_URL: 'http://127.0.0.1:9' };
+  const none = [200, { data: [], next_cursor: null }] as const;
+  const one = [200, { data: [own], next_cursor: null }] as const;
+
+  test('no refused change leaves a secret behind', async () => {
+    await using service = await startManagementService();
+    await using lab = await startManagementLab(service.url, { env });
+    const refused = [403, { detail: 'This feature is not included in your plan.' }] as const;
+    service.answers.set(`GET ${all}`, none);
+    service.answers.set(`POST ${all}`, refused);
+    for (let call = 0; call < 60; call += 1)
+      expect(await register(lab, place)).toMatchObject({ code: 'FEATURE_NOT_ENABLED' });
+    service.answers.set(`POST ${all}`, [404, { detail: 'Not found' }]);
+    expect(await register(lab, place)).toMatchObject({ code: 'NOT_FOUND' });
+    service.answers.set(`GET ${all}`, one);
+    service.answers.set(`GET ${all}/ep_own/secret`, [200, { key: otherSecret }]);
+    service.answers.set(`POST ${all}/ep_own/secret/rotate`, refused);
+    for (let call = 0; call < 60; call += 1)
+      expect(await rotate(lab, place)).toMatchObject({ code: 'FEATURE_NOT_ENABLED' });
+
+    service.answers.set(`POST ${all}/ep_own/secret/rotate`, [204]);
+    expect(await rotate(lab, place)).toMatchObject({ testEvent: 'NOT_ARRIVED', webhook: { id: 'ep_own' } });
+  });
+
+  test('a webhook whose secret anybody could guess is not adopted', async () => {
+    await using service = await startManagementService();
+    await using lab = await startManagementLab(service.url, { env });
+    service.answers.set(`GET ${all}`, one);
+    for (const key of ['whsec_', 'whsec_c2hvcnQ=', 'a secret in words of its own']) {
+      service.answers.set(`GET ${all}/ep_own/secret`, [200, { key }]);
+      expect(await tryToRegister(lab, place)).toBe('UPSTREAM_UNREADABLE');
+      expect(await postEvent(lab.url, { teamId, secret: 'whsec_' })).toBe(401);
+    }
+  });
+
+  test('what fails after the change says that the change may have been made', async () => {
+    await using service = await startManagementService();
+    await using lab = await startManagementLab(service.url, { env });
+    let isMade = false;
+    service.answers.set(`GET ${all}`, () => (isMade ? 'lost' : none));
+    service.answers.set(`POST ${all}`, () => {
+      isMade = true;
+      return [200, own];
+    });
+    const { errors } = await manage(
+      lab,
+      'mutation ($input: RegisterGatewayWebhookInput!) { registerGatewayWebhook(input: $input) { __typename } }',
+      { input: place },
+    );
+    expect(errors).toMatchObject([{ extensions: { code: 'UPSTREAM_UNAVAILABLE', mayHaveBeenDone: true } }]);
+  });
+});
+
 describe('several gateways over Redis', () => {
   let redis: RedisServer;
   beforeAll(async () => {

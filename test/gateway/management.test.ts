@@ -142,4 +142,22 @@ describe('a change at the management interface', () => {
     });
     expect(service.seen.length).toBe(before + 1);
   });
+
+  test('that cannot be read afterwards may have been made, also where that is refused', async () => {
+    await using service = await startManagementService();
+    await using lab = await startManagementLab(service.url);
+    const scopes = `${org}/team/${teamId}/scope_requirements`;
+    service.answers.set(`POST ${scopes}`, [200, {}]);
+    const set = `mutation ($input: SetScopeRequirementsInput!) { setScopeRequirements(input: $input) { __typename } }`;
+    const given = { teamId, provider: 'oura', userMustGrant: ['daily'], userMayGrant: [] };
+    const answers = [
+      ['lost', 'UPSTREAM_UNAVAILABLE'],
+      [[403, { detail: 'Not allowed.' }], 'UPSTREAM_FORBIDDEN'],
+    ] as const;
+    for (const [answer, code] of answers) {
+      service.answers.set(`GET ${scopes}`, answer);
+      const { errors } = await manage(lab, set, { input: given });
+      expect(errors).toMatchObject([{ extensions: { code, mayHaveBeenDone: true } }]);
+    }
+  });
 });

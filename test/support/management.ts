@@ -15,8 +15,10 @@ export interface Seen {
   readonly body: unknown;
 }
 
-/** The answer to a call: a status and JSON, or `lost` for a connection that ends before an answer. */
-export type Answer = readonly [status: number, json?: unknown] | 'lost';
+type Said = readonly [status: number, json?: unknown] | 'lost';
+
+/** The answer to a call: a status and JSON, `lost` for a connection that ends before an answer, or what gives one. */
+export type Answer = Said | (() => Said);
 
 export interface ManagementService extends AsyncDisposable {
   readonly url: string;
@@ -45,8 +47,8 @@ export async function startManagementService(): Promise<ManagementService> {
     const call = `${incoming.method} ${incoming.url}`;
     const key = incoming.headers['x-management-key']?.toString();
     seen.push({ call, key, body: text === '' ? undefined : JSON.parse(text) });
-    const answer = answers.get(call.split('?')[0] ?? '') ??
-      answers.get('*') ?? [404, { detail: 'Not found' }];
+    const scripted = answers.get(call.split('?')[0] ?? '') ?? answers.get('*');
+    const answer = (typeof scripted === 'function' ? scripted() : scripted) ?? [404, { detail: 'Not found' }];
     if (answer === 'lost') return incoming.socket.destroy();
     const [status, json] = answer;
     response.writeHead(status, { 'content-type': 'application/json' });

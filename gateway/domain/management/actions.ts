@@ -1,7 +1,9 @@
 import { GatewayError } from '../../errors.ts';
 import { readUuid, readUuids, readWord } from '../../graph/arguments.ts';
 import { type GraphContext, type LoaderKind, loadEach } from '../../graph/context.ts';
+import { afterWrite } from '../settle.ts';
 import type { Place, TeamPlace } from './rest.ts';
+import { listScopeRequirements, type ScopeRequirements, setScopeRequirements } from './rest-delivery.ts';
 import { getTeam, type Team } from './rest-teams.ts';
 import type { NamedWebhook } from './rest-webhooks.ts';
 
@@ -66,4 +68,18 @@ export async function findWebhook(
   const webhookId = readWord('id', id);
   const at = await findPlace(context, name);
   return at === null ? null : { at, webhookId };
+}
+
+/** Sets what a provider is asked for, and reads it again. Null when there is no such team. */
+export async function changeScopeRequirements(
+  context: GraphContext,
+  { provider: given, userMustGrant, userMayGrant, ...name }: TeamName & ScopeRequirements,
+) {
+  const { service } = context;
+  const provider = readWord('provider', given);
+  const team = await findTeam(context, name);
+  if (team === null) return null;
+  const wanted = { provider, userMustGrant, userMayGrant };
+  if ((await setScopeRequirements(service, team, wanted)) === null) return null;
+  return { requirements: await afterWrite(() => listScopeRequirements(service, team, provider)) };
 }

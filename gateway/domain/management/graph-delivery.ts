@@ -1,7 +1,6 @@
-import { readWord } from '../../graph/arguments.ts';
 import { builder } from '../../graph/builder.ts';
 import { addMutation, doneType } from '../../graph/mutation-field.ts';
-import { findTeam, placeIn } from './actions.ts';
+import { changeScopeRequirements, placeIn } from './actions.ts';
 import { environmentArgs, mutationRoot, teamFields } from './graph.ts';
 import { teamRef } from './graph-teams.ts';
 import {
@@ -9,7 +8,6 @@ import {
   listScopeRequirements,
   type MetricSeries,
   type ScopeRequirements,
-  setScopeRequirements,
 } from './rest-delivery.ts';
 
 const labelRef = builder.objectRef<MetricSeries['labels'][number]>('MetricLabel').implement({
@@ -123,12 +121,5 @@ addMutation(mutationRoot, 'setScopeRequirements', {
     }),
   ),
   subject: 'team',
-  run: async (context, { orgId, teamId, provider: given, userMustGrant, userMayGrant }) => {
-    const provider = readWord('provider', given);
-    const team = await findTeam(context, { orgId, teamId });
-    if (team === null) return null;
-    const wanted = { provider, userMustGrant, userMayGrant };
-    if ((await setScopeRequirements(context.service, team, wanted)) === null) return null;
-    return { requirements: await listScopeRequirements(context.service, team, provider) };
-  },
+  run: changeScopeRequirements,
 });

@@ -1,6 +1,8 @@
 import { randomBytes } from 'node:crypto';
+import { isGatewayError } from '../../../errors.ts';
 import type { GatewayWebhook, GraphContext, TestEventOutcome } from '../../../graph/context.ts';
 import type { UserError } from '../../../graph/user-error.ts';
+import { afterWrite } from '../../settle.ts';
 import { findPlace, type PlaceName } from '../actions.ts';
 import type { Place } from '../rest.ts';
 import {
@@ -44,16 +46,42 @@ export function registerGatewayWebhook(context: GraphContext, name: PlaceName) {
     const found = await findOwn(context, own, at);
     if (found !== null) return await adopt(context, own, found);
     const secret = newSecret();
-    await own.accept(nameOf(at), secret);
     const settings = { url: own.url, secret, description: 'Labgraph' };
-    const webhook = await createWebhook(context.service, at, settings);
-    if (webhook === null) return null;
-    const oldest = await findOwn(context, own, at);
-    if (oldest === null || oldest.id === webhook.id)
-      return { ...(await tryOut(own, webhook, secret)), isNew: true };
-    await deleteWebhook(context.service, { at, webhookId: webhook.id });
-    return await adopt(context, own, oldest);
+    const webhook = await sign(own, { place: nameOf(at), secret }, () =>
+      createWebhook(context.service, at, settings),
+    );
+    return webhook === null ? null : await afterWrite(() => keepOldest(context, own, { webhook, secret }));
   });
+}
+
+/** Deletes a webhook that was just made where another gateway had made one before it. */
+async function keepOldest(
+  context: GraphContext,
+  own: ReachableWebhook,
+  { webhook, secret }: { readonly webhook: Webhook; readonly secret: string },
+) {
+  const { at, id } = webhook;
+  const oldest = await findOwn(context, own, at);
+  if (oldest === null || oldest.id === id) return { ...(await tryOut(own, webhook, secret)), isNew: true };
+  await deleteWebhook(context.service, { at, webhookId: id });
+  return await adopt(context, own, oldest);
+}
+
+/** Accepts a secret, and gives it to the service. If that is refused, the secret is accepted no longer. */
+async function sign<T>(
+  own: ReachableWebhook,
+  { place, secret }: { readonly place: string; readonly secret: string },
+  give: () => Promise<T | null>,
+): Promise<T | null> {
+  await own.accept(place, secret);
+  try {
+    const done = await give();
+    if (done === null) await own.dropSecrets(place, secret);
+    return done;
+  } catch (error) {
+    if (isGatewayError(error) && error.mayBeDone === false) await own.dropSecrets(place, secret);
+    throw error;
+  }
 }
 
 /** Accepts the secret of a webhook that is there, and switches it on. */
@@ -66,7 +94,8 @@ async function adopt(context: GraphContext, own: ReachableWebhook, found: Webhoo
   const webhook = found.isDisabled
     ? await updateWebhook(context.service, named, { isDisabled: false })
     : found;
-  return webhook === null ? null : { ...(await tryOut(own, webhook, secret)), isNew: false };
+  if (webhook === null) return null;
+  return { ...(await afterWrite(() => tryOut(own, webhook, secret))), isNew: false };
 }
 
 /**
@@ -80,7 +109,8 @@ export async function deleteWebhookWithSecrets(context: GraphContext, named: Nam
   if (own === null || own.url === null || !own.hasSecrets(place)) return await deleteWebhook(service, named);
   const current = await findOwn(context, { ...own, url: own.url }, named.at);
   const done = await deleteWebhook(service, named);
-  if (current === null || (done !== null && current.id === named.webhookId)) await own.dropSecrets(place);
+  if (current === null || (done !== null && current.id === named.webhookId))
+    await afterWrite(() => own.dropSecrets(place));
   return done;
 }
 
@@ -98,9 +128,10 @@ export function rotateGatewayWebhookSecret(context: GraphContext, name: PlaceNam
     if (old === null) return null;
     const secret = newSecret();
     await own.accept(nameOf(at), old);
-    await own.accept(nameOf(at), secret);
-    const done = await rotateWebhookSecret(context.service, named, secret);
-    return done === null ? null : await tryOut(own, webhook, secret);
+    const done = await sign(own, { place: nameOf(at), secret }, () =>
+      rotateWebhookSecret(context.service, named, secret),
+    );
+    return done === null ? null : await afterWrite(() => tryOut(own, webhook, secret));
   });
 }
 
