@@ -157,7 +157,7 @@ const rooms: readonly Room[] = [
       rights,
       tracing,
       /^gateway\/service\//,
-      /^(undici|cockatiel|node:(stream|util|zlib))$/,
+      /^(undici|node:(stream|timers\/promises|util|zlib))$/,
     ],
   },
   {

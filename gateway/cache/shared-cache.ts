@@ -110,22 +110,19 @@ export class SharedCache {
   }
 
   /** Returns the entry with this key, or joins an equal load in flight, or starts a load. */
-  async get<Value>(key: string, wanted: Wanted<Value>): Promise<Entry<Value>> {
+  get<Value>(key: string, wanted: Wanted<Value>): Promise<Entry<Value>> {
     const { since = 0, signal } = wanted;
-    signal?.throwIfAborted();
+    if (signal?.aborted) return Promise.reject(signal.reason);
     const entry = this.#find(key, since);
     if (entry !== undefined) {
       wanted.onShared?.('cached');
       // Equal keys load the same type of value.
-      return entry as Entry<Value>;
+      return Promise.resolve(entry as Entry<Value>);
     }
     const inFlight = this.#loads.get(key) as Load<Value> | undefined;
-    if (inFlight?.isJoinable(since)) {
-      wanted.onShared?.('joined');
-      const joined = await inFlight.join(signal);
-      if (joined !== null) return joined;
-    }
-    return await this.#start(key, wanted).wait(signal);
+    if (!inFlight?.isJoinable(since)) return this.#start(key, wanted);
+    wanted.onShared?.('joined');
+    return inFlight.wait(signal, null).then((entry) => entry ?? this.#start(key, wanted));
   }
 
   /**
@@ -147,16 +144,16 @@ export class SharedCache {
     return undefined;
   }
 
-  #start<Value>(key: string, wanted: Wanted<Value>): Load<Value> {
+  #start<Value>(key: string, wanted: Wanted<Value>): Promise<Entry<Value>> {
     const load = new Load<Value>(this.now());
     this.#loads.set(key, load);
-    load.result = this.#run(key, load, wanted);
-    // A failure reaches the waiters. Without waiters the rejection would be unhandled.
-    load.result.catch(() => {});
-    return load;
+    const result = load.wait(wanted.signal);
+    void this.#run(key, load, wanted);
+    return result;
   }
 
-  async #run<Value>(key: string, load: Load<Value>, wanted: Wanted<Value>): Promise<Entry<Value>> {
+  /** Settles the waiters of the load, and never rejects. */
+  async #run<Value>(key: string, load: Load<Value>, wanted: Wanted<Value>): Promise<void> {
     const isCurrent = () => this.#loads.get(key) === load;
     const detach = () => {
       if (isCurrent()) this.#loads.delete(key);
@@ -166,10 +163,11 @@ export class SharedCache {
       const loaded = await wanted.load({ signal: load.signal, detach });
       const entry = this.#toEntry(load, loaded, isCurrent());
       if (isCurrent()) this.#replace(key, entry, { size: loaded.size, onDropped: wanted.onDropped });
-      return entry;
-    } finally {
-      if (isCurrent()) this.#loads.delete(key);
+      load.settle((waiter) => waiter.resolve(entry));
+    } catch (error) {
+      load.settle((waiter) => waiter.reject(error));
     }
+    if (isCurrent()) this.#loads.delete(key);
   }
 
   #toEntry<Value>(load: Load<Value>, loaded: Loaded<Value>, isCurrent: boolean): Entry<Value> {
@@ -236,14 +234,23 @@ export class SharedCache {
   }
 }
 
+/** One request that waits for a load. */
+interface Waiter<Value> {
+  /** A method, so that loads of any value are loads of `unknown`. */
+  resolve(entry: Entry<Value>): void;
+  readonly reject: (reason: unknown) => void;
+  readonly signal: AbortSignal | undefined;
+  /** Called when the signal aborts. */
+  readonly leave: () => void;
+  /** Sends a waiter that has joined away; null for the first one. */
+  readonly detach: (() => void) | null;
+}
+
 /** A load in flight and its waiters. */
 class Load<Value> {
   readonly beganAt: number;
-  result: Promise<Entry<Value>> = new Promise(() => {});
   readonly #abort = new AbortController();
-  /** Made when the first requester joins, because most loads have one waiter only. */
-  #detached: PromiseWithResolvers<null> | null = null;
-  #waiting = 0;
+  readonly #waiters = new Set<Waiter<Value>>();
   /** The tags that were invalidated since the load began. The tags of its own value are known only at its end. */
   #invalidated: Set<string> | 'everything' | null = null;
 
@@ -276,31 +283,41 @@ class Load<Value> {
     return invalidated !== null && tags.some((tag) => invalidated.has(tag));
   }
 
-  /** Resolves to null when the value is for its first requester only. */
-  join(signal: AbortSignal | undefined): Promise<Entry<Value> | null> {
-    this.#detached ??= Promise.withResolvers();
-    return this.wait(signal, this.#detached.promise);
+  /**
+   * A waiter without a signal never leaves, so its load is not aborted.
+   * @param end the result of a waiter that has joined, when the value turns out to be for the first one only
+   */
+  wait<End extends null = never>(signal: AbortSignal | undefined, end?: End): Promise<Entry<Value> | End> {
+    return new Promise((resolve, reject) => {
+      const leave = () => {
+        this.#waiters.delete(waiter);
+        if (this.#waiters.size === 0) this.#abort.abort(signal?.reason);
+        reject(signal?.reason);
+      };
+      const detach = end === undefined ? null : () => resolve(end);
+      const waiter = { resolve, reject, signal, leave, detach };
+      this.#waiters.add(waiter);
+      signal?.addEventListener('abort', leave, { once: true });
+    });
   }
 
   detach(): void {
-    this.#detached?.resolve(null);
+    for (const waiter of this.#waiters) {
+      if (waiter.detach === null) continue;
+      this.#remove(waiter);
+      waiter.detach();
+    }
   }
 
-  async wait<End = never>(signal: AbortSignal | undefined, end?: Promise<End>): Promise<Entry<Value> | End> {
-    this.#waiting += 1;
-    const { promise: left, reject } = Promise.withResolvers<never>();
-    // A waiter without a signal never leaves, so its load is not aborted.
-    const leave = () => {
-      this.#waiting -= 1;
-      if (this.#waiting === 0) this.#abort.abort(signal?.reason);
-      reject(signal?.reason);
-    };
-    signal?.addEventListener('abort', leave, { once: true });
-    try {
-      return await Promise.race(end === undefined ? [this.result, left] : [this.result, left, end]);
-    } finally {
-      if (signal !== undefined && !signal.aborted) this.#waiting -= 1;
-      signal?.removeEventListener('abort', leave);
+  settle(end: (waiter: Waiter<Value>) => void): void {
+    for (const waiter of this.#waiters) {
+      this.#remove(waiter);
+      end(waiter);
     }
+  }
+
+  #remove(waiter: Waiter<Value>): void {
+    this.#waiters.delete(waiter);
+    waiter.signal?.removeEventListener('abort', waiter.leave);
   }
 }

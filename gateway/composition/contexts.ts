@@ -13,7 +13,7 @@ import type { CreateContext } from '../http/yoga.ts';
 import type { Upstream } from '../service/client.ts';
 import { bindService } from '../service/service.ts';
 import { tagOfSubject } from '../service/tags.ts';
-import { type Dependencies, TracedUpstream } from '../service/trace.ts';
+import { type Dependencies, OperationCalls } from '../service/trace.ts';
 import type { Core } from './core.ts';
 import { Services } from './service.ts';
 
@@ -65,9 +65,9 @@ export function createContexts(core: Core, parts: ContextParts): Contexts {
   const portalOrigins = [...config.portalOrigins, ...parts.portalOrigins];
 
   const create: CreateContext = ({ caller, left, over, origin, isTraced, lastEventId, dependencies }) => {
-    const traced = new TracedUpstream(parts.upstream, dependencies);
+    const calls = new OperationCalls(dependencies);
     const onAccess = watchAgain(trail?.watch ?? null, { caller, dependencies });
-    const service = services.bind(traced, { caller, signal: left, onAccess });
+    const service = services.bind({ caller, signal: left, onAccess, calls });
     const work = scheduler.begin(caller, left);
     const context: GraphContext = {
       ...createTokenActions(core, { caller, onAccess }),
@@ -92,7 +92,7 @@ export function createContexts(core: Core, parts: ContextParts): Contexts {
         dependencies?.addReport(`unknown ${field} ${value}`, metrics.countUnknown.bind(null, field, value));
       }),
       onResync: (reason) => metrics.resyncs.inc({ reason }),
-      upstreamTotals: () => traced.totals(),
+      upstreamTotals: () => calls.totals(),
       work,
       isTraced: isTraced === true && service.rights.has('gateway-key'),
     };

@@ -4,9 +4,8 @@ import { listOrders, ordersPath } from '../domain/order/read/rest.ts';
 import { listUsers } from '../domain/user/rest.ts';
 import type { AppendNotice } from '../events/log.ts';
 import { Upstream, type UpstreamOptions } from '../service/client.ts';
-import type { bindService, Service } from '../service/service.ts';
+import type { bindService, Service, ServiceOptions } from '../service/service.ts';
 import { type Change, readTouched, toText, touchedBy } from '../service/tags.ts';
-import type { Asked } from '../service/trace.ts';
 import type { WebhookOutcome } from '../webhooks/endpoint.ts';
 import type { Core } from './core.ts';
 import { teamMark } from './webhook-readers.ts';
@@ -22,11 +21,11 @@ export interface ServicesParts {
   readonly bindService: typeof bindService;
 }
 
-interface Binding {
+interface Binding extends Pick<ServiceOptions, 'calls'> {
   readonly caller: Caller;
   /** Aborts the calls. */
   readonly signal: AbortSignal;
-  readonly onAccess: OnAccess | undefined;
+  readonly onAccess?: OnAccess | undefined;
 }
 
 /** The service as each caller, and the gateway itself, may use it. Every answer names the team. */
@@ -48,11 +47,11 @@ export class Services {
     return this.#teamId;
   }
 
-  bind(to: Asked, { caller, signal, onAccess }: Binding): Service {
-    return this.#parts.bindService(to, {
+  bind({ caller, onAccess, ...operation }: Binding): Service {
+    return this.#parts.bindService(this.#parts.upstream, {
+      ...operation,
       rights: this.#parts.createRights(caller, onAccess),
       paths: { [ordersPath]: this.#core.config.ordersPath },
-      signal,
       onTeam: (id) => this.#noteTeam(id),
       onUnreadable: this.#core.metrics.countUnreadable,
     });
@@ -60,7 +59,7 @@ export class Services {
 
   /** The service as the gateway itself uses it, not on behalf of a caller. */
   bindOwn(signal: AbortSignal): Service {
-    return this.bind(this.#parts.upstream, { caller: { kind: 'TEAM' }, signal, onAccess: undefined });
+    return this.bind({ caller: { kind: 'TEAM' }, signal });
   }
 
   /** Whether the service answers, within two seconds, both lists that everything starts from. */
@@ -122,7 +121,7 @@ export interface ServiceClient {
   /**
    * Whether the cache has been notified of all events that any gateway received; false while webhooks cannot be stored.
    */
-  readonly catchUp: () => Promise<boolean>;
+  readonly catchUp: () => Promise<boolean> | boolean;
   /**
    * Notes the outcome of each webhook. While webhooks cannot be stored, answers that depend on events are not taken
    * from the cache.
@@ -167,14 +166,14 @@ export function openServiceClient(
 ): ServiceClient {
   const cache = new SharedCache({ ttlMs: config.readCacheSeconds * 1000 });
   let isMissingWebhooks = false;
-  const catchUp = async () => {
+  const catchUp = () => {
     if (isMissingWebhooks) return false;
-    try {
-      await store.log.catchUp();
-      return true;
-    } catch {
-      return false;
-    }
+    const caughtUp = store.log.catchUp();
+    if (caughtUp === null) return true;
+    return caughtUp.then(
+      () => true,
+      () => false,
+    );
   };
   const upstream = new Upstream({
     url: serviceUrl,

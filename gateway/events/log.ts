@@ -61,10 +61,10 @@ export interface EventLog {
   readonly onAppend: (listener: (notice: AppendNotice | null) => void) => () => void;
   /**
    * Resolves once the listeners of `onAppend` and `subscribe` have been called for everything that was appended or published
-   * at any gateway over this log before the call.
+   * at any gateway over this log before the call. Null where they have been already.
    * @throws GatewayError EVENT_LOG_UNAVAILABLE while that cannot be known
    */
-  readonly catchUp: () => Promise<void>;
+  readonly catchUp: () => Promise<void> | null;
   /**
    * Sends a message to the other gateways over this log; it is not stored as an event. After this has resolved, a gateway
    * that catches up has received it.

@@ -14,7 +14,7 @@ const bytesPerReport = 200;
 export interface WholeAnswersOptions {
   readonly cache: SharedCache;
   /** Whether the cache has been notified of every event of the log. */
-  readonly catchUp: () => Promise<boolean>;
+  readonly catchUp: () => Promise<boolean> | boolean;
   readonly metrics: Metrics;
   /** Long requests without a cached answer take turns. */
   readonly documents: Pick<DocumentCache, 'waitForTurn'>;

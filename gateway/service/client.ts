@@ -1,3 +1,4 @@
+import { setTimeout as wait } from 'node:timers/promises';
 import type { Pool } from 'undici';
 import { type Entry, type Invalidation, type Shared, SharedCache } from '../cache/shared-cache.ts';
 import { codeOf, type GatewayError, isGatewayError } from '../errors.ts';
@@ -6,7 +7,7 @@ import type { UpstreamCall } from './calls.ts';
 import { type ExchangeLimits, exchange, toBody, toHeaders, toKey, toPath } from './exchange.ts';
 import { describeEnd, readAnswer } from './failure.ts';
 import { type OpenOptions, openFile, type UpstreamFile } from './file.ts';
-import { createPathChoice, type Fetched, withRetries } from './retry.ts';
+import { createPathChoice, type Fetched, pauseBeforeRetry } from './retry.ts';
 
 /** A process has 10 s to shut down: 4 for requests under way, these for calls to the service, the rest for the event log. */
 const closeMs = 3000;
@@ -58,12 +59,15 @@ export interface UpstreamOptions {
   /**
    * Whether the cache has been notified of all events that any gateway received. Called before a cached answer is used.
    */
-  readonly catchUp?: () => Promise<boolean>;
+  readonly catchUp?: () => Promise<boolean> | boolean;
   /** Reports the tags that a write has changed to other gateways; settles when they have them. */
   readonly onWritten?: (touched: Invalidation) => Promise<void>;
   /** Reads with equal keys share an answer; `toKey` where left out. */
   readonly readKey?: typeof toKey | undefined;
 }
+
+/** Writes are never retried, because the service has no idempotency for most of them (specification, Endpoints). */
+const readAttempts = 3;
 
 /** The heap that a byte of an answer takes: parsed 1.15 bytes, and as much again for the thing that its reader makes of it. */
 const heapPerByte = 2;
@@ -73,7 +77,7 @@ const defaults = {
   attemptMs: 6000,
   retryDelayMs: 100,
   maxBodyBytes: 16 * 1024 * 1024,
-  catchUp: async () => true,
+  catchUp: () => true,
   onWritten: async () => {},
 };
 
@@ -93,7 +97,7 @@ export class Upstream {
   readonly #options: UpstreamOptions & Required<Pick<UpstreamOptions, keyof typeof defaults>>;
   readonly #basePath: string;
   readonly #origin: string;
-  #connections: Promise<Connections> | null = null;
+  #connections: Promise<Connections> | Connections | null = null;
   readonly #cache: SharedCache;
   readonly #readKey: typeof toKey;
   readonly #choosePath = createPathChoice();
@@ -116,11 +120,37 @@ export class Upstream {
 
   /**
    * The service's JSON answer to a call that changes nothing, or `undefined` for 404. Equal reads of one `rights` key
-   * share one call, unless its answer is single-use. Transient faults are retried until the deadline.
+   * share one call, unless its answer is single-use. Transient faults are retried until the deadline. While events are
+   * not received, no answer that depends on them is stored or taken from the cache.
    */
   async read(call: UpstreamCall, options: ReadOptions): Promise<unknown> {
-    if (!call.isSingleUse) return await this.#share(call, options);
-    return (await this.#fetch(call, options.signal ?? new AbortController().signal)).json;
+    const { rights, signal, since, tags, followsEvents = true } = options;
+    if (call.isSingleUse) return (await this.#fetch(call, signal ?? null)).json;
+    const { catchUp, onCache } = this.#options;
+    const cache = this.#cache;
+    const usesCache = cache.isStoring && since === undefined && tags !== undefined;
+    const caughtUp = !(usesCache && followsEvents) || catchUp();
+    const isCaughtUp = typeof caughtUp === 'boolean' ? caughtUp : await caughtUp;
+    try {
+      const entry = await cache.get(this.#readKey(call, rights), {
+        load: async (load) => {
+          if (usesCache) onCache?.(isCaughtUp ? 'miss' : 'unheard', call.operation);
+          const { json, bytes } = await this.#fetch(call, load.signal);
+          return { value: json, size: heapPerByte * bytes, tags: isCaughtUp ? readTags(tags, json) : null };
+        },
+        since: isCaughtUp ? since : cache.now(),
+        signal,
+        onShared: (how) => {
+          onCache?.(how, call.operation);
+          options.onShared?.(how);
+        },
+        onDropped: reportDropped(onCache, call.operation),
+      });
+      options.onEntry?.(entry);
+      return entry.value;
+    } catch (error) {
+      throw signal?.aborted ? describeEnd(signal) : error;
+    }
   }
 
   /**
@@ -136,7 +166,8 @@ export class Upstream {
     let touched = touches(undefined);
     this.#cache.invalidate(touched);
     try {
-      const { json } = await this.#measure(call, () => this.#attempt(call, { ms: deadlineMs, left: null }));
+      const attempt = () => this.#attempt(call, { ms: deadlineMs, left: null });
+      const { json } = await this.#run(call, attempt, { maxAttempts: 1 });
       touched = touches({ json });
       return json;
     } catch (error) {
@@ -154,26 +185,27 @@ export class Upstream {
    * like a read. A later fault breaks the stream. Files are never shared.
    */
   open(call: UpstreamCall, options: OpenOptions): Promise<UpstreamFile | undefined> {
-    const { attemptMs, deadlineMs, maxBodyBytes } = this.#options;
-    return this.#retry(call, async (remainingMs) => {
-      const connections = await this.connect();
+    const { deadlineMs: pauseMs, maxBodyBytes: maxBytes } = this.#options;
+    return this.#run(call, (timeLeft) => {
       const span = this.#startSpan(call);
-      const request = this.#toRequest(call, connections, span);
-      // Files are passed through uncompressed: their formats compress already, and clients get their length.
-      const headers = { ...request.headers, accept: options.accept, 'accept-encoding': 'identity' };
-      const limits = {
-        headMs: Math.min(attemptMs, remainingMs()),
-        pauseMs: deadlineMs,
-        maxBytes: maxBodyBytes,
+      const open = async () => {
+        const connections = await this.connect();
+        const request = this.#toRequest(call, connections, span);
+        // Files are passed through uncompressed: their formats compress already, and clients get their length.
+        const headers = { ...request.headers, accept: options.accept, 'accept-encoding': 'identity' };
+        const limits = { headMs: timeLeft(), pauseMs, maxBytes, call };
+        return await openFile(connections.pool, { ...request, headers }, { ...options, ...limits });
       };
-      const open = () => openFile(connections.pool, { ...request, headers }, { ...options, ...limits, call });
-      return await runInSpan(span, open, codeOf);
+      return runInSpan(span, open, codeOf);
     });
   }
 
   /** Opens the pool. The first call does it where nobody has done it before. */
-  connect(): Promise<Connections> {
-    this.#connections ??= openConnections(this.#origin);
+  connect(): Promise<Connections> | Connections {
+    this.#connections ??= openConnections(this.#origin).then((opened) => {
+      this.#connections = opened;
+      return opened;
+    });
     return this.#connections;
   }
 
@@ -191,54 +223,27 @@ export class Upstream {
     clearTimeout(cut);
   }
 
-  /** While events are not received, no answer that depends on them is stored or taken from the cache. */
-  async #share(call: UpstreamCall, asked: ReadOptions): Promise<unknown> {
-    const { followsEvents = true, signal, since } = asked;
-    const { catchUp, onCache } = this.#options;
-    const cache = this.#cache;
-    const usesCache = cache.isStoring && since === undefined && asked.tags !== undefined;
-    const isCaughtUp = !(usesCache && followsEvents) || (await catchUp());
-    try {
-      const entry = await cache.get(this.#readKey(call, asked.rights), {
-        load: async (load) => {
-          if (usesCache) onCache?.(isCaughtUp ? 'miss' : 'unheard', call.operation);
-          const { json, bytes } = await this.#fetch(call, load.signal);
-          return { value: json, size: heapPerByte * bytes, tags: isCaughtUp ? readTags(asked, json) : null };
-        },
-        since: isCaughtUp ? since : cache.now(),
-        signal,
-        onShared: (how) => {
-          onCache?.(how, call.operation);
-          asked.onShared?.(how);
-        },
-        onDropped: reportDropped(onCache, call.operation),
-      });
-      asked.onEntry?.(entry);
-      return entry.value;
-    } catch (error) {
-      throw signal?.aborted ? describeEnd(signal) : error;
-    }
-  }
-
-  #fetch(call: UpstreamCall, left: AbortSignal): Promise<Fetched> {
-    return this.#retry(call, (remainingMs) =>
-      this.#choosePath(call, (chosen) =>
-        this.#attempt(chosen, { ms: Math.min(this.#options.attemptMs, remainingMs()), left }),
-      ),
+  #fetch(call: UpstreamCall, left: AbortSignal | null): Promise<Fetched> {
+    const { otherPath } = call;
+    return this.#run(call, (timeLeft) =>
+      otherPath === undefined
+        ? this.#attempt(call, { ms: timeLeft(), left })
+        : this.#choosePath(call, otherPath, (chosen) => this.#attempt(chosen, { ms: timeLeft(), left })),
     );
   }
 
-  async #attempt(call: UpstreamCall, limits: Omit<ExchangeLimits, 'maxBytes'>): Promise<Fetched> {
+  #attempt(call: UpstreamCall, limits: Omit<ExchangeLimits, 'maxBytes'>): Promise<Fetched> {
     const maxBytes = this.#options.maxBodyBytes;
-    const connections = await this.connect();
     const span = this.#startSpan(call);
     const send = async () => {
+      const opened = this.connect();
+      const connections = opened instanceof Promise ? await opened : opened;
       const request = this.#toRequest(call, connections, span);
       const answer = await exchange(connections.pool, request, { ...limits, maxBytes });
       span?.set({ 'http.response.status_code': answer.status });
       return { json: readAnswer(answer, call), bytes: answer.body.length };
     };
-    return await runInSpan(span, send, codeOf);
+    return runInSpan(span, send, codeOf);
   }
 
   /** The span of one attempt. It has the name of the call and not its URL, which has ids. */
@@ -268,30 +273,34 @@ export class Upstream {
     };
   }
 
-  #retry<Result>(
+  /**
+   * Makes a call, again after transient faults, and reports its outcome.
+   * @param attempt is given the timeout of an attempt that begins now, in milliseconds
+   */
+  async #run<Result>(
     call: UpstreamCall,
-    attempt: (remainingMs: () => number) => Promise<Result>,
+    attempt: (timeLeft: () => number) => Promise<Result>,
+    { maxAttempts } = { maxAttempts: readAttempts },
   ): Promise<Result> {
-    const { deadlineMs, retryDelayMs } = this.#options;
-    const deadline = performance.now() + deadlineMs;
-    const remainingMs = () => Math.max(1, Math.ceil(deadline - performance.now()));
-    return this.#measure(call, () =>
-      withRetries({ deadline, baseDelayMs: retryDelayMs }, () => attempt(remainingMs)),
-    );
-  }
-
-  async #measure<Result>(call: UpstreamCall, run: () => Promise<Result>): Promise<Result> {
+    const { attemptMs, deadlineMs, retryDelayMs: baseDelayMs, onCall, onFailure } = this.#options;
     const startedAt = performance.now();
-    const report = (outcome: string) =>
-      this.#options.onCall?.(call.operation, outcome, (performance.now() - startedAt) / 1000);
-    try {
-      const result = await run();
-      report('ok');
-      return result;
-    } catch (error) {
-      report(codeOf(error));
-      if (isGatewayError(error)) this.#options.onFailure?.(call, error);
-      throw error;
+    const deadline = startedAt + deadlineMs;
+    const timeLeft = () => Math.min(attemptMs, Math.max(1, Math.ceil(deadline - performance.now())));
+    for (let attempts = 1; ; attempts += 1) {
+      try {
+        const result = await attempt(timeLeft);
+        onCall?.(call.operation, 'ok', (performance.now() - startedAt) / 1000);
+        return result;
+      } catch (error) {
+        const isLast = attempts === maxAttempts;
+        const pauseMs = isLast ? null : pauseBeforeRetry(error, { attempts, deadline, baseDelayMs });
+        if (pauseMs === null) {
+          onCall?.(call.operation, codeOf(error), (performance.now() - startedAt) / 1000);
+          if (isGatewayError(error)) onFailure?.(call, error);
+          throw error;
+        }
+        await wait(pauseMs);
+      }
     }
   }
 }
@@ -302,7 +311,7 @@ function reportDropped(onCache: UpstreamOptions['onCache'], operation: string) {
 }
 
 /** A missing thing (404) is not stored, nor an answer that cannot be read. */
-function readTags({ tags }: ReadOptions, json: unknown): readonly string[] | null {
+function readTags(tags: ReadOptions['tags'], json: unknown): readonly string[] | null {
   if (typeof json !== 'object' || json === null) return null;
   try {
     return tags?.(json) ?? null;

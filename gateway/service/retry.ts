@@ -1,10 +1,9 @@
-import { DelegateBackoff, handleWhen, retry } from 'cockatiel';
 import { type GatewayError, isGatewayError } from '../errors.ts';
 import type { UpstreamCall } from './calls.ts';
 
-const maxAttempts = 3;
-
-export interface RetryOptions {
+export interface Attempts {
+  /** How many there were. */
+  readonly attempts: number;
   /** When the whole call must be over, as `performance.now()` milliseconds. */
   readonly deadline: number;
   /** First pause in milliseconds; each further one doubles, with full jitter. */
@@ -12,35 +11,17 @@ export interface RetryOptions {
 }
 
 /**
- * Runs a read up to three times. Only transient faults are retried: no answer, 429, 5xx, a broken body. `Retry-After`
- * is honoured. If a pause would exceed the deadline, the read fails at once. Writes are never retried, because the
- * service has no idempotency for most of them (specification, Endpoints).
+ * How many milliseconds to wait before the next attempt of a read; null when there is none. Only transient faults are
+ * retried: no answer, 429, 5xx, a broken body. `Retry-After` is honoured. If a pause would exceed the deadline, the read
+ * fails at once.
  */
-export async function withRetries<T>(options: RetryOptions, attempt: () => Promise<T>): Promise<T> {
-  try {
-    return await attempt();
-  } catch (error) {
-    // A retry policy is made only after a failure, because nearly every call succeeds.
-    return await goOn(options, { error, attempt });
-  }
-}
-
-function goOn<T>(
-  options: RetryOptions,
-  failed: { readonly error: unknown; readonly attempt: () => Promise<T> },
-) {
-  let attempts = 0;
-  const policy = retry(
-    handleWhen((error) => isWorthRetrying(error) && fitsDeadline(error, options)),
-    {
-      maxAttempts: maxAttempts - 1,
-      backoff: new DelegateBackoff<{ readonly result?: unknown }>(({ result }) => {
-        attempts += 1;
-        return pauseBefore(readError(result), attempts, options.baseDelayMs);
-      }),
-    },
-  );
-  return policy.execute(({ attempt }) => (attempt === 0 ? Promise.reject(failed.error) : failed.attempt()));
+export function pauseBeforeRetry(
+  error: unknown,
+  { attempts, deadline, baseDelayMs }: Attempts,
+): number | null {
+  if (!isWorthRetrying(error)) return null;
+  if (performance.now() + (error.retryAfterMs ?? baseDelayMs) >= deadline) return null;
+  return (error.retryAfterMs ?? 0) + Math.random() * baseDelayMs * 2 ** (attempts - 1);
 }
 
 function isWorthRetrying(error: unknown): error is GatewayError {
@@ -48,21 +29,6 @@ function isWorthRetrying(error: unknown): error is GatewayError {
   // again.
   if (isGatewayError(error, 'UPSTREAM_UNREADABLE')) return error.status !== undefined && error.status < 300;
   return isGatewayError(error, 'UPSTREAM_UNAVAILABLE', 'UPSTREAM_TIMEOUT', 'UPSTREAM_RATE_LIMITED');
-}
-
-function fitsDeadline(error: GatewayError, options: RetryOptions): boolean {
-  const pause = error.retryAfterMs ?? options.baseDelayMs;
-  return performance.now() + pause < options.deadline;
-}
-
-function readError(result: unknown): unknown {
-  return typeof result === 'object' && result !== null && 'error' in result ? result.error : undefined;
-}
-
-function pauseBefore(error: unknown, attempt: number, baseDelayMs: number): number {
-  const jittered = Math.random() * baseDelayMs * 2 ** (attempt - 1);
-  const asked = isGatewayError(error) ? (error.retryAfterMs ?? 0) : 0;
-  return asked + jittered;
 }
 
 /** The service's answer as read from its JSON, and how long that was. */
@@ -78,15 +44,14 @@ type Ask = (call: UpstreamCall) => Promise<Fetched>;
  * then on. Redirects are never followed: both paths are on the configured origin, the only one that gets the key.
  * @returns makes a call, and remembers for each call the path that was found
  */
-export function createPathChoice(): (call: UpstreamCall, ask: Ask) => Promise<Fetched> {
+export function createPathChoice(): (call: UpstreamCall, otherPath: string, ask: Ask) => Promise<Fetched> {
   /**
    * The first paths of calls whose other path was found last. There is at most one entry for each such call in the
    * code.
    */
   const moved = new Set<string>();
-  return async (call, ask) => {
-    const { path, otherPath } = call;
-    if (otherPath === undefined) return await ask(call);
+  return async (call, otherPath, ask) => {
+    const { path } = call;
     const isMoved = moved.has(path);
     const first = await tryAt(call, isMoved ? otherPath : path, ask);
     if (first.isThere) return first.fetched;

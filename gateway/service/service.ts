@@ -1,10 +1,10 @@
 import type { AccessKind, OnAccess, Owner, Rights } from '../auth/rights.ts';
 import { codeOf, GatewayError, isGatewayError } from '../errors.ts';
 import type { Cacheable, Guarded, Page, ReadFile, ReadOne, ReadPage, Write } from './calls.ts';
-import type { ReadOptions } from './client.ts';
+import type { ReadOptions, Upstream } from './client.ts';
 import type { UpstreamFile } from './file.ts';
 import { tagsOfOne, tagsOfPage, touchedByWrite } from './tags.ts';
-import type { Asked } from './trace.ts';
+import { OperationCalls } from './trace.ts';
 import { type OnUnreadable, readNoting } from './unreadable.ts';
 
 /**
@@ -35,12 +35,17 @@ export interface Service {
   readonly pathOf: (path: string) => string;
 }
 
+/** The part of the client that operations use. */
+export type Asked = Pick<Upstream, 'read' | 'write' | 'open' | 'now'>;
+
 export interface ServiceOptions {
   /** Its `onAccess` gets every access to somebody's data. */
   readonly rights: Rights;
   /** The paths that this service has in place of paths of the specification. */
   readonly paths?: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal | undefined;
+  /** Counts the calls of the operation. */
+  readonly calls?: OperationCalls;
   /** Called with the team that an answer names. */
   readonly onTeam?: (teamId: string) => void;
   /** Called for rows that a reader left out and for answers that it refused. */
@@ -54,19 +59,20 @@ export const emptyPage: Page<never> = { rows: [], total: 0, pages: 0, nextCursor
  * can read every user, so every answer is checked here, and the type of a read requires an owner.
  */
 export function bindService(upstream: Asked, options: ServiceOptions): Service {
-  return new BoundService(upstream, { ...options, operation: { beganAt: upstream.now() } }, false);
+  const service = new BoundService(upstream, { calls: new OperationCalls(), ...options }, false);
+  service.beginAnew();
+  return service;
 }
 
-interface BoundOptions extends ServiceOptions {
-  /** Shared with `forShowing`. */
-  readonly operation: { beganAt: number };
-}
+type BoundOptions = ServiceOptions & Required<Pick<ServiceOptions, 'calls'>>;
 
 /** A class, so that its methods are shared: each operation has one, and one more for showing. */
 class BoundService implements Service {
   readonly rights: Rights;
   readonly #upstream: Asked;
   readonly #options: BoundOptions;
+  /** Shared with `forShowing`. */
+  readonly #calls: OperationCalls;
   readonly #isForShowing: boolean;
   #forShowing: Service | null = null;
 
@@ -74,6 +80,7 @@ class BoundService implements Service {
     this.rights = options.rights;
     this.#upstream = upstream;
     this.#options = options;
+    this.#calls = options.calls;
     this.#isForShowing = isForShowing;
   }
 
@@ -88,15 +95,16 @@ class BoundService implements Service {
   }
 
   beginAnew(): void {
-    this.#options.operation.beganAt = this.#upstream.now();
+    this.#calls.beganAt = this.#upstream.now();
   }
 
   async readOne<T>(read: ReadOne<T>): Promise<T | null> {
     const call = auditCall(this.rights.onAccess, 'read', read);
     if (!this.#mayAsk(read, call)) return null;
+    this.#calls.begin(read.isSingleUse ? 'for-itself' : 'read');
     try {
       const tags = (answer: unknown) => tagsOfOne(read, this.#read(read, answer), this.rights);
-      const json = await this.#ask(read, { tags });
+      const json = await this.#ask(read, tags);
       if (json === undefined) return call.reportMissing();
       const thing = this.#read(read, json);
       const subject = this.#subjectOf(read.owner, thing);
@@ -105,19 +113,20 @@ class BoundService implements Service {
       return isOwn ? thing : null;
     } catch (error) {
       throw call.reportFailure(error);
+    } finally {
+      this.#calls.end();
     }
   }
 
   async readPage<Row>(read: ReadPage<Row>): Promise<Page<Row>> {
     const call = auditCall(this.rights.onAccess, 'read', read);
     if (!this.#mayAsk(read, call)) return emptyPage;
+    this.#calls.begin(read.isSingleUse ? 'for-itself' : 'read');
     try {
       let isEarlier = false;
-      const json = await this.#ask(read, {
-        tags: (answer) => tagsOfPage(read, this.#read(read, answer)),
-        onEntry: ({ beganAt }) => {
-          isEarlier = beganAt < this.#options.operation.beganAt;
-        },
+      const tags = (answer: unknown) => tagsOfPage(read, this.#read(read, answer));
+      const json = await this.#ask(read, tags, ({ beganAt }) => {
+        isEarlier = beganAt < this.#calls.beganAt;
       });
       if (json === undefined) return call.reportMissing() ?? emptyPageOf(read);
       if (read.about) call.report('ok');
@@ -125,6 +134,8 @@ class BoundService implements Service {
       return isEarlier ? { ...own, isEarlier } : own;
     } catch (error) {
       throw call.reportFailure(error);
+    } finally {
+      this.#calls.end();
     }
   }
 
@@ -132,6 +143,7 @@ class BoundService implements Service {
     const { signal } = this.#options;
     const call = auditCall(this.rights.onAccess, 'file', read);
     if (!this.#mayAsk(read, call)) return null;
+    this.#calls.begin('for-itself');
     try {
       const file = await this.#upstream.open(read, { accept: read.accept, signal });
       if (file === undefined) return call.reportMissing();
@@ -139,12 +151,15 @@ class BoundService implements Service {
       return file;
     } catch (error) {
       throw call.reportFailure(error);
+    } finally {
+      this.#calls.end();
     }
   }
 
   async write<T>(write: Write<T>): Promise<T | null> {
     const call = auditCall(this.rights.onAccess, 'write', write);
     if (!this.#mayAsk(write, call)) return null;
+    this.#calls.begin('for-itself');
     try {
       const json = await this.#upstream.write(write, { touches: (answer) => touchedByWrite(write, answer) });
       if (json === undefined) return call.reportMissing();
@@ -155,6 +170,8 @@ class BoundService implements Service {
     } catch (error) {
       call.reportFailure(error);
       throw isGatewayError(error) ? error.withOutcome(mayBeDone(error)) : error;
+    } finally {
+      this.#calls.end();
     }
   }
 
@@ -179,16 +196,21 @@ class BoundService implements Service {
     return subject;
   }
 
-  #ask(read: Cacheable, { tags, onEntry }: Pick<ReadOptions, 'tags' | 'onEntry'>): Promise<unknown> {
+  #ask(read: Cacheable, tags: ReadOptions['tags'], onEntry?: ReadOptions['onEntry']): Promise<unknown> {
     const { cachedUntil } = read;
+    const calls = this.#calls;
     const isForAll = cachedUntil === 'ttl';
     return this.#upstream.read(read, {
       rights: isForAll ? 'anyone' : this.rights.key,
       signal: this.#options.signal,
-      since: this.#isForShowing ? undefined : this.#options.operation.beganAt,
+      since: this.#isForShowing ? undefined : calls.beganAt,
       followsEvents: !isForAll,
       tags: cachedUntil === undefined ? undefined : tags,
-      onEntry,
+      onShared: calls.onShared,
+      onEntry: (entry) => {
+        calls.noteEntry(entry);
+        onEntry?.(entry);
+      },
     });
   }
 

@@ -1,7 +1,4 @@
-import type { Entry } from '../cache/shared-cache.ts';
-import type { UpstreamCall } from './calls.ts';
-import type { ReadOptions, Upstream, WriteOptions } from './client.ts';
-import type { OpenOptions, UpstreamFile } from './file.ts';
+import type { Entry, Shared } from '../cache/shared-cache.ts';
 
 /**
  * Collects the tags of an operation's answer while it runs, so that the whole answer can be cached like the reads in it
@@ -76,15 +73,10 @@ export interface UpstreamTotals {
   readonly ms: number;
 }
 
-/** The part of the client that operations use. */
-export type Asked = Pick<Upstream, 'read' | 'write' | 'open' | 'now'>;
-
-/**
- * The service with a count of the calls to it, for one operation.
- * @param dependencies notes each read; writes, files and single-use answers isolate the answer of the operation
- */
-export class TracedUpstream implements Asked {
-  readonly #upstream: Asked;
+/** The reads and calls of one operation to the service: counted, and noted for the answer that is made of them. */
+export class OperationCalls {
+  /** The reads that act on an answer need one whose call began after this time of the cache. */
+  beganAt = 0;
   readonly #dependencies: Dependencies | undefined;
   #asked = 0;
   #shared = 0;
@@ -93,68 +85,37 @@ export class TracedUpstream implements Asked {
   #since = 0;
   #ms = 0;
 
-  constructor(upstream: Asked, dependencies: Dependencies | undefined) {
-    this.#upstream = upstream;
+  /** @param dependencies writes, files and single-use answers isolate the answer of the operation */
+  constructor(dependencies?: Dependencies) {
     this.#dependencies = dependencies;
   }
 
-  async read(call: UpstreamCall, options: ReadOptions): Promise<unknown> {
-    if (call.isSingleUse) this.#dependencies?.isolate();
-    this.#dependencies?.beginRead();
-    this.#begin();
-    try {
-      return await this.#upstream.read(call, {
-        ...options,
-        onShared: (how) => {
-          if (how === 'joined') this.#shared += 1;
-          else this.#cached += 1;
-        },
-        onEntry: (entry) => {
-          this.#dependencies?.endRead(entry);
-          options.onEntry?.(entry);
-        },
-      });
-    } finally {
-      this.#end();
-    }
-  }
-
-  write(call: UpstreamCall, options?: WriteOptions): Promise<unknown> {
-    this.#dependencies?.isolate();
-    return this.#time(this.#upstream.write(call, options));
-  }
-
-  open(call: UpstreamCall, options: OpenOptions): Promise<UpstreamFile | undefined> {
-    this.#dependencies?.isolate();
-    return this.#time(this.#upstream.open(call, options));
-  }
-
-  now(): number {
-    return this.#upstream.now();
-  }
-
-  totals(): UpstreamTotals {
-    const [shared, cached] = [this.#shared, this.#cached];
-    return { calls: this.#asked - shared - cached, shared, cached, ms: Math.round(this.#ms) };
-  }
-
-  async #time<Result>(answer: Promise<Result>): Promise<Result> {
-    this.#begin();
-    try {
-      return await answer;
-    } finally {
-      this.#end();
-    }
-  }
-
-  #begin(): void {
+  /** To be called before each call, and `end` after it. */
+  begin(kind: 'read' | 'for-itself'): void {
+    if (kind === 'read') this.#dependencies?.beginRead();
+    else this.#dependencies?.isolate();
     this.#asked += 1;
     if (this.#waiting === 0) this.#since = performance.now();
     this.#waiting += 1;
   }
 
-  #end(): void {
+  end(): void {
     this.#waiting -= 1;
     if (this.#waiting === 0) this.#ms += performance.now() - this.#since;
+  }
+
+  noteEntry(entry: Entry<unknown>): void {
+    this.#dependencies?.endRead(entry);
+  }
+
+  /** A property, so that it can be passed on. */
+  readonly onShared = (how: Shared): void => {
+    if (how === 'joined') this.#shared += 1;
+    else this.#cached += 1;
+  };
+
+  totals(): UpstreamTotals {
+    const [shared, cached] = [this.#shared, this.#cached];
+    return { calls: this.#asked - shared - cached, shared, cached, ms: Math.round(this.#ms) };
   }
 }

@@ -42,12 +42,19 @@ export function currentTracing(): Tracing | null {
 }
 
 /** Runs work under a span of its own; without tracing it only runs. The span ends with the work. */
-export async function runInSpan<Result>(
+export function runInSpan<Result>(
   span: Span | undefined,
   work: () => Promise<Result>,
   codeOf: (error: unknown) => string,
 ): Promise<Result> {
-  if (span === undefined) return await work();
+  return span === undefined ? work() : runAndEnd(span, work, codeOf);
+}
+
+async function runAndEnd<Result>(
+  span: Span,
+  work: () => Promise<Result>,
+  codeOf: (error: unknown) => string,
+): Promise<Result> {
   try {
     return await span.run(work);
   } catch (error) {

@@ -42,8 +42,7 @@ import {
 import { getDemographics, updateDemographics } from '../../gateway/domain/user/rest-demographics.ts';
 import { isGatewayError } from '../../gateway/errors.ts';
 import { Upstream } from '../../gateway/service/client.ts';
-import { bindService, type Service } from '../../gateway/service/service.ts';
-import type { Asked } from '../../gateway/service/trace.ts';
+import { type Asked, bindService, type Service } from '../../gateway/service/service.ts';
 import { serviceKey, startLab } from '../support/lab.ts';
 import { spoil } from '../support/spoil.ts';
 

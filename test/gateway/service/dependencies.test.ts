@@ -1,9 +1,11 @@
 import { expect, test } from 'vitest';
+import { Rights } from '../../../gateway/auth/rights.ts';
 import { SharedCache } from '../../../gateway/cache/shared-cache.ts';
 import { NotedContext, noteVersions } from '../../../gateway/composition/contexts.ts';
 import type { Versions } from '../../../gateway/events/log.ts';
 import type { GraphContext } from '../../../gateway/graph/context.ts';
-import { type Asked, Dependencies, TracedUpstream } from '../../../gateway/service/trace.ts';
+import { bindService, type Service } from '../../../gateway/service/service.ts';
+import { Dependencies, OperationCalls } from '../../../gateway/service/trace.ts';
 import { json, openUpstream } from '../../support/misbehaving-service.ts';
 
 const cached = { tags: ['user u', 'subject a3f2'], expiresAt: 1000 };
@@ -91,23 +93,28 @@ test.each(['events', 'idempotency', 'documentTickets', 'launchTickets', 'teamId'
   },
 );
 
-const call = { operation: 'thing.get', method: 'GET', path: '/thing' } as const;
-test.each<readonly [string, boolean, (asked: Asked) => Promise<unknown>]>([
-  ['a read', false, (asked) => asked.read(call, { rights: 'team' })],
+const about = { userId: 'u' };
+const ofUser = { path: '/thing', scope: null, about } as const;
+const one = { ...ofUser, reader: () => about, owner: () => about } as const;
+const read = { ...one, operation: 'thing.get', method: 'GET' } as const;
+
+test.each<readonly [string, boolean, (service: Service) => Promise<unknown>]>([
+  ['a read', false, (service) => service.readOne(read)],
+  ['a read that is good for one', true, (service) => service.readOne({ ...read, isSingleUse: true })],
+  ['a write', true, (service) => service.write({ ...one, operation: 'thing.set', method: 'POST' })],
   [
-    'a read that is good for one',
+    'a file',
     true,
-    (asked) => asked.read({ ...call, isSingleUse: true }, { rights: 'team' }),
+    (service) =>
+      service.readFile({ ...ofUser, operation: 'thing.file', method: 'GET', accept: 'application/json' }),
   ],
-  ['a write', true, (asked) => asked.write({ ...call, method: 'POST' })],
-  ['a file', true, (asked) => asked.open(call, { accept: 'application/json' })],
 ])('whether %s isolates the answer of its operation: %s', async (_name, isIsolated, ask) => {
   await using open = await openUpstream([json({})], { cache: new SharedCache({ ttlMs: 0 }) });
   let hasIsolated = false;
   const dependencies = new Dependencies(() => {
     hasIsolated = true;
   });
-  const upstream = new TracedUpstream(open.upstream, dependencies);
-  await ask(upstream);
-  expect([hasIsolated, upstream.totals().calls]).toEqual([isIsolated, 1]);
+  const calls = new OperationCalls(dependencies);
+  await ask(bindService(open.upstream, { rights: new Rights({ kind: 'TEAM' }), calls }));
+  expect([hasIsolated, calls.totals().calls]).toEqual([isIsolated, 1]);
 });
