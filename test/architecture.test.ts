@@ -250,7 +250,7 @@ const rooms: readonly Room[] = [
       tracing,
       /^gateway\/domain\/schema\.ts$/,
       /^gateway\/(metrics|(http|websocket|execution|graph|auth|webhooks)\/.*|service\/trace)\.ts$/,
-      /^(graphql|graphql-yoga|@graphql-yoga\/.*|graphql-ws|ws|hono|hono\/.*|@hono\/node-server|negotiator|zod|@fastify\/busboy)$/,
+      /^(graphql|graphql-yoga|@graphql-yoga\/.*|graphql-ws|ws|hono|hono\/.*|@hono\/node-server|negotiator|zod|lru-cache|@fastify\/busboy)$/,
       node,
     ],
   },

@@ -15,6 +15,12 @@ export type Followed =
 /** Of each log, the streams that have read an event which their client has not taken: when it was stored. */
 const behind = new WeakMap<EventLog, Map<FollowOptions, Date>>();
 
+function streamsBehind(log: EventLog): Map<FollowOptions, Date> {
+  const streams = behind.get(log) ?? new Map<FollowOptions, Date>();
+  behind.set(log, streams);
+  return streams;
+}
+
 /** The age of the oldest such event in seconds; 0 when no stream is behind. */
 export function cursorLagSeconds(log: EventLog): number {
   let oldest = Date.now();
@@ -35,51 +41,36 @@ export interface FollowOptions {
  * in a row would block all other work for half a minute.
  */
 export async function* follow(log: EventLog, scope: Scope, options: FollowOptions): AsyncGenerator<Followed> {
-  const streams = behind.get(log) ?? new Map<FollowOptions, Date>();
-  behind.set(log, streams);
-  try {
-    yield* read(log, scope, {
-      ...options,
-      onBehind: (since) => streams.set(options, since),
-      onLevel: () => streams.delete(options),
-    });
-  } finally {
-    streams.delete(options);
-  }
-}
-
-interface ReadOptions extends FollowOptions {
-  /** Called with the time of an event before the event is given out. */
-  readonly onBehind: (receivedAt: Date) => void;
-  /** Called when the reader has taken everything. */
-  readonly onLevel: () => void;
-}
-
-async function* read(log: EventLog, scope: Scope, options: ReadOptions): AsyncGenerator<Followed> {
-  const { signal, onBehind, onLevel } = options;
+  const { signal } = options;
+  const streams = streamsBehind(log);
   let after = options.after;
   let isBehind = false;
-  while (!signal.aborted) {
-    const batch = await retryUntilAvailable(() => log.read(scope, after, batchSize), signal);
-    if (batch === null) return;
-    if (batch.kind === 'gap') {
-      yield batch;
-      return;
+  // One generator and no nested ones: each level costs every item some promises, and every waiting stream 1 kB.
+  try {
+    while (!signal.aborted) {
+      const batch = await retryUntilAvailable(() => log.read(scope, after, batchSize), signal);
+      if (batch === null) return;
+      if (batch.kind === 'gap') {
+        yield batch;
+        return;
+      }
+      for (const event of batch.events) {
+        if (isBehind) await setImmediate();
+        isBehind = true;
+        if (signal.aborted) return;
+        streams.set(options, event.receivedAt);
+        yield { kind: 'event', event, payload: payloadOf(event) };
+      }
+      after = batch.through;
+      // `wake` checks the end of the log after it has registered the waiter, so no append in between is missed.
+      if (batch.events.length < batchSize) {
+        streams.delete(options);
+        after = await log.wake(scope, after, signal);
+        isBehind = false;
+      }
     }
-    for (const event of batch.events) {
-      if (isBehind) await setImmediate();
-      isBehind = true;
-      if (signal.aborted) return;
-      onBehind(event.receivedAt);
-      yield { kind: 'event', event, payload: payloadOf(event) };
-    }
-    after = batch.through;
-    // `wake` checks the end of the log after it has registered the waiter, so no append in between is missed.
-    if (batch.events.length < batchSize) {
-      onLevel();
-      after = await log.wake(scope, after, signal);
-      isBehind = false;
-    }
+  } finally {
+    streams.delete(options);
   }
 }
 
@@ -102,13 +93,25 @@ export async function retryUntilAvailable<Answer>(
   return null;
 }
 
-const payloads = new WeakMap<StoredEvent, { readonly payload: unknown }>();
+const payloadOfEvent = makeOncePerEvent<unknown>();
 
 /** Parses an event once for all streams that are given the same one. Nobody changes what it gives. */
 function payloadOf(event: StoredEvent): unknown {
-  const parsed = payloads.get(event) ?? { payload: readPayload(event.body) };
-  payloads.set(event, parsed);
-  return parsed.payload;
+  return payloadOfEvent(event, '', () => readPayload(event.body));
+}
+
+/**
+ * A function that makes a value of an event once for each key. Streams that are given the same event, and have equal keys,
+ * get the same value. It lives as long as the event.
+ */
+export function makeOncePerEvent<Value>(): (event: StoredEvent, key: string, make: () => Value) => Value {
+  const valuesOfEvents = new WeakMap<StoredEvent, Map<string, { readonly value: Value }>>();
+  return (event, key, make) => {
+    const values = valuesOfEvents.get(event) ?? new Map<string, { readonly value: Value }>();
+    const made = values.get(key) ?? { value: make() };
+    valuesOfEvents.set(event, values.set(key, made));
+    return made.value;
+  };
 }
 
 /** The `data` of a stored envelope; null when it has none. */

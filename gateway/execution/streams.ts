@@ -4,17 +4,15 @@ import {
   type ExecutionResult,
   executeSubscriptionEvent,
   GraphQLError,
-  mapSourceToResponseEvent,
   validateSubscriptionArgs,
 } from 'graphql';
 import { isAsyncIterable } from 'graphql-yoga';
 import { z } from 'zod';
 import { codeOf } from '../errors.ts';
-import type { GraphContext } from '../graph/context.ts';
 import type { Metrics } from '../metrics.ts';
 import { currentRequest } from '../telemetry/request.ts';
 import { currentTracing, runInSpan, type Span, type Tracing } from '../telemetry/tracing.ts';
-import { toError } from './mask.ts';
+import { formatForStream, toError } from './mask.ts';
 import {
   countOperation,
   type ExecutionOptions,
@@ -28,6 +26,7 @@ import {
   toOperationArgs,
   withTotals,
 } from './run-operation.ts';
+import { type ItemArgs, shareKey, shareResult } from './shared-results.ts';
 import { noteErrors, startOperation } from './trace-operations.ts';
 
 type Results = AsyncGenerator<ExecutionResult>;
@@ -52,14 +51,14 @@ export function createRunStream(options: ExecutionOptions): RunStream {
       countOperation(metrics, guarded, run);
       return guarded;
     }
-    const results = await subscribe(args).catch((error: unknown) => ({ errors: [toGraphQLError(error)] }));
+    const source = await subscribe(args).catch((error: unknown) => ({ errors: [toGraphQLError(error)] }));
     guarded.settle();
-    if (isAsyncIterable(results)) {
+    if ('items' in source) {
       observeOperation(metrics, run);
-      return new GuardedStream(results, { context: request.contextValue, guarded, mask, metrics });
+      return new GuardedStream(source, { context: request.contextValue, guarded, mask, metrics });
     }
     guarded.leave();
-    const masked = maskResult(mask, results);
+    const masked = maskResult(mask, source);
     countOperation(metrics, masked, run);
     return masked;
   };
@@ -111,18 +110,25 @@ interface Surroundings extends Pick<ExecutionOptions, 'mask' | 'metrics'> {
   readonly guarded: GuardedSubscription;
 }
 
+/** The items of a subscription, and how the result of one is made. */
+interface Source {
+  readonly items: AsyncIterator<unknown>;
+  readonly execute: (item: unknown) => Promise<ExecutionResult>;
+}
+
 /**
- * A class, so that streams share its methods. A failure becomes its last result, as for an operation: a thrown error
- * would close the whole socket.
+ * A class, so that streams share its methods. It is the only layer between the items and the transport, because each layer
+ * costs every item some promises. A failure becomes its last result, as for an operation: a thrown error would close the
+ * whole socket.
  */
 class GuardedStream implements Results {
-  readonly #results: Results;
+  readonly #source: Source;
   readonly #around: Surroundings;
   readonly #transport: Transport;
   #hasEnded = false;
 
-  constructor(results: Results, around: Surroundings) {
-    this.#results = results;
+  constructor(source: Source, around: Surroundings) {
+    this.#source = source;
     this.#around = around;
     this.#transport = around.context.transport ?? 'sse';
     around.metrics.subscriptions.inc({ transport: this.#transport });
@@ -130,28 +136,30 @@ class GuardedStream implements Results {
 
   async next(): Promise<IteratorResult<ExecutionResult>> {
     const { context, guarded, mask } = this.#around;
-    const next = await this.#results.next().catch((error: unknown) => this.#fail(error));
-    if (next.done) {
-      this.#end();
-      return next;
+    const { items, execute } = this.#source;
+    let result: ExecutionResult;
+    try {
+      const next = await items.next();
+      if (next.done) return await this.return(undefined);
+      result = await execute(next.value);
+    } catch (error) {
+      await items.return?.();
+      if (context.over.aborted) return await this.return(undefined);
+      result = { errors: [toGraphQLError(error)] };
     }
     guarded.settle();
-    return { done: false, value: withTotals(maskResult(mask, next.value), context) };
+    return { done: false, value: withTotals(maskResult(mask, result), context) };
   }
 
-  #fail(error: unknown): IteratorResult<ExecutionResult> {
-    if (this.#around.context.over.aborted) return { done: true, value: undefined };
-    return { done: false, value: { errors: [toGraphQLError(error)] } };
-  }
-
-  return(value: unknown): Promise<IteratorResult<ExecutionResult>> {
+  async return(value: unknown): Promise<IteratorResult<ExecutionResult>> {
     this.#end();
-    return this.#results.return(value);
+    await this.#source.items.return?.();
+    return { done: true, value };
   }
 
-  throw(error: unknown): Promise<IteratorResult<ExecutionResult>> {
-    this.#end();
-    return this.#results.throw(error);
+  async throw(error: unknown): Promise<IteratorResult<ExecutionResult>> {
+    await this.return(undefined);
+    throw error;
   }
 
   #end(): void {
@@ -195,6 +203,19 @@ export function readStreamItem(result: object): StreamItem | null {
   return item ?? null;
 }
 
+const texts = new WeakMap<ExecutionResult, string>();
+
+/** A result of a stream as JSON, written once for all streams that share it. */
+export function writeResult(result: ExecutionResult): string {
+  if (result.errors !== undefined) {
+    const { errors, ...rest } = result;
+    return JSON.stringify({ ...rest, errors: errors.map(formatForStream) });
+  }
+  const text = texts.get(result) ?? JSON.stringify(result);
+  texts.set(result, text);
+  return text;
+}
+
 /** Call it with each result of a stream just before it is sent. */
 export function observeSend(metrics: Metrics, transport: Transport, result: object): void {
   const waitingSince = readStreamItem(result)?.waitingSince ?? null;
@@ -207,19 +228,35 @@ export function observeSend(metrics: Metrics, transport: Transport, result: obje
  * root value, and not by the last item that was pulled: with a slow reader the next item may be pulled before this one
  * is sent.
  */
-async function subscribe(args: ExecutionArgs): Promise<Results | ExecutionResult> {
+async function subscribe(args: ExecutionArgs): Promise<Source | ExecutionResult> {
   const validated = validateSubscriptionArgs(args);
   if (!('schema' in validated)) return { errors: validated };
   const source = await createSourceEventStream(validated);
   if (!isAsyncIterable(source)) return source;
   const beganAt = new Date();
   const startItem = createItemSpans();
-  return mapSourceToResponseEvent(validated, source, async (event): Promise<ExecutionResult & WithItem> => {
-    const { work } = event.contextValue as GraphContext;
-    const execute = () => work.run(async () => await executeSubscriptionEvent(event));
-    const result = await runInSpan(startItem?.(event.rootValue), execute, codeOf);
-    return { ...result, [itemKey]: describeItem(event.rootValue, beganAt) };
-  });
+  // Made with the first item that came while the stream was open, because many streams only wait.
+  let key: string | null = null;
+  const run = (rootValue: unknown): Promise<ExecutionResult> => {
+    // Our own streams give the items, and the context is our own.
+    const item = { ...validated, rootValue } as ItemArgs;
+    const waitingSince = waitingSinceOf(item.rootValue, beganAt);
+    // An item from before the stream began is read by this stream at its own pace.
+    if (waitingSince === null || item.contextValue.isTraced) return execute(item, waitingSince);
+    key ??= shareKey(item);
+    return shareResult(item, key, (watched) => execute(watched, waitingSince));
+  };
+  return {
+    items: source[Symbol.asyncIterator](),
+    execute: startItem === null ? run : (item) => runInSpan(startItem(item), () => run(item), codeOf),
+  };
+}
+
+async function execute(item: ItemArgs, waitingSince: Date | null): Promise<ExecutionResult & WithItem> {
+  const { work } = item.contextValue;
+  const result = await work.run(async () => await executeSubscriptionEvent(item));
+  const { cursor } = itemShape.safeParse(item.rootValue).data ?? {};
+  return { ...result, [itemKey]: cursor === undefined ? null : { cursor, waitingSince } };
 }
 
 /** Makes the spans of items: parts of the subscription's trace, with links to the webhooks that caused them. */
@@ -238,12 +275,10 @@ function createItemSpans(): ((item: unknown) => Span) | null {
 
 const traceShape = z.object({ trace: z.string().nullable() });
 
-/** Items of every stream have these two fields. Without them there is no cursor to resume from. */
-const itemShape = z.object({ cursor: z.string(), receivedAt: z.date().nullable() });
+/** Items of every stream have this field. Without it there is no cursor to resume from. */
+const itemShape = z.object({ cursor: z.string() });
 
-function describeItem(item: unknown, beganAt: Date): StreamItem | null {
-  const read = itemShape.safeParse(item).data;
-  if (read === undefined) return null;
-  const { cursor, receivedAt } = read;
-  return { cursor, waitingSince: receivedAt !== null && receivedAt >= beganAt ? receivedAt : null };
+function waitingSinceOf(item: object, beganAt: Date): Date | null {
+  const receivedAt = 'receivedAt' in item ? item.receivedAt : null;
+  return receivedAt instanceof Date && receivedAt >= beganAt ? receivedAt : null;
 }

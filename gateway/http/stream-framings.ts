@@ -1,7 +1,6 @@
 import type { ExecutionResult } from 'graphql';
-import { formatForStream } from '../execution/mask.ts';
 import type { HttpTransport } from '../execution/run-operation.ts';
-import { readStreamItem } from '../execution/streams.ts';
+import { readStreamItem, writeResult } from '../execution/streams.ts';
 
 /** How the results of a stream are written into the body of an answer. */
 export interface Framing {
@@ -37,7 +36,7 @@ const sse: Framing = {
   heartbeat: ':\n\n',
   describe: (result) => {
     const item = readStreamItem(result);
-    return `${item === null ? '' : `id: ${item.cursor}\n`}event: next\ndata: ${toJson(result)}\n\n`;
+    return `${item === null ? '' : `id: ${item.cursor}\n`}event: next\ndata: ${writeResult(result)}\n\n`;
   },
   ending: 'event: complete\ndata:\n\n',
 };
@@ -53,17 +52,12 @@ const multipart: Framing = {
   headers: { ...headers, 'content-type': 'multipart/mixed;boundary="graphql";subscriptionSpec="1.0"' },
   opening: `\r\n${boundary}${toPart('{}')}`,
   heartbeat: toPart('{}'),
-  describe: (result) => toPart(`{"payload":${toJson(result)}}`),
+  describe: (result) => toPart(`{"payload":${writeResult(result)}}`),
   ending: '--\r\n',
 };
 
 function toPart(json: string): string {
   return `\r\ncontent-type: application/json\r\n\r\n${json}\r\n${boundary}`;
-}
-
-function toJson(result: ExecutionResult): string {
-  const { errors, ...rest } = result;
-  return JSON.stringify(errors === undefined ? rest : { ...rest, errors: errors.map(formatForStream) });
 }
 
 export const framings: Readonly<Record<HttpTransport, Framing>> = { sse, multipart };

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { type ExecutionArgs, GraphQLError } from 'graphql';
+import { type ExecutionArgs, type ExecutionResult, GraphQLError } from 'graphql';
 import { CloseCode, handleProtocols, makeServer, type SubscribePayload } from 'graphql-ws';
 import { type WebSocket, WebSocketServer } from 'ws';
 import type { Authenticate } from '../auth/authenticate.ts';
@@ -24,6 +24,7 @@ import {
   requestIdOf,
   runInScope,
 } from '../telemetry/request.ts';
+import { describeResult, SentResults } from './sent-results.ts';
 import { type WatchedSocket, watchSockets } from './socket-watch.ts';
 
 const path = '/graphql';
@@ -170,9 +171,15 @@ function createProtocol(options: SocketsOptions) {
         underWay: Object.keys(subscriptions).length,
       }),
     onError: (_context, _id, _payload, errors) => errors.map(formatForStream),
-    onNext: (_context, _id, _payload, _args, result) => {
-      observeSend(options.metrics, 'websocket', result);
-      const { data = null, errors, extensions } = result;
+    onOperation: ({ extra }, id, _payload, _args, results) =>
+      // `runStream` makes them.
+      Symbol.asyncIterator in results
+        ? new SentResults(results as AsyncGenerator<ExecutionResult>, (result) => {
+            observeSend(options.metrics, 'websocket', result);
+            return extra.watched.send(describeResult(id, result));
+          })
+        : undefined,
+    onNext: (_context, _id, _payload, _args, { data = null, errors, extensions }) => {
       if (errors === undefined) return undefined;
       const formatted = errors.map(formatForStream);
       return { data, errors: formatted, ...(extensions === undefined ? {} : { extensions }) };

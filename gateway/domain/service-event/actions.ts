@@ -1,5 +1,5 @@
 import type { Place } from '../../events/cursor.ts';
-import { createStream, follow } from '../../events/follow.ts';
+import { createStream, follow, makeOncePerEvent } from '../../events/follow.ts';
 import type { GapReason, Scope } from '../../events/log.ts';
 import type { GraphContext } from '../../graph/context.ts';
 import { cursorScope } from '../../graph/pagination/cursors.ts';
@@ -78,12 +78,18 @@ async function* generate(context: GraphContext, start: Generation): AsyncGenerat
       const { event, payload } = item;
       if (!context.service.rights.mayShow({ userId: event.userId }, 'stream service-event.stream')) continue;
       context.loaders.clear();
-      yield { ...event, kind: 'event', cursor: cursors.issue(event.position), payload, reason: null };
+      yield itemOf(event, cursors.scope, () => {
+        const cursor = cursors.issue(event.position);
+        return { ...event, kind: 'event', cursor, payload, reason: null };
+      });
     }
     if (lost === null) return;
     position = await context.events.position();
   }
 }
+
+/** Streams with equal cursors get the same item, so its result can be shared (execution/shared-results.ts). */
+const itemOf = makeOncePerEvent<ServiceEvent>();
 
 function resetEvent(cursor: string, reason: GapReason): ServiceEvent {
   return {
@@ -107,6 +113,7 @@ function logScopeOf({ userId, types }: ServiceEventArguments): Scope {
 function createCursorsOf(context: GraphContext, { userId, types }: Omit<ServiceEventArguments, 'after'>) {
   const scope = cursorScope(context, 'events', JSON.stringify([userId, types]));
   return {
+    scope,
     issue: (position: number) => context.cursors.issue(scope, { position, shown: {} }),
     read: (cursor: string): Place | 'other-epoch' => context.cursors.read(scope, cursor),
   };

@@ -4,6 +4,7 @@ import {
   createStream,
   type Followed as FollowedEvent,
   follow,
+  makeOncePerEvent,
   retryUntilAvailable,
 } from '../../../events/follow.ts';
 import type { Scope, StoredEvent } from '../../../events/log.ts';
@@ -201,16 +202,20 @@ function createUpdates(
     if (!context.service.rights.mayShow(owner, 'stream order.updates')) return null;
     shown = without(shown, id);
     context.loaders.clear();
-    return {
-      cursor: context.cursors.issue(scopeOf(context, followed), { position: event.position, shown }),
+    const [scope, place] = [scopeOf(context, followed), { position: event.position, shown }];
+    return changeOf(event, `${scope} ${JSON.stringify(shown)}`, () => ({
+      cursor: context.cursors.issue(scope, place),
       kind: event.origin === 'reconciled' ? 'RECONCILED' : 'CHANGED',
       order,
       event: order.lastEvent,
       receivedAt: event.receivedAt,
       trace: event.trace,
-    };
+    }));
   };
 }
+
+/** Streams with equal cursors get the same update, so its result can be shared (execution/shared-results.ts). */
+const changeOf = makeOncePerEvent<OrderUpdate>();
 
 /**
  * The caller's relation to the order of an event. `own`: the caller may see it, then and now. `gone`: it belongs to
