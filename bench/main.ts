@@ -20,6 +20,10 @@ const benches: Readonly<Record<string, Bench>> = {
     measures: 'events from RabbitMQ until they are durable',
     load: () => import('./broker/main.ts'),
   },
+  tracing: {
+    measures: 'what tracing costs: starts and requests with and without it',
+    load: () => import('./tracing/main.ts'),
+  },
   soak: {
     measures: 'whether memory, files or latency grow under load and faults (npm run soak)',
     load: () => import('./soak/main.ts'),

@@ -140,9 +140,9 @@ async function run(openStore: OpenStore): Promise<void> {
  */
 async function startTracing(): Promise<() => Promise<void>> {
   try {
-    const { stopSdk } = await import('./telemetry/sdk.ts');
+    const { sampledShare, stopSdk } = await import('./telemetry/sdk.ts');
     const { createTracing } = await import('./telemetry/open-telemetry.ts');
-    useTracing(createTracing());
+    useTracing(createTracing(sampledShare));
     return stopSdk;
   } catch (cause) {
     const message =

@@ -129,7 +129,10 @@ const rooms: readonly Room[] = [
   { files: log, may: [errors, request, /^pino$/] },
   { files: request, may: [rights, tracing, node] },
   { files: tracing, may: [] },
-  { files: /^gateway\/telemetry\/open-telemetry\.ts$/, may: [request, tracing, /^@opentelemetry\/api$/] },
+  {
+    files: /^gateway\/telemetry\/open-telemetry\.ts$/,
+    may: [request, tracing, /^@opentelemetry\/api$/, node],
+  },
   { files: /^gateway\/telemetry\/sdk\.ts$/, may: [/^@opentelemetry\//, node] },
   { files: /^gateway\/telemetry\/access-log\.ts$/, may: [rights, log, request, node] },
   {

@@ -2,7 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { Pool } from 'undici';
 import { type Entry, type Invalidation, type Shared, SharedCache } from '../cache/shared-cache.ts';
 import { codeOf, type GatewayError, isGatewayError } from '../errors.ts';
-import { currentTracing, runInSpan, type Span } from '../telemetry/tracing.ts';
+import { type Attributes, currentTracing, runInSpan, type Span } from '../telemetry/tracing.ts';
 import type { UpstreamCall } from './calls.ts';
 import { type ExchangeLimits, exchange, toBody, toHeaders, toKey, toPath } from './exchange.ts';
 import { describeEnd, readAnswer } from './failure.ts';
@@ -97,6 +97,8 @@ export class Upstream {
   readonly #options: UpstreamOptions & Required<Pick<UpstreamOptions, keyof typeof defaults>>;
   readonly #basePath: string;
   readonly #origin: string;
+  /** The attributes of the service in spans. */
+  readonly #address: Attributes;
   #connections: Promise<Connections> | Connections | null = null;
   readonly #cache: SharedCache;
   readonly #readKey: typeof toKey;
@@ -104,10 +106,12 @@ export class Upstream {
   #apiKey: string;
 
   constructor(options: UpstreamOptions) {
-    const { origin, pathname } = new URL(options.url);
+    const { origin, pathname, hostname, port, protocol } = new URL(options.url);
     this.#options = { ...defaults, ...options };
     this.#basePath = pathname;
     this.#origin = origin;
+    const servicePort = Number(port || (protocol === 'https:' ? 443 : 80));
+    this.#address = { 'server.address': hostname, 'server.port': servicePort };
     this.#apiKey = options.apiKey;
     this.#cache = options.cache ?? new SharedCache({ ttlMs: 0 });
     this.#readKey = options.readKey ?? toKey;
@@ -250,13 +254,11 @@ export class Upstream {
   #startSpan({ method, operation }: UpstreamCall): Span | undefined {
     const tracing = currentTracing();
     if (tracing === null) return undefined;
-    const { hostname, port, protocol } = new URL(this.#origin);
     return tracing.start(`${method} ${operation}`, {
       kind: 'client',
       attributes: {
         'http.request.method': method,
-        'server.address': hostname,
-        'server.port': Number(port || (protocol === 'https:' ? 443 : 80)),
+        ...this.#address,
         'labgraph.service.operation': operation,
       },
     });

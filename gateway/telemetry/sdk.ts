@@ -4,9 +4,9 @@ import { trace } from '@opentelemetry/api';
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
 import { detectResources, envDetector, resourceFromAttributes } from '@opentelemetry/resources';
 import {
+  AlwaysOnSampler,
   BatchSpanProcessor,
   ParentBasedSampler,
-  TraceIdRatioBasedSampler,
   TracerProvider,
 } from '@opentelemetry/sdk-trace';
 
@@ -20,14 +20,17 @@ const ratio = Number(process.env.OTEL_TRACES_SAMPLER_ARG ?? 1);
  * `OTEL_EXPORTER_OTLP_ENDPOINT`. An SDK that was registered before, by `--import`, stays.
  */
 const provider = new TracerProvider({
-  sampler: new ParentBasedSampler({ root: new TraceIdRatioBasedSampler(Number.isNaN(ratio) ? 1 : ratio) }),
+  sampler: new ParentBasedSampler({ root: new AlwaysOnSampler() }),
   resource: resourceFromAttributes({ 'service.name': 'labgraph' }).merge(
     detectResources({ detectors: [envDetector] }),
   ),
   spanProcessors: [new BatchSpanProcessor({ exporter: new OTLPTraceExporter(), scheduledDelayMillis: 1000 })],
 });
 
-trace.setGlobalTracerProvider(provider);
+const isUsed = trace.setGlobalTracerProvider(provider);
+
+/** The share of new traces that are recorded. Another SDK decides for itself. */
+export const sampledShare = isUsed && !Number.isNaN(ratio) ? ratio : 1;
 
 /** Sends the spans that wait. */
 export async function stopSdk(): Promise<void> {

@@ -17,6 +17,7 @@ export function startRequest(tracing: Tracing, { method = '', url = '', headers 
 export function traceAnswer(tracing: Tracing, { request, response, scope }: Exchange): void {
   const span = startRequest(tracing, request);
   scope.span = span;
+  if (!span.isRecorded) return;
   response.once('close', () => {
     const { statusCode } = response;
     span.set({ 'http.response.status_code': statusCode });

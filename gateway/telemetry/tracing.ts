@@ -1,6 +1,6 @@
 /** The spans of OpenTelemetry as the gateway uses them. This file imports nothing, so it costs nothing where tracing is off. */
 export interface Tracing {
-  /** Starts a span as a child of the one that the current work runs under. */
+  /** Starts a span as a child of the one that the current work runs under. What runs under one that is not recorded is not recorded either. */
   readonly start: (name: string, options: SpanOptions) => Span;
 }
 
@@ -20,7 +20,7 @@ export interface Span {
   /** The `traceparent` of the span. */
   readonly traceparent: string;
   /** Whether it is recorded, so that a link to it leads somewhere. */
-  readonly isSampled: boolean;
+  readonly isRecorded: boolean;
   /** Runs work under the span. */
   readonly run: <Result>(work: () => Result) => Result;
   readonly set: (attributes: Attributes) => void;
@@ -31,8 +31,8 @@ export interface Span {
 
 let tracing: Tracing | null = null;
 
-/** Switches tracing on for the process; call it before a gateway is made. */
-export function useTracing(used: Tracing): void {
+/** Switches tracing on, or off with null, for gateways that are made from now on. */
+export function useTracing(used: Tracing | null): void {
   tracing = used;
 }
 

@@ -88,7 +88,7 @@ async function append(events: EventLog, message: NewMessage): Promise<Appended> 
       'messaging.destination.name': 'events',
     },
   });
-  const traced = span?.isSampled ? { ...message, trace: span.traceparent } : message;
+  const traced = span?.isRecorded ? { ...message, trace: span.traceparent } : message;
   return await runInSpan(span, () => events.append(traced), codeOf);
 }
 

@@ -10,10 +10,12 @@ import { orderEvent, signedHeaders } from './webhooks/support.ts';
 test('an item has a link to its webhook, at another gateway over Redis and after a restart', async () => {
   await using collector = await startCollector();
   await using redis = await startRedis();
-  const { sandbox, url } = await startService();
+  await using service = await startService();
+  const { sandbox, url } = service;
   const env = { EVENT_LOG: redis.newUrl(), OTEL_EXPORTER_OTLP_ENDPOINT: collector.url };
   const start = (name: string) => startGateway(url, { ...env, OTEL_SERVICE_NAME: name });
-  const [receiver, first] = await Promise.all([start('receiver'), start('subscriber')]);
+  await using receiver = await start('receiver');
+  await using first = await start('subscriber');
   const post = async (id: string) => {
     const body = orderEvent({ team_id: sandbox.teamId });
     const headers = { ...signedHeaders(body, { id, age: 0, secret: webhookSecret }), traceparent };
@@ -30,7 +32,7 @@ test('an item has a link to its webhook, at another gateway over Redis and after
   stream.leave();
   expect(await first.end('SIGTERM')).toBe(0);
   await post('two');
-  const second = await start('subscriber-again');
+  await using second = await start('subscriber-again');
   const resumed = await open(second, cursor);
   await resumed.next();
   resumed.leave();

@@ -3,17 +3,20 @@ import { startCollector } from '../support/collector.ts';
 import { gatewayKey } from '../support/lab.ts';
 import { startGateway, startService, traceId, traceparent } from '../support/traced.ts';
 
-const query = (url: string, text: string) =>
-  fetch(`${url}/graphql`, {
+const query = async (url: string, text: string, headers: object = { traceparent }) => {
+  const answer = await fetch(`${url}/graphql`, {
     method: 'POST',
-    headers: { 'content-type': 'application/json', authorization: `Bearer ${gatewayKey}`, traceparent },
+    headers: { 'content-type': 'application/json', authorization: `Bearer ${gatewayKey}`, ...headers },
     body: JSON.stringify({ query: text }),
   });
+  await answer.text();
+};
 
 test('a trace has the request, the operation and each call to the service, and nothing personal', async () => {
   await using collector = await startCollector();
-  const { sandbox, url, traces } = await startService();
-  const gateway = await startGateway(url, { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url });
+  await using service = await startService();
+  const { sandbox, url, traces } = service;
+  await using gateway = await startGateway(url, { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url });
   await query(gateway.url, '{ viewer { kind } }');
   traces.length = 0;
   await query(
@@ -21,6 +24,8 @@ test('a trace has the request, the operation and each call to the service, and n
     'query Named { users(first: 20) { nodes { id orders(first: 20) { nodes { id } } } } }',
   );
   await query(gateway.url, '{ order(id: "x") { id } }');
+  // At its end a gateway waits a second for the collector, which a busy machine may not give.
+  await collector.until(({ name, isFailed }) => name === 'query' && isFailed);
   expect(await gateway.end('SIGTERM')).toBe(0);
 
   const calls = collector.spans.filter(({ kind }) => kind === 3);
@@ -53,4 +58,32 @@ test('a trace has the request, the operation and each call to the service, and n
   }
   for (const { orderId } of sandbox.orders()) expect(everything).not.toContain(orderId);
   expect(everything).not.toContain(gatewayKey);
+});
+
+test('a new trace that is not sampled is not recorded, and its calls carry one id that says so; a sampled one is followed', async () => {
+  await using collector = await startCollector();
+  await using service = await startService();
+  const env = { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, OTEL_TRACES_SAMPLER_ARG: '0' };
+  await using gateway = await startGateway(service.url, env);
+  service.traces.length = 0;
+  const users = '{ users(first: 3) { nodes { id orders(first: 1) { nodes { id } } } } }';
+  await query(gateway.url, users, {});
+  await query(gateway.url, users, { traceparent: 'none' });
+  const sent = service.traces.splice(0);
+  await query(gateway.url, users);
+  await collector.until(({ name }) => name === 'POST /graphql');
+
+  expect(sent).toHaveLength(8);
+  expect([...new Set(sent)]).toEqual(Array(2).fill(expect.stringMatching(/^00-[\da-f]{32}-[\da-f]{16}-00$/)));
+  expect(new Set(collector.spans.map((span) => span.traceId))).toEqual(new Set([traceId]));
+  expect(service.traces).toEqual(Array(4).fill(expect.stringMatching(`^00-${traceId}-[\\da-f]{16}-01$`)));
+});
+
+test('without a collector nothing of the SDK is loaded; prom-client loads the API', async () => {
+  const hook = `import { registerHooks } from 'node:module';
+registerHooks({ load: (url, context, next) => { console.log('loaded ' + url); return next(url, context); } });`;
+  const options = `--import=data:text/javascript,${encodeURIComponent(hook)}`;
+  await using gateway = await startGateway('http://127.0.0.1:9', { NODE_OPTIONS: options });
+  const packages = gateway.output.join('\n').match(/(?<=^loaded .*\/)@opentelemetry\/[^/]+/gm);
+  expect(new Set(packages)).toEqual(new Set(['@opentelemetry/api']));
 });

@@ -1,3 +1,4 @@
+import { EventEmitter, once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
@@ -12,6 +13,9 @@ export interface CollectedSpan {
   readonly attributes: Readonly<Record<string, unknown>>;
   readonly links: readonly string[];
   readonly isFailed: boolean;
+  /** Milliseconds since 1970, with fractions. */
+  readonly startedAtMs: number;
+  readonly durationMs: number;
 }
 
 /** An OTLP collector: JSON over HTTP. */
@@ -20,6 +24,8 @@ export interface Collector extends AsyncDisposable {
   readonly spans: readonly CollectedSpan[];
   /** Everything that it received, as text. */
   readonly bodies: readonly string[];
+  /** Resolves when one of the spans that have come, or will come, is such a span. */
+  readonly until: (isWanted: (span: CollectedSpan) => boolean) => Promise<void>;
 }
 
 interface OtlpSpan {
@@ -30,6 +36,8 @@ interface OtlpSpan {
   readonly kind: number;
   readonly attributes: readonly OtlpAttribute[];
   readonly links: readonly { readonly spanId: string }[];
+  readonly startTimeUnixNano: string;
+  readonly endTimeUnixNano: string;
   readonly status: { readonly code?: number };
 }
 
@@ -45,9 +53,13 @@ interface OtlpBody {
   }[];
 }
 
+/** A busy machine may take this long. */
+const timeoutMs = 25_000;
+
 export async function startCollector(): Promise<Collector> {
   const spans: CollectedSpan[] = [];
   const bodies: string[] = [];
+  const received = new EventEmitter();
   const server = createServer(async (request, response) => {
     const body = Buffer.concat(await request.toArray()).toString();
     bodies.push(body);
@@ -56,6 +68,7 @@ export async function startCollector(): Promise<Collector> {
       const service = String(readAttributes(resource.attributes)['service.name']);
       for (const scope of scopeSpans) spans.push(...scope.spans.map((span) => toSpan(service, span)));
     }
+    received.emit('spans');
     response.writeHead(200, { 'content-type': 'application/json' }).end('{}');
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -63,6 +76,10 @@ export async function startCollector(): Promise<Collector> {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     spans,
     bodies,
+    until: async (isWanted) => {
+      const signal = AbortSignal.timeout(timeoutMs);
+      while (!spans.some(isWanted)) await once(received, 'spans', { signal });
+    },
     [Symbol.asyncDispose]: async () => {
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));
@@ -86,6 +103,8 @@ function toSpan(
     attributes: readAttributes(attributes),
     links: links.map(({ spanId }) => spanId),
     isFailed: status.code === 2,
+    startedAtMs: Number(span.startTimeUnixNano) / 1e6,
+    durationMs: Number(BigInt(span.endTimeUnixNano) - BigInt(span.startTimeUnixNano)) / 1e6,
   };
 }
 

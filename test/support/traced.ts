@@ -1,5 +1,4 @@
 import { createServer, request as send } from 'node:http';
-import { onTestFinished } from 'vitest';
 import { createSandbox } from '../../sandbox/sandbox.ts';
 import { makeFolder } from './folder.ts';
 import { type GatewayProcess, startGatewayProcess } from './gateway-process.ts';
@@ -24,29 +23,29 @@ export async function startService() {
   });
   await new Promise<void>((resolve) => recorder.listen(0, '127.0.0.1', resolve));
   const address = recorder.address();
-  onTestFinished(async () => {
+  const port = typeof address === 'object' ? address?.port : 0;
+  const end = async () => {
     recorder.closeAllConnections();
     recorder.close();
     await sandbox.close();
-  });
-  const port = typeof address === 'object' ? address?.port : 0;
-  return { sandbox, url: `http://127.0.0.1:${port}`, traces };
+  };
+  return { sandbox, url: `http://127.0.0.1:${port}`, traces, [Symbol.asyncDispose]: end };
 }
 
-/** A gateway in a process of its own, until the test ends. */
+/** A gateway in a process of its own, over this service. */
 export async function startGateway(
   service: string,
   env: Readonly<Record<string, string>>,
-): Promise<GatewayProcess> {
+): Promise<GatewayProcess & AsyncDisposable> {
   const folder = makeFolder();
   const gateway = await startGatewayProcess(folder.path, {
     ...{ PORT: '0', SERVICE_URL: service, SERVICE_API_KEY: serviceKey, WEBHOOK_SECRETS: webhookSecret },
     ...{ GATEWAY_API_KEYS: gatewayKey, VIEWER_TOKEN_SECRET: 'a viewer secret of more than 32 characters' },
     ...{ EVENT_LOG: 'memory:', RECONCILE_MINUTES: '0', READ_CACHE_SECONDS: '0', ...env },
   });
-  onTestFinished(async () => {
+  const end = async () => {
     await gateway.end('SIGKILL');
     folder[Symbol.dispose]();
-  });
-  return gateway;
+  };
+  return { ...gateway, [Symbol.asyncDispose]: end };
 }
