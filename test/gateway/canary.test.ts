@@ -4,6 +4,7 @@ import { makeFolder } from '../support/folder.ts';
 import { type MisbehavingService, startMisbehavingService, text } from '../support/misbehaving-service.ts';
 import { type RedisServer, startRedis } from '../support/redis.ts';
 import { casesFor } from '../support/runs.ts';
+import { type RecordedSpans, recordSpans } from '../support/spans.ts';
 import { type Performed, perform } from './canary/perform.ts';
 
 const folder = makeFolder();
@@ -11,9 +12,11 @@ const stores = casesFor(0, ['sqlite', 'redis'] as const);
 const performed = new Map<string, Performed>();
 let redis: RedisServer;
 let elsewhere: MisbehavingService;
+let recorded: RecordedSpans;
 
 // Both at once: most of a run is one wait for a service that never answers.
 beforeAll(async () => {
+  recorded = recordSpans();
   elsewhere = await startMisbehavingService(text('nobody'));
   redis = await startRedis();
   mkdirSync(folder.file('log'));
@@ -28,6 +31,7 @@ beforeAll(async () => {
 }, 90_000);
 
 afterAll(async () => {
+  recorded[Symbol.dispose]();
   await redis[Symbol.asyncDispose]();
   await elsewhere[Symbol.asyncDispose]();
   folder[Symbol.dispose]();
@@ -61,6 +65,14 @@ describe.each(stores)('with its events in %s', (store) => {
   test.each(['log', 'metrics', 'audit trail'])('the %s has no id of a user', (name) => {
     const { userIds, written } = runOver(store);
     expect(userIds.filter((id) => written.get(name)?.includes(id))).toEqual([]);
+  });
+
+  test('the spans have no value, key, token, link or id of a user', () => {
+    const { findIn, secrets, userIds } = runOver(store);
+    const text = recorded.text();
+    expect(recorded.spans().length).toBeGreaterThan(1000);
+    expect(findIn(text)).toEqual([]);
+    expect([...secrets, ...userIds].filter((each) => text.includes(each))).toEqual([]);
   });
 
   test('no error, no refusal and no header says a value, and no answer a key of the gateway', () => {
