@@ -155,7 +155,10 @@ function compare(what: string, off: readonly number[], on: readonly number[]): r
   const goal = `at least ${leastRatio}x`;
   return [
     describe(`${what}: without tracing`, off, { goal: null, isMet: null }),
-    describe(`the same, with tracing: ${ratio.toFixed(2)}x as many requests in the same processor time`, on, { goal, isMet: ratio >= leastRatio }),
+    describe(`the same, with tracing: ${ratio.toFixed(2)}x as many requests in the same processor time`, on, {
+      goal,
+      isMet: ratio >= leastRatio,
+    }),
   ];
 }
 
