@@ -50,16 +50,15 @@ async function followEvents(session: Session<null>, after: string | null) {
   return updates;
 }
 
-/** An error that ends the stream, with what the person can do. */
-function explain(error: unknown, path?: string): unknown {
-  if (!(error instanceof LabgraphError)) return error;
+/** Reports an error that ended the stream, with what the person can do. @returns false: it is a fault */
+function explain({ report }: Session<null>, error: unknown, path?: string): false {
+  if (!(error instanceof LabgraphError)) throw error;
   const advice =
     error.code === 'BAD_CURSOR' && path !== undefined
       ? ` Delete ${path} to begin now; what came since is missed.`
       : '';
-  return new GatewayError('BAD_USER_INPUT', `The gateway ended the stream: ${error.code}.${advice}`, {
-    cause: error,
-  });
+  report(`The gateway ended the stream: ${error.code}.${advice}`);
+  return false;
 }
 
 /** Shows the team's events as they come. */
@@ -67,6 +66,7 @@ export const tail: Command<null> = {
   usage: '[--events <type,type>] [--body]',
   summary: 'prints one line per event of the team from now on; with --body what it says',
   options: { ...reachOptions, events: { type: 'string' }, body: { type: 'boolean' } },
+  examples: ['', '--events labtest.order.updated --body'],
   run: async (session) => {
     try {
       for await (const { events } of await followEvents(session, null)) {
@@ -77,7 +77,7 @@ export const tail: Command<null> = {
       }
       return true;
     } catch (error) {
-      throw explain(error);
+      return explain(session, error);
     }
   },
 };
@@ -96,6 +96,10 @@ export const listen: Command<null> = {
     events: { type: 'string' },
     'secret-file': { type: 'string' },
   },
+  examples: [
+    '--forward-to http://localhost:3000/webhooks --key-file gateway.key',
+    '--forward-to http://localhost:3000/webhooks --events labtest.order.updated --url https://gateway.example.com',
+  ],
   run: async (session) => {
     const target = readTarget(session.options['forward-to']);
     const { url } = await reach(session);
@@ -109,7 +113,7 @@ export const listen: Command<null> = {
       }
       return true;
     } catch (error) {
-      throw explain(error, cursor.path);
+      return explain(session, error, cursor.path);
     }
   },
 };

@@ -1,18 +1,15 @@
 import process from 'node:process';
-import { runInProcess } from '../gateway/commands/program.ts';
-import { completions } from './completions.ts';
+import { type Program, runInProcess } from '../gateway/commands/program.ts';
 import { program } from './program.ts';
 
-const [name = '', ...rest] = process.argv.slice(2);
-const { stdout, stderr } = process;
+const args = process.argv.slice(2);
+const [name = '', ...rest] = args[0] === 'help' ? args.slice(1) : args;
 
-if (name === 'events') await runInProcess((await import('../gateway/commands/events.ts')).program, rest);
-else if (name === 'audit') await runInProcess((await import('../gateway/commands/audit.ts')).program, rest);
-else if (name === 'completions') complete(rest[0] ?? '');
+if (name === 'events') await forward((await import('../gateway/commands/events.ts')).program);
+else if (name === 'audit') await forward((await import('../gateway/commands/audit.ts')).program);
 else await runInProcess(program);
 
-function complete(shell: string): void {
-  const script = completions(shell, [...Object.keys(program.commands), 'events', 'audit', 'completions']);
-  if (script === null) process.exitCode = 1;
-  (script === null ? stderr : stdout).write(script ?? 'labgraph completions bash|zsh|fish\n');
+/** `labgraph events dead`, and `labgraph help events dead`. */
+async function forward<Store>(to: Program<Store>): Promise<void> {
+  await runInProcess({ ...to, call: `labgraph ${name}` }, args[0] === 'help' ? ['help', ...rest] : rest);
 }

@@ -41,6 +41,7 @@ export const sign: Command<null> = {
   usage: '--secret-file <file> [--id <message>] < body',
   summary: 'prints the headers that sign a message (Standard Webhooks)',
   options: { 'secret-file': { type: 'string' }, id: { type: 'string' } },
+  examples: ['--secret-file webhook.secret < event.json'],
   run: async ({ options, print }) => {
     const secret = await readSecret(options['secret-file']);
     const id = typeof options.id === 'string' ? options.id : `msg_${crypto.randomUUID()}`;
@@ -59,6 +60,7 @@ export const verify: Command<null> = {
     timestamp: { type: 'string' },
     signature: { type: 'string' },
   },
+  examples: ['--secret-file webhook.secret --id msg_1 --timestamp 1795500000 --signature v1,… < event.json'],
   run: async ({ options, print }) => {
     const webhook = openSecret(await readSecret(options['secret-file']));
     const headers = {

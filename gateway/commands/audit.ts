@@ -18,6 +18,7 @@ const verify: Command<TrailLocation> = {
   summary:
     'reads the whole trail; with --heads it must go as far as this log of the gateway says; --from names the oldest file still here',
   options: { heads: { type: 'string' }, from: { type: 'string' } },
+  examples: ['', '--heads gateway.log'],
   run: async ({ store: { folder, keys }, options, print, report }) => {
     const heads =
       typeof options.heads === 'string' ? await orUnreadable('--heads', readHeads(options.heads)) : [];
@@ -49,11 +50,12 @@ const exportLines: Command<TrailLocation> = {
   summary:
     "prints the accesses of a time, all or those to one user's data (the service's id of the user); what is not sound is marked",
   options: { since: { type: 'string' }, until: { type: 'string' }, user: { type: 'string' } },
+  examples: ['--since 2026-11-20 --user 0b2c7f5e-3d8a-4f6e-9a41-7c1f0d2e5b68'],
   run: async ({ store: { folder, keys }, options, print, report }) => {
     const [since, until] = [readTime(options.since), readTime(options.until)];
     if (since === null || until === null) {
-      report('--since and --until take a time, such as 2026-11-20 or 2026-11-20T08:00:00Z.');
-      return false;
+      const message = '--since and --until take a time, such as 2026-11-20 or 2026-11-20T08:00:00Z.';
+      throw new GatewayError('BAD_USER_INPUT', message);
     }
     const isOfUser = createUserFilter(options.user);
     const onLine: ExamineOptions['onLine'] = async (line, { key, isSound }) => {
@@ -108,7 +110,7 @@ export const program: Program<TrailLocation> = {
   commands: { verify, export: exportLines },
   about: [
     'Reads the trail in the folder that AUDIT_TRAIL names, with the keys of AUDIT_TRAIL_KEY, also while the gateway',
-    'runs. Exit code 0 when all is well, else 1.',
+    'runs.',
   ],
   open,
   close: async () => {},

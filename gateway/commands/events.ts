@@ -24,6 +24,7 @@ const dead: Command<EventStore> = {
   summary:
     'lists the dead letters: position, when, type, reason, team, and `sealed` when no key opens it; with --body what they say',
   options: { body: { type: 'boolean' } },
+  examples: ['', '--body'],
   run: async ({ store, options, print, report }) => {
     let count = 0;
     for await (const letter of walkDeadLetters(store.log)) {
@@ -44,13 +45,12 @@ const replay: Command<EventStore> = {
   usage: '<position>... | --all',
   summary: 'reads dead letters again and appends what is readable now, each at most once',
   options: { all: { type: 'boolean' } },
+  examples: ['17 18', '--all'],
   run: async (session) => {
     const { store, settings, options, words, report } = session;
     const positions = words.map(readPosition);
-    if ((options.all === true) === words.length > 0 || positions.includes(null)) {
-      report('Name the positions that `dead` lists, or give --all.');
-      return false;
-    }
+    if ((options.all === true) === words.length > 0 || positions.includes(null))
+      throw new GatewayError('BAD_USER_INPUT', 'Name the positions that `dead` lists, or give --all.');
     const teamId = settings.readConfig().teamId ?? (await store.log.readMark(teamMark));
     if (teamId === null) {
       // Without a known team, a letter of another team would be delivered as ours.
@@ -111,13 +111,11 @@ const tail: Command<EventStore> = {
     'user-pseudonym': { type: 'boolean' },
     body: { type: 'boolean' },
   },
+  examples: ['', '--after 1200 --user-pseudonym'],
   run: async (session) => {
     const { store, options, report } = session;
     const after = options.after === undefined ? await store.log.position() : readPosition(options.after);
-    if (after === null) {
-      report('--after takes a position: a whole number.');
-      return false;
-    }
+    if (after === null) throw new GatewayError('BAD_USER_INPUT', '--after takes a position: a whole number.');
     const gap = await printFrom(session, after);
     if (gap === 'pruned') {
       const start = await findStart(store.log);
@@ -166,6 +164,7 @@ const verify: Command<EventStore> = {
   summary:
     'reads the whole log: bodies open, positions grow, versions fit, the store is whole; counts per type',
   options: {},
+  examples: [''],
   run: async ({ store, print, report }) => {
     const findings = await examine(store.log);
     const faults = [...(await store.checkIntegrity()), ...findings.faults];
@@ -292,7 +291,7 @@ export const program: Program<EventStore> = {
   commands: { dead, replay, tail, verify },
   about: [
     'Works on the log that EVENT_LOG names, with the variables of the gateway, also while it runs. Prints one JSON',
-    'line per finding; exit code 0 when all is well, else 1.',
+    'line per finding.',
   ],
   open,
   close: (store) => store.log.close(),

@@ -3,7 +3,7 @@ import process from 'node:process';
 import type { Writable } from 'node:stream';
 import { type ParseArgsOptionsConfig, parseArgs } from 'node:util';
 import { type Config, readConfig } from '../config/config.ts';
-import type { GeneratedSecrets } from '../config/reading.ts';
+import type { Environment, GeneratedSecrets } from '../config/reading.ts';
 import { GatewayError, isGatewayError } from '../errors.ts';
 
 /** A command of a program, such as `npm run events -- <name>`. */
@@ -12,15 +12,25 @@ export interface Command<Store> {
   readonly usage: string;
   readonly summary: string;
   readonly options: ParseArgsOptionsConfig;
-  /** @returns whether all is well: exit code 0, else 1 */
+  /** Calls of it, for its own help. */
+  readonly examples?: readonly string[];
+  /** The text of a line for a person; without it, and with --json, lines are JSON. */
+  readonly format?: (line: Line) => string;
+  /**
+   * @returns whether all is well: exit code 0, else 1
+   * @throws GatewayError BAD_USER_INPUT when it is called wrongly: exit code 2
+   */
   readonly run: (session: Session<Store>) => Promise<boolean>;
 }
 
+/** A finding. */
+export type Line = Readonly<Record<string, unknown>>;
+
 /** Where a program finds what it works with. */
 export interface Settings {
-  readonly env: Readonly<Record<string, string | undefined>>;
-  /** The configuration of a gateway with these variables. @throws GatewayError CONFIG_INVALID */
-  readonly readConfig: () => Config;
+  readonly env: Environment;
+  /** The configuration of a gateway with these variables, and more of them. @throws GatewayError CONFIG_INVALID */
+  readonly readConfig: (more?: Environment) => Config;
 }
 
 /** The arguments of a command's run. */
@@ -30,9 +40,9 @@ export interface Session<Store> {
   readonly options: Readonly<Record<string, unknown>>;
   /** The arguments after the command's name that are not options. */
   readonly words: readonly string[];
-  /** Prints one line of JSON on standard output; waits for a slow reader. */
-  readonly print: (line: Readonly<Record<string, unknown>>) => Promise<void>;
-  /** Prints a sentence for a person, on standard error. */
+  /** Prints one line on standard output; waits for a slow reader. */
+  readonly print: (line: Line) => Promise<void>;
+  /** Prints a sentence for a person on standard error; with --json as `{"message":…}`. */
   readonly report: (sentence: string) => void;
   /** Aborts when the command is to end: the process gets SIGINT or SIGTERM. */
   readonly signal: AbortSignal;
@@ -60,7 +70,7 @@ const unused: GeneratedSecrets = {
 /** What a program is called with, and where it answers. */
 interface Surroundings {
   readonly args: readonly string[];
-  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly env: Environment;
   readonly stdout: Writable;
   readonly stderr: Writable;
   /** Called once the store is open; from then on a command is asked to end by the signal, and not before. */
@@ -83,34 +93,50 @@ export async function runInProcess<Store>(
   process.exitCode = await runProgram(program, { args, env, stdout, stderr, stopOnSignal });
 }
 
-/** @returns the exit code: 0 when all is well, else 1 */
-export async function runProgram<Store>(program: Program<Store>, surroundings: Surroundings): Promise<0 | 1> {
+/** `fault`: something is not well, or could not be done. */
+const exitCodes = { done: 0, fault: 1, wrongUsage: 2 } as const;
+type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
+
+export async function runProgram<Store>(
+  program: Program<Store>,
+  surroundings: Surroundings,
+): Promise<ExitCode> {
   try {
-    return (await run(program, surroundings)) ? 0 : 1;
+    return await run(program, surroundings);
   } catch (error) {
     // Our own messages contain no personal data; other messages might.
-    surroundings.stderr.write(
-      `${isGatewayError(error) ? `${error.code}: ${error.message}` : 'The command failed.'}\n`,
-    );
-    return 1;
+    const { code, message } = isGatewayError(error)
+      ? error
+      : { code: 'INTERNAL', message: 'The command failed.' };
+    const isJson = surroundings.args.includes('--json');
+    surroundings.stderr.write(`${isJson ? JSON.stringify({ code, message }) : `${code}: ${message}`}\n`);
+    return isGatewayError(error, 'BAD_USER_INPUT') ? exitCodes.wrongUsage : exitCodes.fault;
   }
 }
 
-async function run<Store>(program: Program<Store>, surroundings: Surroundings): Promise<boolean> {
+async function run<Store>(program: Program<Store>, surroundings: Surroundings): Promise<ExitCode> {
   const { args, env, stdout, stderr } = surroundings;
-  const [name = '', ...rest] = args;
+  const isHelp = args[0] === 'help' || args.includes('--help');
+  const [name = '', ...rest] = args[0] === 'help' ? args.slice(1) : args;
   const command = Object.hasOwn(program.commands, name) ? program.commands[name] : undefined;
-  if (args.includes('--help') || command === undefined) {
-    (args.includes('--help') ? stdout : stderr).write(describe(program));
-    return args.includes('--help');
+  const isKnown = command !== undefined || name === '' || name === '--help';
+  if (isHelp && isKnown) {
+    stdout.write(command === undefined ? describe(program) : describeCommand(program, name, command));
+    return exitCodes.done;
+  }
+  if (command === undefined) {
+    stderr.write(describe(program));
+    return exitCodes.wrongUsage;
   }
   const { values, positionals } = readArguments(command, rest);
-  const settings = { env, readConfig: () => readConfig(env, () => unused) };
+  const settings = {
+    env,
+    readConfig: (more: Environment = {}) => readConfig({ ...env, ...more }, () => unused),
+  };
   const store = await program.open(settings);
   try {
-    return await command.run(
-      createSession({ store, settings, options: values, words: positionals }, surroundings),
-    );
+    const parts = { command, store, settings, options: values, words: positionals };
+    return (await command.run(createSession(parts, surroundings))) ? exitCodes.done : exitCodes.fault;
   } finally {
     await program.close(store);
   }
@@ -118,17 +144,39 @@ async function run<Store>(program: Program<Store>, surroundings: Surroundings): 
 
 function describe<Store>({ call, commands, about }: Program<Store>): string {
   const lines = Object.entries(commands).flatMap(([name, { usage, summary }]) => [
-    `  ${name} ${usage}`,
+    `  ${name} ${usage}`.trimEnd(),
     `      ${summary}`,
   ]);
-  return [`${call} <command>`, '', ...lines, '', ...about, ''].join('\n');
+  return [
+    `${call} <command>`,
+    '',
+    ...lines,
+    '',
+    ...about,
+    '',
+    `${call} help <command>: examples. --json: also sentences come as JSON, one object a line.`,
+    'Exit code 0: done, 1: a fault, 2: called wrongly.',
+    '',
+  ].join('\n');
+}
+
+function describeCommand<Store>({ call }: Program<Store>, name: string, command: Command<Store>): string {
+  const { usage, summary, examples = [] } = command;
+  return [
+    `${call} ${name} ${usage}`.trimEnd(),
+    '',
+    `  ${summary}`,
+    ...(examples.length === 0 ? [] : ['', 'Examples:']),
+    ...examples.map((example) => `  ${call} ${name} ${example}`.trimEnd()),
+    '',
+  ].join('\n');
 }
 
 function readArguments<Store>(command: Command<Store>, args: readonly string[]) {
   try {
     return parseArgs({
       args: [...args],
-      options: command.options,
+      options: { ...command.options, json: { type: 'boolean' } },
       allowPositionals: command.usage.startsWith('<'),
     });
   } catch (cause) {
@@ -137,15 +185,22 @@ function readArguments<Store>(command: Command<Store>, args: readonly string[]) 
 }
 
 function createSession<Store>(
-  parts: Pick<Session<Store>, 'store' | 'settings' | 'options' | 'words'>,
+  {
+    command,
+    ...parts
+  }: Pick<Session<Store>, 'store' | 'settings' | 'options' | 'words'> & {
+    readonly command: Command<Store>;
+  },
   { stdout, stderr, stopOnSignal }: Surroundings,
 ): Session<Store> {
+  const isJson = parts.options.json === true;
+  const format = isJson ? JSON.stringify : (command.format ?? JSON.stringify);
   return {
     ...parts,
     print: async (line) => {
-      if (!stdout.write(`${JSON.stringify(line)}\n`)) await once(stdout, 'drain');
+      if (!stdout.write(`${format(line)}\n`)) await once(stdout, 'drain');
     },
-    report: (sentence) => void stderr.write(`${sentence}\n`),
+    report: (message) => void stderr.write(`${isJson ? JSON.stringify({ message }) : message}\n`),
     signal: stopOnSignal(),
   };
 }

@@ -203,11 +203,11 @@ test('the usage is printed on request and after a wrong call', async () => {
   const env = { EVENT_LOG: `sqlite:${folder.file('none.db')}` };
   const asked = await runCommand(env, '--help');
   expect(asked).toMatchObject({ code: 0, said: '' });
-  for (const name of ['dead', 'replay', 'tail', 'verify']) expect(asked.text).toContain(`  ${name} `);
-  expect(await callCommand(env)).toMatchObject({ code: 1, said: asked.text });
-  expect(await callCommand(env, 'revive')).toMatchObject({ code: 1, said: asked.text });
+  for (const name of ['dead', 'replay', 'tail', 'verify']) expect(asked.text).toContain(`\n  ${name}`);
+  expect(await callCommand(env)).toMatchObject({ code: 2, said: asked.text });
+  expect(await callCommand(env, 'revive')).toMatchObject({ code: 2, said: asked.text });
   expect(await callCommand(env, 'dead', '--all')).toMatchObject({
-    code: 1,
+    code: 2,
     said: 'BAD_USER_INPUT: That is not how it is called. See --help.\n',
   });
   expect(await callCommand(env, 'verify')).toMatchObject({

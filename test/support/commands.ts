@@ -4,6 +4,7 @@ import { createInterface } from 'node:readline';
 import { PassThrough } from 'node:stream';
 import { text as readAll } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
+import { program as labgraphProgram } from '../../cli/program.ts';
 import { program as auditProgram } from '../../gateway/commands/audit.ts';
 import { program as eventsProgram } from '../../gateway/commands/events.ts';
 import { type Program, runProgram } from '../../gateway/commands/program.ts';
@@ -57,6 +58,11 @@ export function callCommand(env: Environment, ...args: readonly string[]): Promi
 /** What `npm run audit -- <args>` does, within this process. */
 export function callAudit(env: Environment, ...args: readonly string[]): Promise<CommandResult> {
   return call(auditProgram, env, args);
+}
+
+/** What `labgraph <args>` does, within this process. */
+export function callLabgraph(env: Environment, ...args: readonly string[]): Promise<CommandResult> {
+  return call(labgraphProgram, env, args);
 }
 
 async function runToEnd(child: ReturnType<typeof start>): Promise<CommandResult> {

@@ -71,7 +71,7 @@ test('what is found is said in words, and ends with 1', async () => {
   expect(exported.lines()).toEqual([
     expect.objectContaining({ n: 2, user: pseudonymOf('user-1'), outcome: 'no', isSound: false }),
   ]);
-  expect([later.text, wrong.code, off.code]).toEqual(['', 1, 1]);
+  expect([later.text, wrong.code, off.code]).toEqual(['', 2, 1]);
   expect(wrong.said).toContain('--since and --until take a time');
   expect(off.said).toContain('AUDIT_TRAIL is off');
 });

@@ -50,7 +50,10 @@ test('what sign prints, verify accepts, and not for another body; help, completi
   expect(genuine).toEqual({ code: 0, out: '{"isGenuine":true}\n', said: '' });
   expect(altered).toEqual({ code: 1, out: '{"isGenuine":false}\n', said: '' });
   expect(help).toMatchObject({ code: 0, out: expect.stringContaining('listen --forward-to <url>') });
-  expect(bash).toMatchObject({ code: 0, out: expect.stringContaining('listen tail trigger sign verify') });
-  expect(unknown).toMatchObject({ code: 1, out: '' });
-  expect(keyless).toMatchObject({ code: 1, said: expect.stringContaining('LABGRAPH_KEY') });
+  expect(bash).toMatchObject({
+    code: 0,
+    out: expect.stringContaining('listen tail trigger sign verify completions events'),
+  });
+  expect(unknown).toMatchObject({ code: 2, out: '' });
+  expect(keyless).toMatchObject({ code: 2, said: expect.stringContaining('LABGRAPH_KEY') });
 });
