@@ -160,4 +160,43 @@ describe('a change at the management interface', () => {
       expect(errors).toMatchObject([{ extensions: { code, mayHaveBeenDone: true } }]);
     }
   });
+
+  test('is refused before any call where the service would lose a part of it', async () => {
+    await using service = await startManagementService();
+    await using lab = await startManagementLab(service.url);
+    const at = { teamId, environment: 'SANDBOX' };
+    const header = (name: string) => ({ name, value: 'x' });
+    const refused = [
+      ['setEventPipeline', { ...at, enabled: ['RABBITMQ'] }, { path: ['preferred'], code: 'REQUIRED' }],
+      ['setEventPipeline', { ...at, preferred: 'RABBITMQ' }, { path: ['enabled'], code: 'REQUIRED' }],
+      [
+        'setWebhookHeaders',
+        { ...at, id: 'ep_1', headers: [header('X-Own'), header('x-other'), header('x-own')] },
+        { path: ['headers', '2', 'name'], code: 'CONFLICT' },
+      ],
+    ] as const;
+    for (const [name, input, issue] of refused) {
+      const type = `${name.charAt(0).toUpperCase()}${name.slice(1)}Input`;
+      const query = `mutation ($input: ${type}!) { ${name}(input: $input) { ... on InputRejected { issues { path code } } } }`;
+      expect(await manage(lab, query, { input })).toMatchObject({ data: { [name]: { issues: [issue] } } });
+    }
+    expect(service.seen).toEqual([]);
+  });
+
+  test('of a pipeline sends an empty list of prefixes, which means all events', async () => {
+    await using service = await startManagementService();
+    await using lab = await startManagementLab(service.url);
+    const path = `POST ${org}/team_etl_pipelines/sandbox/eu`;
+    service.answers.set(path, [200, []]);
+    const input = { teamId, environment: 'SANDBOX', eventTypePrefixes: [] };
+    await manage(
+      lab,
+      'mutation ($input: SetEventPipelineInput!) { setEventPipeline(input: $input) { __typename } }',
+      { input },
+    );
+    expect(service.seen.at(-1)).toMatchObject({
+      call: path,
+      body: { team_ids: [teamId], event_type_prefixes: [] },
+    });
+  });
 });

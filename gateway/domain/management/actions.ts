@@ -22,11 +22,27 @@ export interface PlaceName extends TeamName {
 export function readOrgId({ orgId }: GraphContext, given: string | null | undefined): string {
   if (given !== null && given !== undefined) return readUuid('orgId', given);
   if (orgId !== null) return orgId;
-  throw new GatewayError('BAD_USER_INPUT', 'orgId must be given: SERVICE_ORG_ID is not set.', {
-    issues: [
-      { location: ['orgId'], message: 'It must be given: SERVICE_ORG_ID is not set.', kind: 'missing' },
-    ],
+  throw fault(['orgId'], 'missing', 'It must be given: SERVICE_ORG_ID is not set.');
+}
+
+/** A fault of an input that the gateway finds before any call. */
+function fault(location: readonly string[], kind: 'missing' | 'conflict', message: string): GatewayError {
+  return new GatewayError('BAD_USER_INPUT', `${location.join('.')}: ${message}`, {
+    issues: [{ location, message, kind }],
   });
+}
+
+/** @throws GatewayError BAD_USER_INPUT for one without the other: the service takes them as one part */
+export function requireBoth(preferred: unknown, enabled: unknown): void {
+  if (preferred && !enabled) throw fault(['enabled'], 'missing', 'It must be given with preferred.');
+  if (enabled && !preferred) throw fault(['preferred'], 'missing', 'It must be given with enabled.');
+}
+
+/** @throws GatewayError BAD_USER_INPUT for a name that is there twice, in any spelling: the service has each once */
+export function requireDifferentNames(headers: readonly { readonly name: string }[]): void {
+  const names = headers.map(({ name }) => name.toLowerCase());
+  const twice = names.findIndex((name, index) => names.indexOf(name) < index);
+  if (twice !== -1) throw fault(['headers', String(twice), 'name'], 'conflict', 'It is there twice.');
 }
 
 const teams: LoaderKind<{ readonly orgId: string; readonly teamId: string }, Team | null> = {
@@ -55,9 +71,7 @@ export async function findPlace(context: GraphContext, name: PlaceName): Promise
 export function readIdsToDelete(ids: readonly string[]): readonly string[] {
   const read = readUuids('ids', ids) ?? [];
   if (read.length > 0) return read;
-  throw new GatewayError('BAD_USER_INPUT', 'ids must have at least one id.', {
-    issues: [{ location: ['ids'], message: 'It must have at least one id.', kind: 'missing' }],
-  });
+  throw fault(['ids'], 'missing', 'It must have at least one id.');
 }
 
 /** The webhook that an input names; null when there is no such team. */

@@ -115,7 +115,8 @@ addMutation(mutationRoot, 'setScopeRequirements', {
       requirements: t.field({
         type: [requirementsRef],
         nullable: false,
-        description: 'The requirements of this provider, read after the change.',
+        description:
+          'The requirements of this provider, read after the change; none where the service does not know the provider.',
         resolve: ({ requirements }) => requirements,
       }),
     }),

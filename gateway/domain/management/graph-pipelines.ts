@@ -4,7 +4,7 @@ import { openEnum, openEnumFields, openEnumListFields } from '../../graph/open-e
 import { connectionField } from '../../graph/pagination/connection.ts';
 import { listCursors } from '../../graph/pagination/cursors.ts';
 import { cursorConnection } from '../../graph/pagination/paged-connection.ts';
-import { findPlace, placeIn } from './actions.ts';
+import { findPlace, placeIn, requireBoth } from './actions.ts';
 import { environmentArgs, mutationRoot, placeFields } from './graph.ts';
 import { teamRef } from './graph-teams.ts';
 import {
@@ -99,7 +99,7 @@ pipelineRef.implement({
       description: 'Whether the data of providers is sent as it came.',
     }),
     eventTypePrefixes: t.stringList({
-      description: 'Only events whose type begins like one of these are sent; null = all.',
+      description: 'Only events whose type begins like one of these are sent; null or an empty list = all.',
       resolve: ({ eventTypePrefixes }) => eventTypePrefixes && [...eventTypePrefixes],
     }),
     cloudPubsub: t.expose('cloudPubsub', { type: pubSubRef, description: 'Its topic of Pub/Sub.' }),
@@ -179,12 +179,12 @@ const pipelineInput = builder.inputType('SetEventPipelineInput', {
     preferred: t.field({ type: destination.ref, description: 'Where events are sent; it needs `enabled`.' }),
     enabled: t.field({
       type: [destination.ref],
-      description: 'All destinations in use, `preferred` among them.',
+      description: 'All destinations in use, `preferred` among them; they replace those before.',
     }),
     pushHistoricalData: t.boolean({ description: 'Whether historical data is sent as daily events.' }),
     providerRawData: t.boolean({ description: 'Whether the data of providers is sent as it came.' }),
     eventTypePrefixes: t.stringList({
-      description: 'Only events whose type begins like one of these are sent.',
+      description: 'Only events whose type begins like one of these are sent; an empty list = all.',
     }),
     cloudPubsub: t.field({ type: pubSubInput, description: 'A topic of Pub/Sub.' }),
     rabbitmq: t.field({ type: rabbitInput, description: 'An exchange of RabbitMQ.' }),
@@ -198,10 +198,11 @@ type PipelineInput = typeof pipelineInput.$inferInput;
 function toPipeline({ preferred, enabled, azureAmqp, ...rest }: PipelineInput): object {
   const { orgId: _org, teamId: _team, environment: _environment, ...parts } = rest;
   const names = (values: readonly string[]) => values.map((value) => value.toLowerCase());
-  const [first] = preferred ? names([preferred]) : [];
   return {
     ...parts,
-    ...(first === undefined ? {} : { preferences: { preferred: first, enabled: names(enabled ?? [first]) } }),
+    ...(preferred && enabled
+      ? { preferences: { preferred: preferred.toLowerCase(), enabled: names(enabled) } }
+      : {}),
     ...(azureAmqp ? { azureAmqp: { ...azureAmqp, compression: azureAmqp.compression?.toLowerCase() } } : {}),
   };
 }
@@ -218,6 +219,7 @@ addMutation(mutationRoot, 'setEventPipeline', {
   ),
   subject: 'team',
   run: async (context, input) => {
+    requireBoth(input.preferred, input.enabled);
     const at = await findPlace(context, input);
     return at === null ? null : await setEventPipeline(context.service, at, toPipeline(input));
   },

@@ -4,7 +4,7 @@ import { addMutation, doneType } from '../../graph/mutation-field.ts';
 import { connectionField } from '../../graph/pagination/connection.ts';
 import { listCursors } from '../../graph/pagination/cursors.ts';
 import { cursorConnection } from '../../graph/pagination/paged-connection.ts';
-import { findPlace, findWebhook, placeIn } from './actions.ts';
+import { findPlace, findWebhook, placeIn, requireDifferentNames } from './actions.ts';
 import { deleteWebhookWithSecrets } from './gateway-webhook/actions.ts';
 import { environmentArgs, mutationRoot, placeFields } from './graph.ts';
 import { teamRef } from './graph-teams.ts';
@@ -200,6 +200,7 @@ addMutation(mutationRoot, 'setWebhookHeaders', {
   done: idDone('WebhookHeadersSet', 'The headers were replaced.'),
   subject,
   run: async (context, { headers, ...input }) => {
+    requireDifferentNames(headers);
     const named = await findWebhook(context, input);
     const done = named === null ? null : await setWebhookHeaders(context.service, named, headers);
     return done === null ? null : { id: input.id };
