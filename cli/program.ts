@@ -1,5 +1,6 @@
 import type { Program } from '../gateway/commands/program.ts';
 import { createCompletions } from './completions.ts';
+import { doctor } from './doctor/doctor.ts';
 import { listen, tail } from './listen.ts';
 import { sign, verify } from './signatures.ts';
 import { trigger } from './trigger.ts';
@@ -9,7 +10,7 @@ const completions = createCompletions(() => [...Object.keys(program.commands), '
 /** `labgraph <command>`: works on a gateway over the network. */
 export const program: Program<null> = {
   call: 'labgraph',
-  commands: { listen, tail, trigger, sign, verify, completions },
+  commands: { doctor, listen, tail, trigger, sign, verify, completions },
   about: [
     '  events | audit <command>',
     '      the event log and the audit trail of a gateway on this machine: labgraph events --help',

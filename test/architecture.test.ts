@@ -289,6 +289,10 @@ const rooms: readonly Room[] = [
     ],
   },
   {
+    files: /^cli\/doctor\//,
+    may: [errors, log, config, /^cli\/doctor\//, /^gateway\/(commands\/program|events\/open)\.ts$/, node],
+  },
+  {
     files: /^cli\//,
     may: [
       errors,

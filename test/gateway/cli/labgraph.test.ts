@@ -52,7 +52,7 @@ test('what sign prints, verify accepts, and not for another body; help, completi
   expect(help).toMatchObject({ code: 0, out: expect.stringContaining('listen --forward-to <url>') });
   expect(bash).toMatchObject({
     code: 0,
-    out: expect.stringContaining('listen tail trigger sign verify completions events'),
+    out: expect.stringContaining('doctor listen tail trigger sign verify completions events'),
   });
   expect(unknown).toMatchObject({ code: 2, out: '' });
   expect(keyless).toMatchObject({ code: 2, said: expect.stringContaining('LABGRAPH_KEY') });
