@@ -1,6 +1,6 @@
 import type { Arrival } from '../load/listener.ts';
 import type { OrderRange, Posted } from '../load/poster.ts';
-import { formatMs, formatQuantiles, quantile, type Row } from '../support/figures.ts';
+import { formatQuantiles, quantile, type Row } from '../support/figures.ts';
 import { timesOf } from './append.ts';
 import type { Plan } from './plan.ts';
 import { closeAll, openAll, type Stage } from './stage.ts';
@@ -57,7 +57,7 @@ async function measureSteadily(stage: Stage, plan: Plan, orders: OrderRange): Pr
 const timeoutMs = 15_000;
 
 /** The changes that the subscribers received, once there are `count` of them. */
-async function receive({ listeners }: Stage, count: number): Promise<readonly Arrival[]> {
+export async function receive({ listeners }: Stage, count: number): Promise<readonly Arrival[]> {
   const arrivals: Arrival[] = [];
   const end = Date.now() + timeoutMs;
   while (arrivals.length < count && Date.now() < end) {
@@ -69,27 +69,8 @@ async function receive({ listeners }: Stage, count: number): Promise<readonly Ar
   return arrivals;
 }
 
-function toLatencies(posted: readonly Posted[], arrivals: readonly Arrival[]): readonly number[] {
+/** Milliseconds from the post of each change to its arrival. */
+export function toLatencies(posted: readonly Posted[], arrivals: readonly Arrival[]): readonly number[] {
   const sent = new Map(posted.map(({ key, sentMs }) => [key, sentMs]));
   return arrivals.map(({ key, atMs }) => atMs - (sent.get(key) ?? Number.NaN));
-}
-
-/** One webhook for many subscribers: the latency of the first and of the last. */
-export async function measureFanOut(stage: Stage, plan: Plan): Promise<readonly Row[]> {
-  const { star } = stage.audience;
-  const subscribers = Array.from({ length: plan.subscribers }, () => stage.userUpdates(star));
-  await openAll(stage, await Promise.all(subscribers));
-  const [first, last]: [number[], number[]] = [[], []];
-  // The first is the warm-up.
-  for (let round = 0; round <= plan.fanOuts; round += 1) {
-    const posted = await stage.poster.call('postOne', { order: star });
-    const latencies = toLatencies([posted], await receive(stage, plan.subscribers));
-    if (round === 0) continue;
-    first.push(Math.min(...latencies));
-    last.push(Math.max(...latencies));
-  }
-  await closeAll(stage);
-  const figure = `first p50 ${formatMs(quantile(first, 0.5))}, last p50 ${formatMs(quantile(last, 0.5))}, last p99 ${formatMs(quantile(last, 0.99))}`;
-  const what = `one webhook to ${plan.subscribers} subscribers of one user`;
-  return [{ what, goal: null, figure, samples: plan.fanOuts, isMet: null }];
 }

@@ -7,7 +7,8 @@ import { measureAppend } from './append.ts';
 import { measureCatchUp, noteBeginnings } from './catch-up.ts';
 import { measureFlood } from './flood.ts';
 import { measureIdle } from './idle.ts';
-import { measureFanOut, measureLatency } from './latency.ts';
+import { measureLatency } from './latency.ts';
+import { measureLive } from './live.ts';
 import { descriptorsNeeded, makePlan, type Plan } from './plan.ts';
 import { type DeliveryReport, writeReports } from './report.ts';
 import { measureRestart } from './restart.ts';
@@ -67,14 +68,14 @@ async function measure(plan: Plan): Promise<DeliveryReport> {
   const catchUp = await measureCatchUp(stage, plan, beginnings);
   note('webhook to subscriber');
   const latency = await measureLatency(stage, plan, beginnings.team);
-  note('fan-out');
-  const fanOut = await measureFanOut(stage, plan);
+  note('own orders, and one order for all');
+  const live = await measureLive(stage, plan);
   note('flood');
   const flood = await measureFlood(stage, plan);
   note('idle sockets');
   const idle = await measureIdle(stage, plan);
   return {
     store: plan.store,
-    rows: [...append, ...latency, ...fanOut, ...idle, ...catchUp, restart, ...flood],
+    rows: [...append, ...latency, ...live, ...idle, ...catchUp, restart, ...flood],
   };
 }

@@ -9,6 +9,10 @@ export interface Plan {
   readonly restarts: number;
   readonly subscribers: number;
   readonly webhooksPerSecond: number;
+  /** Where each subscriber follows an order of its own, and every order changes in turn. */
+  readonly ownPerSecond: number;
+  /** Beside servers that publish in memory, over the store that is the default. */
+  readonly hasPeers: boolean;
   readonly warmUpSeconds: number;
   readonly steadySeconds: number;
   readonly fanOuts: number;
@@ -25,6 +29,8 @@ const full: Omit<Plan, 'store'> = {
   restarts: 5,
   subscribers: 1000,
   webhooksPerSecond: 100,
+  ownPerSecond: 500,
+  hasPeers: true,
   warmUpSeconds: 5,
   steadySeconds: 30,
   fanOuts: 50,
@@ -41,6 +47,8 @@ const short: Omit<Plan, 'store'> = {
   restarts: 1,
   subscribers: 100,
   webhooksPerSecond: 100,
+  ownPerSecond: 100,
+  hasPeers: false,
   warmUpSeconds: 0.5,
   steadySeconds: 1,
   fanOuts: 2,
@@ -50,7 +58,8 @@ const short: Omit<Plan, 'store'> = {
 };
 
 export function makePlan(store: Plan['store'], isShort: boolean): Plan {
-  return { store, ...(isShort ? short : full) };
+  const plan = isShort ? short : full;
+  return { store, ...plan, hasPeers: plan.hasPeers && store === 'sqlite' };
 }
 
 /** Descriptors that one process needs: a socket each, and room for files, threads and webhooks. */

@@ -22,6 +22,10 @@ export interface Stage extends AsyncDisposable {
   readonly asker: LoadProcess<AskerCalls>;
   readonly listeners: readonly LoadProcess<ListenerCalls>[];
   readonly gatewayKey: string;
+  /** What another poster needs to tell of the same orders. */
+  readonly world: { readonly secret: string; readonly plan: WorldPlan };
+  /** For files of the stage; deleted with it. */
+  readonly folder: string;
   readonly audience: Audience;
   /** A subscription to an order, as its user. */
   readonly orderUpdates: (index: number) => Promise<Wanted>;
@@ -58,6 +62,7 @@ export async function startStage(plan: Plan): Promise<Stage> {
   const { world: worldPlan, audience } = planAudience(plan);
   const service = await startService(createWorld(worldPlan));
   const secrets = makeSecrets();
+  const world = { secret: secrets.webhookSecret, plan: worldPlan };
   const redis = plan.store === 'redis' ? await prepareRedis(folder) : null;
   const gateways = await prepareGateways({
     folder,
@@ -85,13 +90,14 @@ export async function startStage(plan: Plan): Promise<Stage> {
   try {
     await redis?.start();
     await Promise.all(gateways.map((gateway) => gateway.start()));
-    await poster.call('prepare', { url: receiving.url, secret: secrets.webhookSecret, plan: worldPlan });
+    await poster.call('prepare', { ...world, url: receiving.url });
   } catch (error) {
     await dispose();
     throw error;
   }
   return {
-    ...{ receiving, serving, poster, asker, listeners, audience, gatewayKey: secrets.gatewayKey },
+    ...{ receiving, serving, poster, asker, listeners, audience, world, folder },
+    gatewayKey: secrets.gatewayKey,
     ...createSubscriptions(worldPlan, { url: serving.url, secrets }),
     [Symbol.asyncDispose]: dispose,
   };

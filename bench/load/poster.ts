@@ -68,7 +68,7 @@ const calls = {
     const end = nowMs() + seconds * 1000;
     return await postConcurrently({ concurrency, orders, isWanted: () => nowMs() < end });
   },
-  /** Posts at this rate, without waiting for answers; one order after the other. */
+  /** Posts at this rate, one order after the other; waits for answers about the same order only. */
   postSteadily: async ({
     perSecond,
     seconds,
@@ -79,9 +79,14 @@ const calls = {
     orders: OrderRange;
   }) => {
     const startedMs = nowMs();
+    const newest = new Map<number, Promise<Posted>>();
     const posts = Array.from({ length: perSecond * seconds }, async (_, index) => {
       await wait(Math.max(0, startedMs + (index * 1000) / perSecond - nowMs()));
-      return await postOne(orders.from + (index % orders.count));
+      const order = orders.from + (index % orders.count);
+      // Messages of one order never overtake each other, or the older one would be no change.
+      const posting = Promise.resolve(newest.get(order)).then(() => postOne(order));
+      newest.set(order, posting);
+      return await posting;
     });
     return await Promise.all(posts);
   },
