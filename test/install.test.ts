@@ -10,7 +10,7 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 
 // In `pathname` a space is `%20`, and on Windows a slash comes before the drive.
 test('no file makes a path of a URL by its pathname, so the checkout may have any name', () => {
-  const files = globSync('{gateway,sandbox,widget,client,bench,test,examples}/**/*.{ts,js,mjs}', {
+  const files = globSync('{gateway,cli,sandbox,widget,client,bench,test,examples}/**/*.{ts,js,mjs}', {
     cwd: root,
     exclude: ['**/node_modules', '**/dist', '**/built'],
   });
