@@ -146,7 +146,9 @@ class HubConsumer implements Consumer {
 }
 
 function toEncoded({ properties, contentType, body }: ReceivedEventData): Encoded {
-  const contentEncoding = properties?.['content-encoding'];
+  // The service's documents spell it in two ways.
+  const [, contentEncoding] =
+    Object.entries(properties ?? {}).find(([name]) => name.toLowerCase() === 'content-encoding') ?? [];
   return {
     contentType: contentType ?? 'application/json',
     ...(contentEncoding === undefined ? {} : { contentEncoding: String(contentEncoding) }),

@@ -91,20 +91,28 @@ function isRefusal(code: ErrorCode): boolean {
 
 function readRefusal(body: unknown, call: Said): Pick<GatewayErrorOptions, 'issues' | 'reason'> {
   const reason = readReason(body, call);
-  return { issues: readIssues(body), ...(reason === null ? {} : { reason }) };
+  return { issues: readIssues(body, call), ...(reason === null ? {} : { reason }) };
 }
 
 /**
  * The issues of a 422: only `loc` and `msg` of each detail. `input` echoes the request, which is patient data, so it
- * is never passed on; a message that shares a word with it is replaced by the detail's type.
+ * is never passed on; a message that shares a word with it is replaced by the detail's type. So is one that quotes a
+ * value of the request.
  */
-function readIssues(body: unknown): readonly UpstreamIssue[] {
+function readIssues(body: unknown, { query, body: sent, form }: Said): readonly UpstreamIssue[] {
   const detail = isRecord(body) ? body.detail : null;
   if (!Array.isArray(detail)) return [];
+  const values = collectTexts([query, sent, form]).filter(isLong);
   return detail.slice(0, 50).flatMap((item: unknown) => {
     if (!isRecord(item)) return [];
     const location = Array.isArray(item.loc) ? item.loc.map(String) : [];
-    return [{ location, message: readMessage(item), kind: typeof item.type === 'string' ? item.type : null }];
+    return [
+      {
+        location,
+        message: readMessage(item, values),
+        kind: typeof item.type === 'string' ? item.type : null,
+      },
+    ];
   });
 }
 
@@ -116,13 +124,18 @@ function parse(body: string): unknown {
   }
 }
 
-function readMessage(item: Readonly<Record<string, unknown>>): string {
+/** Shorter ones are in many sentences. */
+function isLong(text: string): boolean {
+  return text.length > 3;
+}
+
+function readMessage(item: Readonly<Record<string, unknown>>, values: readonly string[]): string {
   const message = typeof item.msg === 'string' ? item.msg : '';
   const said = new Set(wordsOf(message));
-  const quoted = collectTexts(item.input).some(
-    (text) => (text.length > 3 && message.includes(text)) || wordsOf(text).some((word) => said.has(word)),
-  );
-  if (message !== '' && message.length <= 200 && !quoted) return message;
+  const isRepeated = collectTexts(item.input).some((text) => wordsOf(text).some((word) => said.has(word)));
+  const echoed = collectTexts(item.input).filter(isLong);
+  const isQuoted = [...echoed, ...values].some((text) => message.includes(text));
+  if (message !== '' && message.length <= 200 && !isQuoted && !isRepeated) return message;
   return typeof item.type === 'string' ? item.type : 'Not accepted.';
 }
 

@@ -1,11 +1,20 @@
 import { createServer } from 'node:http';
+import {
+  type GraphQLInputType,
+  isEnumType,
+  isInputObjectType,
+  isListType,
+  isNonNullType,
+  isRequiredInputField,
+} from 'graphql';
 import { request } from 'undici';
+import { managementSchema } from '../../gateway/domain/management-schema.ts';
 import { type Lab, type LabOptions, startLab } from './lab.ts';
 import { listenAnywhere } from './listening.ts';
 
 export const managementKey = 'mg_canary-management-key-51b2';
 export const callerKey = 'canary-management-caller-key-77c1';
-const orgId = '0b7c1a52-8d0e-4a55-9d6c-3f2b1c9e7a10';
+export const orgId = '0b7c1a52-8d0e-4a55-9d6c-3f2b1c9e7a10';
 export const teamId = '6c2f9a31-54d7-4f0e-8f52-0a1d7b3c5e98';
 
 /** A request as the management interface saw it. */
@@ -18,7 +27,7 @@ export interface Seen {
 type Said = readonly [status: number, json?: unknown] | 'lost';
 
 /** The answer to a call: a status and JSON, `lost` for a connection that ends before an answer, or what gives one. */
-export type Answer = Said | (() => Said);
+export type Answer = Said | ((asked: Seen) => Said);
 
 export interface ManagementService extends AsyncDisposable {
   readonly url: string;
@@ -46,9 +55,13 @@ export async function startManagementService(): Promise<ManagementService> {
     const text = Buffer.concat(await incoming.toArray()).toString();
     const call = `${incoming.method} ${incoming.url}`;
     const key = incoming.headers['x-management-key']?.toString();
-    seen.push({ call, key, body: text === '' ? undefined : JSON.parse(text) });
+    const asked = { call, key, body: text === '' ? undefined : JSON.parse(text) };
+    seen.push(asked);
     const scripted = answers.get(call.split('?')[0] ?? '') ?? answers.get('*');
-    const answer = (typeof scripted === 'function' ? scripted() : scripted) ?? [404, { detail: 'Not found' }];
+    const answer = (typeof scripted === 'function' ? scripted(asked) : scripted) ?? [
+      404,
+      { detail: 'Not found' },
+    ];
     if (answer === 'lost') return incoming.socket.destroy();
     const [status, json] = answer;
     response.writeHead(status, { 'content-type': 'application/json' });
@@ -96,4 +109,36 @@ export async function manage(
   });
   const answer: object = JSON.parse(await body.text());
   return { ...answer, status: statusCode };
+}
+
+/** A value that an input type takes: the least one, or with every field and the texts of `textOf`, by their field. */
+export function sampleOf(type: GraphQLInputType, textOf?: (field: string) => string, field = ''): unknown {
+  if (isNonNullType(type)) return sampleOf(type.ofType, textOf, field);
+  if (isListType(type)) return [sampleOf(type.ofType, textOf, field)];
+  if (isEnumType(type)) return type.getValues()[0]?.name;
+  if (isInputObjectType(type)) {
+    const fields = Object.values(type.getFields()).filter((each) => textOf || isRequiredInputField(each));
+    return Object.fromEntries(fields.map((each) => [each.name, sampleOf(each.type, textOf, each.name)]));
+  }
+  const samples: Readonly<Record<string, unknown>> = {
+    ID: field === 'orgId' ? orgId : teamId,
+    Boolean: true,
+    Int: 1,
+  };
+  return (
+    samples[type.name] ?? (type.name === 'JSON' ? { [field]: textOf?.(field) } : (textOf?.(field) ?? 'text'))
+  );
+}
+
+/** Every mutation of the management graph with an input, as for `sampleOf`. */
+export function managementMutations(textOf?: (field: string) => string) {
+  return Object.values(managementSchema.getMutationType()?.getFields() ?? {}).map((field) => {
+    const type = field.args.find(({ name }) => name === 'input')?.type;
+    if (type === undefined) throw new Error(`${field.name} has no input.`);
+    return {
+      name: field.name,
+      query: `mutation ($input: ${String(type)}) { ${field.name}(input: $input) { __typename } }`,
+      input: sampleOf(type, textOf),
+    };
+  });
 }

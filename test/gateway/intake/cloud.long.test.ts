@@ -4,6 +4,7 @@ import { expect, test } from 'vitest';
 import { GatewayError } from '../../../gateway/errors.ts';
 import { openEventStore } from '../../../gateway/events/open.ts';
 import { createGateway, type GatewayParts } from '../../../gateway/gateway.ts';
+import { decode } from '../../../gateway/intake/decode.ts';
 import { createEventHubsBroker } from '../../../gateway/intake/event-hubs.ts';
 import { createLog } from '../../../gateway/log.ts';
 import { complete } from '../../support/configuration.ts';
@@ -266,7 +267,7 @@ function consume(
     log: createLog({ level: 'silent' }),
     ...more,
   });
-  const consumer = broker.consume(async ({ body }) => taken.push(body.toString()) > 0);
+  const consumer = broker.consume(async (message) => taken.push(decode(message).body.toString()) > 0);
   return {
     taken,
     noted,
@@ -285,6 +286,16 @@ test('Event Hubs is read anew from its checkpoints after many waits for nothing,
   hub.publish('a', Buffer.from('3'));
   await expect.poll(() => consumer.taken, soon).toEqual(['1', '2', '3']);
 });
+
+test.each(['content-encoding', 'Content-Encoding'])(
+  'An event of Event Hubs is unpacked where %s says gzip',
+  async (name) => {
+    await using hub = await startEventHub();
+    await using consumer = consume(hub);
+    hub.publish('a', gzipSync('{"event":1}'), { [name]: 'gzip' });
+    await expect.poll(() => consumer.taken, soon).toEqual(['{"event":1}']);
+  },
+);
 
 test('Event Hubs is read in batches while many events wait, in order, and one after the other again', async () => {
   await using hub = await startEventHub({ partitionCount: 1 });

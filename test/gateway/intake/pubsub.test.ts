@@ -1,3 +1,4 @@
+import { generateKeyPairSync } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import { SignJWT } from 'jose';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -40,13 +41,18 @@ afterAll(async () => {
   folder[Symbol.dispose]();
 });
 
-async function tokenOf(more: object = {}, { kid = 'RS256', alg = 'RS256', lifetime = 3600 } = {}) {
+const otherKey = generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey;
+
+async function tokenOf(
+  more: object = {},
+  { kid = 'RS256', alg = 'RS256', lifetime = 3600, key = google.keyOf(kid).privateKey } = {},
+) {
   const now = Math.floor(Date.now() / 1000);
   return await new SignJWT({ ...claims, ...more })
     .setProtectedHeader({ alg, kid })
     .setIssuedAt(now)
     .setExpirationTime(now + lifetime)
-    .sign(google.keyOf(kid).privateKey);
+    .sign(key);
 }
 
 async function push(message: unknown, token?: string) {
@@ -97,6 +103,8 @@ test.each([
   ['an account that is not verified', () => tokenOf({ email_verified: false })],
   ['an expired token', () => tokenOf({}, { lifetime: -3600 })],
   ['another algorithm', () => tokenOf({}, { kid: 'ES256', alg: 'ES256' })],
+  ['a token of another key, under a name that Google publishes', () => tokenOf({}, { key: otherKey })],
+  ['a token under a name that Google does not publish', () => tokenOf({}, { kid: 'none', key: otherKey })],
   ['the key of a server', () => Promise.resolve(gatewayKey)],
 ])('%s is refused, and nothing is stored', async (_, makeToken) => {
   expect(await push({ data: base64(some(2)), attributes: plain }, await makeToken())).toBe(401);
