@@ -2,7 +2,9 @@ import type { Program } from '../gateway/commands/program.ts';
 import { createCompletions } from './completions.ts';
 import { doctor } from './doctor/doctor.ts';
 import { listen, tail } from './listen.ts';
+import { resend } from './resend.ts';
 import { sign, verify } from './signatures.ts';
+import { token } from './token.ts';
 import { trigger } from './trigger.ts';
 
 const completions = createCompletions(() => [...Object.keys(program.commands), 'events', 'audit', 'help']);
@@ -10,7 +12,7 @@ const completions = createCompletions(() => [...Object.keys(program.commands), '
 /** `labgraph <command>`: works on a gateway over the network. */
 export const program: Program<null> = {
   call: 'labgraph',
-  commands: { doctor, listen, tail, trigger, sign, verify, completions },
+  commands: { doctor, listen, tail, resend, trigger, token, sign, verify, completions },
   about: [
     '  events | audit <command>',
     '      the event log and the audit trail of a gateway on this machine: labgraph events --help',

@@ -4,56 +4,67 @@ import { makeFolder } from '../../support/folder.ts';
 import { runLabgraph } from '../../support/labgraph-command.ts';
 import { startListening } from './listening.ts';
 
-test('listen tries again until its target has an event, and after a kill goes on where it was', async () => {
-  await using listening = await startListening();
-  const { lab, target } = listening;
-  expect(target.received[0]?.event).toMatchObject({
-    event_type: 'moon.phase.created',
-    team_id: lab.sandbox.teamId,
-    data: { n: 0 },
-  });
+/** Each test starts processes, which take long on a busy machine. */
+const timeout = 120_000;
 
-  await listening.kill();
-  for (let n = 1; n <= 30; n += 1) listening.send(n);
-  await lab.sandbox.webhooks.settled();
-  listening.start();
+test(
+  'listen tries again until its target has an event, and after a kill goes on where it was',
+  async () => {
+    await using listening = await startListening();
+    const { lab, target } = listening;
+    expect(target.received[0]?.event).toMatchObject({
+      event_type: 'moon.phase.created',
+      team_id: lab.sandbox.teamId,
+      data: { n: 0 },
+    });
 
-  await vi.waitFor(() => expect(listening.numbers()).toHaveLength(30), { timeout: 25_000 });
-  expect(listening.numbers().toSorted((a, b) => a - b)).toEqual(
-    Array.from({ length: 30 }, (_, at) => at + 1),
-  );
-  // A kill between the target's answer and the stored cursor repeats one event, with the id by which the target knows it.
-  expect(new Set(target.received.map(({ id }) => id)).size).toBe(31);
-});
+    await listening.kill();
+    for (let n = 1; n <= 30; n += 1) listening.send(n);
+    await lab.sandbox.webhooks.settled();
+    listening.start();
 
-test('what sign prints, verify accepts, and not for another body; help, completions and mistakes have their exit codes', async () => {
-  using folder = makeFolder();
-  const file = folder.file('secret');
-  writeFileSync(file, `whsec_${Buffer.from('a secret for this test alone').toString('base64')}\n`);
-  const signed = await runLabgraph({
-    args: ['sign', '--secret-file', file, '--id', 'msg_1'],
-    input: '{"a":1}',
-  });
-  const headers = JSON.parse(signed.out);
-  const given = ['--id', 'msg_1', '--timestamp', headers['webhook-timestamp']];
-  const args = ['verify', '--secret-file', file, ...given, '--signature', headers['webhook-signature']];
+    await vi.waitFor(() => expect(listening.numbers()).toHaveLength(30), { timeout: 60_000 });
+    expect(listening.numbers().toSorted((a, b) => a - b)).toEqual(
+      Array.from({ length: 30 }, (_, at) => at + 1),
+    );
+    // A kill between the target's answer and the stored cursor repeats one event, with the id by which the target knows it.
+    expect(new Set(target.received.map(({ id }) => id)).size).toBe(31);
+  },
+  timeout,
+);
 
-  const [genuine, altered, help, bash, unknown, keyless] = await Promise.all([
-    runLabgraph({ args, input: '{"a":1}' }),
-    runLabgraph({ args, input: '{"a":2}' }),
-    runLabgraph({ args: ['--help'] }),
-    runLabgraph({ args: ['completions', 'bash'] }),
-    runLabgraph({ args: ['nonsense'] }),
-    runLabgraph({ args: ['tail'] }),
-  ]);
+test(
+  'what sign prints, verify accepts, and not for another body; help, completions and mistakes have their exit codes',
+  async () => {
+    using folder = makeFolder();
+    const file = folder.file('secret');
+    writeFileSync(file, `whsec_${Buffer.from('a secret for this test alone').toString('base64')}\n`);
+    const signed = await runLabgraph({
+      args: ['sign', '--secret-file', file, '--id', 'msg_1'],
+      input: '{"a":1}',
+    });
+    const headers = JSON.parse(signed.out);
+    const given = ['--id', 'msg_1', '--timestamp', headers['webhook-timestamp']];
+    const args = ['verify', '--secret-file', file, ...given, '--signature', headers['webhook-signature']];
 
-  expect(genuine).toEqual({ code: 0, out: '{"isGenuine":true}\n', said: '' });
-  expect(altered).toEqual({ code: 1, out: '{"isGenuine":false}\n', said: '' });
-  expect(help).toMatchObject({ code: 0, out: expect.stringContaining('listen --forward-to <url>') });
-  expect(bash).toMatchObject({
-    code: 0,
-    out: expect.stringContaining('doctor listen tail trigger sign verify completions events'),
-  });
-  expect(unknown).toMatchObject({ code: 2, out: '' });
-  expect(keyless).toMatchObject({ code: 2, said: expect.stringContaining('LABGRAPH_KEY') });
-});
+    const [genuine, altered, help, bash, unknown, keyless] = await Promise.all([
+      runLabgraph({ args, input: '{"a":1}' }),
+      runLabgraph({ args, input: '{"a":2}' }),
+      runLabgraph({ args: ['--help'] }),
+      runLabgraph({ args: ['completions', 'bash'] }),
+      runLabgraph({ args: ['nonsense'] }),
+      runLabgraph({ args: ['tail'] }),
+    ]);
+
+    expect(genuine).toEqual({ code: 0, out: '{"isGenuine":true}\n', said: '' });
+    expect(altered).toEqual({ code: 1, out: '{"isGenuine":false}\n', said: '' });
+    expect(help).toMatchObject({ code: 0, out: expect.stringContaining('listen --forward-to <url>') });
+    expect(bash).toMatchObject({
+      code: 0,
+      out: expect.stringContaining('doctor listen tail resend trigger token sign verify completions events'),
+    });
+    expect(unknown).toMatchObject({ code: 2, out: '' });
+    expect(keyless).toMatchObject({ code: 2, said: expect.stringContaining('LABGRAPH_KEY') });
+  },
+  timeout,
+);

@@ -1,4 +1,5 @@
 import { writeFileSync } from 'node:fs';
+import { createInterface } from 'node:readline';
 import { vi } from 'vitest';
 import { makeFolder } from '../../support/folder.ts';
 import { gatewayKey, startLab, webhookSecret } from '../../support/lab.ts';
@@ -24,7 +25,14 @@ export async function startListening() {
     '--secret-file',
     folder.file('secret'),
   ];
-  let child = startLabgraph({ args, env });
+  const lines: Readonly<Record<string, unknown>>[] = [];
+  const begin = () => {
+    const child = startLabgraph({ args, env });
+    if (child.stdout === null) throw new Error('A command has no output.');
+    createInterface({ input: child.stdout }).on('line', (line) => lines.push(JSON.parse(line)));
+    return child;
+  };
+  let child = begin();
   const send = (n: number) => lab.sandbox.webhooks.send(type, { n }, { userId: user.userId });
   await hear(child, 'Connected.');
   send(0);
@@ -32,13 +40,16 @@ export async function startListening() {
     () => {
       if (target.received.length === 0) throw new Error('Nothing was forwarded yet.');
     },
-    { timeout: 25_000 },
+    { timeout: 60_000 },
   );
   return {
     lab,
     env,
     target,
     send,
+    /** What it has printed. */
+    lines,
+    secretFile: folder.file('secret'),
     /** The numbers of the events that arrived, without the first. */
     numbers: () =>
       target.received
@@ -49,7 +60,7 @@ export async function startListening() {
         .filter((n) => n > 0),
     kill: () => kill(child),
     start: () => {
-      child = startLabgraph({ args, env });
+      child = begin();
     },
     [Symbol.asyncDispose]: async () => {
       await kill(child);

@@ -1,0 +1,74 @@
+import { expect, test, vi } from 'vitest';
+import { callLabgraph } from '../../support/commands.ts';
+import { gatewayKey, startLab } from '../../support/lab.ts';
+import { startListening } from './listening.ts';
+
+test('an event that listen has forwarded is posted again under its id, found by the `after` that was printed', async () => {
+  await using listening = await startListening();
+  const { env, target, lines, secretFile } = listening;
+  await vi.waitFor(() => expect(lines).toHaveLength(1), { timeout: 60_000 });
+  const [line] = lines;
+  const given = ['--forward-to', target.url, '--events', 'moon.phase.created', '--secret-file', secretFile];
+
+  const again = await callLabgraph(env, 'resend', String(line?.after), ...given);
+
+  expect(again).toMatchObject({ code: 0, said: 'Connected.\n' });
+  expect(again.lines()).toEqual([
+    { type: 'moon.phase.created', id: line?.id, after: line?.after, status: 200 },
+  ]);
+  expect(target.received.map(({ id }) => id)).toEqual([line?.id, line?.id]);
+  expect(target.received[1]?.event).toEqual(target.received[0]?.event);
+  const forged = await callLabgraph(env, 'resend', 'nonsense', ...given);
+  expect(forged).toMatchObject({ code: 1, text: '', said: expect.stringContaining('BAD_CURSOR') });
+}, 120_000);
+
+test("an order's last event comes to the gateway again; an unknown order is a fault", async () => {
+  await using lab = await startLab();
+  const env = { LABGRAPH_URL: lab.url, LABGRAPH_KEY: gatewayKey };
+  const { data } = await lab.query('{ orders(first: 1) { nodes { id } } }');
+  const orderId = data.orders.nodes[0].id;
+
+  const sent = await callLabgraph(env, 'resend', orderId);
+  await lab.sandbox.webhooks.settled();
+
+  expect(sent).toMatchObject({ code: 0, said: '' });
+  expect(sent.lines()).toEqual([{ orderIds: [orderId] }]);
+  expect(lab.sandbox.webhooks.sent.map(({ outcome }) => outcome)).toEqual(['delivered']);
+  const unknown = await callLabgraph(env, 'resend', crypto.randomUUID());
+  expect(unknown).toMatchObject({ code: 1, text: '' });
+  expect(unknown.said).not.toBe('');
+});
+
+test('a token that was created works with its scopes, and no longer when it is revoked', async () => {
+  await using lab = await startLab();
+  const env = { LABGRAPH_URL: lab.url, LABGRAPH_KEY: gatewayKey };
+  const userId = lab.sandbox.users()[0]?.userId ?? '';
+  const viewer = async (token: unknown) =>
+    (await lab.query('{ viewer { userId scopes } }', { token: String(token) })).data?.viewer ?? null;
+
+  const created = await callLabgraph(
+    env,
+    'token',
+    'create',
+    '--user',
+    userId,
+    '--scope',
+    'read:orders',
+    '--ttl',
+    '300',
+  );
+  const [{ token, jti } = {}] = created.lines();
+  expect(created).toMatchObject({ code: 0, said: '' });
+  expect(await viewer(token)).toEqual({ userId, scopes: ['read:orders'] });
+
+  const revoked = await callLabgraph(env, 'token', 'revoke', '--jti', String(jti));
+  expect(revoked.lines()).toEqual([{ revokedAt: expect.stringMatching(/^\d{4}-.*Z$/) }]);
+  expect(await viewer(token)).toBeNull();
+
+  const wrong = [
+    await callLabgraph(env, 'token', 'create'),
+    await callLabgraph(env, 'token', 'revoke'),
+    await callLabgraph(env, 'token', 'nonsense'),
+  ];
+  expect(wrong.map(({ code }) => code)).toEqual([2, 2, 2]);
+});
