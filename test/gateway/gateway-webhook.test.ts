@@ -84,6 +84,8 @@ const shown = {
   rotateGatewayWebhookSecret: '... on GatewayWebhookSecretRotated { testEvent webhook { id } }',
   revealWebhookSecret: '... on WebhookSecretRevealed { secret }',
   deleteWebhook: '... on WebhookDeleted { id }',
+  createTeam: '... on TeamCreated { team { id } }',
+  deleteTeam: '... on TeamDeleted { teamId }',
 } as const;
 
 async function change(at: { readonly url: string }, name: keyof typeof shown, input: object) {
@@ -231,6 +233,22 @@ describe('a gateway that knows no secret of the service', () => {
     expect(await send()).toBe(202);
     expect(await change(gateway, 'deleteWebhook', { ...place, id: webhook.id })).toMatchObject({
       id: webhook.id,
+    });
+    expect(await send()).toBe(401);
+  });
+
+  test('forgets the secrets of a team that is deleted', async () => {
+    await using bench = await Bench.start();
+    const { sandbox } = bench;
+    const gateway = await bench.startGateway(await findFreePort());
+    const made = await change(gateway, 'createTeam', { name: 'Short', region: 'US' });
+    const at = { teamId: made.team.id, environment: 'PRODUCTION' };
+    const { webhook } = await register(gateway, at);
+    const { secret } = await change(gateway, 'revealWebhookSecret', { ...at, id: webhook.id });
+    const send = () => postEvent(gateway.url, { teamId: sandbox.teamId, secret });
+    expect(await send()).toBe(202);
+    expect(await change(gateway, 'deleteTeam', { teamId: made.team.id })).toMatchObject({
+      teamId: at.teamId,
     });
     expect(await send()).toBe(401);
   });

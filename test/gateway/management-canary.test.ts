@@ -69,7 +69,7 @@ const answers: readonly Answer[] = [
 
 function answerWebhooks({ answers: scripted }: ManagementService): void {
   const webhooks = `GET ${org}/team/${teamId}/sandbox/webhook`;
-  const page = { data: [{ ...row, id: 'ep_own', url: 'https://labs.example/webhooks' }], next_cursor: null };
+  const page = { data: [{ ...row, id: 'ep_own', url: 'http://127.0.0.1:9/webhooks' }], next_cursor: null };
   scripted.set(webhooks, [200, page]);
   scripted.set(`${webhooks}/ep_own/secret`, [200, { key: shown.webhookSecret }]);
 }
@@ -96,7 +96,7 @@ test('no secret and no other text of a caller is in a log line, metric, span, fi
   const key = randomBytes(32).toString('base64');
   await using gateway = await startGateway(service.url, {
     ...{ SERVICE_MANAGEMENT_URL: service.url, SERVICE_MANAGEMENT_KEY: managementKey, SERVICE_ORG_ID: orgId },
-    ...{ MANAGEMENT_API_KEYS: `ops=${callerKey}`, PUBLIC_URL: 'https://labs.example' },
+    ...{ MANAGEMENT_API_KEYS: `ops=${callerKey}`, PUBLIC_URL: 'http://127.0.0.1:9' },
     ...{ EVENT_LOG: `sqlite:${folder.file('events.db')}`, EVENT_LOG_KEY: key, LOG_LEVEL: 'debug' },
     ...{ AUDIT_TRAIL: `file:${folder.file('audit')}`, AUDIT_TRAIL_KEY: key },
     ...{ OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, RATE_LIMIT_POINTS: '0' },
@@ -131,4 +131,4 @@ test('no secret and no other text of a caller is in a log line, metric, span, fi
   );
   expect(found).toEqual([]);
   folder[Symbol.dispose]();
-}, 60_000);
+}, 120_000);

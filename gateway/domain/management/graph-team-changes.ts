@@ -4,12 +4,12 @@ import { addMutation, doneType } from '../../graph/mutation-field.ts';
 import { userErrorRef } from '../../graph/mutation-result.ts';
 import type { UserError } from '../../graph/user-error.ts';
 import { findPlace, findTeam, readOrgId } from './actions.ts';
+import { deleteTeamWithSecrets } from './gateway-webhook/actions.ts';
 import { mutationRoot, orgField, placeFields, region, teamFields } from './graph.ts';
 import { organizationRef, teamRef } from './graph-teams.ts';
 import {
   createAccessToken,
   createTeam,
-  deleteTeam,
   type Organization,
   ReferenceTaken,
   type Team,
@@ -175,7 +175,7 @@ addMutation(mutationRoot, 'deleteTeam', {
   run: async (context, input) => {
     const teamId = readUuid('teamId', input.teamId);
     const at = { orgId: readOrgId(context, input.orgId), teamId };
-    return (await deleteTeam(context.service, at)) === null ? null : { teamId };
+    return (await deleteTeamWithSecrets(context, at)) === null ? null : { teamId };
   },
 });
 

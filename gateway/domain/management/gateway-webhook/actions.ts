@@ -5,6 +5,7 @@ import type { UserError } from '../../../graph/user-error.ts';
 import { afterWrite } from '../../settle.ts';
 import { findPlace, type PlaceName } from '../actions.ts';
 import type { Place } from '../rest.ts';
+import { deleteTeam } from '../rest-teams.ts';
 import {
   createWebhook,
   deleteWebhook,
@@ -114,6 +115,23 @@ export async function deleteWebhookWithSecrets(context: GraphContext, named: Nam
   return done;
 }
 
+const environments = ['sandbox', 'production'];
+
+/**
+ * Deletes a team. The secrets of this gateway's webhooks in it are accepted no longer.
+ * @returns null when there is no such team
+ */
+export async function deleteTeamWithSecrets(
+  { service, gatewayWebhook: own }: GraphContext,
+  at: { readonly orgId: string; readonly teamId: string },
+) {
+  const done = await deleteTeam(service, at);
+  if (done === null) return null;
+  const places = environments.map((environment) => nameOf({ ...at, environment }));
+  for (const place of places) if (own?.hasSecrets(place)) await afterWrite(() => own.dropSecrets(place));
+  return done;
+}
+
 /**
  * Gives the webhook of this gateway a new secret. The new one is accepted before the service has it, and the old one for as
  * long as the service signs with both.
@@ -156,8 +174,8 @@ async function inTurn<T>(
   });
 }
 
-function nameOf({ teamId, environment }: Place): string {
-  return `${teamId} ${environment}`;
+function nameOf({ teamId, environment }: Pick<Place, 'teamId' | 'environment'>): string {
+  return `${teamId.toLowerCase()} ${environment}`;
 }
 
 /** A service that never ends its list must not keep the gateway busy. */
