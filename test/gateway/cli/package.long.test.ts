@@ -53,7 +53,8 @@ function linkDependencies(modules: string): void {
 test('the packed package is installed in an empty folder, and its commands work there', async () => {
   const { folder, npx, start } = await install();
   using _ = folder;
-  await using lab = await startLab({ eventLog: 'sqlite' });
+  const log = { EVENT_LOG: `sqlite:${folder.file('events.db')}` };
+  await using lab = await startLab({ env: log });
   using target = await startTarget(webhookSecret);
   writeFileSync(folder.file('secret'), webhookSecret);
   const secret = ['--secret-file', folder.file('secret')];
@@ -68,6 +69,11 @@ test('the packed package is installed in an empty folder, and its commands work 
   const examined = await npx(['doctor', '--json'], { more: config });
   expect(examined.code).toBe(1);
   expect(examined.out).toContain('"check":"service","result":"fault","message":"It refuses the key (401)."');
+
+  // The thread that writes SQLite is found by its address.
+  const read = await npx(['events', 'verify'], { more: log });
+  expect(read.code).toBe(0);
+  expect(JSON.parse(read.out)).toMatchObject({ faults: 0 });
 
   const reach = { LABGRAPH_URL: lab.url, LABGRAPH_KEY: gatewayKey };
   const listening = start(['listen', '--forward-to', target.url, ...secret], reach);
