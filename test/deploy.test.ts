@@ -11,6 +11,7 @@ import { Service } from 'kubernetes-models/v1/Service';
 import { ServiceAccount } from 'kubernetes-models/v1/ServiceAccount';
 import { expect, test } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
+import { createBoundedServer } from '../gateway/http/connection-limits.ts';
 import { findOnPath } from './support/tools.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -105,5 +106,17 @@ test.runIf(findOnPath(['systemd-analyze']) !== null)(
       line.split(' ').map((pair) => pair.replace(/=.*/, '')),
     );
     expect(unknownSettings(names)).toEqual([]);
+  },
+);
+
+test.each([
+  ['nginx', 'deploy/nginx/labgraph.conf', /^ {2}keepalive_timeout (\d+)s;/m],
+  ['Caddy', 'deploy/caddy/Caddyfile', /^\t{3}keepalive (\d+)s/m],
+])(
+  '%s ends idle connections to a gateway before the gateway does, which would lose a POST',
+  (_name, file, setting) => {
+    const seconds = Number(setting.exec(read(file))?.[1]);
+    const gateway = createBoundedServer({ answer: () => {} }, () => {});
+    expect(seconds * 1000).toBeLessThan(gateway.keepAliveTimeout);
   },
 );

@@ -1,224 +1,144 @@
-import { once } from 'node:events';
-import { Agent, request } from 'node:http';
-import { setTimeout } from 'node:timers/promises';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createSandbox, type Sandbox } from '../../sandbox/sandbox.ts';
-import { type Folder, makeFolder } from '../support/folder.ts';
-import { type GatewayProcess, startGatewayProcess } from '../support/gateway-process.ts';
-import { gatewayKey, graphqlRequest, serviceKey, webhookSecret } from '../support/lab.ts';
-import { findFreePort } from '../support/listening.ts';
-import { type RedisServer, startRedis } from '../support/redis.ts';
-import { type Subscribe, subscribeOverSse, subscribeOverWebSocket } from '../support/subscribe.ts';
-import { checkConfigurations, startNginx } from './proxies.ts';
+import { expect, test } from 'vitest';
+import { openEventStream } from '../support/event-stream.ts';
+import { makeFolder } from '../support/folder.ts';
+import { gatewayKey, graphqlRequest } from '../support/lab.ts';
+import { transports } from '../support/subscribe.ts';
+import { orderUpdates } from './followers.ts';
+import { checkConfigurations, startCaddy, startNginx } from './proxies.ts';
+import { startStage } from './stage.ts';
 
-const query = `subscription ($orderId: ID!, $after: EventCursor) {
-  orderUpdates(orderId: $orderId, after: $after) { cursor kind event { id } }
-}`;
-
-const soon = { timeout: 30_000 };
-
-let folder: Folder;
-let redis: RedisServer;
-let sandbox: Sandbox;
-let service: string;
-let gateways: GatewayProcess[];
-/** Of nginx, for the service. */
-let port: number;
-
-const startGateway = (at = '0') =>
-  startGatewayProcess(folder.path, {
-    ...{ PORT: at, DRAIN_SECONDS: '1', RATE_LIMIT_POINTS: '0', LOG_LEVEL: 'warn' },
-    ...{ SERVICE_URL: service, SERVICE_API_KEY: serviceKey, WEBHOOK_SECRETS: webhookSecret },
-    ...{ GATEWAY_API_KEYS: gatewayKey, EVENT_LOG: `redis://127.0.0.1:${redis.port}/0` },
-    VIEWER_TOKEN_SECRET: 'a viewer token secret of more than 32 characters',
-    RECONCILE_MINUTES: '0',
-  });
-
-beforeAll(async () => {
-  folder = makeFolder();
-  redis = await startRedis();
-  sandbox = createSandbox({ apiKey: serviceKey, webhookSecret, speed: 1000 });
-  service = (await sandbox.listen({ host: '127.0.0.1', port: 0 })).url;
-  gateways = [await startGateway(), await startGateway()];
-  port = await findFreePort();
-  sandbox.webhooks.register(`http://127.0.0.1:${port}/webhooks`);
-});
-
-afterAll(async () => {
-  await Promise.all(gateways.map((gateway) => gateway.end('SIGKILL')));
-  await sandbox.close();
-  await redis[Symbol.asyncDispose]();
-  folder[Symbol.dispose]();
-});
-
-/** Subscribers of one order, each of which resumes with its cursor whenever its stream ends. */
-class Followers {
-  readonly orderId: string;
-  readonly received: readonly string[][];
-  readonly #url: string;
-  #isOver = false;
-  opened = 0;
-  /** How often a stream that was open has ended. */
-  cut = 0;
-
-  constructor(url: string, { orderId, count }: { readonly orderId: string; readonly count: number }) {
-    this.#url = url;
-    this.orderId = orderId;
-    this.received = Array.from({ length: count }, () => []);
-    this.received.forEach((ids, index) => {
-      void this.#follow(index % 2 === 0 ? subscribeOverSse : subscribeOverWebSocket, ids);
-    });
-  }
-
-  end(): void {
-    this.#isOver = true;
-  }
-
-  async #follow(subscribe: Subscribe, ids: string[]): Promise<void> {
-    let after: string | undefined;
-    while (!this.#isOver) {
-      const resumesAfter = after;
-      try {
-        const stream = await subscribe({
-          ...{ url: this.#url, token: gatewayKey, query },
-          variables: { orderId: this.orderId, after },
-        });
-        for (let item = await stream.next(); item !== null; item = await stream.next()) {
-          if (after === undefined) this.opened += 1;
-          const { cursor, event } = item.data.orderUpdates;
-          after = cursor;
-          if (event !== null) ids.push(event.id);
-        }
-      } catch {
-        // The proxy or the gateway cut it: it resumes.
-      }
-      if (after !== resumesAfter) this.cut += 1;
-      await setTimeout(50);
-    }
-  }
-}
-
-/** 200 queries a second, each a POST, until it is ended. */
-class Load {
-  readonly #agent = new Agent({ keepAlive: true });
-  readonly #pending: Promise<void>[] = [];
-  readonly #sending: Promise<void>;
-  #isOver = false;
-  readonly failed: string[] = [];
-
-  constructor(url: string, queries: readonly string[]) {
-    this.#sending = this.#send(url, queries);
-  }
-
-  get sent(): number {
-    return this.#pending.length;
-  }
-
-  async end(): Promise<void> {
-    this.#isOver = true;
-    await this.#sending;
-    await Promise.all(this.#pending);
-    this.#agent.destroy();
-  }
-
-  async #send(url: string, queries: readonly string[]): Promise<void> {
-    const start = performance.now();
-    while (!this.#isOver) {
-      await setTimeout(5);
-      while (this.sent < (performance.now() - start) / 5)
-        this.#pending.push(this.#ask(url, queries[this.sent % queries.length] ?? ''));
-    }
-  }
-
-  async #ask(url: string, query: string): Promise<void> {
-    const headers = { 'content-type': 'application/json', authorization: `Bearer ${gatewayKey}` };
-    const asking = request(`${url}/graphql`, { method: 'POST', agent: this.#agent, headers });
-    asking.end(JSON.stringify({ query }));
-    try {
-      const [answer] = await once(asking, 'response');
-      const text = Buffer.concat(await answer.toArray()).toString();
-      if (answer.statusCode !== 200 || !text.startsWith('{"data"')) this.failed.push(text);
-    } catch (error) {
-      this.failed.push(String(error));
-    }
-  }
-}
-
-/** Orders with four steps before them. */
-const freshOrders = (count: number) =>
-  sandbox
-    .orders()
-    .filter(({ status }) => /^received\.(walk_in_test|at_home_phlebotomy)\.(ordered|requis)/.test(status))
-    .slice(0, count);
-
-async function stepAll(followers: readonly Followers[]): Promise<void> {
-  for (const { orderId } of followers) {
-    const headers = { 'x-service-api-key': serviceKey };
-    await fetch(`${service}/v3/order/${orderId}/test`, { method: 'POST', headers });
-  }
-  await sandbox.webhooks.settled();
-}
-
-const total = (followers: readonly Followers[], of: (each: Followers) => number) =>
-  followers.reduce((sum, each) => sum + of(each), 0);
-const itemsOf = (followers: readonly Followers[]) =>
-  total(followers, ({ received }) => received.reduce((sum, ids) => sum + ids.length, 0));
+const soon = { timeout: 60_000 };
+const proxies = [
+  { proxy: 'nginx', startProxy: startNginx },
+  { proxy: 'Caddy', startProxy: startCaddy },
+];
 
 test('nginx and Caddy accept the configurations as they are', () => {
+  using folder = makeFolder();
   checkConfigurations(folder.path);
 });
 
-test('behind nginx, over a reload and a rolling restart of two gateways, 1,000 streams miss and repeat no change, and none of 200 queries a second fails', async () => {
-  const [orders, each] = [5, 200];
-  const streams = orders * each;
-  const proxy = await startNginx({ folder: folder.path, port, gateways: gateways.map(({ url }) => url) });
-  const followers = freshOrders(orders).map(
-    ({ orderId }) => new Followers(proxy.url, { orderId, count: each }),
-  );
-  try {
-    expect(followers).toHaveLength(orders);
-    await expect.poll(() => total(followers, ({ opened }) => opened), soon).toBe(streams);
-    await stepAll(followers);
-    await expect.poll(() => itemsOf(followers), soon).toBe(streams);
+async function ask(url: string, query: string) {
+  return await (await fetch(graphqlRequest(url, { query }, gatewayKey))).json();
+}
 
-    proxy.reload();
-    await expect.poll(() => total(followers, ({ cut }) => cut), soon).toBe(streams);
-    await stepAll(followers);
-    await expect.poll(() => itemsOf(followers), soon).toBe(2 * streams);
+/** Uploads a lab report of this many bytes as a multipart request; returns the type of the result. */
+async function upload(url: string, { userId, bytes }: { readonly userId: string; readonly bytes: number }) {
+  const query = `mutation ($files: [File!]!) { createLabReport(input: {
+    userId: "${userId}", idempotencyKey: "report-1", files: $files }) { __typename } }`;
+  const body = new FormData();
+  body.append('operations', JSON.stringify({ query, variables: { files: [null] } }));
+  body.append('map', '{ "0": ["variables.files.0"] }');
+  body.append('0', new File([`%PDF-1.4 ${'x'.repeat(bytes)}`], 'report.pdf', { type: 'application/pdf' }));
+  const headers = { authorization: `Bearer ${gatewayKey}`, accept: 'application/json' };
+  const answer = await (await fetch(`${url}/graphql`, { method: 'POST', headers, body })).json();
+  return answer.data?.createLabReport.__typename ?? answer;
+}
 
-    const load = new Load(
-      proxy.url,
-      sandbox.orders().map(({ orderId }) => `{ order(id: "${orderId}") { id status { raw } } }`),
+test.each(proxies)(
+  'through $proxy come queries, uploads, documents and the widget, and nothing for those who run it',
+  async ({ startProxy }) => {
+    await using stage = await startStage();
+    await using proxy = await startProxy(stage);
+    const { url } = proxy;
+    const [orderId = ''] = stage.sandbox.orders().map((order) => order.orderId);
+    const [userId = ''] = stage.sandbox.users().map((user) => user.userId);
+    expect(await ask(url, `{ order(id: "${orderId}") { id } }`)).toEqual({
+      data: { order: { id: orderId } },
+    });
+    expect(await upload(url, { userId, bytes: 9_000_000 })).toBe('LabReportCreated');
+
+    const { data } = await ask(
+      url,
+      `mutation { createDocumentTicket(input: { orderId: "${orderId}", kind: RESULT }) { ... on DocumentTicket { url } } }`,
     );
-    await expect.poll(() => load.sent, soon).toBeGreaterThan(200);
-    for (const [index, gateway] of gateways.entries()) {
-      expect(await gateway.end('SIGTERM')).toBe(0);
-      await stepAll(followers);
-      gateways[index] = await startGateway(new URL(gateway.url).port);
-    }
-    await load.end();
-    expect(load.sent).toBeGreaterThan(600);
-    expect(load.failed).toEqual([]);
-    await expect.poll(() => itemsOf(followers), soon).toBe(4 * streams);
+    const document = await fetch(`${url}${data.createDocumentTicket.url}`);
+    expect([document.status, document.headers.get('content-type')]).toEqual([200, 'application/pdf']);
+    expect(await document.text()).toMatch(/^%PDF-1\.4[\s\S]*%%EOF\n$/);
 
-    // One whole history for each order, in its order, once.
-    for (const { received, orderId } of followers) {
-      const asked = graphqlRequest(
-        proxy.url,
-        { query: `{ order(id: "${orderId}") { events { id } } }` },
-        gatewayKey,
+    const statusOf = async (path: string) => (await fetch(`${url}${path}`)).status;
+    expect(await Promise.all(['/widget/portal-widget.js', '/metrics', '/ready'].map(statusOf))).toEqual([
+      200, 404, 404,
+    ]);
+  },
+);
+
+test.each(proxies)(
+  'through $proxy each item of a stream comes at once, and a stream ends at the gateway with its client',
+  async ({ startProxy }) => {
+    await using stage = await startStage();
+    await using proxy = await startProxy(stage);
+    const [orderId = ''] = stage.freshOrders();
+    const request = { url: proxy.url, token: gatewayKey, query: orderUpdates, variables: { orderId } };
+    const countOpen = async () => {
+      const texts = await Promise.all(
+        stage.gateways.map(async ({ url }) => (await fetch(`${url}/metrics`)).text()),
       );
-      const { data } = await (await fetch(asked)).json();
-      const happened = data.order.events.map(({ id }: { id: string }) => id).slice(-4);
-      expect(received).toEqual(received.map(() => happened));
-    }
-    expect((await fetch(`${proxy.url}/widget/portal-widget.js`)).status).toBe(200);
-    expect([
-      (await fetch(`${proxy.url}/metrics`)).status,
-      (await fetch(`${proxy.url}/ready`)).status,
-    ]).toEqual([404, 404]);
-  } finally {
-    for (const some of followers) some.end();
-    await proxy.end();
+      const counts = [...texts.join('\n').matchAll(/^labgraph_subscriptions\{.*\} (\d+)$/gm)];
+      return counts.reduce((sum, [, count]) => sum + Number(count), 0);
+    };
+    const streams = await Promise.all(transports.map(([, subscribe]) => subscribe(request)));
+    const kinds = async () =>
+      await Promise.all(streams.map(async (stream) => (await stream.next())?.data.orderUpdates.kind));
+    expect(await kinds()).toEqual(['SNAPSHOT', 'SNAPSHOT', 'SNAPSHOT']);
+    expect(await countOpen()).toBe(3);
+    await stage.step([orderId]);
+    expect(await kinds()).toEqual(['CHANGED', 'CHANGED', 'CHANGED']);
+    await Promise.all(streams.map((stream) => stream.close()));
+    await expect.poll(countOpen, soon).toBe(0);
+
+    // As a browser's EventSource resumes.
+    const first = await openEventStream(request);
+    const lastEventId = (await first.next())?.id;
+    first.leave();
+    await stage.step([orderId]);
+    const second = await openEventStream({ ...request, lastEventId });
+    expect(JSON.parse((await second.next())?.data ?? '').data.orderUpdates.kind).toBe('CHANGED');
+    second.leave();
+  },
+);
+
+/** 1,000 streams, half of them WebSockets. */
+const followers = { orders: 5, each: 200 };
+
+test.each(proxies)(
+  '1,000 streams miss and repeat no change over a reload of $proxy',
+  async ({ startProxy }) => {
+    await using stage = await startStage();
+    await using proxy = await startProxy(stage);
+    using following = stage.follow(proxy.url, followers);
+    await expect.poll(() => following.opened, soon).toBe(1000);
+    await stage.step(following.orderIds);
+    await expect.poll(() => following.items, soon).toBe(1000);
+
+    await proxy.reload();
+    await stage.sandbox.webhooks.settled();
+    await stage.step(following.orderIds);
+    // Both cut the 500 WebSockets.
+    await expect.poll(() => following.cut, soon).toBeGreaterThanOrEqual(500);
+    await stage.sandbox.webhooks.settled();
+    await stage.step(following.orderIds);
+    await expect.poll(() => following.items, soon).toBe(3000);
+    expect(await following.findWrong(3)).toEqual([]);
+  },
+);
+
+test('behind nginx, over a rolling restart of two gateways, 1,000 streams miss and repeat no change, and none of 200 queries a second fails', async () => {
+  await using stage = await startStage();
+  await using proxy = await startNginx(stage);
+  using following = stage.follow(proxy.url, followers);
+  await expect.poll(() => following.opened, soon).toBe(1000);
+  await using load = stage.load(proxy.url);
+  await expect.poll(() => load.sent, soon).toBeGreaterThan(200);
+  for (const [index, gateway] of stage.gateways.entries()) {
+    expect(await gateway.end('SIGTERM')).toBe(0);
+    await stage.step(following.orderIds);
+    await stage.sandbox.webhooks.settled();
+    await stage.restart(index);
   }
+  await load.end();
+  expect(load.sent).toBeGreaterThan(600);
+  expect(load.failed).toEqual([]);
+  await expect.poll(() => following.items, soon).toBe(2000);
+  expect(await following.findWrong(2)).toEqual([]);
 });

@@ -1,28 +1,29 @@
-import { execFileSync } from 'node:child_process';
+import { execFile, execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { prepareNginx } from '../support/processes.ts';
+import { promisify } from 'node:util';
+import { findFreePort } from '../support/listening.ts';
+import { createVictim, prepareNginx } from '../support/processes.ts';
 import { findCaddy, findNginx } from '../support/tools.ts';
 
 const deploy = fileURLToPath(new URL('../../deploy/', import.meta.url));
 const tls = fileURLToPath(new URL('../support/tls/', import.meta.url));
 
-/** nginx in front of gateways, with the configuration of `deploy/` but its certificate. */
-export interface Proxy {
+/** nginx or Caddy in front of gateways, with the configuration of `deploy/` but its certificate. */
+export interface Proxy extends AsyncDisposable {
   readonly url: string;
-  /** Reads its configuration again and cuts the streams of the one before, as after a certificate was renewed. */
-  readonly reload: () => void;
-  readonly end: () => Promise<void>;
+  /** Reads its configuration again, as after a change. */
+  readonly reload: () => Promise<void>;
 }
 
 interface Place {
   readonly folder: string;
   readonly port: number;
-  readonly gateways: readonly string[];
+  readonly gateways: readonly { readonly url: string }[];
 }
 
-const hostOf = (url: string) => new URL(url).host;
+const hostOf = ({ url }: { readonly url: string }) => new URL(url).host;
 const nginxText = readFileSync(join(deploy, 'nginx/labgraph.conf'), 'utf8');
 
 /** The configuration of a whole nginx. Old workers would otherwise keep their streams for as long as they like. */
@@ -36,7 +37,7 @@ http { access_log off; include ${site}; }
 
 export async function startNginx({ folder, port, gateways }: Place): Promise<Proxy> {
   const site = join(folder, 'site.conf');
-  const servers = gateways.map((url) => `server ${hostOf(url)} max_fails=0;`).join('\n');
+  const servers = gateways.map((gateway) => `server ${hostOf(gateway)} max_fails=0;`).join('\n');
   const nginx = await prepareNginx(findNginx() ?? 'nginx', {
     ...{ folder, port },
     configure: () => {
@@ -52,8 +53,40 @@ export async function startNginx({ folder, port, gateways }: Place): Promise<Pro
   await nginx.start();
   return {
     url: nginx.url,
-    reload: () => void process.kill(nginx.pid() ?? 0, 'SIGHUP'),
-    end: () => nginx.end('SIGTERM'),
+    reload: async () => void process.kill(nginx.pid() ?? 0, 'SIGHUP'),
+    [Symbol.asyncDispose]: () => nginx.end('SIGTERM'),
+  };
+}
+
+const caddyText = readFileSync(join(deploy, 'caddy/Caddyfile'), 'utf8');
+
+export async function startCaddy({ folder, port, gateways }: Place): Promise<Proxy> {
+  const [url, admin, file] = [
+    `http://127.0.0.1:${port}`,
+    `127.0.0.1:${await findFreePort()}`,
+    join(folder, 'Caddyfile'),
+  ];
+  const site = caddyText
+    .replace('gateway.example.com {', `${url} {`)
+    .replace('127.0.0.1:4000', gateways.map(hostOf).join(' '));
+  writeFileSync(file, `{\n\tadmin ${admin}\n}\n${site}`);
+  const env = { PATH: process.env.PATH ?? '', HOME: folder };
+  const configuration = ['--config', file, '--adapter', 'caddyfile'];
+  const caddy = createVictim({
+    name: 'caddy',
+    file: findCaddy() ?? 'caddy',
+    args: ['run', ...configuration],
+    ...{ cwd: folder, env },
+    isReady: (line) => line.includes('serving initial configuration'),
+  });
+  await caddy.start();
+  return {
+    url,
+    reload: async () => {
+      const args = ['reload', ...configuration, '--address', admin, '--force'];
+      await promisify(execFile)(findCaddy() ?? 'caddy', args, { env });
+    },
+    [Symbol.asyncDispose]: () => caddy.end('SIGKILL'),
   };
 }
 
