@@ -82,6 +82,7 @@ export interface RedisLogParts {
 export class RedisLog implements EventLog {
   readonly #parts: RedisLogParts;
   readonly #appends = new Set<Promise<unknown>>();
+  readonly #reads = new Map<string, Promise<Batch | Gap>>();
 
   constructor(parts: RedisLogParts) {
     this.#parts = parts;
@@ -97,9 +98,17 @@ export class RedisLog implements EventLog {
     return await appending.finally(() => this.#appends.delete(appending));
   }
 
+  /** Streams that one event wakes ask for the same: equal reads in flight are joined, and give the same events. */
   async read(scope: Scope, after: number, limit: number): Promise<Batch | Gap> {
+    const { positions, runner, seal } = this.#parts;
     const args = [String(after), String(limit), ...toScopeArguments(scope)];
-    return toBatch(await this.#parts.runner.read(scripts.read, args), this.#parts.seal);
+    // With the head: a read is not joined if it may have begun before the newest message that is known here.
+    const key = JSON.stringify([runner.epoch, positions.head, ...args]);
+    const joined = this.#reads.get(key);
+    if (joined !== undefined) return await joined;
+    const reading = runner.read(scripts.read, args).then((answer) => toBatch(answer, seal));
+    this.#reads.set(key, reading);
+    return await reading.finally(() => this.#reads.delete(key));
   }
 
   position(): Promise<number> {
