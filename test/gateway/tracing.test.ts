@@ -87,3 +87,18 @@ registerHooks({ load: (url, context, next) => { console.log('loaded ' + url); re
   const packages = gateway.output.join('\n').match(/(?<=^loaded .*\/)@opentelemetry\/[^/]+/gm);
   expect(new Set(packages)).toEqual(new Set(['@opentelemetry/api']));
 }, 60_000);
+
+test("a team's own SDK takes the gateway's place, and its sampler decides", async () => {
+  await using collector = await startCollector();
+  await using service = await startService();
+  await using gateway = await startGateway(service.url, {
+    OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
+    OTEL_TRACES_SAMPLER_ARG: '0',
+    NODE_OPTIONS: `--import=${new URL('../support/own-sdk.ts', import.meta.url)}`,
+  });
+  await query(gateway.url, '{ users(first: 1) { nodes { id } } }', {});
+  const names = () => gateway.output.filter((line) => line.startsWith('own span: '));
+  await expect.poll(names).toContain('own span: POST /graphql');
+  expect(names()).toEqual(['own span: GET user.list', 'own span: query', 'own span: POST /graphql']);
+  expect(collector.spans).toEqual([]);
+}, 60_000);
