@@ -63,11 +63,7 @@ class UnrecordedSpan implements Span {
 
   /** A new trace has ids once a call to the service needs them. */
   get traceparent(): string {
-    this.#context ??= {
-      traceId: randomBytes(16).toString('hex'),
-      spanId: randomBytes(8).toString('hex'),
-      traceFlags: TraceFlags.NONE,
-    };
+    this.#context ??= makeContext();
     return toTraceparent(this.#context);
   }
 
@@ -80,6 +76,11 @@ class UnrecordedSpan implements Span {
   fail(): void {}
 
   end(): void {}
+}
+
+function makeContext(): SpanContext {
+  const ids = randomBytes(24).toString('hex');
+  return { traceId: ids.slice(0, 32), spanId: ids.slice(32), traceFlags: TraceFlags.NONE };
 }
 
 class RecordedSpan implements Span {
