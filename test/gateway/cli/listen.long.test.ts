@@ -9,12 +9,12 @@ test('a listener that was killed while 1,000 events came misses none and repeats
   listening.start();
 
   await vi.waitFor(() => expect(listening.numbers().length).toBeGreaterThanOrEqual(1000), {
-    timeout: 100_000,
+    timeout: 240_000,
   });
   // An event sent after them arrives after them, so nothing else is on its way.
   listening.send(1001);
-  await vi.waitFor(() => expect(listening.numbers()).toContain(1001), { timeout: 30_000 });
+  await vi.waitFor(() => expect(listening.numbers()).toContain(1001), { timeout: 120_000 });
   expect(listening.numbers().toSorted((a, b) => a - b)).toEqual(
     Array.from({ length: 1001 }, (_, at) => at + 1),
   );
-});
+}, 300_000);

@@ -79,7 +79,7 @@ test('the packed package is installed in an empty folder, and its commands work 
   const listening = start(['listen', '--forward-to', target.url, ...secret], reach);
   await hear(listening, 'Connected.');
   lab.sandbox.webhooks.send('moon.phase.created', { n: 1 }, { userId: lab.sandbox.users()[0]?.userId ?? '' });
-  await vi.waitFor(() => expect(target.received).toHaveLength(1), { timeout: 60_000 });
+  await vi.waitFor(() => expect(target.received).toHaveLength(1), { timeout: 240_000 });
   await kill(listening);
   expect(target.received[0]?.event).toMatchObject({ event_type: 'moon.phase.created', data: { n: 1 } });
-});
+}, 300_000);
