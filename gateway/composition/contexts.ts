@@ -258,10 +258,10 @@ export class NotedContext implements GraphContext {
 /** Records each read of the log: a new event of the subject can change the result, and so can the age of its event. */
 export function noteVersions(versions: Versions, dependencies: Dependencies): Versions {
   return {
-    latest: async (subject) => {
+    latestOf: async (subjects) => {
       dependencies.beginRead();
-      const latest = await versions.latest(subject);
-      dependencies.endRead({ tags: [tagOfSubject(subject)], expiresAt: Number.POSITIVE_INFINITY });
+      const latest = await versions.latestOf(subjects);
+      dependencies.endRead({ tags: subjects.map(tagOfSubject), expiresAt: Number.POSITIVE_INFINITY });
       return latest;
     },
     readLatest: async (subject, latest, maxAgeMs) => {

@@ -31,6 +31,8 @@ export interface EventLog {
   readonly wake: (scope: Scope, after: number, signal: AbortSignal) => Promise<number>;
   /** The highest version of a subject in the log; version 0 for a subject that was only claimed. */
   readonly latest: (subject: string) => Promise<Latest | null>;
+  /** The same of several subjects, in their order. */
+  readonly latestOf: (subjects: readonly string[]) => Promise<readonly (Latest | null)[]>;
   /** The subjects of a user that messages have changed since this time, each once, in any order. */
   readonly changedSince: (userId: string, since: Date) => Promise<readonly string[]>;
   /**
@@ -260,15 +262,15 @@ export const contentDays = 2;
 
 /** The newest versions that the log has of its subjects. */
 export interface Versions {
-  /** The highest version of a subject, as `EventLog.latest`. */
-  readonly latest: (subject: string) => Promise<Latest | null>;
+  /** The highest version of each subject, as `EventLog.latestOf`. */
+  readonly latestOf: (subjects: readonly string[]) => Promise<readonly (Latest | null)[]>;
   /** The event of the highest version; null where it was received longer ago than this, or cannot be read. */
   readonly readLatest: (subject: string, latest: Latest, maxAgeMs: number) => Promise<StoredEvent | null>;
 }
 
 export function createVersions(log: EventLog): Versions {
   return {
-    latest: (subject) => log.latest(subject),
+    latestOf: (subjects) => log.latestOf(subjects),
     readLatest: async (subject, { position }, maxAgeMs) => {
       const batch = await log.read({ subject, changesOnly: true }, position - 1, 1);
       const event = batch.kind === 'events' ? batch.events[0] : undefined;

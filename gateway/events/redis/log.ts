@@ -61,6 +61,7 @@ const readShape = z.union([
 ]);
 const changedShape = z.tuple([z.array(redisText)]);
 const factsShape = z.tuple([z.array(z.instanceof(Buffer))]);
+const latestShape = z.array(z.unknown());
 const sizeShape = z.number().nullable();
 const firstShape = z.array(z.tuple([redisText, z.unknown()]));
 const prunedShape = z.tuple([z.number(), z.number()]);
@@ -122,6 +123,12 @@ export class RedisLog implements EventLog {
 
   async latest(subject: string): Promise<Latest | null> {
     return toLatest(await this.#parts.reads.send(['HGET', subjects, encodeOptional(subject)]));
+  }
+
+  async latestOf(asked: readonly string[]): Promise<readonly (Latest | null)[]> {
+    if (asked.length === 0) return [];
+    const found = await this.#parts.reads.send(['HMGET', subjects, ...asked.map(encodeOptional)]);
+    return latestShape.parse(found).map(toLatest);
   }
 
   async changedSince(userId: string, since: Date): Promise<readonly string[]> {

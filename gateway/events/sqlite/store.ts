@@ -167,6 +167,10 @@ class SqliteLog implements EventLog {
     return read(() => this.#latest.memo(subject).latest);
   }
 
+  async latestOf(subjects: readonly string[]): Promise<readonly (Latest | null)[]> {
+    return read(() => subjects.map((subject) => this.#latest.memo(subject).latest));
+  }
+
   async changedSince(userId: string, since: Date): Promise<readonly string[]> {
     return read(() => this.#reader.changedSince(userId, since));
   }

@@ -179,6 +179,13 @@ describe.each(stores)('the event log in $name', ({ open }) => {
       });
       expect(await store.log.latest('order-2')).toBeNull();
     });
+
+    test('is known of several subjects at once, in their order', async () => {
+      await using store = await open();
+      await appendAll(store.log, [newMessage('1', { subject: order(7) })]);
+      expect(await store.log.latestOf(['none', 'order-1'])).toMatchObject([null, { version: 7 }]);
+      expect(await store.log.latestOf([])).toEqual([]);
+    });
   });
 
   describe('changedSince', () => {

@@ -76,8 +76,8 @@ const maxLagMs = 300_000;
  * see it.
  */
 export async function toNewest(context: GraphContext, order: CurrentOrder): Promise<CurrentOrder | null> {
-  const newer = await findNewer(context, order);
-  return newer === null ? order : await readNewer(context, order, newer);
+  const newer = (await findNewer(context, [order])).get(order);
+  return newer === undefined ? order : await readNewer(context, order, newer);
 }
 
 /** The same for a page of a list; an order that no longer fits the filter becomes null. */
@@ -87,12 +87,13 @@ async function toNewestPage(
   page: Page<CurrentOrder>,
 ): Promise<Page<CurrentOrder>> {
   const { rows } = page;
-  const newer = await Promise.all(rows.map((row) => (row === null ? null : findNewer(context, row))));
+  const shown = rows.filter((row) => row !== null);
+  const newer = await findNewer(context, shown);
   // The usual case.
-  if (newer.every((latest) => latest === null)) return page;
-  const newest = rows.map(async (row, index) => {
-    const latest = newer[index] ?? null;
-    if (row === null || latest === null) return row;
+  if (newer.size === 0) return page;
+  const newest = rows.map(async (row) => {
+    const latest = row === null ? undefined : newer.get(row);
+    if (row === null || latest === undefined) return row;
     const reported = await readNewer(context, row, latest);
     return reported === null || reported === row || fits(reported, filter) ? reported : null;
   });
@@ -111,21 +112,29 @@ export async function findUnlisted(
   const listedIds = new Set(listed.map(({ id }) => id.toLowerCase()));
   const changedIds = await context.events.changedSince(userId, new Date(Date.now() - maxLagMs));
   const unlisted = changedIds.filter((orderId) => !listedIds.has(orderId));
-  const reported = unlisted.map(async (orderId) => {
-    const latest = await context.versions.latest(orderId);
-    return latest === null ? null : await readReported(context, orderId, latest);
+  const newest = await context.versions.latestOf(unlisted);
+  const reported = unlisted.map((orderId, index) => {
+    const latest = newest[index] ?? null;
+    return latest === null ? null : readReported(context, orderId, latest);
   });
   return (await Promise.all(reported)).flatMap((order) =>
     order !== null && isOwn(context, order) ? [order] : [],
   );
 }
 
-/** The newest webhook of the order, where it is newer than the order that was read. */
-function findNewer({ versions }: GraphContext, order: CurrentOrder): Promise<Latest | null> {
-  const version = versionOf(order) ?? 0;
-  return versions
-    .latest(order.id.toLowerCase())
-    .then((latest) => (latest !== null && latest.version > version ? latest : null), ignoreMissingLog);
+/** The newest webhooks of those orders of which the log has a newer version than was read. */
+async function findNewer(
+  { versions }: GraphContext,
+  orders: readonly CurrentOrder[],
+): Promise<ReadonlyMap<CurrentOrder, Latest>> {
+  const ids = orders.map(({ id }) => id.toLowerCase());
+  const newest = (await versions.latestOf(ids).catch(ignoreMissingLog)) ?? [];
+  const newer = new Map<CurrentOrder, Latest>();
+  for (const [index, order] of orders.entries()) {
+    const latest = newest[index] ?? null;
+    if (latest !== null && latest.version > (versionOf(order) ?? 0)) newer.set(order, latest);
+  }
+  return newer;
 }
 
 async function readNewer(
