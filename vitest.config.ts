@@ -36,7 +36,7 @@ const long = ['test/**/*.long.test.ts', 'test/chaos/**/*.test.ts', 'test/bench/*
 /** Properties and products of tables: `npm test` tries a part of their cases, `npm run test:long` all (support/runs.ts). */
 const properties = [
   'test/gateway/events/{facts,follow,projection}.test.ts',
-  'test/gateway/{cached-answers,canary,interleavings,interleavings-over-network,mutation-answers,mutation-faults,public-forms,scope-walk}.test.ts',
+  'test/gateway/{cached-answers,canary,interleavings,interleavings-over-network,management-canary,management-walk,mutation-answers,mutation-faults,public-forms,scope-walk}.test.ts',
 ];
 
 /**

@@ -3,6 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { type Collector, startCollector } from '../support/collector.ts';
 import { type Folder, makeFolder } from '../support/folder.ts';
+import type { GatewayProcess } from '../support/gateway-process.ts';
 import {
   type Answer,
   callerKey,
@@ -16,6 +17,7 @@ import {
   team,
   teamId,
 } from '../support/management.ts';
+import { casesFor } from '../support/runs.ts';
 import { startGateway } from '../support/traced.ts';
 
 const newKey = () => `whsec_${randomBytes(32).toString('base64')}`;
@@ -76,11 +78,12 @@ function answerWebhooks({ answers: scripted }: ManagementService): void {
 
 /** The gateway's own files, log, metrics and spans, and the errors and refusals that callers get. */
 async function readAll(
-  at: { readonly url: string; readonly output: readonly string[] },
+  at: GatewayProcess,
   { folder, collector }: { readonly folder: Folder; readonly collector: Collector },
 ) {
   const metrics = await (await fetch(`${at.url}/metrics`)).text();
-  await collector.until(({ name }) => name === 'mutation');
+  await collector.until(({ name }) => name.includes('management.webhook.create'));
+  expect(await at.end('SIGTERM')).toBe(0);
   const files = readdirSync(folder.path, { recursive: true, withFileTypes: true }).filter((each) =>
     each.isFile(),
   );
@@ -102,9 +105,9 @@ test('no secret and no other text of a caller is in a log line, metric, span, fi
     ...{ OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, RATE_LIMIT_POINTS: '0' },
   });
   const refused: unknown[] = [];
-  for (const answer of answers) {
-    service.answers.set('*', answer);
-    for (const { name, query, input } of mutations) {
+  for (const [row, { name, query, input }] of mutations.entries()) {
+    for (const answer of casesFor(row, answers, 3)) {
+      service.answers.set('*', answer);
       const more = '... on UserError { message } ... on InputRejected { issues { path message } }';
       const { data, errors } = await manage(gateway, query.replace('__typename', `__typename ${more}`), {
         input: Object(input),
@@ -121,7 +124,7 @@ test('no secret and no other text of a caller is in a log line, metric, span, fi
   expect(data.createManagementKey).toEqual({ key: shown.key });
 
   const places = { refused: JSON.stringify(refused), ...(await readAll(gateway, { folder, collector })) };
-  expect(refused.length).toBeGreaterThan(200);
+  expect(refused.length).toBeGreaterThan(70);
   expect(places.files).toContain('write management.webhook.create');
   expect(places.spans).toContain('management.webhook.create');
   expect(places.refused).toContain('InputRejected');
