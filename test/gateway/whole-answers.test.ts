@@ -20,7 +20,7 @@ const nested = '{ users(first: 3) { nodes { id orders(first: 2) { nodes { id } }
 
 let lab: Lab;
 beforeAll(async () => {
-  lab = await startLab({ env: { ...memory, RATE_LIMIT_POINTS: '0' } });
+  lab = await startLab({ env: { ...memory, RATE_LIMIT_POINTS: '0', READ_CACHE_SECONDS: '60' } });
 });
 afterAll(() => lab[Symbol.asyncDispose]());
 beforeEach(() => invalidateAll(lab));
@@ -129,7 +129,9 @@ describe('a query that was answered a moment ago', () => {
   });
 
   test('is given the same bytes also while webhooks are ahead of the lists of the service', async () => {
-    await using ahead = await startLab({ env: { ...memory, RATE_LIMIT_POINTS: '0' } });
+    await using ahead = await startLab({
+      env: { ...memory, RATE_LIMIT_POINTS: '0', READ_CACHE_SECONDS: '60' },
+    });
     const orders = ahead.sandbox.orders();
     const reportAll = async (version: number) => {
       for (const order of orders) await reportAhead(ahead, order, version);
