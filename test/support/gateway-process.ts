@@ -18,6 +18,9 @@ const main = fileURLToPath(new URL('../../gateway/main.ts', import.meta.url));
 /** What `npm start` gives Node (decision 0091). */
 export const nodeOptions = ['--max-semi-space-size=8'];
 
+/** For tests that start gateways: in a fresh clone each process compiles its modules first. */
+export const forProcesses = { timeout: 120_000 };
+
 /** Starts `gateway/main.ts` in a folder and resolves once it prints its address. */
 export async function startGatewayProcess(
   folder: string,
