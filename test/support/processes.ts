@@ -36,7 +36,8 @@ interface Command {
   readonly isGroup?: boolean;
 }
 
-const maxLines = 40;
+/** Of a gateway that refuses webhooks for a while, its first line too. */
+const maxLines = 2000;
 
 export function createVictim({ name, file, args, cwd, env, isReady, isGroup = false }: Command): Victim {
   const output: string[] = [];
