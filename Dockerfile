@@ -40,4 +40,4 @@ EXPOSE 4000 9464
 STOPSIGNAL SIGTERM
 HEALTHCHECK --interval=10s --timeout=5s --start-period=10s \
   CMD ["/usr/local/bin/node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT}/health`).then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
-ENTRYPOINT ["/usr/local/bin/node", "--max-semi-space-size=8", "gateway/main.ts"]
+ENTRYPOINT ["/usr/local/bin/node", "gateway/main.ts"]

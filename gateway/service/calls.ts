@@ -1,4 +1,6 @@
 import type { Owner, Scope } from '../auth/rights.ts';
+import type { Entry, Invalidation, Shared } from '../cache/shared-cache.ts';
+import type { OnUnreadable } from './unreadable.ts';
 
 /** One call to the service. Knows paths and JSON, but no concept of the service. */
 export interface UpstreamCall {
@@ -29,6 +31,35 @@ export type Form = readonly FormPart[];
 type FormPart =
   | { readonly name: string; readonly value: string }
   | { readonly name: string; readonly file: Blob; readonly fileName: string };
+
+export interface ReadOptions<T> {
+  /** Parses the answer. The cache holds what it makes, so callers that share an answer name the same reader. */
+  readonly reader: (json: unknown) => T;
+  /** The caller's rights as a key: answers are never shared between different keys. */
+  readonly rights: string;
+  /** Ends the wait when the client has left, with ABANDONED. */
+  readonly signal?: AbortSignal | undefined;
+  /** The answer's call must have begun after this time of the cache. Default: any answer may be used. */
+  readonly since?: number | undefined;
+  /** Whether events can invalidate the answer. A cached answer is then used only while events are received. */
+  readonly followsEvents?: boolean;
+  /** The tags under which the thing is cached; null = it is not cached. */
+  readonly tags?: ((thing: T) => readonly string[] | null) | undefined;
+  /** Called when no call of its own is needed. */
+  readonly onShared?: ((how: Shared) => void) | undefined;
+  /** Called with the entry of the cache that was used or made. */
+  readonly onEntry?: ((entry: Entry<unknown>) => void) | undefined;
+  /** Called for rows that the reader leaves out and for an answer that it refuses. */
+  readonly onUnreadable?: OnUnreadable | undefined;
+}
+
+export interface WriteOptions {
+  /**
+   * The tags that the write may change. The answer is undefined before the write is sent, and when its outcome is
+   * unknown.
+   */
+  readonly touches: (answer: { readonly json: unknown } | undefined) => Invalidation;
+}
 
 /** One page of a list, as any of the service's paging styles gives it. */
 export interface Page<Row> {

@@ -3,39 +3,15 @@ import type { Pool } from 'undici';
 import { type Entry, type Invalidation, type Shared, SharedCache } from '../cache/shared-cache.ts';
 import { codeOf, type GatewayError, isGatewayError } from '../errors.ts';
 import { type Attributes, currentTracing, runInSpan, type Span } from '../telemetry/tracing.ts';
-import type { UpstreamCall } from './calls.ts';
+import type { ReadOptions, UpstreamCall, WriteOptions } from './calls.ts';
 import { type ExchangeLimits, exchange, toBody, toHeaders, toKey, toPath } from './exchange.ts';
-import { describeEnd, readAnswer } from './failure.ts';
+import { describeEnd, type Fetched, readAnswer } from './failure.ts';
 import { type OpenOptions, openFile, type UpstreamFile } from './file.ts';
-import { createPathChoice, type Fetched, pauseBeforeRetry } from './retry.ts';
+import { createPathChoice, pauseBeforeRetry } from './retry.ts';
+import { SharedAnswer } from './shared-answer.ts';
 
 /** A process has 10 s to shut down: 4 for requests under way, these for calls to the service, the rest for the event log. */
 const closeMs = 3000;
-
-export interface ReadOptions {
-  /** The caller's rights as a key: answers are never shared between different keys. */
-  readonly rights: string;
-  /** Ends the wait when the client has left, with ABANDONED. */
-  readonly signal?: AbortSignal | undefined;
-  /** The answer's call must have begun after this time of the cache. Default: any answer may be used. */
-  readonly since?: number | undefined;
-  /** Whether events can invalidate the answer. A cached answer is then used only while events are received. */
-  readonly followsEvents?: boolean;
-  /** The tags under which the answer is cached; null = it is not cached. */
-  readonly tags?: ((json: unknown) => readonly string[] | null) | undefined;
-  /** Called when no call of its own is needed. */
-  readonly onShared?: ((how: Shared) => void) | undefined;
-  /** Called with the answer. */
-  readonly onEntry?: ((entry: Entry<unknown>) => void) | undefined;
-}
-
-export interface WriteOptions {
-  /**
-   * The tags that the write may change. The answer is undefined before the write is sent, and when its outcome is
-   * unknown.
-   */
-  readonly touches: (answer: { readonly json: unknown } | undefined) => Invalidation;
-}
 
 /** How the cache served a read, or why it dropped an answer: `unheard` = a read while events are not received. */
 export type CacheOutcome = Shared | 'miss' | 'unheard' | 'changed' | 'full';
@@ -68,9 +44,6 @@ export interface UpstreamOptions {
 
 /** Writes are never retried, because the service has no idempotency for most of them (specification, Endpoints). */
 const readAttempts = 3;
-
-/** The heap that a byte of an answer takes: parsed 1.15 bytes, and as much again for the thing that its reader makes of it. */
-const heapPerByte = 2;
 
 const defaults = {
   deadlineMs: 15_000,
@@ -123,35 +96,22 @@ export class Upstream {
   }
 
   /**
-   * The service's JSON answer to a call that changes nothing, or `undefined` for 404. Equal reads of one `rights` key
-   * share one call, unless its answer is single-use. Transient faults are retried until the deadline. While events are
-   * not received, no answer that depends on them is stored or taken from the cache.
+   * What the reader makes of the service's answer to a call that changes nothing, or `undefined` for 404. Equal reads of one
+   * `rights` key share one call and one run of the reader, unless the answer is single-use. Transient faults are retried
+   * until the deadline. While events are not received, no answer that depends on them is stored or taken from the cache.
+   * @throws GatewayError UPSTREAM_UNREADABLE, or the reader's own
    */
-  async read(call: UpstreamCall, options: ReadOptions): Promise<unknown> {
-    const { rights, signal, since, tags, followsEvents = true } = options;
-    if (call.isSingleUse) return (await this.#fetch(call, signal ?? null)).json;
-    const { catchUp, onCache } = this.#options;
-    const cache = this.#cache;
-    const usesCache = cache.isStoring && since === undefined && tags !== undefined;
-    const caughtUp = !(usesCache && followsEvents) || catchUp();
-    const isCaughtUp = typeof caughtUp === 'boolean' ? caughtUp : await caughtUp;
+  async read<T>(call: UpstreamCall, options: ReadOptions<T>): Promise<T | undefined> {
+    const { reader, signal } = options;
     try {
-      const entry = await cache.get(this.#readKey(call, rights), {
-        load: async (load) => {
-          if (usesCache) onCache?.(isCaughtUp ? 'miss' : 'unheard', call.operation);
-          const { json, bytes } = await this.#fetch(call, load.signal);
-          return { value: json, size: heapPerByte * bytes, tags: isCaughtUp ? readTags(tags, json) : null };
-        },
-        since: isCaughtUp ? since : cache.now(),
-        signal,
-        onShared: (how) => {
-          onCache?.(how, call.operation);
-          options.onShared?.(how);
-        },
-        onDropped: reportDropped(onCache, call.operation),
-      });
+      const entry = call.isSingleUse ? null : await this.#share(call, options);
+      // Equal calls with different readers share nothing, because a thing has the type of its reader.
+      if (entry === null || entry.value.reader !== reader)
+        return (await this.#load(call, options, signal)).thing;
       options.onEntry?.(entry);
-      return entry.value;
+      const { thing } = entry.value;
+      if (entry.tags !== null) entry.value.releaseThing();
+      return thing;
     } catch (error) {
       throw signal?.aborted ? describeEnd(signal) : error;
     }
@@ -227,6 +187,41 @@ export class Upstream {
     clearTimeout(cut);
   }
 
+  /** Takes the thing from the cache, or joins an equal read in flight, or loads it. */
+  async #share<T>(call: UpstreamCall, options: ReadOptions<T>): Promise<Entry<SharedAnswer<T>>> {
+    const { rights, signal, since, tags, followsEvents = true } = options;
+    const { catchUp, onCache } = this.#options;
+    const cache = this.#cache;
+    const usesCache = cache.isStoring && since === undefined && tags !== undefined;
+    const caughtUp = !(usesCache && followsEvents) || catchUp();
+    const isCaughtUp = typeof caughtUp === 'boolean' ? caughtUp : await caughtUp;
+    return await cache.get(this.#readKey(call, rights), {
+      load: async (load) => {
+        if (usesCache) onCache?.(isCaughtUp ? 'miss' : 'unheard', call.operation);
+        const value = await this.#load(call, options, load.signal);
+        const { thing, size } = value;
+        // A missing thing (404) is not stored.
+        const isStorable = isCaughtUp && thing !== undefined;
+        return { value, size, tags: isStorable ? (tags?.(thing) ?? null) : null };
+      },
+      since: isCaughtUp ? since : cache.now(),
+      signal,
+      onShared: (how) => {
+        onCache?.(how, call.operation);
+        options.onShared?.(how);
+      },
+      onDropped: reportDropped(onCache, call.operation),
+    });
+  }
+
+  async #load<T>(
+    call: UpstreamCall,
+    { reader, onUnreadable }: ReadOptions<T>,
+    left: AbortSignal | undefined,
+  ): Promise<SharedAnswer<T>> {
+    return new SharedAnswer(reader, await this.#fetch(call, left ?? null), onUnreadable);
+  }
+
   #fetch(call: UpstreamCall, left: AbortSignal | null): Promise<Fetched> {
     const { otherPath } = call;
     return this.#run(call, (timeLeft) =>
@@ -245,7 +240,7 @@ export class Upstream {
       const request = this.#toRequest(call, connections, span);
       const answer = await exchange(connections.pool, request, { ...limits, maxBytes });
       span?.set({ 'http.response.status_code': answer.status });
-      return { json: readAnswer(answer, call), bytes: answer.body.length };
+      return readAnswer(answer, call);
     };
     return runInSpan(span, send, codeOf);
   }
@@ -310,14 +305,4 @@ export class Upstream {
 /** Lives as long as the entry: made here, so that it holds the name of the call and not the operation that read. */
 function reportDropped(onCache: UpstreamOptions['onCache'], operation: string) {
   return (why: 'changed' | 'full') => onCache?.(why, operation);
-}
-
-/** A missing thing (404) is not stored, nor an answer that cannot be read. */
-function readTags(tags: ReadOptions['tags'], json: unknown): readonly string[] | null {
-  if (typeof json !== 'object' || json === null) return null;
-  try {
-    return tags?.(json) ?? null;
-  } catch {
-    return null;
-  }
 }

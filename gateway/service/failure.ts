@@ -23,27 +23,35 @@ export interface Answer {
   readonly body: string;
 }
 
+/** What the service answered. */
+export interface Fetched {
+  /** Undefined for 404. */
+  readonly json: unknown;
+  /** What `json` was parsed from; null where it is something else. */
+  readonly text: string | null;
+}
+
 /**
  * The JSON of a successful answer (null for an empty one), or `undefined` for 404. A 404 is an answer and not a fault,
  * so equal reads share it. A refusal with one of the call's `readsRefusals` becomes a Refusal, if its body is an object.
  * @throws GatewayError for any other status, and UPSTREAM_UNREADABLE for 202 (accepted is not done) and for a body that
  *   is not JSON
  */
-export function readAnswer(answer: Answer, call: Said & Pick<UpstreamCall, 'readsRefusals'>): unknown {
-  if (answer.status === 404) return undefined;
+export function readAnswer(answer: Answer, call: Said & Pick<UpstreamCall, 'readsRefusals'>): Fetched {
+  if (answer.status === 404) return { json: undefined, text: null };
   if (answer.status < 200 || answer.status > 299) {
     const failure = describeFailure(answer, call);
     const refusal = call.readsRefusals?.includes(answer.status) ? parse(answer.body) : null;
-    if (isRecord(refusal)) return new Refusal(refusal, failure);
+    if (isRecord(refusal)) return { json: new Refusal(refusal, failure), text: null };
     throw failure;
   }
   if (answer.status === 202) {
     const message = 'The service accepted the request without reporting its outcome.';
     throw new GatewayError('UPSTREAM_UNREADABLE', message, { status: answer.status });
   }
-  if (answer.body === '') return null;
+  if (answer.body === '') return { json: null, text: null };
   try {
-    return parseJson(answer.body);
+    return { json: parseJson(answer.body), text: answer.body };
   } catch {
     // The parser's own error quotes the body, so it is not the cause.
     throw new GatewayError('UPSTREAM_UNREADABLE', 'The service answered with text that is not JSON.', {

@@ -1,5 +1,6 @@
 import { type GatewayError, isGatewayError } from '../errors.ts';
 import type { UpstreamCall } from './calls.ts';
+import type { Fetched } from './failure.ts';
 
 export interface Attempts {
   /** How many there were. */
@@ -29,12 +30,6 @@ function isWorthRetrying(error: unknown): error is GatewayError {
   // again.
   if (isGatewayError(error, 'UPSTREAM_UNREADABLE')) return error.status !== undefined && error.status < 300;
   return isGatewayError(error, 'UPSTREAM_UNAVAILABLE', 'UPSTREAM_TIMEOUT', 'UPSTREAM_RATE_LIMITED');
-}
-
-/** The service's answer as read from its JSON, and how long that was. */
-export interface Fetched {
-  readonly json: unknown;
-  readonly bytes: number;
 }
 
 type Ask = (call: UpstreamCall) => Promise<Fetched>;

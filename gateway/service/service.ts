@@ -1,7 +1,8 @@
-import type { AccessKind, OnAccess, Owner, Rights } from '../auth/rights.ts';
-import { codeOf, GatewayError, isGatewayError } from '../errors.ts';
-import type { Cacheable, Guarded, Page, ReadFile, ReadOne, ReadPage, Write } from './calls.ts';
-import type { ReadOptions, Upstream } from './client.ts';
+import type { Owner, Rights } from '../auth/rights.ts';
+import { GatewayError, isGatewayError } from '../errors.ts';
+import { type AuditedCall, auditCall } from './audited-call.ts';
+import type { Cacheable, Guarded, Page, ReadFile, ReadOne, ReadOptions, ReadPage, Write } from './calls.ts';
+import type { Upstream } from './client.ts';
 import type { UpstreamFile } from './file.ts';
 import { tagsOfOne, tagsOfPage, touchedByWrite } from './tags.ts';
 import { OperationCalls } from './trace.ts';
@@ -103,10 +104,8 @@ class BoundService implements Service {
     if (!this.#mayAsk(read, call)) return null;
     this.#calls.begin(read.isSingleUse ? 'for-itself' : 'read');
     try {
-      const tags = (answer: unknown) => tagsOfOne(read, this.#read(read, answer), this.rights);
-      const json = await this.#ask(read, tags);
-      if (json === undefined) return call.reportMissing();
-      const thing = this.#read(read, json);
+      const thing = await this.#ask(read, (found) => tagsOfOne(read, found, this.rights));
+      if (thing === undefined) return call.reportMissing();
       const subject = this.#subjectOf(read.owner, thing);
       const isOwn = this.#owns(subject);
       call.report(isOwn ? 'ok' : 'refused', subject?.userId);
@@ -124,13 +123,13 @@ class BoundService implements Service {
     this.#calls.begin(read.isSingleUse ? 'for-itself' : 'read');
     try {
       let isEarlier = false;
-      const tags = (answer: unknown) => tagsOfPage(read, this.#read(read, answer));
-      const json = await this.#ask(read, tags, ({ beganAt }) => {
+      const tags = (page: Page<Row>) => tagsOfPage(read, page);
+      const page = await this.#ask(read, tags, ({ beganAt }) => {
         isEarlier = beganAt < this.#calls.beganAt;
       });
-      if (json === undefined) return call.reportMissing() ?? emptyPageOf(read);
+      if (page === undefined) return call.reportMissing() ?? emptyPageOf(read);
       if (read.about) call.report('ok');
-      const own = this.#ownRows(read, this.#read(read, json), call);
+      const own = this.#ownRows(read, page, call);
       return isEarlier ? { ...own, isEarlier } : own;
     } catch (error) {
       throw call.reportFailure(error);
@@ -164,7 +163,7 @@ class BoundService implements Service {
       const json = await this.#upstream.write(write, { touches: (answer) => touchedByWrite(write, answer) });
       if (json === undefined) return call.reportMissing();
       const reader = (answer: unknown) => this.#readOwn(write, answer);
-      const thing = this.#read({ operation: write.operation, reader }, json);
+      const thing = readNoting(reader, json, this.#reportUnreadable(write.operation));
       call.report('ok', write.about.userId ?? this.#subjectOf(write.owner, thing)?.userId ?? null);
       return thing;
     } catch (error) {
@@ -196,11 +195,16 @@ class BoundService implements Service {
     return subject;
   }
 
-  #ask(read: Cacheable, tags: ReadOptions['tags'], onEntry?: ReadOptions['onEntry']): Promise<unknown> {
-    const { cachedUntil } = read;
+  #ask<T>(
+    read: Cacheable & { readonly reader: (json: unknown) => T },
+    tags: ReadOptions<T>['tags'],
+    onEntry?: ReadOptions<T>['onEntry'],
+  ): Promise<T | undefined> {
+    const { cachedUntil, reader } = read;
     const calls = this.#calls;
     const isForAll = cachedUntil === 'ttl';
     return this.#upstream.read(read, {
+      reader,
       rights: isForAll ? 'anyone' : this.rights.key,
       signal: this.#options.signal,
       since: this.#isForShowing ? undefined : calls.beganAt,
@@ -211,11 +215,13 @@ class BoundService implements Service {
         calls.noteEntry(entry);
         onEntry?.(entry);
       },
+      onUnreadable: this.#reportUnreadable(read.operation),
     });
   }
 
-  #read<T>({ operation, reader }: Pick<ReadOne<T>, 'operation' | 'reader'>, json: unknown): T {
-    return readNoting(reader, json, (path, rows) => this.#options.onUnreadable?.(operation, path, rows));
+  #reportUnreadable(operation: string): OnUnreadable {
+    const { onUnreadable } = this.#options;
+    return (path, rows) => onUnreadable?.(operation, path, rows);
   }
 
   /** An answer about somebody else counts as unreadable: it says nothing about the write. */
@@ -268,54 +274,4 @@ function isSameId(shown: string | null | undefined, asked: string | null | undef
 function mayBeDone(error: GatewayError): boolean {
   if (error.notSent) return false;
   return isGatewayError(error, 'UPSTREAM_TIMEOUT', 'UPSTREAM_UNAVAILABLE', 'UPSTREAM_UNREADABLE');
-}
-
-/** The parts of a call that say whether it is about somebody, and about whom. */
-interface OwnedCall {
-  readonly operation: string;
-  readonly about?: Owner;
-  readonly owner?: unknown;
-}
-
-/** Reports the outcome of one call to the audit trail. A class, so that its methods are shared: each read has one. */
-class AuditedCall {
-  readonly #onAccess: OnAccess | undefined;
-  readonly #kind: AccessKind;
-  readonly #about: string | null;
-
-  constructor(onAccess: OnAccess | undefined, kind: AccessKind, about: string | null) {
-    this.#onAccess = onAccess;
-    this.#kind = kind;
-    this.#about = about;
-  }
-
-  /** @param userId the owner in the answer; left out where only the call names one */
-  report(outcome: string, userId: string | null = this.#about): void {
-    this.#onAccess?.({ kind: this.#kind, userId, outcome });
-  }
-
-  /** @returns null, the answer of the call */
-  reportMissing(): null {
-    this.report('not-found');
-    return null;
-  }
-
-  /** @returns the error, to be thrown on */
-  reportFailure(error: unknown): unknown {
-    this.report(codeOf(error));
-    return error;
-  }
-}
-
-/** For calls without an owner, such as the catalogue of lab tests. */
-const notAudited = new AuditedCall(undefined, 'read nothing', null);
-
-/** Called for each caller's read and not for each call to the service: a read that shares an answer is an access too. */
-function auditCall(
-  onAccess: OnAccess | undefined,
-  as: 'read' | 'write' | 'file',
-  { operation, about, owner }: OwnedCall,
-): AuditedCall {
-  if (onAccess === undefined || (owner === 'anyone' && about === undefined)) return notAudited;
-  return new AuditedCall(onAccess, `${as} ${operation}`, about?.userId ?? null);
 }

@@ -40,43 +40,23 @@ export function noteLeftOut(container: object): void {
   current.leftOut.set(container, (current.leftOut.get(container) ?? 0) + 1);
 }
 
-/** The outcome of a reader for an answer: its value, which is never changed, or its refusal. */
-interface Outcome {
-  readonly reader: unknown;
-  readonly value?: unknown;
-  readonly refusal?: GatewayError;
-}
-
-/** Outcomes by answer. Callers that share a cached answer parse it once, and its unreadable rows are counted once. */
-const outcomes = new WeakMap<object, Outcome>();
-
 /**
- * Runs a reader, once for each answer, and reports the rows that it left out or refused. Each answer has only one reader.
+ * Runs a reader and reports the rows that it left out or refused.
  * @throws GatewayError the reader's own, else UPSTREAM_UNREADABLE for any error of the reader
  */
-export function readNoting<T>(reader: (json: unknown) => T, json: unknown, report: OnUnreadable): T {
-  const shared = typeof json === 'object' ? json : null;
-  const earlier = shared === null ? undefined : outcomes.get(shared);
-  const outcome = earlier?.reader === reader ? earlier : run(reader, json, report);
-  if (shared !== null) outcomes.set(shared, outcome);
-  if (outcome.refusal !== undefined) throw outcome.refusal;
-  // The value was made by this reader, so it has the reader's type.
-  return outcome.value as T;
-}
-
-function run(reader: (json: unknown) => unknown, json: unknown, report: OnUnreadable): Outcome {
+export function readNoting<T>(reader: (json: unknown) => T, json: unknown, report?: OnUnreadable): T {
   const outer = current;
-  const noted: Run = { leftOut: null };
-  current = noted;
+  const run: Run = { leftOut: null };
+  current = run;
   try {
     const value = reader(json);
-    if (noted.leftOut !== null) reportLeftOut(json, noted.leftOut, report);
-    return { reader, value };
+    if (run.leftOut !== null) reportLeftOut(json, run.leftOut, report);
+    return value;
   } catch (error) {
     const refusal = toRefusal(error);
     // The reader rethrows a refusal by the service: that answer was readable.
-    if (refusal.code === 'UPSTREAM_UNREADABLE') report(toPath(placeOfRefusal(error)), 1);
-    return { reader, refusal };
+    if (refusal.code === 'UPSTREAM_UNREADABLE') report?.(toPath(placeOfRefusal(error)), 1);
+    throw refusal;
   } finally {
     current = outer;
   }
@@ -86,7 +66,7 @@ function run(reader: (json: unknown) => unknown, json: unknown, report: OnUnread
 const maxDepth = 16;
 
 /** Finds the places by walking the answer once: readers do not know them, and drift is rare. */
-function reportLeftOut(json: unknown, noted: ReadonlyMap<object, number>, report: OnUnreadable): void {
+function reportLeftOut(json: unknown, noted: ReadonlyMap<object, number>, report?: OnUnreadable): void {
   const rows = new Map<string, number>();
   let unplaced = [...noted.values()].reduce((sum, count) => sum + count, 0);
   const walk = (value: unknown, path: readonly PropertyKey[]) => {
@@ -100,9 +80,9 @@ function reportLeftOut(json: unknown, noted: ReadonlyMap<object, number>, report
     for (const [key, part] of Object.entries(value)) walk(part, [...path, Array.isArray(value) ? 0 : key]);
   };
   walk(json, []);
-  for (const [path, count] of rows) report(path, count);
+  for (const [path, count] of rows) report?.(path, count);
   // These rows are in a copy that a reader made, so their place is unknown. They are counted all the same.
-  if (unplaced > 0) report('$', unplaced);
+  if (unplaced > 0) report?.('$', unplaced);
 }
 
 function placeOfRefusal(error: unknown): readonly string[] {

@@ -43,6 +43,7 @@ import { getDemographics, updateDemographics } from '../../gateway/domain/user/r
 import { isGatewayError } from '../../gateway/errors.ts';
 import { Upstream } from '../../gateway/service/client.ts';
 import { type Asked, bindService, type Service } from '../../gateway/service/service.ts';
+import { readNoting } from '../../gateway/service/unreadable.ts';
 import { serviceKey, startLab } from '../support/lab.ts';
 import { spoil } from '../support/spoil.ts';
 
@@ -296,12 +297,12 @@ const payloads: Readonly<Record<string, (payload: unknown) => unknown>> = {
 
 const team = { rights: new Rights({ kind: 'TEAM' }) };
 
-/** The service as it would be if every answer were this one; notes which operations were asked. */
+/** The service as it would be if every answer were this one. */
 function answering(json: (operation: string) => unknown): Asked {
-  const answer = (call: { readonly operation: string }) => Promise.resolve(json(call.operation));
   return {
-    read: answer,
-    write: answer,
+    read: async ({ operation }, { reader, onUnreadable }) =>
+      readNoting(reader, json(operation), onUnreadable),
+    write: ({ operation }) => Promise.resolve(json(operation)),
     open: () => Promise.resolve(undefined),
     now: () => 0,
   };
@@ -312,10 +313,14 @@ async function collect() {
   await using lab = await startLab();
   const real = new Upstream({ url: lab.serviceUrl, apiKey: serviceKey, apiKeyHeader: 'x-service-api-key' });
   let last: unknown;
-  const read: Upstream['read'] = async (call, options) => {
-    last = await real.read(call, options);
-    return last;
-  };
+  const read: Upstream['read'] = (call, { reader, ...options }) =>
+    real.read(call, {
+      ...options,
+      reader: (json) => {
+        last = json;
+        return reader(json);
+      },
+    });
   const service = bindService({ ...answering(() => null), read }, team);
   const find = async (status: string) => {
     const view = lab.sandbox.orders().find((order) => order.status.endsWith(status));

@@ -8,7 +8,8 @@ import * as keys from '../../gateway/domain/management/rest-keys.ts';
 import * as teams from '../../gateway/domain/management/rest-teams.ts';
 import * as webhooks from '../../gateway/domain/management/rest-webhooks.ts';
 import { isGatewayError } from '../../gateway/errors.ts';
-import { bindService, type Service } from '../../gateway/service/service.ts';
+import { type Asked, bindService, type Service } from '../../gateway/service/service.ts';
+import { readNoting } from '../../gateway/service/unreadable.ts';
 import { spoil } from '../support/spoil.ts';
 
 const id = '0d5f6c1e-5a8f-4b7e-9a53-3a5d0d8d1c11';
@@ -90,11 +91,16 @@ const asked = new Set<string>();
 
 /** The service as it would be if every answer were this one. */
 function serviceWith(answer: (operation: string) => unknown): Service {
-  const give = (call: { readonly operation: string }) => {
-    asked.add(call.operation.replace(/^management\./, ''));
-    return Promise.resolve(structuredClone(answer(call.operation)));
+  const give = ({ operation }: { readonly operation: string }) => {
+    asked.add(operation.replace(/^management\./, ''));
+    return structuredClone(answer(operation));
   };
-  const asking = { read: give, write: give, open: () => Promise.resolve(undefined), now: () => 0 };
+  const asking: Asked = {
+    read: async (call, { reader }) => readNoting(reader, give(call)),
+    write: (call) => Promise.resolve(give(call)),
+    open: () => Promise.resolve(undefined),
+    now: () => 0,
+  };
   return bindService(asking, { rights: new Rights({ kind: 'TEAM' }) });
 }
 

@@ -15,9 +15,6 @@ export interface GatewayProcess {
 
 const main = fileURLToPath(new URL('../../gateway/main.ts', import.meta.url));
 
-/** What `npm start` gives Node (decision 0091). */
-export const nodeOptions = ['--max-semi-space-size=8'];
-
 /** For tests that start gateways: in a fresh clone each process compiles its modules first. */
 export const forProcesses = { timeout: 120_000 };
 
@@ -26,7 +23,7 @@ export async function startGatewayProcess(
   folder: string,
   env: Readonly<Record<string, string>>,
 ): Promise<GatewayProcess> {
-  const child = spawn(process.execPath, [...nodeOptions, main], {
+  const child = spawn(process.execPath, [main], {
     cwd: folder,
     env: { PATH: process.env.PATH, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],

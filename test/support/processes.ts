@@ -4,7 +4,6 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import process from 'node:process';
 import { createInterface } from 'node:readline';
-import { nodeOptions } from './gateway-process.ts';
 import { findFreePort } from './listening.ts';
 
 /** A process under test that can be ended, stopped and started again at the same address. */
@@ -105,7 +104,6 @@ export async function prepareGateway(name: string, options: GatewayOptions): Pro
     env: options.env,
     ...(options.port === undefined ? {} : { port: options.port }),
     greeting: 'Labgraph is listening on ',
-    nodeOptions,
   });
 }
 
@@ -117,8 +115,6 @@ export interface ServerOptions {
   /** How the line begins that it prints once it listens. */
   readonly greeting: string;
   readonly port?: number;
-  /** Of the command, before the module. */
-  readonly nodeOptions?: readonly string[];
 }
 
 /** Any HTTP server that is a program of its own. */
@@ -127,7 +123,7 @@ export async function prepareServer(name: string, options: ServerOptions): Promi
   const victim = createVictim({
     name,
     file: process.execPath,
-    args: [...(options.nodeOptions ?? []), options.main],
+    args: [options.main],
     cwd: options.folder,
     env: { PATH: process.env.PATH ?? '', ...options.env, PORT: String(port) },
     isReady: (line) => line.startsWith(options.greeting),

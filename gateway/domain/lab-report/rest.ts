@@ -140,15 +140,16 @@ export async function getLabReport(
 ): Promise<LabReport | null> {
   // A token that is limited to some orders sees nothing else of its user.
   if (service.rights.orderIds !== null) return null;
-  return await service.readOne({
+  const report = await service.readOne({
     operation: 'lab-report.get',
     method: 'GET',
     path: `/lab_report/v1/parser/job/${encodeURIComponent(reportId)}`,
-    reader: (json) => ({ ...parseLabReport(json), userId }),
+    reader: parseLabReport,
     scope: 'read:results',
     owner: () => ({ userId }),
     about: { userId },
   });
+  return report && { ...report, userId };
 }
 
 /** The report in an answer or a webhook's payload, or null when it cannot be read as one. */

@@ -8,13 +8,14 @@ import { json, openUpstream } from '../../support/misbehaving-service.ts';
 setFlagsFromString('--expose-gc');
 const collectGarbage: () => void = runInNewContext('gc');
 
+const reader = (sent: unknown) => sent;
 const list: UpstreamCall = { operation: 'order.list', method: 'GET', path: '/orders' };
 
 test('a cached read holds the answer and nothing of the operation that read it', async () => {
   const cache = new SharedCache({ ttlMs: 60_000 });
   await using open = await openUpstream([json({ orders: [] })], { cache });
   const read = async () => {
-    const operation = { tags: () => ['order x'], onEntry: () => {}, rights: 'team' };
+    const operation = { tags: () => ['order x'], onEntry: () => {}, rights: 'team', reader };
     await open.upstream.read(list, operation);
     return new WeakRef(operation.tags);
   };
@@ -29,6 +30,6 @@ test('a cached read holds the answer and nothing of the operation that read it',
     { timeout: 30_000 },
   );
 
-  await open.upstream.read(list, { rights: 'team', tags: () => ['order x'] });
+  await open.upstream.read(list, { rights: 'team', reader, tags: () => ['order x'] });
   expect(open.service.calls()).toEqual(['GET /orders']);
 });

@@ -21,7 +21,7 @@ const create: UpstreamCall = {
   path: '/v3/order/testkit',
   body: { user_id: 'u1' },
 };
-const rights = { rights: 'team' };
+const rights = { rights: 'team', reader: (sent: unknown) => sent };
 
 describe('a call', () => {
   test('carries the key in its header, lists as repeated keys, and no empty parameters', async () => {
@@ -313,10 +313,10 @@ describe('sharing through the client', () => {
     const { upstream } = open;
 
     await Promise.all([
-      upstream.read(list, { rights: 'user:a:*' }),
-      upstream.read(list, { rights: 'user:a:*' }),
-      upstream.read(list, { rights: 'user:b:*' }),
-      upstream.read({ ...list, query: { page: 2 } }, { rights: 'user:a:*' }),
+      upstream.read(list, { ...rights, rights: 'user:a:*' }),
+      upstream.read(list, { ...rights, rights: 'user:a:*' }),
+      upstream.read(list, { ...rights, rights: 'user:b:*' }),
+      upstream.read({ ...list, query: { page: 2 } }, { ...rights, rights: 'user:a:*' }),
     ]);
 
     expect([...open.service.calls()].sort()).toEqual(['GET /orders', 'GET /orders', 'GET /orders?page=2']);

@@ -6,7 +6,7 @@ import type { UpstreamFile } from '../../../gateway/service/file.ts';
 import { type Answer, openUpstream } from '../../support/misbehaving-service.ts';
 
 const call: UpstreamCall = { operation: 'order.list', method: 'GET', path: '/orders' };
-const rights = { rights: 'team' };
+const rights = { rights: 'team', reader: (sent: unknown) => sent };
 const orders = { orders: Array.from({ length: 50 }, (_, index) => ({ id: index, name: 'naïve – 訂單' })) };
 
 /** An answer in an encoding, in pieces. */

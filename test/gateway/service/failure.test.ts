@@ -35,7 +35,7 @@ describe('the status of an answer decides its code', () => {
   });
 
   test('a successful empty body is null', () => {
-    expect(readAnswer({ status: 204, retryAfter: null, body: '' }, {})).toBeNull();
+    expect(readAnswer({ status: 204, retryAfter: null, body: '' }, {}).json).toBeNull();
   });
 
   test.each(['<html>Jane Doe</html>', '{"name": "Jane Doe"', 'Jane Doe'])(
@@ -53,7 +53,7 @@ describe('a refusal that is asked for', () => {
   const body = JSON.stringify({ detail: { user_id: 'u' } });
 
   test('is given back as its JSON', () => {
-    const refusal = readAnswer({ status: 400, retryAfter: null, body }, { readsRefusals: [400] });
+    const { json: refusal } = readAnswer({ status: 400, retryAfter: null, body }, { readsRefusals: [400] });
     expect(refusal).toBeInstanceOf(Refusal);
     expect(refusal).toMatchObject({
       json: { detail: { user_id: 'u' } },

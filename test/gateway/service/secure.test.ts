@@ -11,7 +11,7 @@ import {
 beforeAll(trustSecureServices);
 
 const list = { operation: 'order.list', method: 'GET', path: '/orders' } as const;
-const rights = { rights: 'team' };
+const rights = { rights: 'team', reader: (sent: unknown) => sent };
 
 interface Opened extends AsyncDisposable {
   readonly service: SecureService;

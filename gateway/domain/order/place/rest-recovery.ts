@@ -1,5 +1,5 @@
 import type { Service } from '../../../service/service.ts';
-import { walkOrderRows } from '../read/rest.ts';
+import { walkSentOrders } from '../read/rest.ts';
 import type { Order } from '../read/rest-order.ts';
 import type { NewOrder, NewTestkitOrder, PatientPart } from './rest.ts';
 
@@ -14,7 +14,7 @@ export async function findOrderAnswer(
   userId: string,
   matches: (order: Order) => boolean,
 ): Promise<unknown> {
-  for await (const rows of walkOrderRows(service, { userId }, 5)) {
+  for await (const rows of walkSentOrders(service, { userId }, 5)) {
     const found = rows.find((row) => row !== null && matches(row.order));
     if (found) return { order: found.json, status: null, message: null };
   }

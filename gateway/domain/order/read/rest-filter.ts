@@ -69,8 +69,8 @@ export function lastInstant(
 }
 
 /** Whether the order is beyond `until`: then the service ignores the bound. */
-export function isBeyond(order: Order | undefined, { until }: OrderRange): boolean {
-  return Boolean(until && order?.createdAt && order.createdAt > until);
+export function isBeyond({ createdAt }: Order, { until }: OrderRange): boolean {
+  return Boolean(until && createdAt && createdAt > until);
 }
 
 /**

@@ -12,12 +12,25 @@ const maxOrderPage = 100;
 export const ordersPath = '/orders';
 
 /** An order together with its JSON as sent. */
-export interface OrderRow {
+interface SentOrder {
   readonly json: unknown;
   readonly order: CurrentOrder;
 }
 
-const readOrderRows = pageReader('orders', (json): OrderRow => ({ json, order: parseCurrentOrder(json) }));
+/** How a row of the list is read. */
+interface RowReader<Row> {
+  readonly reader: (json: unknown) => Page<Row>;
+  readonly orderOf: (row: Row) => CurrentOrder;
+}
+
+const ofOrders: RowReader<CurrentOrder> = {
+  reader: pageReader('orders', parseCurrentOrder),
+  orderOf: (order) => order,
+};
+const ofSentOrders: RowReader<SentOrder> = {
+  reader: pageReader('orders', (json) => ({ json, order: parseCurrentOrder(json) })),
+  orderOf: ({ order }) => order,
+};
 
 /**
  * A page of orders, newest first (`GET /orders`). The specification promises no filter but `interpretation`, so
@@ -29,19 +42,16 @@ export async function listOrders(
   request: OrderRange,
 ): Promise<Page<CurrentOrder>> {
   service.rights.require('read:orders');
-  const page = await listOrderRows(service, filter, request);
-  return { ...page, rows: page.rows.map((row) => row?.order ?? null) };
+  return await listRows(service, ofOrders, filter, request);
 }
 
-/**
- * The same with the JSON as sent. It requires no scope, so that a write whose answer was lost can find its order; rows of
- * other users are left out in any case.
- */
-async function listOrderRows(
+/** It requires no scope; rows of other users are left out in any case. */
+async function listRows<Row>(
   service: Service,
+  { reader, orderOf }: RowReader<Row>,
   filter: OrderFilter,
   request: OrderRange,
-): Promise<Page<OrderRow>> {
+): Promise<Page<Row>> {
   const userId = filter.userId?.toLowerCase() ?? service.rights.userId;
   const orderIds = narrow(filter.orderIds ?? null, service.rights.orderIds);
   // An empty list matches nothing. The service would read it as no filter at all, so no call is made.
@@ -61,15 +71,18 @@ async function listOrderRows(
       order_key: 'created_at',
       order_direction: 'desc',
     },
-    reader: readOrderRows,
+    reader,
     refine: (page) => {
-      const fitting = filterRows(page, ({ order }) => fits(order, { ...filter, userId, orderIds }));
+      const fitting = filterRows(page, (row) => fits(orderOf(row), { ...filter, userId, orderIds }));
       // Computed from all rows, because rows that do not fit the filter show it too.
-      return { ...fitting, ignoresBound: page.rows.some((row) => isBeyond(row?.order, request)) };
+      return {
+        ...fitting,
+        ignoresBound: page.rows.some((row) => row !== null && isBeyond(orderOf(row), request)),
+      };
     },
     cachedUntil: 'subject-event',
     scope: null,
-    owner: ({ order }) => ownerOfOrder(order),
+    owner: (row) => ownerOfOrder(orderOf(row)),
     ...(userId === null ? {} : { about: { userId } }),
   });
 }
@@ -86,16 +99,26 @@ function narrow(
  * The rows of each page in turn, 100 a page and the newest first, to the last page or to `maxPages`. An order that is
  * placed meanwhile pushes others to later pages, so one may come twice.
  */
-export async function* walkOrderRows(
+async function* walkRows<Row>(
   service: Service,
-  filter: OrderFilter,
-  maxPages: number,
-): AsyncGenerator<readonly (OrderRow | null)[]> {
+  row: RowReader<Row>,
+  { filter, maxPages }: { readonly filter: OrderFilter; readonly maxPages: number },
+): AsyncGenerator<readonly (Row | null)[]> {
   for (let page = 1; page <= maxPages; page += 1) {
-    const { rows } = await listOrderRows(service, filter, { page, size: maxOrderPage });
+    const { rows } = await listRows(service, row, filter, { page, size: maxOrderPage });
     yield rows;
     if (rows.length < maxOrderPage) return;
   }
+}
+
+function walkOrders(service: Service, filter: OrderFilter, maxPages: number) {
+  service.rights.require('read:orders');
+  return walkRows(service, ofOrders, { filter, maxPages });
+}
+
+/** It requires no scope, so that a write whose answer was lost can find its order. */
+export function walkSentOrders(service: Service, filter: OrderFilter, maxPages: number) {
+  return walkRows(service, ofSentOrders, { filter, maxPages });
 }
 
 /** The newest orders of the filter, at most 100. Further pages are read only when the service does not filter. */
@@ -103,10 +126,9 @@ export async function listNewestOrders(
   service: Service,
   filter: OrderFilter,
 ): Promise<readonly CurrentOrder[]> {
-  service.rights.require('read:orders');
   const orders = new Map<string, CurrentOrder>();
-  for await (const rows of walkOrderRows(service, filter, 20)) {
-    for (const row of rows) if (row !== null) orders.set(row.order.id, row.order);
+  for await (const rows of walkOrders(service, filter, 20)) {
+    for (const order of rows) if (order !== null) orders.set(order.id, order);
     if (orders.size >= maxOrderPage || !rows.includes(null)) break;
   }
   return [...orders.values()].slice(0, maxOrderPage);
@@ -121,10 +143,9 @@ export async function findTestkit(
   sampleId: string,
   filter: OrderFilter,
 ): Promise<CurrentOrder | null> {
-  service.rights.require('read:orders');
-  for await (const rows of walkOrderRows(service, { ...filter, methods: ['testkit'] }, 10)) {
-    const found = rows.find((row) => row?.order.sampleId === sampleId);
-    if (found) return found.order;
+  for await (const rows of walkOrders(service, { ...filter, methods: ['testkit'] }, 10)) {
+    const found = rows.find((order) => order?.sampleId === sampleId);
+    if (found) return found;
   }
   return null;
 }
@@ -137,14 +158,13 @@ export async function findOrdersOfAppointments(
   service: Service,
   appointmentIds: readonly string[],
 ): Promise<readonly (CurrentOrder | null)[]> {
-  service.rights.require('read:orders');
   const methods = ['at_home_phlebotomy', 'walk_in_test'];
   const wanted = new Set(appointmentIds);
   const found = new Map<string, CurrentOrder>();
-  for await (const rows of walkOrderRows(service, { methods }, 10)) {
-    for (const row of rows) {
-      const appointmentId = row?.order.details?.appointmentId?.toLowerCase() ?? '';
-      if (row && wanted.has(appointmentId)) found.set(appointmentId, row.order);
+  for await (const rows of walkOrders(service, { methods }, 10)) {
+    for (const order of rows) {
+      const appointmentId = order?.details?.appointmentId?.toLowerCase() ?? '';
+      if (order && wanted.has(appointmentId)) found.set(appointmentId, order);
     }
     if (found.size === wanted.size) break;
   }
@@ -221,7 +241,7 @@ export interface ChangedOrder {
  */
 export async function* listChangedOrders(service: Service, since: Date): AsyncGenerator<ChangedOrder> {
   const seen = new Set<string>();
-  for await (const rows of walkOrderRows(service, { updatedAfter: since }, 1000)) {
+  for await (const rows of walkSentOrders(service, { updatedAfter: since }, 1000)) {
     const orders = rows.filter((row) => row !== null);
     const added = orders.filter(({ order }) => !seen.has(order.id));
     for (const row of added) yield* toChangedOrder(row);
@@ -232,7 +252,7 @@ export async function* listChangedOrders(service: Service, since: Date): AsyncGe
 }
 
 /** Nothing for an order without a numbered event: it has no version to compare. */
-function* toChangedOrder({ json, order }: OrderRow): Generator<ChangedOrder> {
+function* toChangedOrder({ json, order }: SentOrder): Generator<ChangedOrder> {
   const version = versionOf(order);
   if (version === null) return;
   const type = 'labtest.order.updated';
