@@ -24,7 +24,7 @@ type Server = Awaited<ReturnType<typeof prepareRedis>>;
 const name = 'labgraph';
 /** Like docs/operations.md, with a shorter `down-after-milliseconds`, for more kills in the same time. */
 const downAfterMs = '1000';
-const failoverMs = '3000';
+const failoverMs = '2000';
 
 /** @param folder for the files of all servers */
 export async function startRedisCluster(folder: string): Promise<RedisCluster> {

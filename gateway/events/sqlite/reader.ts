@@ -90,12 +90,18 @@ export class LogReader {
     const row = this.#sql
       .get('SELECT version, position, user_id FROM subjects WHERE subject = ?')
       .get(subject);
-    if (row === undefined) return null;
-    return {
-      version: readNumber(row, 'version'),
-      position: readNumber(row, 'position'),
-      userId: readOptionalText(row, 'user_id'),
-    };
+    return row === undefined ? null : toLatest(row);
+  }
+
+  /** The newest version of each of these subjects that the log has. One statement, because each is a transaction. */
+  latestOf(subjects: readonly string[]): ReadonlyMap<string, Latest> {
+    const rows = this.#sql
+      .get(
+        `SELECT subject, version, position, user_id FROM subjects
+          WHERE subject IN (SELECT value FROM json_each(?))`,
+      )
+      .all(JSON.stringify(subjects));
+    return new Map(rows.map((row) => [readText(row, 'subject'), toLatest(row)]));
   }
 
   changedSince(userId: string, since: Date): readonly string[] {
@@ -245,4 +251,12 @@ export function readBytes(row: Row, column: string): Buffer {
 
 function unexpected(column: string): Error {
   return new Error(`The column ${column} of the event log has a value that its table does not allow.`);
+}
+
+function toLatest(row: Row): Latest {
+  return {
+    version: readNumber(row, 'version'),
+    position: readNumber(row, 'position'),
+    userId: readOptionalText(row, 'user_id'),
+  };
 }

@@ -1,4 +1,3 @@
-import { LRUCache } from 'lru-cache';
 import { GatewayError, isGatewayError } from '../../errors.ts';
 import type { IdempotencyRecords } from '../idempotency.ts';
 import type {
@@ -19,6 +18,7 @@ import type {
 } from '../log.ts';
 import { Seal } from '../seal.ts';
 import { checkEveryMs, Waiters } from '../waiters.ts';
+import { LatestCache } from './latest-cache.ts';
 import { inMemory, type LogFile, openLogFile } from './log-file.ts';
 import { LogReader } from './reader.ts';
 import { RecentEvents } from './recent-events.ts';
@@ -90,27 +90,11 @@ interface SqliteLogParts {
   readonly reader: LogReader;
 }
 
-/** At about 300 bytes each: more orders than are shown between two changes of one of them, and at most 6 MB. */
-const maxSubjects = 20_000;
-
-/**
- * Caches the newest version of each requested subject: a page of 100 orders requests 100. A read is one step of this
- * thread, so a cached version was in the file then. A write drops the entry before anybody is notified of the write.
- */
-export function cacheLatest(read: (subject: string) => Latest | null) {
-  return new LRUCache<string, { readonly latest: Latest | null }>({
-    // With `max` it would allocate room for all of them at once.
-    maxSize: maxSubjects,
-    sizeCalculation: () => 1,
-    memoMethod: (subject) => ({ latest: read(subject) }),
-  });
-}
-
 class SqliteLog implements EventLog {
   readonly #file: LogFile;
   readonly #writer: Writer;
   readonly #reader: LogReader;
-  readonly #latest: ReturnType<typeof cacheLatest>;
+  readonly #latest: LatestCache;
   readonly #waiters = new Waiters();
   readonly #appends: AppendQueue;
   readonly #epoch: string;
@@ -124,7 +108,7 @@ class SqliteLog implements EventLog {
     this.#file = file;
     this.#writer = writer;
     this.#reader = reader;
-    this.#latest = cacheLatest((subject) => reader.latest(subject));
+    this.#latest = new LatestCache((subjects) => reader.latestOf(subjects));
     this.#epoch = reader.meta('epoch') ?? '';
     this.#head = reader.head();
     this.#recent = new RecentEvents(this.#head);
@@ -164,11 +148,11 @@ class SqliteLog implements EventLog {
   }
 
   async latest(subject: string): Promise<Latest | null> {
-    return read(() => this.#latest.memo(subject).latest);
+    return (await this.latestOf([subject]))[0] ?? null;
   }
 
   async latestOf(subjects: readonly string[]): Promise<readonly (Latest | null)[]> {
-    return read(() => subjects.map((subject) => this.#latest.memo(subject).latest));
+    return read(() => this.#latest.latestOf(subjects));
   }
 
   async changedSince(userId: string, since: Date): Promise<readonly string[]> {

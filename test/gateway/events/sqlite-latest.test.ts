@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { AppendNotice } from '../../../gateway/events/log.ts';
-import { cacheLatest } from '../../../gateway/events/sqlite/store.ts';
+import { LatestCache } from '../../../gateway/events/sqlite/latest-cache.ts';
 import { newMessage } from '../../support/messages.ts';
 import { type Beside, openBeside } from './beside.ts';
 
@@ -147,19 +147,38 @@ test('The newest version of an order is never older than what anybody has been s
   );
 }, 60_000);
 
-test('Each subject is read once, and 20,000 are cached at most', () => {
+test('Each subject is read once, all others of a page at once, and 20,000 are cached at most', () => {
   const read: string[] = [];
-  const latest = cacheLatest((subject) => {
-    read.push(subject);
-    return null;
+  let reads = 0;
+  const version = { version: 3, position: 7, userId: 'user-1' };
+  const cache = new LatestCache((subjects) => {
+    reads += 1;
+    read.push(...subjects);
+    return new Map(subjects.includes('order-5') ? [['order-5', version]] : []);
   });
   const ask = (count: number) => {
-    for (let index = 0; index < count; index += 1) latest.memo(`order-${index}`);
+    for (let first = 0; first < count; first += 100) {
+      const page = Array.from(
+        { length: Math.min(100, count - first) },
+        (_, index) => `order-${first + index}`,
+      );
+      const latest = cache.latestOf(page);
+      expect(latest).toEqual(page.map((subject) => (subject === 'order-5' ? version : null)));
+    }
   };
   ask(20_000);
   ask(20_000);
-  expect(read).toHaveLength(20_000);
-  ask(20_001);
-  latest.memo('order-0');
+  expect({ read: read.length, reads }).toEqual({ read: 20_000, reads: 200 });
+  cache.latestOf(['order-20000', 'order-19999']);
+  cache.latestOf(['order-0']);
   expect(read.slice(20_000)).toEqual(['order-20000', 'order-0']);
+});
+
+test('A page of more subjects than are cached gets each of its versions', () => {
+  const cache = new LatestCache(
+    (subjects) =>
+      new Map(subjects.map((subject, version) => [subject, { version, position: 1, userId: null }])),
+  );
+  const page = Array.from({ length: 20_500 }, (_, index) => `order-${index}`);
+  expect(cache.latestOf(page).map((latest) => latest?.version)).toEqual(page.map((_, index) => index));
 });
