@@ -6,7 +6,7 @@ const maxSubjects = 20_000;
 
 /**
  * Caches the newest version of each requested subject: a page of 100 orders requests 100. A read is one step of this
- * thread, so a cached version was in the file then. A write drops the entry before anybody is notified of the write.
+ * thread, so a cached version was in the file then. A write replaces the entry before anybody is notified of the write.
  */
 export class LatestCache {
   readonly #read: (subjects: readonly string[]) => ReadonlyMap<string, Latest>;
@@ -27,6 +27,16 @@ export class LatestCache {
     const found = others.length === 0 ? null : this.#read(others);
     for (const subject of others) this.#cached.set(subject, { latest: found?.get(subject) ?? null });
     return subjects.map((subject, index) => cached[index]?.latest ?? found?.get(subject) ?? null);
+  }
+
+  /**
+   * Replaces an older version that was read. Where there is none, the next read asks the file: another process may have
+   * appended a newer one meanwhile.
+   */
+  replace(subject: string, latest: Latest): void {
+    const cached = this.#cached.peek(subject);
+    if (cached === undefined || (cached.latest?.position ?? 0) > latest.position) return;
+    this.#cached.set(subject, { latest });
   }
 
   delete(subject: string): void {

@@ -235,7 +235,13 @@ class SqliteLog implements EventLog {
   }
 
   #noteOwn(message: NewMessage, { appended, advances }: Written): void {
-    if (message.subject !== null) this.#latest.delete(message.subject.id);
+    const { subject, userId } = message;
+    if (subject !== null && advances) {
+      const { id, version } = subject;
+      // Without a user, the file has the user of an earlier version.
+      if (userId === null) this.#latest.delete(id);
+      else this.#latest.replace(id, { version, position: appended.position, userId });
+    }
     if (appended.duplicate) return;
     const before = this.#head;
     this.#head = appended.position;
