@@ -97,7 +97,7 @@ export class Upstream {
 
   /**
    * What the reader makes of the service's answer to a call that changes nothing, or `undefined` for 404. Equal reads of one
-   * `rights` key share one call and one run of the reader, unless the answer is single-use. Transient faults are retried
+   * `rights` key and one reader share one call, unless the answer is single-use. Transient faults are retried
    * until the deadline. While events are not received, no answer that depends on them is stored or taken from the cache.
    * @throws GatewayError UPSTREAM_UNREADABLE, or the reader's own
    */
@@ -110,7 +110,7 @@ export class Upstream {
         return (await this.#load(call, options, signal)).thing;
       options.onEntry?.(entry);
       const { thing } = entry.value;
-      if (entry.tags !== null) entry.value.releaseThing();
+      if (this.#cache.isStoring && entry.tags !== null) entry.value.releaseThing();
       return thing;
     } catch (error) {
       throw signal?.aborted ? describeEnd(signal) : error;

@@ -34,8 +34,9 @@ export class SharedAnswer<T> {
   get size(): number {
     const text = this.#text ?? '';
     const bytes = Buffer.byteLength(text);
-    // A character takes one byte, or two if there is one beyond Latin-1.
-    return bytes === text.length ? Math.ceil(heapPerByte * bytes) : 2 * text.length;
+    const thing = Math.ceil(heapPerByte * bytes);
+    // A character of the text takes one byte, or two if there is one beyond Latin-1.
+    return bytes === text.length ? thing : Math.max(thing, 2 * text.length);
   }
 
   /** Holds nothing but the text, until somebody asks for the thing. */

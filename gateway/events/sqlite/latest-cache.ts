@@ -30,8 +30,8 @@ export class LatestCache {
   }
 
   /**
-   * Replaces an older version that was read. Where there is none, the next read asks the file: another process may have
-   * appended a newer one meanwhile.
+   * Replaces an older version that was read. Where there is none, the next read asks the file, where another process may have
+   * appended a newer one. Of what others append this process learns within a second, as for every other cached version.
    */
   replace(subject: string, latest: Latest): void {
     const cached = this.#cached.peek(subject);

@@ -1,7 +1,10 @@
 import { expect, test } from 'vitest';
+import { Rights } from '../../../gateway/auth/rights.ts';
 import { SharedCache } from '../../../gateway/cache/shared-cache.ts';
+import { listNewestOrders, walkSentOrders } from '../../../gateway/domain/order/read/rest.ts';
 import { pageReader } from '../../../gateway/domain/parse.ts';
 import type { UpstreamCall } from '../../../gateway/service/calls.ts';
+import { bindService } from '../../../gateway/service/service.ts';
 import { SharedAnswer } from '../../../gateway/service/shared-answer.ts';
 import { Unreadable } from '../../../gateway/service/unreadable.ts';
 import { json, openUpstream } from '../../support/misbehaving-service.ts';
@@ -51,8 +54,9 @@ test('what was not parsed from a text is never released', () => {
 
 test.each([
   ['ASCII', `"${'a'.repeat(998)}"`, 1150],
-  ['Latin-1, whose text takes as many bytes as characters, at most twice', `"${'é'.repeat(998)}"`, 2000],
+  ['Latin-1, of which the thing may take two bytes for each character', `"${'é'.repeat(998)}"`, 2298],
   ['others, whose text takes two bytes for each character', `"${'a'.repeat(997)}–"`, 2000],
+  ['three bytes for each character, of which the thing takes more', `"${'–'.repeat(998)}"`, 3446],
 ])('a text of %s is charged with the heap that it takes', (_name, text, bytes) => {
   expect(answerOf(text, (sent) => sent).size).toBe(bytes);
 });
@@ -86,4 +90,19 @@ test('a stored answer is shared without a call, and read anew once', async () =>
   expect(second).toEqual(first);
   expect(third).toBe(second);
   expect({ runs, calls: open.service.calls() }).toEqual({ runs: 2, calls: ['GET /orders'] });
+});
+
+test('orders that are read as sent are not cached: the next list that is shown is', async () => {
+  const cache = new SharedCache({ ttlMs: 60_000 });
+  await using open = await openUpstream([json({ orders: [] })], { cache });
+  const service = bindService(open.upstream, { rights: new Rights({ kind: 'TEAM' }) });
+  const filter = { userId: '0f2c8f5e-0000-4000-8000-000000000001' };
+  const show = () => listNewestOrders(service.forShowing, filter);
+  await show();
+  service.beginAnew();
+  await walkSentOrders(service, filter, 1).next();
+  expect(open.service.calls()).toHaveLength(2);
+  await show();
+  await show();
+  expect(open.service.calls()).toHaveLength(3);
 });

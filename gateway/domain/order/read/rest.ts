@@ -1,5 +1,5 @@
 import { isGatewayError } from '../../../errors.ts';
-import type { Page } from '../../../service/calls.ts';
+import type { CachedUntil, Page } from '../../../service/calls.ts';
 import { emptyPage, filterRows, type Service } from '../../../service/service.ts';
 import { pageReader } from '../../parse.ts';
 import { fits, isBeyond, lastInstant, type OrderFilter, type OrderRange, queryOf } from './rest-filter.ts';
@@ -21,12 +21,15 @@ interface SentOrder {
 interface RowReader<Row> {
   readonly reader: (json: unknown) => Page<Row>;
   readonly orderOf: (row: Row) => CurrentOrder;
+  readonly cachedUntil?: CachedUntil;
 }
 
 const ofOrders: RowReader<CurrentOrder> = {
   reader: pageReader('orders', parseCurrentOrder),
   orderOf: (order) => order,
+  cachedUntil: 'subject-event',
 };
+/** Not cached: who reads orders as sent wants them as they are now. */
 const ofSentOrders: RowReader<SentOrder> = {
   reader: pageReader('orders', (json) => ({ json, order: parseCurrentOrder(json) })),
   orderOf: ({ order }) => order,
@@ -48,7 +51,7 @@ export async function listOrders(
 /** It requires no scope; rows of other users are left out in any case. */
 async function listRows<Row>(
   service: Service,
-  { reader, orderOf }: RowReader<Row>,
+  { reader, orderOf, ...caching }: RowReader<Row>,
   filter: OrderFilter,
   request: OrderRange,
 ): Promise<Page<Row>> {
@@ -80,7 +83,7 @@ async function listRows<Row>(
         ignoresBound: page.rows.some((row) => row !== null && isBeyond(orderOf(row), request)),
       };
     },
-    cachedUntil: 'subject-event',
+    ...caching,
     scope: null,
     owner: (row) => ownerOfOrder(orderOf(row)),
     ...(userId === null ? {} : { about: { userId } }),
