@@ -16,11 +16,9 @@ function orderOf(embedding: Embedding) {
 }
 
 /** A page of the host with nothing of the widget in it but the definitions. */
-function emptyPage(embedding: Embedding, { tokenDelayMs = 0 } = {}) {
-  return launchPage(embedding, orderOf(embedding), {
-    tokenDelayMs,
-    body: '<div id="place"></div><p id="below">Below</p>',
-  });
+function emptyPage(embedding: Embedding) {
+  const body = '<div id="place"></div><p id="below">Below</p>';
+  return launchPage(embedding, orderOf(embedding), { body });
 }
 
 describe('elements that come and go', () => {
@@ -88,7 +86,10 @@ describe('the content below an element', () => {
   ])('<%s status="%s"> does not move when the order comes', async (name, status) => {
     await using embedding = await startEmbedding();
     const { orderId } = orderOf(embedding);
-    await using visit = await openVisit({ browser, embedding }, emptyPage(embedding, { tokenDelayMs: 500 }));
+    const skeleton = Promise.withResolvers<void>();
+    const host = emptyPage(embedding);
+    const mintToken = () => skeleton.promise.then(host.mintToken);
+    await using visit = await openVisit({ browser, embedding }, { ...host, mintToken });
     const { page } = visit;
     await page.evaluate(
       ({ name, status, orderId, endpoint }) => {
@@ -109,6 +110,7 @@ describe('the content below an element', () => {
       { name, status, orderId, endpoint: `${embedding.gatewayUrl}/graphql` },
     );
     await page.locator('[part~=skeleton]').waitFor();
+    skeleton.resolve();
     await page.locator('[part~=label]').getByText('Appointment scheduled').waitFor();
     await page.locator('[part~=freshness][part~=live]').waitFor();
     await page.evaluate(
