@@ -33,7 +33,7 @@ type FormPart =
   | { readonly name: string; readonly file: Blob; readonly fileName: string };
 
 export interface ReadOptions<T> {
-  /** Parses the answer. The cache holds what it makes, so callers that share an answer name the same reader. */
+  /** Parses the answer. Callers share an answer only if they name the same reader. */
   readonly reader: (json: unknown) => T;
   /** The caller's rights as a key: answers are never shared between different keys. */
   readonly rights: string;
@@ -109,7 +109,7 @@ export interface Cacheable extends Guarded {
 
 /** A read of one thing. `owner` is required: `'anyone'` for things without an owner. */
 export interface ReadOne<T> extends Cacheable {
-  /** Parses the answer. Callers that share an answer and name the same reader parse it once. */
+  /** Parses the answer. Callers share an answer only if they name the same reader. */
   readonly reader: (json: unknown) => T;
   readonly owner: 'anyone' | ((thing: T) => Owner);
   /** The owner of the thing, if known before the call. If the caller may not see that owner's data, no call is made. */
