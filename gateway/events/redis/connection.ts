@@ -2,6 +2,7 @@ import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promis
 import { ErrorReply } from '@redis/client';
 import { GatewayError } from '../../errors.ts';
 import { type Argument, createRedisClient } from './client.ts';
+import { scripts } from './scripts.ts';
 import { nameOf, type RedisServer } from './server.ts';
 
 /** How long a command may take, in milliseconds: the sender of a webhook waits for 15 s. */
@@ -68,9 +69,11 @@ export class RedisConnection {
       if (client === null) throw new Error('There is no connection.');
       return await within(commandMs + extraMs, client.sendCommand([...command]));
     } catch (cause) {
-      // A server that does not answer may be at the far end of a dead connection.
-      if (cause instanceof CommandTimeout && client !== null) this.#lose(client, cause);
-      if (cause instanceof ErrorReply && cause.message.startsWith('READONLY')) await this.follow();
+      // A server that does not answer may be at the far end of a dead connection. One that has lost its scripts is given
+      // them by a new connection: sent again on this one, a message would be passed by those behind it.
+      const isOver = cause instanceof CommandTimeout || isReply(cause, 'NOSCRIPT');
+      if (isOver && client !== null) this.#lose(client, cause);
+      if (isReply(cause, 'READONLY')) await this.follow();
       throw new GatewayError(
         'EVENT_LOG_UNAVAILABLE',
         'The event log in Redis cannot be reached or refuses.',
@@ -104,6 +107,7 @@ export class RedisConnection {
     try {
       await client.connect();
       if (this.#server.replicas > 0) await requirePrimary(client);
+      await loadScripts(client);
       if (this.#isClosed) throw new Error('The connection was closed meanwhile.');
     } catch (error) {
       if (client.isOpen) client.destroy();
@@ -142,11 +146,19 @@ async function requirePrimary(client: Client): Promise<void> {
   if (!Array.isArray(role) || String(role[0]) !== 'master') throw new Error('The server is no primary.');
 }
 
-/** Whether an error is the server's own answer of this kind, such as `NOSCRIPT`. */
-export function isAnswer(error: unknown, kind: string): boolean {
-  return (
-    error instanceof GatewayError && error.cause instanceof ErrorReply && error.cause.message.startsWith(kind)
-  );
+/** Before any command, so that a script is always sent by its hash alone. */
+async function loadScripts(client: Client): Promise<void> {
+  const loading = scripts.map(({ text }) => client.sendCommand(['SCRIPT', 'LOAD', text]));
+  await within(commandMs, Promise.all(loading));
+}
+
+/** Whether an error is the server's own answer. */
+export function isAnswer(error: unknown): boolean {
+  return error instanceof GatewayError && error.cause instanceof ErrorReply;
+}
+
+function isReply(cause: unknown, kind: string): boolean {
+  return cause instanceof ErrorReply && cause.message.startsWith(kind);
 }
 
 class CommandTimeout extends Error {}

@@ -36,7 +36,8 @@ import {
 import type { RedisConnection } from './connection.ts';
 import type { Durability } from './durability.ts';
 import type { GatewayChannel, Positions } from './pubsub.ts';
-import { readScript, type ScriptAnswer, type ScriptRunner } from './script-runner.ts';
+import type { ScriptAnswer, ScriptRunner } from './script-runner.ts';
+import { readScript } from './scripts.ts';
 
 const dayMs = 86_400_000;
 /** Messages dropped per step. A step blocks the server for all gateways. */

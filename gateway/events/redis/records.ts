@@ -5,7 +5,8 @@ import { messageIdDays } from '../log.ts';
 import type { Seal } from '../seal.ts';
 import { openRecord, rowOfIdempotencyRecord, rowOfOneTimeValue } from '../sealed-rows.ts';
 import { redisNumber, redisText } from './codec.ts';
-import { readScript, type ScriptRunner } from './script-runner.ts';
+import type { ScriptRunner } from './script-runner.ts';
+import { readScript } from './scripts.ts';
 
 const lifeSeconds = String(messageIdDays * 86_400);
 const scripts = {

@@ -1,24 +1,10 @@
-import { createHash, randomUUID } from 'node:crypto';
-import { readFileSync } from 'node:fs';
+import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import type { Argument } from './client.ts';
 import { keyPrefix, redisNumber, redisText } from './codec.ts';
-import { isAnswer, type RedisConnection } from './connection.ts';
+import type { RedisConnection } from './connection.ts';
 import type { Durability } from './durability.ts';
-
-/** A Lua script. The server runs it atomically. */
-export interface Script {
-  readonly text: string;
-  readonly hash: string;
-}
-
-const common = readFileSync(new URL('./scripts/common.lua', import.meta.url), 'utf8');
-
-/** The script of this name in `scripts/`, after `common.lua`. */
-export function readScript(name: string): Script {
-  const text = `${common}\n${readFileSync(new URL(`./scripts/${name}.lua`, import.meta.url), 'utf8')}`;
-  return { text, hash: createHash('sha1').update(text).digest('hex') };
-}
+import { readScript, type Script } from './scripts.ts';
 
 const openScript = readScript('open');
 /** How the epoch of a log begins that lost its newest events (`common.lua`). */
@@ -84,29 +70,12 @@ export class ScriptRunner {
 
   async #run(connection: RedisConnection, script: Script, args: readonly Argument[]): Promise<ScriptAnswer> {
     const known = this.#epoch;
-    const answer = await sendScript(connection, script, [
-      keyPrefix,
-      `${randomUUID()} ${this.#parts.knownPosition()}`,
-      ...args,
-    ]);
+    const place = `${randomUUID()} ${this.#parts.knownPosition()}`;
+    const answer = await connection.send(['EVALSHA', script.hash, '1', keyPrefix, place, ...args]);
     const [epoch, ...values] = answerShape.parse(answer);
     const isOther = this.#epoch !== '' && epoch !== this.#epoch;
     this.#epoch = epoch;
     if (isOther) this.#parts.onOtherLog(epoch.startsWith(cutPrefix));
     return { values, isSameLog: epoch === known };
-  }
-}
-
-/** Sends the script's hash, and its text only where the server does not know it (yet, or since a restart). */
-async function sendScript(
-  connection: RedisConnection,
-  { text, hash }: Script,
-  args: readonly Argument[],
-): Promise<unknown> {
-  try {
-    return await connection.send(['EVALSHA', hash, '1', ...args]);
-  } catch (error) {
-    if (!isAnswer(error, 'NOSCRIPT')) throw error;
-    return await connection.send(['EVAL', text, '1', ...args]);
   }
 }

@@ -11,7 +11,8 @@ import { Durability } from './durability.ts';
 import { RedisLog } from './log.ts';
 import { BusTail, GatewayChannel, Positions } from './pubsub.ts';
 import { RedisIdempotencyRecords, RedisOneTimeValues } from './records.ts';
-import { readScript, ScriptRunner } from './script-runner.ts';
+import { ScriptRunner } from './script-runner.ts';
+import { readScript } from './scripts.ts';
 import { type RedisServer, toRedisServer } from './server.ts';
 
 export interface RedisStore {
