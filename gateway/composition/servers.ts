@@ -121,8 +121,8 @@ async function closeOne(server: Server): Promise<void> {
   if (server.listening) await new Promise<void>((resolve) => server.close(() => resolve()));
 }
 
-/** What waits for a busy process to be accepted is reset at the end of this time. */
-const acceptWithinMs = 1000;
+/** What still waits to be accepted is reset at the end of this time. A starved process has needed more than one second. */
+const acceptWithinMs = 4000;
 /** A turn of the event loop in which nothing happened is shorter. */
 const quietTurnMs = 0.2;
 
@@ -175,6 +175,12 @@ function destroy(this: Duplex): void {
 /** How long requests in progress may take when the server closes, in milliseconds. */
 const drainMs = 4000;
 
+/**
+ * Connections that may wait to be accepted, as far as the system lets them: when a gateway ends, all its streams come to
+ * the others at once. One that finds no room is tried again by its kernel after a second, and after three.
+ */
+const maxWaiting = 4096;
+
 interface ListenAddress {
   readonly host: string;
   readonly port: number;
@@ -191,7 +197,8 @@ interface ListenAddress {
 async function listen(server: Server, at: ListenAddress): Promise<string> {
   await new Promise<void>((resolve, reject) => {
     server.once('error', (cause) => reject(describeListenFailure(cause, at)));
-    server.listen({ port: at.port, host: at.host, reusePort: at.reusePort ?? false }, () => {
+    const { port, host, reusePort = false } = at;
+    server.listen({ port, host, reusePort, backlog: maxWaiting }, () => {
       server.removeAllListeners('error');
       resolve();
     });

@@ -131,6 +131,7 @@ test('behind nginx, over a rolling restart of two gateways, 1,000 streams miss a
   await using load = stage.load(proxy.url);
   await expect.poll(() => load.sent, soon).toBeGreaterThan(200);
   for (const [index, gateway] of stage.gateways.entries()) {
+    using _ = proxy.without(index);
     expect(await gateway.end('SIGTERM')).toBe(0);
     await stage.step(following.orderIds);
     await stage.sandbox.webhooks.settled();

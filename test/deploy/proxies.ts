@@ -1,5 +1,5 @@
 import { execFile, execFileSync } from 'node:child_process';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -35,14 +35,23 @@ events { worker_connections 4096; }
 http { access_log off; include ${site}; }
 `;
 
-export async function startNginx({ folder, port, gateways }: Place): Promise<Proxy> {
+export interface Nginx extends Proxy {
+  /** Sends no request to this gateway until it is disposed of, as `docs/deployment.md` says. */
+  readonly without: (index: number) => Disposable;
+}
+
+export async function startNginx({ folder, port, gateways }: Place): Promise<Nginx> {
   const site = join(folder, 'site.conf');
-  const servers = gateways.map((gateway) => `server ${hostOf(gateway)} max_fails=0;`).join('\n');
+  const [first, second] = gateways.map(hostOf);
+  // Its worker is another user, and looks for files here.
+  chmodSync(folder, 0o711);
   const nginx = await prepareNginx(findNginx() ?? 'nginx', {
     ...{ folder, port },
     configure: () => {
       const text = nginxText
-        .replace(/ {2}server 127\.0\.0\.1:4000.*/, servers)
+        .replaceAll('127.0.0.1:4001', first ?? '')
+        .replaceAll('127.0.0.1:4002', second ?? '')
+        .replaceAll('/run/labgraph/', `${folder}/`)
         .replace(/server \{\n {2}listen 80;.*?\n\}\n/s, '')
         .replace('listen 443 ssl http2', `listen 127.0.0.1:${port}`)
         .replace(/ {2}ssl_.*\n/g, '');
@@ -54,6 +63,11 @@ export async function startNginx({ folder, port, gateways }: Place): Promise<Pro
   return {
     url: nginx.url,
     reload: async () => void process.kill(nginx.pid() ?? 0, 'SIGHUP'),
+    without: (index) => {
+      const file = join(folder, `without-${index + 1}`);
+      writeFileSync(file, '');
+      return { [Symbol.dispose]: () => rmSync(file) };
+    },
     [Symbol.asyncDispose]: () => nginx.end('SIGTERM'),
   };
 }

@@ -1,6 +1,9 @@
+import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import process from 'node:process';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { createSandbox, type Sandbox } from '../../sandbox/sandbox.ts';
 import { forProcesses, startGatewayProcess } from '../support/gateway-process.ts';
@@ -44,6 +47,17 @@ test('SIGTERM while a write hangs ends cleanly and within ten seconds', forProce
   expect(await gateway.end('SIGTERM')).toBe(0);
   expect(performance.now() - startedAt).toBeLessThan(10_000);
   await cut;
+});
+
+test('a busy gateway lets 1,000 connections wait, as when another one has ended', forProcesses, async () => {
+  const gateway = await start();
+  const { hostname, port } = new URL(gateway.url);
+  process.kill(gateway.pid, 'SIGSTOP');
+  const sockets = Array.from({ length: 1000 }, () => connect(Number(port), hostname));
+  await Promise.all(sockets.map((socket) => once(socket, 'connect')));
+  process.kill(gateway.pid, 'SIGCONT');
+  for (const socket of sockets) socket.destroy();
+  expect(await gateway.end('SIGTERM')).toBe(0);
 });
 
 test('a query in hand is answered before the process ends', forProcesses, async () => {
