@@ -205,6 +205,13 @@ test('the end of the gateway finishes what is in hand, and returns the rest to t
   expect(await queue.waiting()).toBeLessThanOrEqual(510 - accepted().length);
 });
 
+/** Like the real sender: again, after a pause, while the gateway cannot store it, such as when a busy Redis takes too long. */
+async function deliver(post: ReturnType<typeof createWebhookPost>, message: WorldMessage): Promise<void> {
+  let status = await post(message, webhookSecret);
+  for (; status === 503; status = await post(message, webhookSecret)) await wait(100);
+  expect(status).toBeLessThan(300);
+}
+
 async function sendOverBothRoutes(
   lab: { url: string },
   messages: readonly WorldMessage[],
@@ -217,7 +224,7 @@ async function sendOverBothRoutes(
   const shuffled = () => byOrder.toSorted(() => Math.random() - 0.5);
   const byWebhook = shuffled().map(async (ofOrder) => {
     await wait(Math.random() * 500);
-    for (const message of ofOrder) expect(await post(message, webhookSecret)).toBeLessThan(300);
+    for (const message of ofOrder) await deliver(post, message);
   });
   const byBroker = shuffled().map(async (ofOrder) => {
     await wait(Math.random() * 500);
