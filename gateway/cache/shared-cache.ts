@@ -53,9 +53,10 @@ export interface SharedCacheOptions {
 }
 
 interface Stored extends Entry<unknown> {
-  readonly key: string;
   readonly tags: readonly string[];
   readonly onDropped: Wanted<unknown>['onDropped'];
+  /** The newest invalidation that left it valid, in the time of `now()`. */
+  checkedAt: number;
 }
 
 const defaultMaxBytes = 64 * 1024 * 1024;
@@ -66,19 +67,20 @@ const bytesOf = { entry: 1000, tag: 100 } as const;
  * once for each read.
  */
 const stepsPerTtl = 40;
-/** The most invalidated tags that a load in flight records. Beyond that everything counts as invalidated for it. */
-const maxInvalidated = 1000;
+/** The invalidated tags that are remembered: those of 10 s with 1,000 events a second of orders of their own. */
+const maxInvalidated = 30_000;
 
 /**
  * Values that equal requests share: reads of the service and whole answers. Equal loads in flight are joined (single
- * flight); a loaded value is stored for its TTL, and the least recently used are evicted. `invalidate` drops every entry with
- * one of the tags; a load that began before it is neither joined nor stored after it. Failures are never stored.
+ * flight); a loaded value is stored for its TTL, and the least recently used are evicted. After `invalidate` no entry
+ * with one of the tags is used; a load that began before it is neither joined nor stored after it. Failures are never
+ * stored.
  */
 export class SharedCache {
   readonly #ttlMs: number;
   readonly #entries: LRUCache<string, Stored>;
-  readonly #byTag = new Map<string, Set<Stored>>();
   readonly #loads = new Map<string, Load<unknown>>();
+  readonly #invalidations = new Invalidations();
   #time = 0;
   #purge: NodeJS.Timeout | null = null;
 
@@ -87,7 +89,6 @@ export class SharedCache {
     this.#entries = new LRUCache({
       maxSize: maxBytes,
       dispose: (entry, _key, reason) => {
-        this.#removeFromTags(entry);
         if (reason === 'evict') entry.onDropped?.('full');
       },
     });
@@ -120,28 +121,37 @@ export class SharedCache {
       return Promise.resolve(entry as Entry<Value>);
     }
     const inFlight = this.#loads.get(key) as Load<Value> | undefined;
-    if (!inFlight?.isJoinable(since)) return this.#start(key, wanted);
+    if (inFlight === undefined || !this.#isJoinable(inFlight, since)) return this.#start(key, wanted);
     wanted.onShared?.('joined');
     return inFlight.wait(signal, null).then((entry) => entry ?? this.#start(key, wanted));
   }
 
-  /**
-   * Drops every entry with one of the tags. From now on, `get` returns no value with one of them whose load began
-   * earlier.
-   */
+  /** From now on, `get` returns no value with one of the tags whose load began earlier. */
   invalidate(invalidation: Invalidation): void {
-    for (const load of this.#loads.values()) load.noteInvalidation(invalidation);
-    for (const entry of this.#findTouched(invalidation)) {
-      if (this.#entries.delete(entry.key)) entry.onDropped?.('changed');
-    }
+    this.#invalidations.add(invalidation, this.now());
   }
 
   #find(key: string, since: number): Stored | undefined {
     const entry = this.#entries.get(key);
-    if (entry === undefined || entry.beganAt <= since) return undefined;
-    if (entry.expiresAt > performance.now()) return entry;
+    if (entry === undefined || entry.beganAt <= since || !this.#isUsable(key, entry)) return undefined;
+    return entry;
+  }
+
+  /** Drops the entry if it has expired or was invalidated. */
+  #isUsable(key: string, entry: Stored): boolean {
+    const isExpired = entry.expiresAt <= performance.now();
+    if (!isExpired && entry.checkedAt >= this.#invalidations.latest) return true;
+    const isInvalidated = this.#invalidations.touches(entry);
+    entry.checkedAt = this.#invalidations.latest;
+    if (!isExpired && !isInvalidated) return true;
     this.#entries.delete(key);
-    return undefined;
+    if (isInvalidated) entry.onDropped?.('changed');
+    return false;
+  }
+
+  /** The tags of a value in flight are not known yet, so each invalidation may be one of them. */
+  #isJoinable({ beganAt, signal }: Load<unknown>, since: number): boolean {
+    return beganAt > since && beganAt > this.#invalidations.latest && !signal.aborted;
   }
 
   #start<Value>(key: string, wanted: Wanted<Value>): Promise<Entry<Value>> {
@@ -170,14 +180,14 @@ export class SharedCache {
     if (isCurrent()) this.#loads.delete(key);
   }
 
-  #toEntry<Value>(load: Load<Value>, loaded: Loaded<Value>, isCurrent: boolean): Entry<Value> {
+  #toEntry<Value>({ beganAt }: Load<Value>, loaded: Loaded<Value>, isCurrent: boolean): Entry<Value> {
     const { value, tags, expiresAt = Number.POSITIVE_INFINITY } = loaded;
-    const isStorable = isCurrent && tags !== null && !load.isInvalidated(tags);
+    const isStorable = isCurrent && tags !== null && !this.#invalidations.touches({ tags, beganAt });
     return {
       value,
       tags: isStorable ? tags : null,
       expiresAt: Math.min(expiresAt, this.#endOfTtl()),
-      beganAt: load.beganAt,
+      beganAt,
     };
   }
 
@@ -196,41 +206,54 @@ export class SharedCache {
   ): void {
     this.#entries.delete(key);
     if (tags === null || expiresAt <= performance.now()) return;
-    const entry: Stored = { key, value, tags, expiresAt, beganAt, onDropped };
-    this.#entries.set(key, entry, { size: size + bytesOf.entry + tags.length * bytesOf.tag });
+    const checkedAt = this.#invalidations.latest;
+    const entry: Stored = { value, tags, expiresAt, beganAt, onDropped, checkedAt };
     // An entry that is larger than the whole cache is not stored.
-    if (!this.#entries.has(key)) return;
-    for (const tag of tags) {
-      const tagged = this.#byTag.get(tag);
-      if (tagged === undefined) this.#byTag.set(tag, new Set([entry]));
-      else tagged.add(entry);
-    }
+    this.#entries.set(key, entry, { size: size + bytesOf.entry + tags.length * bytesOf.tag });
     this.#purgeLater();
   }
 
-  #removeFromTags(entry: Stored): void {
-    for (const tag of entry.tags) {
-      const tagged = this.#byTag.get(tag);
-      tagged?.delete(entry);
-      if (tagged?.size === 0) this.#byTag.delete(tag);
-    }
-  }
-
-  #findTouched(invalidation: Invalidation): ReadonlySet<Stored> {
-    const tags = invalidation === 'everything' ? [...this.#byTag.keys()] : invalidation;
-    return new Set(tags.flatMap((tag) => [...(this.#byTag.get(tag) ?? [])]));
-  }
-
-  /** Expired entries are removed even if nobody asks for them: they may be health data. */
+  /** Entries that nobody can use are removed even if nobody asks for them: they may be health data. */
   #purgeLater(): void {
     this.#purge ??= setTimeout(() => {
       this.#purge = null;
-      const now = performance.now();
-      for (const [key, { expiresAt }] of this.#entries.entries()) {
-        if (expiresAt <= now) this.#entries.delete(key);
-      }
+      for (const [key, entry] of this.#entries.entries()) this.#isUsable(key, entry);
       if (this.#entries.size > 0) this.#purgeLater();
     }, this.#ttlMs).unref();
+  }
+}
+
+/** When tags were invalidated, in the time of `SharedCache.now()`. */
+class Invalidations {
+  /** The time of the latest one; 0 = none. */
+  latest = 0;
+  /** The oldest first. */
+  readonly #byTag = new Map<string, number>();
+  /** What began before this time is out of date: everything was invalidated then, or it is not known any more what was. */
+  #all = 0;
+
+  add(invalidation: Invalidation, time: number): void {
+    this.latest = time;
+    if (invalidation === 'everything') {
+      this.#all = time;
+      this.#byTag.clear();
+      return;
+    }
+    for (const tag of invalidation) {
+      this.#byTag.delete(tag);
+      this.#byTag.set(tag, time);
+    }
+    for (const [tag, forgotten] of this.#byTag) {
+      if (this.#byTag.size <= maxInvalidated) break;
+      this.#byTag.delete(tag);
+      this.#all = forgotten;
+    }
+  }
+
+  /** Whether a value with these tags is out of date, if its load began then. A value without tags never is. */
+  touches({ tags, beganAt }: { readonly tags: readonly string[]; readonly beganAt: number }): boolean {
+    if (tags.length === 0 || beganAt > this.latest) return false;
+    return beganAt < this.#all || tags.some((tag) => beganAt < (this.#byTag.get(tag) ?? 0));
   }
 }
 
@@ -251,8 +274,6 @@ class Load<Value> {
   readonly beganAt: number;
   readonly #abort = new AbortController();
   readonly #waiters = new Set<Waiter<Value>>();
-  /** The tags that were invalidated since the load began. The tags of its own value are known only at its end. */
-  #invalidated: Set<string> | 'everything' | null = null;
 
   constructor(beganAt: number) {
     this.beganAt = beganAt;
@@ -260,27 +281,6 @@ class Load<Value> {
 
   get signal(): AbortSignal {
     return this.#abort.signal;
-  }
-
-  isJoinable(since: number): boolean {
-    return this.beganAt > since && this.#invalidated === null && !this.signal.aborted;
-  }
-
-  noteInvalidation(invalidation: Invalidation): void {
-    if (invalidation === 'everything' || this.#invalidated === 'everything') {
-      this.#invalidated = 'everything';
-      return;
-    }
-    const invalidated = this.#invalidated ?? new Set();
-    for (const tag of invalidation) invalidated.add(tag);
-    this.#invalidated = invalidated.size > maxInvalidated ? 'everything' : invalidated;
-  }
-
-  /** Whether a value with these tags is out of date already. */
-  isInvalidated(tags: readonly string[]): boolean {
-    const invalidated = this.#invalidated;
-    if (invalidated === 'everything') return tags.length > 0;
-    return invalidated !== null && tags.some((tag) => invalidated.has(tag));
   }
 
   /**

@@ -184,6 +184,7 @@ export function openServiceClient(
       if (outcome === 'joined') metrics.upstreamShared.inc({ operation });
       else metrics.readCache.inc({ outcome: outcome === 'cached' ? 'hit' : outcome });
     },
+    onDropped: (why) => metrics.readCache.inc({ outcome: why }),
     cache,
     readKey,
     catchUp,

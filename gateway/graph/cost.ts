@@ -85,18 +85,14 @@ export function meterFields(schema: GraphQLSchema): GraphQLSchema {
 }
 
 function meter(resolve: Resolve, isLeaf: boolean): Resolve {
-  const weigh = isLeaf ? weighValue : weighRows;
   return (parent, args, context, info) => {
     // Tools introspect other schemas in the same process, without any context.
     if (context === undefined) return resolve(parent, args, context, info);
     const { work } = context;
     try {
       const value = resolve(parent, args, context, info);
-      if (isPromise(value)) {
-        const weighed = weighLater(work, value, weigh);
-        return isLeaf ? weighed : waitForTurn(work, weighed);
-      }
-      work.add(weigh(value));
+      if (isPromise(value)) return weighLater(work, value, isLeaf);
+      work.add(isLeaf ? weighValue(value) : weighRows(value));
       return !isLeaf && Array.isArray(value) && work.isDue() ? work.nextTurn().then(() => value) : value;
     } catch (error) {
       work.add(weightOfError);
@@ -105,24 +101,16 @@ function meter(resolve: Resolve, isLeaf: boolean): Resolve {
   };
 }
 
-async function weighLater(
-  work: Work,
-  value: PromiseLike<unknown>,
-  weigh: (value: unknown) => number,
-): Promise<unknown> {
+async function weighLater(work: Work, value: PromiseLike<unknown>, isLeaf: boolean): Promise<unknown> {
+  let settled: unknown;
   try {
-    const settled = await value;
-    work.add(weigh(settled));
-    return settled;
+    settled = await value;
   } catch (error) {
     work.add(weightOfError);
     throw error;
   }
-}
-
-async function waitForTurn(work: Work, value: Promise<unknown>): Promise<unknown> {
-  const settled = await value;
-  if (work.isDue()) await work.nextTurn();
+  work.add(isLeaf ? weighValue(settled) : weighRows(settled));
+  if (!isLeaf && work.isDue()) await work.nextTurn();
   return settled;
 }
 

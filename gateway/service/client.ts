@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Pool } from 'undici';
-import { type Entry, type Invalidation, type Shared, SharedCache } from '../cache/shared-cache.ts';
+import { type Entry, type Invalidation, type Shared, SharedCache, type Wanted } from '../cache/shared-cache.ts';
 import { codeOf, type GatewayError, isGatewayError } from '../errors.ts';
 import { type Attributes, currentTracing, runInSpan, type Span } from '../telemetry/tracing.ts';
 import type { ReadOptions, UpstreamCall, WriteOptions } from './calls.ts';
@@ -13,8 +13,8 @@ import { SharedAnswer } from './shared-answer.ts';
 /** A process has 10 s to shut down: 4 for requests under way, these for calls to the service, the rest for the event log. */
 const closeMs = 3000;
 
-/** How the cache served a read, or why it dropped an answer: `unheard` = a read while events are not received. */
-export type CacheOutcome = Shared | 'miss' | 'unheard' | 'changed' | 'full';
+/** How the cache served a read: `unheard` = a read while events are not received. */
+export type CacheOutcome = Shared | 'miss' | 'unheard';
 
 export interface UpstreamOptions {
   readonly url: string;
@@ -30,6 +30,8 @@ export interface UpstreamOptions {
   /** Called for each call that failed. */
   readonly onFailure?: (call: UpstreamCall, error: GatewayError) => void;
   readonly onCache?: (outcome: CacheOutcome, operation: string) => void;
+  /** Called when the cache drops an answer before it has expired. */
+  readonly onDropped?: Wanted<unknown>['onDropped'];
   /** The cache of answers. Without it, only calls in flight are joined. */
   readonly cache?: SharedCache;
   /**
@@ -210,7 +212,7 @@ export class Upstream {
         onCache?.(how, call.operation);
         options.onShared?.(how);
       },
-      onDropped: reportDropped(onCache, call.operation),
+      onDropped: this.#options.onDropped,
     });
   }
 
@@ -300,9 +302,4 @@ export class Upstream {
       }
     }
   }
-}
-
-/** Lives as long as the entry: made here, so that it holds the name of the call and not the operation that read. */
-function reportDropped(onCache: UpstreamOptions['onCache'], operation: string) {
-  return (why: 'changed' | 'full') => onCache?.(why, operation);
 }

@@ -162,19 +162,19 @@ describe('an invalidation', () => {
     expect(await ask('a')).toBe(0);
   });
 
-  test('of more than 1,000 tags during a load counts as one of everything: what is held for the load has a bound', async () => {
+  test('of more than 30,000 tags makes everything from before the oldest of them out of date: what is remembered has a bound', async () => {
     const { cache, loads, ask, answer, store } = openCache();
     const invalidateTags = (count: number) => {
       for (let index = 0; index < count; index += 1) cache.invalidate([`order ${index}`]);
     };
     const few = ask('few');
-    invalidateTags(1000);
+    invalidateTags(30_000);
     answer(0);
     expect(await few).toBe(0);
     expect(await ask('few')).toBe(0);
 
     const many = ask('many');
-    invalidateTags(1001);
+    invalidateTags(30_001);
     answer(1);
     expect(await many).toBe(1);
     expect(await store('many')).toBe(2);
