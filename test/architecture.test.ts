@@ -22,7 +22,7 @@ const log = /^gateway\/log\.ts$/;
 const request = /^gateway\/telemetry\/request\.ts$/;
 /** Spans, without a library. */
 const tracing = /^gateway\/telemetry\/tracing\.ts$/;
-const cache = /^gateway\/cache\/(memoize|shared-cache)\.ts$/;
+const cache = /^gateway\/cache\/(memoize|shared-cache|invalidations)\.ts$/;
 /** What a caller may see and do. */
 const rights = /^gateway\/auth\/rights\.ts$/;
 const config = /^gateway\/config\/(?!generated-secrets)/;
@@ -125,7 +125,7 @@ const rooms: readonly Room[] = [
   { files: json, may: [] },
   { files: dates, may: [] },
   { files: base64url, may: [] },
-  { files: cache, may: [/^lru-cache$/] },
+  { files: cache, may: [cache, /^lru-cache$/] },
   { files: log, may: [errors, request, /^pino$/] },
   { files: request, may: [rights, tracing, node] },
   { files: tracing, may: [] },

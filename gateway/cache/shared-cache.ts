@@ -1,7 +1,5 @@
 import { LRUCache } from 'lru-cache';
-
-/** Changed tags; `everything` is every tag. */
-export type Invalidation = readonly string[] | 'everything';
+import { type Invalidation, Invalidations } from './invalidations.ts';
 
 export interface Loaded<Value> {
   readonly value: Value;
@@ -67,9 +65,6 @@ const bytesOf = { entry: 1000, tag: 100 } as const;
  * once for each read.
  */
 const stepsPerTtl = 40;
-/** The invalidated tags that are remembered: those of 10 s with 1,000 events a second of orders of their own. */
-const maxInvalidated = 30_000;
-
 /**
  * Values that equal requests share: reads of the service and whole answers. Equal loads in flight are joined (single
  * flight); a loaded value is stored for its TTL, and the least recently used are evicted. After `invalidate` no entry
@@ -133,8 +128,7 @@ export class SharedCache {
 
   #find(key: string, since: number): Stored | undefined {
     const entry = this.#entries.get(key);
-    if (entry === undefined || entry.beganAt <= since || !this.#isUsable(key, entry)) return undefined;
-    return entry;
+    return entry && entry.beganAt > since && this.#isUsable(key, entry) ? entry : undefined;
   }
 
   /** Drops the entry if it has expired or was invalidated. */
@@ -220,40 +214,6 @@ export class SharedCache {
       for (const [key, entry] of this.#entries.entries()) this.#isUsable(key, entry);
       if (this.#entries.size > 0) this.#purgeLater();
     }, this.#ttlMs).unref();
-  }
-}
-
-/** When tags were invalidated, in the time of `SharedCache.now()`. */
-class Invalidations {
-  /** The time of the latest one; 0 = none. */
-  latest = 0;
-  /** The oldest first. */
-  readonly #byTag = new Map<string, number>();
-  /** What began before this time is out of date: everything was invalidated then, or it is not known any more what was. */
-  #all = 0;
-
-  add(invalidation: Invalidation, time: number): void {
-    this.latest = time;
-    if (invalidation === 'everything') {
-      this.#all = time;
-      this.#byTag.clear();
-      return;
-    }
-    for (const tag of invalidation) {
-      this.#byTag.delete(tag);
-      this.#byTag.set(tag, time);
-    }
-    for (const [tag, forgotten] of this.#byTag) {
-      if (this.#byTag.size <= maxInvalidated) break;
-      this.#byTag.delete(tag);
-      this.#all = forgotten;
-    }
-  }
-
-  /** Whether a value with these tags is out of date, if its load began then. A value without tags never is. */
-  touches({ tags, beganAt }: { readonly tags: readonly string[]; readonly beganAt: number }): boolean {
-    if (tags.length === 0 || beganAt > this.latest) return false;
-    return beganAt < this.#all || tags.some((tag) => beganAt < (this.#byTag.get(tag) ?? 0));
   }
 }
 

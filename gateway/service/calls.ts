@@ -1,5 +1,6 @@
 import type { Owner, Scope } from '../auth/rights.ts';
-import type { Entry, Invalidation, Shared } from '../cache/shared-cache.ts';
+import type { Invalidation } from '../cache/invalidations.ts';
+import type { Entry, Shared } from '../cache/shared-cache.ts';
 import type { OnUnreadable } from './unreadable.ts';
 
 /** One call to the service. Knows paths and JSON, but no concept of the service. */

@@ -1,6 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Pool } from 'undici';
-import { type Entry, type Invalidation, type Shared, SharedCache, type Wanted } from '../cache/shared-cache.ts';
+import type { Invalidation } from '../cache/invalidations.ts';
+import { type Entry, type Shared, SharedCache, type Wanted } from '../cache/shared-cache.ts';
 import { codeOf, type GatewayError, isGatewayError } from '../errors.ts';
 import { type Attributes, currentTracing, runInSpan, type Span } from '../telemetry/tracing.ts';
 import type { ReadOptions, UpstreamCall, WriteOptions } from './calls.ts';

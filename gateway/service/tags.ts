@@ -1,5 +1,5 @@
 import type { Owner, Rights } from '../auth/rights.ts';
-import type { Invalidation } from '../cache/shared-cache.ts';
+import type { Invalidation } from '../cache/invalidations.ts';
 import type { CachedUntil, Page, ReadOne, ReadPage, Write } from './calls.ts';
 
 /**

@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { type Invalidation, SharedCache } from '../../gateway/cache/shared-cache.ts';
+import type { Invalidation } from '../../gateway/cache/invalidations.ts';
+import { SharedCache } from '../../gateway/cache/shared-cache.ts';
 import type { DirectRequest } from '../../gateway/http/direct-path.ts';
 import type { DirectAnswer } from '../../gateway/http/direct-request.ts';
 import { shareWholeAnswers, type WholeAnswersOptions } from '../../gateway/http/whole-answers.ts';

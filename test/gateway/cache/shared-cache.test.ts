@@ -1,8 +1,8 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import type { Invalidation } from '../../../gateway/cache/invalidations.ts';
 import {
-  type Invalidation,
   type LoadControl,
   SharedCache,
   type SharedCacheOptions,
