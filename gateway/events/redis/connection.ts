@@ -5,7 +5,7 @@ import { type Argument, createRedisClient } from './client.ts';
 import { scripts } from './scripts.ts';
 import { nameOf, type RedisServer } from './server.ts';
 
-/** How long a command may take, in milliseconds: the sender of a webhook waits for 15 s. */
+/** How long a command or a handshake may take, in milliseconds: the sender of a webhook waits for 15 s. */
 const commandMs = 1500;
 /** The end of the log is asked for twice a second: a working connection is never silent for that long. */
 const silenceMs = 3000;
@@ -105,7 +105,8 @@ export class RedisConnection {
     const client = createRedisClient(url, { connectMs: commandMs, silenceMs });
     client.on('error', (error: unknown) => this.#lose(client, error));
     try {
-      await client.connect();
+      // A stopped server accepts the connection and does not answer.
+      await within(commandMs, client.connect());
       if (this.#server.replicas > 0) await requirePrimary(client);
       await loadScripts(client);
       if (this.#isClosed) throw new Error('The connection was closed meanwhile.');

@@ -1,0 +1,17 @@
+import { createServer } from 'node:net';
+import { expect, test } from 'vitest';
+import { RedisConnection } from '../../../gateway/events/redis/connection.ts';
+import { toRedisServer } from '../../../gateway/events/redis/server.ts';
+import { listenAnywhere } from '../../support/listening.ts';
+
+test('a connection gives up a server that begins an answer and does not end it', async () => {
+  const server = createServer((socket) => {
+    socket.write('$1000\r\n');
+    const dripping = setInterval(() => socket.write('.'), 100);
+    socket.on('close', () => clearInterval(dripping));
+  });
+  const address = await listenAnywhere(server);
+  const opening = RedisConnection.open({ server: toRedisServer(address.replace('http', 'redis')) });
+  await expect(opening).rejects.toMatchObject({ code: 'EVENT_LOG_UNAVAILABLE' });
+  server.close();
+});
