@@ -13,7 +13,7 @@ import { runFailovers } from './failover.ts';
 
 // Debian 12 has no Valkey. REDIS_SERVER=valkey-server runs the same over it.
 test('over sentinels nothing acknowledged is lost with a killed primary, or its readers are told', async () => {
-  const report = await runFailovers(4, () => {});
+  const report = await runFailovers({ kills: 4, replicas: 1, onKill: () => {} });
   expect(report).toMatchObject({ kills: 4, stops: 1, cutsUntold: 0, missedUntold: 0 });
   expect(report.acknowledged).toBe(report.sent);
 }, 120_000);

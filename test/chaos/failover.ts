@@ -32,6 +32,23 @@ export interface FailoverReport {
   readonly medianMs: number;
 }
 
+export interface FailoverOptions {
+  readonly kills: number;
+  /** The replicas that confirm each write. */
+  readonly replicas: number;
+  readonly onKill: (kill: Kill) => void;
+}
+
+interface Kill {
+  /** The kills so far, with this one. */
+  readonly done: number;
+  /** From the kill until most sentinels named another primary. */
+  readonly replacedMs: number;
+  readonly acknowledgedMs: number;
+  /** What servers and sentinels logged since the kill. */
+  readonly log: readonly string[];
+}
+
 interface Reader {
   readonly seen: Set<string>;
   resynced: number;
@@ -39,17 +56,16 @@ interface Reader {
 }
 
 const appenders = 8;
-/** The sentinels convert a server that comes back by themselves only after eight seconds: every tenth time. */
+/** The sentinels convert a server that comes back by themselves only after some seconds: every tenth time. */
 const leftAlone = 10;
 const stopEvery = 5;
+/** Longer than the sentinels take to see that a server is down: some replicas go on only after the failover. */
+const maxLagMs = 3000;
 
 /** Kills the primary again and again, with a replica stopped around each kill, while two stores append and four readers follow. */
-export async function runFailovers(
-  kills: number,
-  onKill: (done: number, ms: number) => void,
-): Promise<FailoverReport> {
+export async function runFailovers({ kills, replicas, onKill }: FailoverOptions): Promise<FailoverReport> {
   const folder = mkdtempSync(join(tmpdir(), 'labgraph-failover-'));
-  await using cluster = await startRedisCluster(folder);
+  await using cluster = await startRedisCluster(folder, replicas);
   const options = { keys: [], allowWeak: false, log: createLog({ level: 'silent' }) };
   const logs = await Promise.all([0, 1].map(async () => (await openRedisStore(cluster.url, options)).log));
   const readers = [...logs, ...logs].map(startReader);
@@ -60,13 +76,14 @@ export async function runFailovers(
   const stops = Math.floor(kills / (stopEvery - 1));
   for (let done = 1; done <= kills + stops; done += 1) {
     const before = readers.map(({ resynced }) => resynced);
-    const ms = await killPrimary(cluster, {
+    const kill = await killPrimary(cluster, {
       sending,
       isLeftAlone: done % leftAlone === 0,
       isStop: done % stopEvery === 0,
+      needsAll: replicas === cluster.servers.length - 1,
     });
-    times.push(ms);
-    onKill(done, ms);
+    times.push(kill.acknowledgedMs);
+    onKill({ done, ...kill });
     const known = [...sending.acknowledged];
     const stored = new Set(await cluster.messageIds());
     const missing = known.filter((id) => !stored.has(id) && !lost.has(id));
@@ -154,12 +171,14 @@ interface Killing {
   readonly sending: Sending;
   readonly isLeftAlone: boolean;
   readonly isStop: boolean;
+  /** Whether nothing is acknowledged before the killed server is back. */
+  readonly needsAll: boolean;
 }
 
 async function killPrimary(
   cluster: RedisCluster,
-  { sending, isLeftAlone, isStop }: Killing,
-): Promise<number> {
+  { sending, isLeftAlone, isStop, needsAll }: Killing,
+): Promise<Omit<Kill, 'done'>> {
   const primary = await cluster.primary();
   await wait(200 + Math.random() * 300);
   const replicas = cluster.servers.filter((server) => server !== primary);
@@ -168,16 +187,22 @@ async function killPrimary(
   await wait(Math.random() * 300);
   if (isStop) process.kill(primary.pid() ?? 0, 'SIGSTOP');
   else await primary.end('SIGKILL');
-  const killedAt = performance.now();
+  const [killedAt, since] = [performance.now(), Date.now()];
   const acknowledged = sending.next();
-  await wait(Math.random() * 1500);
-  process.kill(lagging, 'SIGCONT');
+  const replaced = cluster.replaced(primary).then(() => performance.now() - killedAt);
+  const lag = wait(Math.random() * maxLagMs).then(() => process.kill(lagging, 'SIGCONT'));
+  const bringBack = async () => {
+    if (isStop) process.kill(primary.pid() ?? 0, 'SIGCONT');
+    else await primary.start();
+    if (!isLeftAlone) await cluster.follow(primary);
+  };
+  const replacedMs = await replaced;
+  if (needsAll) await bringBack();
   await acknowledged;
-  const ms = performance.now() - killedAt;
-  if (isStop) process.kill(primary.pid() ?? 0, 'SIGCONT');
-  else await primary.start();
-  if (!isLeftAlone) await cluster.follow(primary);
-  return ms;
+  const acknowledgedMs = performance.now() - killedAt;
+  await lag;
+  if (!needsAll) await bringBack();
+  return { replacedMs, acknowledgedMs, log: cluster.logSince(since) };
 }
 
 /** Follows the log from its beginning, and after a gap from where the log then ends, like a stream that got RESYNC. */

@@ -4,13 +4,14 @@ import { type ChaosReport, faultKeys, runChaos } from './chaos.ts';
 import { runFailovers } from './failover.ts';
 
 const usage = `npm run chaos -- [--store sqlite|redis] [--one-port] [--broker|--pubsub] [--messages 100000] [--kills 200]
-npm run chaos -- --sentinel [--kills 200]
+npm run chaos -- --sentinel [--kills 200] [--replicas 1]
 
 Kills real gateways while webhooks come in and subscribers follow, and counts what arrived against what was
 acknowledged. Without --store both stores, one after the other. With --one-port
 the two gateways over Redis listen on one port (REUSE_PORT). With --broker every message comes through RabbitMQ and half of
 them by webhook as well; with --pubsub it is pushed as Google Pub/Sub does. With --sentinel
-the primary of three Redis servers is killed, and nothing else. SIGTERM ends it early, and it reports on what was sent until then. Ends with 1 when anything was lost, repeated,
+the primary of three Redis servers is killed, and nothing else; where the next acknowledgement takes more than ten seconds it prints
+what servers and sentinels logged. SIGTERM ends it early, and it reports on what was sent until then. Ends with 1 when anything was lost, repeated,
 out of order or sent to the wrong user. The defaults take about half an hour per store on two cores.`;
 
 const rows: readonly (readonly [keyof ChaosReport, string])[] = [
@@ -35,6 +36,9 @@ const rows: readonly (readonly [keyof ChaosReport, string])[] = [
   ['crashes', '**crashes**'],
 ];
 
+/** How long a failover may take. */
+const slowMs = 10_000;
+
 const { values } = parseArgs({
   options: {
     store: { type: 'string' },
@@ -44,6 +48,7 @@ const { values } = parseArgs({
     broker: { type: 'boolean', default: false },
     pubsub: { type: 'boolean', default: false },
     sentinel: { type: 'boolean', default: false },
+    replicas: { type: 'string', default: '1' },
     help: { type: 'boolean', default: false },
   },
 });
@@ -53,11 +58,18 @@ if (values.help) {
 }
 
 if (values.sentinel) {
-  const report = await runFailovers(Number(values.kills), (done, ms) =>
-    process.stderr.write(
-      `${new Date().toISOString()} kills ${done}, acknowledged again after ${Math.round(ms)} ms\n`,
-    ),
-  );
+  const report = await runFailovers({
+    kills: Number(values.kills),
+    replicas: Number(values.replicas),
+    onKill: ({ done, replacedMs, acknowledgedMs, log }) => {
+      const times = `another primary after ${Math.round(replacedMs)} ms, acknowledged after ${Math.round(acknowledgedMs)} ms`;
+      const lines = [
+        `${new Date().toISOString()} kills ${done}, ${times}`,
+        ...(acknowledgedMs > slowMs ? log : []),
+      ];
+      process.stderr.write(`${lines.join('\n')}\n`);
+    },
+  });
   process.stdout.write(`${JSON.stringify(report, null, 2)}\n`);
   process.exit(report.missedUntold + report.cutsUntold > 0 ? 1 : 0);
 }
