@@ -16,7 +16,7 @@ test('over sentinels nothing acknowledged is lost with a killed primary, or its 
   const report = await runFailovers({ kills: 4, replicas: 1, onKill: () => {} });
   expect(report).toMatchObject({ kills: 4, stops: 1, cutsUntold: 0, missedUntold: 0 });
   expect(report.acknowledged).toBe(report.sent);
-}, 120_000);
+}, 240_000);
 
 test('without a primary a gateway is degraded and refuses webhooks, and follows the next one with one line each', async () => {
   using folder = makeFolder();

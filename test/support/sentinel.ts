@@ -137,6 +137,7 @@ async function seesAllUp(
   try {
     const primary = toFields(await command(url, 'SENTINEL', 'MASTER', name));
     const replicas = await command(url, 'SENTINEL', 'REPLICAS', name);
+    const state = String(await command(url, 'INFO', 'sentinel'));
     const followers = (Array.isArray(replicas) ? replicas : [])
       .map(toFields)
       .filter((fields) => fields.get('flags') === 'slave' && fields.get('master-link-status') === 'ok')
@@ -145,7 +146,9 @@ async function seesAllUp(
       primary.get('port') === port &&
       primary.get('flags') === 'master' &&
       primary.get('num-other-sentinels') === String(sentinels - 1) &&
-      followers.length === 2
+      followers.length === 2 &&
+      // After a pause of its process a sentinel only looks on for half a minute.
+      state.includes('sentinel_tilt:0')
     );
   } catch {
     return false;
