@@ -1,8 +1,7 @@
 import { PortalError } from '../gateway/errors.ts';
 import type { PortalOrder } from '../live/order.ts';
 import type { OrderFeed } from '../live/order-feed.ts';
-import type { ConnectionState } from '../live/order-listener.ts';
-import { createOrderWatch, type OrderChange, type WatchWish } from '../live/order-watch.ts';
+import type { ConnectionState, OrderListener, StatusSource } from '../live/order-listener.ts';
 import { DEFAULT_POLL_SECONDS } from '../live/poll-interval.ts';
 import { emit } from '../page/events.ts';
 import { ClientElement } from './client-element.ts';
@@ -10,39 +9,78 @@ import { ClientElement } from './client-element.ts';
 /** What an element reads from the gateway, and where it shows that this failed. */
 type Read = 'status' | 'results';
 
-/** Base of every element that follows an order: the order, its connection, and failures to read. */
+/** A new state of the order, the previous one, and its source. */
+export interface OrderChange {
+  readonly order: PortalOrder;
+  readonly previous: PortalOrder | null;
+  readonly source: StatusSource;
+}
+
+/** How the order is to be followed. `feed` is null while there is nothing to follow. */
+interface Wish {
+  readonly feed: OrderFeed | null;
+  readonly live: string;
+  readonly isPaused: boolean;
+  readonly pollSeconds: number;
+}
+
+/**
+ * Base of every element that follows an order: the order, its connection, and failures to read. It follows only while it
+ * is in the page, visible and not paused.
+ */
 export abstract class OrderElement extends ClientElement {
-  protected readonly orderWatch = createOrderWatch(this, {
-    orderChanged: (change) => this.orderChanged(change),
-    connectionChanged: (connection, previous) => this.connectionChanged(connection, previous),
-    orderFailed: (error) => this.readFailed(error, 'status'),
-  });
+  #wish: Wish = { feed: null, live: '', isPaused: false, pollSeconds: 0 };
+  #order: PortalOrder | null = null;
+  #connection: ConnectionState = 'idle';
+  #visibility: IntersectionObserver | undefined;
+  #isVisible = false;
+  #isFollowing = false;
+  #isPaused = false;
+  /** The feed that has been read once for `live="off"`. */
+  #readOnce: OrderFeed | null = null;
+  #lastAim: string | null = null;
   /** The code of the last failure of each read. */
   readonly #failing = new Map<Read, string>();
-  #leave: (() => void) | null = null;
-  #isPaused = false;
-  #lastAim: string | null = null;
+
+  readonly #listener: OrderListener = {
+    pollIntervalSeconds: () => this.#wish.pollSeconds,
+    orderChanged: (order, source) => {
+      const previous = this.#order;
+      this.#order = order;
+      this.orderChanged({ order, previous, source });
+    },
+    connectionChanged: (connection) => {
+      const previous = this.#connection;
+      this.#connection = connection;
+      if (connection !== previous) this.connectionChanged(connection, previous);
+    },
+    orderFailed: (error) => {
+      if (error.code === 'NOT_FOUND') this.#order = null;
+      this.readFailed(error, 'status');
+    },
+  };
 
   /** The order as last shown, or null. */
   get order(): PortalOrder | null {
-    return this.orderWatch.order();
+    return this.#order;
   }
 
   get connection(): ConnectionState {
-    return this.orderWatch.connection();
+    return this.#connection;
   }
 
   /** Reads the order once, now. Never rejects. */
   async refresh(): Promise<void> {
     // Before it is in the page an element never updates.
     if (this.isConnected) await this.updateComplete;
-    await this.orderWatch.refresh();
+    await this.#wish.feed?.refresh(this.#listener);
   }
 
   /** Retries after a failure. Never rejects. */
   async retry(): Promise<void> {
     this.endFailure('status');
-    await this.orderWatch.retry();
+    const { feed } = this.#wish;
+    await (this.#isFollowing ? feed?.retry() : feed?.refresh(this.#listener));
   }
 
   /** Stops following the order until `resume()`. */
@@ -58,11 +96,17 @@ export abstract class OrderElement extends ClientElement {
 
   protected override entered(): void {
     super.entered();
-    this.#leave = this.orderWatch.connect();
+    this.#visibility = new IntersectionObserver((entries) => {
+      this.#isVisible = entries.at(-1)?.isIntersecting === true;
+      this.#settle();
+    });
+    this.#visibility.observe(this);
   }
 
   protected override left(): void {
-    this.#leave?.();
+    this.#visibility?.disconnect();
+    this.#isVisible = false;
+    this.#leave();
     super.left();
   }
 
@@ -72,10 +116,15 @@ export abstract class OrderElement extends ClientElement {
 
   protected override willUpdate(): void {
     const wish = this.#readWish();
-    this.orderWatch.want(wish);
+    this.#want(wish);
     // Listeners of the page may have set a property meanwhile, and Lit does not update again for that.
     const next = this.#readWish();
     if (Object.keys(wish).some((key) => Reflect.get(wish, key) !== Reflect.get(next, key))) this.willUpdate();
+  }
+
+  /** When the shown order was last confirmed, in milliseconds since 1970. */
+  protected get confirmedAt(): number | null {
+    return this.#wish.feed?.confirmedAt() ?? null;
   }
 
   /** Whether the element shows anything of the order. */
@@ -119,7 +168,53 @@ export abstract class OrderElement extends ClientElement {
     this.hideError(read);
   }
 
-  #readWish(): WatchWish {
+  #want(wish: Wish): void {
+    const { feed, pollSeconds } = this.#wish;
+    const isOther = wish.feed !== feed;
+    if (isOther || wish.pollSeconds !== pollSeconds) this.#leave();
+    if (isOther) {
+      // A read of the order before may still be under way: its late answer is not for this one.
+      feed?.leave(this.#listener);
+      this.#order = null;
+    }
+    this.#wish = wish;
+    if (!this.#order) this.#catchUp();
+    this.#settle();
+  }
+
+  #settle(): void {
+    const { feed, live, isPaused } = this.#wish;
+    const isWanted = feed && !isPaused && this.isConnected && (live === 'always' || this.#isVisible);
+    if (!isWanted || live === 'off') this.#leave();
+    else if (!this.#isFollowing) this.#follow(feed);
+    if (!isWanted || live !== 'off' || this.#readOnce === feed) return;
+    this.#readOnce = feed;
+    void feed.refresh(this.#listener);
+  }
+
+  #follow(feed: OrderFeed): void {
+    this.#isFollowing = true;
+    feed.follow(this.#listener);
+    // A listener of the page may have removed the element.
+    if (!this.#isFollowing) return;
+    this.#listener.connectionChanged(feed.connection());
+    this.#catchUp();
+  }
+
+  #leave(): void {
+    if (!this.#isFollowing) return;
+    this.#isFollowing = false;
+    this.#wish.feed?.leave(this.#listener);
+    this.#listener.connectionChanged(this.#wish.isPaused ? 'closed' : 'idle');
+  }
+
+  /** Shows the state that another element of the page has already received. */
+  #catchUp(): void {
+    const known = this.#wish.feed?.order();
+    if (known && known !== this.#order) this.#listener.orderChanged(known, 'snapshot');
+  }
+
+  #readWish(): Wish {
     const { aim } = this;
     if (aim !== this.#lastAim) this.aimChanged();
     this.#lastAim = aim;
@@ -127,7 +222,7 @@ export abstract class OrderElement extends ClientElement {
       feed: this.#readFeed(),
       live: this.live,
       isPaused: this.#isPaused,
-      pollIntervalSeconds: this.pollSeconds,
+      pollSeconds: this.pollSeconds,
     };
   }
 

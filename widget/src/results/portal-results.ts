@@ -134,7 +134,7 @@ export class PortalResults extends OrderElement {
   #drawFreshness(): Drawing {
     const { connection, texts, language } = this;
     if (!this.#reader.results || (connection !== 'stale' && connection !== 'offline')) return nothing;
-    const time = formatTime(this.orderWatch.confirmedAt(), language);
+    const time = formatTime(this.confirmedAt, language);
     const text = texts.freshness[connection].replace('{time}', () => time);
     return html`<p class="freshness ${connection}" part="freshness">${text}</p>`;
   }

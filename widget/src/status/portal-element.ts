@@ -1,8 +1,7 @@
 import type { PropertyDeclarations } from 'lit';
-import { OrderElement } from '../elements/order-element.ts';
+import { type OrderChange, OrderElement } from '../elements/order-element.ts';
 import type { PortalOrderStatus } from '../live/order.ts';
 import type { ConnectionState } from '../live/order-listener.ts';
-import type { OrderChange } from '../live/order-watch.ts';
 import { DEFAULT_POLL_SECONDS, readPollInterval } from '../live/poll-interval.ts';
 import { announce } from '../page/announcer.ts';
 import { readNext } from './next.ts';
@@ -108,7 +107,7 @@ export abstract class PortalElement extends OrderElement {
       form: this.shownStatus,
       connection: this.connection,
       isBack: this.#recovery === 'back',
-      confirmedAt: this.orderWatch.confirmedAt(),
+      confirmedAt: this.confirmedAt,
       error: this.shownError('status'),
       texts: this.texts,
       language: this.language,
