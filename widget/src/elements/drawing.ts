@@ -31,14 +31,15 @@ export function drawError(error: PortalErrorReport, { texts, id, retry }: ErrorV
     retry && error.retryable
       ? html`<button class="retry" part="retry" type="button" @click=${retry}>${texts.retry}</button>`
       : nothing;
-  return html`
-    <div class="text error" part="text error">
-      ${drawMark('attention')}
-      <div class="words" part="words">
-        <span id=${id ?? nothing}><slot name=${slot}><slot name="error">${error.message}</slot></slot></span>
-        ${button}
-      </div>
-    </div>`;
+  const words = html`
+    <span id=${id ?? nothing}><slot name=${slot}><slot name="error">${error.message}</slot></slot></span>
+    ${button}`;
+  return html`<div class="text error" part="text error">${drawRow(drawMark('attention'), words)}</div>`;
+}
+
+/** A mark, and words beside it. */
+export function drawRow(mark: Drawing, words: unknown): Drawing {
+  return html`${mark}<div class="words" part="words">${words}</div>`;
 }
 
 export function drawMark(look: Look): Drawing {

@@ -1,5 +1,5 @@
 import { html, nothing } from 'lit';
-import { type Drawing, drawError, drawMark, type Look } from '../elements/drawing.ts';
+import { type Drawing, drawError, drawMark, drawRow, type Look } from '../elements/drawing.ts';
 import type { PortalErrorReport } from '../gateway/errors.ts';
 import type { OrderStage, PortalOrder } from '../live/order.ts';
 import type { ConnectionState } from '../live/order-listener.ts';
@@ -44,28 +44,20 @@ export function drawStatus(view: StatusView): Drawing {
 /** As high as the most likely content, so that nothing below moves. */
 function drawSkeleton(form: string, texts: Strings): Drawing {
   const line = html`<span class="bone" part="bone"></span>`;
-  const drawRow = (kind: string, lines: readonly Drawing[]) => html`
-    <div class=${kind} part=${kind}>
-      <span class="bone mark" part="bone mark"></span>
-      <div class="words" part="words">${lines}</div>
-    </div>`;
-  const step = drawRow('step', [line]);
+  const mark = html`<span class="bone mark" part="bone mark"></span>`;
+  const draw = (kind: string, lines: readonly Drawing[]) =>
+    html`<div class=${kind} part=${kind}>${drawRow(mark, lines)}</div>`;
+  const step = draw('step', [line]);
   const rows =
     form === 'steps'
-      ? html`<div class="steps" part="steps">${drawRow('step', [line, line, line, line, line])}${step}${step}${step}</div>`
-      : drawRow('text', [line, line, line, line]);
+      ? html`<div class="steps" part="steps">${draw('step', [line, line, line, line, line])}${step}${step}${step}</div>`
+      : draw('text', [line, line, line, line]);
   return html`<div class="skeleton" part="skeleton" role="img" aria-label=${texts.loading}>${rows}</div>`;
 }
 
 function drawText(view: StatusView, order: PortalOrder): Drawing {
-  return html`
-    <div class="text" part="text">
-      ${drawMark(readLook(order))}
-      <div class="words" part="words">
-        <span class="headline label" part="headline label">${view.label}</span>
-        ${drawAttention(view, order)}${drawNext(view)}${drawFreshness(view, order)}
-      </div>
-    </div>`;
+  const words = html`${drawWords('headline label', view.label)}${drawDetails(view, order)}`;
+  return html`<div class="text" part="text">${drawRow(drawMark(readLook(order)), words)}</div>`;
 }
 
 function drawSteps(view: StatusView, order: PortalOrder): Drawing {
@@ -80,44 +72,34 @@ function drawSteps(view: StatusView, order: PortalOrder): Drawing {
 }
 
 function drawStep({ stage, state }: Step, view: StatusView, order: PortalOrder): Drawing {
-  if (state === 'current') return drawCurrentStep(stage, view, order);
-  const { texts } = view;
-  const name = readStageName(stage, order, texts);
-  const spoken = `, ${texts.stepStates[state]}`;
-  return html`
-    <li class="step ${state}" part="step ${state}">
-      ${drawMark(state)}
-      <div class="words" part="words">
-        <span class="name" part="name">${name}<span class="hidden" part="hidden">${spoken}</span></span>
-      </div>
-    </li>`;
-}
-
-function drawCurrentStep(stage: OrderStage, view: StatusView, order: PortalOrder): Drawing {
   const { texts, label } = view;
-  const name = readStageName(stage, order, texts);
+  const stageName = readStageName(stage, order, texts);
+  if (state !== 'current') {
+    const spoken = html`<span class="hidden" part="hidden">, ${texts.stepStates[state]}</span>`;
+    const name = drawWords('name', html`${stageName}${spoken}`);
+    return html`<li class="step ${state}" part="step ${state}">${drawRow(drawMark(state), name)}</li>`;
+  }
   const look = readLook(order);
   // The status is what stands out, as in the status as text. A stage may have the same name.
-  const isOne = label === name;
-  const names = isOne ? 'name label' : 'name';
-  const detail = html`<span class="detail label" part="detail label">${label}</span>`;
+  const words =
+    label === stageName
+      ? drawWords('name label', label)
+      : html`${drawWords('name', stageName)}${drawWords('detail label', label)}`;
   return html`
     <li class="step current ${look}" part="step current ${look}" aria-current="step">
-      ${drawMark(look)}
-      <div class="words" part="words">
-        <span class=${names} part=${names}>${name}</span>
-        ${isOne ? nothing : detail}
-        ${drawAttention(view, order)}${drawNext(view)}${drawFreshness(view, order)}
-      </div>
+      ${drawRow(drawMark(look), html`${words}${drawDetails(view, order)}`)}
     </li>`;
 }
 
-function drawAttention({ texts }: StatusView, { status }: PortalOrder): Drawing {
-  return status.needsAttention ? html`<span class="badge" part="badge">${texts.attention}</span>` : nothing;
+/** What is said of the status besides its name. */
+function drawDetails(view: StatusView, order: PortalOrder): Drawing {
+  const { texts, next } = view;
+  return html`${order.status.needsAttention ? drawWords('badge', texts.attention) : nothing}
+    ${next ? drawWords('next', next) : nothing}${drawFreshness(view, order)}`;
 }
 
-function drawNext({ next }: StatusView): Drawing {
-  return next ? html`<span class="next" part="next">${next}</span>` : nothing;
+function drawWords(names: string, words: unknown): Drawing {
+  return html`<span class=${names} part=${names}>${words}</span>`;
 }
 
 /**
@@ -138,7 +120,7 @@ function drawConnection({ connection, isBack, confirmedAt, language, texts }: St
   const [before, after] = (patterns[connection] ?? texts.freshness.asOf).split('{time}');
   const text = html`${before}${after === undefined ? nothing : drawTime(confirmedAt, language)}${after}`;
   const shown = connection === 'offline' ? html`<slot name="offline">${text}</slot>` : text;
-  return html`<span class="connection" part="connection">${shown}</span>`;
+  return drawWords('connection', shown);
 }
 
 /** How long ago; the exact time is the title. */
