@@ -16,14 +16,12 @@ const ELEMENTS: readonly (readonly [string, CustomElementConstructor])[] = [
  */
 function define(): void {
   if (typeof customElements === 'undefined') return;
-  const free = ELEMENTS.filter(([name]) => !customElements.get(name));
+  const isOther = ([name, element]: (typeof ELEMENTS)[number]) =>
+    (customElements.get(name) ?? element) !== element;
   // All or none: elements of two copies would not share a connection.
-  if (free.length < ELEMENTS.length) {
-    const isSame = ELEMENTS.every(([name, element]) => customElements.get(name) === element);
-    if (!isSame) warnOnce('already defined; this copy is unused.');
-    return;
-  }
-  for (const [name, element] of free) customElements.define(name, element);
+  if (ELEMENTS.some(isOther)) return warnOnce('already defined; this copy is unused.');
+  for (const [name, element] of ELEMENTS)
+    if (!customElements.get(name)) customElements.define(name, element);
 }
 
 define();

@@ -24,13 +24,13 @@ const MENDS: Readonly<Record<string, string>> = {
 export async function diagnose(getClient: () => PortalClient): Promise<Diagnosis> {
   const violations: SecurityPolicyViolationEvent[] = [];
   const note = (event: SecurityPolicyViolationEvent) => violations.push(event);
-  let host: string | undefined;
+  let endpoint = '';
   document.addEventListener('securitypolicyviolation', note);
   const found = await findFault(() => {
     const client = getClient();
-    host = new URL(client.endpoint).host;
+    endpoint = client.endpoint;
     return client;
-  }).catch((cause: unknown): Diagnosis => ({ code: toPortalError(cause, 'GATEWAY_ERROR').code, mend: '' }));
+  }).catch((cause: unknown) => toDiagnosis(toPortalError(cause, 'GATEWAY_ERROR').code));
   // The browser reports a violation one task after the blocked request.
   await new Promise((resolve) => setTimeout(resolve));
   document.removeEventListener('securitypolicyviolation', note);
@@ -39,28 +39,29 @@ export async function diagnose(getClient: () => PortalClient): Promise<Diagnosis
     ({ effectiveDirective, disposition, blockedURI }) =>
       effectiveDirective === 'connect-src' &&
       disposition === 'enforce' &&
-      (found.code === 'TOKEN_UNAVAILABLE' || URL.parse(blockedURI)?.host === host),
+      (found.code === 'TOKEN_UNAVAILABLE' || URL.parse(blockedURI)?.host === URL.parse(endpoint)?.host),
   );
-  if (stop && found.code !== 'OK') return blame(stop);
-  return { ...found, mend: found.mend || (MENDS[found.code] ?? '') };
+  if (!stop || found.code === 'OK') return found;
+  const { effectiveDirective, blockedURI } = stop;
+  return toDiagnosis('CSP_BLOCKED', `${effectiveDirective} ${URL.parse(blockedURI)?.origin ?? blockedURI}`);
 }
 
+/** @throws PortalError for what is not the network's */
 async function findFault(getClient: () => PortalClient): Promise<Diagnosis> {
   const { endpoint, execute } = getClient();
   const signal = AbortSignal.timeout(LIMIT_MS);
   try {
     await execute({ query: '{__typename}', scope: 'status', orderId: null }, signal);
   } catch (cause) {
-    const { code } = toPortalError(cause, 'NETWORK');
-    if (code !== 'NETWORK') return { code, mend: '' };
+    if (toPortalError(cause, 'NETWORK').code !== 'NETWORK') throw cause;
     // If a request without CORS succeeds, the gateway is there and has refused this origin.
     const isThere = await fetch(endpoint, { mode: 'no-cors', signal }).then(Boolean, () => false);
-    return isThere ? { code: 'CORS_REFUSED', mend: `ALLOWED_ORIGINS=${origin}` } : { code, mend: '' };
+    return isThere ? toDiagnosis('CORS_REFUSED', `ALLOWED_ORIGINS=${origin}`) : toDiagnosis('NETWORK');
   }
   const address = toSocketAddress(endpoint);
   // Some browsers throw where others fire an error event.
-  if (await canOpenSocket(address, signal).catch(() => false)) return { code: 'OK', mend: '' };
-  return { code: 'SOCKET_BLOCKED', mend: new URL(address).origin };
+  const isOpen = await canOpenSocket(address, signal).catch(() => false);
+  return isOpen ? toDiagnosis('OK') : toDiagnosis('SOCKET_BLOCKED', new URL(address).origin);
 }
 
 function canOpenSocket(address: string, signal: AbortSignal): Promise<boolean> {
@@ -76,10 +77,6 @@ function canOpenSocket(address: string, signal: AbortSignal): Promise<boolean> {
   });
 }
 
-/** The directive that was broken, with the source that it has to name. */
-function blame({ effectiveDirective, blockedURI }: SecurityPolicyViolationEvent): Diagnosis {
-  return {
-    code: 'CSP_BLOCKED',
-    mend: `${effectiveDirective} ${URL.parse(blockedURI)?.origin ?? blockedURI}`,
-  };
+function toDiagnosis(code: Diagnosis['code'], mend = MENDS[code] ?? ''): Diagnosis {
+  return { code, mend };
 }

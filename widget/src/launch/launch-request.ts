@@ -1,7 +1,8 @@
 import type { PortalClient } from '../client/client.ts';
 import { readPortalUrl } from '../gateway/addresses.ts';
-import { PortalError, type PortalErrorCode } from '../gateway/errors.ts';
+import { PortalError } from '../gateway/errors.ts';
 import { readFields, readText } from '../gateway/fields.ts';
+import { toErrorCode } from '../gateway/gateway-error.ts';
 import { CREATE_LAUNCH_TICKET, CREATE_PORTAL_URL } from '../gateway/operations.ts';
 
 /** The wanted launch. `origins` are the allowed origins of the portal's address, separated by spaces. */
@@ -16,14 +17,6 @@ export interface LaunchWay {
   readonly url: string;
   readonly ticket: string | null;
 }
-
-/** The error code of each refusal; a type that this widget does not know is GATEWAY_ERROR. */
-const REFUSALS: Readonly<Record<string, PortalErrorCode>> = {
-  PortalUrlRejected: 'PORTAL_REJECTED',
-  FeatureNotEnabled: 'FEATURE_NOT_ENABLED',
-  NotFound: 'NOT_FOUND',
-  InputRejected: 'INPUT_REJECTED',
-};
 
 /**
  * Asks the gateway for the way to the portal.
@@ -40,12 +33,8 @@ export async function askForWay(
     signal,
   );
   const { __typename, url, ticket, demographicsMissing } = readFields(launch);
-  if (__typename === 'LaunchTicket') return { url: toLaunchAddress(client), ticket: readText(ticket) };
+  if (__typename === 'LaunchTicket') return { url: new URL('/launch', client.endpoint).href, ticket: readText(ticket) };
   if (__typename === 'PortalUrl' && !isPost) return { url: readPortalUrl(url, origins), ticket: null };
   if (demographicsMissing === true) throw new PortalError('DEMOGRAPHICS_MISSING');
-  throw new PortalError(REFUSALS[String(__typename)] ?? 'GATEWAY_ERROR');
-}
-
-function toLaunchAddress({ endpoint }: PortalClient): string {
-  return new URL('/launch', endpoint).href;
+  throw new PortalError(toErrorCode(__typename));
 }

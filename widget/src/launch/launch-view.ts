@@ -4,9 +4,8 @@ import type { Strings } from '../words/strings.ts';
 
 /** Everything that the button, or the link that replaces it, is drawn from. */
 export interface LaunchView {
-  readonly isOpening: boolean;
-  /** The browser blocked the tab: with an address there is a link to it, without one the person presses the button again. */
-  readonly isBlocked: boolean;
+  /** `link`: the browser blocked the tab. With an address there is a link to it, without one the person presses the button again. */
+  readonly phase: 'idle' | 'opening' | 'link';
   readonly linkUrl: string | null;
   readonly isDisabled: boolean;
   readonly hasError: boolean;
@@ -22,9 +21,10 @@ export function drawLaunch(view: LaunchView, host: Element): Drawing {
 }
 
 function drawButton(view: LaunchView, host: Element): Drawing {
-  const { texts, isOpening, isBlocked, isDisabled, hasError } = view;
+  const { texts, phase, isDisabled, hasError } = view;
+  const isOpening = phase === 'opening';
   const names = isOpening ? 'button opening' : 'button';
-  const words = isBlocked ? drawBlocked(texts) : drawWords(view, host);
+  const words = phase === 'link' ? drawBlocked(texts) : drawWords(view, host);
   const loading = html`<slot name="loading">${texts.opening}</slot>`;
   return html`<button
     class=${names}

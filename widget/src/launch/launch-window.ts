@@ -1,48 +1,33 @@
 import type { LaunchWay } from './launch-request.ts';
 
-/** Where a launch goes: a tab opened in the task of the click and waiting, or this page. */
-export interface LaunchWindow {
-  /** Goes there, without opener; to the portal itself without a Referer. False when the person has closed the tab. */
-  readonly go: (way: LaunchWay) => boolean;
-  readonly close: () => void;
-}
-
 /**
- * Opens a blank tab; null when the browser blocked it. Call it in the same task as the click:
+ * Opens a blank tab that waits for its address; null when the browser blocked it. Call it in the same task as the click:
  * browsers block a tab that is opened after an answer from the network.
  */
-export function openLaunchWindow(text: string, language: string): LaunchWindow | null {
+export function openLaunchWindow(text: string, language: string): Window | null {
   let tab: Window | null = null;
   try {
     tab = open('about:blank', '_blank');
     // Some blockers hand out a window that is closed at once, others one that nobody can write in, or throw.
     if (!tab || tab.closed) return null;
     writeWaitingText(tab.document, text, language);
-    return createLaunchWindow(tab);
+    return tab;
   } catch {
     tab?.close();
     return null;
   }
 }
 
-/** This page itself. */
-export function useThisPage(): LaunchWindow {
-  return createLaunchWindow(window);
-}
-
-function createLaunchWindow(tab: Window): LaunchWindow {
-  return {
-    go: ({ url, ticket }) => {
-      if (tab.closed) return false;
-      if (tab !== window) tab.opener = null;
-      if (ticket === null) clickAnchor(tab.document, url);
-      else submitTicket(tab.document, url, ticket);
-      return true;
-    },
-    close: () => {
-      if (tab !== window) tab.close();
-    },
-  };
+/**
+ * Sends a tab, or this page, to the portal: without opener, and to the portal itself without a Referer. False when the person
+ * has closed the tab.
+ */
+export function goToPortal(tab: Window, { url, ticket }: LaunchWay): boolean {
+  if (tab.closed) return false;
+  if (tab !== window) tab.opener = null;
+  if (ticket === null) clickAnchor(tab.document, url);
+  else submitTicket(tab.document, url, ticket);
+  return true;
 }
 
 /** The blank tab inherits the page's CSP, so: DOM methods and the CSSOM only. */

@@ -10,7 +10,7 @@ import { drawStatus } from '../status/status-view.ts';
 import type { Strings } from '../words/strings.ts';
 import { askForWay } from './launch-request.ts';
 import { drawLaunch } from './launch-view.ts';
-import { type LaunchWindow, openLaunchWindow, useThisPage } from './launch-window.ts';
+import { goToPortal, openLaunchWindow } from './launch-window.ts';
 
 const LINK_LIFE_MS = 60_000;
 
@@ -66,7 +66,7 @@ export class PortalLaunch extends PortalElement {
     // Read after the event: a listener may have changed them.
     const { orderId, mode, texts } = this;
     // Nothing may be awaited before this line: see openLaunchWindow.
-    const tab = mode === 'redirect' ? useThisPage() : openLaunchWindow(readWaiting(texts), this.language);
+    const tab = mode === 'redirect' ? window : openLaunchWindow(readWaiting(texts), this.language);
     if (!tab && !emit(this, 'portal-blocked', { orderId })) return;
     this.#reset();
     this.hideError('launch');
@@ -81,7 +81,7 @@ export class PortalLaunch extends PortalElement {
       // The button stays busy until the page is left; it returns if the person stops the navigation.
       if (mode === 'redirect') limit.addEventListener('abort', () => signal.aborted || this.#reset());
     } catch (cause) {
-      tab?.close();
+      if (tab !== window) tab?.close();
       if (signal.aborted) return;
       this.#setPhase('idle');
       this.fail(toPortalError(cause, 'GATEWAY_ERROR'), 'launch');
@@ -95,19 +95,16 @@ export class PortalLaunch extends PortalElement {
   protected override entered(): void {
     super.entered();
     this.#page = new AbortController();
-    const { signal } = this.#page;
+    const options = { signal: this.#page.signal };
     const returned = () => this.#returned();
-    document.addEventListener('visibilitychange', () => document.hidden || returned(), { signal });
-    addEventListener('focus', returned, { signal });
-    addEventListener(
-      'pageshow',
-      ({ persisted }) => {
-        if (!persisted) return;
-        this.#reset();
-        returned();
-      },
-      { signal },
-    );
+    const shown = ({ persisted }: PageTransitionEvent) => {
+      if (!persisted) return;
+      this.#reset();
+      returned();
+    };
+    document.addEventListener('visibilitychange', () => document.hidden || returned(), options);
+    addEventListener('focus', returned, options);
+    addEventListener('pageshow', shown, options);
   }
 
   protected override left(): void {
@@ -129,10 +126,9 @@ export class PortalLaunch extends PortalElement {
   protected override drawing(): Drawing {
     const { texts } = this;
     const error = this.shownError('launch');
-    const isBlocked = this.#phase === 'link';
+    const phase = this.#phase;
     const view = {
-      isOpening: this.#phase === 'opening',
-      isBlocked,
+      phase,
       linkUrl: this.#linkUrl,
       isDisabled: this.disabled,
       hasError: error !== null,
@@ -142,7 +138,7 @@ export class PortalLaunch extends PortalElement {
     return html`
       <div class="launch" part="launch">
         ${drawLaunch(view, this)}
-        ${isBlocked ? html`<p class="note" part="note">${texts.blocked}</p>` : nothing}
+        ${phase === 'link' ? html`<p class="note" part="note">${texts.blocked}</p>` : nothing}
         ${error ? drawError(error, { texts, id: 'error' }) : nothing}
         ${drawStatus(this.statusView())}
         <slot name="footer"></slot>
@@ -162,7 +158,7 @@ export class PortalLaunch extends PortalElement {
   }
 
   /** Requests the portal's address and navigates the tab, or shows the link if there is no tab. */
-  async #send(tab: LaunchWindow | null, signal: AbortSignal): Promise<void> {
+  async #send(tab: Window | null, signal: AbortSignal): Promise<void> {
     const { orderId, mode } = this;
     const origins = this.portalOrigins ?? this.gateway?.portalOrigins ?? null;
     const way = await askForWay(this.getClient(), { orderId, isPost: mode === 'post', origins }, signal);
@@ -170,7 +166,7 @@ export class PortalLaunch extends PortalElement {
       this.#showLink(way.url);
       return;
     }
-    const isOnItsWay = tab.go(way);
+    const isOnItsWay = goToPortal(tab, way);
     if (mode !== 'redirect') this.#setPhase('idle');
     if (isOnItsWay) this.#launched();
   }

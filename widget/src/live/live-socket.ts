@@ -219,17 +219,17 @@ export class LiveSocket {
   #listen(): void {
     if (this.#page) return;
     this.#page = new AbortController();
-    const { signal } = this.#page;
+    const options = { signal: this.#page.signal };
     const look = () => this.#look();
-    addEventListener('online', look, { signal });
-    addEventListener('focus', look, { signal });
-    document.addEventListener('resume', look, { signal });
-    document.addEventListener('visibilitychange', () => document.hidden || look(), { signal });
+    addEventListener('online', look, options);
+    addEventListener('focus', look, options);
+    document.addEventListener('resume', look, options);
+    document.addEventListener('visibilitychange', () => document.hidden || look(), options);
     // The socket itself would notice only when its next ping stays unanswered.
-    addEventListener('offline', () => this.#socket.drop(), { signal });
+    addEventListener('offline', () => this.#socket.drop(), options);
     // An open socket would keep the page out of the back/forward cache.
-    addEventListener('pagehide', () => this.#suspend(true), { signal });
-    addEventListener('pageshow', () => (this.#isSuspended ? this.#suspend(false) : look()), { signal });
+    addEventListener('pagehide', () => this.#suspend(true), options);
+    addEventListener('pageshow', () => (this.#isSuspended ? this.#suspend(false) : look()), options);
   }
 
   #suspend(isLeaving: boolean): void {

@@ -13,16 +13,12 @@ const pending = new Map<object, string>();
 export function announce(speaker: object, text: string): void {
   if (pending.size === 0) {
     // Screen readers announce a change only in a region that is already in the page.
-    if (!canNotify()) region = ensureRegion(region);
+    region = findRegion();
     // A repeated text is announced only if the region had another text in between.
     if (region) region.textContent = '';
     setTimeout(speak, COALESCE_MS);
   }
   pending.set(speaker, text);
-}
-
-function canNotify(): boolean {
-  return 'ariaNotify' in Element.prototype;
 }
 
 function speak(): void {
@@ -32,9 +28,13 @@ function speak(): void {
   else (document.documentElement as AriaNotifier).ariaNotify?.(text);
 }
 
-/** Light DOM, hidden through the CSSOM: a style attribute in markup would break a strict CSP. */
-function ensureRegion(known: HTMLElement | null): HTMLElement {
-  if (known?.isConnected) return known;
+/**
+ * The page's live region; null where the browser can announce a text by itself. In light DOM, hidden through the CSSOM: a style
+ * attribute in markup would break a strict CSP.
+ */
+function findRegion(): HTMLElement | null {
+  if ('ariaNotify' in Element.prototype) return null;
+  if (region?.isConnected) return region;
   const node = document.createElement('div');
   node.setAttribute('role', 'status');
   setMarks(node, MASKED, true);
