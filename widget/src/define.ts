@@ -19,9 +19,11 @@ function define(): void {
   const isOther = ([name, element]: (typeof ELEMENTS)[number]) =>
     (customElements.get(name) ?? element) !== element;
   // All or none: elements of two copies would not share a connection.
-  if (ELEMENTS.some(isOther)) return warnOnce('already defined; this copy is unused.');
-  for (const [name, element] of ELEMENTS)
-    if (!customElements.get(name)) customElements.define(name, element);
+  if (ELEMENTS.some(isOther)) {
+    warnOnce('already defined; this copy is unused.');
+    return;
+  }
+  for (const [name, element] of ELEMENTS) if (!customElements.get(name)) customElements.define(name, element);
 }
 
 define();

@@ -111,7 +111,7 @@ export abstract class ClientElement extends WidgetElement {
 
   /** Identifies the order and the gateway; when it changes, nothing shown before is valid. */
   protected get aim(): string {
-    return `${this.orderId} ${this.endpoint || this.gateway?.endpoint}`;
+    return `${this.orderId} ${this.#address}`;
   }
 
   /** The language of the texts: the page's, or English where the page's is not there. */
@@ -126,20 +126,21 @@ export abstract class ClientElement extends WidgetElement {
 
   /** Whether `getClient` is worth a call: there is a gateway, or it is time to say that there is none. */
   protected get isEndpointDue(): boolean {
-    const { client, endpoint, gateway } = this;
-    return Boolean(client || endpoint || gateway?.client || gateway?.endpoint || this.#isEndpointDue);
+    return Boolean(this.#ownClient || this.#address || this.#isEndpointDue);
   }
 
   /** @throws PortalError ENDPOINT_INVALID, also where there is no endpoint at all */
   protected getClient(): PortalClient {
     const { gateway } = this;
-    const own = this.client ?? (this.endpoint ? null : gateway?.client);
-    if (own) return own;
-    const endpoint = this.endpoint || (gateway?.endpoint ?? '');
+    if (this.#ownClient) return this.#ownClient;
     const provider = this.tokenProvider ?? gateway?.tokenProvider;
     // Elements that ask by event ask the same page, so they share too.
     const source = provider ?? gateway ?? document;
-    return joinClient(this, { endpoint, source }, (user) => provider ?? askPage(gateway ?? user));
+    return joinClient(
+      this,
+      { endpoint: this.#address, source },
+      (user) => provider ?? askPage(gateway ?? user),
+    );
   }
 
   /** Makes an error known: event, `lastError`, screen readers, and in its place on screen unless the host cancelled it. */
@@ -165,6 +166,16 @@ export abstract class ClientElement extends WidgetElement {
 
   protected override tokenRemoved(): void {
     this.fail(new PortalError('TOKEN_IN_ATTRIBUTE'), null);
+  }
+
+  /** The address of the gateway; empty where the page names none. */
+  get #address(): string {
+    return this.endpoint || this.gateway?.endpoint || '';
+  }
+
+  /** The host's client. An endpoint of the element's own counts more than a client of the gateway around it. */
+  get #ownClient(): PortalClient | null {
+    return this.client ?? (this.endpoint ? null : (this.gateway?.client ?? null));
   }
 
   /** Custom states for `:state()`; null ones are off. */

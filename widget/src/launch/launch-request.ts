@@ -33,7 +33,8 @@ export async function askForWay(
     signal,
   );
   const { __typename, url, ticket, demographicsMissing } = readFields(launch);
-  if (__typename === 'LaunchTicket') return { url: new URL('/launch', client.endpoint).href, ticket: readText(ticket) };
+  if (__typename === 'LaunchTicket')
+    return { url: new URL('/launch', client.endpoint).href, ticket: readText(ticket) };
   if (__typename === 'PortalUrl' && !isPost) return { url: readPortalUrl(url, origins), ticket: null };
   if (demographicsMissing === true) throw new PortalError('DEMOGRAPHICS_MISSING');
   throw new PortalError(toErrorCode(__typename));

@@ -1,13 +1,8 @@
 import type { PortalClient } from '../client/client.ts';
-import { PortalError, type PortalErrorCode } from '../gateway/errors.ts';
+import { PortalError } from '../gateway/errors.ts';
 import { readFields, readText } from '../gateway/fields.ts';
+import { toErrorCode } from '../gateway/gateway-error.ts';
 import { CREATE_DOCUMENT_TICKET } from './operations.ts';
-
-/** The error code of each refusal; a type that this widget does not know is GATEWAY_ERROR. */
-const REFUSALS: Readonly<Record<string, PortalErrorCode>> = {
-  NotFound: 'NOT_FOUND',
-  FeatureNotEnabled: 'FEATURE_NOT_ENABLED',
-};
 
 /**
  * The address of the report of an order, for one download within a minute; null while there is no report.
@@ -28,7 +23,7 @@ export async function requestReport(
   const { __typename, url } = readFields(document);
   if (__typename === 'DocumentNotReady') return null;
   const path = readText(url);
-  if (!path) throw new PortalError(REFUSALS[String(__typename)] ?? 'GATEWAY_ERROR');
+  if (!path) throw new PortalError(toErrorCode(__typename));
   const address = URL.parse(path, client.endpoint);
   if (address?.origin !== new URL(client.endpoint).origin) throw new PortalError('URL_REJECTED');
   return address.href;

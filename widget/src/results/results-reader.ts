@@ -1,9 +1,11 @@
 import type { PortalClient } from '../client/client.ts';
 import { isRetryable, PortalError, toPortalError } from '../gateway/errors.ts';
 import { WAIT_LIMIT_MS } from '../gateway/token.ts';
-import { DEFAULT_POLL_SECONDS } from '../live/poll-interval.ts';
 import { READ_RESULTS } from './operations.ts';
 import { type Results, readResults } from './results.ts';
+
+/** When results that are not there yet, or could not be read, are read again. */
+const AGAIN_MS = 30_000;
 
 /** Whose results are to be read, and how. */
 export interface ResultsWish {
@@ -85,7 +87,7 @@ export class ResultsReader {
 
   #readLater(): void {
     if (!this.#wish?.isFollowed) return;
-    this.#again = setTimeout(() => this.#wish?.isFollowed && this.read(), DEFAULT_POLL_SECONDS * 1000);
+    this.#again = setTimeout(() => this.#wish?.isFollowed && this.read(), AGAIN_MS);
   }
 
   #stop(): void {

@@ -1,4 +1,5 @@
 import { findAround } from '../page/find-around.ts';
+import { warnOnce } from '../page/warn-once.ts';
 import { mergeStrings, type PartialStrings, type Strings } from './strings.ts';
 
 /**
@@ -13,10 +14,6 @@ interface Languages {
 }
 
 const TIME_FOR_LANGUAGE_MS = 5000;
-const MOST_REPORTS = 10;
-
-/** Languages that were reported as missing. */
-const missing = new Set<string>();
 
 function readLanguages(): Languages {
   const page = globalThis as { [REGISTRY]?: Languages };
@@ -60,14 +57,10 @@ export function isSpoken(language: string): boolean {
 
 /** Warns once of a language of the page that has no texts. Its script may come after the elements, so there is time for it. */
 export function reportMissing(language: string): void {
-  if (isSpoken(language) || missing.size === MOST_REPORTS || missing.has(language)) return;
-  missing.add(language);
-  setTimeout(() => {
-    if (isSpoken(language)) return;
-    const file = `portal-widget.${readFirst(language)}.js`;
-    // biome-ignore lint/suspicious/noConsole: a missing file is for the host's developer, who looks there
-    console.warn(`Labgraph widget: no texts for lang="${language}". Load ${file} or call addLanguage.`);
-  }, TIME_FOR_LANGUAGE_MS);
+  const file = `portal-widget.${readFirst(language)}.js`;
+  const report = () =>
+    isSpoken(language) || warnOnce(`no texts for lang="${language}". Load ${file} or call addLanguage.`);
+  setTimeout(report, TIME_FOR_LANGUAGE_MS);
 }
 
 function readFirst(language: string): string {
