@@ -14,7 +14,7 @@ export interface LiveSubscription {
   /** The operation is sent next, on an open socket. */
   readonly begin: () => void;
   readonly next: (data: Fields) => void;
-  /** The gateway refused this subscription, or ended it without errors (null); it stays stopped until `restart`. */
+  /** The gateway refused this subscription, or ended it without errors (null); it stays stopped until it is added again. */
   readonly refused: (errors: unknown) => void;
   readonly connectionChanged: () => void;
   readonly failed: (error: PortalError) => void;
@@ -27,8 +27,8 @@ const STEADY_MS = 5000;
 /** After so many failures in a row the order is read over HTTP. */
 export const FAILURES_UNTIL_POLLING = 3;
 /** Close codes for an expired or refused token: the gateway's and the protocol's. */
-const TOKEN_REFUSED = 4403;
-const TOKEN_REFUSED_CODES: readonly number[] = [TOKEN_REFUSED, 4401];
+const FORBIDDEN = 4403;
+const UNAUTHORIZED = 4401;
 
 /**
  * A socket for many subscriptions. It opens with the first, closes with the last, and always reconnects by itself, each
@@ -82,7 +82,9 @@ export class LiveSocket {
     return this.#subscriptions.size;
   }
 
+  /** Starts a subscription, or starts it again, also one that was refused. */
   add(subscription: LiveSubscription): void {
+    this.#subscriptions.get(subscription)?.();
     this.#subscriptions.set(subscription, null);
     this.#listen();
     subscription.connectionChanged();
@@ -97,15 +99,9 @@ export class LiveSocket {
     queueMicrotask(() => this.#subscriptions.size || this.#end());
   }
 
-  /** Starts a subscription again, also one that was refused. */
-  restart(subscription: LiveSubscription): void {
-    this.#subscriptions.get(subscription)?.();
-    if (this.#subscriptions.has(subscription)) this.#start(subscription);
-  }
-
   /** The gateway refused an operation for its token: gets another one and starts over. */
   refuseToken(): void {
-    this.#socket.drop(TOKEN_REFUSED);
+    this.#socket.drop(FORBIDDEN);
   }
 
   /** Ends the wait for the next opening. */
@@ -185,7 +181,7 @@ export class LiveSocket {
     this.#openedAt = null;
     this.#waitMs = 0;
     if (this.#isSuspended) return;
-    const isRefused = TOKEN_REFUSED_CODES.includes(code);
+    const isRefused = code === FORBIDDEN || code === UNAUTHORIZED;
     // Without a running operation the client has closed it.
     const isFailure = [...this.#subscriptions.values()].some(Boolean);
     if (wasSteady) this.#failures = this.#refusals = 0;
@@ -210,34 +206,35 @@ export class LiveSocket {
     });
   }
 
-  /** Somebody looks at the page: a connection that died unnoticed is found now and not by the next ping. */
-  #look(): void {
-    this.kick();
-    this.#socket.probe();
-  }
-
   #listen(): void {
     if (this.#page) return;
     this.#page = new AbortController();
     const options = { signal: this.#page.signal };
-    const look = () => this.#look();
+    // Somebody looks at the page: a connection that died unnoticed is found now and not by the next ping.
+    const look = () => {
+      this.kick();
+      this.#socket.probe();
+    };
+    // An open socket would keep the page out of the back/forward cache.
+    const suspend = () => {
+      this.#isSuspended = true;
+      clearTimeout(this.#timer);
+      this.#socket.drop();
+      this.#notifyConnection();
+    };
+    const resume = () => {
+      this.#isSuspended = false;
+      look();
+      this.#notifyConnection();
+    };
     addEventListener('online', look, options);
     addEventListener('focus', look, options);
     document.addEventListener('resume', look, options);
     document.addEventListener('visibilitychange', () => document.hidden || look(), options);
     // The socket itself would notice only when its next ping stays unanswered.
     addEventListener('offline', () => this.#socket.drop(), options);
-    // An open socket would keep the page out of the back/forward cache.
-    addEventListener('pagehide', () => this.#suspend(true), options);
-    addEventListener('pageshow', () => (this.#isSuspended ? this.#suspend(false) : look()), options);
-  }
-
-  #suspend(isLeaving: boolean): void {
-    this.#isSuspended = isLeaving;
-    clearTimeout(this.#timer);
-    if (isLeaving) this.#socket.drop();
-    else this.kick();
-    this.#notifyConnection();
+    addEventListener('pagehide', suspend, options);
+    addEventListener('pageshow', resume, options);
   }
 
   #end(): void {

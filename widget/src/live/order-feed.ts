@@ -57,7 +57,6 @@ export class SharedOrderFeed implements OrderFeed, LiveSubscription {
   #confirmedAt: number | null = null;
   /** The socket that follows the order; null while nothing is to be followed. */
   #socket: LiveSocket | null = null;
-  #hadBadCursor = false;
   /** How often in a row the gateway refused the subscription: the order is not live although the socket is. */
   #refusals = 0;
   /** Until the next attempt after a refusal; then until this attempt counts as accepted. */
@@ -115,7 +114,7 @@ export class SharedOrderFeed implements OrderFeed, LiveSubscription {
     this.#failure = null;
     clearTimeout(this.#refusalTimer);
     this.#socket?.kick();
-    if (this.#socket) this.#socket.restart(this);
+    if (this.#socket) this.#socket.add(this);
     else if (this.#listeners.size) this.#start();
     if (this.#needsPolling) await this.#read();
   }
@@ -136,17 +135,15 @@ export class SharedOrderFeed implements OrderFeed, LiveSubscription {
   next(data: Fields): void {
     const update = readUpdate(data.orderUpdates, this.#options.full);
     if (!update) return;
-    this.#hadBadCursor = false;
     this.#apply(update);
     if (this.#refusals) this.#accepted();
   }
 
   refused(errors: unknown): void {
     const code = readErrorCode(errors);
-    if (code === 'BAD_CURSOR' && !this.#hadBadCursor) {
-      this.#hadBadCursor = true;
+    if (code === 'BAD_CURSOR' && this.#stream.cursor) {
       this.#stream = forgetCursor(this.#stream);
-      this.#socket?.restart(this);
+      this.#socket?.add(this);
       return;
     }
     const error = errors ? toGatewayError(errors) : null;
@@ -160,13 +157,13 @@ export class SharedOrderFeed implements OrderFeed, LiveSubscription {
     clearTimeout(this.#refusalTimer);
     this.connectionChanged();
     if (error?.code === 'UNAUTHENTICATED') {
-      this.#socket?.restart(this);
+      this.#socket?.add(this);
       this.#socket?.refuseToken();
       return;
     }
     if (error && !isLimited) this.failed(error);
     // Ended without an error, or with a temporary one: continue from the cursor.
-    const retry = () => this.#socket?.restart(this);
+    const retry = () => this.#socket?.add(this);
     this.#refusalTimer = setTimeout(retry, RETRY_MS * (0.5 + Math.random()));
   }
 
