@@ -22,6 +22,8 @@ export default defineConfig({
       preserveEntrySignatures: 'exports-only',
       output: {
         format: 'es',
+        // The minifier writes a `const` where it is used, and a `var` not.
+        topLevelVar: false,
         entryFileNames: 'portal-widget.js',
         codeSplitting: false,
         minify: { compress: true, mangle: { toplevel: true }, codegen: true },

@@ -25,6 +25,7 @@ export function results(): Plugin {
             input: `${resultsFolder}define.ts`,
             output: {
               format: 'es',
+              topLevelVar: false,
               entryFileNames: 'portal-results.js',
               codeSplitting: false,
               minify: { compress: true, mangle: { toplevel: true }, codegen: true },
