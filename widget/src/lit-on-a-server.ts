@@ -6,10 +6,4 @@ export const LitElement = globalThis.HTMLElement ?? (class {} as typeof HTMLElem
 
 const nothingAtAll = (): null => null;
 
-export {
-  nothingAtAll as adoptStyles,
-  nothingAtAll as css,
-  nothingAtAll as html,
-  nothingAtAll as nothing,
-  nothingAtAll as unsafeCSS,
-};
+export { nothingAtAll as html, nothingAtAll as nothing };

@@ -39,12 +39,6 @@ export class PortalLaunch extends PortalElement {
   #isAway = false;
   #page = new AbortController();
 
-  readonly #listeners = {
-    launch: () => this.launch(),
-    followLink: (event: MouseEvent) => this.#followLink(event),
-    slotChanged: () => this.requestUpdate(),
-  };
-
   constructor() {
     super();
     this.mode = 'tab';
@@ -133,7 +127,9 @@ export class PortalLaunch extends PortalElement {
       isDisabled: this.disabled,
       hasError: error !== null,
       texts,
-      ...this.#listeners,
+      launch: () => this.launch(),
+      followLink: (event: MouseEvent) => this.#followLink(event),
+      slotChanged: () => this.requestUpdate(),
     };
     return html`
       <div class="launch" part="launch">
