@@ -35,26 +35,6 @@ describe('a page around the elements', () => {
     expect([there, readHeight()]).toEqual(['44px', '44px']);
   });
 
-  test('may move elements into a frame that then shows another page, and they are styled there too', async () => {
-    using gateway = new FakeGateway();
-    const frame = document.createElement('iframe');
-    document.body.append(frame);
-    const heights: string[] = [];
-
-    for (const page of ['first', 'second']) {
-      frame.srcdoc = page;
-      await new Promise((resolve) => {
-        frame.onload = resolve;
-      });
-      const element = mountLaunch(gateway);
-      await element.updateComplete;
-      frame.contentDocument?.body.append(element);
-      heights.push(getComputedStyle(find(element, 'button')).minBlockSize);
-    }
-
-    expect(heights).toEqual(['44px', '44px']);
-  });
-
   test('keeps its own markup, styles, storage and cookies as they were', async () => {
     using gateway = new FakeGateway();
     const readPage = () => ({

@@ -1,17 +1,17 @@
 import { LitElement } from 'lit';
 
-/** The style sheets of each document, by their text: a document takes only sheets that were made in it. */
-const sheets = new WeakMap<Document, Map<string, CSSStyleSheet>>();
+/** The style sheets of each window, by their text: a document takes only sheets that were made in it. */
+const sheets = new WeakMap<Window, Map<string, CSSStyleSheet>>();
 
-/** Null in a document without a window. It is only a store, as that of a template, and shows nothing. */
-function findSheet(page: Document, css: string): CSSStyleSheet | null {
-  const view = page.defaultView;
-  if (!view) return null;
-  const known = sheets.get(page) ?? new Map<string, CSSStyleSheet>();
-  sheets.set(page, known);
-  const sheet = known.get(css) ?? new view.CSSStyleSheet();
-  if (!known.has(css)) sheet.replaceSync(css);
-  known.set(css, sheet);
+function findSheet(view: Window & typeof globalThis, css: string): CSSStyleSheet {
+  const known = sheets.get(view) ?? new Map<string, CSSStyleSheet>();
+  sheets.set(view, known);
+  let sheet = known.get(css);
+  if (!sheet) {
+    sheet = new view.CSSStyleSheet();
+    sheet.replaceSync(css);
+    known.set(css, sheet);
+  }
   return sheet;
 }
 
@@ -60,9 +60,12 @@ export abstract class WidgetElement extends LitElement {
 
   /** In another document, or back from one: the browser has taken the styles off. */
   adoptedCallback(): void {
+    const { ownerDocument, shadowRoot } = this;
+    const view = ownerDocument.defaultView;
+    // Without a window it is only a store, as that of a template, and shows nothing.
+    if (!shadowRoot || !view) return;
     const { css } = this.constructor as typeof WidgetElement;
-    const sheet = findSheet(this.ownerDocument, css);
-    if (this.shadowRoot && sheet) this.shadowRoot.adoptedStyleSheets = [sheet];
+    shadowRoot.adoptedStyleSheets = [findSheet(view, css)];
   }
 
   override attributeChangedCallback(name: string, previous: string | null, text: string | null): void {
