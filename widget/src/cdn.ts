@@ -2,7 +2,7 @@
 import './define.ts';
 
 // biome-ignore-start lint/performance/noBarrelFile: what `portal-results.js` shares with this module (decision 0100)
-export { html, nothing } from 'lit';
+export { html, nothing, unsafeCSS } from 'lit';
 // For a host that makes its own client, too.
 export { createPortalClient } from './client/client.ts';
 export { drawError } from './elements/drawing.ts';

@@ -6,4 +6,10 @@ export const LitElement = globalThis.HTMLElement ?? (class {} as typeof HTMLElem
 
 const nothingAtAll = (): null => null;
 
-export { nothingAtAll as html, nothingAtAll as nothing };
+export {
+  nothingAtAll as adoptStyles,
+  nothingAtAll as css,
+  nothingAtAll as html,
+  nothingAtAll as nothing,
+  nothingAtAll as unsafeCSS,
+};

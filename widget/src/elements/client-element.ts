@@ -1,4 +1,12 @@
-import { html, LitElement, nothing, type PropertyDeclarations, type PropertyValues } from 'lit';
+import {
+  type CSSResultGroup,
+  html,
+  LitElement,
+  nothing,
+  type PropertyDeclarations,
+  type PropertyValues,
+  unsafeCSS,
+} from 'lit';
 import { joinClient, leaveClients, type PortalClient } from '../client/client.ts';
 import { type Diagnosis, diagnose } from '../client/diagnosis.ts';
 import { PortalError, type PortalErrorReport, reportError } from '../gateway/errors.ts';
@@ -28,7 +36,7 @@ export type ErrorPlace = 'status' | 'launch' | 'results';
 
 /** Base of every element that shows something: its gateway and client, its texts, its errors, the frame around it. */
 export abstract class ClientElement extends WidgetElement {
-  static override css = styles;
+  static override styles: CSSResultGroup = unsafeCSS(styles);
   static override shadowRootOptions = { ...LitElement.shadowRootOptions, delegatesFocus: true };
   static override properties: PropertyDeclarations = {
     endpoint: {},

@@ -1,4 +1,4 @@
-import { html, type PropertyDeclarations, type TemplateResult } from 'lit';
+import { html, type PropertyDeclarations, type TemplateResult, unsafeCSS } from 'lit';
 import type { PortalClient } from '../client/client.ts';
 import { PortalError, reportError } from '../gateway/errors.ts';
 import type { TokenProvider } from '../gateway/token.ts';
@@ -12,7 +12,7 @@ import { WidgetElement } from './widget-element.ts';
  * Its public interface is in build/contract.ts.
  */
 export class PortalGateway extends WidgetElement {
-  static override css = ':host{display:contents}:host([hidden]){display:none}';
+  static override styles = unsafeCSS(':host{display:contents}:host([hidden]){display:none}');
   static override properties: PropertyDeclarations = {
     endpoint: {},
     portalOrigins: { attribute: 'portal-origins' },

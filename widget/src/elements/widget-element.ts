@@ -1,27 +1,10 @@
-import { LitElement } from 'lit';
-
-/** The style sheets of each window, by their text: a document takes only sheets that were made in it. */
-const sheets = new WeakMap<Window, Map<string, CSSStyleSheet>>();
-
-function findSheet(view: Window & typeof globalThis, css: string): CSSStyleSheet {
-  const known = sheets.get(view) ?? new Map<string, CSSStyleSheet>();
-  sheets.set(view, known);
-  let sheet = known.get(css);
-  if (!sheet) {
-    sheet = new view.CSSStyleSheet();
-    sheet.replaceSync(css);
-    known.set(css, sheet);
-  }
-  return sheet;
-}
+import { adoptStyles, LitElement } from 'lit';
 
 /**
  * A LitElement for pages that it does not know: they set properties before the upgrade, move elements into other
  * documents, and write tokens into attributes.
  */
 export abstract class WidgetElement extends LitElement {
-  /** In place of Lit's `styles`, whose sheets belong to one document. */
-  protected static css = '';
   protected readonly internals = this.attachInternals();
   #isReady = false;
   #isInPage = false;
@@ -64,8 +47,15 @@ export abstract class WidgetElement extends LitElement {
     const view = ownerDocument.defaultView;
     // Without a window it is only a store, as that of a template, and shows nothing.
     if (!shadowRoot || !view) return;
-    const { css } = this.constructor as typeof WidgetElement;
-    shadowRoot.adoptedStyleSheets = [findSheet(view, css)];
+    const { elementStyles } = this.constructor as typeof LitElement;
+    if (ownerDocument === document) {
+      adoptStyles(shadowRoot, elementStyles);
+      return;
+    }
+    // A document takes only sheets that were made in it.
+    const sheet = new view.CSSStyleSheet();
+    sheet.replaceSync(elementStyles.join(''));
+    shadowRoot.adoptedStyleSheets = [sheet];
   }
 
   override attributeChangedCallback(name: string, previous: string | null, text: string | null): void {

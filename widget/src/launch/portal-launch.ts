@@ -39,6 +39,12 @@ export class PortalLaunch extends PortalElement {
   #isAway = false;
   #page = new AbortController();
 
+  readonly #listeners = {
+    launch: () => this.launch(),
+    followLink: (event: MouseEvent) => this.#followLink(event),
+    slotChanged: () => this.requestUpdate(),
+  };
+
   constructor() {
     super();
     this.mode = 'tab';
@@ -127,9 +133,7 @@ export class PortalLaunch extends PortalElement {
       isDisabled: this.disabled,
       hasError: error !== null,
       texts,
-      launch: () => this.launch(),
-      followLink: (event: MouseEvent) => this.#followLink(event),
-      slotChanged: () => this.requestUpdate(),
+      ...this.#listeners,
     };
     return html`
       <div class="launch" part="launch">

@@ -1,4 +1,4 @@
-import { html, nothing, type PropertyValues } from 'lit';
+import { html, nothing, type PropertyValues, unsafeCSS } from 'lit';
 import { type Drawing, drawError } from '../elements/drawing.ts';
 import { OrderElement } from '../elements/order-element.ts';
 import { toPortalError } from '../gateway/errors.ts';
@@ -25,7 +25,7 @@ type ReportState = 'documentOpening' | 'documentOpened' | 'documentNotReady' | '
  * Its public interface is in build/contract.ts.
  */
 export class PortalResults extends OrderElement {
-  static override css = OrderElement.css + styles;
+  static override styles = [OrderElement.styles, unsafeCSS(styles)];
 
   readonly #reader = new ResultsReader({
     resultsChanged: (results, previous) => this.#resultsChanged(results, previous),
