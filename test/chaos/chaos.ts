@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
+import { compileCache } from '../support/compile-cache.ts';
 import { makeSecrets, prepareGateways } from '../support/fleet.ts';
 import { startService } from '../support/order-service.ts';
 import { createWorld, planWorld, type World } from '../support/order-world.ts';
@@ -60,9 +60,6 @@ export interface ChaosReport {
   readonly forgedAccepted: number;
   readonly crashes: number;
 }
-
-/** Of the tests. */
-const compileCache = fileURLToPath(new URL('../../.cache/tests', import.meta.url));
 
 /**
  * Runs real gateways, a sender that retries and subscribers that resume, and harms them meanwhile: kill -9,

@@ -8,6 +8,7 @@ import { program as labgraphProgram } from '../../cli/program.ts';
 import { program as auditProgram } from '../../gateway/commands/audit.ts';
 import { program as eventsProgram } from '../../gateway/commands/events.ts';
 import { type Program, runProgram } from '../../gateway/commands/program.ts';
+import { compileCache } from './compile-cache.ts';
 
 const events = fileURLToPath(new URL('../../gateway/commands/events.ts', import.meta.url));
 const audit = fileURLToPath(new URL('../../gateway/commands/audit.ts', import.meta.url));
@@ -27,9 +28,6 @@ export interface CommandResult {
   /** Its messages to the person who called it. */
   readonly said: string;
 }
-
-/** Else each of many short runs compiles the same modules. */
-const compileCache = fileURLToPath(new URL('../../.cache/tests', import.meta.url));
 
 type Environment = Readonly<Record<string, string>>;
 

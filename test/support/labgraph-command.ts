@@ -5,9 +5,9 @@ import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { Webhook } from 'standardwebhooks';
+import { compileCache } from './compile-cache.ts';
 
 const main = fileURLToPath(new URL('../../cli/main.ts', import.meta.url));
-const compileCache = fileURLToPath(new URL('../../.cache/tests', import.meta.url));
 
 interface Run {
   readonly args: readonly string[];

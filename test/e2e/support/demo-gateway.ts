@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import process from 'node:process';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import { compileCache } from '../../support/compile-cache.ts';
 
 const mainFile = fileURLToPath(new URL('../../../gateway/main.ts', import.meta.url));
 
@@ -26,7 +27,7 @@ export async function startDemoGateway(
   const { PATH = '' } = process.env;
   const child = spawn('node', [mainFile], {
     cwd: folder,
-    env: { PATH, PORT: '0', ...settings },
+    env: { PATH, PORT: '0', NODE_COMPILE_CACHE: compileCache, ...settings },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const url = await readAddress(child);
