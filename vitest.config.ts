@@ -4,9 +4,9 @@ import { matchesGlob } from 'node:path';
 import { playwright } from '@vitest/browser-playwright';
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type InlineConfig, type ProjectConfig, type TestSpecification } from 'vitest/node';
-import { findChromium } from './test/support/tools.ts';
+import { findHeadlessShell } from './test/support/tools.ts';
 
-const executablePath = await findChromium();
+const executablePath = await findHeadlessShell();
 const launchOptions = {
   ...(executablePath ? { executablePath } : {}),
   args: ['--no-sandbox', '--disable-gpu', '--disable-background-networking', '--disable-component-update'],

@@ -4,12 +4,12 @@ import type { Browser, Page } from 'playwright';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { gatewayKey } from '../support/lab.ts';
 import { startDemoGateway } from './support/demo-gateway.ts';
-import { connectToChromium } from './support/visit.ts';
+import { connectToHeadlessShell } from './support/visit.ts';
 
 let browser: Browser;
 
 beforeAll(async () => {
-  browser = await connectToChromium();
+  browser = await connectToHeadlessShell();
 });
 
 afterAll(() => browser.close());

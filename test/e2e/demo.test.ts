@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 import type { Browser, BrowserContextOptions, Page } from 'playwright';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type DemoGateway, startDemoGateway } from './support/demo-gateway.ts';
-import { connectToChromium } from './support/visit.ts';
+import { connectToHeadlessShell } from './support/visit.ts';
 
 const axeSource = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const desktop = { width: 1440, height: 900 };
@@ -15,7 +15,7 @@ let browser: Browser;
 
 beforeAll(async () => {
   gateway = await startDemoGateway();
-  browser = await connectToChromium();
+  browser = await connectToHeadlessShell();
 });
 
 afterAll(async () => {

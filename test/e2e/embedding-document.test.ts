@@ -4,14 +4,14 @@ import type { Browser } from 'playwright';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { gatewayKey } from '../support/lab.ts';
 import { launchPage, startEmbedding } from './support/embedding.ts';
-import { connectToChromium, openVisit } from './support/visit.ts';
+import { connectToHeadlessShell, openVisit } from './support/visit.ts';
 
 const document = readFileSync(new URL('../../docs/embedding.md', import.meta.url), 'utf8');
 
 let browser: Browser;
 
 beforeAll(async () => {
-  browser = await connectToChromium();
+  browser = await connectToHeadlessShell();
 });
 
 afterAll(() => browser.close());

@@ -2,12 +2,12 @@ import type { Browser } from 'playwright';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Embedding, launchPage, startEmbedding } from './support/embedding.ts';
 import type { HostPage } from './support/host.ts';
-import { connectToChromium, openVisit, type Visit, type VisitOptions } from './support/visit.ts';
+import { connectToHeadlessShell, openVisit, type Visit, type VisitOptions } from './support/visit.ts';
 
 let browser: Browser;
 
 beforeAll(async () => {
-  browser = await connectToChromium();
+  browser = await connectToHeadlessShell();
 });
 
 afterAll(() => browser.close());

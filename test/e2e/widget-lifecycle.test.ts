@@ -1,12 +1,12 @@
 import type { Browser } from 'playwright';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Embedding, inGateway, launchPage, startEmbedding } from './support/embedding.ts';
-import { connectToChromium, openVisit } from './support/visit.ts';
+import { connectToHeadlessShell, openVisit } from './support/visit.ts';
 
 let browser: Browser;
 
 beforeAll(async () => {
-  browser = await connectToChromium();
+  browser = await connectToHeadlessShell();
 });
 
 afterAll(() => browser.close());

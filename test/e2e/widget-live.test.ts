@@ -1,12 +1,12 @@
 import type { Browser } from 'playwright';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Embedding, inGateway, launchPage, startEmbedding, walkInLabels } from './support/embedding.ts';
-import { connectToChromium, openVisit, type Report, type Visit } from './support/visit.ts';
+import { connectToHeadlessShell, openVisit, type Report, type Visit } from './support/visit.ts';
 
 let browser: Browser;
 
 beforeAll(async () => {
-  browser = await connectToChromium();
+  browser = await connectToHeadlessShell();
 });
 
 afterAll(() => browser.close());

@@ -3,12 +3,12 @@ import type { Browser, Page } from 'playwright';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { gatewayKey, serviceKey } from '../support/lab.ts';
 import { type Embedding, launchPage, startEmbedding } from './support/embedding.ts';
-import { connectToChromium, openVisit, type Visit } from './support/visit.ts';
+import { connectToChromium, connectToHeadlessShell, openVisit, type Visit } from './support/visit.ts';
 
 let browser: Browser;
 
 beforeAll(async () => {
-  browser = await connectToChromium();
+  browser = await connectToHeadlessShell();
 });
 
 afterAll(() => browser.close());
@@ -43,6 +43,7 @@ describe('a page with the strictest policy', () => {
   test.each(['gateway', 'self'] as const)(
     'is not broken by a tab held back and a launch refused, with the module from the %s',
     async (policy) => {
+      await using browser = await connectToChromium();
       await using embedding = await startEmbedding();
       const order = orderOf(embedding);
       const page = launchPage(embedding, order, { policy, launchesAtLoad: true });
@@ -124,6 +125,7 @@ describe('axe finds nothing wrong with', () => {
   });
 
   test('a tab held back', async () => {
+    await using browser = await connectToChromium();
     await using embedding = await startEmbedding();
     const page = launchPage(embedding, orderOf(embedding), { launchesAtLoad: true });
     await using visit = await openVisit({ browser, embedding }, page, options);

@@ -3,12 +3,12 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Embedding, inGateway, launchPage, startEmbedding } from './support/embedding.ts';
 import type { ViewerToken } from './support/host.ts';
 import { readPage } from './support/recording.ts';
-import { connectToChromium, openVisit, type Report, type Visit } from './support/visit.ts';
+import { connectToHeadlessShell, openVisit, type Report, type Visit } from './support/visit.ts';
 
 let browser: Browser;
 
 beforeAll(async () => {
-  browser = await connectToChromium();
+  browser = await connectToHeadlessShell();
 });
 
 afterAll(() => browser.close());

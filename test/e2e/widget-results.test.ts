@@ -2,12 +2,12 @@ import type { Browser } from 'playwright';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Embedding, inGateway, startEmbedding } from './support/embedding.ts';
 import type { HostPage } from './support/host.ts';
-import { connectToChromium, openVisit, type Report, type Visit } from './support/visit.ts';
+import { connectToHeadlessShell, openVisit, type Report, type Visit } from './support/visit.ts';
 
 let browser: Browser;
 
 beforeAll(async () => {
-  browser = await connectToChromium();
+  browser = await connectToHeadlessShell();
 });
 
 afterAll(() => browser.close());

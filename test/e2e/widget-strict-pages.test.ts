@@ -3,12 +3,12 @@ import type { Browser } from 'playwright';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Embedding, launchPage, startEmbedding } from './support/embedding.ts';
 import type { HostPage } from './support/host.ts';
-import { connectToChromium, openVisit, type Report } from './support/visit.ts';
+import { connectToChromium, connectToHeadlessShell, openVisit, type Report } from './support/visit.ts';
 
 let browser: Browser;
 
 beforeAll(async () => {
-  browser = await connectToChromium();
+  browser = await connectToHeadlessShell();
 });
 
 afterAll(() => browser.close());
@@ -141,6 +141,7 @@ describe('loaded twice', () => {
 
 describe('a portal that isolates itself (Cross-Origin-Opener-Policy)', () => {
   test('opens, and the return to the page is noticed without asking the portal anything', async () => {
+    await using browser = await connectToChromium();
     await using embedding = await startEmbedding();
     await using visit = await openVisit(
       { browser, embedding },

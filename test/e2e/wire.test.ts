@@ -6,7 +6,7 @@ import type { Browser } from 'playwright';
 import { request } from 'undici';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type DemoGateway, startDemoGateway } from './support/demo-gateway.ts';
-import { connectToChromium } from './support/visit.ts';
+import { connectToHeadlessShell } from './support/visit.ts';
 
 /** What crosses the network when real clients load files of a gateway as `npm start` runs it. */
 const run = promisify(execFile);
@@ -19,7 +19,7 @@ let browser: Browser;
 
 beforeAll(async () => {
   gateway = await startDemoGateway();
-  browser = await connectToChromium();
+  browser = await connectToHeadlessShell();
 });
 
 afterAll(async () => {

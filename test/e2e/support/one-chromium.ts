@@ -2,37 +2,43 @@ import { createServer } from 'node:http';
 import type { BrowserServer } from 'playwright';
 import type { TestProject } from 'vitest/node';
 import { listenAnywhere } from '../../support/listening.ts';
-import { findChromium } from '../../support/tools.ts';
+import { findChromium, findHeadlessShell } from '../../support/tools.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** A server that answers with the address where the one Chromium of a run takes connections. */
-    readonly chromium: string;
+    /** A server that answers `/chromium` and `/headless-shell` with the address where the one of a run takes connections. */
+    readonly browsers: string;
   }
 }
 
-/** One Chromium for all files of the run, started when the first of them asks for it. */
+const finders: Readonly<Record<string, () => Promise<string | null>>> = {
+  '/chromium': findChromium,
+  '/headless-shell': findHeadlessShell,
+};
+
+/** One browser of each kind for all files of the run, started when the first of them asks for it. */
 export async function setup({ provide }: TestProject): Promise<() => Promise<void>> {
-  let launched: Promise<BrowserServer> | null = null;
-  const server = createServer(async (_, response) => {
+  const launched = new Map<string, Promise<BrowserServer>>();
+  const server = createServer(async ({ url = '' }, response) => {
     try {
-      launched ??= launch();
-      response.end((await launched).wsEndpoint());
+      const browser = launched.get(url) ?? launch(finders[url]);
+      launched.set(url, browser);
+      response.end((await browser).wsEndpoint());
     } catch (error) {
       response.writeHead(500).end(String(error));
     }
   });
-  provide('chromium', await listenAnywhere(server));
+  provide('browsers', await listenAnywhere(server));
   return async () => {
     server.close();
-    await (await launched)?.close();
+    for (const browser of launched.values()) await (await browser).close();
   };
 }
 
-/** With its popup blocker and its back/forward cache, as people have it. */
-async function launch(): Promise<BrowserServer> {
+/** With popup blocker and back/forward cache where the browser has them, as people have it. */
+async function launch(find = findChromium): Promise<BrowserServer> {
   const { chromium } = await import('playwright');
-  const executablePath = await findChromium();
+  const executablePath = await find();
   return await chromium.launchServer({
     ...(executablePath ? { executablePath } : {}),
     args: ['--no-sandbox', '--disable-gpu', '--disable-background-networking', '--disable-component-update'],

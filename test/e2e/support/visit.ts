@@ -6,9 +6,17 @@ import type { Embedding } from './embedding.ts';
 import type { HostPage } from './host.ts';
 import { type Recording, record } from './recording.ts';
 
-/** A connection to the Chromium that all files share. Closing it closes the contexts that were opened through it. */
-export async function connectToChromium(): Promise<Browser> {
-  const answer = await fetch(inject('chromium'));
+/**
+ * A connection to the Chromium that all files share, for tests of tabs, popups and the way back. Closing it closes the
+ * contexts that were opened through it.
+ */
+export const connectToChromium = () => connect('chromium');
+
+/** The same for a page that is only loaded and used: without the browser around it, it costs a third. */
+export const connectToHeadlessShell = () => connect('headless-shell');
+
+async function connect(kind: 'chromium' | 'headless-shell'): Promise<Browser> {
+  const answer = await fetch(`${inject('browsers')}/${kind}`);
   if (!answer.ok) throw new Error(await answer.text());
   return await chromium.connect(await answer.text());
 }
