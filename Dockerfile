@@ -6,7 +6,7 @@ ARG RUN_IMAGE=gcr.io/distroless/cc-debian12:nonroot
 FROM ${BUILD_IMAGE} AS build
 WORKDIR /app
 ENV NODE_ENV=production
-COPY package.json package-lock.json .npmrc node-version.js tsconfig.base.json ./
+COPY package.json package-lock.json .npmrc preload.js tsconfig.base.json ./
 COPY client/package.json client/
 COPY widget/ widget/
 RUN npm ci
@@ -23,7 +23,7 @@ LABEL org.opencontainers.image.title="Labgraph" \
 WORKDIR /app
 COPY --from=build /out/bin/node /usr/local/bin/node
 COPY --from=build --chown=65532:65532 /out/state /var/lib/labgraph
-COPY --from=build /app/package.json /app/sbom.json ./
+COPY --from=build /app/package.json /app/sbom.json /app/preload.js ./
 COPY --from=build /app/node_modules node_modules
 COPY --from=build /app/widget/dist widget/dist
 COPY gateway/ gateway/
@@ -40,4 +40,4 @@ EXPOSE 4000 9464
 STOPSIGNAL SIGTERM
 HEALTHCHECK --interval=10s --timeout=5s --start-period=10s \
   CMD ["/usr/local/bin/node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT}/health`).then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
-ENTRYPOINT ["/usr/local/bin/node", "gateway/main.ts"]
+ENTRYPOINT ["/usr/local/bin/node", "--import", "./preload.js", "gateway/main.ts"]

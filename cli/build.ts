@@ -11,7 +11,7 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 const out = join(root, 'dist');
 
 rmSync(out, { recursive: true, force: true });
-for (const file of globSync(['node-version.js', '{cli,gateway,client/src}/**/*.{ts,js,lua}'], {
+for (const file of globSync(['preload.js', '{cli,gateway,client/src}/**/*.{ts,js,lua}'], {
   cwd: root,
 })) {
   const place = join(out, file.replace(/\.ts$/, '.js'));

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-import '../node-version.js';
+import '../preload.js';
 
 // After the check, because an older Node cannot even load the rest.
 await import('./main.ts');

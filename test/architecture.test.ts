@@ -304,7 +304,7 @@ const rooms: readonly Room[] = [
     ],
   },
   { files: /^gateway\/shutdown\.ts$/, may: [errors, log, /^close-with-grace$/, node] },
-  { files: /^gateway\/main\.ts$/, may: [/^gateway\/process\.ts$/, node] },
+  { files: /^gateway\/main\.ts$/, may: [/^(preload\.js|gateway\/process\.ts)$/, node] },
   {
     files: /^gateway\/process\.ts$/,
     may: [
