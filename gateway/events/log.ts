@@ -21,7 +21,7 @@ export interface EventLog {
    * @throws GatewayError EVENT_LOG_UNAVAILABLE while the store cannot be read
    */
   readonly read: (scope: Scope, after: number, limit: number) => Promise<Batch | Gap>;
-  /** The position of the newest message, 0 in an empty log. */
+  /** The end of the log: the position of the newest message, or of a later cut (decision 0123). 0 in an empty log. */
   readonly position: () => Promise<number>;
   /**
    * Resolves when the scope may have something after `after`, or when the signal aborts. Never rejects. A lost notice

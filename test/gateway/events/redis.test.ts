@@ -245,7 +245,7 @@ describe('the log in Redis', () => {
     await server.command(url, 'SET', `${prefix}head`, `${first}`);
 
     expect(await log.read({}, lost, 10)).toMatchObject({ kind: 'gap' });
-    expect(await log.position()).toBe(first);
+    expect(await log.position()).toBeGreaterThan(lost);
     const { position: next } = await log.append(newMessage('b'));
     expect(next).toBeGreaterThan(lost);
     // Readers before the lost place, who could not know of it, are told as well.
