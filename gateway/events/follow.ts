@@ -1,16 +1,21 @@
 import { setImmediate, setTimeout } from 'node:timers/promises';
 import { isGatewayError } from '../errors.ts';
-import type { EventLog, GapReason, Scope, StoredEvent } from './log.ts';
+import type { Batch, EventLog, Gap, Scope, StoredEvent } from './log.ts';
 
 const batchSize = 100;
 /** The pause before a store that cannot be read is tried again, in milliseconds. */
 const retryMs = 500;
+/** A reader gets one gap in this time at most, in milliseconds: each may cost it a snapshot. */
+const gapEveryMs = 1000;
 
 export type Followed =
   /** `payload` is the envelope's `data`. */
-  | { readonly kind: 'event'; readonly event: StoredEvent; readonly payload: unknown }
-  /** History after the given position is gone; the stream ends. */
-  | { readonly kind: 'gap'; readonly reason: GapReason };
+  { readonly kind: 'event'; readonly event: StoredEvent; readonly payload: unknown } | PlacedGap;
+
+interface PlacedGap extends Gap {
+  /** The end of the log, found after the gap. The stream goes on from here: what came before may be lost. */
+  readonly position: number;
+}
 
 /** Of each log, the streams that have read an event which their client has not taken: when it was stored. */
 const behind = new WeakMap<EventLog, Map<FollowOptions, Date>>();
@@ -35,7 +40,7 @@ export interface FollowOptions {
 
 /**
  * The events of a scope after a position, then every new event, each once and in log order. The reader pulls: nothing is
- * queued for it, so a stalled reader costs nothing and delays nobody. Ends when the signal aborts or after a gap.
+ * queued for it, so a stalled reader costs nothing and delays nobody. Ends when the signal aborts.
  *
  * A reader that is behind yields to the event loop before each event, because writing to a socket may not: 100,000 events
  * in a row would block all other work for half a minute.
@@ -45,14 +50,18 @@ export async function* follow(log: EventLog, scope: Scope, options: FollowOption
   const streams = streamsBehind(log);
   let after = options.after;
   let isBehind = false;
+  let nextGapAt = 0;
   // One generator and no nested ones: each level costs every item some promises, and every waiting stream 1 kB.
   try {
     while (!signal.aborted) {
-      const batch = await retryUntilAvailable(() => log.read(scope, after, batchSize), signal);
+      const batch: Batch | PlacedGap | null = await readOn(log, scope, { after, signal, nextGapAt });
       if (batch === null) return;
       if (batch.kind === 'gap') {
+        nextGapAt = performance.now() + gapEveryMs;
+        streams.delete(options);
         yield batch;
-        return;
+        after = batch.position;
+        continue;
       }
       for (const event of batch.events) {
         if (isBehind) await setImmediate();
@@ -72,6 +81,25 @@ export async function* follow(log: EventLog, scope: Scope, options: FollowOption
   } finally {
     streams.delete(options);
   }
+}
+
+interface ReadOptions extends FollowOptions {
+  /** A gap is not given before this time (`performance.now`). */
+  readonly nextGapAt: number;
+}
+
+/** @returns null when the signal aborts first */
+async function readOn(
+  log: EventLog,
+  scope: Scope,
+  { after, signal, nextGapAt }: ReadOptions,
+): Promise<Batch | PlacedGap | null> {
+  const batch = await retryUntilAvailable(() => log.read(scope, after, batchSize), signal);
+  if (batch?.kind !== 'gap') return batch;
+  const pauseMs = Math.max(0, nextGapAt - performance.now());
+  await setTimeout(pauseMs, undefined, { signal, ref: false }).catch(() => undefined);
+  const position = await retryUntilAvailable(() => log.position(), signal);
+  return position === null ? null : { ...batch, position };
 }
 
 /**

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
 import { setTimeout as wait } from 'node:timers/promises';
-import { createStream, follow, retryUntilAvailable } from '../../gateway/events/follow.ts';
+import { createStream, follow } from '../../gateway/events/follow.ts';
 import type { EventLog } from '../../gateway/events/log.ts';
 import { openRedisStore } from '../../gateway/events/redis/store.ts';
 import { createLog } from '../../gateway/log.ts';
@@ -205,22 +205,15 @@ async function killPrimary(
   return { replacedMs, acknowledgedMs, log: cluster.logSince(since) };
 }
 
-/** Follows the log from its beginning, and after a gap from where the log then ends, like a stream that got RESYNC. */
+/** Follows the log from its beginning. */
 function startReader(log: EventLog): Reader {
   const ending = new AbortController();
   const { signal } = ending;
   const reader = { seen: new Set<string>(), resynced: 0 };
-  const readFrom = async (after: number): Promise<boolean> => {
-    for await (const item of createStream(signal, (over) => follow(log, {}, { after, signal: over }))) {
-      if (item.kind === 'gap') return true;
-      reader.seen.add(item.event.messageId);
-    }
-    return false;
-  };
   const done = (async () => {
-    for (let after: number | null = 0; after !== null && (await readFrom(after)); ) {
-      reader.resynced += 1;
-      after = await retryUntilAvailable(() => log.position(), signal);
+    for await (const item of createStream(signal, (over) => follow(log, {}, { after: 0, signal: over }))) {
+      if (item.kind === 'gap') reader.resynced += 1;
+      else reader.seen.add(item.event.messageId);
     }
   })();
   return Object.assign(reader, {

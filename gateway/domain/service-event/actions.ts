@@ -61,30 +61,25 @@ interface Generation {
 }
 
 async function* generate(context: GraphContext, start: Generation): AsyncGenerator<ServiceEvent> {
-  const { args, signal } = start;
+  const { args, position, signal, lost } = start;
   const cursors = createCursorsOf(context, args);
-  let { position, lost } = start;
-  while (!signal.aborted) {
-    if (lost !== null) {
-      context.onResync(lost);
-      yield resetEvent(cursors.issue(position), lost);
+  const reset = (after: number, reason: GapReason) => {
+    context.onResync(reason);
+    return resetEvent(cursors.issue(after), reason);
+  };
+  if (lost !== null && !signal.aborted) yield reset(position, lost);
+  for await (const item of follow(context.events, logScopeOf(args), { after: position, signal })) {
+    if (item.kind === 'gap') {
+      yield reset(item.position, item.reason);
+      continue;
     }
-    lost = null;
-    for await (const item of follow(context.events, logScopeOf(args), { after: position, signal })) {
-      if (item.kind === 'gap') {
-        lost = item.reason;
-        break;
-      }
-      const { event, payload } = item;
-      if (!context.service.rights.mayShow({ userId: event.userId }, 'stream service-event.stream')) continue;
-      context.loaders.clear();
-      yield itemOf(event, cursors.scope, () => {
-        const cursor = cursors.issue(event.position);
-        return { ...event, kind: 'event', cursor, payload, reason: null };
-      });
-    }
-    if (lost === null) return;
-    position = await context.events.position();
+    const { event, payload } = item;
+    if (!context.service.rights.mayShow({ userId: event.userId }, 'stream service-event.stream')) continue;
+    context.loaders.clear();
+    yield itemOf(event, cursors.scope, () => {
+      const cursor = cursors.issue(event.position);
+      return { ...event, kind: 'event', cursor, payload, reason: null };
+    });
   }
 }
 

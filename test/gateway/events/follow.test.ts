@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { afterAll, describe, expect, test } from 'vitest';
 import { createStream, follow } from '../../../gateway/events/follow.ts';
 import type { EventLog, Scope } from '../../../gateway/events/log.ts';
+import { replaceMembers } from '../../support/members.ts';
 import { newMessage } from '../../support/messages.ts';
 import { runs } from '../../support/runs.ts';
 import { endRedis, stores } from './stores.ts';
@@ -66,13 +67,28 @@ describe.each(stores)('follow on $name', ({ open }) => {
   test.each([
     ['beyond-end', (position: number) => position + 1],
     ['pruned', () => 0],
-  ])('ends with a gap when history is lost (%s)', async (reason, afterOf) => {
+  ])('has a gap when history is lost, and goes on at the end of the log (%s)', async (reason, afterOf) => {
     await using store = await open();
     const { position } = await store.log.append(newMessage('a', { receivedAt: new Date(0) }));
     await store.log.prune(new Date(1));
     await using stream = openStream(store.log, mine, afterOf(position));
-    expect((await stream.next()).value).toEqual({ kind: 'gap', reason });
-    expect(await stream.next()).toEqual({ value: undefined, done: true });
+    expect((await stream.next()).value).toEqual({ kind: 'gap', reason, position });
+    const next = stream.next();
+    await store.log.append(newMessage('b'));
+    expect((await next).value).toMatchObject({ event: { messageId: 'b' } });
+  });
+
+  test('has one gap in a second at most, however often the log has one', async () => {
+    await using store = await open();
+    const log = replaceMembers(store.log, { read: async () => ({ kind: 'gap', reason: 'pruned' }) });
+    await using stream = openStream(log, mine);
+    const times: number[] = [];
+    for (let index = 0; index < 3; index += 1) {
+      expect((await stream.next()).value).toEqual({ kind: 'gap', reason: 'pruned', position: 0 });
+      times.push(performance.now());
+    }
+    const [first = 0, second = 0, third = 0] = times;
+    expect(Math.min(second - first, third - second)).toBeGreaterThan(990);
   });
 
   test('ends while it waits when its signal aborts, and leaves no listener', async () => {
@@ -113,10 +129,17 @@ describe.each(stores)('follow on $name', ({ open }) => {
 
   test('leaves no listener when it ends by itself', async () => {
     await using store = await open();
-    const stream = openStream(store.log, mine, Number.MAX_SAFE_INTEGER);
-    expect((await stream.next()).value).toMatchObject({ kind: 'gap' });
+    await store.log.append(newMessage('a'));
+    const leaving = new AbortController();
+    const stream = createStream(leaving.signal, async function* (signal) {
+      for await (const item of follow(store.log, mine, { after: 0, signal })) {
+        yield item;
+        return;
+      }
+    });
+    expect((await stream.next()).value).toMatchObject({ event: { messageId: 'a' } });
     expect((await stream.next()).done).toBe(true);
-    expect(getEventListeners(stream.signal, 'abort')).toEqual([]);
+    expect(getEventListeners(leaving.signal, 'abort')).toEqual([]);
   });
 
   test('gives each event exactly once and in order, for any times of appends and any cuts', async () => {

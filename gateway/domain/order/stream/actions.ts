@@ -67,20 +67,30 @@ export async function followUserOrders(
 }
 
 async function begin(context: GraphContext, followed: Followed, after: string | null): Promise<Start> {
-  if (after === null) return await takeSnapshot(context, followed, 'SNAPSHOT');
+  const snapshot = async (kind: Start['kind']) =>
+    await takeSnapshot(context, followed, { kind, position: await context.events.position() });
+  if (after === null) return await snapshot('SNAPSHOT');
   const place = context.cursors.read(scopeOf(context, followed), after);
   if (place === 'other-epoch') {
     context.onResync('other-epoch');
-    return await takeSnapshot(context, followed, 'RESYNC');
+    return await snapshot('RESYNC');
   }
   // The other orders of the snapshot that was cut off would be missing until they change.
-  if (place.isPartway) return await takeSnapshot(context, followed, 'SNAPSHOT');
+  if (place.isPartway) return await snapshot('SNAPSHOT');
   return { place, orders: [], kind: 'RESYNC' };
 }
 
-/** The position comes first and the read second, so that no change falls between them. */
-async function takeSnapshot(context: GraphContext, followed: Followed, kind: Start['kind']): Promise<Start> {
-  const position = await context.events.position();
+interface SnapshotOptions {
+  readonly kind: Start['kind'];
+  /** The end of the log before the snapshot, so that no change falls between them. */
+  readonly position: number;
+}
+
+async function takeSnapshot(
+  context: GraphContext,
+  followed: Followed,
+  { kind, position }: SnapshotOptions,
+): Promise<Start> {
   const orders = await readOrders(context, followed);
   return { place: { position, shown: await findShown(context, orders, position) }, orders, kind };
 }
@@ -139,26 +149,22 @@ async function* generate(
   followed: Followed,
   { start, signal }: Generation,
 ): AsyncGenerator<OrderUpdate> {
-  let next: Start | null = start;
-  while (next !== null && !signal.aborted) {
-    yield* showOrders(context, followed, next);
-    const { place }: Start = next;
-    const toUpdate = createUpdates(context, followed, place.shown);
-    next = null;
-    for await (const item of follow(context.events, logScopeOf(followed), {
-      after: place.position,
-      signal,
-    })) {
-      if (item.kind === 'gap') {
-        context.onResync(item.reason);
-        context.loaders.clear();
-        next = await takeSnapshot(context, followed, 'RESYNC');
-        break;
-      }
-      const update = await toUpdate(item);
-      if (update === 'gone') return;
-      if (update !== null) yield update;
+  if (signal.aborted) return;
+  yield* showOrders(context, followed, start);
+  const { position, shown } = start.place;
+  let toUpdate = createUpdates(context, followed, shown);
+  for await (const item of follow(context.events, logScopeOf(followed), { after: position, signal })) {
+    if (item.kind === 'gap') {
+      context.onResync(item.reason);
+      context.loaders.clear();
+      const again = await takeSnapshot(context, followed, { kind: 'RESYNC', position: item.position });
+      yield* showOrders(context, followed, again);
+      toUpdate = createUpdates(context, followed, again.place.shown);
+      continue;
     }
+    const update = await toUpdate(item);
+    if (update === 'gone') return;
+    if (update !== null) yield update;
   }
 }
 
