@@ -13,6 +13,8 @@ const maxBackoffMs = 1000;
 
 export interface ConnectionOptions {
   readonly server: RedisServer;
+  /** The open connections of a store, which gets this one: all of them are at one server, or on their way to it. */
+  readonly group: Set<RedisConnection>;
   /** Called when the server is gone and when it or another one is there, each once. */
   readonly onState?: (state: ConnectionState) => void;
 }
@@ -28,18 +30,28 @@ type Client = ReturnType<typeof createRedisClient>;
 
 /**
  * One connection to the Redis server, or to the primary that sentinels name at the time. It reconnects by itself and queues
- * nothing: without a server commands fail at once.
+ * nothing: without a server commands fail at once. When the sentinels name another server to one connection of a group, all
+ * of them leave the old one, which may go on with a log of its own.
  */
 export class RedisConnection {
   readonly #server: RedisServer;
+  readonly #group: Set<RedisConnection>;
   readonly #onState: (state: ConnectionState) => void;
+  /**
+   * Moves with its group to another server where the sentinels name another one by now.
+   * @returns whether they name the server of this connection
+   */
+  readonly follow = oncePerTurn(() => this.#follow());
+  /** The server that the sentinels named last to the group. */
+  #target = '';
   #client: Client | null = null;
   #url = '';
   #session = 0;
   #isClosed = false;
 
-  private constructor({ server, onState = () => {} }: ConnectionOptions) {
+  private constructor({ server, group, onState = () => {} }: ConnectionOptions) {
     this.#server = server;
+    this.#group = group.add(this);
     this.#onState = onState;
   }
 
@@ -87,21 +99,21 @@ export class RedisConnection {
     return this.#session;
   }
 
-  /** Moves to another server where the sentinels name another one by now. */
-  async follow(): Promise<void> {
-    const client = this.#client;
-    const url = await this.#server.locate().catch(() => this.#url);
-    if (client !== null && url !== this.#url) this.#lose(client, new Error('Another server is the primary.'));
-  }
-
   close(): void {
     this.#isClosed = true;
+    this.#group.delete(this);
     if (this.#client?.isOpen === true) this.#client.destroy();
     this.#client = null;
   }
 
+  async #follow(): Promise<boolean> {
+    const client = this.#client;
+    const url = await this.#locate().catch(() => null);
+    return client !== null && client === this.#client && url === this.#url;
+  }
+
   async #connect(): Promise<void> {
-    const url = await this.#server.locate();
+    const url = await this.#locate();
     const client = createRedisClient(url, { connectMs: commandMs, silenceMs });
     client.on('error', (error: unknown) => this.#lose(client, error));
     try {
@@ -110,6 +122,7 @@ export class RedisConnection {
       if (this.#server.replicas > 0) await requirePrimary(client);
       await loadScripts(client);
       if (this.#isClosed) throw new Error('The connection was closed meanwhile.');
+      if (url !== this.#target) throw new Error('Another server is the primary by now.');
     } catch (error) {
       if (client.isOpen) client.destroy();
       throw error;
@@ -117,6 +130,19 @@ export class RedisConnection {
     this.#client = client;
     this.#url = url;
     this.#session += 1;
+  }
+
+  async #locate(): Promise<string> {
+    const url = await this.#server.locate();
+    for (const connection of this.#group) connection.#moveTo(url);
+    return url;
+  }
+
+  #moveTo(url: string): void {
+    this.#target = url;
+    if (this.#client !== null && url !== this.#url) {
+      this.#lose(this.#client, new Error('Another server is the primary.'));
+    }
   }
 
   #lose(client: Client, error: unknown): void {
@@ -185,12 +211,12 @@ function describeRefusal(name: string, cause: unknown): string {
 }
 
 /** Joins the calls of one turn of the event loop into one. */
-export function oncePerTurn(call: () => Promise<void>): () => Promise<void> {
-  let shared: Promise<void> | null = null;
+export function oncePerTurn<Answer>(call: () => Promise<Answer>): () => Promise<Answer> {
+  let shared: Promise<Answer> | null = null;
   const start = async () => {
     await nextTurn();
     shared = null;
-    await call();
+    return await call();
   };
   return () => {
     shared ??= start();

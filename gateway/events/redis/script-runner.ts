@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
+import { GatewayError } from '../../errors.ts';
 import type { Argument } from './client.ts';
 import { keyPrefix, redisNumber, redisText } from './codec.ts';
 import type { RedisConnection } from './connection.ts';
@@ -73,9 +74,20 @@ export class ScriptRunner {
     const place = `${randomUUID()} ${this.#parts.knownPosition()}`;
     const answer = await connection.send(['EVALSHA', script.hash, '1', keyPrefix, place, ...args]);
     const [epoch, ...values] = answerShape.parse(answer);
-    const isOther = this.#epoch !== '' && epoch !== this.#epoch;
+    // An old primary that goes on lacks what the new one has, and would be taken for a log that was cut.
+    if (this.#isOther(epoch) && !(await connection.follow())) {
+      throw new GatewayError(
+        'EVENT_LOG_UNAVAILABLE',
+        'The event log in Redis may be at another server by now.',
+      );
+    }
+    const isOther = this.#isOther(epoch);
     this.#epoch = epoch;
     if (isOther) this.#parts.onOtherLog(epoch.startsWith(cutPrefix));
     return { values, isSameLog: epoch === known };
+  }
+
+  #isOther(epoch: string): boolean {
+    return this.#epoch !== '' && epoch !== this.#epoch;
   }
 }

@@ -71,9 +71,7 @@ async function openStore(
     serverName: address,
     replicas,
     allowWeak,
-    onUnconfirmed: () => {
-      for (const connection of [writes, reads, bus]) void connection.follow();
-    },
+    onUnconfirmed: () => void writes.follow(),
     onWeak: (reason) => logger.warn('events.store_weak', { store: 'redis', reason }),
   });
   await durability.open();
@@ -128,17 +126,13 @@ async function connectAll(server: RedisServer, log: Log): Promise<Connections> {
     if (isUp) log.info('events.store_back', place);
     else log.error('events.store_gone', { ...place, error });
   };
-  const opened: RedisConnection[] = [];
-  const open = async (options: Parameters<typeof RedisConnection.open>[0]) => {
-    const connection = await RedisConnection.open(options);
-    opened.push(connection);
-    return connection;
-  };
+  const group = new Set<RedisConnection>();
   try {
-    const writes = await open({ server, onState });
-    return { writes, reads: await open({ server }), bus: await open({ server }) };
+    const writes = await RedisConnection.open({ server, group, onState });
+    const reads = await RedisConnection.open({ server, group });
+    return { writes, reads, bus: await RedisConnection.open({ server, group }) };
   } catch (error) {
-    for (const connection of opened) connection.close();
+    for (const connection of group) connection.close();
     throw error;
   }
 }

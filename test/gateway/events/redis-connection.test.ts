@@ -11,7 +11,8 @@ test('a connection gives up a server that begins an answer and does not end it',
     socket.on('close', () => clearInterval(dripping));
   });
   const address = await listenAnywhere(server);
-  const opening = RedisConnection.open({ server: toRedisServer(address.replace('http', 'redis')) });
+  const redis = toRedisServer(address.replace('http', 'redis'));
+  const opening = RedisConnection.open({ server: redis, group: new Set() });
   await expect(opening).rejects.toMatchObject({ code: 'EVENT_LOG_UNAVAILABLE' });
   server.close();
 });
