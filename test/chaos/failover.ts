@@ -45,6 +45,8 @@ interface Kill {
   /** From the kill until most sentinels named another primary. */
   readonly replacedMs: number;
   readonly acknowledgedMs: number;
+  /** Readers' items that told of a gap, since the first kill. */
+  readonly resynced: number;
   /** What servers and sentinels logged since the kill. */
   readonly log: readonly string[];
 }
@@ -83,7 +85,7 @@ export async function runFailovers({ kills, replicas, onKill }: FailoverOptions)
       needsAll: replicas === cluster.servers.length - 1,
     });
     times.push(kill.acknowledgedMs);
-    onKill({ done, ...kill });
+    onKill({ done, resynced: countResynced(readers), ...kill });
     const known = [...sending.acknowledged];
     const stored = new Set(await cluster.messageIds());
     const missing = known.filter((id) => !stored.has(id) && !lost.has(id));
@@ -105,7 +107,7 @@ export async function runFailovers({ kills, replicas, onKill }: FailoverOptions)
     sent: sending.counts.sent,
     acknowledged: acknowledged.length,
     refused: sending.counts.refused,
-    resynced: readers.reduce((sum, { resynced }) => sum + resynced, 0),
+    resynced: countResynced(readers),
     lost: lost.size,
     ...counts,
     missedUntold: untold.reduce(
@@ -178,7 +180,7 @@ interface Killing {
 async function killPrimary(
   cluster: RedisCluster,
   { sending, isLeftAlone, isStop, needsAll }: Killing,
-): Promise<Omit<Kill, 'done'>> {
+): Promise<Omit<Kill, 'done' | 'resynced'>> {
   const primary = await cluster.primary();
   await wait(200 + Math.random() * 300);
   const replicas = cluster.servers.filter((server) => server !== primary);
@@ -222,6 +224,10 @@ function startReader(log: EventLog): Reader {
       await done.catch(() => undefined);
     },
   });
+}
+
+function countResynced(readers: readonly Reader[]): number {
+  return readers.reduce((sum, { resynced }) => sum + resynced, 0);
 }
 
 /** Whether every reader is told of a gap, at the latest ten seconds from now. */

@@ -61,8 +61,8 @@ if (values.sentinel) {
   const report = await runFailovers({
     kills: Number(values.kills),
     replicas: Number(values.replicas),
-    onKill: ({ done, replacedMs, acknowledgedMs, log }) => {
-      const times = `another primary after ${Math.round(replacedMs)} ms, acknowledged after ${Math.round(acknowledgedMs)} ms`;
+    onKill: ({ done, replacedMs, acknowledgedMs, resynced, log }) => {
+      const times = `another primary after ${Math.round(replacedMs)} ms, acknowledged after ${Math.round(acknowledgedMs)} ms, RESYNC ${resynced}`;
       const lines = [
         `${new Date().toISOString()} kills ${done}, ${times}`,
         ...(acknowledgedMs > slowMs ? log : []),
