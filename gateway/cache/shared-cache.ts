@@ -57,7 +57,8 @@ interface Stored extends Entry<unknown> {
   checkedAt: number;
 }
 
-const defaultMaxBytes = 64 * 1024 * 1024;
+/** What is asked for again within a TTL is small; more would only let the heap grow (decision 0130). */
+const defaultMaxBytes = 16 * 1024 * 1024;
 /** The overhead of an entry and of each of its tags. */
 const bytesOf = { entry: 1000, tag: 100 } as const;
 /**
