@@ -1,4 +1,4 @@
-// What every start does first. JavaScript of an old kind, because it must also run on the Node that is too old for the rest.
+// Every start loads this file first. It is JavaScript for old versions of Node, so that one that is too old gets a sentence.
 import * as modules from 'node:module';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
@@ -12,6 +12,6 @@ if (Number.parseInt(process.versions.node, 10) < least) {
   process.exit(1);
 }
 
-// Caches compiled code, with types stripped, for the next start, because webhooks wait for it. The first module of a start is
-// in the cache only if this file was preloaded. If the folder cannot be written, every start compiles everything.
+// The next start finds compiled code, with types stripped, in this cache: webhooks wait for a start. The first module is in it
+// only if this file was preloaded. Where the folder cannot be written, every start compiles everything.
 modules.enableCompileCache(fileURLToPath(new URL('.cache/compiled', import.meta.url)));

@@ -1,7 +1,7 @@
 /** Changed tags; `everything` is every tag. */
 export type Invalidation = readonly string[] | 'everything';
 
-/** The most tags that are remembered. Half of them are those of 10 s with 500 events a second, each of another order. */
+/** The most tags that are remembered. With 500 events a second, each of another order, half of them are those of 15 s. */
 const maxInvalidated = 30_000;
 
 /** When tags were invalidated, in the time of `SharedCache.now()`. */

@@ -53,11 +53,11 @@ export interface SharedCacheOptions {
 interface Stored extends Entry<unknown> {
   readonly tags: readonly string[];
   readonly onDropped: Wanted<unknown>['onDropped'];
-  /** The newest invalidation that left it valid, in the time of `now()`. */
+  /** The time of the latest invalidation when it was last found valid. */
   checkedAt: number;
 }
 
-/** What is asked for again within a TTL is small; more would only let the heap grow (decision 0130). */
+/** A larger cache holds more answers that nobody asks for again, and the heap grows to twice its size (decision 0130). */
 const defaultMaxBytes = 16 * 1024 * 1024;
 /** The overhead of an entry and of each of its tags. */
 const bytesOf = { entry: 1000, tag: 100 } as const;
@@ -85,7 +85,7 @@ export class SharedCache {
     this.#entries = new LRUCache({
       maxSize: maxBytes,
       dispose: (entry, _key, reason) => {
-        if (reason === 'evict') entry.onDropped?.('full');
+        if (reason === 'evict') entry.onDropped?.(this.#isInvalidated(entry) ? 'changed' : 'full');
       },
     });
   }
@@ -101,9 +101,10 @@ export class SharedCache {
     return this.#time;
   }
 
-  /** Whether there is an entry or a load in flight with this key. */
+  /** Whether there is an entry that can be used, or a load in flight, with this key. */
   has(key: string): boolean {
-    return this.#entries.has(key) || this.#loads.has(key);
+    const entry = this.#entries.peek(key);
+    return (entry !== undefined && this.#isUsable(key, entry)) || this.#loads.has(key);
   }
 
   /** Returns the entry with this key, or joins an equal load in flight, or starts a load. */
@@ -136,12 +137,17 @@ export class SharedCache {
   #isUsable(key: string, entry: Stored): boolean {
     const isExpired = entry.expiresAt <= performance.now();
     if (!isExpired && entry.checkedAt >= this.#invalidations.latest) return true;
-    const isInvalidated = this.#invalidations.touches(entry);
+    const isInvalidated = !isExpired && this.#isInvalidated(entry);
     entry.checkedAt = this.#invalidations.latest;
     if (!isExpired && !isInvalidated) return true;
     this.#entries.delete(key);
     if (isInvalidated) entry.onDropped?.('changed');
     return false;
+  }
+
+  /** Since its last check; it was valid then. */
+  #isInvalidated({ tags, beganAt, checkedAt }: Stored): boolean {
+    return this.#invalidations.touches({ tags, beganAt: Math.max(beganAt, checkedAt) });
   }
 
   /** The tags of a value in flight are not known yet, so each invalidation may be one of them. */

@@ -122,7 +122,7 @@ async function closeOne(server: Server): Promise<void> {
 }
 
 /** What still waits to be accepted is reset at the end of this time. A starved process has needed more than one second. */
-const acceptWithinMs = 4000;
+const acceptWithinMs = 2500;
 /** A turn of the event loop in which nothing happened is shorter. */
 const quietTurnMs = 0.2;
 
@@ -177,7 +177,7 @@ const drainMs = 4000;
 
 /**
  * Connections that may wait to be accepted, as far as the system lets them: when a gateway ends, all its streams come to
- * the others at once. One that finds no room is tried again by its kernel after a second, and after three.
+ * the others at once. One that finds no room is tried again by its client's kernel after a second, and after three.
  */
 const maxWaiting = 4096;
 

@@ -11,7 +11,7 @@ import { type OpenOptions, openFile, type UpstreamFile } from './file.ts';
 import { createPathChoice, pauseBeforeRetry } from './retry.ts';
 import { SharedAnswer } from './shared-answer.ts';
 
-/** A process has 10 s to shut down: 4 for requests under way, these for calls to the service, the rest for the event log. */
+/** A process has 10 s to shut down: 2.5 to accept what waits, 4 for requests under way, these for calls to the service. */
 const closeMs = 3000;
 
 /** How the cache served a read: `unheard` = a read while events are not received. */

@@ -130,9 +130,10 @@ export async function ensureTools(): Promise<void> {
   // Optional: with strace the tests see which writes reach the disk.
   if (findOnPath(['strace']) === null) missing.push('strace');
   if (missing.length > 0 && isDebianRoot()) installFromDebian(missing);
-  // Optional and by itself, because not every release has it: Chromium can do its work.
+  // Optional, because not every release has it; Chromium serves in its place.
+  const [debianShell = ''] = headlessShell;
   if (!process.env.HEADLESS_SHELL && findOnPath(headlessShell) === null && isDebianRoot()) {
-    installFromDebian(['chromium-headless-shell']);
+    if (spawnSync('apt-cache', ['show', debianShell]).status === 0) installFromDebian([debianShell]);
   }
 
   if ((await findChromium()) === null) {

@@ -81,8 +81,8 @@ export class RedisConnection {
       if (client === null) throw new Error('There is no connection.');
       return await within(commandMs + extraMs, client.sendCommand([...command]));
     } catch (cause) {
-      // A server that does not answer may be at the far end of a dead connection. One that has lost its scripts is given
-      // them by a new connection: sent again on this one, a message would be passed by those behind it.
+      // A server that does not answer may be at the far end of a dead connection. Where the server has lost its scripts, a
+      // new connection loads them: a message that is sent again over this one would come after the messages behind it.
       const isOver = cause instanceof CommandTimeout || isReply(cause, 'NOSCRIPT');
       if (isOver && client !== null) this.#lose(client, cause);
       if (isReply(cause, 'READONLY')) await this.follow();

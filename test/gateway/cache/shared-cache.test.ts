@@ -181,6 +181,33 @@ describe('an invalidation', () => {
     expect(loads).toHaveLength(3);
   });
 
+  test('is forgotten without a loss for entries that were valid after it', async () => {
+    const { cache, ask, store, loads } = openCache();
+    await store('a');
+    const invalidateOthers = (turn: number) => {
+      for (let index = 0; index < 20_000; index += 1) cache.invalidate([`order ${turn} ${index}`]);
+    };
+    for (const turn of [1, 2, 3]) {
+      invalidateOthers(turn);
+      expect(await ask('a')).toBe(0);
+    }
+    expect(loads).toHaveLength(1);
+  });
+
+  test('drops the entry and reports it, unless the entry had expired before', async () => {
+    const dropped: string[] = [];
+    const { cache, store } = openCache();
+    const onDropped = (why: string) => dropped.push(why);
+    await store('a', { onDropped });
+    cache.invalidate(['order x']);
+    expect([cache.has('a'), dropped]).toEqual([false, ['changed']]);
+
+    await store('b', { onDropped });
+    vi.advanceTimersByTime(ttlMs);
+    cache.invalidate(['order x']);
+    expect([cache.has('b'), dropped]).toEqual([false, ['changed']]);
+  });
+
   test('lets a later request load again, while the load in flight answers those who wait for it', async () => {
     const { cache, ask, answer } = openCache();
     const before = [ask('a'), ask('a')];

@@ -73,11 +73,14 @@ export function createTokenCache(provider: TokenProvider): TokenCache {
 
 /** The answer, or the signal's reason when it is over first. */
 export function withinTime<Value>(signal: AbortSignal, answer: Value | Promise<Value>): Promise<Value> {
-  const end = new Promise<never>((_, reject) => {
-    if (signal.aborted) reject(signal.reason);
-    signal.addEventListener('abort', () => reject(signal.reason));
+  return new Promise((resolve, reject) => {
+    const end = () => reject(signal.reason);
+    if (signal.aborted) end();
+    signal.addEventListener('abort', end);
+    Promise.resolve(answer)
+      .then(resolve, reject)
+      .finally(() => signal.removeEventListener('abort', end));
   });
-  return Promise.race([end, answer]);
 }
 
 function readToken(answer: TokenAnswer): readonly [token: string, renewAt: number] {

@@ -14,6 +14,10 @@ interface Languages {
 }
 
 const TIME_FOR_LANGUAGE_MS = 5000;
+const MOST_REPORTS = 10;
+
+/** Languages that were missing once. */
+const missing = new Set<string>();
 
 function readLanguages(): Languages {
   const page = globalThis as { [REGISTRY]?: Languages };
@@ -57,6 +61,8 @@ export function isSpoken(language: string): boolean {
 
 /** Warns once of a language of the page that has no texts. Its script may come after the elements, so there is time for it. */
 export function reportMissing(language: string): void {
+  if (isSpoken(language) || missing.size === MOST_REPORTS || missing.has(language)) return;
+  missing.add(language);
   const file = `portal-widget.${readFirst(language)}.js`;
   const report = () =>
     isSpoken(language) || warnOnce(`no texts for lang="${language}". Load ${file} or call addLanguage.`);

@@ -158,6 +158,7 @@ async function* generate(
       context.onResync(item.reason);
       context.loaders.clear();
       const again = await takeSnapshot(context, followed, { kind: 'RESYNC', position: item.position });
+      if (signal.aborted) return;
       yield* showOrders(context, followed, again);
       toUpdate = createUpdates(context, followed, again.place.shown);
       continue;

@@ -28,12 +28,12 @@ if not epoch then
 end
 
 -- A known position is missing: this server was a replica that had not received it. Nobody knows what else is missing, so the
--- log gets a new epoch, and every reader with a position before now gets RESYNC. The log ends here and now, although no
--- message has this position: after an earlier end every reader would get RESYNC again, until the next message.
+-- log gets a new epoch, and every reader with a position before now gets RESYNC. The end of the log moves here too, and above
+-- the known position. Otherwise readers at the end would be before `birth` and get RESYNC again and again.
 if known > number('birth') and known > number('pruned')
   and #redis.call('XRANGE', base .. 'log', text(known) .. '-0', text(known) .. '-0') == 0 then
   epoch = 'cut-' .. newEpoch
   redis.call('SET', base .. 'epoch', epoch)
-  local cut = text(math.max(now() - 1, number('head')))
+  local cut = text(math.max(now() - 1, number('head'), known))
   redis.call('MSET', base .. 'birth', cut, base .. 'head', cut)
 end
