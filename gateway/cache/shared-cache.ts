@@ -66,6 +66,7 @@ const bytesOf = { entry: 1000, tag: 100 } as const;
  * once for each read.
  */
 const stepsPerTtl = 40;
+
 /**
  * Values that equal requests share: reads of the service and whole answers. Equal loads in flight are joined (single
  * flight); a loaded value is stored for its TTL, and the least recently used are evicted. After `invalidate` no entry
