@@ -45,7 +45,7 @@ interface Kill {
   /** From the kill until most sentinels named another primary. */
   readonly replacedMs: number;
   readonly acknowledgedMs: number;
-  /** Readers' items that told of a gap, since the first kill. */
+  /** The gaps that readers got since the first kill. */
   readonly resynced: number;
   /** What servers and sentinels logged since the kill. */
   readonly log: readonly string[];

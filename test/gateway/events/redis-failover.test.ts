@@ -65,7 +65,7 @@ test('what an old primary lacks is not lost while the sentinels name another ser
   expect(seen).toEqual(['before', 'after', 'later']);
 }, 60_000);
 
-test('a reader is told once that the new primary lacks something, also while no message comes', async () => {
+test('a reader gets one gap where the new primary lacks something, also while no message comes', async () => {
   let primary = a;
   const log = await openLog(async () => primary);
   const seen = collect(log);
