@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import type { IdempotencyRecords } from '../../../gateway/events/idempotency.ts';
 import type { EventLog, OneTimeValues } from '../../../gateway/events/log.ts';
 import { openRedisStore } from '../../../gateway/events/redis/store.ts';
@@ -15,6 +16,15 @@ export interface OpenStore extends AsyncDisposable {
 
 /** One server for all tests of a file: each log has a database of its own. */
 let redis: Promise<RedisServer> | null = null;
+
+/** A server whose user `labgraph` has only the rights that docs/events.md lists. */
+async function startWithUser(): Promise<RedisServer> {
+  const server = await startRedis();
+  const events = readFileSync(new URL('../../../docs/events.md', import.meta.url), 'utf8');
+  const rights = /^user labgraph on >\S+ (.*)$/m.exec(events)?.[1] ?? '';
+  await server.command(server.newUrl(), 'ACL', 'SETUSER', 'labgraph', 'on', '>secret', ...rights.split(' '));
+  return server;
+}
 
 /** To be called after the tests of a file: the next file in the same worker starts a server of its own. */
 export async function endRedis(): Promise<void> {
@@ -49,9 +59,10 @@ export const stores: readonly { readonly name: string; readonly open: () => Prom
   {
     name: 'Redis',
     open: async () => {
-      redis ??= startRedis();
+      redis ??= startWithUser();
       const log = createLog({ level: 'silent' });
-      const store = await openRedisStore((await redis).newUrl(), { keys: [], allowWeak: false, log });
+      const url = (await redis).newUrl().replace('redis://', 'redis://labgraph:secret@');
+      const store = await openRedisStore(url, { keys: [], allowWeak: false, log });
       return { ...store, [Symbol.asyncDispose]: () => store.log.close() };
     },
   },
