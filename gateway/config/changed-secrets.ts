@@ -30,6 +30,7 @@ const fixed: Readonly<Record<string, Read>> = {
   EVENT_LOG_KEY: ({ eventLogKeys }) => toHex(eventLogKeys),
   AUDIT_TRAIL_KEY: ({ auditTrail }) => toHex(auditTrail?.keys),
   INTAKE_RABBITMQ_URL: ({ intake }) => [intake?.rabbitmq?.url ?? ''],
+  INTAKE_EVENTHUBS_CONNECTION_STRING: ({ intake }) => [intake?.eventHubs?.connectionString ?? ''],
 };
 
 /** Compares the secrets of two readings of the configuration. The order counts: often the first of a list is special. */
