@@ -17,7 +17,7 @@ const [, sandbox = ''] = later.split('\n## Which settings has the sandbox?');
 const documented = [...needed, ...settingsIn(others)];
 
 /** A switch for tests, and one that was removed and is still refused. */
-const undocumented = new Set(['FAST_LANE', 'WORKERS']);
+const undocumented = new Set(['DIRECT_PATH', 'WORKERS']);
 
 /** Every variable that the gateway asks for, over all the ways through its configuration. */
 function settingsOfTheGateway(): readonly string[] {

@@ -127,7 +127,7 @@ export function readConfig(env: Environment, loadSecrets: () => GeneratedSecrets
       mode: reading.oneOf('PERSISTED_OPERATIONS', ['off', 'log', 'enforce']) ?? 'log',
       files: reading.list(reading.text('PERSISTED_OPERATIONS_FILE')),
     },
-    directPath: reading.oneOf('FAST_LANE', ['on', 'off']) !== 'off',
+    directPath: reading.oneOf('DIRECT_PATH', ['on', 'off']) !== 'off',
     drainSeconds: reading.integer('DRAIN_SECONDS', 0, { min: 0, max: 300 }),
     logLevel: reading.oneOf('LOG_LEVEL', logLevels) ?? 'info',
     tracing: reading.text('OTEL_EXPORTER_OTLP_ENDPOINT') !== null,

@@ -12,7 +12,7 @@ const run = promisify(execFile);
 
 let lab: Lab;
 beforeAll(async () => {
-  lab = await startLab({ env: { FAST_LANE: 'on', ALLOWED_ORIGINS: pageOrigin } });
+  lab = await startLab({ env: { DIRECT_PATH: 'on', ALLOWED_ORIGINS: pageOrigin } });
 });
 afterAll(() => lab[Symbol.asyncDispose]());
 

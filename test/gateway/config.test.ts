@@ -95,7 +95,7 @@ describe('the configuration', () => {
     ['PORT', { PORT: '0' }, { port: 0 }],
     ['PORT with blanks', { PORT: ' 8080 ' }, { port: 8080 }],
     ['HOST', { HOST: '0.0.0.0' }, { host: '0.0.0.0' }],
-    ['FAST_LANE', { FAST_LANE: 'off' }, { directPath: false }],
+    ['DIRECT_PATH', { DIRECT_PATH: 'off' }, { directPath: false }],
     ['an empty variable as absent', { HOST: '', PORT: ' ' }, { host: '127.0.0.1', port: 4000 }],
     [
       'SERVICE_URL without its last slash',

@@ -122,8 +122,8 @@ test('a request costs the same rate-limit points with and without the direct pat
     body('{ users(first: 1) { nodes { id } } }'),
     body('{ __typename }'),
   ];
-  const answers = ['on', 'off'].map(async (FAST_LANE) => {
-    await using lab = await startLab({ env: { EVENT_LOG: 'memory:', RATE_LIMIT_POINTS: '6', FAST_LANE } });
+  const answers = ['on', 'off'].map(async (DIRECT_PATH) => {
+    await using lab = await startLab({ env: { EVENT_LOG: 'memory:', RATE_LIMIT_POINTS: '6', DIRECT_PATH } });
     const statuses: (number | undefined)[] = [];
     for (const each of [...sent, ...sent]) statuses.push((await send(lab.url, { body: each })).status);
     return statuses;

@@ -80,10 +80,10 @@ describe('the direct path', () => {
   });
 });
 
-test.each(['on', 'off'])('a client that leaves ends its reads, FAST_LANE=%s', async (FAST_LANE) => {
+test.each(['on', 'off'])('a client that leaves ends its reads, DIRECT_PATH=%s', async (DIRECT_PATH) => {
   await using service = await startMisbehavingService(silence);
   await using lab = await startLab({
-    env: { EVENT_LOG: 'memory:', FAST_LANE },
+    env: { EVENT_LOG: 'memory:', DIRECT_PATH },
     serve: async () => service.url,
   });
   const headers = { 'content-type': 'application/json', authorization: 'Bearer test-gateway-key' };

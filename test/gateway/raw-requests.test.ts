@@ -4,7 +4,7 @@ import { compare, generate } from './raw-requests/compare.ts';
 
 const count = 600;
 
-// The same bytes go to a gateway with FAST_LANE=on and to one with FAST_LANE=off.
+// The same bytes go to a gateway with DIRECT_PATH=on and to one with DIRECT_PATH=off.
 // raw-requests.long.test.ts sends these and 9,400 more.
 test(`${count} raw requests are answered with the same bytes either way`, async () => {
   await using gateways = await startTwoGateways();

@@ -133,8 +133,8 @@ export function readTestConfig(env: Readonly<Record<string, string>>): Config {
       VIEWER_TOKEN_SECRET: 'a viewer token secret of more than 32 characters',
       // Tests count calls; those of reconciliation turn it on.
       RECONCILE_MINUTES: '0',
-      // The whole suite can be run the other way: FAST_LANE=off npm test.
-      FAST_LANE: process.env.FAST_LANE ?? 'on',
+      // The whole suite can be run the other way: DIRECT_PATH=off npm test.
+      DIRECT_PATH: process.env.DIRECT_PATH ?? 'on',
       ...env,
     },
     () => {

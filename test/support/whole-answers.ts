@@ -2,7 +2,7 @@ import { createGateway, type Gateway, type GatewayParts } from '../../gateway/ga
 import { gatewayKey, type Lab } from './lab.ts';
 
 /** Whole answers are given on the direct path, whichever way the rest of the suite is run. */
-export const onDirectPath = { FAST_LANE: 'on' } as const;
+export const onDirectPath = { DIRECT_PATH: 'on' } as const;
 
 /** An operation sent over the network, where whole answers are cached. */
 export interface Sent {

@@ -33,7 +33,7 @@ export async function startTwoGateways(): Promise<TwoGateways> {
     env: {
       ALLOWED_ORIGINS: pageOrigin,
       RATE_LIMIT_POINTS: '0',
-      FAST_LANE: 'on',
+      DIRECT_PATH: 'on',
       AUDIT_TRAIL: `file:${trail.path}`,
       AUDIT_TRAIL_KEY: key.toString('base64'),
     },
