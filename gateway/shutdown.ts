@@ -6,7 +6,7 @@ import type { Log } from './log.ts';
 
 const repeatedSignalMs = 2000;
 
-export interface EndingOptions {
+export interface ShutdownOptions {
   readonly log: Log;
   /** Waits until nothing new comes. Not called after a crash. */
   readonly drain: () => Promise<void>;
@@ -23,7 +23,7 @@ export interface EndingOptions {
  * because npm forwards a signal that the process group has received already. After two seconds a repeated signal ends
  * the process at once. SIGHUP reads the secrets again.
  */
-export function endOnSignals({ log, drain, close: closeAll, withinMs, reload }: EndingOptions): void {
+export function endOnSignals({ log, drain, close: closeAll, withinMs, reload }: ShutdownOptions): void {
   const { close } = closeWithGrace(
     { delay: withinMs, logger: false, skip: ['SIGTERM', 'SIGINT', 'SIGHUP'] },
     async ({ err }) => {
