@@ -14,8 +14,8 @@ import type { Dependencies } from '../service/trace.ts';
 import { useResultStream } from './result-stream.ts';
 import { maxUploadBytes, useUploads } from './uploads.ts';
 
-/** The facts about a request that are known before its operation is read. */
-export interface Asking {
+/** The properties of a request that are known before its operation is read. */
+export interface OperationRequest {
   readonly caller: Caller;
   /** The browser's `Origin`; left out where there is none. */
   readonly origin?: string | null;
@@ -41,7 +41,7 @@ export interface Asking {
 /** With the value `upstream`, the answer's `extensions.upstream` counts its calls to the service. */
 export const traceHeader = 'x-labgraph-trace';
 
-export type CreateContext = (asking: Asking) => GraphContext;
+export type CreateContext = (request: OperationRequest) => GraphContext;
 
 export interface GraphQLServerOptions {
   readonly schema: GraphQLSchema;
@@ -58,14 +58,14 @@ export interface GraphQLServerOptions {
   readonly takesFiles: boolean;
 }
 
-export type GraphQLServer = YogaServerInstance<Asking, GraphContext>;
+export type GraphQLServer = YogaServerInstance<OperationRequest, GraphContext>;
 
 /**
  * GraphQL over HTTP with its streams, and the enveloped functions for sockets, with one list of plugins for both. CORS,
  * authentication and body limits come before it (routes.ts, graphql-route.ts).
  */
 export function createGraphQLServer(options: GraphQLServerOptions): GraphQLServer {
-  return createYoga<Asking, GraphContext>({
+  return createYoga<OperationRequest, GraphContext>({
     schema: options.schema,
     graphqlEndpoint: options.endpoint ?? '/graphql',
     // The runtime's own classes. Yoga's ponyfills wrap a stream of another kind in a Response. When a client leaves
