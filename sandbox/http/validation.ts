@@ -153,7 +153,7 @@ export function readCursor(cursor: string | undefined): number {
 }
 
 /** The rows from `start` on, and the cursor of the row after them; null at the end. */
-export function stretchOf<Row>(rows: readonly Row[], start: number, limit: number) {
+export function rowsFrom<Row>(rows: readonly Row[], start: number, limit: number) {
   const end = start + limit;
   const next = end < rows.length ? Buffer.from(String(end)).toString('base64url') : null;
   return { rows: rows.slice(start, end), next };

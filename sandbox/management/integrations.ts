@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { findPipelineFault, patchPipeline, pipelineBody } from '../http/pipeline.ts';
 import { credentialProvider, oauthProvider, preparationSteps } from '../http/providers.ts';
 import { refuse } from '../http/refusal.ts';
-import { readBody, readCursor, readQuery, readUuid, repeated, stretchOf } from '../http/validation.ts';
+import { readBody, readCursor, readQuery, readUuid, repeated, rowsFrom } from '../http/validation.ts';
 import { formatTimestamp } from '../world/clock.ts';
 import { labAccountsOf } from '../world/world.ts';
 import {
@@ -84,7 +84,7 @@ function addCredentialRoutes(routes: Hono<ManagementEnv>, { service, plan }: Man
       .filter(here)
       .filter(({ teamId }) => wanted?.includes(teamId) ?? true)
       .filter((row) => provider === undefined || row.provider === provider);
-    const { rows, next } = stretchOf(found, readCursor(next_cursor), pageRows);
+    const { rows, next } = rowsFrom(found, readCursor(next_cursor), pageRows);
     return c.json({ credentials: rows.map(presentCredentials), next_cursor: next });
   });
 
@@ -232,7 +232,7 @@ function addPipelineRoutes(routes: Hono<ManagementEnv>, { service, plan }: Manag
     const found = management.pipelines
       .filter(here)
       .filter(({ teamId }) => team_id === undefined || teamId === team_id.toLowerCase());
-    const { rows, next } = stretchOf(found, readCursor(next_cursor), pageRows);
+    const { rows, next } = rowsFrom(found, readCursor(next_cursor), pageRows);
     return c.json({ pipelines: rows.map(presentPipeline), next_cursor: next });
   });
 

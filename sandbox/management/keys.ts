@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { Hono } from 'hono';
 import { z } from 'zod';
 import { refuse } from '../http/refusal.ts';
-import { readBody, readCursor, readQuery, readUuid, stretchOf } from '../http/validation.ts';
+import { readBody, readCursor, readQuery, readUuid, rowsFrom } from '../http/validation.ts';
 import { formatTimestamp } from '../world/clock.ts';
 import {
   isAt,
@@ -66,7 +66,7 @@ function managementKeyRoutes({ service }: ManagementParts): Hono<ManagementEnv> 
     const keys = management.keys
       .filter((key) => role === undefined || key.role === role)
       .filter((key) => team_id === undefined || key.teamIds?.includes(team_id.toLowerCase()));
-    const { rows, next } = stretchOf(keys, readCursor(next_cursor), pageRows);
+    const { rows, next } = rowsFrom(keys, readCursor(next_cursor), pageRows);
     return c.json({ data: rows.map(presentKey), next_cursor: next });
   });
 
@@ -130,7 +130,7 @@ function addTeamKeyRoutes(routes: Hono<ManagementEnv>, { service }: ManagementPa
     const keys = management.teamApiKeys
       .filter(here)
       .filter((key) => team_id === undefined || key.teamId === team_id.toLowerCase());
-    const { rows, next } = stretchOf(keys, readCursor(next_cursor), pageRows);
+    const { rows, next } = rowsFrom(keys, readCursor(next_cursor), pageRows);
     return c.json({ api_keys: rows.map(presentTeamKey), next_cursor: next });
   });
 

@@ -2,7 +2,7 @@ import { Hono } from 'hono';
 import { z } from 'zod';
 import { Refusal, refuse } from '../http/refusal.ts';
 import { newSettings, patchSettings, requireLogo, settingsPatch } from '../http/team-settings.ts';
-import { includesText, readBody, readCursor, readQuery, repeated, stretchOf } from '../http/validation.ts';
+import { includesText, readBody, readCursor, readQuery, repeated, rowsFrom } from '../http/validation.ts';
 import { formatTimestamp } from '../world/clock.ts';
 import type { World } from '../world/world.ts';
 import {
@@ -144,7 +144,7 @@ function addTeamReads(routes: Hono<ManagementEnv>, world: World): void {
       .filter(({ id }) => team_id === undefined || id === team_id.toLowerCase())
       .filter((team) => region === undefined || region.includes(team.region))
       .filter((team) => includesText(`${team.name} ${team.integrationTeamId ?? ''}`, search_query));
-    const { rows, next } = stretchOf(teams, readCursor(next_cursor), pageRows);
+    const { rows, next } = rowsFrom(teams, readCursor(next_cursor), pageRows);
     return c.json({ teams: rows.map(presentListed), next_cursor: next });
   });
 

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { Hono } from 'hono';
 import { z } from 'zod';
 import { refuse } from '../http/refusal.ts';
-import { readBody, readCursor, readQuery, stretchOf } from '../http/validation.ts';
+import { readBody, readCursor, readQuery, rowsFrom } from '../http/validation.ts';
 import type { intervals } from '../webhooks/deliveries.ts';
 import { createEndpoint, rotateSecret, secretPattern } from '../webhooks/endpoints.ts';
 import type { WebhookSender } from '../webhooks/sender.ts';
@@ -130,7 +130,7 @@ function addWebhookRoutes(routes: Hono<ManagementEnv>, { service, sender }: Webh
   routes.get(all, (c) => {
     const rows = webhooksOfPath(c, world);
     const { next_cursor, limit } = readQuery(c, webhookQuery);
-    const { rows: shown, next } = stretchOf(rows, readCursor(next_cursor), limit);
+    const { rows: shown, next } = rowsFrom(rows, readCursor(next_cursor), limit);
     return c.json({ data: shown.map(presentWebhook), next_cursor: next });
   });
 

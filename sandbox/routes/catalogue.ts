@@ -10,7 +10,7 @@ import {
   readCursor,
   readQuery,
   readUuid,
-  stretchOf,
+  rowsFrom,
 } from '../http/validation.ts';
 import { collectionMethod, orderSet } from '../orders/order-set.ts';
 import type { SandboxEnv, Service } from '../service.ts';
@@ -134,7 +134,7 @@ export function catalogueRoutes({ world }: Service): Hono<SandboxEnv> {
   routes.get('/v3/lab_test', (c) => {
     const query = readQuery(c, labTestQuery);
     const labTests = labTestsOfQuery(catalogue, query);
-    const { rows, next } = stretchOf(labTests, readCursor(query.next_cursor), query.lab_test_limit);
+    const { rows, next } = rowsFrom(labTests, readCursor(query.next_cursor), query.lab_test_limit);
     return c.json({ data: rows.map((labTest) => withMarkers(catalogue, labTest)), next_cursor: next });
   });
 

@@ -2,7 +2,7 @@ import { Hono } from 'hono';
 import { z } from 'zod';
 import { refuse } from '../http/refusal.ts';
 import { requireUser, requireUserOfPath } from '../http/require.ts';
-import { readBody, readCursor, readQuery, readUuid, stretchOf } from '../http/validation.ts';
+import { readBody, readCursor, readQuery, readUuid, rowsFrom } from '../http/validation.ts';
 import type { SandboxEnv, Service } from '../service.ts';
 import { examplesOf, streamOf, workoutIdOf } from '../wearables/examples.ts';
 import { presentConnections, presentHistoricalPulls } from '../world/connections.ts';
@@ -31,7 +31,7 @@ export function wearableRoutes({ world }: Service): Hono<SandboxEnv> {
     const users = livingUsers(world).filter(
       (user) => user_id === undefined || user.id === user_id.toLowerCase(),
     );
-    const { rows, next } = stretchOf(users, readCursor(next_cursor ?? cursor), user_limit);
+    const { rows, next } = rowsFrom(users, readCursor(next_cursor ?? cursor), user_limit);
     const data = rows
       .map((user) => presentHistoricalPulls(user, provider))
       .filter((row) => Object.keys(row.provider).length > 0);
