@@ -2,7 +2,7 @@ import { type ErrorCode, GatewayError, type GatewayErrorOptions, type UpstreamIs
 import { parseHttpDate } from '../parse/dates.ts';
 import { isRecord, parseJson } from '../parse/json.ts';
 import type { UpstreamCall } from './calls.ts';
-import { collectTexts, readReason, type Said, wordsOf } from './reason.ts';
+import { collectTexts, type QuotableCall, readReason, wordsOf } from './reason.ts';
 
 /** The body of a refusal, for calls that read it. It is a class, so that no other answer can be mistaken for one. */
 export class Refusal {
@@ -37,7 +37,10 @@ export interface Fetched {
  * @throws GatewayError for any other status, and UPSTREAM_UNREADABLE for 202 (accepted is not done) and for a body that
  *   is not JSON
  */
-export function readAnswer(answer: Answer, call: Said & Pick<UpstreamCall, 'readsRefusals'>): Fetched {
+export function readAnswer(
+  answer: Answer,
+  call: QuotableCall & Pick<UpstreamCall, 'readsRefusals'>,
+): Fetched {
   if (answer.status === 404) return { json: undefined, text: null };
   if (answer.status < 200 || answer.status > 299) {
     const failure = describeFailure(answer, call);
@@ -68,7 +71,7 @@ const failures: ReadonlyMap<number, readonly [ErrorCode, string]> = new Map([
   [429, ['UPSTREAM_RATE_LIMITED', 'The service asks to be called less often.']],
 ]);
 
-function describeFailure({ status, retryAfter, body }: Answer, call: Said): GatewayError {
+function describeFailure({ status, retryAfter, body }: Answer, call: QuotableCall): GatewayError {
   const [code, message] = failures.get(status) ?? describeClass(status);
   const retryAfterMs = status === 429 || status >= 500 ? readRetryAfter(retryAfter) : null;
   return new GatewayError(code, message, {
@@ -97,7 +100,7 @@ function isRefusal(code: ErrorCode): boolean {
   return code === 'UPSTREAM_REJECTED' || code === 'UPSTREAM_FORBIDDEN';
 }
 
-function readRefusal(body: unknown, call: Said): Pick<GatewayErrorOptions, 'issues' | 'reason'> {
+function readRefusal(body: unknown, call: QuotableCall): Pick<GatewayErrorOptions, 'issues' | 'reason'> {
   const reason = readReason(body, call);
   return { issues: readIssues(body, call), ...(reason === null ? {} : { reason }) };
 }
@@ -107,7 +110,7 @@ function readRefusal(body: unknown, call: Said): Pick<GatewayErrorOptions, 'issu
  * is never passed on; a message that shares a word with it is replaced by the detail's type. So is one that quotes a
  * value of the request.
  */
-function readIssues(body: unknown, { query, body: sent, form }: Said): readonly UpstreamIssue[] {
+function readIssues(body: unknown, { query, body: sent, form }: QuotableCall): readonly UpstreamIssue[] {
   const detail = isRecord(body) ? body.detail : null;
   if (!Array.isArray(detail)) return [];
   const values = collectTexts([query, sent, form]).filter(isLong);

@@ -39,7 +39,7 @@ const ordinary = new Set(
 );
 
 /** The parts of a call whose values the service may quote. */
-export type Said = Pick<UpstreamCall, 'query' | 'body' | 'form'>;
+export type QuotableCall = Pick<UpstreamCall, 'query' | 'body' | 'form'>;
 
 /**
  * The service's own reason for a refusal, if the body states one as text: `{ detail: "..." }`, or the `error_message`
@@ -48,7 +48,7 @@ export type Said = Pick<UpstreamCall, 'query' | 'body' | 'form'>;
  * (decision 0103).
  * @returns null where nothing else was said
  */
-export function readReason(body: unknown, call: Said): string | null {
+export function readReason(body: unknown, call: QuotableCall): string | null {
   const text = findText(body);
   if (text === null || text.length > maxRead || /[<>{}]/.test(text)) return null;
   const values = collectTexts([call.query, call.body, call.form]).map(wordsOf);

@@ -37,7 +37,7 @@ export interface Service {
 }
 
 /** The part of the client that operations use. */
-export type Asked = Pick<Upstream, 'read' | 'write' | 'open' | 'now'>;
+export type OperationUpstream = Pick<Upstream, 'read' | 'write' | 'open' | 'now'>;
 
 export interface ServiceOptions {
   /** Its `onAccess` gets every access to somebody's data. */
@@ -59,7 +59,7 @@ export const emptyPage: Page<never> = { rows: [], total: 0, pages: 0, nextCursor
  * Binds the service to one caller. This is the one place that compares the owner of an answer with the caller: the team key
  * can read every user, so every answer is checked here, and the type of a read requires an owner.
  */
-export function bindService(upstream: Asked, options: ServiceOptions): Service {
+export function bindService(upstream: OperationUpstream, options: ServiceOptions): Service {
   const service = new BoundService(upstream, { calls: new OperationCalls(), ...options }, false);
   service.beginAnew();
   return service;
@@ -70,14 +70,14 @@ type BoundOptions = ServiceOptions & Required<Pick<ServiceOptions, 'calls'>>;
 /** A class, so that its methods are shared: each operation has one, and one more for showing. */
 class BoundService implements Service {
   readonly rights: Rights;
-  readonly #upstream: Asked;
+  readonly #upstream: OperationUpstream;
   readonly #options: BoundOptions;
   /** Shared with `forShowing`. */
   readonly #calls: OperationCalls;
   readonly #isForShowing: boolean;
   #forShowing: Service | null = null;
 
-  constructor(upstream: Asked, options: BoundOptions, isForShowing: boolean) {
+  constructor(upstream: OperationUpstream, options: BoundOptions, isForShowing: boolean) {
     this.rights = options.rights;
     this.#upstream = upstream;
     this.#options = options;

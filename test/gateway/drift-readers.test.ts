@@ -42,7 +42,7 @@ import {
 import { getDemographics, updateDemographics } from '../../gateway/domain/user/rest-demographics.ts';
 import { isGatewayError } from '../../gateway/errors.ts';
 import { Upstream } from '../../gateway/service/client.ts';
-import { type Asked, bindService, type Service } from '../../gateway/service/service.ts';
+import { bindService, type OperationUpstream, type Service } from '../../gateway/service/service.ts';
 import { readNoting } from '../../gateway/service/unreadable.ts';
 import { serviceKey, startLab } from '../support/lab.ts';
 import { spoil } from '../support/spoil.ts';
@@ -298,7 +298,7 @@ const payloads: Readonly<Record<string, (payload: unknown) => unknown>> = {
 const team = { rights: new Rights({ kind: 'TEAM' }) };
 
 /** The service as it would be if every answer were this one. */
-function answering(json: (operation: string) => unknown): Asked {
+function answering(json: (operation: string) => unknown): OperationUpstream {
   return {
     read: async ({ operation }, { reader, onUnreadable }) =>
       readNoting(reader, json(operation), onUnreadable),

@@ -8,7 +8,7 @@ import * as keys from '../../gateway/domain/management/rest-keys.ts';
 import * as teams from '../../gateway/domain/management/rest-teams.ts';
 import * as webhooks from '../../gateway/domain/management/rest-webhooks.ts';
 import { isGatewayError } from '../../gateway/errors.ts';
-import { type Asked, bindService, type Service } from '../../gateway/service/service.ts';
+import { bindService, type OperationUpstream, type Service } from '../../gateway/service/service.ts';
 import { readNoting } from '../../gateway/service/unreadable.ts';
 import { spoil } from '../support/spoil.ts';
 
@@ -95,7 +95,7 @@ function serviceWith(answer: (operation: string) => unknown): Service {
     asked.add(operation.replace(/^management\./, ''));
     return structuredClone(answer(operation));
   };
-  const asking: Asked = {
+  const asking: OperationUpstream = {
     read: async (call, { reader }) => readNoting(reader, give(call)),
     write: (call) => Promise.resolve(give(call)),
     open: () => Promise.resolve(undefined),
