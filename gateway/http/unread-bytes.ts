@@ -26,7 +26,7 @@ const limits: UnreadLimits = {
 };
 
 /** A connection with unread bytes. */
-interface Debt {
+interface UnreadConnection {
   readonly socket: Socket;
   /** When the window started, and how many bytes the client's system had received by then. */
   since: number;
@@ -35,7 +35,7 @@ interface Debt {
   taken: number;
 }
 
-type Debts = Map<Socket, Debt>;
+type UnreadConnections = Map<Socket, UnreadConnection>;
 
 /**
  * Resets the connections of clients that do not read, for answers, streams and WebSocket messages alike. One timer checks
@@ -43,10 +43,10 @@ type Debts = Map<Socket, Debt>;
  */
 export function limitUnread(server: Server, onCut: (reason: UnreadReason) => void): void {
   const sockets = new Set<Socket>();
-  const debts: Debts = new Map();
+  const connections: UnreadConnections = new Map();
   function forget(this: Socket): void {
     sockets.delete(this);
-    debts.delete(this);
+    connections.delete(this);
   }
   const cut = (socket: Socket, reason: UnreadReason) => {
     if (socket.destroyed) return;
@@ -56,9 +56,9 @@ export function limitUnread(server: Server, onCut: (reason: UnreadReason) => voi
   };
   const timer = setInterval(() => {
     const now = performance.now();
-    for (const socket of sockets) noteDebt(debts, socket, now);
-    for (const debt of findStalled(debts, now, limits)) cut(debt.socket, 'stalled');
-    for (const debt of findExcess(debts, now, limits)) cut(debt.socket, 'unread');
+    for (const socket of sockets) noteUnread(connections, socket, now);
+    for (const connection of findStalled(connections, now, limits)) cut(connection.socket, 'stalled');
+    for (const connection of findExcess(connections, now, limits)) cut(connection.socket, 'unread');
   }, limits.lookMs).unref();
 
   server.on('connection', (socket) => {
@@ -68,40 +68,49 @@ export function limitUnread(server: Server, onCut: (reason: UnreadReason) => voi
   server.once('close', () => clearInterval(timer));
 }
 
-function noteDebt(debts: Debts, socket: Socket, now: number): void {
+function noteUnread(connections: UnreadConnections, socket: Socket, now: number): void {
   const unread = socket.writableLength;
-  if (unread === 0 || socket.destroyed) return void debts.delete(socket);
+  if (unread === 0 || socket.destroyed) return void connections.delete(socket);
   const taken = countTaken(socket);
-  const debt = debts.get(socket);
-  if (debt === undefined) debts.set(socket, { socket, since: now, takenBefore: taken, unread, taken });
-  else Object.assign(debt, { unread, taken });
+  const connection = connections.get(socket);
+  if (connection === undefined)
+    connections.set(socket, { socket, since: now, takenBefore: taken, unread, taken });
+  else Object.assign(connection, { unread, taken });
 }
 
 /** Connections whose client read too little in a whole window; for the others a new window starts. */
-function findStalled(debts: Debts, now: number, { windowMs, minBytes }: UnreadLimits): readonly Debt[] {
-  const ended = [...debts.values()].filter(({ since }) => now - since >= windowMs);
+function findStalled(
+  connections: UnreadConnections,
+  now: number,
+  { windowMs, minBytes }: UnreadLimits,
+): readonly UnreadConnection[] {
+  const ended = [...connections.values()].filter(({ since }) => now - since >= windowMs);
   const stalled = ended.filter(({ taken, takenBefore }) => taken - takenBefore < minBytes);
-  for (const debt of ended) Object.assign(debt, { since: now, takenBefore: debt.taken });
+  for (const connection of ended) Object.assign(connection, { since: now, takenBefore: connection.taken });
   return stalled;
 }
 
 /** Connections beyond their own limit and, if all together are beyond the total, the slowest readers until the rest fits. */
-function findExcess(debts: Debts, now: number, { maxBytes, maxTotalBytes }: UnreadLimits): readonly Debt[] {
-  const all = [...debts.values()];
+function findExcess(
+  connections: UnreadConnections,
+  now: number,
+  { maxBytes, maxTotalBytes }: UnreadLimits,
+): readonly UnreadConnection[] {
+  const all = [...connections.values()];
   let total = all.reduce((sum, { unread }) => sum + unread, 0);
   if (total <= Math.min(maxBytes, maxTotalBytes)) return [];
-  const excess: Debt[] = [];
-  for (const debt of all.toSorted((one, other) => compareSpeed(one, other, now))) {
-    if (debt.unread <= maxBytes && total <= maxTotalBytes) continue;
-    excess.push(debt);
-    total -= debt.unread;
+  const excess: UnreadConnection[] = [];
+  for (const connection of all.toSorted((one, other) => compareSpeed(one, other, now))) {
+    if (connection.unread <= maxBytes && total <= maxTotalBytes) continue;
+    excess.push(connection);
+    total -= connection.unread;
   }
   return excess;
 }
 
 /** The slowest first, connections seen for the first time last; of equally slow ones the one with most unread bytes first. */
-function compareSpeed(one: Debt, other: Debt, now: number): number {
-  const speedOf = ({ since, taken, takenBefore }: Debt) =>
+function compareSpeed(one: UnreadConnection, other: UnreadConnection, now: number): number {
+  const speedOf = ({ since, taken, takenBefore }: UnreadConnection) =>
     since === now ? Number.MAX_VALUE : (taken - takenBefore) / (now - since);
   return speedOf(one) - speedOf(other) || other.unread - one.unread;
 }
