@@ -41,7 +41,7 @@ export async function openAuditTrail(options: AuditTrailOptions): Promise<AuditT
   const writer = new TrailWriter(options, await beginFile(options.folder, new AuditKey(options.keys[0])));
   const repeats = new RepeatedAccesses((record) => writer.add(record));
   return {
-    watch: (caller) => createNotes((access) => repeats.add(caller, access)),
+    watch: (caller) => dropRepeats((access) => repeats.add(caller, access)),
     isWritable: () => writer.isWritable,
     close: async () => {
       repeats.close();
@@ -51,10 +51,10 @@ export async function openAuditTrail(options: AuditTrailOptions): Promise<AuditT
 }
 
 const repeatMs = 60_000;
-const maxNotes = 1000;
+const maxRecorded = 1000;
 
-/** Passes on each access of an operation once a minute. */
-function createNotes(record: OnAccess): OnAccess {
+/** Passes on equal accesses of an operation at most once a minute. */
+function dropRepeats(record: OnAccess): OnAccess {
   // Made with the first access, because many streams only wait.
   let recordedAt: Map<string, number> | null = null;
   return (access) => {
@@ -63,7 +63,7 @@ function createNotes(record: OnAccess): OnAccess {
     recordedAt ??= new Map();
     if (now - (recordedAt.get(key) ?? 0) < repeatMs) return;
     // Bounded, because a stream of the whole team reads every user.
-    if (recordedAt.size >= maxNotes) recordedAt.clear();
+    if (recordedAt.size >= maxRecorded) recordedAt.clear();
     recordedAt.set(key, now);
     record(access);
   };
