@@ -88,7 +88,7 @@ export function createLabgraphClient({ url, token, webSocketImpl }: LabgraphClie
       { query: toText(document), variables: { ...variables } },
       { ...options, transport: transports[transport], canRenew: tokens.canRenew },
     );
-  // The types of a document are its generator's word for what the gateway answers.
+  // The document's generator vouches for the type of the answer.
   return {
     query: request as LabgraphClient['query'],
     mutate: request as LabgraphClient['mutate'],

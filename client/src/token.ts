@@ -3,7 +3,10 @@ import { LabgraphError } from './errors.ts';
 /** Why a token is needed: there is none yet, or the gateway does not accept the last one any more. */
 export type TokenReason = 'initial' | 'rejected';
 
-/** Returns a viewer token for the signed-in user, usually from your own server. After 15 s without one it has failed. */
+/**
+ * Returns a viewer token for the signed-in user, usually from your own server. It counts as failed when it returns none
+ * within 15 s.
+ */
 export type TokenProvider = (reason: TokenReason) => Promise<string>;
 
 /** As in the widget: a person waits for it. */

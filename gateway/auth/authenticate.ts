@@ -66,7 +66,7 @@ function readBearer(authorization: string | null): string | null {
 
 /**
  * Makes the function that finds the caller of a request to the management graph, by its management key. Gateway keys and
- * viewer tokens are none. The function throws GatewayError UNAUTHENTICATED for anything else.
+ * viewer tokens are not accepted. The function throws GatewayError UNAUTHENTICATED for anything else.
  */
 export function createManagementAuthenticate(keys: readonly string[]): Authenticate {
   const findKey = createKeyFinder(keys);

@@ -6,7 +6,7 @@ export interface PushTokensOptions {
   /** Where Google publishes the keys that it signs with. */
   readonly jwksUrl: string;
   readonly audience: string;
-  /** The e-mail address of the service account that the push subscription acts for. */
+  /** The e-mail address of the service account that the push subscription authenticates as. */
   readonly serviceAccount: string;
   readonly onKeys: ProviderKeysOptions['onState'];
 }

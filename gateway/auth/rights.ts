@@ -157,7 +157,7 @@ function makeKey({ userId, orderIds }: UserCaller): string {
   return `user:${userId}:${orderIds === null ? '*' : orderIds.toSorted().join(',')}`;
 }
 
-/** The sender of an operation: a server of the team, one user's browser, or who manages the organization. */
+/** The sender of an operation: a server of the team, one user's browser, or a manager of the organization. */
 export type Caller = TeamCaller | UserCaller | ManagementCaller;
 
 /** A server-side caller with a gateway key: sees everything the team sees. */

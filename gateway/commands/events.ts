@@ -119,7 +119,7 @@ const tail: Command<EventStore> = {
     const gap = await printFrom(session, after);
     if (gap === 'pruned') {
       const start = await findStart(store.log);
-      report(`What stood up to position ${start} was pruned; the rest follows.`);
+      report(`Events up to position ${start} were pruned; the rest follows.`);
       return (await printFrom(session, start)) === null;
     }
     if (gap !== null) report(`The log cannot be followed from there: ${gap}.`);

@@ -127,9 +127,9 @@ const acceptWithinMs = 2500;
 const quietTurnMs = 0.2;
 
 /**
- * Waits for a turn of the event loop in which nothing came. The kernel resets connections that wait to be accepted when the
- * socket closes, a proxy has sent its request by then, and it does not send a POST again: that was a 502. Node accepts
- * one connection a turn.
+ * Waits for a turn of the event loop in which nothing came. When the socket closes, the kernel resets connections that wait
+ * to be accepted. A proxy may have sent its request over one by then; it does not send a POST again, and answers 502. Node
+ * accepts one connection a turn.
  */
 async function untilAllAreAccepted(server: Server): Promise<void> {
   let hasAccepted = false;

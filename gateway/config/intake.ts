@@ -13,7 +13,7 @@ export interface RabbitConfig {
   /** With user and password. */
   readonly url: string;
   readonly queue: string;
-  /** Messages in hand at most. */
+  /** Unacknowledged messages at most. */
   readonly prefetch: number;
 }
 

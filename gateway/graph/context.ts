@@ -18,7 +18,7 @@ export interface GraphContext {
   /** The service as this caller may use it: every answer has passed the owner check. */
   readonly service: Service;
   readonly events: EventLog;
-  /** The newest versions that the log has of orders and their like. */
+  /** The newest versions that the log has of subjects, such as orders. */
   readonly versions: Versions;
   readonly cursors: Cursors;
   readonly idempotency: Idempotency;
@@ -46,7 +46,7 @@ export interface GraphContext {
   readonly upstreamTotals: () => UpstreamTotals;
   /** The processor cost of the operation so far. */
   readonly work: Work;
-  /** Whether the answer shows these totals; for callers of the team only. */
+  /** Whether the answer shows `upstreamTotals`; for gateway keys only. */
   readonly isTraced: boolean;
 }
 

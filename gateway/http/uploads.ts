@@ -39,9 +39,9 @@ export function isUpload(request: Request): boolean {
 }
 
 /**
- * Admits uploads, a few at a time, before a byte of them is read, and only from callers that may upload: no other
+ * Lets uploads begin, a few at a time, before a byte of them is read, and only from callers that may upload: no other
  * requests take so much memory. A user has a share of the places; gateway keys may use them all. The returned function
- * admits an upload and returns the function that marks its end.
+ * starts an upload and returns the function that marks its end.
  */
 export function createUploadGate(): (caller: Caller) => () => void {
   const uploads = new Set<{ readonly userId: string | null }>();

@@ -32,7 +32,7 @@ const loadBalancingOptions = {
 };
 /** How long a partition is waited for; the library notices a lost connection at the end of a wait. */
 const waitSeconds = 5;
-/** With each wait the library allows the hub a whole batch more, and takes back nothing that did not come. */
+/** At each wait the library lets the hub send another batch, and never withdraws what was not sent. */
 const usualMaxSurplus = 1000;
 /** After each first arrival the library waits 20 ms: batches of this size where many messages wait, else single ones. */
 const largeBatch = 100;

@@ -33,7 +33,7 @@ export interface IntakeOptions {
 
 /** The pause between looks at a log that cannot be written. */
 const lookMs = 500;
-/** How long the end waits for a broker that does not answer. */
+/** How long the shutdown waits for a broker that does not answer. */
 const closeMs = 5000;
 /** A message that the log refuses so often, although it can be written, becomes a dead letter. */
 const maxFailures = 3;

@@ -21,7 +21,7 @@ export interface UpstreamOptions {
   readonly url: string;
   readonly apiKey: string;
   readonly apiKeyHeader: string;
-  /** The whole call, retries included; at most 15,000 (service facts: the service's own limit). */
+  /** The whole call, retries included; at most 15,000 (the service's own limit). */
   readonly deadlineMs?: number;
   /** One attempt of a read. */
   readonly attemptMs?: number;

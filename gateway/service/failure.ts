@@ -7,7 +7,7 @@ import { collectTexts, type QuotableCall, readReason, wordsOf } from './reason.t
 /** The body of a refusal, for calls that read it. It is a class, so that no other answer can be mistaken for one. */
 export class Refusal {
   readonly json: Readonly<Record<string, unknown>>;
-  /** What is thrown where the body says nothing to the caller that reads it. */
+  /** The error to throw when the caller finds nothing in the body. */
   readonly error: GatewayError;
 
   constructor(json: Readonly<Record<string, unknown>>, error: GatewayError) {
@@ -23,7 +23,7 @@ export interface Answer {
   readonly body: string;
 }
 
-/** What the service answered. */
+/** The body of an answer, parsed and as text. */
 export interface Fetched {
   /** Undefined for 404. */
   readonly json: unknown;

@@ -4,7 +4,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Caller } from '../auth/rights.ts';
 import type { Span } from './tracing.ts';
 
-/** The facts about a request that its log lines need. A socket has those of its upgrade. */
+/** The properties of a request that its log lines need. A socket has those of its upgrade. */
 export interface RequestScope {
   /** The `x-request-id`: of the client, or made here. */
   readonly id: string;

@@ -23,7 +23,7 @@ type Stored = z.infer<typeof storedShape>;
 const overlapMs = 25 * 3_600_000;
 /** The service's secrets have 24 to 64 bytes; fewer than these could be guessed. */
 const minKeyBytes = 16;
-/** Each secret costs a digest for each unsigned message. */
+/** Each secret costs an HMAC for each forged message. */
 const maxSecrets = 100;
 
 /**

@@ -18,9 +18,9 @@ const maxSignatureLength = 4096;
 const version1 = /^v1,[A-Za-z0-9+/]{43}=$/;
 
 /**
- * Reads the signature headers before the body is read. Headers are `webhook-*` or the carrier's older `svix-*`. An id or
- * timestamp in any unusual form is refused. The time is checked after the signature (`createClockCheck`): a forger can
- * write any time, and a signed message that is late has an outcome of its own.
+ * Reads the signature headers before the body is read. Headers are `webhook-*`, or the older `svix-*` of the
+ * webhook sender (Svix). An id or timestamp in any unusual form is refused. The time is checked after the signature
+ * (`createClockCheck`): a forger can write any time, and a signed message that is late has an outcome of its own.
  * @returns null for headers that the service cannot have signed
  */
 export function readSignatureHeaders(headers: Headers): SignatureHeaders | null {

@@ -44,7 +44,7 @@ const webhookQuery = z.object({
   limit: z.coerce.number().int().min(1).max(250).default(50),
 });
 
-/** Headers that belong to the delivery itself (carrier). */
+/** Headers that belong to the delivery itself (Svix). */
 const ownHeaders = /^(svix-|webhook-|content-|host$|connection$|transfer-encoding$|user-agent$)/i;
 const headersBody = z.object({
   headers: z.record(
@@ -56,7 +56,7 @@ const headersBody = z.object({
   ),
 });
 
-/** Headers whose value is never shown again, by name (carrier). */
+/** Headers whose value is never shown again, by name (Svix). */
 const sensitiveHeaders = [
   'authorization',
   'proxy-authorization',
@@ -86,7 +86,7 @@ function presentHeaders(headers: WebhookEndpoint['headers']) {
   };
 }
 
-/** A secret in the carrier's form. */
+/** A secret in Svix' form. */
 function newSecret(): string {
   return `whsec_${randomBytes(24).toString('base64')}`;
 }

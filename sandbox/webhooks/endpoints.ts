@@ -3,10 +3,10 @@ import { homeEnvironment, type WebhookEndpoint } from '../management/state.ts';
 import { seededUuid } from '../world/ids.ts';
 import type { World } from '../world/world.ts';
 
-/** How long a replaced secret still signs (carrier: a day). */
+/** How long a replaced secret still signs (Svix: a day). */
 const secretOverlapMs = 24 * 60 * 60 * 1000;
 
-/** A new secret in the carrier's form needs 24 to 64 bytes. */
+/** A new secret in Svix' form has 24 to 64 bytes. */
 export const secretPattern = /^whsec_[A-Za-z0-9+/]{32,86}={0,2}$/;
 
 interface EndpointOptions {

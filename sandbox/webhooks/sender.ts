@@ -41,7 +41,7 @@ interface Attempt {
   readonly signal: AbortSignal;
 }
 
-/** One signature for each secret, in the form of the header (carrier: separated by spaces). */
+/** One signature for each secret, in the form of the header (Svix: separated by spaces). */
 function signaturesOf({ messageId, body }: OutgoingMessage, secrets: readonly string[], at: Date): string {
   return secrets.map((secret) => new Webhook(secret).sign(messageId, at, body)).join(' ');
 }

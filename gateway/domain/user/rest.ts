@@ -73,8 +73,8 @@ function toVisible({ rights }: Service, user: User | null): User | null {
 }
 
 /**
- * A stretch of the team's users, oldest first (`GET /v2/user/`, in the public service `/v2/user`; offset and limit). For a caller that is one
- * user the list is that user alone.
+ * A page of the team's users, oldest first (`GET /v2/user/`, in the public service `/v2/user`; offset and limit). A viewer's
+ * list has only its own user.
  */
 export async function listUsers(
   service: Service,
@@ -130,7 +130,7 @@ export async function getUserByClientUserId(service: Service, clientUserId: stri
   return toVisible(service, user);
 }
 
-/** The team's own facts about a user. In a change, undefined = leave as it is and null = clear. */
+/** The fields of a user that the team sets. In a change, undefined = leave as it is and null = clear. */
 export interface UserProfile {
   readonly clientUserId?: string | null | undefined;
   readonly fallbackTimeZone?: string | null | undefined;

@@ -38,7 +38,7 @@ export class RedisConnection {
   readonly #group: Set<RedisConnection>;
   readonly #onState: (state: ConnectionState) => void;
   /**
-   * Moves with its group to another server where the sentinels name another one by now.
+   * Asks the sentinels for the primary, and moves the whole group when they name another server.
    * @returns whether they name the server of this connection
    */
   readonly follow = oncePerTurn(() => this.#follow());
@@ -72,7 +72,7 @@ export class RedisConnection {
 
   /**
    * Sends a command; texts in its answer are Buffers.
-   * @param extraMs added to the usual time-out
+   * @param extraMs added to the usual timeout
    * @throws GatewayError EVENT_LOG_UNAVAILABLE; the server may have run the command nevertheless
    */
   async send(command: readonly Argument[], extraMs = 0): Promise<unknown> {

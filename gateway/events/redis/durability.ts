@@ -75,7 +75,7 @@ export class Durability {
     return result;
   }
 
-  /** Asks also where the number is configured: a connection that nobody writes over would be taken for dead. */
+  /** Asks even when the number is configured, because a connection without traffic would be considered dead. */
   async countReplicas(): Promise<void> {
     const text = redisText.parse(await this.#connection.send(['INFO', 'replication']));
     const connected = Number(/^connected_slaves:(\d+)/m.exec(text)?.[1] ?? 0);

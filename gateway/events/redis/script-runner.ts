@@ -8,7 +8,7 @@ import type { Durability } from './durability.ts';
 import { readScript, type Script } from './scripts.ts';
 
 const openScript = readScript('open');
-/** How the epoch of a log begins that lost its newest events (`common.lua`). */
+/** Prefix of the epoch of a log that lost its newest events (`common.lua`). */
 const cutPrefix = 'cut-';
 const openedShape = z.tuple([redisNumber, redisText]);
 const answerShape = z.tuple([redisText], z.unknown());

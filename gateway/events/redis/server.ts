@@ -57,7 +57,7 @@ async function askSentinels(urls: readonly string[], primary: string): Promise<[
 
 async function askSentinel(url: string, primary: string): Promise<[string, string]> {
   const client = createRedisClient(url, { connectMs: sentinelMs, silenceMs: sentinelMs });
-  // An answer that never comes ends with the socket's time-out.
+  // An answer that never comes ends with the socket's timeout.
   client.on('error', () => undefined);
   try {
     await client.connect();

@@ -10,7 +10,7 @@ export const inMemory = ':memory:';
 /** At 4 KiB each: 256 MiB. Then appends are refused, as on a full disk. */
 const maxMemoryPages = 65_536;
 
-/** The lock time-out of a connection: a command may write beside the gateway. */
+/** The lock timeout of a connection: a command may write beside the gateway. */
 export const busyMs = 1000;
 
 /**

@@ -1,6 +1,6 @@
 import type { Batch, NewMessage, Scope, StoredEvent } from '../log.ts';
 
-/** More than two groups of appends, and at most this many bytes of bodies. Whoever is further behind reads the file. */
+/** More than two groups of appends, and at most this many bytes of bodies. A reader that is further behind reads the file. */
 const maxEvents = 1000;
 const maxBytes = 4 * 1024 * 1024;
 
@@ -12,8 +12,8 @@ interface Entry {
 }
 
 /**
- * The newest durable events of a log, as they were appended. Those who wait for them take them from here, so that an event
- * is not read from the file, opened and parsed again for each. Events of the last two seconds at most; the file has all.
+ * The newest durable events of a log, as they were appended. Waiters take them from here, so that an event is not read,
+ * decrypted and parsed once for each. It has at most the last two seconds; the file has everything.
  */
 export class RecentEvents {
   #entries: Entry[] = [];

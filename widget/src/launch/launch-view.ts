@@ -57,7 +57,10 @@ function drawBlocked({ openLink }: Strings): Drawing {
   return html`<slot name="blocked">${openLink}</slot>`;
 }
 
-/** The host's words, else ours. Beside the slot and not in it: a line break alone counts as filling a slot, and comments of frameworks are no words. */
+/**
+ * The host's words, else ours. Ours stand beside the slot, because a line break in a slot hides its fallback. Comments that
+ * frameworks insert do not count as words.
+ */
 function drawWords({ texts, slotChanged }: LaunchView, host: Element): Drawing {
   const nodes = [...host.childNodes];
   // A plain link is for browsers without scripts. Here it only gives its words: the style sheet hides it.
