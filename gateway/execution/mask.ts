@@ -99,7 +99,7 @@ const outcomes = { true: 'It may have been done all the same.', false: 'Nothing 
  * The masked answer to a mutation, whose errors say `mayHaveBeenDone` where they hide a result: where a field of the
  * result failed that cannot be null, and where the gateway failed.
  */
-export function tellUnknownOutcomes(answer: ExecutionResult): ExecutionResult {
+export function markUnknownOutcomes(answer: ExecutionResult): ExecutionResult {
   const { data, errors } = answer;
   if (!data || errors === undefined) return answer;
   const marked = errors.map((error) => {

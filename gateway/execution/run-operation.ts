@@ -19,7 +19,7 @@ import { findWidth, type Measure, refuse } from './document/measure.ts';
 import { type PreparedDocument, requirePrepared } from './document/prepared-document.ts';
 import type { TrustedDocuments } from './document/trusted-documents.ts';
 import { findOversizedVariable, findVariableFaults } from './document/validation.ts';
-import { type Mask, tellUnknownOutcomes } from './mask.ts';
+import { type Mask, markUnknownOutcomes } from './mask.ts';
 import { describeOperation, noteErrors, startOperation } from './trace-operations.ts';
 
 /** Limits of one operation: generous for people, out of reach for floods. */
@@ -104,7 +104,7 @@ export function createRunOperation(options: ExecutionOptions): RunOperation {
     }
     guarded.settle();
     const answer = finish(result, run);
-    return guarded.isMutation ? tellUnknownOutcomes(answer) : answer;
+    return guarded.isMutation ? markUnknownOutcomes(answer) : answer;
   };
   const tracing = currentTracing();
   return tracing === null ? runOperation : traceOperations(tracing, runOperation);
