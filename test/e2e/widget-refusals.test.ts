@@ -36,6 +36,14 @@ function findData({ recording, reports }: Visit): readonly string[] {
   return [...answers, JSON.stringify(reports)].filter((text) => /"(raw|stage|label)":"/.test(text));
 }
 
+/** Where the ids of the requests that failed with this code were seen, oldest first; null for an error that names none. */
+function placesOfRequests({ reports, recording }: Visit, code: string) {
+  return reports
+    .filter((report) => report.kind === 'event')
+    .filter(isError(code))
+    .map(({ detail: { requestId } }) => requestId && recording.placesOf(requestId));
+}
+
 /** A token whose payload was rewritten to name another user, under the signature it had. */
 function forge({ token, expiresAt }: ViewerToken, userId: string): ViewerToken {
   const [header, payload = '', signature] = token.split('.');
@@ -90,6 +98,8 @@ describe('the gateway refuses', () => {
     await visit.recording.settle();
     expect([findData(visit), await embedding.readPortalVisits()]).toEqual([[], []]);
     expect(embedding.sandbox.calls).toEqual([]);
+    // The socket was refused, and the launch: only the launch has a request whose id a page can read.
+    expect(placesOfRequests(visit, 'UNAUTHENTICATED')).toEqual([null, ['response header']]);
   });
 
   test("another user's order: NOT_FOUND for its status and for its portal, and nothing of the order", async () => {
@@ -109,6 +119,7 @@ describe('the gateway refuses', () => {
     await visit.recording.settle();
     expect([findData(visit), await embedding.readPortalVisits()]).toEqual([[], []]);
     expect(await readPage(visit.page)).not.toContain('Appointment');
+    expect(placesOfRequests(visit, 'NOT_FOUND')).toEqual([null, ['response header']]);
     expect(embedding.sandbox.calls.filter((call) => call.includes('portal'))).toEqual([]);
   });
 });
@@ -141,6 +152,11 @@ describe('a user without demographics', () => {
     expect(visit.reports.filter(isError('DEMOGRAPHICS_MISSING'))).toMatchObject([
       { detail: { retryable: false } },
       { detail: { retryable: false } },
+    ]);
+    await visit.recording.settle();
+    expect(placesOfRequests(visit, 'DEMOGRAPHICS_MISSING')).toEqual([
+      ['response header'],
+      ['response header'],
     ]);
     expect(visit.page.context().pages()).toHaveLength(1);
     expect(await buttons.nth(1).getAttribute('aria-describedby')).toBe('error');

@@ -33,15 +33,16 @@ export function createFixedClient(fixed: Fixed): PortalClient {
     endpoint: 'https://gateway.test/graphql',
     // The same one every time, or the element would begin anew at every update.
     feed: () => feed,
-    execute: async ({ query, variables }) => {
-      if (query.startsWith('query PortalResults')) return answerResults(fixed, variables?.full === true);
-      if (query.startsWith('mutation PortalDocument'))
-        return { document: { __typename: 'DocumentNotReady' } };
-      const { launchFails, portalUrl } = fixed;
-      if (launchFails) throw new PortalError(launchFails);
-      return portalUrl ? { launch: { __typename: 'PortalUrl', url: portalUrl } } : new Promise(() => {});
-    },
+    execute: async ({ query, variables, read }) => read(await answer(fixed, query, variables)),
   };
+}
+
+async function answer(fixed: Fixed, query: string, variables: Fields = {}): Promise<Fields> {
+  if (query.startsWith('query PortalResults')) return answerResults(fixed, variables.full === true);
+  if (query.startsWith('mutation PortalDocument')) return { document: { __typename: 'DocumentNotReady' } };
+  const { launchFails, portalUrl } = fixed;
+  if (launchFails) throw new PortalError(launchFails);
+  return portalUrl ? { launch: { __typename: 'PortalUrl', url: portalUrl } } : new Promise(() => {});
 }
 
 async function answerResults({ order, results, resultsFail }: Fixed, isFull: boolean): Promise<Fields> {

@@ -110,7 +110,7 @@ describe('the fake gateway', () => {
     await launch.launch();
 
     expect(codes).toEqual([
-      ['DEMOGRAPHICS_MISSING', null],
+      ['DEMOGRAPHICS_MISSING', 'request-1'],
       ['TIMEOUT', 'request-7'],
       ['NETWORK', null],
     ]);
@@ -146,7 +146,8 @@ describe('the fake gateway', () => {
 
     const { detail } = await nextEvent(status, 'portal-error');
 
-    expect(detail.code).toBe('NOT_FOUND');
+    // No page can read the id of a socket.
+    expect(detail).toMatchObject({ code: 'NOT_FOUND', requestId: null });
   });
 
   test('refuses a subscription and a token', async () => {
@@ -157,7 +158,10 @@ describe('the fake gateway', () => {
     const first = await nextEvent(status, 'portal-error');
     await status.refresh();
 
-    expect([first.detail.code, status.lastError?.code]).toEqual(['GATEWAY_ERROR', 'UNAUTHENTICATED']);
+    expect([first.detail, status.lastError]).toMatchObject([
+      { code: 'GATEWAY_ERROR', requestId: 'request-1' },
+      { code: 'UNAUTHENTICATED', requestId: 'request-3' },
+    ]);
     expect(gateway.requests.map(({ token }) => token)).toEqual(['token-1', 'token-1', 'token-2']);
   });
 

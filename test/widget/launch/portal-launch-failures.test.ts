@@ -32,7 +32,8 @@ describe('<portal-launch> that fails', () => {
     await element.launch();
     await element.updateComplete;
 
-    expect([element.lastError?.code, opened.newest.closed, element.phase]).toEqual([code, true, 'idle']);
+    expect(element.lastError).toMatchObject({ code, requestId: 'request-1' });
+    expect([opened.newest.closed, element.phase]).toEqual([true, 'idle']);
     expect(element.shadowRoot?.activeElement).toBe(find(element, 'button'));
     expect(find(element, '[part~=error]').textContent).not.toBe('');
   });
@@ -78,12 +79,19 @@ describe('<portal-launch> that fails', () => {
     const limits = timeout.mock.calls.map(([ms]) => ms);
     timeout.mockRestore();
 
-    expect([element.lastError?.code, element.lastError?.retryable, opened.newest.closed, limits[0]]).toEqual([
-      'TIMEOUT',
-      true,
-      true,
-      15_000,
-    ]);
+    expect(element.lastError).toMatchObject({ code: 'TIMEOUT', retryable: true, requestId: null });
+    expect([opened.newest.closed, limits[0]]).toEqual([true, 15_000]);
+  });
+
+  test('names the request whose token was refused, too', async () => {
+    using gateway = new FakeGateway();
+    using _opened = new OpenedTabs();
+    gateway.refusedTokens.add('token');
+    const element = mountLaunch(gateway);
+
+    await element.launch();
+
+    expect(element.lastError).toMatchObject({ code: 'UNAUTHENTICATED', requestId: 'request-2' });
   });
 
   test('replaces a refused token once', async () => {

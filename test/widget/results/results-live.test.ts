@@ -58,7 +58,7 @@ describe('live', () => {
     gateway.push('CHANGED', { ...complete(), status: wireStatus('COMPLETED', 'corrected') });
     await untilPhase(element, 'failed');
 
-    expect(element.lastError?.code).toBe('NOT_FOUND');
+    expect(element.lastError).toMatchObject({ code: 'NOT_FOUND', requestId: 'request-2' });
     expect(readScreen(element)).not.toContain('Cholesterol');
   });
 
@@ -89,7 +89,9 @@ describe('a token without read:results', () => {
     });
     await untilPhase(element, 'failed');
 
-    expect(element.lastError).toMatchObject({ code: 'SCOPE_MISSING', retryable: false });
+    expect(element.lastError).toMatchObject({
+      ...{ code: 'SCOPE_MISSING', retryable: false, requestId: 'request-2' },
+    });
     expect(readScreen(element)).toBe('This page has no permission to show your results.');
     expect(asked).toEqual([
       ['initial', 'status'],
@@ -119,7 +121,7 @@ describe('a failure', () => {
     gateway.resultAnswers.push(failed);
     const element = mountResults(gateway);
     await untilPhase(element, 'failed');
-    expect(element.lastError?.code).toBe('TIMEOUT');
+    expect(element.lastError).toMatchObject({ code: 'TIMEOUT', requestId: 'request-1' });
 
     find(element, 'button.retry').click();
     await untilPhase(element, 'ready');

@@ -101,9 +101,9 @@ describe('<portal-order-status>', () => {
     await nextEvent(element, 'portal-error');
     await element.updateComplete;
 
-    expect([element.phase, element.lastError?.code, readScreen(element)]).toEqual([
+    expect(element.lastError).toMatchObject({ code: 'NOT_FOUND', requestId: 'request-1' });
+    expect([element.phase, readScreen(element)]).toEqual([
       'failed',
-      'NOT_FOUND',
       'This order could not be found. If it should be here, contact support.',
     ]);
   });

@@ -130,8 +130,15 @@ export class FakeGateway implements SocketServer, Disposable {
     const token = new Headers(init.headers).get('authorization')?.replace('Bearer ', '') ?? '';
     const request: SeenRequest = { operation, token, variables, init };
     this.requests.push(request);
-    if (this.refusedTokens.has(token)) return new Response('{}', { status: 401 });
-    return this.#answers[operation]?.(request) ?? new Response('{}', { status: 400 });
+    const requestId = `request-${this.requests.length}`;
+    const response = await this.#answerRequest(request);
+    response.headers.set('x-request-id', requestId);
+    return response;
+  }
+
+  #answerRequest(request: SeenRequest): Response | Promise<Response> {
+    if (this.refusedTokens.has(request.token)) return new Response('{}', { status: 401 });
+    return this.#answers[request.operation]?.(request) ?? new Response('{}', { status: 400 });
   }
 
   readonly #answers: Record<string, Answer> = {

@@ -16,9 +16,11 @@ import { type PortalOrder, readOrder } from '../live/order.ts';
 import { type OrderFeed, SharedOrderFeed } from '../live/order-feed.ts';
 
 /** One operation over HTTP. */
-export interface GatewayRequest extends TokenNeed {
+export interface GatewayRequest<Value> extends TokenNeed {
   readonly query: string;
   readonly variables?: Fields;
+  /** Reads the `data` of the answer. A PortalError that it throws gets the id of the request. */
+  readonly read: (data: Fields) => Value;
   /** Every part of the answer is needed: an error in one is the error of all, and SCOPE_MISSING if the token may not read it. */
   readonly isWhole?: boolean;
 }
@@ -30,10 +32,10 @@ export interface PortalClient {
   /** The shared state of one order; `full` also brings the name of the test. */
   readonly feed: (orderId: string, full: boolean) => OrderFeed;
   /**
-   * Posts one operation and gives its `data`. A refused token is replaced once.
-   * @throws PortalError; TIMEOUT when the signal's time is over
+   * Posts one operation and reads its answer. A refused token is replaced once.
+   * @throws PortalError, with the id of the request where there is an answer; TIMEOUT when the signal's time is over
    */
-  readonly execute: (request: GatewayRequest, signal: AbortSignal) => Promise<Fields>;
+  readonly execute: <Value>(request: GatewayRequest<Value>, signal: AbortSignal) => Promise<Value>;
 }
 
 /**
@@ -65,34 +67,45 @@ export function createPortalClient(options: {
 }
 
 /** @throws PortalError NOT_FOUND when the token's user has no such order */
-async function readOneOrder(
+function readOneOrder(
   execute: PortalClient['execute'],
   orderId: string,
   full: boolean,
 ): Promise<PortalOrder> {
-  const request = { query: READ_ORDER, variables: { orderId, full }, scope: 'status', orderId } as const;
-  const answer = await execute(request, AbortSignal.timeout(WAIT_LIMIT_MS));
-  const order = readOrder(answer.order, full);
-  if (!order) throw new PortalError('NOT_FOUND');
-  return order;
+  const read = (data: Fields) => {
+    const order = readOrder(data.order, full);
+    if (!order) throw new PortalError('NOT_FOUND');
+    return order;
+  };
+  const request = {
+    query: READ_ORDER,
+    variables: { orderId, full },
+    scope: 'status',
+    orderId,
+    read,
+  } as const;
+  return execute(request, AbortSignal.timeout(WAIT_LIMIT_MS));
 }
 
-interface Asked {
+interface Asked<Value> {
   readonly endpoint: string;
   readonly tokens: TokenCache;
-  readonly request: GatewayRequest;
+  readonly request: GatewayRequest<Value>;
   readonly signal: AbortSignal;
 }
 
-async function ask(asked: Asked, isSecondTime = false): Promise<Fields> {
+async function ask<Value>(asked: Asked<Value>, isSecondTime = false): Promise<Value> {
   const { tokens, request, signal } = asked;
   let token = '';
+  let response: Response | undefined;
   try {
     // The time for the token is part of the time that a person waits.
     token = await withinTime(signal, tokens.get(request));
-    return await post(asked, token);
+    response = await post(asked, token);
+    return request.read(await readData(response, request));
   } catch (cause) {
     const error = signal.aborted ? new PortalError('TIMEOUT') : toPortalError(cause, 'NETWORK');
+    error.requestId ??= response?.headers.get('x-request-id') ?? null;
     // A token too narrow for the question: a new one, asked for with its scope and order, may do.
     const isOfToken = error.code === 'UNAUTHENTICATED' || error.code === 'SCOPE_MISSING';
     if (isSecondTime || !isOfToken) throw error;
@@ -101,9 +114,11 @@ async function ask(asked: Asked, isSecondTime = false): Promise<Fields> {
   return ask(asked, true);
 }
 
-async function post({ endpoint, request, signal }: Asked, token: string): Promise<Fields> {
-  const { query, variables, isWhole } = request;
-  const response = await fetch(endpoint, {
+function post(
+  { endpoint, request: { query, variables }, signal }: Asked<unknown>,
+  token: string,
+): Promise<Response> {
+  return fetch(endpoint, {
     method: 'POST',
     headers: {
       authorization: `Bearer ${token}`,
@@ -116,6 +131,9 @@ async function post({ endpoint, request, signal }: Asked, token: string): Promis
     cache: 'no-store',
     signal,
   });
+}
+
+async function readData(response: Response, { isWhole }: GatewayRequest<unknown>): Promise<Fields> {
   if (response.status === 401) throw new PortalError('UNAUTHENTICATED');
   const answer = readJson(await response.text()) ?? {};
   if (isWhole && answer.errors) throw toGatewayError(answer.errors, 'SCOPE_MISSING');

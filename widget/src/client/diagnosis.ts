@@ -51,7 +51,7 @@ async function findFault(getClient: () => PortalClient): Promise<Diagnosis> {
   const { endpoint, execute } = getClient();
   const signal = AbortSignal.timeout(LIMIT_MS);
   try {
-    await execute({ query: '{__typename}', scope: 'status', orderId: null }, signal);
+    await execute({ query: '{__typename}', scope: 'status', orderId: null, read: Boolean }, signal);
   } catch (cause) {
     if (toPortalError(cause, 'NETWORK').code !== 'NETWORK') throw cause;
     // If a request without CORS succeeds, the gateway is there and has refused this origin.

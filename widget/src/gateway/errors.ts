@@ -42,7 +42,8 @@ const RETRYABLE: readonly PortalErrorCode[] = [
 /** The one error class of the widget. */
 export class PortalError extends Error {
   readonly code: PortalErrorCode;
-  readonly requestId: string | null;
+  /** The client sets it where the error came from an answer over HTTP: see `PortalClient.execute`. */
+  requestId: string | null;
 
   constructor(code: PortalErrorCode, requestId: string | null = null) {
     super(code);

@@ -1,7 +1,7 @@
 import type { PortalClient } from '../client/client.ts';
 import { readPortalUrl } from '../gateway/addresses.ts';
 import { PortalError } from '../gateway/errors.ts';
-import { readFields, readText } from '../gateway/fields.ts';
+import { type Fields, readFields, readText } from '../gateway/fields.ts';
 import { toErrorCode } from '../gateway/gateway-error.ts';
 import { CREATE_LAUNCH_TICKET, CREATE_PORTAL_URL } from '../gateway/operations.ts';
 
@@ -22,20 +22,19 @@ export interface LaunchWay {
  * Asks the gateway for the way to the portal.
  * @throws PortalError; URL_REJECTED unless the address is https and of an allowed origin
  */
-export async function askForWay(
+export function askForWay(
   client: PortalClient,
   { orderId, isPost, origins }: LaunchWish,
   signal: AbortSignal,
 ): Promise<LaunchWay> {
   const query = isPost ? CREATE_LAUNCH_TICKET : CREATE_PORTAL_URL;
-  const { launch } = await client.execute(
-    { query, variables: { orderId }, scope: 'launch', orderId },
-    signal,
-  );
-  const { __typename, url, ticket, demographicsMissing } = readFields(launch);
-  if (__typename === 'LaunchTicket')
-    return { url: new URL('/launch', client.endpoint).href, ticket: readText(ticket) };
-  if (__typename === 'PortalUrl' && !isPost) return { url: readPortalUrl(url, origins), ticket: null };
-  if (demographicsMissing === true) throw new PortalError('DEMOGRAPHICS_MISSING');
-  throw new PortalError(toErrorCode(__typename));
+  const read = ({ launch }: Fields): LaunchWay => {
+    const { __typename, url, ticket, demographicsMissing } = readFields(launch);
+    if (__typename === 'LaunchTicket')
+      return { url: new URL('/launch', client.endpoint).href, ticket: readText(ticket) };
+    if (__typename === 'PortalUrl' && !isPost) return { url: readPortalUrl(url, origins), ticket: null };
+    if (demographicsMissing === true) throw new PortalError('DEMOGRAPHICS_MISSING');
+    throw new PortalError(toErrorCode(__typename));
+  };
+  return client.execute({ query, variables: { orderId }, scope: 'launch', orderId, read }, signal);
 }

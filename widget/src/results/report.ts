@@ -1,6 +1,6 @@
 import type { PortalClient } from '../client/client.ts';
 import { PortalError } from '../gateway/errors.ts';
-import { readFields, readText } from '../gateway/fields.ts';
+import { type Fields, readFields, readText } from '../gateway/fields.ts';
 import { toErrorCode } from '../gateway/gateway-error.ts';
 import { CREATE_DOCUMENT_TICKET } from './operations.ts';
 
@@ -8,25 +8,29 @@ import { CREATE_DOCUMENT_TICKET } from './operations.ts';
  * The address of the report of an order, for one download within a minute; null while there is no report.
  * @throws PortalError; URL_REJECTED unless the address is the gateway's
  */
-export async function requestReport(
+export function requestReport(
   client: PortalClient,
   orderId: string,
   signal: AbortSignal,
 ): Promise<string | null> {
+  const read = ({ document }: Fields): string | null => {
+    const { __typename, url } = readFields(document);
+    if (__typename === 'DocumentNotReady') return null;
+    const path = readText(url);
+    if (!path) throw new PortalError(toErrorCode(__typename));
+    const address = URL.parse(path, client.endpoint);
+    if (address?.origin !== new URL(client.endpoint).origin) throw new PortalError('URL_REJECTED');
+    return address.href;
+  };
   const request = {
     query: CREATE_DOCUMENT_TICKET,
     variables: { orderId },
     scope: 'results',
     orderId,
+    isWhole: true,
+    read,
   } as const;
-  const { document } = await client.execute({ ...request, isWhole: true }, signal);
-  const { __typename, url } = readFields(document);
-  if (__typename === 'DocumentNotReady') return null;
-  const path = readText(url);
-  if (!path) throw new PortalError(toErrorCode(__typename));
-  const address = URL.parse(path, client.endpoint);
-  if (address?.origin !== new URL(client.endpoint).origin) throw new PortalError('URL_REJECTED');
-  return address.href;
+  return client.execute(request, signal);
 }
 
 /**

@@ -1,5 +1,6 @@
 import type { PortalClient } from '../client/client.ts';
 import { isRetryable, PortalError, toPortalError } from '../gateway/errors.ts';
+import type { Fields } from '../gateway/fields.ts';
 import { WAIT_LIMIT_MS } from '../gateway/token.ts';
 import { READ_RESULTS } from './operations.ts';
 import { type Results, readResults } from './results.ts';
@@ -103,15 +104,14 @@ export class ResultsReader {
 }
 
 /** @throws PortalError NOT_FOUND when the token's user has no such order, SCOPE_MISSING when the token may not read results */
-async function readOnce(
-  { client, orderId, isFull }: ResultsWish,
-  signal: AbortSignal,
-): Promise<Results | null> {
+function readOnce({ client, orderId, isFull }: ResultsWish, signal: AbortSignal): Promise<Results | null> {
   const variables = { orderId, full: isFull };
-  const request = { query: READ_RESULTS, variables, scope: 'results', orderId, isWhole: true } as const;
-  const { order } = await client.execute(request, signal);
-  if (!order) throw new PortalError('NOT_FOUND');
-  return readResults(order);
+  const read = ({ order }: Fields) => {
+    if (!order) throw new PortalError('NOT_FOUND');
+    return readResults(order);
+  };
+  const request = { query: READ_RESULTS, variables, scope: 'results', orderId, isWhole: true, read } as const;
+  return client.execute(request, signal);
 }
 
 function isSame(one: ResultsWish | null, other: ResultsWish | null): boolean {

@@ -30,7 +30,10 @@ export function portalRefused(
   return { data: { launch } };
 }
 
-/** An error of the gateway by its code (`UNAUTHENTICATED`, `UPSTREAM_TIMEOUT`, ...), for every operation. */
+/**
+ * An error of the gateway by its code (`UNAUTHENTICATED`, `UPSTREAM_TIMEOUT`, ...), for every operation. `requestId` is in
+ * the error itself, so that a subscription can have one, too.
+ */
 export function gatewayError(code: string, requestId = 'request-1'): FakeAnswer {
   return { errors: [{ message: 'Refused.', extensions: { code, requestId } }] };
 }
@@ -38,15 +41,16 @@ export function gatewayError(code: string, requestId = 'request-1'): FakeAnswer 
 /** The answer as `fetch` gives it. */
 export async function toResponse(
   answer: FakeAnswer,
-  signal: AbortSignal | null | undefined,
+  { signal, requestId }: { readonly signal: RequestInit['signal']; readonly requestId: string },
 ): Promise<Response> {
   if (answer === 'unreachable') throw new TypeError('Failed to fetch');
   if (answer === 'silent') return rejectOnAbort(signal);
-  if ('status' in answer) return new Response('{}', { status: answer.status });
-  return Response.json(answer);
+  const headers = { 'x-request-id': requestId };
+  if ('status' in answer) return new Response('{}', { status: answer.status, headers });
+  return Response.json(answer, { headers });
 }
 
-function rejectOnAbort(signal: AbortSignal | null | undefined): Promise<never> {
+function rejectOnAbort(signal: RequestInit['signal']): Promise<never> {
   return new Promise((_, reject) => {
     signal?.addEventListener('abort', () => reject(signal.reason));
   });

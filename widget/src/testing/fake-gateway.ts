@@ -25,7 +25,7 @@ export interface FakeGateway extends Disposable {
   readonly endpoint: string;
   /** For `tokenProvider`: a new token at every call. */
   readonly tokenProvider: () => string;
-  /** Everything that was asked so far, oldest first. */
+  /** Everything that was asked so far, oldest first. Over HTTP, the first has the id `request-1`, and so on. */
   readonly requests: readonly FakeRequest[];
   /** The order as it is now; null: there is none. */
   readonly order: FakeOrder | null;
@@ -147,8 +147,10 @@ class ScriptedGateway implements FakeGateway {
     if (!operation) return Response.json({ data: { __typename: 'Query' } });
     const token = (new Headers(init.headers).get('authorization') ?? '').replace('Bearer ', '');
     const request = { operation, token, variables };
-    const answer = await (this.#take(request) ?? this.#answerByItself(request));
-    return toResponse(answer, init.signal);
+    const scripted = this.#take(request);
+    const requestId = `request-${this.requests.length}`;
+    const answer = await (scripted ?? this.#answerByItself(request));
+    return toResponse(answer, { signal: init.signal, requestId });
   }
 
   #send({ id, socket }: Subscription, kind: string): void {
