@@ -51,7 +51,7 @@ export const sharedProperties: readonly Property[] = [
     attribute: 'status',
     type: "'none' | 'text' | 'steps' | null",
     fallback: 'null',
-    text: 'How the status is shown. Without a value: `text` where there is an order.',
+    text: 'How the status is shown. Without a value: `text` where there is an order, else `none`.',
   },
   {
     name: 'live',

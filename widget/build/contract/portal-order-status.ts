@@ -1,6 +1,17 @@
 import { cssProperties, sharedStates, statusParts, statusSlots } from './looks.ts';
 import { sharedEvents, sharedMethods, sharedProperties, sharedReadonly, updateComplete } from './members.ts';
-import type { ElementContract } from './types.ts';
+import type { ElementContract, Property } from './types.ts';
+
+/** What a status says in other words than a launch. */
+const TEXTS: Readonly<Record<string, string>> = {
+  orderId: 'The order whose status is shown.',
+  status: 'How the status is shown. Without a value: `text`, or the slot `empty` where there is no order.',
+};
+
+const properties: readonly Property[] = sharedProperties.map((property) => ({
+  ...property,
+  text: TEXTS[property.name] ?? property.text,
+}));
 
 /** `<portal-order-status>` */
 export const portalOrderStatus: ElementContract = {
@@ -8,7 +19,7 @@ export const portalOrderStatus: ElementContract = {
   className: 'PortalOrderStatus',
   file: 'portal-order-status.ts',
   text: "An order's status, live.",
-  properties: sharedProperties,
+  properties,
   readonlyProperties: [
     {
       name: 'phase',
