@@ -15,12 +15,14 @@ export const doctor: Command<null> = {
     "run on the gateway's machine, in its folder and with its environment: tries its configuration, service, webhooks, event log, clock, origins and widget, and says what to do",
   options: {},
   examples: ['', '--json'],
-  format: ({ check, result, message, fix }) =>
-    `${String(result).padEnd(7)}  ${check}: ${message}${fix === null ? '' : ` ${fix}`}`,
+  format: ({ check, ok, message, fix }) => {
+    const well = fix === null ? 'ok' : 'warning';
+    return `${(ok ? well : 'fault').padEnd(7)}  ${check}: ${message}${fix === null ? '' : ` ${fix}`}`;
+  },
   run: async ({ settings, print }) => {
     const findings = await examine(settings, process.cwd());
-    for (const finding of findings) await print({ ...finding, ok: finding.result !== 'fault' });
-    return findings.every(({ result }) => result !== 'fault');
+    await print(findings);
+    return findings.every((finding) => finding.ok);
   },
 };
 

@@ -66,7 +66,7 @@ export async function checkManagement({
   const { url, key } = management.service;
   const get = (path: string) => request(`${url}/v1/org/${path}`, { headers: { [keyHeader]: key } });
   const finding = judgeManagement(await get(orgId ?? crypto.randomUUID()), orgId);
-  if (finding.result !== 'ok') return [finding];
+  if (finding.fix !== null) return [finding];
   const check = 'management webhook';
   const fix = 'Set PUBLIC_URL, and run the mutation registerGatewayWebhook (docs/management.md).';
   if (publicUrl === null)

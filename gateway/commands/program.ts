@@ -40,8 +40,8 @@ export interface Session<Store> {
   readonly options: Readonly<Record<string, unknown>>;
   /** The arguments after the command's name that are not options. */
   readonly words: readonly string[];
-  /** Prints one line on standard output; waits for a slow reader. */
-  readonly print: (line: Line) => Promise<void>;
+  /** Prints one line on standard output, or a list: for a person a line for each, else one line. Waits for a slow reader. */
+  readonly print: (line: Line | readonly Line[]) => Promise<void>;
   /** Prints a sentence for a person on standard error; with --json as `{"message":…}`. */
   readonly report: (sentence: string) => void;
   /** Aborts when the command is to end: the process gets SIGINT or SIGTERM. */
@@ -194,11 +194,12 @@ function createSession<Store>(
   { stdout, stderr, stopOnSignal }: Surroundings,
 ): Session<Store> {
   const isJson = parts.options.json === true;
-  const format = isJson ? JSON.stringify : (command.format ?? JSON.stringify);
+  const toText = isJson ? undefined : command.format;
   return {
     ...parts,
     print: async (line) => {
-      if (!stdout.write(`${format(line)}\n`)) await once(stdout, 'drain');
+      const text = toText ? [line].flat().map(toText).join('\n') : JSON.stringify(line);
+      if (!stdout.write(`${text}\n`)) await once(stdout, 'drain');
     },
     report: (message) => void stderr.write(`${isJson ? JSON.stringify({ message }) : message}\n`),
     signal: stopOnSignal(),

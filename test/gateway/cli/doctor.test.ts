@@ -48,13 +48,15 @@ const checks = [
 ];
 
 test('a sound configuration has neither a fault nor a warning', async () => {
-  const results = async () => {
-    const { lines } = await callLabgraph(sound.env, 'doctor', '--json');
-    return lines().map(({ check, result, ok }) => [check, result, ok]);
+  const findings = async () => {
+    const { text } = await callLabgraph(sound.env, 'doctor', '--json');
+    return JSON.parse(text);
   };
 
   // The gateway asks the service whether it is ready, which on a busy machine takes more than one attempt.
-  await expect.poll(results).toEqual(checks.map((check) => [check, 'ok', true]));
+  await expect
+    .poll(findings)
+    .toEqual(checks.map((check) => ({ check, ok: true, message: expect.stringMatching(/\w/), fix: null })));
 });
 
 interface Planted {
@@ -190,13 +192,31 @@ test.each(table)('$fault is found', async ({ plant, found: [check, result, messa
   const findings = await find({ ...sound.env, ...changed }, folder);
 
   const fix = expect.stringMatching(/\w/);
-  expect(findings).toContainEqual({ check, result, message: expect.stringMatching(message), fix });
+  const isOk = result === 'warning';
+  expect(findings).toContainEqual({ check, ok: isOk, message: expect.stringMatching(message), fix });
 });
 
 test('a fault ends the command with exit code 1', async () => {
-  const { code, text } = await callLabgraph({ ...sound.env, SERVICE_API_KEY: secretText() }, 'doctor');
+  const env = { ...sound.env, SERVICE_API_KEY: secretText(), ALLOWED_ORIGINS: '' };
+  const { code, text } = await callLabgraph(env, 'doctor');
   expect(code).toBe(1);
   expect(text).toMatch(/^fault {4}service: It refuses the key \(401\)\. Set SERVICE_API_KEY/m);
+  expect(text).toMatch(/^warning {2}origin: ALLOWED_ORIGINS is empty.*\. \w/m);
   expect(text).toMatch(/^ok {7}node: /m);
   for (const [, secret] of secrets) expect(text).not.toContain(secret);
+});
+
+test('a fault ends it so with --json, too, after one list', async () => {
+  const { code, text } = await callLabgraph(
+    { ...sound.env, SERVICE_API_KEY: secretText() },
+    'doctor',
+    '--json',
+  );
+  expect(code).toBe(1);
+  expect(JSON.parse(text)).toContainEqual({
+    check: 'service',
+    ok: false,
+    message: 'It refuses the key (401).',
+    fix: expect.stringContaining('Set SERVICE_API_KEY'),
+  });
 });

@@ -68,7 +68,7 @@ test('the packed package is installed in an empty folder, and its commands work 
   const config = { PORT: '0', SERVICE_URL: lab.serviceUrl, SERVICE_API_KEY: 'refused', EVENT_LOG: 'memory:' };
   const examined = await npx(['doctor', '--json'], { more: config });
   expect(examined.code).toBe(1);
-  expect(examined.out).toContain('"check":"service","result":"fault","message":"It refuses the key (401)."');
+  expect(examined.out).toContain('"check":"service","ok":false,"message":"It refuses the key (401)."');
 
   // The thread that writes SQLite is found by its address.
   const read = await npx(['events', 'verify'], { more: log });
