@@ -22,7 +22,7 @@ export interface RequestOptions {
 }
 
 export interface FollowOptions extends Pick<FollowSettings, 'signal' | 'onOpen' | 'onRetry'> {
-  /** One socket for all subscriptions, or a request for each; `websocket` if left out. */
+  /** One socket for each 50 subscriptions, or a request for each one; `websocket` if left out. */
   readonly transport?: 'websocket' | 'sse' | 'multipart' | undefined;
 }
 

@@ -15,7 +15,7 @@ export interface WebSocketEndpoint extends Endpoint {
   readonly webSocketImpl?: unknown;
 }
 
-/** Follows many subscriptions over one socket (`graphql-transport-ws`), which is open while there are any. */
+/** Follows subscriptions over sockets (`graphql-transport-ws`), at most 50 over each. A socket is open while it has any. */
 export function createWebSocketTransport(endpoint: WebSocketEndpoint): Transport {
   const sockets = new Set<Socket>();
   const open = () => {
