@@ -4,7 +4,8 @@ import { contrastOf } from '../support/colors.ts';
 import { FakeGateway } from '../support/fake-gateway.ts';
 import { mountLaunch } from '../support/launch.ts';
 import { dressPage, undressPage } from '../support/look.ts';
-import { find } from '../support/page.ts';
+import { mountStatus } from '../support/order-status.ts';
+import { find, untilLabel } from '../support/page.ts';
 import { STATES } from '../support/states.ts';
 import { OpenedTabs } from '../support/tabs.ts';
 import '../../../widget/src/languages/de.ts';
@@ -73,6 +74,19 @@ describe('in German, with text of 200 % in a column of 200 pixels, nothing break
     expect(document.body.scrollWidth).toBeLessThanOrEqual(200);
     expect(outside.map((element) => element.outerHTML)).toEqual([]);
   });
+});
+
+test('larger text needs no more room for marks and gaps: in a column of 200 pixels 164 are for the words', async () => {
+  using gateway = new FakeGateway();
+  document.documentElement.style.fontSize = '200%';
+  document.body.style.cssText = 'inline-size: 200px; margin: 0';
+  const text = mountStatus(gateway);
+  const steps = mountStatus(gateway, { status: 'steps' });
+  await Promise.all([untilLabel(text, 'Transit customer'), untilLabel(steps, 'Transit customer')]);
+
+  const [widthOfText, widthOfStep] = [text, steps].map((element) => find(element, '.words').offsetWidth);
+
+  expect([widthOfText, widthOfStep]).toEqual([164, 164]);
 });
 
 describe('a button', () => {
