@@ -100,7 +100,7 @@ const inNode = (
 });
 
 /** Every state of the widget in every look; `npm test` takes one look for each state. */
-const allLooks = ['test/widget/{accessibility-matrix,results/results-accessibility}.test.ts'];
+const allLooks = ['test/widget/{look/accessibility-matrix,results/results-accessibility}.test.ts'];
 
 const inChromium = (name: string, what: Pick<InlineConfig, 'include' | 'provide'>) => ({
   // Packages may stand elsewhere behind a link.
