@@ -123,6 +123,11 @@ export function isGatewayError(error: unknown, ...codes: readonly ErrorCode[]): 
   return error instanceof GatewayError && (codes.length === 0 || codes.includes(error.code));
 }
 
+/** The thrown value; a GatewayError says then whether a write may have been done. */
+export function withOutcome(error: unknown, mayBeDone: boolean): unknown {
+  return error instanceof GatewayError ? error.withOutcome(mayBeDone) : error;
+}
+
 /** The code of a thrown value: INTERNAL for anything but a GatewayError. */
 export function codeOf(error: unknown): ErrorCode {
   return error instanceof GatewayError ? error.code : 'INTERNAL';

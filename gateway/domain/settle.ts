@@ -1,4 +1,4 @@
-import { isGatewayError } from '../errors.ts';
+import { isGatewayError, withOutcome } from '../errors.ts';
 
 /**
  * Finds out by a read whether a write was done whose answer was lost.
@@ -19,10 +19,19 @@ export async function settleLost<Outcome>(
 }
 
 /** What follows a write that succeeded: its errors say that the write may have been done. */
-export async function afterWrite<Outcome>(run: () => Promise<Outcome>): Promise<Outcome> {
+export function afterWrite<Outcome>(run: () => Promise<Outcome>): Promise<Outcome> {
+  return runWithOutcome(run, true);
+}
+
+/** What comes before a write, or after its refusal: its errors say that nothing was done. */
+export function withoutWrite<Outcome>(run: () => Promise<Outcome>): Promise<Outcome> {
+  return runWithOutcome(run, false);
+}
+
+async function runWithOutcome<Outcome>(run: () => Promise<Outcome>, mayBeDone: boolean): Promise<Outcome> {
   try {
     return await run();
   } catch (error) {
-    throw isGatewayError(error) ? error.withOutcome(true) : error;
+    throw withOutcome(error, mayBeDone);
   }
 }

@@ -1,4 +1,4 @@
-import { GatewayError, isGatewayError } from '../errors.ts';
+import { GatewayError, isGatewayError, withOutcome } from '../errors.ts';
 
 /**
  * Stores the outcome of a write under the caller's idempotency key, beside the event log and as durable. The service itself
@@ -67,8 +67,8 @@ export class Idempotency {
   /**
    * A repeated attempt gets the first answer, one at the same time joins the first, and one whose answer was lost looks for
    * its effect.
-   * @throws GatewayError IDEMPOTENCY_UNSETTLED while the outcome of an earlier attempt cannot be known; otherwise what
-   *   `perform` throws
+   * @throws GatewayError IDEMPOTENCY_UNSETTLED while the outcome of an earlier attempt cannot be known;
+   *   EVENT_LOG_UNAVAILABLE, which says whether the write may have been done; otherwise what `perform` throws
    */
   async run(attempt: Attempt): Promise<Outcome> {
     const { key, fingerprint } = attempt;
@@ -80,37 +80,39 @@ export class Idempotency {
   }
 
   async #settle(attempt: Attempt): Promise<Outcome> {
-    const earlier = await this.#records.begin(attempt.key, attempt.fingerprint);
+    const earlier = await this.#records.begin(attempt.key, attempt.fingerprint).catch(throwAs(false));
     if (earlier.kind === 'conflict') return { kind: 'conflict' };
     if (earlier.kind === 'finished') return { kind: 'answer', answer: earlier.answer };
     if (earlier.kind === 'unsettled') {
-      const found = (await attempt.recover?.(earlier.since).catch(throwAsUnsettled)) ?? null;
+      const found = (await attempt.recover?.(earlier.since).catch(throwAs(true))) ?? null;
       if (found !== null) return await this.#finish(attempt.key, found);
       const remainingMs = earlier.since.getTime() + settleMs - Date.now();
       if (remainingMs > 0) throw unsettled(remainingMs);
       // Claimed again, so that the wait for another lost answer begins now and not at the first attempt. Of several
       // gateways one gets the claim; the others find it claimed just now.
-      if (!(await this.#records.reclaim(attempt.key, earlier.since))) return await this.#settle(attempt);
+      const isReclaimed = await this.#records.reclaim(attempt.key, earlier.since).catch(throwAs(true));
+      if (!isReclaimed) return await this.#settle(attempt);
     }
     return await this.#perform(attempt);
   }
 
   async #perform(attempt: Attempt): Promise<Outcome> {
     const since = new Date();
+    let answer: unknown;
     try {
-      const answer = await attempt.perform();
-      if (answer !== null) return await this.#finish(attempt.key, answer);
-      await this.#records.release(attempt.key);
-      return { kind: 'nothing' };
+      answer = await attempt.perform();
     } catch (error) {
       return await this.#handleFailure(attempt, error, since);
     }
+    if (answer !== null) return await this.#finish(attempt.key, answer);
+    await this.#release(attempt.key);
+    return { kind: 'nothing' };
   }
 
   /** A refusal frees the key. After any other failure the answer may be lost, so its effect is looked for at once. */
   async #handleFailure(attempt: Attempt, error: unknown, since: Date): Promise<Outcome> {
     if (isRefusal(error)) {
-      await this.#records.release(attempt.key);
+      await this.#release(attempt.key);
       throw error;
     }
     const found = await attempt.recover?.(since).catch(() => undefined);
@@ -121,19 +123,25 @@ export class Idempotency {
     // No read could look, or the service may still be working: the key stays claimed.
     if (found === undefined || !error.isOwnFailure) throw error;
     // The service reported a failure, and there is no effect.
-    await this.#records.release(attempt.key);
+    await this.#release(attempt.key);
     throw error.withOutcome(false);
   }
 
   async #finish(key: string, answer: unknown): Promise<Outcome> {
-    await this.#records.finish(key, answer);
+    await this.#records.finish(key, answer).catch(throwAs(true));
     return { kind: 'answer', answer };
+  }
+
+  async #release(key: string): Promise<void> {
+    await this.#records.release(key).catch(throwAs(false));
   }
 }
 
-/** While no read can look for it, the effect of an earlier attempt is not known. */
-function throwAsUnsettled(error: unknown): never {
-  throw isGatewayError(error) ? error.withOutcome(true) : error;
+/** Throws an error again, which says then whether the write may have been done. */
+function throwAs(mayBeDone: boolean): (error: unknown) => never {
+  return (error) => {
+    throw withOutcome(error, mayBeDone);
+  };
 }
 
 function isSuccess(status: number | undefined): boolean {

@@ -1,22 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { startLab } from '../support/lab.ts';
 import { json, reset, text } from '../support/misbehaving-service.ts';
-import { type Row, withInput } from './mutations/row.ts';
-import { rows } from './mutations/rows.ts';
+import { withInput } from './mutations/row.ts';
+import { callOf, rowOf } from './mutations/rows.ts';
 import { orderAt } from './mutations/upkeep-rows.ts';
 import { openWorld } from './mutations/world.ts';
-
-/** The row of the audited table. */
-function rowOf(mutation: string): Row {
-  const row = rows.find((each) => each.mutation === mutation);
-  if (row === undefined) throw new Error(`The table has no ${mutation}.`);
-  return row;
-}
-
-function callOf({ asks }: Row): RegExp {
-  if (asks === null) throw new Error('This mutation asks the service nothing.');
-  return asks.call;
-}
 
 const faults = [
   ['a 500', text('', 500), false],

@@ -12,6 +12,7 @@ import {
   notFound,
   toRefusal,
 } from '../../graph/user-error.ts';
+import { afterWrite } from '../settle.ts';
 import {
   createLabReport,
   type LabReport,
@@ -59,24 +60,20 @@ export async function submitLabReport(
   if (!service.rights.owns({ userId }, kind)) return notFound('user');
 
   const report: NewLabReport = { userId, needsHumanReview, files };
-  const perform = async () => {
-    const answer = await createLabReport(service, report);
-    const created = readLabReport(answer, userId);
-    // Stored before the caller gets the id, because the owner must be known when the report is read.
-    if (created !== null) await events.claim(created.id.toLowerCase(), { userId, version: 0 });
-    return answer;
-  };
   try {
     const outcome = await idempotency.run({
       key: hash('sha256', JSON.stringify([`${service.rights.key} lab-report`, idempotencyKey]), 'base64url'),
       fingerprint: await fingerprintOf(report),
-      perform,
+      perform: () => createLabReport(service, report),
       recover: null,
       unreadable: null,
     });
     if (outcome.kind === 'conflict') return idempotencyConflict();
     if (outcome.kind === 'nothing' || !service.rights.mayShow({ userId }, kind)) return notFound('user');
-    return { kind: 'LabReportCreated', labReport: readCreated(outcome.answer, userId) };
+    const labReport = readCreated(outcome.answer, userId);
+    // Stored before the caller gets the id, because the owner must be known when the report is read.
+    await afterWrite(() => events.claim(labReport.id.toLowerCase(), { userId, version: 0 }));
+    return { kind: 'LabReportCreated', labReport };
   } catch (error) {
     if (isGatewayError(error, 'UPSTREAM_REJECTED') && error.status === 413) {
       return inputRejected([

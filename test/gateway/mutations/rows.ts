@@ -13,3 +13,16 @@ export const rows: readonly Row[] = [
   ...userRows,
   ...otherRows,
 ];
+
+/** The row of this mutation. */
+export function rowOf(mutation: string): Row {
+  const row = rows.find((each) => each.mutation === mutation);
+  if (row === undefined) throw new Error(`The table has no ${mutation}.`);
+  return row;
+}
+
+/** The call that does it. */
+export function callOf({ asks }: Row): RegExp {
+  if (asks === null) throw new Error('This mutation asks the service nothing.');
+  return asks.call;
+}

@@ -1,4 +1,5 @@
 import { expect } from 'vitest';
+import type { LabOptions } from '../../support/lab.ts';
 import { type SpoiltLab, startSpoiltLab } from '../../support/spoilt-lab.ts';
 import { ask, type Result } from './ask.ts';
 import { canaries, type Row, type Stage } from './row.ts';
@@ -9,8 +10,8 @@ interface World extends Stage, AsyncDisposable {
   readonly trace: () => Promise<unknown>;
 }
 
-export async function openWorld(row: Row): Promise<World> {
-  const lab = await startSpoiltLab();
+export async function openWorld(row: Row, options: LabOptions = {}): Promise<World> {
+  const lab = await startSpoiltLab(options);
   const results: Result[] = [];
   const variables = await row.arrange(lab);
   return {

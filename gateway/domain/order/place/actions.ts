@@ -17,6 +17,7 @@ import {
   type UserError,
   withReason,
 } from '../../../graph/user-error.ts';
+import { afterWrite, withoutWrite } from '../../settle.ts';
 import { type Order, readOrderAnswer } from '../read/rest-order.ts';
 import { cursorAfter } from '../stream/actions.ts';
 import {
@@ -100,7 +101,7 @@ async function placeOnce(
 ): Promise<OrderCreated | IdempotencyConflict | NotFound> {
   const { access, reference, input, create, recover } = placement;
   const { events, idempotency, service } = context;
-  const before = { position: await events.position(), since: new Date() };
+  const before = { position: await withoutWrite(() => events.position()), since: new Date() };
   const toStored = (answer: unknown) => (answer === null ? null : { answer, ...before });
   const outcome = await idempotency.run({
     key: reference,
@@ -113,7 +114,7 @@ async function placeOnce(
   if (outcome.kind === 'nothing' || !service.rights.mayShow({ userId: input.userId }, access)) {
     return notFound('user or lab test');
   }
-  return await describeCreated(context, placement, outcome.answer);
+  return await afterWrite(() => describeCreated(context, placement, outcome.answer));
 }
 
 async function describeCreated(

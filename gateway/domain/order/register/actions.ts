@@ -8,7 +8,7 @@ import {
   type NotFound,
   notFound,
 } from '../../../graph/user-error.ts';
-import { settleLost } from '../../settle.ts';
+import { afterWrite, settleLost, withoutWrite } from '../../settle.ts';
 import { anyAccount, describeRefusal, type PhysicianRequired } from '../place/actions.ts';
 import { findPatientIssues } from '../place/actions-rules.ts';
 import type { Registration } from '../place/rest.ts';
@@ -59,19 +59,20 @@ export async function submitRegistration(
   const registration = { ...input, userId: input.userId ?? service.rights.userId };
   if (!(await mayRegister(context, registration))) return notFound('testkit or user');
 
-  const position = await events.position();
+  const position = await withoutWrite(() => events.position());
   const since = new Date(Date.now() - clockSkewMs);
+  let order: Order | null;
   try {
     const answer = await registerTestkit(service, registration);
-    if (answer === null) return notFound('testkit or user');
-    return await describeRegistered(context, answer.order, position);
+    order = answer === null ? null : answer.order;
   } catch (error) {
     if (isGatewayError(error, 'UPSTREAM_REJECTED', 'UPSTREAM_FORBIDDEN')) {
       return await explainRefusal(context, registration, error);
     }
-    const order = await settleLost(error, () => findRegistered(context, registration, since));
-    return await describeRegistered(context, order, position);
+    order = await settleLost(error, () => findRegistered(context, registration, since));
   }
+  if (order === null) return notFound('testkit or user');
+  return await afterWrite(() => describeRegistered(context, order, position));
 }
 
 async function mayRegister({ service }: GraphContext, { userId, sampleId }: Registration): Promise<boolean> {
