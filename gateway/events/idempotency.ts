@@ -7,6 +7,8 @@ import { GatewayError, isGatewayError, withOutcome } from '../errors.ts';
 export interface IdempotencyRecords {
   /** Claims the key for a first attempt, or returns the state of an earlier one. */
   readonly begin: (key: string, fingerprint: string) => Promise<EarlierAttempt>;
+  /** Whether the key is claimed with another fingerprint. Claims nothing. */
+  readonly isOfAnother: (key: string, fingerprint: string) => Promise<boolean>;
   /**
    * Claims the key for a new attempt after one that began at `since` and never settled; false when another attempt has
    * claimed or settled it meanwhile.
@@ -37,8 +39,8 @@ export interface Attempt {
   /** Does the write; null when its subject does not exist. */
   readonly perform: () => Promise<unknown>;
   /**
-   * Looks for the effect of an attempt made at this time or later whose answer was lost; null when there is none. Null in
-   * place of the function when no read can show it.
+   * Looks for the effect of an attempt made at this time or later whose answer was lost; null when there is none, rejects
+   * when it cannot be told from others. Null in place of the function when no read can show it.
    */
   readonly recover: ((since: Date) => Promise<unknown>) | null;
   /** The answer to store when the service succeeded, but its answer cannot be read or found. */
@@ -77,6 +79,20 @@ export class Idempotency {
     const outcome = this.#settle(attempt).finally(() => this.#running.delete(key));
     this.#running.set(key, { fingerprint, outcome });
     return await outcome;
+  }
+
+  /**
+   * Records that the attempt with this key has an effect, such as the order of this id; false when another attempt has it.
+   * So a search for the effect of a lost attempt never finds the effect of another.
+   */
+  async hold(effect: string, key: string): Promise<boolean> {
+    const { kind } = await this.#records.begin(effect, key);
+    return kind !== 'conflict';
+  }
+
+  /** Whether an attempt with another key has the effect. */
+  async isOfAnother(effect: string, key: string): Promise<boolean> {
+    return await this.#records.isOfAnother(effect, key);
   }
 
   async #settle(attempt: Attempt): Promise<Outcome> {

@@ -104,21 +104,22 @@ describe('createOrder', () => {
     },
   );
 
-  test("a service that does not echo the caller's text is searched for the order itself", async () => {
+  test("a service that does not echo the caller's text is searched for the order itself, which no other key has", async () => {
     await using lab = await startLab();
     const before = lab.sandbox.orders().length;
     const first = await create(lab, { idempotencyKey: 'order-0' });
     const sent = await fetch(`${lab.serviceUrl}/v3/order/${first.order.id}`, {
       headers: { 'x-service-api-key': serviceKey },
     });
-    const plain = { ...((await sent.json()) as object), passthrough: null };
+    const ofAnotherKey = { ...((await sent.json()) as object), passthrough: null };
+    const plain = { ...ofAnotherKey, id: crypto.randomUUID() };
     const old = { ...plain, id: crypto.randomUUID(), created_at: '2025-01-01T00:00:00+00:00' };
     const other = { ...plain, id: crypto.randomUUID(), patient_details: { first_name: 'Blake' } };
-    const body = JSON.stringify({ orders: [other, old, plain] });
+    const body = JSON.stringify({ orders: [other, old, ofAnotherKey, plain] });
     lab.sandbox.faults.add({ method: 'POST', path: '/v3/order', times: 1, effect: { kind: 'lostAnswer' } });
     lab.sandbox.faults.add({ path: '/orders', effect: { kind: 'answer', status: 200, body } });
     const found = await create(lab, { idempotencyKey: 'order-1' });
-    expect(found.order.id).toBe(first.order.id);
+    expect(found.order.id).toBe(plain.id);
     expect(lab.sandbox.orders()).toHaveLength(before + 2);
   });
 

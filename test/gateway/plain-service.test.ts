@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { createGateway } from '../../gateway/gateway.ts';
 import { createLog } from '../../gateway/log.ts';
 import { gatewayKey, graphqlRequest, readTestConfig } from '../support/lab.ts';
@@ -12,11 +12,21 @@ import {
 import { subscribeOverSse } from '../support/subscribe.ts';
 
 const otherUser = '2e9a7a52-2c8c-4a7e-9a55-3d1b8f0f4b22';
-const createTestkit = `mutation { createTestkitOrder(input: {
-  userId: "${userId}", labTestId: "${teamId}", idempotencyKey: "plain-1", shippingDetails: {
+const createTestkitAs = (idempotencyKey: string) => `mutation { createTestkitOrder(input: {
+  userId: "${userId}", labTestId: "${teamId}", idempotencyKey: "${idempotencyKey}", shippingDetails: {
     receiverName: "Avery Sample", firstLine: "100 Example Street", city: "Phoenix"
     state: "AZ", zip: "85004", country: "US", phoneNumber: "+16025550100" }
 }) { __typename ... on OrderCreated { order { id labTest { id name } markers { totalCount } } } ... on UserError { code } } }`;
+const createTestkit = createTestkitAs('plain-1');
+/** What `createTestkit` ships to. */
+const shipping = {
+  receiver_name: 'Avery Sample',
+  first_line: '100 Example Street',
+  city: 'Phoenix',
+  state: 'AZ',
+  zip: '85004',
+  country: 'US',
+};
 
 async function openGateway(service: PlainService) {
   const config = readTestConfig({ SERVICE_URL: service.url, EVENT_LOG: 'memory:' });
@@ -77,6 +87,71 @@ test('an order that was placed, answered unreadably and is nowhere to be found i
   const answers = [await gateway.query(createTestkit), await gateway.query(createTestkit)];
   for (const answer of answers) expect(answer.errors[0].extensions.code).toBe('UPSTREAM_UNREADABLE');
   expect(service.posts).toHaveLength(1);
+});
+
+describe('of several equal orders', () => {
+  test.each([500, 503])(
+    'the one of another key is no result of a call that failed with %d',
+    async (status) => {
+      await using service = await startPlainService();
+      await using gateway = await openGateway(service);
+      const first = await gateway.query(createTestkit);
+      service.spoiltAnswer = { status, body: '', isLost: true };
+      const failed = await gateway.query(createTestkitAs('plain-2'));
+      const second = await gateway.query(createTestkitAs('plain-2'));
+      expect(failed.errors[0].extensions).toMatchObject({
+        code: 'UPSTREAM_UNAVAILABLE',
+        mayHaveBeenDone: false,
+      });
+      expect([second, first].map(({ data }) => data.createTestkitOrder.order.id)).toEqual(
+        service.orders.map(({ id }) => id),
+      );
+      expect(service.posts).toHaveLength(3);
+    },
+  );
+
+  test('the one of another key is no result of a call without an answer, when it is repeated either', async () => {
+    await using service = await startPlainService();
+    await using gateway = await openGateway(service);
+    await gateway.query(createTestkit);
+    service.spoiltAnswer = { status: 504, body: '', isLost: true };
+    const answers = [
+      await gateway.query(createTestkitAs('plain-2')),
+      await gateway.query(createTestkitAs('plain-2')),
+    ];
+    expect(answers.map(({ errors }) => errors?.[0].extensions)).toMatchObject([
+      { code: 'UPSTREAM_UNAVAILABLE', mayHaveBeenDone: true },
+      { code: 'IDEMPOTENCY_UNSETTLED', mayHaveBeenDone: true },
+    ]);
+  });
+
+  test('each lost one is found by its own key', async () => {
+    await using service = await startPlainService();
+    await using gateway = await openGateway(service);
+    const keys = ['plain-1', 'plain-2', 'plain-3'];
+    for (const key of keys) {
+      service.spoiltAnswer = { status: 500, body: '' };
+      await gateway.query(createTestkitAs(key));
+    }
+    const found = await Promise.all(keys.map((key) => gateway.query(createTestkitAs(key))));
+    expect(found.map(({ data }) => data.createTestkitOrder.order.id).toReversed()).toEqual(
+      service.orders.map(({ id }) => id),
+    );
+    expect(service.posts).toHaveLength(3);
+  });
+
+  test('none is chosen where two may be of a lost call, and it is never placed again', async () => {
+    await using service = await startPlainService();
+    await using gateway = await openGateway(service);
+    service.orders.push(plainOrder(100, userId, { shipping }));
+    service.spoiltAnswer = { status: 500, body: '' };
+    const answers = [await gateway.query(createTestkit), await gateway.query(createTestkit)];
+    expect(answers.map(({ errors }) => errors?.[0].extensions)).toEqual([
+      { code: 'UPSTREAM_UNAVAILABLE', mayHaveBeenDone: true },
+      { code: 'IDEMPOTENCY_UNSETTLED', mayHaveBeenDone: true },
+    ]);
+    expect(service.posts).toHaveLength(1);
+  });
 });
 
 test('one order is found in the list of a service that shows no path for one', async () => {

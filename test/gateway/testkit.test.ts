@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { type Lab, startLab } from '../support/lab.ts';
+import { type Lab, serviceKey, startLab } from '../support/lab.ts';
 
 const createTestkit = `mutation ($input: CreateTestkitOrderInput!) {
   createTestkitOrder(input: $input) {
@@ -105,6 +105,33 @@ test('a lost answer is recovered: the caller gets the order that was made', asyn
   const again = await create(lab);
   expect(created.__typename).toBe('OrderCreated');
   expect(again.order).toEqual(created.order);
+  expect(lab.sandbox.orders()).toHaveLength(before + 1);
+});
+
+test('a lost answer is recovered by its reference, among equal orders that were placed without the gateway', async () => {
+  await using lab = await startLab();
+  const { userId, labTestId, shippingDetails } = kitInput(lab);
+  const { receiverName, firstLine, phoneNumber, ...address } = shippingDetails;
+  const shipping = {
+    ...address,
+    receiver_name: receiverName,
+    first_line: firstLine,
+    phone_number: phoneNumber,
+  };
+  const body = JSON.stringify({ user_id: userId, lab_test_id: labTestId, shipping_details: shipping });
+  const headers = { 'x-service-api-key': serviceKey, 'content-type': 'application/json' };
+  const placed = await fetch(`${lab.serviceUrl}/v3/order/testkit`, { method: 'POST', headers, body });
+  const { order } = (await placed.json()) as { readonly order: { readonly id: string } };
+  lab.sandbox.faults.add({
+    method: 'POST',
+    path: '/v3/order/testkit',
+    times: 1,
+    effect: { kind: 'lostAnswer' },
+  });
+  const before = lab.sandbox.orders().length;
+  const created = await create(lab);
+  expect(created.__typename).toBe('OrderCreated');
+  expect(created.order.id).not.toBe(order.id);
   expect(lab.sandbox.orders()).toHaveLength(before + 1);
 });
 

@@ -12,8 +12,8 @@ export interface PlainService {
   readonly url: string;
   readonly orders: PlainOrder[];
   readonly posts: unknown[];
-  /** The answer to the next POST of an order, in place of its order; the order is placed all the same. */
-  spoiltAnswer: { readonly status: number; readonly body: string } | null;
+  /** The answer to the next POST of an order, in place of its order; the order is placed all the same, or `isLost`. */
+  spoiltAnswer: { readonly status: number; readonly body: string; readonly isLost?: boolean } | null;
   /** Called before each answer of the list of orders. */
   beforeList: (() => void) | null;
   readonly [Symbol.asyncDispose]: () => Promise<void>;
@@ -79,9 +79,10 @@ export async function startPlainService(): Promise<PlainService> {
     }
     if (pathname === '/v3/order/testkit') {
       posts.push(JSON.parse(await readText(request)));
-      const placed = json(place(posts.at(-1) as Parameters<typeof place>[0]));
       const spoilt = service.spoiltAnswer;
       service.spoiltAnswer = null;
+      if (spoilt?.isLost) return spoilt;
+      const placed = json(place(posts.at(-1) as Parameters<typeof place>[0]));
       return spoilt ?? placed;
     }
     return { status: 404, body: JSON.stringify({ detail: 'Not Found' }) };

@@ -11,6 +11,7 @@ import { readScript } from './scripts.ts';
 const lifeSeconds = String(messageIdDays * 86_400);
 const scripts = {
   begin: readScript('record-begin'),
+  owner: readScript('record-owner'),
   reclaim: readScript('record-reclaim'),
   settle: readScript('record-settle'),
   put: readScript('one-time-put'),
@@ -20,6 +21,7 @@ const begunShape = z.union([
   z.tuple([redisText.pipe(z.literal('first'))]),
   z.tuple([redisText.pipe(z.literal('known')), redisText, redisNumber, z.instanceof(Buffer).nullable()]),
 ]);
+const ownerShape = z.tuple([redisText.nullable()]);
 const takenShape = z.tuple([z.instanceof(Buffer).nullable()]);
 
 /** Idempotency records beside the log in Redis; the server deletes them after 30 days. */
@@ -38,6 +40,12 @@ export class RedisIdempotencyRecords implements IdempotencyRecords {
     if (begun[0] === 'first') return { kind: 'first' };
     const [, stored, since, answer] = begun;
     return openRecord({ fingerprint: stored, since, answer }, { key, fingerprint }, this.#seal);
+  }
+
+  async isOfAnother(key: string, fingerprint: string): Promise<boolean> {
+    const { values } = await this.#runner.read(scripts.owner, [key]);
+    const [stored] = ownerShape.parse(values);
+    return stored !== null && !this.#seal.isHashOfText(stored, fingerprint);
   }
 
   async reclaim(key: string, since: Date): Promise<boolean> {

@@ -274,6 +274,7 @@ class SqliteLog implements EventLog {
 function createIdempotencyRecords(writer: Writer): IdempotencyRecords {
   return {
     begin: (key, fingerprint) => writer.call('beginIdempotent', key, fingerprint, new Date()),
+    isOfAnother: (key, fingerprint) => writer.call('isIdempotentOfAnother', key, fingerprint),
     reclaim: (key, since) => writer.call('reclaimIdempotent', key, since, new Date()),
     finish: (key, answer) => writer.call('finishIdempotent', key, answer),
     release: (key) => writer.call('releaseIdempotent', key),

@@ -94,6 +94,11 @@ export class LogWriter {
     return openRecord(record, { key, fingerprint }, this.#seal);
   }
 
+  isIdempotentOfAnother(key: string, fingerprint: string): boolean {
+    const row = this.#sql.get('SELECT fingerprint FROM replies WHERE key = ?').get(key);
+    return row !== undefined && !this.#seal.isHashOfText(readText(row, 'fingerprint'), fingerprint);
+  }
+
   reclaimIdempotent(key: string, since: Date, now: Date): boolean {
     const updated = this.#sql
       .get('UPDATE replies SET since = max(?, since + 1) WHERE key = ? AND since = ? AND answer IS NULL')

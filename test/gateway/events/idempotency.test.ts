@@ -47,6 +47,20 @@ describe.each(stores)('a claim on a key in $name', ({ open }) => {
   });
 });
 
+describe.each(stores)('an effect in $name', ({ open }) => {
+  test('belongs to the first attempt that holds it, in another process too', async () => {
+    await using store = await open();
+    const [one, two] = [1, 2].map(() => new Idempotency(store.idempotencyRecords));
+    const held = [];
+    for (const key of ['key', 'other', 'key']) held.push(await one?.hold('order 1', key));
+    expect(held).toEqual([true, false, true]);
+    expect(await two?.isOfAnother('order 1', 'key')).toBe(false);
+    expect(await two?.isOfAnother('order 1', 'other')).toBe(true);
+    expect(await two?.isOfAnother('order 2', 'other')).toBe(false);
+    expect(await two?.hold('order 2', 'key')).toBe(true);
+  });
+});
+
 describe.each(stores)('idempotency records in $name', ({ open }) => {
   test('perform a write once: a repeated one gets the first answer, in another process too', async () => {
     await using store = await open();

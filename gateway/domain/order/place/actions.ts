@@ -36,7 +36,7 @@ import {
   importOrder,
   needsPhysician,
 } from './rest.ts';
-import { findOrderAnswer, isOrderOf, isPlacedSince, isTestkitOf } from './rest-recovery.ts';
+import { findOrderAnswers, isLikeOrder, isLikeTestkit, isPlacedSince } from './rest-recovery.ts';
 
 export interface OrderCreated {
   readonly kind: 'OrderCreated';
@@ -69,8 +69,8 @@ interface Placement {
   readonly question: PhysicianQuestion;
   /** Sends the order; resolves to the service's answer as sent, null when user or lab test do not exist. */
   readonly create: () => Promise<unknown>;
-  /** Looks for the order of an attempt made at this time or later whose answer was lost. */
-  readonly recover: (since: Date) => Promise<unknown>;
+  /** Whether an order without a reference may come from an attempt made at this time or later. */
+  readonly isAlike: (order: Order, since: Date) => boolean;
 }
 
 /**
@@ -99,15 +99,19 @@ async function placeOnce(
   context: GraphContext,
   placement: Placement,
 ): Promise<OrderCreated | IdempotencyConflict | NotFound> {
-  const { access, reference, input, create, recover } = placement;
+  const { access, reference, input, create } = placement;
   const { events, idempotency, service } = context;
   const before = { position: await withoutWrite(() => events.position()), since: new Date() };
   const toStored = (answer: unknown) => (answer === null ? null : { answer, ...before });
   const outcome = await idempotency.run({
     key: reference,
     fingerprint: createHash('sha256').update(JSON.stringify(input)).digest('hex'),
-    perform: async () => toStored(await create()),
-    recover: async (since) => toStored(await recover(since)),
+    perform: async () => {
+      const answer = await create();
+      if (answer !== null) await afterWrite(() => hold(context, placement, answer));
+      return toStored(answer);
+    },
+    recover: async (since) => toStored(await recover(context, placement, since)),
     unreadable: { answer: null, ...before },
   });
   if (outcome.kind === 'conflict') return idempotencyConflict();
@@ -117,13 +121,56 @@ async function placeOnce(
   return await afterWrite(() => describeCreated(context, placement, outcome.answer));
 }
 
+/** From now on the answer's order is of this placement and of no other. */
+async function hold(
+  { idempotency }: GraphContext,
+  { reference }: Placement,
+  answer: unknown,
+): Promise<boolean> {
+  const { id } = readOrderAnswer(answer).order;
+  return await idempotency.hold(effectOf(id), reference);
+}
+
+function effectOf(orderId: string): string {
+  return `order ${orderId.toLowerCase()}`;
+}
+
+/**
+ * The answer to an attempt made at this time or later whose answer was lost, or null. An order of another placement is none.
+ * @throws GatewayError IDEMPOTENCY_UNSETTLED when several orders may be its order: none of them is chosen
+ */
+async function recover(context: GraphContext, placement: Placement, since: Date): Promise<unknown> {
+  const { service, idempotency } = context;
+  const { input, reference, isAlike } = placement;
+  const found = await findOrderAnswers(service, {
+    userId: input.userId,
+    reference,
+    isAlike: (order) => isAlike(order, since),
+  });
+  const free: unknown[] = [];
+  for (const { orderId, answer } of found) {
+    if (!(await idempotency.isOfAnother(effectOf(orderId), reference))) free.push(answer);
+  }
+  const [answer = null, ...others] = free;
+  if (others.length > 0) throw severalOrders();
+  return answer !== null && (await hold(context, placement, answer)) ? answer : null;
+}
+
+function severalOrders(): GatewayError {
+  return new GatewayError(
+    'IDEMPOTENCY_UNSETTLED',
+    "An earlier attempt under this idempotencyKey had no answer, and several orders may be its result. Look at the user's orders; a new order needs a new key.",
+    { mayBeDone: true },
+  );
+}
+
 async function describeCreated(
   context: GraphContext,
-  { recover }: Placement,
+  placement: Placement,
   stored: unknown,
 ): Promise<OrderCreated> {
   const { answer, position, since } = storedAnswer.parse(stored);
-  const readable = answer ?? (await recover(since).catch(() => null));
+  const readable = answer ?? (await recover(context, placement, since).catch(() => null));
   if (readable === null) {
     throw new GatewayError(
       'UPSTREAM_UNREADABLE',
@@ -195,8 +242,7 @@ export async function submitTestkitOrder(
     // A kit is ordered without a physician: one is named at its registration.
     question: { ...anyAccount, hasPhysician: true },
     create: () => createTestkitOrder(service, order, reference),
-    recover: (since) =>
-      findOrderAnswer(service, order.userId, (found) => isTestkitOf(order, { reference, since }, found)),
+    isAlike: (found, since) => isLikeTestkit(order, since, found),
   });
 }
 
@@ -224,8 +270,7 @@ export async function submitOrder(
     input: order,
     question: { ...questionOf(order), takesPending: false },
     create: () => createOrder(service, order, reference),
-    recover: (since) =>
-      findOrderAnswer(service, order.userId, (found) => isOrderOf(order, { reference, since }, found)),
+    isAlike: (found, since) => isLikeOrder(order, since, found),
   });
 }
 
@@ -235,7 +280,7 @@ export async function submitOrder(
  */
 export async function submitImport(context: GraphContext, order: OrderToImport): Promise<CreateOrderResult> {
   const { service } = context;
-  const { userId, sampleId } = order;
+  const { sampleId } = order;
   const result = await placeOrder(context, {
     access: 'write order.import',
     issues: [
@@ -247,8 +292,7 @@ export async function submitImport(context: GraphContext, order: OrderToImport):
     input: order,
     question: { ...questionOf(order), takesPending: true },
     create: () => importOrder(service, order),
-    recover: (since) =>
-      findOrderAnswer(service, userId, (found) => found.sampleId === sampleId && isPlacedSince(found, since)),
+    isAlike: (found, since) => found.sampleId === sampleId && isPlacedSince(found, since),
   });
   if (result.kind !== 'IdempotencyConflict') return result;
   const message = 'An order with this sample was imported before, with another input.';

@@ -6,26 +6,41 @@ import type { NewOrder, NewTestkitOrder, PatientPart } from './rest.ts';
 /** How far the service's clock may be behind ours. */
 const clockSkewMs = 120_000;
 
-/**
- * The answer that the service would have given to a lost attempt; null when none of the user's newest 500 orders matches.
- */
-export async function findOrderAnswer(
-  service: Service,
-  userId: string,
-  matches: (order: Order) => boolean,
-): Promise<unknown> {
-  for await (const rows of walkSentOrders(service, { userId }, 5)) {
-    const found = rows.find((row) => row !== null && matches(row.order));
-    if (found) return { order: found.json, status: null, message: null };
-  }
-  return null;
-}
-
 /** An attempt whose answer was lost. */
 interface LostAttempt {
+  readonly userId: string;
   readonly reference: string;
-  /** When it began. */
-  readonly since: Date;
+  /** Whether an order without a reference may be the one of this attempt. */
+  readonly isAlike: (order: Order) => boolean;
+}
+
+/** An answer that the service may have given to a lost attempt. */
+export interface OrderAnswerFound {
+  readonly orderId: string;
+  readonly answer: unknown;
+}
+
+/**
+ * The answers that the service may have given to a lost attempt, from the user's newest 500 orders: the one with the
+ * attempt's reference alone, or all that are alike where the service does not echo references (the specification does not
+ * promise it).
+ */
+export async function findOrderAnswers(
+  service: Service,
+  { userId, reference, isAlike }: LostAttempt,
+): Promise<readonly OrderAnswerFound[]> {
+  const alike = new Map<string, OrderAnswerFound>();
+  for await (const rows of walkSentOrders(service, { userId }, 5)) {
+    for (const row of rows) {
+      if (row === null) continue;
+      const { order, json } = row;
+      const orderId = order.id.toLowerCase();
+      const found = { orderId, answer: { order: json, status: null, message: null } };
+      if (order.reference === reference) return [found];
+      if (order.reference === null && isAlike(order)) alike.set(orderId, found);
+    }
+  }
+  return [...alike.values()];
 }
 
 /** Whether the order was placed then or later. */
@@ -34,16 +49,8 @@ export function isPlacedSince(order: Order, since: Date): boolean {
   return placedAt !== null && placedAt.getTime() >= since.getTime() - clockSkewMs;
 }
 
-/**
- * Whether the attempt made this order: it carries the attempt's reference; where the service does not echo one
- * (the specification does not promise it), it was placed since then with the same lab test and address.
- */
-export function isTestkitOf(
-  testkit: NewTestkitOrder,
-  { reference, since }: LostAttempt,
-  order: Order,
-): boolean {
-  if (order.reference !== null) return order.reference === reference;
+/** Whether the order was placed then or later with the same lab test and address. */
+export function isLikeTestkit(testkit: NewTestkitOrder, since: Date, order: Order): boolean {
   const address = order.shippingAddress;
   return (
     isPlacedSince(order, since) &&
@@ -55,8 +62,7 @@ export function isTestkitOf(
 }
 
 /** The same for an order of an order set, whose lab test may be one that was made for it. */
-export function isOrderOf(placed: NewOrder, { reference, since }: LostAttempt, order: Order): boolean {
-  if (order.reference !== null) return order.reference === reference;
+export function isLikeOrder(placed: NewOrder, since: Date, order: Order): boolean {
   return isPlacedSince(order, since) && isForPatient(placed, order) && isOfOrderSet(placed, order);
 }
 
