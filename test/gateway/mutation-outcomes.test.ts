@@ -118,3 +118,68 @@ describe('where the event log fails', () => {
     expect(world.writes()).toBe(1);
   });
 });
+
+/** The row's mutation, where the service answers its call so, and none of the reads after it. */
+async function callUnread(row: Row, status: number) {
+  const world = await openWorld(row);
+  const noReads = { at: /^GET /, isDone: false, answer: text('', 500), times: 100 };
+  world.lab.spoil({
+    at: callOf(row),
+    isDone: false,
+    answer: (response) => {
+      world.lab.spoil(noReads);
+      json({ detail: 'No.' }, status)(response);
+    },
+  });
+  return Object.assign(world, { result: await world.call(world.variables) });
+}
+
+describe('where the reads fail that would explain a refusal, it was not done:', () => {
+  const explained = [
+    { mutation: 'cancelOrder', status: 400 },
+    { mutation: 'cancelOrder', status: 409 },
+    { mutation: 'updateOrder', status: 400 },
+    { mutation: 'bookPhlebotomyAppointment', status: 409 },
+    { mutation: 'bookPhlebotomyAppointment', status: 404 },
+    { mutation: 'bookServiceCenterAppointment', status: 400 },
+    { mutation: 'requestPhlebotomyAppointment', status: 409 },
+    { mutation: 'reschedulePhlebotomyAppointment', status: 410 },
+    { mutation: 'cancelServiceCenterAppointment', status: 404 },
+  ];
+
+  test.each(explained)('$mutation after $status', async ({ mutation, status }) => {
+    await using world = await callUnread(rowOf(mutation), status);
+    expect(world.result).toMatchObject({ word: 'UPSTREAM_UNAVAILABLE', mayHaveBeenDone: false });
+  });
+});
+
+test('a booking may have been done where its replayed answer shows another appointment and the order cannot be read', async () => {
+  const row = rowOf('bookServiceCenterAppointment');
+  await using world = await openWorld(row);
+  await world.call(world.variables);
+  const { orderId } = world.variables.input as { readonly orderId: string };
+  const booked = (await world.lab.peek(`/v3/order/${orderId}/psc/appointment`)) as object;
+  const noOrder = {
+    at: new RegExp(`^GET /v3/order/${orderId}$`),
+    isDone: false,
+    answer: text('', 500),
+    times: 100,
+  };
+  world.lab.spoil({
+    at: callOf(row),
+    isDone: false,
+    answer: (response) => {
+      world.lab.spoil(noOrder);
+      json({ ...booked, id: crypto.randomUUID() })(response);
+    },
+  });
+  const result = await world.call(world.variables);
+  expect(result).toMatchObject({ word: 'UPSTREAM_UNAVAILABLE', mayHaveBeenDone: true });
+});
+
+test('a portal link that points elsewhere was made', async () => {
+  const elsewhere = { env: { PORTAL_ORIGINS: 'https://elsewhere.example' } };
+  await using world = await openWorld(rowOf('createPortalUrl'), elsewhere);
+  const result = await world.call(world.variables);
+  expect(result).toMatchObject({ word: 'PORTAL_URL_REFUSED', mayHaveBeenDone: true });
+});

@@ -12,7 +12,7 @@ import {
 import { getOrder } from '../order/read/rest.ts';
 import type { CurrentOrder, Order } from '../order/read/rest-order.ts';
 import { readOrderStatus } from '../order/read/rest-status.ts';
-import { settleLost } from '../settle.ts';
+import { afterWrite, settleLost, withoutWrite } from '../settle.ts';
 import {
   type Appointment,
   type AppointmentKind,
@@ -90,9 +90,11 @@ export async function changeAppointment(
     return await describeFailure(context, attempt, error);
   }
   // A 404 for an existing order means that its slot or its appointment is gone (public service: production).
-  if (answered === null) return await describeRefusal(context, attempt, { isVague: false });
+  if (answered === null) {
+    return await withoutWrite(() => describeRefusal(context, attempt, { isVague: false }));
+  }
   return change.isReplayed
-    ? await acceptUnlessCancelled(context, attempt, answered)
+    ? await afterWrite(() => acceptUnlessCancelled(context, attempt, answered))
     : accept(order, answered);
 }
 
@@ -107,9 +109,7 @@ async function acceptUnlessCancelled(
   answered: Appointment,
 ): Promise<AppointmentResult> {
   const { order, change } = attempt;
-  const current = await getAppointment(context.service, order, change.kind).catch((error: unknown) => {
-    throw isGatewayError(error) ? error.withOutcome(true) : error;
-  });
+  const current = await getAppointment(context.service, order, change.kind);
   const isSame = current?.id === answered.id && current.status !== 'cancelled';
   return isSame ? accept(order, current) : await describeRefusal(context, attempt, { isVague: false });
 }
@@ -123,7 +123,8 @@ async function describeFailure(
   error: unknown,
 ): Promise<AppointmentResult> {
   if (isGatewayError(error, 'UPSTREAM_REJECTED') && refusals.includes(error.status)) {
-    return await describeRefusal(context, attempt, { isVague: error.status === 400, error });
+    const refusal = { isVague: error.status === 400, error };
+    return await withoutWrite(() => describeRefusal(context, attempt, refusal));
   }
   const isOfInput = isGatewayError(error, 'UPSTREAM_REJECTED') && error.status === 422;
   if (isOfInput || isGatewayError(error, 'UPSTREAM_FORBIDDEN')) return toRefusal(error, ourNames);

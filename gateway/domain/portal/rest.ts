@@ -50,6 +50,7 @@ export async function createPortalUrl(
     throw new GatewayError(
       'PORTAL_URL_REFUSED',
       'The portal link points to an origin that PORTAL_ORIGINS does not list.',
+      { mayBeDone: true },
     );
   }
   return portalUrl;

@@ -13,7 +13,7 @@ import {
   withReason,
 } from '../../../graph/user-error.ts';
 import type { Service } from '../../../service/service.ts';
-import { settleLost } from '../../settle.ts';
+import { afterWrite, settleLost, withoutWrite } from '../../settle.ts';
 import { getOrder } from '../read/rest.ts';
 import type { Order } from '../read/rest-order.ts';
 import { readOrderStatus } from '../read/rest-status.ts';
@@ -61,7 +61,7 @@ export async function requestUpdate(
     if (!isRefusal(error)) return await settleLost(error, () => findUpdated(service, order, activateBy));
     const refusal = toRefusal(error, { order_id: 'id' });
     if (refusal.kind === 'FeatureNotEnabled' || refusal.issues.length > 0) return refusal;
-    const current = (await getOrder(service, orderId)) ?? order;
+    const current = (await withoutWrite(() => getOrder(service, orderId))) ?? order;
     return isScheduled(current)
       ? rejectDay(withReason('The service refused this day; is it over already?', error))
       : updateRefused(current, error);
@@ -119,7 +119,7 @@ export async function requestCancel(
     return answer === null ? notFound('order') : { kind: 'OrderCancelled', order: answer.order };
   } catch (error) {
     if (!isRefusalOfStatus(error)) return await settleLost(error, () => findCancelled(service, order));
-    const current = (await getOrder(service, orderId)) ?? order;
+    const current = (await withoutWrite(() => getOrder(service, orderId))) ?? order;
     const { label } = readOrderStatus(current.status);
     const message = withReason(`An order with the status "${label}" can no longer be cancelled.`, error);
     return { kind: 'CancelRefused', code: 'CANCEL_REFUSED', message, order: current };
@@ -162,10 +162,7 @@ export async function requestSimulation(
     const hasReason = refusal.kind === 'FeatureNotEnabled' || refusal.issues.length > 0;
     return hasReason ? refusal : rejectFinalStatus(order, error);
   }
-  const current = await getOrder(service, orderId).catch((error: unknown) => {
-    // The simulation was done, whatever became of this read.
-    throw isGatewayError(error) ? error.withOutcome(true) : error;
-  });
+  const current = await afterWrite(() => getOrder(service, orderId));
   return current === null ? notFound('order') : { kind: 'OrderSimulated', order: current };
 }
 
