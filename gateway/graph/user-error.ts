@@ -76,10 +76,7 @@ export function inputRejected(issues: readonly InputIssue[]): InputRejected {
 }
 
 /** The service's refusal of an input. @param names the names that differ in this schema, by the service's name */
-export function inputRejectedBy(
-  error: GatewayError,
-  names: Readonly<Record<string, string>> = {},
-): InputRejected {
+function inputRejectedBy(error: GatewayError, names: Readonly<Record<string, string>> = {}): InputRejected {
   const rejected = inputRejected(toInputIssues(error.issues, names));
   if (error.issues.length > 0) return rejected;
   const said = error.reason === undefined ? ' without saying what is wrong' : '';
@@ -105,6 +102,11 @@ export function idempotencyConflict(): IdempotencyConflict {
     code: 'IDEMPOTENCY_CONFLICT',
     message: 'This idempotencyKey was used before with another input. Use a new key for a new request.',
   };
+}
+
+/** Whether the service refused a write, for a reason of its own or because the feature is not enabled. */
+export function isRefusal(error: unknown): boolean {
+  return isGatewayError(error, 'UPSTREAM_REJECTED', 'UPSTREAM_FORBIDDEN');
 }
 
 /**

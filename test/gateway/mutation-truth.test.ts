@@ -92,16 +92,28 @@ describe('a refusal is reported as itself:', () => {
     expect((await world.call(world.variables)).word).toBe('CancelRefused');
   });
 
-  test.each([405, 410, 413, 422])(
-    'cancelOrder that %d refuses says nothing of the status',
-    async (status) => {
-      const row = rowOf('cancelOrder');
+  const byIdOnly = ['cancelOrder', 'deleteUser'].flatMap((mutation) =>
+    [405, 410, 413, 422].map((status) => ({ mutation, status, word: 'InputRejected' })),
+  );
+  const closed = ['cancelOrder', 'deleteUser', 'createUser', 'updateUser', 'undoUserDeletion'].flatMap(
+    (mutation) => [402, 403].map((status) => ({ mutation, status, word: 'FeatureNotEnabled' })),
+  );
+  test.each([...byIdOnly, ...closed])(
+    '$mutation that $status refuses is $word',
+    async ({ mutation, status, word }) => {
+      const row = rowOf(mutation);
       await using world = await openWorld(row);
       world.lab.spoil({ at: callOf(row), isDone: false, answer: json({ detail: 'No.' }, status) });
-      const result = await world.call(world.variables);
-      expect(result).toMatchObject({ word: 'UPSTREAM_REJECTED', mayHaveBeenDone: false });
+      expect((await world.call(world.variables)).word).toBe(word);
     },
   );
+
+  test.each([400, 409])('deleteUser that the service does not allow (%d)', async (status) => {
+    const row = rowOf('deleteUser');
+    await using world = await openWorld(row);
+    world.lab.spoil({ at: callOf(row), isDone: false, answer: json({ detail: 'No.' }, status) });
+    expect((await world.call(world.variables)).word).toBe('InputRejected');
+  });
 });
 
 describe('an input that is refused is named:', () => {

@@ -59,7 +59,7 @@ async function placesOf(row: Row, call: RegExp) {
 }
 
 /** They send ids only, which the gateway has checked: a refusal by the service is about the thing that is named. */
-const byIdOnly = ['cancelOrder', 'createDocumentTicket', 'deleteUser', 'undoUserDeletion'];
+const byIdOnly = ['createDocumentTicket', 'undoUserDeletion'];
 
 const refusing = rows.flatMap((row) =>
   row.asks !== null &&

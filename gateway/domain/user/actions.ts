@@ -2,12 +2,14 @@ import { isGatewayError } from '../../errors.ts';
 import type { GraphContext } from '../../graph/context.ts';
 import { findIssues, type InputRule, isGiven } from '../../graph/input-rules.ts';
 import {
+  type FeatureNotEnabled,
   type InputIssue,
   type InputRejected,
   inputRejected,
-  inputRejectedBy,
+  isRefusal,
   type NotFound,
   notFound,
+  toRefusal,
   type UserError,
   withReason,
 } from '../../graph/user-error.ts';
@@ -65,7 +67,7 @@ const gracePeriodMs = 7 * 24 * 60 * 60 * 1000;
 export async function requestUser(
   context: GraphContext,
   profile: UserProfile & { readonly clientUserId: string },
-): Promise<UserCreated | ClientUserIdTaken | InputRejected> {
+): Promise<UserCreated | ClientUserIdTaken | InputRejected | FeatureNotEnabled> {
   const issues = findIssues(profileRules, profile);
   if (issues.length > 0) return inputRejected(issues);
   try {
@@ -81,7 +83,7 @@ export async function requestUpdate(
   context: GraphContext,
   userId: string,
   profile: UserProfile,
-): Promise<UserUpdated | ClientUserIdTaken | InputRejected | NotFound> {
+): Promise<UserUpdated | ClientUserIdTaken | InputRejected | NotFound | FeatureNotEnabled> {
   const issues = [...findIssues(profileRules, profile), ...findNothing(profile)];
   if (issues.length > 0) return inputRejected(issues);
   try {
@@ -101,13 +103,14 @@ export async function requestUpdate(
 export async function requestDeletion(
   context: GraphContext,
   userId: string,
-): Promise<UserDeleted | NotFound> {
+): Promise<UserDeleted | InputRejected | NotFound | FeatureNotEnabled> {
   const { service } = context;
   if ((await getUser(service, userId)) === null) return notFound('user');
   const undoUntil = new Date(Date.now() + gracePeriodMs);
   try {
     if ((await deleteUser(service, userId)) === null) return notFound('user');
   } catch (error) {
+    if (isRefusal(error)) return toRefusal(error, { user_id: 'id' });
     await settleLost(error, async () => ((await getUser(service, userId)) === null ? true : null));
   }
   context.loaders.clear();
@@ -122,7 +125,7 @@ export async function requestDeletion(
 export async function requestUndo(
   context: GraphContext,
   name: UserName,
-): Promise<UserDeletionUndone | UndoRefused | NotFound> {
+): Promise<UserDeletionUndone | UndoRefused | InputRejected | NotFound | FeatureNotEnabled> {
   const wasThere = (await findUser(context, name)) !== null;
   const undone = { kind: 'UserDeletionUndone', name } as const;
   try {
@@ -130,11 +133,12 @@ export async function requestUndo(
     context.loaders.clear();
     return isDone === null ? notFound('deleted user') : undone;
   } catch (error) {
-    if (!isGatewayError(error, 'UPSTREAM_REJECTED')) {
+    if (!isRefusal(error)) {
       return await settleLost(error, async () =>
         !wasThere && (await findUser(context, name)) !== null ? undone : null,
       );
     }
+    if (isGatewayError(error, 'UPSTREAM_FORBIDDEN')) return toRefusal(error);
     return {
       kind: 'UndoRefused',
       code: 'UNDO_REFUSED',
@@ -158,8 +162,9 @@ async function explainRefusal(
   clientUserId: string | null | undefined,
   error: unknown,
   ownId?: string,
-): Promise<ClientUserIdTaken | InputRejected> {
-  if (!isGatewayError(error, 'UPSTREAM_REJECTED')) throw error;
+): Promise<ClientUserIdTaken | InputRejected | FeatureNotEnabled> {
+  const refusal = toRefusal(error, { user_id: 'id' });
+  if (!isGatewayError(error, 'UPSTREAM_REJECTED')) return refusal;
   const isConflict = error.status === 400 || error.status === 409;
   if (isConflict && typeof clientUserId === 'string') {
     const existing = await getUserByClientUserId(context.service, clientUserId).catch(() => null);
@@ -169,7 +174,7 @@ async function explainRefusal(
     // A 409 means that the reference is taken (public service), but the user who has it could not be read.
     if (error.status === 409) return taken(null);
   }
-  return inputRejectedBy(error, { user_id: 'id' });
+  return refusal;
 }
 
 function taken(

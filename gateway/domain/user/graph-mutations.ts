@@ -172,6 +172,7 @@ const createUserResult = mutationResult('CreateUserResult', 'The result of creat
   userCreatedRef,
   clientUserIdTakenRef,
   inputRejectedRef,
+  featureNotEnabledRef,
 ]);
 
 const updateUserResult = mutationResult('UpdateUserResult', 'The result of changing a user.', [
@@ -179,12 +180,14 @@ const updateUserResult = mutationResult('UpdateUserResult', 'The result of chang
   clientUserIdTakenRef,
   inputRejectedRef,
   notFoundRef,
+  featureNotEnabledRef,
 ]);
 
 const deleteUserResult = mutationResult('DeleteUserResult', 'The result of deleting a user.', [
   userDeletedRef,
   inputRejectedRef,
   notFoundRef,
+  featureNotEnabledRef,
 ]);
 
 const undoUserDeletionResult = mutationResult('UndoUserDeletionResult', 'The result of undoing a deletion.', [
@@ -192,6 +195,7 @@ const undoUserDeletionResult = mutationResult('UndoUserDeletionResult', 'The res
   undoRefusedRef,
   inputRejectedRef,
   notFoundRef,
+  featureNotEnabledRef,
 ]);
 
 const updateDemographicsResult = mutationResult(

@@ -108,6 +108,7 @@ export const upkeepRows: readonly Row[] = [
       InputRejected: () => ({ id: canary }),
       CancelRefused: ({ lab }) => ({ id: orderAt(lab, '.completed') }),
       NotFound: noOrder,
+      FeatureNotEnabled: closed(cancel),
     },
     asks: { call: cancel, ...write },
     trace: (lab, { id }) => traceOf(lab, id),

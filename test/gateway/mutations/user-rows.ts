@@ -58,6 +58,7 @@ export const userRows: readonly Row[] = [
     refusals: {
       InputRejected: given({ fallbackTimeZone: canary }),
       ClientUserIdTaken: takenReference,
+      FeatureNotEnabled: closed(create),
     },
     asks: { call: create, ...write },
     trace: allUsers,
@@ -72,6 +73,7 @@ export const userRows: readonly Row[] = [
       InputRejected: given({ fallbackTimeZone: canary }),
       ClientUserIdTaken: takenReference,
       NotFound: noUser,
+      FeatureNotEnabled: closed(update),
     },
     asks: { call: update, ...write },
     trace: (lab, variables) => lab.peek(`/v2/user/${idIn(variables).id}`),
@@ -85,6 +87,7 @@ export const userRows: readonly Row[] = [
     refusals: {
       InputRejected: () => ({ id: canary }),
       NotFound: () => ({ id: crypto.randomUUID() }),
+      FeatureNotEnabled: closed(remove),
     },
     asks: { call: remove, ...write, canLook: true },
     trace: allUsers,
@@ -99,6 +102,7 @@ export const userRows: readonly Row[] = [
       InputRejected: () => ({ by: { id: canary } }),
       UndoRefused: ({ lab }) => ({ by: { id: lab.sandbox.users()[1]?.userId } }),
       NotFound: () => ({ by: { clientUserId: `${canary}-nobody` } }),
+      FeatureNotEnabled: closed(undo),
     },
     asks: { call: undo, ...write, canLook: true },
     trace: allUsers,

@@ -1,10 +1,10 @@
-import { isGatewayError } from '../../../errors.ts';
 import type { GraphContext } from '../../../graph/context.ts';
 import { findIssues, type InputRule, isGiven } from '../../../graph/input-rules.ts';
 import {
   type FeatureNotEnabled,
   type InputRejected,
   inputRejected,
+  isRefusal,
   type NotFound,
   notFound,
 } from '../../../graph/user-error.ts';
@@ -66,9 +66,7 @@ export async function submitRegistration(
     const answer = await registerTestkit(service, registration);
     order = answer === null ? null : answer.order;
   } catch (error) {
-    if (isGatewayError(error, 'UPSTREAM_REJECTED', 'UPSTREAM_FORBIDDEN')) {
-      return await explainRefusal(context, registration, error);
-    }
+    if (isRefusal(error)) return await explainRefusal(context, registration, error);
     order = await settleLost(error, () => findRegistered(context, registration, since));
   }
   if (order === null) return notFound('testkit or user');

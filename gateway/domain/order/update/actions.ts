@@ -6,6 +6,7 @@ import {
   type InputRejected,
   type IssueCode,
   inputRejected,
+  isRefusal,
   type NotFound,
   notFound,
   toRefusal,
@@ -68,10 +69,6 @@ export async function requestUpdate(
   }
 }
 
-function isRefusal(error: unknown): boolean {
-  return isGatewayError(error, 'UPSTREAM_REJECTED', 'UPSTREAM_FORBIDDEN');
-}
-
 /** The order with the wanted day; null for one that could not be changed, whatever its day. */
 async function findUpdated(
   service: Service,
@@ -111,14 +108,17 @@ function updateRefused(order: Order, error: unknown): Refused<'OrderUpdateRefuse
 export async function requestCancel(
   { service }: GraphContext,
   orderId: string,
-): Promise<Changed<'OrderCancelled'> | Refused<'CancelRefused'> | NotFound> {
+): Promise<
+  Changed<'OrderCancelled'> | Refused<'CancelRefused'> | InputRejected | NotFound | FeatureNotEnabled
+> {
   const order = await getOrder(service, orderId);
   if (order === null) return notFound('order');
   try {
     const answer = await cancelOrder(service, order);
     return answer === null ? notFound('order') : { kind: 'OrderCancelled', order: answer.order };
   } catch (error) {
-    if (!isRefusalOfStatus(error)) return await settleLost(error, () => findCancelled(service, order));
+    if (!isRefusal(error)) return await settleLost(error, () => findCancelled(service, order));
+    if (!isRefusalOfStatus(error)) return toRefusal(error, { order_id: 'id' });
     const current = (await withoutWrite(() => getOrder(service, orderId))) ?? order;
     const { label } = readOrderStatus(current.status);
     const message = withReason(`An order with the status "${label}" can no longer be cancelled.`, error);

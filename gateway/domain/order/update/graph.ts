@@ -56,6 +56,7 @@ const cancelOrderResult = mutationResult('CancelOrderResult', 'The result of can
   refusedRef('CancelRefused', 'The order can no longer be cancelled.'),
   inputRejectedRef,
   notFoundRef,
+  featureNotEnabledRef,
 ]);
 
 const simulateOrderResult = mutationResult('SimulateOrderResult', 'The result of simulating an order.', [
