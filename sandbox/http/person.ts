@@ -2,22 +2,13 @@ import { z } from 'zod';
 import { textUpTo } from './validation.ts';
 
 const names = new Intl.DisplayNames('en', { type: 'region', fallback: 'none' });
-const letters = [...'ABCDEFGHIJKLMNOPQRSTUVWXYZ'];
-const codes = letters.flatMap((first) => letters.map((second) => first + second));
-const fullNames = new Map(
-  codes.flatMap((code) => {
-    const name = names.of(code);
-    return name && code !== 'ZZ'
-      ? [[code.toLowerCase(), name] as const, [name.toLowerCase(), name] as const]
-      : [];
-  }),
-);
 
-/** Accepts a two-letter code or a full name, and returns the full English name (specification: country). */
+/** Accepts a two-letter code, and returns the full English name (specification: country). */
 const country = z.string().transform((text, context) => {
-  const name = fullNames.get(text.trim().toLowerCase());
+  const code = text.toUpperCase();
+  const name = /^[A-Z]{2}$/.test(code) && code !== 'ZZ' ? names.of(code) : undefined;
   if (name !== undefined) return name;
-  context.addIssue({ code: 'custom', message: 'country is neither a two-letter code nor a name' });
+  context.addIssue({ code: 'custom', message: 'country is not a two-letter code' });
   return z.NEVER;
 });
 

@@ -57,6 +57,14 @@ export function toCountry(text: string | null): {
   return { name: text, code: readCodesByName().get(text.trim().toLowerCase()) ?? null };
 }
 
+/**
+ * An address as the specification takes it in a request, with the two-letter code of its country. A text that is no country
+ * stays, because a rule refuses it.
+ */
+export function withCountryCode<Given extends { readonly country: string }>(address: Given): Given {
+  return { ...address, country: toCountry(address.country).code ?? address.country };
+}
+
 /** Whether a text is a phone number in international format (E.164: 15 digits at most), grouped as people do. */
 export function isPhoneNumber(text: string): boolean {
   const digits = text.replaceAll(/\D/g, '').length;

@@ -5,6 +5,7 @@ import { openEnum, openEnumFields, openInputFields, readOpen } from '../../graph
 import { needs } from '../../graph/permissions.ts';
 import { toDay } from '../../parse/dates.ts';
 import { addressRef } from '../address/graph.ts';
+import { withCountryCode } from '../address/rest.ts';
 import { userRef } from './graph.ts';
 import {
   type Demographics,
@@ -218,5 +219,5 @@ export function readMedicalProxy(proxy: (typeof medicalProxyInput)['$inferInput'
 }
 
 function readAddress(address: Input['address']): NewDemographics['address'] {
-  return withNulls(address, 'secondLine', 'accessNotes');
+  return withNulls(withCountryCode(address), 'secondLine', 'accessNotes');
 }

@@ -1,6 +1,7 @@
 import { withNulls } from '../../../graph/arguments.ts';
 import { builder, type InputFields } from '../../../graph/builder.ts';
 import { toDay } from '../../../parse/dates.ts';
+import { withCountryCode } from '../../address/rest.ts';
 import {
   addressInputFields,
   countryField,
@@ -125,7 +126,13 @@ export function readPatientPart({
 }: PatientPartInput): PatientPart {
   return {
     patientDetails: readPatient(patientDetails),
-    patientAddress: withNulls(patientAddress, 'receiverName', 'secondLine', 'phoneNumber', 'accessNotes'),
+    patientAddress: withNulls(
+      withCountryCode(patientAddress),
+      'receiverName',
+      'secondLine',
+      'phoneNumber',
+      'accessNotes',
+    ),
     physician: physician ? withNulls(physician, 'email', 'licensedStates') : null,
   };
 }

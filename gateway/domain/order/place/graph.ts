@@ -10,6 +10,7 @@ import {
 } from '../../../graph/mutation-result.ts';
 import { needs } from '../../../graph/permissions.ts';
 import { toDay } from '../../../parse/dates.ts';
+import { withCountryCode } from '../../address/rest.ts';
 import { collectionMethod } from '../../lab-test/graph.ts';
 import { orderSetInput, readOrderSetInput } from '../../marker/graph-order-set.ts';
 import { addressInputFields, countryField } from '../../user/graph-demographics.ts';
@@ -197,7 +198,7 @@ function readNewTestkit(input: typeof createTestkitOrderInput.$inferInput): NewT
     userId: readUuid('input.userId', userId),
     labTestId: readUuid('input.labTestId', labTestId),
     labAccountId: readOptionalUuid('input.labAccountId', labAccountId),
-    shipping: withNulls(shippingDetails, 'secondLine'),
+    shipping: withNulls(withCountryCode(shippingDetails), 'secondLine'),
     passthrough: passthrough ?? null,
   };
 }
