@@ -60,6 +60,21 @@ test('lab accounts are asked for by id and by status, in either case of letters'
   ]);
 });
 
+test('a status is sent in lower case as a value of the enum, and as it is as a text', async () => {
+  await using lab = await startLab();
+  const { id } = (await accounts(lab))[2];
+  lab.sandbox.clearCalls();
+  for (const filter of ['{ status: PENDING }', '{ statusRaw: "PENDING" }', '{ statusRaw: "Pending" }']) {
+    answerWith(lab, { data: [{ id, status: 'PENDING' }] });
+    expect(await accounts(lab, `(filter: ${filter})`)).toMatchObject([{ id, status: 'PENDING' }]);
+  }
+  expect(calls(lab)).toEqual([
+    'GET /v3/lab_test/lab_account?status=pending',
+    'GET /v3/lab_test/lab_account?status=PENDING',
+    'GET /v3/lab_test/lab_account?status=Pending',
+  ]);
+});
+
 test('a service that ignores the filters is filtered here', async () => {
   await using lab = await startLab();
   const [first, second] = await accounts(lab);

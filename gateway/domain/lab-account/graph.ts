@@ -104,7 +104,7 @@ const filterInput = builder.inputType('LabAccountFilter', {
 
 /** @param old the status in the argument that is deprecated */
 function readStatus(filter: typeof filterInput.$inferInput, old: string | null): string | null {
-  const status = requireOpen('filter', filter, 'status')?.toLowerCase() ?? null;
+  const status = requireOpen('filter', filter, 'status');
   if (status === null || old === null) return status ?? old;
   throw new GatewayError('BAD_USER_INPUT', 'Give either filter or status.');
 }

@@ -31,7 +31,7 @@ const readLabAccountList = list(readLabAccount);
 /** The list may be left out where the team has no account of its own (public service). */
 const readLabAccounts = record((raw) => readLabAccountList(raw.data));
 
-/** Both in lower case; null = any. */
+/** The id in lower case, the status as it is sent; null = any. */
 export interface LabAccountFilter {
   readonly id: string | null;
   readonly status: string | null;
@@ -58,7 +58,7 @@ export async function listLabAccounts(
 /** The filter is sent to the service too. A service that ignores it returns more accounts, which are left out here. */
 function isAsked(account: LabAccount, filter: LabAccountFilter): boolean {
   if (filter.id !== null && account.id.toLowerCase() !== filter.id) return false;
-  return filter.status === null || account.status?.toLowerCase() === filter.status;
+  return filter.status === null || account.status?.toLowerCase() === filter.status.toLowerCase();
 }
 
 /**
