@@ -1,3 +1,4 @@
+import { countCharacters } from './arguments.ts';
 import type { InputIssue, IssueCode } from './user-error.ts';
 
 /**
@@ -16,6 +17,13 @@ export function findIssues<Input>(rules: readonly InputRule<Input>[], input: Inp
   return rules
     .filter(([, , holds]) => !holds(input))
     .map(([path, message, , code = 'INVALID']) => ({ path: path.split('.'), message, code }));
+}
+
+/** The issues of an idempotency key, which has 1 to 255 characters. */
+export function findKeyIssues(idempotencyKey: string, message: string): readonly InputIssue[] {
+  const path = ['idempotencyKey'];
+  if (!isGiven(idempotencyKey)) return [{ path, code: 'REQUIRED', message }];
+  return countCharacters(idempotencyKey) <= 255 ? [] : [{ path, code: 'TOO_LONG', message }];
 }
 
 /** The issues of a part of the input, with paths that begin at the whole input. */

@@ -17,7 +17,7 @@ const result = `{
   }
   ... on UserError { code message }
   ... on AppointmentRefused { status { raw } appointment { id status } }
-  ... on InputRejected { issues { path message } }
+  ... on InputRejected { issues { path code message } }
 }`;
 
 const [atHome, atCenter] = kinds;
@@ -623,11 +623,16 @@ test('a booking at a center that is repeated under its idempotency key gets the 
   expect(await change(lab, 'bookServiceCenterAppointment', other)).toMatchObject({
     code: 'APPOINTMENT_REFUSED',
   });
-  const blank = { ...input, idempotencyKey: ' ' };
-  expect(await change(lab, 'bookServiceCenterAppointment', blank)).toMatchObject({
-    code: 'INPUT_REJECTED',
-    issues: [{ path: ['idempotencyKey'] }],
-  });
+  const refused = [
+    [' ', 'REQUIRED'],
+    ['k'.repeat(256), 'TOO_LONG'],
+  ] as const;
+  for (const [idempotencyKey, code] of refused) {
+    expect(await change(lab, 'bookServiceCenterAppointment', { ...input, idempotencyKey })).toMatchObject({
+      code: 'INPUT_REJECTED',
+      issues: [{ path: ['idempotencyKey'], code }],
+    });
+  }
 });
 
 test('an order names the service centers around its patient, where its method has any', async () => {

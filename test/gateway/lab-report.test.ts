@@ -6,7 +6,7 @@ const createLabReport = `mutation ($input: CreateLabReportInput!) { createLabRep
   __typename
   ... on LabReportCreated { labReport { id userId status statusRaw review results { name } } }
   ... on UserError { code message }
-  ... on InputRejected { issues { path message } }
+  ... on InputRejected { issues { path code message } }
 } }`;
 const readReport = `query ($id: ID!) { labReport(id: $id) {
   id userId user { id } status statusRaw failureReason review needsHumanReview isReviewed
@@ -148,31 +148,59 @@ test('a report that cannot be read says why', async () => {
 
 const tooLarge = new File(['%PDF-', new Uint8Array(10 * 1024 * 1024)], 'r.pdf');
 const large = new File([png, new Uint8Array(8 * 1024 * 1024)], 'r.png');
+const almostLarge = new File([png, new Uint8Array(7_775_000)], 'r.png');
 test.each([
-  ['no file', [], ['files'], 'Give at least one file.'],
+  ['no file', [], ['files'], 'REQUIRED', 'Give at least one file.'],
   [
     'an empty file',
     [new File([], 'r.pdf', { type: 'application/pdf' })],
     ['files', '0'],
+    'REQUIRED',
     'The file is empty.',
   ],
   [
     'a file that only says it is a PDF',
     [new File(['GIF89a'], 'r.pdf', { type: 'application/pdf' })],
     ['files', '0'],
+    'INVALID',
     'The file is neither a PDF nor a JPEG nor a PNG.',
   ],
-  ['a file of more than 10 MB', [tooLarge], ['files', '0'], 'A file may have 10 MB at most.'],
-  ['nine images', Array.from({ length: 9 }, () => jpeg), ['files'], 'Give 8 files at most.'],
-  ['a PDF beside an image', [jpeg, pdf], ['files'], 'Give a PDF alone; only images can come together.'],
-])('%s is refused before the service is asked', async (_name, files, path, message) => {
+  ['a file of more than 10 MB', [tooLarge], ['files', '0'], 'TOO_LONG', 'A file may have 10 MB at most.'],
+  ['nine images', Array.from({ length: 9 }, () => jpeg), ['files'], 'TOO_LONG', 'Give 8 files at most.'],
+  [
+    'images of more than 31 MB',
+    Array.from({ length: 4 }, () => almostLarge),
+    ['files'],
+    'TOO_LONG',
+    'The files may have 31 MB together at most.',
+  ],
+  [
+    'a PDF beside an image',
+    [jpeg, pdf],
+    ['files'],
+    'CONFLICT',
+    'Give a PDF alone; only images can come together.',
+  ],
+])('%s is refused before the service is asked', async (_name, files, path, code, message) => {
   await using lab = await startLab();
   expect(await upload(lab, { files })).toMatchObject({
     __typename: 'InputRejected',
     code: 'INPUT_REJECTED',
-    issues: [{ path, message }],
+    issues: [{ path, code, message }],
   });
   expect(lab.sandbox.calls).toEqual([]);
+});
+
+test.each([
+  [0, 'REQUIRED'],
+  [256, 'TOO_LONG'],
+])('an idempotency key of %d characters is refused as %s', async (length, code) => {
+  const idempotencyKey = 'k'.repeat(length);
+  await using lab = await startLab();
+  expect(await upload(lab, { input: { idempotencyKey } })).toMatchObject({
+    __typename: 'InputRejected',
+    issues: [{ path: ['idempotencyKey'], code }],
+  });
 });
 
 test('all faults are reported at once, each with its path', async () => {

@@ -1,7 +1,7 @@
 import { GatewayError, isGatewayError } from '../../errors.ts';
 import { countCharacters } from '../../graph/arguments.ts';
 import type { GraphContext } from '../../graph/context.ts';
-import { findIssues, type InputRule, isGiven } from '../../graph/input-rules.ts';
+import { findIssues, findKeyIssues, type InputRule, isGiven } from '../../graph/input-rules.ts';
 import { type InputIssue, inputRejected } from '../../graph/user-error.ts';
 import { referenceOf } from '../order/place/actions.ts';
 import { type AppointmentChange, type AppointmentResult, changeAppointment } from './actions-change.ts';
@@ -63,10 +63,9 @@ export function submitCenterBooking(
   orderId: string,
   { idempotencyKey, ...booking }: CenterBookingRequest,
 ): Promise<AppointmentResult> {
-  if (idempotencyKey !== null && !/^.{1,255}$/su.test(idempotencyKey.trim())) {
-    const issue = { path: ['idempotencyKey'], message: 'Give 1 to 255 characters, or leave it out.' };
-    return Promise.resolve(inputRejected([issue]));
-  }
+  const message = 'Give 1 to 255 characters, or leave it out.';
+  const issues = idempotencyKey === null ? [] : findKeyIssues(idempotencyKey, message);
+  if (issues.length > 0) return Promise.resolve(inputRejected(issues));
   const { service } = context;
   // The name of the attempt covers the whole input. Otherwise the service would replay its answer to another booking.
   const attempt = `${service.rights.key} appointment ${orderId} ${JSON.stringify(booking)}`;

@@ -1,6 +1,7 @@
 import { createHash, hash } from 'node:crypto';
 import { GatewayError, isGatewayError } from '../../errors.ts';
 import type { GraphContext } from '../../graph/context.ts';
+import { findKeyIssues } from '../../graph/input-rules.ts';
 import {
   type FeatureNotEnabled,
   type IdempotencyConflict,
@@ -54,7 +55,8 @@ export async function submitLabReport(
   const { service, idempotency, events } = context;
   const { userId, needsHumanReview, idempotencyKey } = upload;
   const { files, issues } = await checkFiles(upload.files);
-  const faults = [...issues, ...findKeyFault(idempotencyKey)];
+  const message = 'Give 1 to 255 characters, new for each new report.';
+  const faults = [...issues, ...findKeyIssues(idempotencyKey, message)];
   if (faults.length > 0) return inputRejected(faults);
   const kind = 'write lab-report.create';
   if (!service.rights.owns({ userId }, kind)) return notFound('user');
@@ -95,11 +97,6 @@ function readCreated(answer: unknown, userId: string): LabReport {
   );
 }
 
-function findKeyFault(idempotencyKey: string): readonly InputIssue[] {
-  if (idempotencyKey.trim() !== '' && idempotencyKey.length <= 255) return [];
-  return [{ path: ['idempotencyKey'], message: 'Give 1 to 255 characters, new for each new report.' }];
-}
-
 /** A different text for every different upload. Files are hashed as they are read and not held in memory. */
 async function fingerprintOf({ userId, needsHumanReview, files }: NewLabReport): Promise<string> {
   const digest = createHash('sha256').update(JSON.stringify([userId, needsHumanReview]));
@@ -131,11 +128,11 @@ async function checkFiles(given: readonly File[]): Promise<CheckedFiles> {
   const found = await Promise.all(given.map(readFile));
   const files = found.filter((file) => file !== null);
   const issues = given.flatMap((file, index) => {
-    const message = findFault(file, found[index] ?? null);
-    return message === null ? [] : [{ path: ['files', String(index)], message }];
+    const fault = findFault(file, found[index] ?? null);
+    return fault === null ? [] : [{ path: ['files', String(index)], ...fault }];
   });
   const together = findFaultOfAll(given, files);
-  return { files, issues: together === null ? issues : [{ path: ['files'], message: together }, ...issues] };
+  return { files, issues: together === null ? issues : [{ path: ['files'], ...together }, ...issues] };
 }
 
 /** The file under its true type; its bytes are shared, not copied. */
@@ -148,17 +145,29 @@ async function readFile(file: File): Promise<LabReportFile | null> {
   return { extension: known.extension, content: file.slice(0, file.size, known.type) };
 }
 
-function findFault(file: File, read: LabReportFile | null): string | null {
-  if (file.size === 0) return 'The file is empty.';
-  if (file.size > labReportLimits.bytesPerFile) return 'A file may have 10 MB at most.';
-  return read === null ? 'The file is neither a PDF nor a JPEG nor a PNG.' : null;
+type Fault = Omit<InputIssue, 'path'>;
+
+function findFault(file: File, read: LabReportFile | null): Fault | null {
+  if (file.size === 0) return { code: 'REQUIRED', message: 'The file is empty.' };
+  if (file.size > labReportLimits.bytesPerFile) {
+    return { code: 'TOO_LONG', message: 'A file may have 10 MB at most.' };
+  }
+  return read === null
+    ? { code: 'INVALID', message: 'The file is neither a PDF nor a JPEG nor a PNG.' }
+    : null;
 }
 
-function findFaultOfAll(given: readonly File[], files: readonly LabReportFile[]): string | null {
-  if (given.length === 0) return 'Give at least one file.';
-  if (given.length > labReportLimits.files) return `Give ${labReportLimits.files} files at most.`;
+function findFaultOfAll(given: readonly File[], files: readonly LabReportFile[]): Fault | null {
+  if (given.length === 0) return { code: 'REQUIRED', message: 'Give at least one file.' };
+  if (given.length > labReportLimits.files) {
+    return { code: 'TOO_LONG', message: `Give ${labReportLimits.files} files at most.` };
+  }
   const hasPdf = files.some(({ extension }) => extension === 'pdf');
-  if (given.length > 1 && hasPdf) return 'Give a PDF alone; only images can come together.';
+  if (given.length > 1 && hasPdf) {
+    return { code: 'CONFLICT', message: 'Give a PDF alone; only images can come together.' };
+  }
   const bytes = given.reduce((sum, file) => sum + file.size, 0);
-  return bytes > labReportLimits.bytes ? 'The files may have 31 MB together at most.' : null;
+  return bytes > labReportLimits.bytes
+    ? { code: 'TOO_LONG', message: 'The files may have 31 MB together at most.' }
+    : null;
 }

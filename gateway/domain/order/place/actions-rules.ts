@@ -8,15 +8,10 @@ import type { NewOrder, NewTestkitOrder, OrderSetRequest, OrderToImport, Patient
 
 const giveName = 'Give the name of the receiver.';
 const givePhone = 'Give the phone number in international format, with a leading plus sign.';
-const giveKey = 'Give 1 to 255 characters, new for each new order.';
+export const giveKey = 'Give 1 to 255 characters, new for each new order.';
 const giveFirstName = 'Give a first name of 1 to 50 characters.';
 const giveLastName = 'Give a last name of 1 to 50 characters.';
 const atMost1000 = 'Give at most 1,000 characters.';
-
-export const keyRules: readonly InputRule<{ readonly idempotencyKey: string }>[] = [
-  ['idempotencyKey', giveKey, ({ idempotencyKey }) => isGiven(idempotencyKey), 'REQUIRED'],
-  ['idempotencyKey', giveKey, ({ idempotencyKey }) => countCharacters(idempotencyKey) <= 255, 'TOO_LONG'],
-];
 
 const maxName = 50;
 

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { AccessKind } from '../../../auth/rights.ts';
 import { GatewayError } from '../../../errors.ts';
 import type { GraphContext } from '../../../graph/context.ts';
-import { findIssues, under } from '../../../graph/input-rules.ts';
+import { findIssues, findKeyIssues, under } from '../../../graph/input-rules.ts';
 import {
   type FeatureNotEnabled,
   type IdempotencyConflict,
@@ -22,8 +22,8 @@ import { type Order, readOrderAnswer } from '../read/rest-order.ts';
 import { cursorAfter } from '../stream/actions.ts';
 import {
   findPatientIssues,
+  giveKey,
   importRules,
-  keyRules,
   orderRules,
   orderSetRules,
   shippingRules,
@@ -235,7 +235,7 @@ export async function submitTestkitOrder(
     access: 'write order.create-testkit',
     issues: [
       ...under('shippingDetails', findIssues(shippingRules, order.shipping)),
-      ...findIssues(keyRules, { idempotencyKey }),
+      ...findKeyIssues(idempotencyKey, giveKey),
     ],
     reference,
     input: order,
@@ -264,7 +264,7 @@ export async function submitOrder(
       ...findIssues(orderSetRules, order),
       ...findPatientIssues(order),
       ...findIssues(orderRules, order),
-      ...findIssues(keyRules, { idempotencyKey }),
+      ...findKeyIssues(idempotencyKey, giveKey),
     ],
     reference,
     input: order,
