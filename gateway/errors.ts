@@ -4,6 +4,7 @@
  */
 export const errorCodes = {
   BAD_REQUEST: 'The HTTP request is not a GraphQL request this endpoint understands.',
+  NOT_ACCEPTABLE: 'The client accepts no form in which the answer exists.',
   GRAPHQL_PARSE_FAILED: 'The document is not GraphQL.',
   GRAPHQL_VALIDATION_FAILED: 'The document does not fit the schema.',
   BAD_USER_INPUT: 'An argument or variable is not what its description asks for.',

@@ -1,6 +1,7 @@
 /** The codes of the gateway that an operation can end with (docs/errors.md). */
 export const gatewayCodes = [
   'BAD_REQUEST',
+  'NOT_ACCEPTABLE',
   'GRAPHQL_PARSE_FAILED',
   'GRAPHQL_VALIDATION_FAILED',
   'BAD_USER_INPUT',
