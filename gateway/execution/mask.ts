@@ -10,6 +10,7 @@ import { currentRequest } from '../telemetry/request.ts';
  */
 const httpOfCode: Partial<Record<ErrorCode, HttpExtension>> = {
   BAD_REQUEST: { status: 400 },
+  NOT_ACCEPTABLE: { status: 406 },
   GRAPHQL_PARSE_FAILED: { status: 400, spec: true },
   GRAPHQL_VALIDATION_FAILED: { status: 400, spec: true },
   QUERY_TOO_COSTLY: { status: 400, spec: true },

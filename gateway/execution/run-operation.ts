@@ -57,7 +57,11 @@ export type HttpTransport = 'sse' | 'multipart';
 export type Transport = HttpTransport | 'websocket';
 
 /** The context of an operation, with its caller, who is known before the context is made. */
-export type OperationContext = GraphContext & { readonly caller: Caller; readonly transport?: Transport };
+export type OperationContext = GraphContext & {
+  readonly caller: Caller;
+  /** Null if the client accepts no stream. */
+  readonly transport?: Transport | null;
+};
 
 /** An operation with everything that its execution needs. */
 export interface OperationArgs extends ExecutionArgs {

@@ -8,7 +8,7 @@ import {
 } from 'graphql';
 import { isAsyncIterable } from 'graphql-yoga';
 import { z } from 'zod';
-import { codeOf } from '../errors.ts';
+import { codeOf, GatewayError } from '../errors.ts';
 import type { Metrics } from '../metrics.ts';
 import { currentRequest } from '../telemetry/request.ts';
 import { currentTracing, runInSpan, type Span, type Tracing } from '../telemetry/tracing.ts';
@@ -90,9 +90,10 @@ async function guardStream(
   options: ExecutionOptions,
   request: OperationArgs,
 ): Promise<{ readonly errors: readonly GraphQLError[] } | GuardedSubscription> {
+  const { caller, transport, over } = request.contextValue;
+  if (transport === null) return { errors: [options.mask(notAcceptable())] };
   const guarded = await guardOperation(options, request);
   if ('errors' in guarded) return guarded;
-  const { caller, transport, over } = request.contextValue;
   if (transport === 'websocket') return { ...guarded, leave: stay };
   try {
     const leave = options.rateLimits.connect(caller);
@@ -101,6 +102,12 @@ async function guardStream(
   } catch (error) {
     return { errors: [options.mask(error)] };
   }
+}
+
+function notAcceptable(): GatewayError {
+  const message =
+    'A subscription is answered as text/event-stream or multipart/mixed;subscriptionSpec=1.0, and Accept allows neither.';
+  return new GatewayError('NOT_ACCEPTABLE', message);
 }
 
 function stay(): void {}

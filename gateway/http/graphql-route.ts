@@ -4,12 +4,12 @@ import { type Authenticate, authenticateRequest, findCaller } from '../auth/auth
 import type { RateLimits } from '../auth/rate-limits.ts';
 import type { ActiveTokens } from '../auth/revocations.ts';
 import type { Caller } from '../auth/rights.ts';
-import { type GatewayError, isGatewayError } from '../errors.ts';
+import { type ErrorCode, type GatewayError, isGatewayError } from '../errors.ts';
 import { describeGatewayError } from '../execution/mask.ts';
+import { acceptsAnswers, chooseTransport } from './accept.ts';
 import { chooseRefusalType, type MediaType, streamTokenHeader } from './direct-request.ts';
 import { type IsOwnHost, refuseHost } from './pages/demo.ts';
 import type { GraphiQLPages } from './pages/graphiql.ts';
-import { chooseTransport } from './stream-framings.ts';
 import { createUploadGate, isUpload } from './uploads.ts';
 import { type GraphQLServer, traceHeader } from './yoga.ts';
 
@@ -62,7 +62,7 @@ async function answerGraphQL(options: Route, request: Request): Promise<Response
     const authorization = request.headers.get('authorization');
     const caller = options.caller ?? (await authenticateRequest(options, { authorization, origin }));
     const fault = findFault(request);
-    if (fault !== null) return refuse(toBadRequest(fault.message), mediaType, fault);
+    if (fault !== null) return refuse(describeFault(fault), mediaType, fault);
     const hasFiles = isUpload(request);
     const over = AbortSignal.any([request.signal, options.stopping, options.endOf(caller)]);
     const endUpload = hasFiles ? options.beginUpload(caller) : () => {};
@@ -96,6 +96,8 @@ async function answerGraphQL(options: Route, request: Request): Promise<Response
 }
 
 interface Fault extends Refusal {
+  /** Default: BAD_REQUEST. */
+  readonly code?: ErrorCode;
   readonly message: string;
 }
 
@@ -110,6 +112,12 @@ function findFault(request: Request): Fault | null {
   if (malformed !== null) return { status: 400, message: `The parameter ${malformed} is not JSON.` };
   if (request.method === 'POST' && !isUpload(request) && !isJsonType(request))
     return { status: 415, message: 'Send it as application/json.' };
+  // Otherwise Yoga would execute the operation first.
+  if (!acceptsAnswers(request.headers.get('accept'))) {
+    const message =
+      'Answers are application/json, application/graphql-response+json, text/event-stream or multipart/mixed, in UTF-8, and Accept allows none of them.';
+    return { status: 406, code: 'NOT_ACCEPTABLE', message };
+  }
   return null;
 }
 
@@ -118,8 +126,8 @@ function isForSingleConnection({ method, headers }: Request): boolean {
   return method === 'PUT' || headers.has(streamTokenHeader);
 }
 
-function toBadRequest(message: string): GraphQLFormattedError {
-  return { message, extensions: { code: 'BAD_REQUEST' } };
+function describeFault({ message, code = 'BAD_REQUEST' }: Fault): GraphQLFormattedError {
+  return { message, extensions: { code } };
 }
 
 /** Yoga's own parser throws on these, and the error would look like a fault of the gateway. */

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { ExecutionResult } from 'graphql';
-import { isAsyncIterable, type Plugin } from 'graphql-yoga';
+import { isAsyncIterable, type Plugin, processRegularResult } from 'graphql-yoga';
 import type { HttpTransport, Transport } from '../execution/run-operation.ts';
 import { type Framing, framings } from './stream-framings.ts';
 
@@ -9,7 +9,7 @@ const heartbeatMs = 10_000;
 
 /** The parts of an operation's request that its stream needs. */
 interface Streaming {
-  readonly transport?: Transport;
+  readonly transport?: Transport | null;
   /** Aborts when the stream must end early. After it nothing more is sent. */
   readonly over: AbortSignal;
   /** Where the answer is written; left out without a connection. */
@@ -29,12 +29,15 @@ export function useResultStream({ onSend }: ResultStreamOptions): Plugin<object,
   return {
     onResultProcess: ({ result, resultProcessor, setResultProcessor, serverContext }) => {
       if (Array.isArray(result)) return;
-      const transport = serverContext.transport === 'multipart' ? 'multipart' : 'sse';
       const isStream = isAsyncIterable(result);
-      // Yoga's processor is one for SSE if the result is a stream. Without one Yoga answers 406. It does not know the
-      // parts: they are also for a refusal, if the client accepts no JSON.
-      const isAccepted = resultProcessor !== undefined;
-      if (transport === 'multipart' ? !isStream && isAccepted : !isStream || !isAccepted) return;
+      if (!isStream && resultProcessor !== undefined) return;
+      const transport = serverContext.transport === 'multipart' ? 'multipart' : 'sse';
+      // Yoga knows no form that the client accepts, and would answer with an empty 406. A client of the parts gets a refusal
+      // in them, any other in JSON.
+      if (!isStream && transport !== 'multipart') {
+        setResultProcessor(processRegularResult, 'application/json');
+        return;
+      }
       const framing = framings[transport];
       const body = writeResults(isStream ? result : yieldOnce(result), {
         framing,

@@ -61,16 +61,3 @@ function toPart(json: string): string {
 }
 
 export const framings: Readonly<Record<HttpTransport, Framing>> = { sse, multipart };
-
-/**
- * The transport of the streams of a request. Only clients of Apollo's protocol name its version in `Accept`; all others get
- * server-sent events.
- */
-export function chooseTransport(accept: string | null): HttpTransport {
-  return (accept ?? '').split(',').some(isForParts) ? 'multipart' : 'sse';
-}
-
-function isForParts(asked: string): boolean {
-  const [type, ...parameters] = asked.toLowerCase().replaceAll(/[\s"]/g, '').split(';');
-  return type === 'multipart/mixed' && parameters.includes('subscriptionspec=1.0');
-}

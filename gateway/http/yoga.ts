@@ -32,8 +32,8 @@ export interface OperationRequest {
   readonly lastEventId?: string | null;
   /** Records the reads of the answer; left out if the answer is for this operation only. */
   readonly dependencies?: Dependencies | undefined;
-  /** The transport of a stream; default SSE. */
-  readonly transport?: Transport;
+  /** The transport of a stream, default SSE; null if the client accepts none. */
+  readonly transport?: Transport | null;
   /** Where the answer is written; left out without a connection. */
   readonly outgoing?: ServerResponse | undefined;
 }
