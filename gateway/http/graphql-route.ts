@@ -1,4 +1,5 @@
 import { ServerResponse } from 'node:http';
+import { MIMEType } from 'node:util';
 import type { GraphQLFormattedError } from 'graphql';
 import { type Authenticate, authenticateRequest, findCaller } from '../auth/authenticate.ts';
 import type { RateLimits } from '../auth/rate-limits.ts';
@@ -110,8 +111,8 @@ function findFault(request: Request): Fault | null {
   }
   const malformed = findMalformedParameter(request);
   if (malformed !== null) return { status: 400, message: `The parameter ${malformed} is not JSON.` };
-  if (request.method === 'POST' && !isUpload(request) && !isJsonType(request))
-    return { status: 415, message: 'Send it as application/json.' };
+  const unreadable = request.method === 'POST' ? findUnreadableBody(request) : null;
+  if (unreadable !== null) return unreadable;
   // Otherwise Yoga would execute the operation first.
   if (!acceptsAnswers(request.headers.get('accept'))) {
     const message =
@@ -146,10 +147,28 @@ function isJson(text: string): boolean {
   }
 }
 
-/** Yoga also accepts forms and plain text, which a page of any site can send without a preflight request. */
-function isJsonType(request: Request): boolean {
-  const [type = ''] = (request.headers.get('content-type') ?? '').split(';');
-  return /^application\/(graphql\+)?json$/i.test(type.trim());
+/** Bodies are JSON in UTF-8 or uploads, and are not compressed. Yoga would read all others as UTF-8. */
+function findUnreadableBody(request: Request): Fault | null {
+  const coding = request.headers.get('content-encoding') ?? 'identity';
+  if (coding.trim().toLowerCase() !== 'identity')
+    return { status: 415, message: 'Send it uncompressed.', headers: { 'accept-encoding': 'identity' } };
+  if (isUpload(request)) return null;
+  const type = readContentType(request);
+  // Yoga also accepts forms and plain text, which a page of any site can send without a preflight request.
+  if (type === null || !/^application\/(graphql\+)?json$/.test(type.essence))
+    return { status: 415, message: 'Send it as application/json.' };
+  if (!/^utf-?8$/i.test(type.params.get('charset') ?? 'utf-8'))
+    return { status: 415, message: 'Send it in UTF-8.' };
+  return null;
+}
+
+/** Null if it is missing or not a media type. */
+function readContentType({ headers }: Request): MIMEType | null {
+  try {
+    return new MIMEType(headers.get('content-type') ?? '');
+  } catch {
+    return null;
+  }
 }
 
 /** Whether a person opens a page in a browser. GraphiQL itself sends no such request. */
