@@ -1,19 +1,16 @@
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { type ExecutionArgs, type ExecutionResult, GraphQLError } from 'graphql';
-import { CloseCode, handleProtocols, makeServer, type SubscribePayload } from 'graphql-ws';
+import type { ExecutionResult } from 'graphql';
+import { CloseCode, handleProtocols, MessageType, makeServer, parseMessage } from 'graphql-ws';
 import { type WebSocket, WebSocketServer } from 'ws';
 import type { Authenticate } from '../auth/authenticate.ts';
-import type { RateLimits } from '../auth/rate-limits.ts';
 import type { ActiveTokens } from '../auth/revocations.ts';
 import type { Caller } from '../auth/rights.ts';
 import { GatewayError, isGatewayError } from '../errors.ts';
-import type { DocumentCache } from '../execution/document/prepared-document.ts';
-import { findDocument, type TrustedDocuments } from '../execution/document/trusted-documents.ts';
-import { formatForStream, type Mask } from '../execution/mask.ts';
+import { formatForStream } from '../execution/mask.ts';
 import { observeSend, type RunStream } from '../execution/streams.ts';
 import { hasOneHost, refuseRequest } from '../http/connection-limits.ts';
-import { type GraphQLServer, traceHeader } from '../http/yoga.ts';
+import { traceHeader } from '../http/yoga.ts';
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
 import {
@@ -24,6 +21,7 @@ import {
   requestIdOf,
   runInScope,
 } from '../telemetry/request.ts';
+import { type OperationsOptions, prepareOperation, takeEnveloped } from './operations.ts';
 import { describeResult, SentResults } from './sent-results.ts';
 import { type WatchedSocket, watchSockets } from './socket-watch.ts';
 
@@ -40,15 +38,10 @@ const tryLaterCode = 1013;
  */
 const closeOptions = { closeTimeout: 2000 };
 
-export interface SocketsOptions {
-  readonly graphql: GraphQLServer;
-  readonly documents: DocumentCache;
+export interface SocketsOptions extends OperationsOptions {
   readonly runStream: RunStream;
-  readonly mask: Mask;
   readonly authenticate: Authenticate;
   readonly endOf: ActiveTokens['endOf'];
-  readonly rateLimits: RateLimits;
-  readonly trustedDocuments: TrustedDocuments;
   readonly isAllowedOrigin: (origin: string) => boolean;
   readonly log: Log;
   readonly metrics: Metrics;
@@ -145,7 +138,10 @@ export class Sockets {
     socket.on('message', (data) => {
       // A client that does not answer the close can go on sending for a while.
       if (socket.readyState !== socket.OPEN || watched.end?.aborted) return;
-      runInScope(scope, () => handle(String(data))).catch((error: unknown) => {
+      const message = String(data);
+      runInScope(scope, () => handle(message)).catch((error: unknown) => {
+        // graphql-ws throws for these as it does for a fault of its own.
+        if (isOfServers(message)) return socket.close(CloseCode.BadRequest, 'Invalid message received');
         this.#logFailure(error);
         socket.close(CloseCode.InternalServerError, 'The gateway failed.');
       });
@@ -157,6 +153,17 @@ export class Sockets {
   }
 }
 
+const typesOfServers: readonly MessageType[] = [
+  MessageType.ConnectionAck,
+  MessageType.Next,
+  MessageType.Error,
+];
+
+/** Whether only servers send such a message, which graphql-ws has parsed. */
+function isOfServers(message: string): boolean {
+  return typesOfServers.includes(parseMessage(message).type);
+}
+
 type Params = Record<string, unknown>;
 type Protocol = ReturnType<typeof createProtocol>;
 
@@ -165,7 +172,7 @@ function createProtocol(options: SocketsOptions) {
     connectionInitWaitTimeout: initWaitMs,
     onConnect: ({ connectionParams, extra }) => connect(options, extra, connectionParams),
     onSubscribe: ({ extra, connectionParams, subscriptions }, _id, payload) =>
-      prepare(options, payload, {
+      prepareOperation(options, payload, {
         session: extra,
         isTraced: connectionParams?.[traceHeader] === 'upstream',
         underWay: Object.keys(subscriptions).length,
@@ -243,78 +250,4 @@ function takeSeat(session: Session, connect: () => () => void): boolean {
     session.socket.close(tryLaterCode, 'Too many connections');
     return false;
   }
-}
-
-/** The refusal of one more operation, decided before the operation is read; null if it may run. */
-async function findRefusal(
-  rateLimits: RateLimits,
-  caller: Caller,
-  underWay: number,
-): Promise<GatewayError | null> {
-  try {
-    rateLimits.checkOperations(caller, underWay);
-    await rateLimits.pay(caller, 1);
-    return null;
-  } catch (error) {
-    if (isGatewayError(error, 'RATE_LIMITED')) return error;
-    throw error;
-  }
-}
-
-interface Subscribing {
-  readonly session: Session;
-  readonly isTraced: boolean;
-  /** The number of operations of the socket, this one included. */
-  readonly underWay: number;
-}
-
-/** The arguments of an operation, or the errors that refuse it. */
-async function prepare(
-  { graphql, documents, trustedDocuments, rateLimits, mask }: SocketsOptions,
-  payload: SubscribePayload,
-  { session, isTraced, underWay }: Subscribing,
-): Promise<ExecutionArgs | readonly GraphQLError[]> {
-  const { caller, origin, left } = session;
-  if (caller === null) return [new GraphQLError('Not authenticated.')];
-  const refusal = await findRefusal(rateLimits, caller, underWay);
-  if (refusal !== null) return [mask(refusal)];
-  const { signal } = left;
-  const enveloped = graphql.getEnveloped({
-    caller,
-    origin,
-    left: signal,
-    over: signal,
-    isTraced,
-    transport: 'websocket',
-  });
-  try {
-    const text = findDocument(trustedDocuments, payload) ?? payload.query;
-    await documents.waitForTurn(text);
-    const document = enveloped.parse(text);
-    const errors = enveloped.validate(enveloped.schema, document);
-    if (errors.length > 0) return errors.map(mask);
-    return {
-      schema: enveloped.schema,
-      document,
-      operationName: payload.operationName,
-      variableValues: payload.variables,
-      contextValue: await enveloped.contextFactory(),
-      rootValue: enveloped,
-    };
-  } catch (error) {
-    return [mask(error)];
-  }
-}
-
-type Enveloped = ReturnType<GraphQLServer['getEnveloped']>;
-
-/**
- * The enveloped functions of an operation are passed as its root value. They are removed from it here, because they are
- * needed once and a subscription's arguments live as long as its socket.
- */
-function takeEnveloped(args: ExecutionArgs): Enveloped {
-  // Set by `prepare` for every operation; nothing else makes execution arguments here.
-  const enveloped = args.rootValue as Enveloped;
-  args.rootValue = undefined;
-  return enveloped;
 }

@@ -92,3 +92,22 @@ test('a client that offers HTTP/2 with its request is answered as if it had not'
   );
   expect(await text(connection)).toContain('{"data":{"viewer":{"kind":"TEAM"}}}');
 });
+
+test.each([
+  [{ type: 'connection_ack' }],
+  [{ type: 'next', id: '1', payload: {} }],
+  [{ type: 'error', id: '1', payload: [{ message: 'planted' }] }],
+  [{ type: 'unknown' }],
+])('%j of a client closes its socket with 4400, and is no fault of the gateway', async (message) => {
+  const init = { type: 'connection_init', payload: { authorization: `Bearer ${gatewayKey}` } };
+  for (const messages of [[message], [init, message]]) {
+    const socket = new WebSocket(`${lab.url.replace('http', 'ws')}/graphql`, 'graphql-transport-ws');
+    await once(socket, 'open');
+    const closed = once(socket, 'close');
+
+    for (const sent of messages) socket.send(JSON.stringify(sent));
+
+    expect((await closed)[0]).toBe(4400);
+  }
+  expect(lab.logged.filter((line) => line.includes('socket.failed'))).toEqual([]);
+});
