@@ -144,6 +144,11 @@ export function createKeyFinder(entries: readonly string[]): (presented: string)
   };
 }
 
+/** The name that `createKeyFinder` finds for a configured key. */
+export function nameOfKey(entry: string): string {
+  return readEntry(entry).name;
+}
+
 function readEntry(entry: string): { readonly digest: Buffer; readonly name: string } {
   const { label, key } = splitKeyEntry(entry);
   const digest = key.startsWith('sha256:') ? Buffer.from(key.slice('sha256:'.length), 'hex') : digestOf(key);

@@ -30,18 +30,41 @@ interface ActiveToken {
 }
 
 const endless = new AbortController().signal;
+const keyRemoved = 'Key removed';
+/** For a caller that was authenticated just before its key was removed. */
+const removed = AbortSignal.abort(keyRemoved);
 
-/** The tokens in use by this process, and the revocations it knows. A token has one signal, however often it is used. */
-export class ActiveTokens {
+/**
+ * The gateway keys and the tokens in use by this process, and the revocations it knows. A credential has one signal, however
+ * often it is used.
+ */
+export class ActiveCredentials {
   readonly #active = new Map<string, ActiveToken>();
+  /** By name. */
+  readonly #keys = new Map<string, AbortController>();
   readonly #revokedUsers = new Map<string, Date>();
   readonly #revokedTokens = new Map<string, Date>();
 
-  /** Aborts when the caller's token ends or is revoked, with the reason as a sentence. Never for a key. */
+  /**
+   * Aborts when the caller's token ends or is revoked or its gateway key is removed, with the reason as a sentence. Never for
+   * a management key.
+   */
   endOf(caller: Caller): AbortSignal {
+    if (caller.kind === 'TEAM' && caller.keyName !== undefined)
+      return this.#keys.get(caller.keyName)?.signal ?? removed;
     if (caller.kind !== 'USER') return endless;
     const key = keyOf(caller);
     return (this.#active.get(key) ?? this.#activate(key, caller)).end.signal;
+  }
+
+  /** From now on these are the gateway keys, by name. Ends all others, also those in use. */
+  useKeys(names: readonly string[]): void {
+    for (const [name, end] of this.#keys) {
+      if (names.includes(name)) continue;
+      this.#keys.delete(name);
+      end.abort(keyRemoved);
+    }
+    for (const name of names) if (!this.#keys.has(name)) this.#keys.set(name, new AbortController());
   }
 
   isRevoked({ userId, tokenId, issuedAt }: UserCaller): boolean {
@@ -104,7 +127,7 @@ export interface Revocations {
  * apply, and nobody can revoke more.
  * @throws GatewayError EVENT_LOG_UNAVAILABLE
  */
-export async function openRevocations(marks: Marks, tokens: ActiveTokens): Promise<Revocations> {
+export async function openRevocations(marks: Marks, credentials: ActiveCredentials): Promise<Revocations> {
   const known = new Set<string>();
   const readAll = async () => {
     const stored = await marks.readMarks(prefix);
@@ -113,11 +136,11 @@ export async function openRevocations(marks: Marks, tokens: ActiveTokens): Promi
     for (const [name, text] of stored) {
       const revocation = read(text);
       if (revocation === null || revocation.at < expiredBefore) expired.push(name);
-      else if (!known.has(name)) tokens.revoke(revocation);
+      else if (!known.has(name)) credentials.revoke(revocation);
       known.add(name);
     }
     for (const name of known) if (!stored.has(name)) known.delete(name);
-    tokens.dropBefore(expiredBefore);
+    credentials.dropBefore(expiredBefore);
     // A mark that cannot be dropped now is harmless. A later read drops it.
     await Promise.allSettled(expired.map((name) => marks.dropMark(name)));
   };
@@ -130,7 +153,7 @@ export async function openRevocations(marks: Marks, tokens: ActiveTokens): Promi
       // Each revocation has a name of its own, so that gateways that revoke at the same time do not overwrite each
       // other.
       await marks.writeMark(`${prefix}${randomUUID()}`, JSON.stringify(revocation));
-      tokens.revoke(revocation);
+      credentials.revoke(revocation);
       return revocation.at;
     },
     close: stopReading,

@@ -1,5 +1,5 @@
-import { type Authenticate, createAuthenticate, createKeyFinder } from '../auth/authenticate.ts';
-import { ActiveTokens, type Marks, openRevocations, type Revocation } from '../auth/revocations.ts';
+import { type Authenticate, createAuthenticate, createKeyFinder, nameOfKey } from '../auth/authenticate.ts';
+import { ActiveCredentials, type Marks, openRevocations, type Revocation } from '../auth/revocations.ts';
 import type { Caller } from '../auth/rights.ts';
 import { createViewerTokens, type ViewerTokens } from '../auth/viewer-tokens.ts';
 import type { Config } from '../config/config.ts';
@@ -11,13 +11,16 @@ export interface CallersParts {
   readonly log: Log;
 }
 
-/** Authenticates callers, ends their tokens, makes and revokes viewer tokens. */
+/** Authenticates callers, ends their credentials, makes and revokes viewer tokens. */
 export interface Callers {
   readonly authenticate: Authenticate;
-  readonly endOf: ActiveTokens['endOf'];
-  readonly isRevoked: ActiveTokens['isRevoked'];
+  readonly endOf: ActiveCredentials['endOf'];
+  readonly isRevoked: ActiveCredentials['isRevoked'];
   readonly mint: ViewerTokens['mint'];
-  /** From now on other gateway keys and viewer secrets are accepted. Open streams stay open. */
+  /**
+   * From now on other gateway keys and viewer secrets are accepted. Sockets and streams of a removed key end; those of
+   * viewers go on until their tokens end.
+   */
   readonly useSecrets: (secrets: CallerSecrets) => void;
   readonly revoke: (what: Omit<Revocation, 'at'>, by: Caller) => Promise<Date>;
   readonly close: () => void;
@@ -27,9 +30,9 @@ type CallerSecrets = Pick<Config, 'gatewayApiKeys' | 'viewerTokenSecrets'>;
 
 /** @throws GatewayError EVENT_LOG_UNAVAILABLE when revocations cannot be read */
 export async function openCallers({ config, marks, log }: CallersParts): Promise<Callers> {
-  const tokens = new ActiveTokens();
-  const isRevoked: Callers['isRevoked'] = (caller) => tokens.isRevoked(caller);
-  const revocations = await openRevocations(marks, tokens);
+  const credentials = new ActiveCredentials();
+  const isRevoked: Callers['isRevoked'] = (caller) => credentials.isRevoked(caller);
+  const revocations = await openRevocations(marks, credentials);
   const onRefused = createRefusalLog(log);
   // Made anew with other secrets, because it caches the credentials that it has verified.
   const accept = ({ gatewayApiKeys, viewerTokenSecrets: secrets }: CallerSecrets) => {
@@ -43,17 +46,18 @@ export async function openCallers({ config, marks, log }: CallersParts): Promise
           });
       },
     });
+    credentials.useKeys(gatewayApiKeys.map(nameOfKey));
     const findGatewayKey = createKeyFinder(gatewayApiKeys);
     const authenticate = createAuthenticate({ findGatewayKey, viewerTokens, isRevoked });
     return { authenticate, mint: viewerTokens.mint };
   };
   let accepted = accept(config);
   return {
-    authenticate: (credentials) => accepted.authenticate(credentials),
+    authenticate: (presented) => accepted.authenticate(presented),
     useSecrets: (secrets) => {
       accepted = accept(secrets);
     },
-    endOf: (caller) => tokens.endOf(caller),
+    endOf: (caller) => credentials.endOf(caller),
     isRevoked,
     mint: (token) => accepted.mint(token),
     revoke: async (what, by) => {

@@ -3,7 +3,7 @@ import { MIMEType } from 'node:util';
 import type { GraphQLFormattedError } from 'graphql';
 import { type Authenticate, authenticateRequest, findCaller } from '../auth/authenticate.ts';
 import type { RateLimits } from '../auth/rate-limits.ts';
-import type { ActiveTokens } from '../auth/revocations.ts';
+import type { ActiveCredentials } from '../auth/revocations.ts';
 import type { Caller } from '../auth/rights.ts';
 import { type ErrorCode, type GatewayError, isGatewayError } from '../errors.ts';
 import { describeGatewayError } from '../execution/mask.ts';
@@ -19,7 +19,7 @@ export interface GraphQLRouteOptions {
   /** The same graph for requests with files, which may be larger. */
   readonly uploads: GraphQLServer;
   readonly authenticate: Authenticate;
-  readonly endOf: ActiveTokens['endOf'];
+  readonly endOf: ActiveCredentials['endOf'];
   readonly rateLimits: RateLimits;
   /** Aborts when the gateway stops. */
   readonly stopping: AbortSignal;

@@ -57,7 +57,7 @@ interface WriteOptions extends Pick<Streaming, 'over' | 'outgoing'> {
 
 /**
  * Pulls a result when the client has taken the one before: nothing is queued for a slow reader. The end of the
- * subscription is marked. A stream that ends early, because its token ends or the gateway stops, ends without the mark,
+ * subscription is marked. A stream that ends early, because its token or key ends or the gateway stops, ends without the mark,
  * like one that lost its connection: clients come back after that and resume.
  */
 function writeResults(

@@ -21,7 +21,7 @@ export interface OperationRequest {
   readonly origin?: string | null;
   /** Aborts when the client has left: nobody waits for the answer any more. */
   readonly left: AbortSignal;
-  /** Aborts when a stream must end: the client has left, its token has ended or the gateway stops. */
+  /** Aborts when a stream must end: the client has left, its token or key has ended or the gateway stops. */
   readonly over: AbortSignal;
   /** Whether the answer has `extensions.upstream`; for gateway keys only. */
   readonly isTraced?: boolean;

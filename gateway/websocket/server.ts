@@ -4,7 +4,7 @@ import type { ExecutionResult } from 'graphql';
 import { CloseCode, handleProtocols, MessageType, makeServer, parseMessage } from 'graphql-ws';
 import { type WebSocket, WebSocketServer } from 'ws';
 import type { Authenticate } from '../auth/authenticate.ts';
-import type { ActiveTokens } from '../auth/revocations.ts';
+import type { ActiveCredentials } from '../auth/revocations.ts';
 import type { Caller } from '../auth/rights.ts';
 import { GatewayError, isGatewayError } from '../errors.ts';
 import { formatForStream } from '../execution/mask.ts';
@@ -41,7 +41,7 @@ const closeOptions = { closeTimeout: 2000 };
 export interface SocketsOptions extends OperationsOptions {
   readonly runStream: RunStream;
   readonly authenticate: Authenticate;
-  readonly endOf: ActiveTokens['endOf'];
+  readonly endOf: ActiveCredentials['endOf'];
   readonly isAllowedOrigin: (origin: string) => boolean;
   readonly log: Log;
   readonly metrics: Metrics;
@@ -61,8 +61,9 @@ interface Session extends Record<PropertyKey, unknown> {
 }
 
 /**
- * GraphQL over WebSocket (`graphql-transport-ws`). The token comes in `connectionParams.authorization`. Browsers may connect
- * from allowed origins only. A socket closes with 4403 when its token ends or is revoked; clients reconnect after that.
+ * GraphQL over WebSocket (`graphql-transport-ws`). The credential comes in `connectionParams.authorization`. Browsers may
+ * connect from allowed origins only. A socket closes with 4403 when its token ends or is revoked, or its key is removed;
+ * clients reconnect after that.
  */
 export class Sockets {
   readonly #options: SocketsOptions;

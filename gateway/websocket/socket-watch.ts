@@ -18,7 +18,7 @@ export interface SocketWatch {
 export interface WatchedSocket {
   /** Resolves when the socket has taken the message: a stream goes on only as fast as its client reads. */
   readonly send: (message: string) => Promise<void>;
-  /** Once it aborts nothing is sent: the socket closes with 4403, so that the client comes back with a new token. */
+  /** Once it aborts nothing is sent: the socket closes with 4403, so that the client comes back with a new credential. */
   end: AbortSignal | null;
 }
 
@@ -29,8 +29,8 @@ interface Watched extends WatchedSocket {
 }
 
 /**
- * Pings sockets and terminates those that do not answer, closes those whose token has ended or was revoked, and stops reading
- * from those whose client does not read. One timer serves all sockets: two timers of its own would cost each idle socket 1 kB.
+ * Pings sockets and terminates those that do not answer, closes those whose token or key has ended, and stops reading from
+ * those whose client does not read. One timer serves all sockets: two timers of its own would cost each idle socket 1 kB.
  */
 export function watchSockets(): SocketWatch {
   const all = new Set<Watched>();

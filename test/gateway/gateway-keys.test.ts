@@ -1,8 +1,14 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createRateLimits } from '../../gateway/auth/rate-limits.ts';
-import { gatewayKey, type Lab, startLab } from '../support/lab.ts';
+import { gatewayKey, type Lab, readTestConfig, startLab } from '../support/lab.ts';
 import { labTestOf } from '../support/ordering.ts';
-import { subscribeOverSse } from '../support/subscribe.ts';
+import { openSocket } from '../support/socket.ts';
+import {
+  type Subscribed,
+  subscribeOverMultipart,
+  subscribeOverSse,
+  subscribeOverWebSocket,
+} from '../support/subscribe.ts';
 
 const secondKey = 'another-gateway-key';
 let lab: Lab;
@@ -57,3 +63,87 @@ test('what was ordered under an idempotency key with one key is not ordered agai
   expect(first.data.createTestkitOrder.order.id).toMatch(/-/);
   expect(lab.sandbox.orders()).toHaveLength(orders);
 });
+
+describe('a key that is removed', () => {
+  const removedKey = 'a-gateway-key-that-goes';
+  const ticks = 'subscription { events { type } }';
+
+  const keep = (other: Lab, keys: string) =>
+    other.gateway.useSecrets(readTestConfig({ SERVICE_URL: other.serviceUrl, GATEWAY_API_KEYS: keys }));
+
+  /** What a stream gave, and what it ended with: null, or the close of its socket. */
+  async function readToEnd(stream: Subscribed) {
+    const seen: unknown[] = [];
+    try {
+      for (let item = await stream.next(); item !== null; item = await stream.next()) seen.push(item.data);
+      return { seen, closed: null };
+    } catch (closed) {
+      return { seen, closed };
+    }
+  }
+
+  test.each([
+    [
+      'WebSocket, closed with 4403',
+      subscribeOverWebSocket,
+      expect.objectContaining({ code: 4403, reason: 'Key removed' }),
+    ],
+    ['SSE, closed', subscribeOverSse, null],
+    ['multipart, cut before its last boundary', subscribeOverMultipart, expect.any(Error)],
+  ])('ends its streams, and those of the others go on: %s', async (_name, subscribe, end) => {
+    await using other = await startLab({ env: { GATEWAY_API_KEYS: `${removedKey},${gatewayKey}` } });
+    const send = (type: string) =>
+      other.sandbox.webhooks.send(type, {}, { userId: other.sandbox.users()[0]?.userId ?? '' });
+    const follow = (token: string) => subscribe({ url: other.url, token, query: ticks });
+    const [removed, kept] = [await follow(removedKey), await follow(gatewayKey)];
+    const reading = readToEnd(removed);
+    const first = kept.next();
+    await expect.poll(() => countStreams(other)).toBe(2);
+    send('before.removal');
+    expect((await first)?.data.events.type).toBe('before.removal');
+
+    keep(other, gatewayKey);
+    const { seen, closed } = await reading;
+    send('after.removal');
+
+    expect(seen).toEqual([{ events: { type: 'before.removal' } }]);
+    expect(closed).toEqual(end);
+    expect((await kept.next())?.data.events.type).toBe('after.removal');
+    await kept.close();
+  });
+
+  test('does nothing more over a socket that it has opened', async () => {
+    await using other = await startLab({ env: { GATEWAY_API_KEYS: `${removedKey},${gatewayKey}` } });
+    const [removed, kept] = [openSocket(other, removedKey), openSocket(other, gatewayKey)];
+    const kind = '{ viewer { kind } }';
+    const answer = { data: { viewer: { kind: 'TEAM' } } };
+    expect(await Promise.all([removed.ask(kind), kept.ask(kind)])).toEqual([answer, answer]);
+
+    keep(other, gatewayKey);
+
+    expect(await removed.ask(kind)).not.toMatchObject(answer);
+    expect(await removed.closed).toBe(4403);
+    expect(await kept.ask(kind)).toEqual(answer);
+    await kept.client.dispose();
+  });
+
+  test('works again once it is listed again', async () => {
+    await using other = await startLab({ env: { GATEWAY_API_KEYS: `${removedKey},${gatewayKey}` } });
+    keep(other, gatewayKey);
+    expect(await openSocket(other, removedKey).closed).toBe(4403);
+
+    keep(other, `${gatewayKey},${removedKey}`);
+
+    const socket = openSocket(other, removedKey);
+    expect(await socket.ask('{ viewer { kind } }')).toEqual({ data: { viewer: { kind: 'TEAM' } } });
+    await socket.client.dispose();
+  });
+});
+
+async function countStreams({ url }: Lab): Promise<number> {
+  const text = await (await fetch(`${url}/metrics`)).text();
+  const counts = [...text.matchAll(/^labgraph_subscriptions\{.*\} (\d+)$/gm)].map(([, count]) =>
+    Number(count),
+  );
+  return counts.reduce((sum, count) => sum + count, 0);
+}

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { ActiveTokens, openRevocations } from '../../gateway/auth/revocations.ts';
+import { ActiveCredentials, openRevocations } from '../../gateway/auth/revocations.ts';
 import { createGateway } from '../../gateway/gateway.ts';
 import { createLog } from '../../gateway/log.ts';
 import { forProcesses } from '../support/gateway-process.ts';
@@ -186,7 +186,7 @@ describe('a revocation is stored', () => {
     await log.writeMark('revoked old', JSON.stringify({ userId, tokenId: null, at: at(16 * 60_000 + 1) }));
     await log.writeMark('revoked new', JSON.stringify({ userId, tokenId: null, at: at(15 * 60_000) }));
     await log.writeMark('revoked by a later version', '{}');
-    const lives = new ActiveTokens();
+    const lives = new ActiveCredentials();
     const revocations = await openRevocations(log, lives);
     revocations.close();
     expect([...(await log.readMarks('revoked')).keys()]).toEqual(['revoked new']);
@@ -210,7 +210,7 @@ test('a revocation that cannot be dropped does not hide any other', async () => 
   const userId = crypto.randomUUID();
   await log.writeMark('revoked a', '{}');
   await log.writeMark('revoked b', JSON.stringify({ userId, tokenId: null, at: new Date() }));
-  const lives = new ActiveTokens();
+  const lives = new ActiveCredentials();
   const full = replaceMembers(log, { dropMark: () => Promise.reject(new Error('The disk is full.')) });
   (await openRevocations(full, lives)).close();
   const caller = { kind: 'USER', userId, orderIds: null, scopes: [], origins: null, tokenId: null } as const;
