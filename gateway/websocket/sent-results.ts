@@ -7,10 +7,13 @@ import { writeResult } from '../execution/streams.ts';
  */
 export class SentResults implements AsyncGenerator<never> {
   readonly #results: AsyncGenerator<ExecutionResult>;
-  readonly #send: (result: ExecutionResult) => Promise<void>;
+  readonly #send: (result: ExecutionResult) => Promise<boolean>;
 
-  /** @param send resolves when the socket has taken the result, and then the next one is pulled */
-  constructor(results: AsyncGenerator<ExecutionResult>, send: (result: ExecutionResult) => Promise<void>) {
+  /**
+   * @param send resolves when the socket has taken the result, and then the next one is pulled; with false if the socket is
+   *   closing, and then the subscription ends
+   */
+  constructor(results: AsyncGenerator<ExecutionResult>, send: (result: ExecutionResult) => Promise<boolean>) {
     this.#results = results;
     this.#send = send;
   }
@@ -20,7 +23,7 @@ export class SentResults implements AsyncGenerator<never> {
     for (;;) {
       const next = await this.#results.next();
       if (next.done) return { done: true, value: undefined };
-      await this.#send(next.value);
+      if (!(await this.#send(next.value))) return await this.return(undefined);
     }
   }
 

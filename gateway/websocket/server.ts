@@ -135,10 +135,10 @@ export class Sockets {
     });
   }
 
-  #listen({ socket, watched, scope }: Session, handle: (message: string) => Promise<void>): void {
+  #listen(session: Session, handle: (message: string) => Promise<void>): void {
+    const { socket, scope } = session;
     socket.on('message', (data) => {
-      // A client that does not answer the close can go on sending for a while.
-      if (socket.readyState !== socket.OPEN || watched.end?.aborted) return;
+      if (!isOpen(session)) return;
       const message = String(data);
       runInScope(scope, () => handle(message)).catch((error: unknown) => {
         // graphql-ws throws for these as it does for a fault of its own.
@@ -152,6 +152,11 @@ export class Sockets {
   #logFailure(error: unknown): void {
     this.#options.log.error('socket.failed', { error });
   }
+}
+
+/** False once it is closing: a client that does not answer the close stays for a while, and goes on sending. */
+function isOpen({ socket, watched }: Session): boolean {
+  return socket.readyState === socket.OPEN && !watched.end?.aborted;
 }
 
 const typesOfServers: readonly MessageType[] = [
@@ -182,9 +187,10 @@ function createProtocol(options: SocketsOptions) {
     onOperation: ({ extra }, id, _payload, _args, results) =>
       // `runStream` makes them.
       Symbol.asyncIterator in results
-        ? new SentResults(results as AsyncGenerator<ExecutionResult>, (result) => {
+        ? new SentResults(results as AsyncGenerator<ExecutionResult>, async (result) => {
             observeSend(options.metrics, 'websocket', result);
-            return extra.watched.send(describeResult(id, result));
+            await extra.watched.send(describeResult(id, result));
+            return isOpen(extra);
           })
         : undefined,
     onNext: (_context, _id, _payload, _args, { data = null, errors, extensions }) => {

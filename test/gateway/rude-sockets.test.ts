@@ -5,8 +5,9 @@ import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { WebSocket, WebSocketServer } from 'ws';
 import { watchSockets } from '../../gateway/websocket/socket-watch.ts';
-import { gatewayKey, type Lab, startLab } from '../support/lab.ts';
+import { gatewayKey, type Lab, readTestConfig, startLab } from '../support/lab.ts';
 import { openRawSocket } from '../support/raw-socket.ts';
+import { openSocket } from '../support/socket.ts';
 
 let lab: Lab;
 
@@ -110,4 +111,40 @@ test.each([
     expect((await closed)[0]).toBe(4400);
   }
   expect(lab.logged.filter((line) => line.includes('socket.failed'))).toEqual([]);
+});
+
+test('nothing more is read for a client whose socket is closing, even if it does not take the goodbye', async () => {
+  await using other = await startLab({ env: { EVENT_LOG: 'memory:', READ_CACHE_SECONDS: '0' } });
+  const [owner] = other.sandbox.users();
+  const events = (after: string) => `subscription { events${after} { cursor user { id } } }`;
+  const send = () => other.sandbox.webhooks.send('some.event', {}, { userId: owner?.userId ?? '' });
+  const follower = openSocket(other);
+  const first = follower.client.iterate({ query: events('') });
+  const item = first.next();
+  const metrics = async () => await (await fetch(`${other.url}/metrics`)).text();
+  await expect.poll(metrics).toContain('labgraph_subscriptions{transport="websocket"} 1');
+  send();
+  const { cursor } = Object((await item).value?.data?.events);
+  await follower.client.dispose();
+  for (let count = 0; count < 200; count += 1) send();
+  await other.sandbox.webhooks.settled();
+  const reads = () => other.sandbox.calls.filter((call) => call.startsWith('GET /v2/user/')).length;
+  const before = reads();
+  other.sandbox.faults.add({ path: '/v2/user/', delayMs: 20 });
+  const socket = await openRawSocket(other.url);
+  socket.send(
+    JSON.stringify({ type: 'connection_init', payload: { authorization: `Bearer ${gatewayKey}` } }),
+  );
+  await once(socket.connection, 'data');
+  const query = events(`(after: "${cursor}")`);
+  socket.send(JSON.stringify({ type: 'subscribe', id: 'behind', payload: { query } }));
+  await expect.poll(reads).toBeGreaterThan(before + 3);
+
+  const config = { SERVICE_URL: other.serviceUrl, GATEWAY_API_KEYS: 'another-gateway-key' };
+  other.gateway.useSecrets(readTestConfig(config));
+  const atTheEnd = reads();
+  await once(socket.connection, 'end');
+
+  expect(reads()).toBeLessThanOrEqual(atTheEnd + 1);
+  socket.connection.destroy();
 });
