@@ -163,7 +163,7 @@ function createDrift(registers: Registry[]) {
     (prefix) =>
       new Counter({
         name: `${prefix}unreadable_total`,
-        help: 'Rows left out, and answers refused, because they could not be read.',
+        help: 'Rows left out, and answers refused, because they could not be read; facts left out because they were too large.',
         labelNames: ['operation', 'path'],
         registers,
       }),

@@ -103,9 +103,10 @@ function createReceive({ config, log, metrics, store }: Core, services: Services
     factsOf: readers.factsOf,
     teamId: (from) => services.learnTeam(from),
     comparesContent: config.intake !== null,
-    onDurable: ({ appendSeconds, deadReason }) => {
+    onDurable: ({ appendSeconds, deadReason, factsLeftOut }) => {
       metrics.appendSeconds.observe(appendSeconds);
       if (deadReason !== null) metrics.deadLetters.inc({ reason: deadReason });
+      if (factsLeftOut > 0) metrics.countUnreadable('event.facts', '$.data', factsLeftOut);
     },
   });
 }

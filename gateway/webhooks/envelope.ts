@@ -66,6 +66,15 @@ export interface EnvelopeOptions {
   readonly comparesContent?: boolean;
 }
 
+/** A message for the log. */
+export interface MessageReading extends NewMessage {
+  /** How many facts it states that are not stored, because all of them together are too large. */
+  readonly factsLeftOut: number;
+}
+
+/** The most bytes of facts for each byte of a body, so that what is stored grows with what was sent, and those of any body. */
+const maxFactBytes = { perByte: 16, ofAny: 64 * 1024 } as const;
+
 /** How the id begins that is made for a message without one. */
 export const brokerIdPrefix = 'broker:';
 
@@ -73,7 +82,7 @@ export const brokerIdPrefix = 'broker:';
  * Turns verified bytes into a message for the log. Never throws: a verified message that is unreadable or of another team
  * becomes a dead letter, because a retry would not help.
  */
-export function readEnvelope(reading: EnvelopeReading, options: EnvelopeOptions): NewMessage {
+export function readEnvelope(reading: EnvelopeReading, options: EnvelopeOptions): MessageReading {
   const parsed = reading.isDecoded === false ? undefined : readBody(reading.body);
   const message = readParsed(reading, parsed, options);
   if (options.comparesContent !== true) return message;
@@ -81,7 +90,7 @@ export function readEnvelope(reading: EnvelopeReading, options: EnvelopeOptions)
   return { ...message, content };
 }
 
-function readParsed(reading: EnvelopeReading, parsed: unknown, options: EnvelopeOptions): NewMessage {
+function readParsed(reading: EnvelopeReading, parsed: unknown, options: EnvelopeOptions): MessageReading {
   const envelope = envelopeShape.safeParse(parsed).data;
   if (envelope === undefined) return { ...emptyMessage(reading), deadReason: 'unreadable' };
 
@@ -94,9 +103,7 @@ function readParsed(reading: EnvelopeReading, parsed: unknown, options: Envelope
     clientUserId: envelope.client_user_id,
     teamId,
     subject: versioned === null ? null : { id: versioned.id, version: versioned.version },
-    facts: (options.factsOf?.(envelope.event_type, envelope.data) ?? []).map((stated) =>
-      toFact(stated, reading.receivedAt),
-    ),
+    ...toFacts(options.factsOf?.(envelope.event_type, envelope.data) ?? [], reading),
     deadReason: deadReasonOf(teamId, options.teamId),
   };
 }
@@ -113,11 +120,27 @@ function sortKeys(_: string, value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).toSorted(([one], [two]) => (one < two ? -1 : 1)));
 }
 
+/** The first facts that are not too large together. */
+function toFacts(
+  stated: readonly Stated[],
+  { body, receivedAt }: EnvelopeReading,
+): Required<Pick<MessageReading, 'facts' | 'factsLeftOut'>> {
+  const facts: NewFact[] = [];
+  let bytesLeft = maxFactBytes.ofAny + maxFactBytes.perByte * body.length;
+  for (const one of stated) {
+    const fact = toFact(one, receivedAt);
+    bytesLeft -= fact.kind.length + fact.key.length + fact.value.length;
+    if (bytesLeft < 0) break;
+    facts.push(fact);
+  }
+  return { facts, factsLeftOut: stated.length - facts.length };
+}
+
 function toFact({ kind, key, at, value }: Stated, receivedAt: Date): NewFact {
   return { kind, key, at: at ?? receivedAt, value: Buffer.from(JSON.stringify(value)) };
 }
 
-function emptyMessage({ messageId, receivedAt, body }: EnvelopeReading): NewMessage {
+function emptyMessage({ messageId, receivedAt, body }: EnvelopeReading): MessageReading {
   return {
     ...(messageId === null
       ? { messageId: `${brokerIdPrefix}${randomUUID()}`, isNewId: true }
@@ -131,6 +154,7 @@ function emptyMessage({ messageId, receivedAt, body }: EnvelopeReading): NewMess
     subject: null,
     origin: 'webhook',
     deadReason: null,
+    factsLeftOut: 0,
   };
 }
 

@@ -26,6 +26,8 @@ export interface DurableMessage {
   readonly appendSeconds: number;
   /** Set when it is a new dead letter. */
   readonly deadReason: DeadReason | null;
+  /** Facts of a new message that were not stored, because they were too large together. */
+  readonly factsLeftOut: number;
 }
 
 /** A message that is known to come from the service: its signature was verified, or the broker let its sender in. */
@@ -71,6 +73,7 @@ export function createReceiver(options: ReceiverOptions): Receive {
     onDurable?.({
       appendSeconds: (performance.now() - startedAt) / 1000,
       deadReason: outcome === 'dead' ? message.deadReason : null,
+      factsLeftOut: outcome === 'accepted' ? message.factsLeftOut : 0,
     });
     logAccepted(log, `${arrival.route}.accepted`, { message, appended });
     return outcome;

@@ -40,6 +40,28 @@ export const readSource = optional(
   })),
 );
 
+/** The fields of a source that `readSource` reads. */
+const sourceFields = ['name', 'slug', 'logo', 'provider', 'type', 'app_id', 'device_id'];
+/** A source is stored with each sample of its batch, of which there may be ten thousand. */
+const maxSourceCharacters = 1000;
+
+/** A source as it is stored: only what is read of it, and no text longer than 1,000 characters. */
+const shortenSource = optional(
+  record((raw) =>
+    Object.fromEntries(
+      sourceFields.flatMap((field) => {
+        const value = shortText(raw[field]);
+        return value === null ? [] : [[field, value]];
+      }),
+    ),
+  ),
+);
+
+function shortText(json: unknown): string | null {
+  const value = text(json);
+  return value === null || value.length > maxSourceCharacters ? null : value;
+}
+
 /** The resource of `daily.data.<resource>.<created|updated>`; null for every other event type. */
 export function resourceOf(eventType: string): string | null {
   return /^daily\.data\.([^.]+)\.(?:created|updated)$/.exec(eventType)?.[1] ?? null;
@@ -116,8 +138,8 @@ const readBatch = optional(
   record((raw) => ({
     id: id(raw.id),
     samples: required(raw, 'data', everything),
-    source: raw.source ?? null,
-    source_id: id(raw.source_id),
+    source: shortenSource(raw.source),
+    source_id: shortText(id(raw.source_id)),
   })),
 );
 
@@ -125,7 +147,7 @@ function everything(json: unknown): readonly unknown[] | null {
   return Array.isArray(json) ? json : null;
 }
 
-/** One sample of a batch, with the source that all of them share, as it is stored. */
+/** One sample of a batch as it is stored: as it was sent, with the source that all of them share. */
 export interface SampleOfBatch {
   readonly source: unknown;
   readonly source_id: string | null;
@@ -133,7 +155,7 @@ export interface SampleOfBatch {
 }
 
 /**
- * The samples of a batch as they were sent (specification, Timeseries events); null when it is none. A list in a
+ * The samples of a batch (specification, Timeseries events); null when it is none. A list in a
  * payload with an id of its own is a part of a summary, unless it has values that were measured at a time.
  */
 export function splitBatch(payload: unknown): readonly SampleOfBatch[] | null {
