@@ -193,7 +193,8 @@ export function pageReader<Row>(key: string, row: Reader<Row>): Reader<Page<Row>
     rows: required(raw, key, readRows),
     total: integer(raw.total),
     pages: integer(raw.pages),
-    nextCursor: text(raw.next_cursor),
+    // Some services write the end of a list as an empty text.
+    nextCursor: text(raw.next_cursor) || null,
     from: readPlace(raw),
   }));
 }

@@ -213,7 +213,9 @@ export async function cursorConnection<Node>(
 ): Promise<Connection<Node>> {
   const first = readFirst(args);
   const start = readStart(args.after, cursors);
-  const page = await fetch({ cursor: start.cursor, limit: Math.min(maxPageSize, start.skip + first) });
+  const sent = await fetch({ cursor: start.cursor, limit: Math.min(maxPageSize, start.skip + first) });
+  // A page that leads back to itself is the last one.
+  const page = sent.nextCursor === start.cursor ? { ...sent, nextCursor: null } : sent;
   const rows = page.rows.slice(start.skip, start.skip + first);
   const cursorAt = (index: number) => {
     const { cursor, skip } = placeAfter(start, index, page);

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { number, pageReader, present } from '../../../gateway/domain/parse.ts';
 import type { ConnectionArguments } from '../../../gateway/graph/pagination/connection.ts';
 import { cursorConnection } from '../../../gateway/graph/pagination/paged-connection.ts';
 import type { Page } from '../../../gateway/service/calls.ts';
@@ -75,6 +76,20 @@ test('A list that comes whole, however many rows are asked for, is walked to its
   const read = (args: ConnectionArguments) =>
     cursorConnection(args, cursorsOf(['webhooks']), async () => page);
   expect(nodesOf(await walk(60, read))).toEqual(rows);
+});
+
+test.each([
+  ['no cursor', null],
+  ['an empty cursor', ''],
+  ['the cursor that was sent', 'b'],
+])('A list ends with the page that gives %s', async (_, last) => {
+  const readPage = pageReader('rows', (row) => present(number(row)));
+  const read = (args: ConnectionArguments) =>
+    cursorConnection(args, cursorsOf(['webhooks']), async ({ cursor }) =>
+      readPage(cursor === null ? { rows: [0, 1], next_cursor: 'b' } : { rows: [2, 3], next_cursor: last }),
+    );
+  expect(nodesOf(await walk(2, read))).toEqual([0, 1, 2, 3]);
+  expect(nodesOf(await walk(1, read))).toEqual([0, 1, 2, 3]);
 });
 
 test('A page says its position, and the count only when it is the whole list', async () => {
