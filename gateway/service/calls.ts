@@ -70,6 +70,8 @@ export interface Page<Row> {
    */
   readonly rows: readonly (Row | null)[];
   readonly total: number | null;
+  /** The total as it was sent. It may count rows of others, so it is for walking a list and never shown. */
+  readonly totalSent?: number | null;
   readonly pages: number | null;
   readonly nextCursor: string | null;
   /** The place of the first row in the whole list, if the answer has it. */

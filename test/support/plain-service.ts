@@ -16,6 +16,10 @@ export interface PlainService {
   spoiltAnswer: { readonly status: number; readonly body: string; readonly isLost?: boolean } | null;
   /** Called before each answer of the list of orders. */
   beforeList: (() => void) | null;
+  /** The most orders of a page, even if more are requested. */
+  maxPageSize: number;
+  /** What a page says about the length of the list. */
+  extent: 'total' | 'pages' | 'nothing';
   readonly [Symbol.asyncDispose]: () => Promise<void>;
 }
 
@@ -53,7 +57,12 @@ export function plainOrder(
 export async function startPlainService(): Promise<PlainService> {
   const orders: PlainOrder[] = [];
   const posts: unknown[] = [];
-  const service: Pick<PlainService, 'spoiltAnswer' | 'beforeList'> = { spoiltAnswer: null, beforeList: null };
+  const service: Pick<PlainService, 'spoiltAnswer' | 'beforeList' | 'maxPageSize' | 'extent'> = {
+    spoiltAnswer: null,
+    beforeList: null,
+    maxPageSize: 100,
+    extent: 'total',
+  };
 
   const place = (body: { readonly user_id: string; readonly shipping_details: unknown }) => {
     const order = plainOrder(orders.length + 1, body.user_id, { shipping: body.shipping_details });
@@ -74,8 +83,16 @@ export async function startPlainService(): Promise<PlainService> {
     }
     if (pathname === '/orders') {
       service.beforeList?.();
-      const [page, size] = [Number(searchParams.get('page') ?? 1), Number(searchParams.get('size') ?? 50)];
-      return json({ orders: orders.slice((page - 1) * size, page * size), total: orders.length, page, size });
+      const [page, asked] = [Number(searchParams.get('page') ?? 1), Number(searchParams.get('size') ?? 50)];
+      const size = Math.min(asked, service.maxPageSize);
+      const total = orders.length;
+      const extent = { total: { total }, pages: { pages: Math.ceil(total / size) }, nothing: {} };
+      return json({
+        orders: orders.slice((page - 1) * size, page * size),
+        ...extent[service.extent],
+        page,
+        size,
+      });
     }
     if (pathname === '/v3/order/testkit') {
       posts.push(JSON.parse(await readText(request)));

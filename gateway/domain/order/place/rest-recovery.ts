@@ -21,7 +21,7 @@ export interface OrderAnswerFound {
 }
 
 /**
- * The answers that the service may have given to a lost attempt, from the user's newest 500 orders: the one with the
+ * The answers that the service may have given to a lost attempt, from five pages of the user's newest orders: the one with the
  * attempt's reference alone, or all that are alike where the service does not echo references (the specification does not
  * promise it).
  */

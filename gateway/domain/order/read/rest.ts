@@ -80,6 +80,7 @@ async function listRows<Row>(
       // Computed from all rows, because rows that do not fit the filter show it too.
       return {
         ...fitting,
+        totalSent: page.total,
         ignoresBound: page.rows.some((row) => row !== null && isBeyond(orderOf(row), request)),
       };
     },
@@ -99,19 +100,31 @@ function narrow(
 }
 
 /**
- * The rows of each page in turn, 100 a page and the newest first, to the last page or to `maxPages`. An order that is
- * placed meanwhile pushes others to later pages, so one may come twice.
+ * The rows of each page in turn, the newest first, to the last page or to `maxPages`. A page has 100 orders, or fewer if the
+ * service gives no more at once. An order that is placed meanwhile pushes others to later pages, so one may come twice.
  */
 async function* walkRows<Row>(
   service: Service,
   row: RowReader<Row>,
   { filter, maxPages }: { readonly filter: OrderFilter; readonly maxPages: number },
 ): AsyncGenerator<readonly (Row | null)[]> {
+  let count = 0;
   for (let page = 1; page <= maxPages; page += 1) {
-    const { rows } = await listRows(service, row, filter, { page, size: maxOrderPage });
-    yield rows;
-    if (rows.length < maxOrderPage) return;
+    const read = await listRows(service, row, filter, { page, size: maxOrderPage });
+    count += read.rows.length;
+    yield read.rows;
+    if (isLastPage(read, { page, count })) return;
   }
+}
+
+/** A short page is the last one, unless `pages` or the total of the service is larger than what was read. */
+function isLastPage(
+  { rows, pages, totalSent }: Page<unknown>,
+  { page, count }: { readonly page: number; readonly count: number },
+): boolean {
+  if (rows.length === 0) return true;
+  if (pages !== null) return page >= pages;
+  return rows.length < maxOrderPage && count >= (totalSent ?? 0);
 }
 
 function walkOrders(service: Service, filter: OrderFilter, maxPages: number) {
@@ -124,7 +137,7 @@ export function walkSentOrders(service: Service, filter: OrderFilter, maxPages: 
   return walkRows(service, ofSentOrders, { filter, maxPages });
 }
 
-/** The newest orders of the filter, at most 100. Further pages are read only when the service does not filter. */
+/** The newest orders of the filter, at most 100. Further pages are read only when the service does not filter or gives fewer. */
 export async function listNewestOrders(
   service: Service,
   filter: OrderFilter,
@@ -132,14 +145,14 @@ export async function listNewestOrders(
   const orders = new Map<string, CurrentOrder>();
   for await (const rows of walkOrders(service, filter, 20)) {
     for (const order of rows) if (order !== null) orders.set(order.id, order);
-    if (orders.size >= maxOrderPage || !rows.includes(null)) break;
+    if (orders.size >= maxOrderPage) break;
   }
   return [...orders.values()].slice(0, maxOrderPage);
 }
 
 /**
  * The testkit with this number on it among the orders of the filter, or null. The service searches names and ids only,
- * so the newest 1,000 kits are read.
+ * so the newest kits are read, ten pages of them.
  */
 export async function findTestkit(
   service: Service,
@@ -155,7 +168,7 @@ export async function findTestkit(
 
 /**
  * The orders that name these appointments (ids in lower case), in the order of the ids, null where none does. The service
- * cannot be asked by appointment, so the newest 1,000 orders of these methods are read.
+ * cannot be asked by appointment, so the newest orders of these methods are read, ten pages of them.
  */
 export async function findOrdersOfAppointments(
   service: Service,
@@ -202,7 +215,7 @@ async function findInList(service: Service, orderId: string): Promise<CurrentOrd
   }
 }
 
-/** Orders by id, in the order of the ids, null where there is none: one call per 100 ids. */
+/** Orders by id, in the order of the ids, null where there is none: one call per 100 ids, more if pages are smaller. */
 export async function getOrders(
   service: Service,
   orderIds: readonly string[],
@@ -212,16 +225,25 @@ export async function getOrders(
   const chunks = Array.from({ length: Math.ceil(orderIds.length / maxOrderPage) }, (_, index) =>
     orderIds.slice(index * maxOrderPage, (index + 1) * maxOrderPage),
   );
-  const pages = await Promise.all(
-    chunks.map((ids) => listOrders(service, { orderIds: ids }, { page: 1, size: maxOrderPage })),
-  );
-  const rows = pages.flatMap((page) => page.rows);
+  const rows = (await Promise.all(chunks.map((ids) => listByIds(service, ids)))).flat();
   const orders = rows.filter((order) => order !== null);
   const byId = new Map(orders.map((order) => [order.id.toLowerCase(), order]));
   // A null row is an order that was not asked for: the service does not filter by id, so each missing one is a call.
   const find = (orderId: string) =>
     byId.get(orderId.toLowerCase()) ?? (rows.includes(null) ? getOrder(service, orderId) : null);
   return await Promise.all(orderIds.map(find));
+}
+
+async function listByIds(
+  service: Service,
+  orderIds: readonly string[],
+): Promise<readonly (CurrentOrder | null)[]> {
+  const rows: (CurrentOrder | null)[] = [];
+  for await (const page of walkOrders(service, { orderIds }, orderIds.length)) {
+    rows.push(...page);
+    if (rows.length >= orderIds.length) break;
+  }
+  return rows;
 }
 
 /** An order that changed, and the webhook that would have reported it. */
