@@ -44,6 +44,12 @@ export interface Contexts {
   readonly services: Services;
 }
 
+/**
+ * The time of an operation for its calls to the service: a client does not wait longer, and a write that came later would
+ * surprise it.
+ */
+const operationTimeoutMs = 30_000;
+
 export function createContexts(core: Core, parts: ContextParts): Contexts {
   const { config, store, metrics, callers, trail } = core;
   const make: ContextFactories = {
@@ -67,7 +73,7 @@ export function createContexts(core: Core, parts: ContextParts): Contexts {
   const create: CreateContext = ({ caller, left, over, origin, isTraced, lastEventId, dependencies }) => {
     const calls = new OperationCalls(dependencies);
     const onAccess = watchAgain(trail?.watch ?? null, { caller, dependencies });
-    const service = services.bind({ caller, signal: left, onAccess, calls });
+    const service = services.bind({ caller, signal: left, onAccess, calls, timeoutMs: operationTimeoutMs });
     const work = scheduler.begin(caller, left);
     const context: GraphContext = {
       ...createTokenActions(core, { caller, onAccess }),

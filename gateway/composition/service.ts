@@ -21,7 +21,7 @@ export interface ServicesParts {
   readonly bindService: typeof bindService;
 }
 
-interface Binding extends Pick<ServiceOptions, 'calls'> {
+interface Binding extends Pick<ServiceOptions, 'calls' | 'timeoutMs'> {
   readonly caller: Caller;
   /** Aborts the calls. */
   readonly signal: AbortSignal;

@@ -48,8 +48,11 @@ export interface UpstreamOptions {
 /** Writes are never retried, because the service has no idempotency for most of them (specification, Endpoints). */
 const readAttempts = 3;
 
+/** The timeout of a call, its retries included. */
+export const callTimeoutMs = 15_000;
+
 const defaults = {
-  deadlineMs: 15_000,
+  deadlineMs: callTimeoutMs,
   attemptMs: 6000,
   retryDelayMs: 100,
   maxBodyBytes: 16 * 1024 * 1024,

@@ -170,6 +170,12 @@ export function describeLate(): GatewayError {
   return new GatewayError('UPSTREAM_TIMEOUT', 'The service did not answer in time.');
 }
 
+/** The time of the operation is over: a call is not sent any more. */
+export function describeOver(): GatewayError {
+  const message = 'The service did not answer all calls of the operation in time.';
+  return new GatewayError('UPSTREAM_TIMEOUT', message, { notSent: true });
+}
+
 export function describeTooLong(): GatewayError {
   return new GatewayError('UPSTREAM_UNREADABLE', 'The service answered with more than the gateway reads.');
 }

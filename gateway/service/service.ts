@@ -2,7 +2,7 @@ import type { Owner, Rights } from '../auth/rights.ts';
 import { GatewayError, isGatewayError } from '../errors.ts';
 import { type AuditedCall, auditCall } from './audited-call.ts';
 import type { Cacheable, Guarded, Page, ReadFile, ReadOne, ReadOptions, ReadPage, Write } from './calls.ts';
-import type { Upstream } from './client.ts';
+import { callTimeoutMs, type Upstream } from './client.ts';
 import type { UpstreamFile } from './file.ts';
 import { tagsOfOne, tagsOfPage, touchedByWrite } from './tags.ts';
 import { OperationCalls } from './trace.ts';
@@ -28,7 +28,10 @@ export interface Service {
    * Code that acts on an answer uses the service itself: its reads begin after the operation did.
    */
   readonly forShowing: Service;
-  /** From now on reads use no earlier answers, as in a new operation. A stream calls this before each event. */
+  /**
+   * From now on reads use no earlier answers and have all of the time, as in a new operation. A stream calls this before
+   * each event.
+   */
   readonly beginAnew: () => void;
   /** What the caller may see and do. */
   readonly rights: Rights;
@@ -45,6 +48,8 @@ export interface ServiceOptions {
   /** The paths that this service has in place of paths of the specification. */
   readonly paths?: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal | undefined;
+  /** For all reads before a write or after it; no write is sent later. Default: each call has its own timeout only. */
+  readonly timeoutMs?: number;
   /** Counts the calls of the operation. */
   readonly calls?: OperationCalls;
   /** Called with the team that an answer names. */
@@ -75,6 +80,7 @@ class BoundService implements Service {
   /** Shared with `forShowing`. */
   readonly #calls: OperationCalls;
   readonly #isForShowing: boolean;
+  readonly #timeoutMs: number;
   #forShowing: Service | null = null;
 
   constructor(upstream: OperationUpstream, options: BoundOptions, isForShowing: boolean) {
@@ -83,6 +89,7 @@ class BoundService implements Service {
     this.#options = options;
     this.#calls = options.calls;
     this.#isForShowing = isForShowing;
+    this.#timeoutMs = options.timeoutMs ?? Number.POSITIVE_INFINITY;
   }
 
   get forShowing(): Service {
@@ -97,6 +104,16 @@ class BoundService implements Service {
 
   beginAnew(): void {
     this.#calls.beganAt = this.#upstream.now();
+    this.#calls.beginTime(this.#timeoutMs);
+  }
+
+  /** Ends the wait for a read. Most reads end by their own timeout, which needs no other. */
+  #signalOfRead(): AbortSignal | undefined {
+    const { signal } = this.#options;
+    const leftMs = this.#calls.timeLeft();
+    if (leftMs >= callTimeoutMs) return signal;
+    const late = AbortSignal.timeout(Math.ceil(leftMs));
+    return signal === undefined ? late : AbortSignal.any([signal, late]);
   }
 
   async readOne<T>(read: ReadOne<T>): Promise<T | null> {
@@ -144,6 +161,7 @@ class BoundService implements Service {
     if (!this.#mayAsk(read, call)) return null;
     this.#calls.begin('for-itself');
     try {
+      this.#calls.timeLeft();
       const file = await this.#upstream.open(read, { accept: read.accept, signal });
       if (file === undefined) return call.reportMissing();
       call.report('ok');
@@ -160,7 +178,8 @@ class BoundService implements Service {
     if (!this.#mayAsk(write, call)) return null;
     this.#calls.begin('for-itself');
     try {
-      const json = await this.#upstream.write(write, { touches: (answer) => touchedByWrite(write, answer) });
+      this.#calls.timeLeft();
+      const json = await this.#send(write);
       if (json === undefined) return call.reportMissing();
       const reader = (answer: unknown) => this.#readOwn(write, answer);
       const thing = readNoting(reader, json, this.#reportUnreadable(write.operation));
@@ -171,6 +190,15 @@ class BoundService implements Service {
       throw isGatewayError(error) ? error.withOutcome(mayBeDone(error)) : error;
     } finally {
       this.#calls.end();
+    }
+  }
+
+  /** After a write there is time to read its outcome. */
+  async #send<T>(write: Write<T>): Promise<unknown> {
+    try {
+      return await this.#upstream.write(write, { touches: (answer) => touchedByWrite(write, answer) });
+    } finally {
+      this.#calls.beginTime(this.#timeoutMs);
     }
   }
 
@@ -206,7 +234,7 @@ class BoundService implements Service {
     return this.#upstream.read(read, {
       reader,
       rights: isForAll ? 'anyone' : this.rights.key,
-      signal: this.#options.signal,
+      signal: this.#signalOfRead(),
       since: this.#isForShowing ? undefined : calls.beganAt,
       followsEvents: !isForAll,
       tags: cachedUntil === undefined ? undefined : tags,

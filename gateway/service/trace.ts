@@ -1,4 +1,5 @@
 import type { Entry, Shared } from '../cache/shared-cache.ts';
+import { describeOver } from './failure.ts';
 
 /**
  * Collects the tags of an operation's answer while it runs, so that the whole answer can be cached like the reads in it
@@ -84,6 +85,8 @@ export class OperationCalls {
   #waiting = 0;
   #since = 0;
   #ms = 0;
+  /** As `performance.now()` milliseconds. */
+  #deadline = Number.POSITIVE_INFINITY;
 
   /** @param dependencies writes, files and single-use answers isolate the answer of the operation */
   constructor(dependencies?: Dependencies) {
@@ -102,6 +105,18 @@ export class OperationCalls {
   end(): void {
     this.#waiting -= 1;
     if (this.#waiting === 0) this.#ms += performance.now() - this.#since;
+  }
+
+  /** From now on there is so much time for reads, and for the begin of a write. */
+  beginTime(timeoutMs: number): void {
+    this.#deadline = performance.now() + timeoutMs;
+  }
+
+  /** Milliseconds. @throws GatewayError UPSTREAM_TIMEOUT when the time is over */
+  timeLeft(): number {
+    const leftMs = this.#deadline - performance.now();
+    if (leftMs <= 0) throw describeOver();
+    return leftMs;
   }
 
   noteEntry(entry: Entry<unknown>): void {

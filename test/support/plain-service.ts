@@ -16,6 +16,8 @@ export interface PlainService {
   spoiltAnswer: { readonly status: number; readonly body: string; readonly isLost?: boolean } | null;
   /** Called before each answer of the list of orders. */
   beforeList: (() => void) | null;
+  /** Answers of the list of orders wait for it. */
+  held: Promise<void> | null;
   /** The most orders of a page, even if more are requested. */
   maxPageSize: number;
   /** What a page says about the length of the list. */
@@ -57,9 +59,10 @@ export function plainOrder(
 export async function startPlainService(): Promise<PlainService> {
   const orders: PlainOrder[] = [];
   const posts: unknown[] = [];
-  const service: Pick<PlainService, 'spoiltAnswer' | 'beforeList' | 'maxPageSize' | 'extent'> = {
+  const service: Pick<PlainService, 'spoiltAnswer' | 'beforeList' | 'held' | 'maxPageSize' | 'extent'> = {
     spoiltAnswer: null,
     beforeList: null,
+    held: null,
     maxPageSize: 100,
     extent: 'total',
   };
@@ -83,6 +86,7 @@ export async function startPlainService(): Promise<PlainService> {
     }
     if (pathname === '/orders') {
       service.beforeList?.();
+      await service.held;
       const [page, asked] = [Number(searchParams.get('page') ?? 1), Number(searchParams.get('size') ?? 50)];
       const size = Math.min(asked, service.maxPageSize);
       const total = orders.length;
