@@ -88,6 +88,7 @@ export function createContexts(core: Core, parts: ContextParts): Contexts {
       launchTickets,
       portalOrigins,
       teamId: () => services.teamId,
+      isProductionService: config.service.kind === 'remote' && config.service.isProduction,
       orgId: parts.orgId ?? null,
       gatewayWebhook: parts.gatewayWebhook ?? null,
       over,
@@ -186,6 +187,7 @@ export class NotedContext implements GraphContext {
   readonly service: GraphContext['service'];
   readonly versions: GraphContext['versions'];
   readonly portalOrigins: GraphContext['portalOrigins'];
+  readonly isProductionService: GraphContext['isProductionService'];
   readonly orgId: GraphContext['orgId'];
   readonly gatewayWebhook: GraphContext['gatewayWebhook'];
   readonly over: GraphContext['over'];
@@ -209,6 +211,7 @@ export class NotedContext implements GraphContext {
     this.service = context.service;
     this.versions = context.versions;
     this.portalOrigins = context.portalOrigins;
+    this.isProductionService = context.isProductionService;
     this.orgId = context.orgId;
     this.gatewayWebhook = context.gatewayWebhook;
     this.over = context.over;

@@ -14,7 +14,13 @@ import { type Environment, type GeneratedSecrets, Reading } from './reading.ts';
 /** Where the service is: inside this process (the sandbox), or at an address. */
 export type ServiceConfig =
   | { readonly kind: 'embedded'; readonly apiKey: string }
-  | { readonly kind: 'remote'; readonly url: string; readonly apiKey: string };
+  | {
+      readonly kind: 'remote';
+      readonly url: string;
+      readonly apiKey: string;
+      /** Whether SERVICE_DEPLOYMENT names a production deployment; with a SERVICE_URL nobody knows. */
+      readonly isProduction: boolean;
+    };
 
 /** The settings of the gateway, read once and never changed. Secrets are in clear: never log it. */
 export interface Config {
@@ -189,7 +195,8 @@ function readService(reading: Reading): ServiceConfig {
   const apiKey = reading.secret('SERVICE_API_KEY');
   if (apiKey === null)
     reading.fault('SERVICE_API_KEY is missing: it is the team key of the service at SERVICE_URL.');
-  return { kind: 'remote', url, apiKey: apiKey ?? '' };
+  const isProduction = reading.text('SERVICE_DEPLOYMENT')?.startsWith('production-') ?? false;
+  return { kind: 'remote', url, apiKey: apiKey ?? '', isProduction };
 }
 
 /** The address; null when none is set. A faulty address is returned, because its fault has been reported already. */

@@ -29,6 +29,8 @@ export interface GraphContext {
   readonly launchTickets: LaunchTickets;
   readonly portalOrigins: readonly string[];
   readonly teamId: () => string | null;
+  /** Whether the service is known to be a production deployment (SERVICE_DEPLOYMENT). */
+  readonly isProductionService: boolean;
   /** The organization of operations that name none, in the management graph; null = none is configured. */
   readonly orgId: string | null;
   /** The webhook that points at this gateway, in the management graph; null in the other one. */

@@ -83,6 +83,7 @@ describe('the configuration', () => {
       kind: 'remote',
       url: 'https://service.example.com',
       apiKey: complete.SERVICE_API_KEY,
+      isProduction: false,
     });
     expect([webhookSecrets, gatewayApiKeys, viewerTokenSecrets]).toEqual([
       [complete.WEBHOOK_SECRETS],
@@ -105,7 +106,12 @@ describe('the configuration', () => {
     [
       'SERVICE_DEPLOYMENT',
       { SERVICE_DEPLOYMENT: 'sandbox-eu', SERVICE_URL_SANDBOX_EU: 'https://eu.example.com' },
-      { service: { url: 'https://eu.example.com' } },
+      { service: { url: 'https://eu.example.com', isProduction: false } },
+    ],
+    [
+      'SERVICE_DEPLOYMENT of production',
+      { SERVICE_DEPLOYMENT: 'production-us', SERVICE_URL_PRODUCTION_US: 'https://us.example.com' },
+      { service: { url: 'https://us.example.com', isProduction: true } },
     ],
     ['SERVICE_API_KEY_HEADER', { SERVICE_API_KEY_HEADER: 'X-Key' }, { apiKeyHeader: 'x-key' }],
     ['SERVICE_ORDERS_PATH', { SERVICE_ORDERS_PATH: '/v3/orders' }, { ordersPath: '/v3/orders' }],

@@ -127,6 +127,27 @@ describe('updateOrder', () => {
   });
 });
 
+describe('simulateOrder', () => {
+  test.each(['production-us', 'production-eu'])('is not for %s: no call is made', async (deployment) => {
+    const name = `SERVICE_URL_${deployment.toUpperCase().replace('-', '_')}`;
+    await using lab = await startLab({
+      env: { SERVICE_DEPLOYMENT: deployment, [name]: 'https://lab.example.com' },
+    });
+    lab.sandbox.clearCalls();
+    const { data, errors } = await lab.query(
+      `mutation { simulateOrder(input: { id: "${crypto.randomUUID()}" }) { __typename ... on UserError { code message } } }`,
+    );
+    expect(errors).toBeUndefined();
+    expect(data.simulateOrder).toEqual({
+      __typename: 'FeatureNotEnabled',
+      code: 'FEATURE_NOT_ENABLED',
+      message:
+        'Orders are simulated in sandbox deployments only, and this service is a production deployment.',
+    });
+    expect(lab.sandbox.calls).toEqual([]);
+  });
+});
+
 describe('cancelOrder', () => {
   const cancel = (lab: Lab, id: string | undefined) => run(lab, cancelOrder, { id });
 

@@ -142,12 +142,19 @@ function isCancelled({ status }: Order): boolean {
   return readOrderStatus(status).stage === 'CANCELLED';
 }
 
-/** Moves an order along its life. @throws GatewayError FORBIDDEN, UPSTREAM_* */
+const simulationNotEnabled: FeatureNotEnabled = {
+  kind: 'FeatureNotEnabled',
+  code: 'FEATURE_NOT_ENABLED',
+  message: 'Orders are simulated in sandbox deployments only, and this service is a production deployment.',
+};
+
+/** Moves an order along its life; no call is made to a production deployment. @throws GatewayError FORBIDDEN, UPSTREAM_* */
 export async function requestSimulation(
-  { service }: GraphContext,
+  { service, isProductionService }: GraphContext,
   orderId: string,
   simulation: Simulation,
 ): Promise<Changed<'OrderSimulated'> | InputRejected | NotFound | FeatureNotEnabled> {
+  if (isProductionService) return simulationNotEnabled;
   const order = await getOrder(service, orderId);
   if (order === null) return notFound('order');
   try {

@@ -161,7 +161,8 @@ builder.mutationFields((t) => ({
   simulateOrder: t.field({
     type: simulateOrderResult,
     extensions: needs('read:orders', 'simulate:orders'),
-    description: 'Moves an order through its statuses; sandbox deployments only.',
+    description:
+      'Moves an order through its statuses; sandbox deployments only. A gateway that was set up for a production deployment answers `FeatureNotEnabled`; one that knows only the address of the service leaves it to the service.',
     args: {
       input: t.arg({ type: simulateOrderInput, description: 'Which order, and where to.' }),
       id: t.arg.id({ description: "The order's id (uuid).", deprecationReason: useInput }),
