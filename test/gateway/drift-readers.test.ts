@@ -27,7 +27,8 @@ import { getLabTest, listLabs, listLabTests } from '../../gateway/domain/lab-tes
 import { getMarkers, listMarkers, listOrderSetMarkers } from '../../gateway/domain/marker/rest.ts';
 import * as orders from '../../gateway/domain/order/place/rest.ts';
 import { needsPhysician } from '../../gateway/domain/order/place/rest.ts';
-import { getOrder, getOrders, listNewestOrders, listOrders } from '../../gateway/domain/order/read/rest.ts';
+import { getOrder, getOrders, listOrders } from '../../gateway/domain/order/read/rest.ts';
+import { listLastChangedOrders } from '../../gateway/domain/order/read/rest-last-changed.ts';
 import { type CurrentOrder, readOrder, versionOfOrder } from '../../gateway/domain/order/read/rest-order.ts';
 import * as orderUpdates from '../../gateway/domain/order/update/rest.ts';
 import { createPortalUrl } from '../../gateway/domain/portal/rest.ts';
@@ -121,7 +122,7 @@ const reads: Readonly<Record<string, Ask>> = {
     listOrderSetMarkers(service, { labTestIds: [labTestId], addOn: null }, page),
   'markers by id': (service) => getMarkers(service, [1]),
   orders: (service) => listOrders(service, {}, page),
-  'newest orders': (service) => listNewestOrders(service, {}),
+  'last changed orders': (service) => listLastChangedOrders(service, {}),
   order: (service, { order }) => getOrder(service, order.id),
   'orders by id': (service, { order, visit }) => getOrders(service, [order.id, visit.id]),
   results: (service, { withResults }) => getResults(service, withResults),

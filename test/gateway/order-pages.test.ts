@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { Rights } from '../../gateway/auth/rights.ts';
 import { findOrderAnswer } from '../../gateway/domain/order/place/rest-recovery.ts';
-import { getOrders, listChangedOrders, listNewestOrders } from '../../gateway/domain/order/read/rest.ts';
+import { getOrders, listChangedOrders } from '../../gateway/domain/order/read/rest.ts';
+import { listLastChangedOrders } from '../../gateway/domain/order/read/rest-last-changed.ts';
 import { Upstream } from '../../gateway/service/client.ts';
 import { bindService } from '../../gateway/service/service.ts';
 import { plainOrder, startPlainService, userId } from '../support/plain-service.ts';
@@ -35,6 +36,8 @@ async function changedSince(opened: Awaited<ReturnType<typeof openService>>, sin
   return ids.length;
 }
 
+/** The newest order is of this day, each further one of the day before. */
+const day = (index: number) => new Date(Date.UTC(2026, 5, 1) - index * 86_400_000);
 const earlier = new Date(Date.now() - 3_600_000);
 
 describe.each(['total', 'pages'] as const)('a service that gives at most 50 orders and the %s', (extent) => {
@@ -58,12 +61,12 @@ describe.each(['total', 'pages'] as const)('a service that gives at most 50 orde
   });
 
   test('is read on for the newest hundred', async () => {
-    await using opened = await openService(120);
+    await using opened = await openService(120, day);
     opened.plain.maxPageSize = 50;
     opened.plain.extent = extent;
-    const orders = await listNewestOrders(opened.service, { userId });
+    const orders = await listLastChangedOrders(opened.service, { userId });
     expect(orders.map(({ id }) => id)).toEqual(opened.plain.orders.slice(0, 100).map(({ id }) => id));
-    expect(opened.pages()).toBe(2);
+    expect(opened.pages()).toBe(3);
   });
 
   test('gives orders by their ids, however many pages they take', async () => {
@@ -86,3 +89,48 @@ test.each(['total', 'pages', 'nothing'] as const)(
     expect(opened.pages()).toBe(2);
   },
 );
+
+describe('the hundred orders that changed last', () => {
+  const ids = (orders: readonly { readonly id: string }[]) => new Set(orders.map(({ id }) => id));
+
+  /** Orders of one day each, the newest first; some of them changed today. */
+  async function openChanged(count: number, isChanged: (index: number) => boolean) {
+    const opened = await openService(count, day);
+    opened.plain.filtersByTime = true;
+    opened.plain.orders.forEach((order, index, all) => {
+      if (isChanged(index)) all[index] = { ...order, updated_at: day(-1).toISOString() };
+    });
+    return opened;
+  }
+
+  test('are those of a short list, in one call', async () => {
+    await using opened = await openChanged(99, (index) => index === 70);
+    expect(await listLastChangedOrders(opened.service, { userId })).toHaveLength(99);
+    expect(opened.pages()).toBe(1);
+  });
+
+  test('have old orders among them that changed later, for one call more', async () => {
+    await using opened = await openChanged(250, (index) => index === 120 || index === 249);
+    const { orders } = opened.plain;
+    const wanted = [...orders.slice(0, 98), orders[120], orders[249]].flatMap((order) => order ?? []);
+    expect(ids(await listLastChangedOrders(opened.service, { userId }))).toEqual(ids(wanted));
+    expect(opened.pages()).toBe(2);
+  });
+
+  test('are found among many that changed, for two calls more at most', async () => {
+    await using opened = await openChanged(400, (index) => index === 0 || (index > 100 && index % 3 === 0));
+    const { orders } = opened.plain;
+    const wanted = orders.filter((_, index) => index === 0 || (index > 100 && index % 3 === 0)).slice(0, 100);
+    const found = await listLastChangedOrders(opened.service, { userId });
+    expect(ids(found)).toEqual(ids(wanted));
+    expect(opened.pages()).toBeLessThanOrEqual(3);
+  });
+
+  test('are the newest where the service ignores the filter', async () => {
+    await using opened = await openChanged(250, (index) => index === 120);
+    opened.plain.filtersByTime = false;
+    const found = await listLastChangedOrders(opened.service, { userId });
+    expect(ids(found)).toEqual(ids(opened.plain.orders.slice(0, 100)));
+    expect(opened.pages()).toBe(2);
+  });
+});

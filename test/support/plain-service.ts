@@ -20,6 +20,8 @@ export interface PlainService {
   held: Promise<void> | null;
   /** The most orders of a page, even if more are requested. */
   maxPageSize: number;
+  /** Whether the list is filtered by the times of creation and of the last change, like that of the public service. */
+  filtersByTime: boolean;
   /** What a page says about the length of the list. */
   extent: 'total' | 'pages' | 'nothing';
   readonly [Symbol.asyncDispose]: () => Promise<void>;
@@ -59,11 +61,12 @@ export function plainOrder(
 export async function startPlainService(): Promise<PlainService> {
   const orders: PlainOrder[] = [];
   const posts: unknown[] = [];
-  const service: Pick<PlainService, 'spoiltAnswer' | 'beforeList' | 'held' | 'maxPageSize' | 'extent'> = {
+  const service: Omit<PlainService, 'url' | 'orders' | 'posts' | typeof Symbol.asyncDispose> = {
     spoiltAnswer: null,
     beforeList: null,
     held: null,
     maxPageSize: 100,
+    filtersByTime: false,
     extent: 'total',
   };
 
@@ -89,10 +92,11 @@ export async function startPlainService(): Promise<PlainService> {
       await service.held;
       const [page, asked] = [Number(searchParams.get('page') ?? 1), Number(searchParams.get('size') ?? 50)];
       const size = Math.min(asked, service.maxPageSize);
-      const total = orders.length;
+      const listed = service.filtersByTime ? orders.filter((order) => isInTime(order, searchParams)) : orders;
+      const total = listed.length;
       const extent = { total: { total }, pages: { pages: Math.ceil(total / size) }, nothing: {} };
       return json({
-        orders: orders.slice((page - 1) * size, page * size),
+        orders: listed.slice((page - 1) * size, page * size),
         ...extent[service.extent],
         page,
         size,
@@ -124,6 +128,19 @@ export async function startPlainService(): Promise<PlainService> {
       server.close();
     },
   });
+}
+
+function isInTime(order: PlainOrder, query: URLSearchParams): boolean {
+  const isIn = (name: 'created_at' | 'updated_at', from: string, to: string) => {
+    const at = Date.parse(String(order[name]));
+    return (
+      at >= Date.parse(query.get(from) ?? '1970-01-01') && at <= Date.parse(query.get(to) ?? '9999-01-01')
+    );
+  };
+  return (
+    isIn('created_at', 'start_date', 'end_date') &&
+    isIn('updated_at', 'updated_start_date', 'updated_end_date')
+  );
 }
 
 function json(value: unknown): { status: number; body: string } {

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 import { Rights } from '../../../gateway/auth/rights.ts';
 import { SharedCache } from '../../../gateway/cache/shared-cache.ts';
-import { listNewestOrders, walkSentOrders } from '../../../gateway/domain/order/read/rest.ts';
+import { walkSentOrders } from '../../../gateway/domain/order/read/rest.ts';
+import { listLastChangedOrders } from '../../../gateway/domain/order/read/rest-last-changed.ts';
 import { pageReader } from '../../../gateway/domain/parse.ts';
 import type { UpstreamCall } from '../../../gateway/service/calls.ts';
 import { bindService } from '../../../gateway/service/service.ts';
@@ -97,7 +98,7 @@ test('orders that are read as sent are not cached: the next list that is shown i
   await using open = await openUpstream([json({ orders: [] })], { cache });
   const service = bindService(open.upstream, { rights: new Rights({ kind: 'TEAM' }) });
   const filter = { userId: '0f2c8f5e-0000-4000-8000-000000000001' };
-  const show = () => listNewestOrders(service.forShowing, filter);
+  const show = () => listLastChangedOrders(service.forShowing, filter);
   await show();
   service.beginAnew();
   await walkSentOrders(service, filter, 1).next();

@@ -30,7 +30,7 @@ export async function findOrderAnswers(
   { userId, reference, isAlike }: LostAttempt,
 ): Promise<readonly OrderAnswerFound[]> {
   const alike = new Map<string, OrderAnswerFound>();
-  for await (const rows of walkSentOrders(service, { userId }, 5)) {
+  for await (const { rows } of walkSentOrders(service, { userId }, 5)) {
     for (const row of rows) {
       if (row === null) continue;
       const { order, json } = row;

@@ -6,7 +6,7 @@ import { fits, isBeyond, lastInstant, type OrderFilter, type OrderRange, queryOf
 import { type CurrentOrder, ownerOfOrder, parseCurrentOrder, versionOf } from './rest-order.ts';
 
 /** The most orders one call returns (public service; `size` 1 to 100). */
-const maxOrderPage = 100;
+export const maxOrderPage = 100;
 
 /** Where orders are listed according to the specification; SERVICE_ORDERS_PATH names another path. */
 export const ordersPath = '/orders';
@@ -99,6 +99,12 @@ function narrow(
   return asked.filter((orderId) => allowed.includes(orderId.toLowerCase()));
 }
 
+/** A page of a list that is walked. */
+interface Stretch<Row> {
+  readonly rows: readonly (Row | null)[];
+  readonly isLast: boolean;
+}
+
 /**
  * The rows of each page in turn, the newest first, to the last page or to `maxPages`. A page has 100 orders, or fewer if the
  * service gives no more at once. An order that is placed meanwhile pushes others to later pages, so one may come twice.
@@ -107,18 +113,19 @@ async function* walkRows<Row>(
   service: Service,
   row: RowReader<Row>,
   { filter, maxPages }: { readonly filter: OrderFilter; readonly maxPages: number },
-): AsyncGenerator<readonly (Row | null)[]> {
+): AsyncGenerator<Stretch<Row>> {
   let count = 0;
   for (let page = 1; page <= maxPages; page += 1) {
     const read = await listRows(service, row, filter, { page, size: maxOrderPage });
     count += read.rows.length;
-    yield read.rows;
-    if (isLastPage(read, { page, count })) return;
+    const isLast = isLastPage(read, { page, count });
+    yield { rows: read.rows, isLast };
+    if (isLast) return;
   }
 }
 
 /** A short page is the last one, unless `pages` or the total of the service is larger than what was read. */
-function isLastPage(
+export function isLastPage(
   { rows, pages, totalSent }: Page<unknown>,
   { page, count }: { readonly page: number; readonly count: number },
 ): boolean {
@@ -127,7 +134,8 @@ function isLastPage(
   return rows.length < maxOrderPage && count >= (totalSent ?? 0);
 }
 
-function walkOrders(service: Service, filter: OrderFilter, maxPages: number) {
+/** Like `walkSentOrders`, as orders. */
+export function walkOrders(service: Service, filter: OrderFilter, maxPages: number) {
   service.rights.require('read:orders');
   return walkRows(service, ofOrders, { filter, maxPages });
 }
@@ -135,19 +143,6 @@ function walkOrders(service: Service, filter: OrderFilter, maxPages: number) {
 /** It requires no scope, so that a write whose answer was lost can find its order. */
 export function walkSentOrders(service: Service, filter: OrderFilter, maxPages: number) {
   return walkRows(service, ofSentOrders, { filter, maxPages });
-}
-
-/** The newest orders of the filter, at most 100. Further pages are read only when the service does not filter or gives fewer. */
-export async function listNewestOrders(
-  service: Service,
-  filter: OrderFilter,
-): Promise<readonly CurrentOrder[]> {
-  const orders = new Map<string, CurrentOrder>();
-  for await (const rows of walkOrders(service, filter, 20)) {
-    for (const order of rows) if (order !== null) orders.set(order.id, order);
-    if (orders.size >= maxOrderPage) break;
-  }
-  return [...orders.values()].slice(0, maxOrderPage);
 }
 
 /**
@@ -159,7 +154,7 @@ export async function findTestkit(
   sampleId: string,
   filter: OrderFilter,
 ): Promise<CurrentOrder | null> {
-  for await (const rows of walkOrders(service, { ...filter, methods: ['testkit'] }, 10)) {
+  for await (const { rows } of walkOrders(service, { ...filter, methods: ['testkit'] }, 10)) {
     const found = rows.find((order) => order?.sampleId === sampleId);
     if (found) return found;
   }
@@ -177,7 +172,7 @@ export async function findOrdersOfAppointments(
   const methods = ['at_home_phlebotomy', 'walk_in_test'];
   const wanted = new Set(appointmentIds);
   const found = new Map<string, CurrentOrder>();
-  for await (const rows of walkOrders(service, { methods }, 10)) {
+  for await (const { rows } of walkOrders(service, { methods }, 10)) {
     for (const order of rows) {
       const appointmentId = order?.details?.appointmentId?.toLowerCase() ?? '';
       if (order && wanted.has(appointmentId)) found.set(appointmentId, order);
@@ -240,7 +235,7 @@ async function listByIds(
 ): Promise<readonly (CurrentOrder | null)[]> {
   const rows: (CurrentOrder | null)[] = [];
   for await (const page of walkOrders(service, { orderIds }, orderIds.length)) {
-    rows.push(...page);
+    rows.push(...page.rows);
     if (rows.length >= orderIds.length) break;
   }
   return rows;
@@ -266,7 +261,7 @@ export interface ChangedOrder {
  */
 export async function* listChangedOrders(service: Service, since: Date): AsyncGenerator<ChangedOrder> {
   const seen = new Set<string>();
-  for await (const rows of walkSentOrders(service, { updatedAfter: since }, 1000)) {
+  for await (const { rows } of walkSentOrders(service, { updatedAfter: since }, 1000)) {
     const orders = rows.filter((row) => row !== null);
     const added = orders.filter(({ order }) => !seen.has(order.id));
     for (const row of added) yield* toChangedOrder(row);

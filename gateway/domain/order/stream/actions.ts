@@ -11,7 +11,8 @@ import type { Scope, StoredEvent } from '../../../events/log.ts';
 import type { GraphContext } from '../../../graph/context.ts';
 import { cursorScope, resumeAt } from '../../../graph/pagination/cursors.ts';
 import { findUnlisted, toNewest } from '../read/actions.ts';
-import { getOrder, listNewestOrders } from '../read/rest.ts';
+import { getOrder } from '../read/rest.ts';
+import { changedAt, listLastChangedOrders } from '../read/rest-last-changed.ts';
 import { type Order, type OrderEvent, readOrderOfEvent, versionOf } from '../read/rest-order.ts';
 
 export type OrderUpdateKind = 'SNAPSHOT' | 'CHANGED' | 'RECONCILED' | 'RESYNC';
@@ -105,7 +106,7 @@ async function readOrders(context: GraphContext, followed: Followed): Promise<Or
   if (!context.service.rights.owns(followed, 'stream order.updates')) {
     throw new GatewayError('NOT_FOUND', 'There is no such user.');
   }
-  const listed = await listNewestOrders(context.service, { userId: followed.userId });
+  const listed = await listLastChangedOrders(context.service, { userId: followed.userId });
   const newest = [
     ...(await Promise.all(listed.map((order) => toNewest(context, order)))),
     ...(await findUnlisted(context, followed.userId, listed)),
@@ -113,10 +114,6 @@ async function readOrders(context: GraphContext, followed: Followed): Promise<Or
   // An order that moved to another user meanwhile may still be listed by the service.
   const orders = newest.flatMap((order) => (order?.userId.toLowerCase() === followed.userId ? [order] : []));
   return orders.toSorted((a, b) => changedAt(b) - changedAt(a));
-}
-
-function changedAt(order: Order): number {
-  return order.updatedAt?.getTime() ?? order.createdAt?.getTime() ?? 0;
 }
 
 /**

@@ -74,7 +74,7 @@ builder.subscriptionFields((t) => ({
     nullable: false,
     extensions: needs('read:orders'),
     description:
-      'All orders of a user. The stream begins with the 100 newest orders and every order with an event in the last ' +
+      'All orders of a user. The stream begins with the 100 orders that changed last and every order with an event in the last ' +
       'five minutes, the last changed first. Then each change follows.',
     args: {
       userId: t.arg.id({
