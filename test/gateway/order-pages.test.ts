@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { Rights } from '../../gateway/auth/rights.ts';
 import { findOrderAnswer } from '../../gateway/domain/order/place/rest-recovery.ts';
-import { getOrders, listChangedOrders } from '../../gateway/domain/order/read/rest.ts';
+import { getOrders, listChangedOrders, listOrders } from '../../gateway/domain/order/read/rest.ts';
 import { listLastChangedOrders } from '../../gateway/domain/order/read/rest-last-changed.ts';
 import { Upstream } from '../../gateway/service/client.ts';
 import { bindService } from '../../gateway/service/service.ts';
@@ -133,4 +133,19 @@ describe('the hundred orders that changed last', () => {
     expect(ids(found)).toEqual(ids(opened.plain.orders.slice(0, 100)));
     expect(opened.pages()).toBe(2);
   });
+});
+
+test('an order that does not show its interpretation fits a filter by it, which the service applies', async () => {
+  await using opened = await openService(3);
+  const { orders } = opened.plain;
+  opened.plain.orders.splice(
+    0,
+    3,
+    ...orders.map((order, index) => ({
+      ...order,
+      ...[{}, { interpretation: 'abnormal' }, { interpretation: 'normal' }][index],
+    })),
+  );
+  const { rows } = await listOrders(opened.service, { interpretation: 'abnormal' }, { page: 1, size: 3 });
+  expect(rows.map((row) => row?.id)).toEqual([orders[0]?.id, orders[1]?.id, undefined]);
 });

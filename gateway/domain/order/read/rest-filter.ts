@@ -82,7 +82,7 @@ export function fits(order: Order, filter: OrderFilter): boolean {
   return (
     (!userId || order.userId.toLowerCase() === userId) &&
     (!orderIds || orderIds.includes(order.id.toLowerCase())) &&
-    (!interpretation || order.interpretation === interpretation) &&
+    isSame(order.interpretation, interpretation) &&
     isSame(order.transaction?.id, transactionId) &&
     isAtStep(order.status, filter.statuses) &&
     isOneOf(order.method, filter.methods) &&
@@ -96,8 +96,8 @@ function isAtStep(status: string, wanted: readonly string[] | null | undefined):
   return isOneOf(status.split('.')[2], wanted) || isOneOf(readOrderStatus(status).step ?? '-', wanted);
 }
 
-function isSame(shown: string | undefined, wanted: string | null | undefined): boolean {
-  return !wanted || shown === undefined || shown.toLowerCase() === wanted.toLowerCase();
+function isSame(shown: string | null | undefined, wanted: string | null | undefined): boolean {
+  return !wanted || !shown || shown.toLowerCase() === wanted.toLowerCase();
 }
 
 function isOneOf(shown: string | null | undefined, wanted: readonly string[] | null | undefined): boolean {
