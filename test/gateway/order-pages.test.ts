@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { Rights } from '../../gateway/auth/rights.ts';
-import { findOrderAnswer } from '../../gateway/domain/order/place/rest-recovery.ts';
+import { findOrderAnswers } from '../../gateway/domain/order/place/rest-recovery.ts';
 import { getOrders, listChangedOrders, listOrders } from '../../gateway/domain/order/read/rest.ts';
 import { listLastChangedOrders } from '../../gateway/domain/order/read/rest-last-changed.ts';
 import { Upstream } from '../../gateway/service/client.ts';
@@ -55,9 +55,12 @@ describe.each(['total', 'pages'] as const)('a service that gives at most 50 orde
     opened.plain.maxPageSize = 50;
     opened.plain.extent = extent;
     const last = opened.plain.orders.at(-1);
-    expect(await findOrderAnswer(opened.service, userId, ({ id }) => id === last?.id)).toMatchObject({
-      order: last,
+    const found = await findOrderAnswers(opened.service, {
+      userId,
+      reference: 'lost',
+      isAlike: ({ id }) => id === last?.id,
     });
+    expect(found).toMatchObject([{ answer: { order: last } }]);
   });
 
   test('is read on for the newest hundred', async () => {

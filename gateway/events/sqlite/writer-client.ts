@@ -193,7 +193,8 @@ export class AppendQueue {
         resolve(result.appended);
       }
     } catch (error) {
-      for (const { reject } of group) reject(error);
+      // Those that wait fail too. Otherwise they would be stored before the ones that failed, which come again.
+      for (const { reject } of [...group, ...this.#pending.splice(0)]) reject(error);
     }
   }
 }
