@@ -24,8 +24,11 @@ export function firstSubject(readers: readonly SubjectOf[]): SubjectOf {
   };
 }
 
-/** Reads the facts that an event states about its user. The concepts provide it; it must not throw. */
-export type FactsOf = (eventType: string, payload: unknown) => readonly Stated[];
+/**
+ * Reads the facts that an event states about its user. The concepts provide it; it must not throw. Facts may be made one by
+ * one, because not all of them may be wanted.
+ */
+export type FactsOf = (eventType: string, payload: unknown) => Iterable<Stated>;
 
 export interface Stated {
   readonly kind: string;
@@ -122,18 +125,19 @@ function sortKeys(_: string, value: unknown): unknown {
 
 /** The first facts that are not too large together. */
 function toFacts(
-  stated: readonly Stated[],
+  stated: Iterable<Stated>,
   { body, receivedAt }: EnvelopeReading,
 ): Required<Pick<MessageReading, 'facts' | 'factsLeftOut'>> {
   const facts: NewFact[] = [];
+  let factsLeftOut = 0;
   let bytesLeft = maxFactBytes.ofAny + maxFactBytes.perByte * body.length;
   for (const one of stated) {
-    const fact = toFact(one, receivedAt);
-    bytesLeft -= fact.kind.length + fact.key.length + fact.value.length;
-    if (bytesLeft < 0) break;
-    facts.push(fact);
+    const fact = bytesLeft < 0 ? null : toFact(one, receivedAt);
+    if (fact !== null) bytesLeft -= fact.kind.length + fact.key.length + fact.value.length;
+    if (fact !== null && bytesLeft >= 0) facts.push(fact);
+    else factsLeftOut += 1;
   }
-  return { facts, factsLeftOut: stated.length - facts.length };
+  return { facts, factsLeftOut };
 }
 
 function toFact({ kind, key, at, value }: Stated, receivedAt: Date): NewFact {

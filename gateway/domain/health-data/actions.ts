@@ -151,7 +151,7 @@ const workoutKind = 'workout-stream';
  * source type and timestamp, and its own type (decision 0089); the latest received replaces the earlier value,
  * in the log's own order. An event of another family, or an unreadable one, has no facts. Never throws.
  */
-export function healthFactsOf(eventType: string, payload: unknown): readonly HealthFact[] {
+export function healthFactsOf(eventType: string, payload: unknown): Iterable<HealthFact> {
   const resource = resourceOf(eventType);
   if (resource === null) return [];
   if (resource === 'workout_stream') return workoutFacts(eventType, payload);
@@ -168,15 +168,15 @@ function timeOf({ calendarDate, date, beganAt }: SummaryReading): Date {
 }
 
 /** A sample without a time has no identity, so it makes no fact. */
-function sampleFacts(resource: string, batch: readonly SampleOfBatch[]): readonly HealthFact[] {
+function* sampleFacts(resource: string, batch: readonly SampleOfBatch[]): Generator<HealthFact> {
   // The samples of a batch share one source: read once, because a batch can have ten thousand of them.
   const source = readSource(batch[0]?.source);
-  return batch.flatMap((one) => {
+  for (const one of batch) {
     const identity = readSampleIdentity(one.sample);
-    if (identity === null) return [];
+    if (identity === null) continue;
     const { at, type } = identity;
-    return [{ kind: sampleKind(resource), key: sampleKey(source, at, type), at, value: one }];
-  });
+    yield { kind: sampleKind(resource), key: sampleKey(source, at, type), at, value: one };
+  }
 }
 
 /** Two spellings of one instant are one time. Samples without a type have the same key as in logs of earlier versions. */
