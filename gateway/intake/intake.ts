@@ -87,10 +87,17 @@ export class Intake {
       receivedAt: new Date(),
       ...decode(message),
     };
+    let isSentBack = false;
+    const isRefused = () => {
+      isSentBack = this.#pausing !== null;
+      return isSentBack;
+    };
     try {
-      await this.#store(arrival);
+      await this.#store({ ...arrival, isRefused });
       return true;
     } catch (error) {
+      // One before it could not be stored. It must not pass that one, and may be in order itself.
+      if (isSentBack) return false;
       this.#pause(error);
       return await this.#giveUp(arrival);
     }

@@ -1,4 +1,4 @@
-import { codeOf } from '../errors.ts';
+import { codeOf, GatewayError } from '../errors.ts';
 import type { Appended, DeadReason, EventLog, NewMessage } from '../events/log.ts';
 import type { Log } from '../log.ts';
 import { currentTracing, runInSpan } from '../telemetry/tracing.ts';
@@ -39,6 +39,8 @@ export interface Arrival {
   readonly body: Buffer;
   /** False for bytes that are known to be no envelope, such as those in an unknown encoding. */
   readonly isDecoded?: boolean;
+  /** Asked just before it is appended: whether it goes back to its sender, because an earlier one could not be stored. */
+  readonly isRefused?: () => boolean;
 }
 
 /**
@@ -67,6 +69,7 @@ export function createReceiver(options: ReceiverOptions): Receive {
     // Without its value, which would stay in memory until the next message comes.
     reading = own.then(ignore, ignore);
     const message = await own;
+    if (arrival.isRefused?.() === true) throw describeRefused();
     const startedAt = performance.now();
     const appended = await append(events, message);
     const outcome = outcomeOf(message, appended);
@@ -78,6 +81,10 @@ export function createReceiver(options: ReceiverOptions): Receive {
     logAccepted(log, `${arrival.route}.accepted`, { message, appended });
     return outcome;
   };
+}
+
+function describeRefused(): GatewayError {
+  return new GatewayError('EVENT_LOG_UNAVAILABLE', 'An earlier event could not be stored.');
 }
 
 /** Where tracing is on, the append has a span, which the subscribers' items have links to. */
