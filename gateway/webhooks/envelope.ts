@@ -78,7 +78,7 @@ export interface MessageReading extends NewMessage {
 /** The most bytes of facts for each byte of a body, so that what is stored grows with what was sent, and those of any body. */
 const maxFactBytes = { perByte: 16, ofAny: 64 * 1024 } as const;
 
-/** How the id begins that is made for a message without one. */
+/** Prefix of the id that is made for a message without one. */
 export const brokerIdPrefix = 'broker:';
 
 /**
