@@ -180,8 +180,9 @@ export function findContradictions<Name extends string>(
 }
 
 /**
- * Like readOpen for the argument of a query, which has no other way to refuse.
- * @param place where the input is, such as `filter`
+ * Like readOpen, for an input of which nothing else is read where both are given. A mutation with a place for it returns
+ * that as data (mutation-result.ts).
+ * @param place where the input is, such as `filter` or `input.patientDetails`
  * @throws GatewayError BAD_USER_INPUT for a contradiction
  */
 export function requireOpen<Name extends string>(
@@ -189,6 +190,22 @@ export function requireOpen<Name extends string>(
   input: OpenInput<Name>,
   name: Name,
 ): string | null {
-  if (findContradictions(input, [name]).length === 0) return readOpen(input, name);
-  throw new GatewayError('BAD_USER_INPUT', `Give either ${place}.${name} or ${place}.${name}Raw.`);
+  const contradictions = findContradictions(input, [name]);
+  if (contradictions.length === 0) return readOpen(input, name);
+  const parents = place.split('.').filter((part) => part !== 'input');
+  throw new GatewayError('BAD_USER_INPUT', `Give either ${place}.${name} or ${place}.${name}Raw.`, {
+    issues: contradictions.map(({ path, message }) => ({
+      location: [...parents, ...path],
+      message,
+      kind: 'conflict',
+    })),
+  });
+}
+
+type TextList = readonly string[] | null | undefined;
+
+/** The values of a list of open enums and the texts that the enum lacks, in the service's spelling; null for neither. */
+export function uniteOpen(known: TextList, raw: TextList): readonly string[] | null {
+  const all = [...(known ?? []).map((value) => value.toLowerCase()), ...(raw ?? [])];
+  return known || raw ? [...new Set(all)] : null;
 }

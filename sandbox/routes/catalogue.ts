@@ -1,5 +1,6 @@
 import { Hono } from 'hono';
 import { z } from 'zod';
+import { refuse } from '../http/refusal.ts';
 import { requireLabTest } from '../http/require.ts';
 import {
   includesText,
@@ -24,13 +25,24 @@ import {
 } from '../world/catalogue.ts';
 import { labTestsOf, ownLabAccounts, type World } from '../world/world.ts';
 
-const orderSetBody = orderSet.extend({ lab_account_id: z.guid().nullish() });
+/** Only what the lab of this account does (specification: panels and markers are filtered to the account's lab). */
+const ofAccount = { lab_account_id: z.guid().nullish() };
+
+const orderSetBody = orderSet.extend(ofAccount);
 
 const markerQuery = z.object({
   ...pageQuery,
+  ...ofAccount,
   lab_slug: z.string().optional(),
   name: z.string().default(''),
 });
+
+/** Whether the lab is that of the account; any lab where none is named, and none for an unknown account. */
+function isOnAccount(world: World, accountId: string | null | undefined, labId: number): boolean {
+  if (!accountId) return true;
+  const account = ownLabAccounts(world).find(({ id }) => id === accountId.toLowerCase());
+  return account !== undefined && labIdOf(account.lab) === labId;
+}
 
 /** One page of markers as the service shows it (specification: order-set markers response). */
 function presentMarkers(markers: readonly Marker[], { page, size }: Page) {
@@ -50,17 +62,21 @@ function markersOfSet(world: World, body: z.output<typeof orderSetBody>): readon
   const tests = labTestsOf(world).filter((labTest) => testIds.has(labTest.id));
   const ids = new Set([...tests.flatMap((labTest) => labTest.markerIds), ...(body.add_on?.marker_ids ?? [])]);
   const providerIds = new Set(body.add_on?.provider_ids);
-  return catalogue.markers.filter((marker) => ids.has(marker.id) || providerIds.has(marker.provider_id));
+  return catalogue.markers
+    .filter((marker) => ids.has(marker.id) || providerIds.has(marker.provider_id))
+    .filter((marker) => isOnAccount(world, body.lab_account_id, marker.lab_id));
 }
 
-function markersOfQuery(catalogue: Catalogue, query: z.output<typeof markerQuery>): readonly Marker[] {
-  const { lab_slug, name } = query;
-  return catalogue.markers
+function markersOfQuery(world: World, query: z.output<typeof markerQuery>): readonly Marker[] {
+  const { lab_slug, name, lab_account_id } = query;
+  return world.catalogue.markers
+    .filter((marker) => isOnAccount(world, lab_account_id, marker.lab_id))
     .filter((marker) => lab_slug === undefined || marker.lab_id === labIdOf(lab_slug))
     .filter((marker) => includesText(marker.name, name) || includesText(marker.provider_id, name));
 }
 
 const labTestQuery = z.object({
+  ...ofAccount,
   lab_test_limit: z.coerce.number().int().min(1).max(100).default(50),
   next_cursor: z.string().optional(),
   lab_slug: z.string().optional(),
@@ -69,9 +85,10 @@ const labTestQuery = z.object({
   name: z.string().optional(),
 });
 
-function labTestsOfQuery(catalogue: Catalogue, query: z.output<typeof labTestQuery>): readonly LabTest[] {
-  const { lab_slug, collection_method, status, name } = query;
-  return catalogue.labTests
+function labTestsOfQuery(world: World, query: z.output<typeof labTestQuery>): readonly LabTest[] {
+  const { lab_slug, collection_method, status, name, lab_account_id } = query;
+  return world.catalogue.labTests
+    .filter((labTest) => isOnAccount(world, lab_account_id, labTest.labId))
     .filter((labTest) => lab_slug === undefined || labTest.labId === labIdOf(lab_slug))
     .filter((labTest) => collection_method === undefined || labTest.method === collection_method)
     .filter(() => status === undefined || status === 'active')
@@ -104,7 +121,7 @@ function addMarkerRoutes(routes: Hono<SandboxEnv>, world: World): void {
 
   routes.get('/v3/lab_tests/markers', (c) => {
     const query = readQuery(c, markerQuery);
-    return c.json(presentMarkers(markersOfQuery(catalogue, query), query));
+    return c.json(presentMarkers(markersOfQuery(world, query), query));
   });
 
   routes.get('/v3/lab_tests/:lab_test_id/markers', (c) => {
@@ -133,14 +150,17 @@ export function catalogueRoutes({ world }: Service): Hono<SandboxEnv> {
 
   routes.get('/v3/lab_test', (c) => {
     const query = readQuery(c, labTestQuery);
-    const labTests = labTestsOfQuery(catalogue, query);
+    const labTests = labTestsOfQuery(world, query);
     const { rows, next } = rowsFrom(labTests, readCursor(query.next_cursor), query.lab_test_limit);
     return c.json({ data: rows.map((labTest) => withMarkers(catalogue, labTest)), next_cursor: next });
   });
 
-  routes.get('/v3/lab_tests/:lab_test_id', (c) =>
-    c.json(withMarkers(catalogue, requireLabTest(world, readUuid(c, 'lab_test_id')))),
-  );
+  routes.get('/v3/lab_tests/:lab_test_id', (c) => {
+    const labTest = requireLabTest(world, readUuid(c, 'lab_test_id'));
+    const { lab_account_id } = readQuery(c, z.object(ofAccount));
+    if (!isOnAccount(world, lab_account_id, labTest.labId)) throw refuse(404, 'Lab test does not exist');
+    return c.json(withMarkers(catalogue, labTest));
+  });
 
   return routes;
 }

@@ -67,20 +67,24 @@ async function visitCatalogue(ask: Ask, lab: Lab): Promise<void> {
     first: 3,
     filter: { method: 'TESTKIT', name: 'a', labSlug: 'example-diagnostics' },
   });
-  await ask('labTests', { first: 3, filter: { collectionMethod: 'TESTKIT' } });
+  await ask('labTests', { first: 3, filter: { collectionMethod: 'TESTKIT', status: 'ACTIVE' } });
+  const raw = { collectionMethodRaw: 'testkit', statusRaw: 'inactive' };
+  await ask('labTests', { first: 3, filter: { ...raw, labAccountId: account.id } });
   await askTwoPages(ask, 'labTests', { first: 3 });
   await ask('labTest', { id: ids[0] });
-  await ask('labTest', { id: nobody });
+  await ask('labTest', { id: nobody, labAccountId: account.id });
   await ask('lab', { id: '6' });
   await ask('marker', { id: '27001' });
   await ask('node', { nodeId: nodeIdOf('Lab', '6') });
   await ask('nodes', { nodeIds: [nodeIdOf('Marker', '27001'), nodeIdOf('LabTest', ids[0] ?? '')] });
   await ask('markers', { first: 3, labSlug: 'example-diagnostics', name: 'a' });
   await ask('markers', { first: 3, filter: { labSlug: 'example-diagnostics', name: 'a' } });
+  await ask('markers', { first: 3, filter: { labAccountId: account.id } });
   await askTwoPages(ask, 'markers', { first: 3 });
   const set = { labTestIds: ids.slice(0, 2), addOnProviderIds: ['000307'] };
   await askTwoPages(ask, 'orderSetMarkers', { first: 3, ...set });
-  await ask('orderSetMarkers', { first: 3, orderSet: { labTestIds: ids.slice(0, 2) } });
+  const orderSet = { labTestIds: ids.slice(0, 2) };
+  await ask('orderSetMarkers', { first: 3, orderSet, labAccountId: account.id });
   await ask('orderSetMarkers', { first: 3, addOnMarkerIds: ['27003'] });
 }
 
@@ -95,7 +99,7 @@ async function visitOrders(ask: Ask, lab: Lab): Promise<void> {
     { statuses: ['COMPLETED'], methods: ['TESTKIT'], search: 'a' },
     { statusesRaw: ['lost'], createdBefore: '2999-01-01T00:00:00Z' },
     { steps: ['COMPLETED'], collectionMethods: ['TESTKIT'] },
-    { stepsRaw: ['lost'] },
+    { stepsRaw: ['lost'], collectionMethodsRaw: ['testkit'] },
     { transactionId: nobody, activations: ['CURRENT'] },
     { orderIds: some.map(({ orderId }) => orderId) },
   ];
@@ -122,6 +126,14 @@ const wholePatient = {
     householdSize: 3,
   },
   patientAddress: { ...patient.patientAddress, secondLine: 'Unit 4', phoneNumber: '+16025550100' },
+};
+
+const { gender, ...ungendered } = patient.patientDetails;
+
+/** The same person in the service's own words. */
+const patientInRaw = {
+  ...patient,
+  patientDetails: { ...ungendered, genderRaw: gender.toLowerCase(), ...otherWords },
 };
 
 const consents = [
@@ -151,6 +163,11 @@ async function visitPlacing(ask: Ask, lab: Lab): Promise<void> {
       idempotencyKey: 'add-on',
     },
   });
+  const raw = { collectionMethodRaw: 'at_home_phlebotomy', billingTypeRaw: 'client_bill' };
+  const rawConsents = [{ consentTypeRaw: 'privacy-policy' }];
+  await ask('createOrder', {
+    input: { ...base, ...patientInRaw, ...raw, consents: rawConsents, idempotencyKey: 'raw' },
+  });
   await ask('updateOrder', { input: { id: order.id, activateBy: null } });
   await ask('updateOrder', { input: { id: nobody, activateBy: '2999-02-01' } });
   await ask('resendOrderEvents', { input: { orderIds: [order.id] } });
@@ -167,6 +184,9 @@ async function visitPlacing(ask: Ask, lab: Lab): Promise<void> {
     labAccountId,
   };
   await ask('importOrder', { input: imported });
+  await ask('importOrder', {
+    input: { ...base, ...patientInRaw, ...raw, sampleId: 'OWN-2', physician, labAccountId },
+  });
 }
 
 async function visitKits(ask: Ask, lab: Lab): Promise<void> {
@@ -260,6 +280,9 @@ async function visitAppointments(ask: Ask, lab: Lab): Promise<void> {
   await ask('areaInfo', { zipCode: '85004', radius: 50 });
   await ask('areaInfo', { zipCode: '85004', within: 'MILES_50' });
   await ask('serviceCenters', { zipCode: '85004', labId: 6, within: 'MILES_50', capabilities: ['STAT'] });
+  const [{ id: labAccountId }] = await ask('labAccounts');
+  await ask('areaInfo', { zipCode: '85004', labAccountId });
+  await ask('serviceCenters', { zipCode: '85004', labId: 6, capabilitiesRaw: ['stat'], labAccountId });
 }
 
 /** The id of a workout whose stream can be read, as the webhook reports it. */

@@ -641,11 +641,13 @@ test('an order names the service centers around its patient, where its method ha
   const kit = lab.sandbox.orders().find(({ method }) => method === 'testkit');
   const answer = await lab.query(`{
     walkIn: order(id: "${walkIn?.orderId}") { serviceCenters(radius: 10) { siteCode distance } }
+    urgent: order(id: "${walkIn?.orderId}") { serviceCenters(capabilities: [STAT]) { capabilities } }
     kit: order(id: "${kit?.orderId}") { serviceCenters { siteCode } }
   }`);
   expect(answer.data.walkIn.serviceCenters.map(({ distance }: { distance: number }) => distance)).toEqual([
     2, 8,
   ]);
+  expect(answer.data.urgent.serviceCenters).toEqual([{ capabilities: ['STAT'] }]);
   expect(answer.data.kit).toEqual({ serviceCenters: null });
 });
 

@@ -142,7 +142,8 @@ const reads: Readonly<Record<string, Ask>> = {
   area: (service) => getAreaInfo(service, { zipCode: '85004', radius: 25 }),
   centers: (service) =>
     listServiceCenters(service, { zipCode: '85004', radius: 25, labId: 6, capabilities: [] }),
-  "an order's centers": (service, { visit }) => listCentersOfOrder(service, visit, 25),
+  "an order's centers": (service, { visit }) =>
+    listCentersOfOrder(service, visit, { radius: 25, capabilities: [] }),
   'lab report': (service, { user }) => getLabReport(service, id, user.userId),
   'workout stream': (service, { user }) => health.getWorkoutStream(service, id, { userId: user.userId }),
 };

@@ -143,3 +143,71 @@ test('a service that fails is reported as such', async () => {
   lab.sandbox.faults.add({ path: '/v3/lab_test/lab_account', effect: { kind: 'serverError' } });
   expect((await accounts(lab)).errors[0].extensions.code).toBe('UPSTREAM_UNAVAILABLE');
 });
+
+test('the catalogue of one lab account is read: its lab tests, its markers, and those of an order set', async () => {
+  await using lab = await startLab();
+  const [, account] = await accounts(lab);
+  const labTests = await lab.query(
+    `{ labTests(first: 100, filter: { labAccountId: "${account.id}" }) { nodes { id lab { slug } } } }`,
+  );
+  const [own] = labTests.data.labTests.nodes;
+  const foreign = lab.sandbox
+    .labTests()
+    .find(({ labTestId }) =>
+      labTests.data.labTests.nodes.every(({ id }: { id: string }) => id !== labTestId),
+    );
+  lab.sandbox.clearCalls();
+  const answer = await lab.query(`{
+    own: labTest(id: "${own.id}", labAccountId: "${account.id}") { id }
+    foreign: labTest(id: "${foreign?.labTestId}", labAccountId: "${account.id}") { id }
+    markers(first: 100, filter: { labAccountId: "${account.id}" }) { nodes { labId } }
+    orderSetMarkers(orderSet: { addOn: { markerIds: ["1", "27001"] } }, labAccountId: "${account.id}") {
+      nodes { id }
+    }
+    areaInfo(zipCode: "85004", labAccountId: "${account.id}") { zipCode }
+    serviceCenters(zipCode: "85004", labId: 6, labAccountId: "${account.id}") { siteCode }
+  }`);
+  expect(labTests.data.labTests.nodes.map((each: { lab: object }) => each.lab)).toEqual([
+    { slug: 'specimen-labs' },
+    { slug: 'specimen-labs' },
+  ]);
+  expect(answer.data).toMatchObject({ own: { id: own.id }, foreign: null });
+  expect(new Set(answer.data.markers.nodes.map(({ labId }: { labId: number }) => labId))).toEqual(
+    new Set([6]),
+  );
+  expect(answer.data.orderSetMarkers.nodes).toEqual([{ id: '1' }]);
+  const named = `lab_account_id=${account.id}`;
+  expect(lab.sandbox.calls.toSorted()).toEqual(
+    [
+      `GET /v3/lab_tests/${own.id}?${named}`,
+      `GET /v3/lab_tests/${foreign?.labTestId}?${named}`,
+      `GET /v3/lab_tests/markers?${named}&page=1&size=100`,
+      'POST /v3/lab_tests/list_order_set_markers?page=1&size=20',
+      `GET /v3/order/area/info?zip_code=85004&radius=25&${named}`,
+      `GET /v3/order/psc/info?zip_code=85004&lab_id=6&radius=25&${named}`,
+    ].toSorted(),
+  );
+});
+
+test.each([
+  'labTest(id: "00000000-0000-4000-8000-000000000001", labAccountId: "27") { id }',
+  'labTests(filter: { labAccountId: "27" }) { nodes { id } }',
+  'markers(filter: { labAccountId: "27" }) { nodes { id } }',
+  'orderSetMarkers(orderSet: {}, labAccountId: "27") { nodes { id } }',
+  'areaInfo(zipCode: "85004", labAccountId: "27") { zipCode }',
+  'serviceCenters(zipCode: "85004", labId: 6, labAccountId: "27") { siteCode }',
+])('%s reaches nobody: the account is no uuid', async (field) => {
+  await using lab = await startLab();
+  const { errors } = await lab.query(`{ ${field} }`);
+  expect(errors?.[0].extensions.code).toBe('BAD_USER_INPUT');
+  expect(lab.sandbox.calls).toEqual([]);
+});
+
+test('a cursor of the catalogue of one account is of no other list', async () => {
+  await using lab = await startLab();
+  const [first, second] = await accounts(lab);
+  const list = (id: string, after: string) =>
+    lab.query(`{ markers(first: 1, filter: { labAccountId: "${id}" }${after}) { pageInfo { endCursor } } }`);
+  const { endCursor } = (await list(first.id, '')).data.markers.pageInfo;
+  expect((await list(second.id, `, after: "${endCursor}"`)).errors?.[0].extensions.code).toBe('BAD_CURSOR');
+});

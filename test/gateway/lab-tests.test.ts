@@ -48,6 +48,29 @@ test('a filter that fits nothing gives an empty list, and its cursors fit no oth
   expect(foreign.errors[0].extensions.code).toBe('BAD_CURSOR');
 });
 
+test('lab tests are asked for by status, one of the enum or one that it lacks', async () => {
+  await using lab = await startLab();
+  const all = await read(lab, { filter: { status: 'ACTIVE' } });
+  const waiting = await read(lab, { filter: { status: 'PENDING_APPROVAL' } });
+  await read(lab, { filter: { statusRaw: 'retired' } });
+  expect([all.nodes.length, waiting.nodes.length]).toEqual([lab.sandbox.labTests().length, 0]);
+  expect(lab.sandbox.calls).toEqual([
+    'GET /v3/lab_test?lab_test_limit=20&status=active',
+    'GET /v3/lab_test?lab_test_limit=20&status=pending_approval',
+    'GET /v3/lab_test?lab_test_limit=20&status=retired',
+  ]);
+});
+
+test('a status in both ways is refused before the service is asked', async () => {
+  await using lab = await startLab();
+  const refused = await read(lab, { filter: { status: 'ACTIVE', statusRaw: 'inactive' } });
+  expect(refused.errors[0]).toMatchObject({
+    message: 'Give either filter.status or filter.statusRaw.',
+    extensions: { code: 'BAD_USER_INPUT' },
+  });
+  expect(lab.sandbox.calls).toEqual([]);
+});
+
 test.each([0, 101, -1])('a stretch of %i is refused before the service is asked', async (first) => {
   await using lab = await startLab();
   expect((await read(lab, { first })).errors[0].extensions.code).toBe('BAD_USER_INPUT');

@@ -1,8 +1,8 @@
-import { readIntegerId } from '../../graph/arguments.ts';
+import { readIntegerId, readOptionalUuid } from '../../graph/arguments.ts';
 import { builder, type Fields } from '../../graph/builder.ts';
 import type { GraphContext } from '../../graph/context.ts';
 import { upstreamCallCost } from '../../graph/cost.ts';
-import { openEnum, openEnumFields, openEnumListFields } from '../../graph/open-enum.ts';
+import { openEnum, openEnumFields, openEnumListFields, uniteOpen } from '../../graph/open-enum.ts';
 import { needs } from '../../graph/permissions.ts';
 import { addressRef } from '../address/graph.ts';
 import { findLab, labRef } from '../lab-test/graph.ts';
@@ -185,9 +185,33 @@ const radiusArguments = builder.args((t) => ({
   }),
 }));
 
-async function readCenters(context: GraphContext, { id }: Order, miles: number) {
+/** Which centers: those that can do all of this. */
+const capabilityArguments = builder.args((t) => ({
+  capabilities: t.field({ type: [capability.ref], description: 'Only centers that can do all of this.' }),
+  capabilitiesRaw: t.stringList({
+    description: 'The same for abilities that the enum lacks, as the service names them.',
+  }),
+}));
+
+type CenterArguments = Parameters<typeof requireRadius>[0] & {
+  readonly capabilities?: readonly string[] | null | undefined;
+  readonly capabilitiesRaw?: readonly string[] | null | undefined;
+};
+
+function readCenterSearch(args: CenterArguments) {
+  return {
+    radius: requireRadius(args),
+    capabilities: uniteOpen(args.capabilities, args.capabilitiesRaw) ?? [],
+  };
+}
+
+async function readCenters(
+  context: GraphContext,
+  { id }: Order,
+  search: ReturnType<typeof readCenterSearch>,
+) {
   const order = await loadOrder(context, id);
-  return order && (await listCentersOfOrder(context.service, order, miles));
+  return order && (await listCentersOfOrder(context.service, order, search));
 }
 
 builder.objectField(orderRef, 'serviceCenters', (t) =>
@@ -195,12 +219,12 @@ builder.objectField(orderRef, 'serviceCenters', (t) =>
     complexity: upstreamCallCost,
     type: [serviceCenterRef],
     description: "The service centers around the patient's address; null where it has none.",
-    args: {
-      ...radiusArguments,
-    },
-    resolve: (order, args, context) => readCenters(context, order, requireRadius(args)),
+    args: { ...radiusArguments, ...capabilityArguments },
+    resolve: (order, args, context) => readCenters(context, order, readCenterSearch(args)),
   }),
 );
+
+const accountText = 'What is offered on this lab account (uuid); on any when left out.';
 
 builder.queryFields((t) => ({
   areaInfo: t.field({
@@ -210,11 +234,13 @@ builder.queryFields((t) => ({
     args: {
       zipCode: t.arg.string({ required: true, description: 'Five digits.' }),
       ...radiusArguments,
+      labAccountId: t.arg.id({ description: accountText }),
     },
     resolve: (_root, args, { service }) =>
       getAreaInfo(service, {
         zipCode: requireZipCode('zipCode', args.zipCode),
         radius: requireRadius(args),
+        labAccountId: readOptionalUuid('labAccountId', args.labAccountId),
       }),
   }),
   serviceCenters: t.field({
@@ -225,17 +251,15 @@ builder.queryFields((t) => ({
       zipCode: t.arg.string({ required: true, description: 'Five digits.' }),
       labId: t.arg.id({ required: true, description: "The service's id of the lab (integer)." }),
       ...radiusArguments,
-      capabilities: t.arg({
-        type: [capability.ref],
-        description: 'Only centers that can do all of this.',
-      }),
+      ...capabilityArguments,
+      labAccountId: t.arg.id({ description: accountText }),
     },
     resolve: (_root, args, { service }) =>
       listServiceCenters(service, {
         zipCode: requireZipCode('zipCode', args.zipCode),
         labId: readIntegerId('labId', args.labId),
-        radius: requireRadius(args),
-        capabilities: (args.capabilities ?? []).map((each) => each.toLowerCase()),
+        ...readCenterSearch(args),
+        labAccountId: readOptionalUuid('labAccountId', args.labAccountId),
       }),
   }),
 }));

@@ -72,15 +72,20 @@ const readArea = record((raw) => ({
 export interface Surroundings {
   readonly zipCode: string;
   readonly radius: number;
+  /** What is offered on this lab account; on any when left out. */
+  readonly labAccountId?: string | null;
 }
 
 /** What is offered around a zip code (`GET /v3/order/area/info`), or null. */
-export function getAreaInfo(service: Service, { zipCode, radius }: Surroundings): Promise<AreaInfo | null> {
+export function getAreaInfo(
+  service: Service,
+  { zipCode, radius, labAccountId }: Surroundings,
+): Promise<AreaInfo | null> {
   return service.readOne({
     operation: 'area.info',
     method: 'GET',
     path: '/v3/order/area/info',
-    query: { zip_code: zipCode, radius },
+    query: { zip_code: zipCode, radius, lab_account_id: labAccountId },
     reader: readArea,
     scope: 'read:orders',
     owner: 'anyone',
@@ -115,10 +120,14 @@ const readCenter = record((raw) => ({
 const readCenterList = requiredList(readCenter);
 const readCenters = record((raw) => required(raw, 'patient_service_centers', readCenterList));
 
-/** Which centers: a lab's, around a zip code, with all of these capabilities. */
-interface CenterFilter extends Surroundings {
-  readonly labId: number;
+/** Which centers: within a radius in miles, with all of these capabilities. */
+interface CentersWanted extends Pick<Surroundings, 'radius'> {
   readonly capabilities: readonly string[];
+}
+
+/** The same of one lab, around a zip code. */
+interface CenterFilter extends CentersWanted, Surroundings {
+  readonly labId: number;
 }
 
 /** A lab's service centers (`GET /v3/order/psc/info`), nearest first, 30 at most; none for a lab without any. */
@@ -135,6 +144,7 @@ export async function listServiceCenters(
       lab_id: filter.labId,
       radius: filter.radius,
       capabilities: filter.capabilities,
+      lab_account_id: filter.labAccountId,
     },
     reader: readCenters,
     scope: 'read:orders',
@@ -147,13 +157,13 @@ export async function listServiceCenters(
 export function listCentersOfOrder(
   service: Service,
   order: CurrentOrder,
-  radius: number,
+  { radius, capabilities }: CentersWanted,
 ): Promise<readonly ServiceCenter[] | null> {
   return service.readOne({
     operation: 'service-center.of-order',
     method: 'GET',
     path: `/v3/order/${encodeURIComponent(order.id)}/psc/info`,
-    query: { radius },
+    query: { radius, capabilities },
     reader: readCenters,
     scope: 'read:orders',
     owner: () => ({ userId: order.userId, orderId: order.id }),

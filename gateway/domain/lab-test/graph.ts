@@ -1,15 +1,21 @@
-import { readIntegerId, readRenamed, readUuid, renamedTo } from '../../graph/arguments.ts';
+import { readIntegerId, readOptionalUuid, readRenamed, readUuid, renamedTo } from '../../graph/arguments.ts';
 import { builder, type Fields } from '../../graph/builder.ts';
 import { type GraphContext, type LoaderKind, loadEach } from '../../graph/context.ts';
 import { defineNode } from '../../graph/node.ts';
-import { openEnum, openEnumFields, openEnumListFields } from '../../graph/open-enum.ts';
+import {
+  openEnum,
+  openEnumFields,
+  openEnumListFields,
+  openInputFields,
+  requireOpen,
+} from '../../graph/open-enum.ts';
 import { connectionField } from '../../graph/pagination/connection.ts';
 import { listCursors } from '../../graph/pagination/cursors.ts';
 import { cursorConnection } from '../../graph/pagination/paged-connection.ts';
 import { needs } from '../../graph/permissions.ts';
 import { labAccountRef } from '../lab-account/graph.ts';
 import { expectedResultRef, loadOrderSetMarkers, markerList, markerRef } from '../marker/graph.ts';
-import { getLabTest, type Lab, type LabTest, listLabs, listLabTests } from './rest.ts';
+import { getLabTest, type Lab, type LabTest, type LabTestFilter, listLabs, listLabTests } from './rest.ts';
 
 export const collectionMethod = openEnum('CollectionMethod', 'How the sample of an order is taken.', {
   TESTKIT: 'A kit is sent to the patient, who sends a sample back.',
@@ -157,9 +163,10 @@ const labTestFilter = builder.inputType('LabTestFilter', {
   description: 'Which lab tests; all given parts must match.',
   fields: (t) => ({
     labSlug: t.string({ description: 'Only tests of the lab with this slug.' }),
-    collectionMethod: t.field({
-      type: collectionMethod.ref,
+    ...openInputFields(t, collectionMethod, {
+      name: 'collectionMethod',
       description: 'Only tests whose sample is taken this way.',
+      raw: 'The same for a way that the enum lacks, as the service names it.',
     }),
     method: t.field({
       type: collectionMethod.ref,
@@ -167,35 +174,53 @@ const labTestFilter = builder.inputType('LabTestFilter', {
       description: 'Only tests whose sample is taken this way.',
     }),
     name: t.string({ description: 'Only tests whose name has this text.' }),
+    ...openInputFields(t, labTestStatus, {
+      name: 'status',
+      description: 'Only tests of this status; an order needs an ACTIVE one.',
+      raw: 'The same for a status that the enum lacks, as the service names it.',
+    }),
+    labAccountId: t.id({ description: 'Only tests that can be had on this lab account (uuid).' }),
   }),
 });
+
+function readFilter(filter: typeof labTestFilter.$inferInput): LabTestFilter {
+  const method = readRenamed({
+    'filter.collectionMethod': requireOpen('filter', filter, 'collectionMethod'),
+    'filter.method': filter.method?.toLowerCase(),
+  });
+  return {
+    labSlug: filter.labSlug ?? null,
+    method,
+    name: filter.name ?? null,
+    // Absent where they are not asked for, so that the cursors of earlier versions still belong to the list.
+    status: requireOpen('filter', filter, 'status') ?? undefined,
+    labAccountId: readOptionalUuid('filter.labAccountId', filter.labAccountId) ?? undefined,
+  };
+}
 
 builder.queryFields((t) => ({
   labTest: t.field({
     type: labTestRef,
     extensions: needs('read:catalogue'),
     description: 'One lab test by id; null when there is none.',
-    args: { id: t.arg.id({ required: true, description: "The lab test's id (uuid)." }) },
-    resolve: (_root, args, { service }) => getLabTest(service.forShowing, readUuid('id', args.id)),
+    args: {
+      id: t.arg.id({ required: true, description: "The lab test's id (uuid)." }),
+      labAccountId: t.arg.id({ description: 'The lab account that it is to be had on (uuid).' }),
+    },
+    resolve: (_root, { id, labAccountId }, { service }) =>
+      getLabTest(service.forShowing, readUuid('id', id), readOptionalUuid('labAccountId', labAccountId)),
   }),
   labTests: t.field({
     ...labTestList,
     extensions: needs('read:catalogue'),
-    description: 'The lab tests the team can order, in the order of the service.',
+    description:
+      "The team's lab tests, in the order of the service. Of all statuses unless `filter.status` says which: only an ACTIVE one can be ordered.",
     args: {
       ...labTestList.args,
       filter: t.arg({ type: labTestFilter, description: 'Which lab tests; all of them when left out.' }),
     },
     resolve: (_root, { filter, ...args }, context) => {
-      const method = readRenamed({
-        'filter.collectionMethod': filter?.collectionMethod,
-        'filter.method': filter?.method,
-      });
-      const asked = {
-        labSlug: filter?.labSlug ?? null,
-        method: method?.toLowerCase() ?? null,
-        name: filter?.name ?? null,
-      };
+      const asked = readFilter(filter ?? {});
       return cursorConnection(args, listCursors(context, ['labTests', asked]), (request) =>
         listLabTests(context.service.forShowing, asked, request),
       );

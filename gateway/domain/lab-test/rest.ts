@@ -55,6 +55,8 @@ export interface LabTestFilter {
   readonly labSlug: string | null;
   readonly method: string | null;
   readonly name: string | null;
+  readonly status?: string | undefined;
+  readonly labAccountId?: string | undefined;
 }
 
 /** The next page of a list that the service pages by opaque cursor. */
@@ -79,6 +81,8 @@ export function listLabTests(
       lab_slug: filter.labSlug,
       collection_method: filter.method,
       name: filter.name,
+      status: filter.status,
+      lab_account_id: filter.labAccountId,
     },
     reader: readLabTestPage,
     cachedUntil: 'ttl',
@@ -87,12 +91,20 @@ export function listLabTests(
   });
 }
 
-/** One lab test, or null (`GET /v3/lab_tests/{lab_test_id}`). */
-export function getLabTest(service: Service, labTestId: string): Promise<LabTest | null> {
+/**
+ * One lab test, or null (`GET /v3/lab_tests/{lab_test_id}`).
+ * @param labAccountId the lab account that it is to be had on; null = any
+ */
+export function getLabTest(
+  service: Service,
+  labTestId: string,
+  labAccountId: string | null = null,
+): Promise<LabTest | null> {
   return service.readOne({
     operation: 'lab-test.get',
     method: 'GET',
     path: `/v3/lab_tests/${encodeURIComponent(labTestId)}`,
+    query: { lab_account_id: labAccountId },
     reader: readLabTest,
     cachedUntil: 'ttl',
     scope: 'read:catalogue',

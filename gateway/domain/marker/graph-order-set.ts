@@ -1,5 +1,5 @@
 import { GatewayError } from '../../errors.ts';
-import { readIds, readIntegerId, readUuids } from '../../graph/arguments.ts';
+import { readIds, readIntegerId, readOptionalUuid, readUuids } from '../../graph/arguments.ts';
 import { builder } from '../../graph/builder.ts';
 import type { OrderSet } from './rest.ts';
 
@@ -41,6 +41,7 @@ type IdList = readonly string[] | null | undefined;
 
 interface OrderSetArguments {
   readonly orderSet?: OrderSetInput | null | undefined;
+  readonly labAccountId?: string | null | undefined;
   readonly labTestIds?: IdList;
   readonly addOnProviderIds?: IdList;
   readonly addOnMarkerIds?: IdList;
@@ -49,14 +50,19 @@ interface OrderSetArguments {
 /** The order set of a query, from `orderSet` or from the arguments of earlier versions. @throws GatewayError BAD_USER_INPUT */
 export function readOrderSet(args: OrderSetArguments): OrderSet {
   const { orderSet, labTestIds: older } = args;
-  if (!orderSet) return { labTestIds: readUuids('labTestIds', older) ?? [], addOn: readAddOn(args) };
+  const labAccountId = readOptionalUuid('labAccountId', args.labAccountId) ?? undefined;
+  if (!orderSet) {
+    return { labTestIds: readUuids('labTestIds', older) ?? [], addOn: readAddOn(args), labAccountId };
+  }
   if (older || args.addOnMarkerIds || args.addOnProviderIds) {
     throw new GatewayError('BAD_USER_INPUT', 'Give orderSet, and no ids beside it.');
   }
   const { labTestIds, addOn } = readOrderSetInput('orderSet', orderSet);
   const { markerIds, providerIds } = addOn ?? { markerIds: [], providerIds: [] };
-  if (markerIds.length === 0) return { labTestIds, addOn: providerIds.length === 0 ? null : { providerIds } };
-  if (providerIds.length === 0) return { labTestIds, addOn: { markerIds } };
+  if (markerIds.length === 0) {
+    return { labTestIds, addOn: providerIds.length === 0 ? null : { providerIds }, labAccountId };
+  }
+  if (providerIds.length === 0) return { labTestIds, addOn: { markerIds }, labAccountId };
   throw new GatewayError('BAD_USER_INPUT', 'Name markers either by markerIds or by providerIds.');
 }
 

@@ -1,4 +1,4 @@
-import { readIntegerId, readRenamed, renamedTo } from '../../graph/arguments.ts';
+import { readIntegerId, readOptionalUuid, readRenamed, renamedTo } from '../../graph/arguments.ts';
 import { builder } from '../../graph/builder.ts';
 import { type GraphContext, type LoaderKind, loadEach } from '../../graph/context.ts';
 import { defineNode } from '../../graph/node.ts';
@@ -156,6 +156,7 @@ const markerFilter = builder.inputType('MarkerFilter', {
   fields: (t) => ({
     labSlug: t.string({ description: ofLab }),
     name: t.string({ description: withText }),
+    labAccountId: t.id({ description: 'Only markers that can be had on this lab account (uuid).' }),
   }),
 });
 
@@ -180,8 +181,11 @@ builder.queryFields((t) => ({
     resolve: (_root, { filter, labSlug: olderSlug, name: olderName, ...args }, context) => {
       const labSlug = readRenamed({ 'filter.labSlug': filter?.labSlug, labSlug: olderSlug });
       const name = readRenamed({ 'filter.name': filter?.name, name: olderName });
-      return pagedConnection(args, listCursors(context, ['markers', labSlug, name]), (page) =>
-        listMarkers(context.service.forShowing, { labSlug, name }, page),
+      const labAccountId = readOptionalUuid('filter.labAccountId', filter?.labAccountId) ?? undefined;
+      // Without an account it is the list of earlier versions, to which their cursors belong.
+      const account = labAccountId === undefined ? [] : [labAccountId];
+      return pagedConnection(args, listCursors(context, ['markers', labSlug, name, ...account]), (page) =>
+        listMarkers(context.service.forShowing, { labSlug, name, labAccountId }, page),
       );
     },
   }),
@@ -195,6 +199,7 @@ builder.queryFields((t) => ({
         type: orderSetInput,
         description: 'The lab tests and markers, as an order has them.',
       }),
+      labAccountId: t.arg.id({ description: 'The lab account that the order is to stand on (uuid).' }),
       labTestIds: t.arg.idList({
         deprecationReason: renamedTo('orderSet'),
         description: 'Ids of the lab tests in the set (uuid).',

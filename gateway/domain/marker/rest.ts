@@ -94,6 +94,7 @@ function readMarkerPage(json: unknown): Page<Marker> {
 export interface OrderSet {
   readonly labTestIds: readonly string[];
   readonly addOn: AddOn | null;
+  readonly labAccountId?: string | undefined;
 }
 
 /** Single markers to add, by one kind of id: the public service does not accept both kinds at once. */
@@ -181,6 +182,7 @@ function refusesSet({ status }: GatewayError): boolean {
 export interface MarkerFilter {
   readonly labSlug: string | null;
   readonly name: string | null;
+  readonly labAccountId?: string | undefined;
 }
 
 /** The orderable markers of the catalogue (`GET /v3/lab_tests/markers`). */
@@ -193,7 +195,13 @@ export function listMarkers(
     operation: 'marker.list',
     method: 'GET',
     path: '/v3/lab_tests/markers',
-    query: { lab_slug: filter.labSlug, name: filter.name, page: request.page, size: request.size },
+    query: {
+      lab_slug: filter.labSlug,
+      name: filter.name,
+      lab_account_id: filter.labAccountId,
+      page: request.page,
+      size: request.size,
+    },
     reader: readMarkerPage,
     cachedUntil: 'ttl',
     scope: 'read:catalogue',

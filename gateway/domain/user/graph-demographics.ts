@@ -151,7 +151,8 @@ export const medicalProxyInput = builder.inputType('MedicalProxyInput', {
   }),
 });
 
-function openPair<Name extends string>(name: Name, title: string) {
+/** How a part of a person is given, in demographics and in orders. */
+export function openPair<Name extends string>(name: Name, title: string) {
   return {
     name,
     description: `${title}, as labs ask for it.`,

@@ -30,7 +30,10 @@ const billTypes = ['client_bill', 'patient_bill'];
 /** A day from which slots are shown. */
 const startDate = z.iso.date().optional();
 
-const areaQuery = z.object({ zip_code: zipCode, radius });
+/** Accepted and ignored: every account finds the same places here. */
+const lab_account_id = z.guid().optional();
+
+const areaQuery = z.object({ zip_code: zipCode, radius, lab_account_id });
 
 const capability = z.enum(['stat', 'appointment_scheduling_via_junction', 'appointment_scheduling_with_lab']);
 
@@ -39,6 +42,7 @@ const searchQuery = z.object({
   lab_id: z.coerce.number().int(),
   radius,
   capabilities: repeated(capability),
+  lab_account_id,
 });
 
 const availabilityQuery = z.object({

@@ -26,6 +26,7 @@ const patientRules: readonly InputRule<PatientPart['patientDetails']>[] = [
     'Give a day of birth that is not in the future.',
     ({ dob }) => startOfDay(dob).getTime() <= Date.now(),
   ],
+  ['gender', 'Give gender or genderRaw.', ({ gender }) => isGiven(gender), 'REQUIRED'],
   ['phoneNumber', givePhone, ({ phoneNumber }) => isPhoneNumber(phoneNumber)],
   ['email', 'Give an e-mail address.', ({ email }) => isEmail(email)],
   [
@@ -110,6 +111,18 @@ export const orderRules: readonly InputRule<NewOrder>[] = [
 ];
 
 export const importRules: readonly InputRule<OrderToImport>[] = [
+  [
+    'collectionMethod',
+    'Give collectionMethod or collectionMethodRaw.',
+    ({ collectionMethod }) => isGiven(collectionMethod),
+    'REQUIRED',
+  ],
+  [
+    'billingType',
+    'Give billingType or billingTypeRaw.',
+    ({ billingType }) => isGiven(billingType),
+    'REQUIRED',
+  ],
   ['sampleId', 'Give the number on the sample.', ({ sampleId }) => isGiven(sampleId), 'REQUIRED'],
   [
     'patientAddress.receiverName',
@@ -126,6 +139,21 @@ export function findPatientIssues({ patientDetails, patientAddress }: PatientPar
     ...under('patientAddress', findIssues(patientAddressRules, patientAddress)),
     ...under('patientDetails', findProxyIssues(patientDetails.medicalProxy)),
   ];
+}
+
+const consentRules: readonly InputRule<NewOrder['consents'][number]>[] = [
+  [
+    'consentType',
+    'Give consentType or consentTypeRaw.',
+    ({ consentType }) => isGiven(consentType),
+    'REQUIRED',
+  ],
+];
+
+export function findConsentIssues({ consents }: Pick<NewOrder, 'consents'>): readonly InputIssue[] {
+  return consents.flatMap((consent, index) =>
+    under('consents', under(String(index), findIssues(consentRules, consent))),
+  );
 }
 
 /** Text, an at sign, and text with a dot inside; the service checks the rest. */

@@ -21,6 +21,7 @@ import { afterWrite, withoutWrite } from '../../settle.ts';
 import { type Order, readOrderAnswer } from '../read/rest-order.ts';
 import { cursorAfter } from '../stream/actions.ts';
 import {
+  findConsentIssues,
   findPatientIssues,
   giveKey,
   importRules,
@@ -263,6 +264,7 @@ export async function submitOrder(
     issues: [
       ...findIssues(orderSetRules, order),
       ...findPatientIssues(order),
+      ...findConsentIssues(order),
       ...findIssues(orderRules, order),
       ...findKeyIssues(idempotencyKey, giveKey),
     ],

@@ -1,5 +1,6 @@
 import { withNulls } from '../../../graph/arguments.ts';
 import { builder, type InputFields } from '../../../graph/builder.ts';
+import { openEnum, openInputFields, requireOpen } from '../../../graph/open-enum.ts';
 import { toDay } from '../../../parse/dates.ts';
 import { withCountryCode } from '../../address/rest.ts';
 import {
@@ -8,20 +9,19 @@ import {
   ethnicity,
   genderIdentity,
   medicalProxyInput,
+  type openFields,
+  openPair,
   race,
   readMedicalProxy,
   sexualOrientation,
 } from '../../user/graph-demographics.ts';
 import type { NewOrder, PatientPart } from './rest.ts';
 
-const gender = builder.enumType('OrderPatientGender', {
-  description: 'Gender of a patient, as the lab needs it.',
-  values: {
-    FEMALE: { description: 'The patient is female.' },
-    MALE: { description: 'The patient is male.' },
-    OTHER: { description: 'The patient has another gender.' },
-    UNKNOWN: { description: 'The gender is not known.' },
-  } as const,
+const gender = openEnum('OrderPatientGender', 'Gender of a patient, as the lab needs it.', {
+  FEMALE: 'The patient is female.',
+  MALE: 'The patient is male.',
+  OTHER: 'The patient has another gender.',
+  UNKNOWN: 'The gender is not known.',
 });
 
 const patientInput = builder.inputType('OrderPatientInput', {
@@ -30,7 +30,11 @@ const patientInput = builder.inputType('OrderPatientInput', {
     firstName: t.string({ required: true, description: 'First name, 1 to 50 characters.' }),
     lastName: t.string({ required: true, description: 'Last name, 1 to 50 characters.' }),
     dob: t.field({ type: 'Date', required: true, description: 'Date of birth.' }),
-    gender: t.field({ type: gender, required: true, description: 'Gender.' }),
+    ...openInputFields(t, gender, {
+      name: 'gender',
+      description: 'Gender; it must be given, here or as genderRaw.',
+      raw: 'Gender as the service writes it, for a value that the enum lacks.',
+    }),
     phoneNumber: t.string({
       required: true,
       description: 'Phone number in international format, such as +16025550100.',
@@ -40,16 +44,10 @@ const patientInput = builder.inputType('OrderPatientInput', {
       type: medicalProxyInput,
       description: 'Who answers for the patient; needed for people under 18.',
     }),
-    race: t.field({ type: race.ref, description: 'Race, as the lab asks for it.' }),
-    ethnicity: t.field({ type: ethnicity.ref, description: 'Ethnicity, as the lab asks for it.' }),
-    sexualOrientation: t.field({
-      type: sexualOrientation.ref,
-      description: 'Sexual orientation, as the lab asks for it.',
-    }),
-    genderIdentity: t.field({
-      type: genderIdentity.ref,
-      description: 'Gender identity, as the lab asks for it.',
-    }),
+    ...openInputFields(t, race, openPair('race', 'Race')),
+    ...openInputFields(t, ethnicity, openPair('ethnicity', 'Ethnicity')),
+    ...openInputFields(t, sexualOrientation, openPair('sexualOrientation', 'Sexual orientation')),
+    ...openInputFields(t, genderIdentity, openPair('genderIdentity', 'Gender identity')),
     householdIncome: t.int({ description: 'Income of the household.' }),
     householdSize: t.int({ description: 'How many people the household has.' }),
   }),
@@ -80,22 +78,23 @@ const physicianInput = builder.inputType('OrderPhysicianInput', {
   }),
 });
 
-const consentType = builder.enumType('OrderConsentType', {
-  description: 'What a patient agrees to.',
-  values: {
-    TERMS_OF_USE: { description: 'The terms of use.' },
-    TELEHEALTH_INFORMED_CONSENT: { description: 'Being treated at a distance.' },
-    MOBILE_TERMS_AND_CONDITIONS: { description: 'The terms for mobile messages.' },
-    NOTICE_OF_PRIVACY_PRACTICES: { description: 'The notice of privacy practices.' },
-    PRIVACY_POLICY: { description: 'The privacy policy.' },
-    HIPAA_AUTHORIZATION: { description: 'The disclosure of health data (HIPAA).' },
-  } as const,
+const consentType = openEnum('OrderConsentType', 'What a patient agrees to.', {
+  TERMS_OF_USE: 'The terms of use.',
+  TELEHEALTH_INFORMED_CONSENT: 'Being treated at a distance.',
+  MOBILE_TERMS_AND_CONDITIONS: 'The terms for mobile messages.',
+  NOTICE_OF_PRIVACY_PRACTICES: 'The notice of privacy practices.',
+  PRIVACY_POLICY: 'The privacy policy.',
+  HIPAA_AUTHORIZATION: 'The disclosure of health data (HIPAA).',
 });
 
 export const consentInput = builder.inputType('OrderConsentInput', {
   description: 'Something that the patient has agreed to.',
   fields: (t) => ({
-    consentType: t.field({ type: consentType, required: true, description: 'What was agreed to.' }),
+    ...openInputFields(t, consentType, {
+      name: 'consentType',
+      description: 'What was agreed to; it must be given, here or as consentTypeRaw.',
+      raw: 'What was agreed to, as the service writes it, for a value that the enum lacks.',
+    }),
     version: t.string({ description: 'Version of its text; 1.0 when left out.' }),
     timeOfConsent: t.field({ type: 'DateTime', description: 'When it was agreed to.' }),
   }),
@@ -137,16 +136,26 @@ export function readPatientPart({
   };
 }
 
-function readPatient(patient: PatientPartInput['patientDetails']): PatientPart['patientDetails'] {
+function readPatient(input: PatientPartInput['patientDetails']): PatientPart['patientDetails'] {
+  const {
+    genderRaw: _gender,
+    raceRaw: _race,
+    ethnicityRaw: _ethnicity,
+    sexualOrientationRaw: _sexualOrientation,
+    genderIdentityRaw: _genderIdentity,
+    ...patient
+  } = input;
+  const read = (name: 'gender' | (typeof openFields)[number]) =>
+    requireOpen('input.patientDetails', input, name);
   return {
     ...patient,
     dob: toDay(patient.dob),
-    gender: patient.gender.toLowerCase(),
+    gender: read('gender') ?? '',
     medicalProxy: patient.medicalProxy ? readMedicalProxy(patient.medicalProxy) : null,
-    race: patient.race?.toLowerCase() ?? null,
-    ethnicity: patient.ethnicity?.toLowerCase() ?? null,
-    sexualOrientation: patient.sexualOrientation?.toLowerCase() ?? null,
-    genderIdentity: patient.genderIdentity?.toLowerCase() ?? null,
+    race: read('race'),
+    ethnicity: read('ethnicity'),
+    sexualOrientation: read('sexualOrientation'),
+    genderIdentity: read('genderIdentity'),
     householdIncome: patient.householdIncome ?? null,
     householdSize: patient.householdSize ?? null,
   };
@@ -155,9 +164,13 @@ function readPatient(patient: PatientPartInput['patientDetails']): PatientPart['
 export function readConsents(
   consents: readonly (typeof consentInput.$inferInput)[] | null | undefined,
 ): NewOrder['consents'] {
-  return (consents ?? []).map((consent) => ({
-    consentType: consent.consentType.toLowerCase().replaceAll('_', '-'),
-    version: consent.version ?? null,
-    timeOfConsent: consent.timeOfConsent ?? null,
-  }));
+  return (consents ?? []).map((consent, index) => {
+    const consentType = requireOpen(`input.consents.${index}`, consent, 'consentType') ?? '';
+    return {
+      // The service writes its own types with hyphens.
+      consentType: consent.consentType ? consentType.replaceAll('_', '-') : consentType,
+      version: consent.version ?? null,
+      timeOfConsent: consent.timeOfConsent ?? null,
+    };
+  });
 }

@@ -8,6 +8,7 @@ import {
   notFoundRef,
   userErrorRef,
 } from '../../../graph/mutation-result.ts';
+import { openInputFields, requireOpen } from '../../../graph/open-enum.ts';
 import { needs } from '../../../graph/permissions.ts';
 import { toDay } from '../../../parse/dates.ts';
 import { withCountryCode } from '../../address/rest.ts';
@@ -75,9 +76,10 @@ const createOrderInput = builder.inputType('CreateOrderInput', {
   fields: (t) => ({
     userId: t.id({ required: true, description: 'Id of the user it is for (uuid).' }),
     orderSet: t.field({ type: orderSetInput, required: true, description: 'What is to be tested.' }),
-    collectionMethod: t.field({
-      type: collectionMethod.ref,
+    ...openInputFields(t, collectionMethod, {
+      name: 'collectionMethod',
       description: 'How the sample is taken; the way of the lab test when left out.',
+      raw: 'How the sample is taken, as the service writes it, for a way that the enum lacks.',
     }),
     ...patientPartFields(t),
     labAccountId: t.id({
@@ -89,7 +91,11 @@ const createOrderInput = builder.inputType('CreateOrderInput', {
     activateBy: t.field({ type: 'Date', description: 'The day it becomes active; at once when left out.' }),
     updateReason: t.field({ type: updateReason, description: 'Why it replaces an earlier order.' }),
     priority: t.boolean({ description: 'Whether the lab is asked to process it first.' }),
-    billingType: t.field({ type: billingType.ref, description: 'Who pays; the team when left out.' }),
+    ...openInputFields(t, billingType, {
+      name: 'billingType',
+      description: 'Who pays; the team when left out.',
+      raw: 'Who pays, as the service writes it, for a value that the enum lacks.',
+    }),
     icdCodes: t.stringList({ description: 'Diagnosis codes (ICD-10).' }),
     passthrough: t.string({ description: 'Any text of yours; given back on the order.' }),
     idempotencyKey: t.string({
@@ -104,14 +110,18 @@ const importOrderInput = builder.inputType('ImportOrderInput', {
   fields: (t) => ({
     userId: t.id({ required: true, description: 'Id of the user it is for (uuid).' }),
     orderSet: t.field({ type: orderSetInput, required: true, description: 'What is tested.' }),
-    collectionMethod: t.field({
-      type: collectionMethod.ref,
-      required: true,
-      description: 'How the sample was taken.',
+    ...openInputFields(t, collectionMethod, {
+      name: 'collectionMethod',
+      description: 'How the sample was taken; it must be given, here or as collectionMethodRaw.',
+      raw: 'How the sample was taken, as the service writes it, for a way that the enum lacks.',
     }),
     ...patientPartFields(t),
     labAccountId: t.id({ description: 'Id of the lab account (uuid); it may still be pending.' }),
-    billingType: t.field({ type: billingType.ref, required: true, description: 'Who pays.' }),
+    ...openInputFields(t, billingType, {
+      name: 'billingType',
+      description: 'Who pays; it must be given, here or as billingTypeRaw.',
+      raw: 'Who pays, as the service writes it, for a value that the enum lacks.',
+    }),
     sampleId: t.string({
       required: true,
       description:
@@ -161,7 +171,7 @@ function readNewOrder(input: typeof createOrderInput.$inferInput): NewOrder {
   return {
     userId: readUuid('input.userId', input.userId),
     orderSet: readOrderSetInput('input.orderSet', input.orderSet),
-    collectionMethod: input.collectionMethod?.toLowerCase() ?? null,
+    collectionMethod: requireOpen('input', input, 'collectionMethod'),
     ...readPatientPart(input),
     labAccountId: readOptionalUuid('input.labAccountId', input.labAccountId),
     clinicalNotes: input.clinicalNotes ?? null,
@@ -174,7 +184,7 @@ function readNewOrder(input: typeof createOrderInput.$inferInput): NewOrder {
     activateBy: input.activateBy ? toDay(input.activateBy) : null,
     updateReason: input.updateReason ?? null,
     priority: input.priority ?? null,
-    billingType: input.billingType?.toLowerCase() ?? null,
+    billingType: requireOpen('input', input, 'billingType'),
     icdCodes: input.icdCodes ?? null,
     passthrough: input.passthrough ?? null,
   };
@@ -184,10 +194,10 @@ function readImport(input: typeof importOrderInput.$inferInput): OrderToImport {
   return {
     userId: readUuid('input.userId', input.userId),
     orderSet: readOrderSetInput('input.orderSet', input.orderSet),
-    collectionMethod: input.collectionMethod.toLowerCase(),
+    collectionMethod: requireOpen('input', input, 'collectionMethod') ?? '',
     ...readPatientPart(input),
     labAccountId: readOptionalUuid('input.labAccountId', input.labAccountId),
-    billingType: input.billingType.toLowerCase(),
+    billingType: requireOpen('input', input, 'billingType') ?? '',
     sampleId: input.sampleId.trim(),
   };
 }

@@ -1,7 +1,7 @@
 import { readOptionalUuid, readRenamed, readUuids, renamedTo } from '../../../graph/arguments.ts';
 import { builder } from '../../../graph/builder.ts';
 import type { GraphContext } from '../../../graph/context.ts';
-import { requireOpen } from '../../../graph/open-enum.ts';
+import { requireOpen, uniteOpen } from '../../../graph/open-enum.ts';
 import { type ConnectionArguments, connectionField } from '../../../graph/pagination/connection.ts';
 import { listCursors } from '../../../graph/pagination/cursors.ts';
 import { newestFirstConnection } from '../../../graph/pagination/newest-first-connection.ts';
@@ -45,6 +45,9 @@ const orderFilter = builder.inputType('OrderFilter', {
     }),
     statusesRaw: t.stringList({ deprecationReason: renamedTo('stepsRaw'), description: stepsRawSentence }),
     collectionMethods: t.field({ type: [collectionMethod.ref], description: methodsSentence }),
+    collectionMethodsRaw: t.stringList({
+      description: 'The same for ways that the enum lacks, as the service names them.',
+    }),
     methods: t.field({
       type: [collectionMethod.ref],
       deprecationReason: renamedTo('collectionMethods'),
@@ -82,24 +85,15 @@ function readFilter(input: FilterInput | null | undefined, userId: string | null
     orderIds: readUuids('filter.orderIds', input?.orderIds),
     transactionId: readOptionalUuid('filter.transactionId', input?.transactionId) ?? undefined,
     interpretation: requireOpen('filter', input ?? {}, 'interpretation') ?? undefined,
-    statuses: unite(steps, stepsRaw),
-    methods: unite(methods, null),
-    activations: unite(input?.activations, null),
+    statuses: uniteOpen(steps, stepsRaw) ?? undefined,
+    methods: uniteOpen(methods, input?.collectionMethodsRaw) ?? undefined,
+    activations: uniteOpen(input?.activations, null) ?? undefined,
     createdAfter: input?.createdAfter,
     createdBefore: input?.createdBefore,
     updatedAfter: input?.updatedAfter,
     updatedBefore: input?.updatedBefore,
     search: input?.search?.trim() || undefined,
   };
-}
-
-/** Values of an enum in the service's spelling, and those given in it already. */
-function unite(
-  known: readonly string[] | null | undefined,
-  raw: readonly string[] | null | undefined,
-): readonly string[] | undefined {
-  const all = [...(known ?? []).map((value) => value.toLowerCase()), ...(raw ?? [])];
-  return known || raw ? [...new Set(all)] : undefined;
 }
 
 function listConnection(context: GraphContext, args: ListArguments, userId: string | null) {

@@ -10,7 +10,7 @@ import {
 } from '../../../graph/user-error.ts';
 import { afterWrite, settleLost, withoutWrite } from '../../settle.ts';
 import { anyAccount, describeRefusal, type PhysicianRequired } from '../place/actions.ts';
-import { findPatientIssues } from '../place/actions-rules.ts';
+import { findConsentIssues, findPatientIssues } from '../place/actions-rules.ts';
 import type { Registration } from '../place/rest.ts';
 import { registerTestkit } from '../place/rest.ts';
 import { isForPatient } from '../place/rest-recovery.ts';
@@ -54,7 +54,11 @@ export async function submitRegistration(
   input: Registration,
 ): Promise<RegisterTestkitResult> {
   const { events, service } = context;
-  const issues = [...findIssues(sampleRules, input), ...findPatientIssues(input)];
+  const issues = [
+    ...findIssues(sampleRules, input),
+    ...findPatientIssues(input),
+    ...findConsentIssues(input),
+  ];
   if (issues.length > 0) return inputRejected(issues);
   const registration = { ...input, userId: input.userId ?? service.rights.userId };
   if (!(await mayRegister(context, registration))) return notFound('testkit or user');
