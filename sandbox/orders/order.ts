@@ -81,6 +81,8 @@ export interface Order {
   sampleId: string | null;
   requisitionFormUrl: string | null;
   interpretation: string | null;
+  /** Whether results are missing; every fourth order has missing ones where the simulation did not say. */
+  hasMissingResults?: boolean | undefined;
   readonly passthrough: string | null;
   extras: OrderExtras;
   /** Made for an order set that is no lab test of the catalogue. */

@@ -162,6 +162,7 @@ function applyStep(world: World, order: Order, event: EventToAppend): void {
       break;
     case 'completed':
       order.interpretation = event.interpretation ?? 'normal';
+      order.hasMissingResults = event.hasMissingResults;
   }
 }
 
@@ -171,6 +172,7 @@ interface EventToAppend {
   readonly at: number;
   readonly statusDetail?: string | undefined;
   readonly interpretation?: string | undefined;
+  readonly hasMissingResults?: boolean | undefined;
 }
 
 /** Appends an event to the order, with all that goes with it: parcels, registration, requisition, result. */

@@ -34,12 +34,12 @@ function expectedOf(world: World, order: Order): readonly Expected[] {
     .flatMap((marker) => marker.expected_results.map((expected) => ({ marker, expected })));
 }
 
-/** How many results are there: all but two of every fourth order, the first part while the lab is at work. */
+/** How many results are there: all but two where some are missing, the first part while the lab is at work. */
 function countOf(order: Order, total: number): number {
   const step = partsOf(lastResultOf(order)?.status ?? '').step;
   if (step === 'partial_results') return Math.ceil((total * 2) / 3);
   if (step === 'redraw_available') return Math.ceil(total / 2);
-  return order.ordinal % 4 === 1 ? Math.max(1, total - 2) : total;
+  return (order.hasMissingResults ?? order.ordinal % 4 === 1) ? Math.max(1, total - 2) : total;
 }
 
 /** The first result is critical in a critical order; the first, the one after it, or every ninth, is out of range. */

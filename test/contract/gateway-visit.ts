@@ -214,7 +214,11 @@ async function visitKits(ask: Ask, lab: Lab): Promise<void> {
       id: waiting[0]?.orderId,
       finalStatus: 'completed.testkit.completed',
       delaySeconds: 0,
+      ...{ interpretation: 'ABNORMAL', resultTypes: ['NUMERIC'], hasMissingResults: true },
     },
+  });
+  await ask('simulateOrder', {
+    input: { id: waiting[1]?.orderId, interpretationRaw: 'unknown', resultTypesRaw: ['range'] },
   });
 }
 

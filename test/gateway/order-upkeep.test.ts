@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { gatewayKey, type Lab, startLab } from '../support/lab.ts';
+import { json, startMisbehavingService } from '../support/misbehaving-service.ts';
 import { patient } from '../support/ordering.ts';
 import { subscribeOverSse } from '../support/subscribe.ts';
 
@@ -288,5 +289,65 @@ describe('resendOrderEvents', () => {
     const token = await lab.tokenFor(order?.userId ?? '', { scopes });
     const { errors } = await ask(lab, { orderIds: [order?.orderId] }, token);
     expect(errors[0].extensions.code).toBe('FORBIDDEN');
+  });
+});
+
+describe('simulateOrder', () => {
+  const document = `mutation ($input: SimulateOrderInput!) { simulateOrder(input: $input) {
+    __typename
+    ... on OrderSimulated { order { interpretation results { missing { slug } } } }
+    ... on InputRejected { issues { path code message } }
+  } }`;
+
+  async function simulate(lab: Lab, more: object) {
+    const fresh = lab.sandbox.orders().find(({ status }) => status === 'received.walk_in_test.ordered');
+    const input = { id: fresh?.orderId, finalStatus: 'completed.walk_in_test.completed', ...more };
+    const answer = await lab.query(document, { variables: { input } });
+    return answer.data?.simulateOrder ?? answer;
+  }
+
+  test.each([true, false])('says what the results are, with missing ones: %s', async (hasMissingResults) => {
+    await using lab = await startLab();
+    const { order } = await simulate(lab, {
+      interpretation: 'CRITICAL',
+      resultTypes: ['NUMERIC'],
+      resultTypesRaw: ['coded_value'],
+      hasMissingResults,
+    });
+    expect(order.interpretation).toBe('CRITICAL');
+    expect(order.results.missing.length > 0).toBe(hasMissingResults);
+  });
+
+  test('sends them in the words of the service, and no body where there are none', async () => {
+    await using service = await startMisbehavingService(json({ detail: 'No.' }, 403));
+    const order = { id: crypto.randomUUID(), user_id: crypto.randomUUID(), events: [] };
+    const send = async (more: object) => {
+      await using lab = await startLab({ serve: async () => service.url });
+      service.willAnswer(json(order), json({ detail: 'No.' }, 403));
+      await lab.query(document, { variables: { input: { id: order.id, ...more } } });
+      return service.seen.at(-1)?.body;
+    };
+    const flags = { interpretationRaw: 'Unknown', resultTypes: ['RANGE'], hasMissingResults: false };
+    expect(JSON.parse((await send(flags)) ?? '')).toEqual({
+      interpretation: 'Unknown',
+      result_types: ['range'],
+      has_missing_results: false,
+    });
+    expect(await send({ delaySeconds: 1 })).toBe('');
+  });
+
+  test('refuses an interpretation in both ways before the service is asked', async () => {
+    await using lab = await startLab();
+    expect(await simulate(lab, { interpretation: 'NORMAL', interpretationRaw: 'unknown' })).toEqual({
+      __typename: 'InputRejected',
+      issues: [
+        {
+          path: ['interpretationRaw'],
+          code: 'CONFLICT',
+          message: 'Give either interpretation or interpretationRaw.',
+        },
+      ],
+    });
+    expect(lab.sandbox.calls).toEqual([]);
   });
 });

@@ -5,7 +5,7 @@ import { openEnum, openEnumFields } from '../../graph/open-enum.ts';
 import { needs } from '../../graph/permissions.ts';
 import { addressRef } from '../address/graph.ts';
 import { loadMarker, markerRef } from '../marker/graph.ts';
-import { interpretation } from '../order/read/graph.ts';
+import { interpretation, resultType } from '../order/read/graph.ts';
 import type {
   BiomarkerResult,
   MissingResult,
@@ -85,13 +85,6 @@ export function rangeFields<Parent extends JudgedValue>(t: Fields<Parent>) {
     }),
   };
 }
-
-const resultType = openEnum('ResultType', 'What kind of value a result has.', {
-  NUMERIC: 'A number, as text.',
-  RANGE: 'A bound or a range, such as <0.3.',
-  COMMENT: 'A remark of the lab.',
-  CODED_VALUE: 'A value of a fixed list, such as Negative.',
-});
 
 export const sampleRef = builder.objectRef<ResultSample>('ResultSample');
 

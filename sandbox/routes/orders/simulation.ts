@@ -18,6 +18,9 @@ const simulationQuery = z.object({
 const simulationBody = z
   .object({
     interpretation: z.enum(['normal', 'abnormal', 'critical', 'unknown']).optional(),
+    /** Accepted and ignored: the results here are of the types of their biomarkers. */
+    result_types: z.array(z.enum(['numeric', 'range', 'comment', 'coded_value'])).nullish(),
+    has_missing_results: z.boolean().nullish(),
     /** Detail of the last step; the sandbox's own addition. */
     status_detail: z.string().optional(),
   })
@@ -52,6 +55,7 @@ interface Step {
   readonly status: string;
   readonly statusDetail: string | undefined;
   readonly interpretation: string | undefined;
+  readonly hasMissingResults: boolean | undefined;
 }
 
 /** Stops early when something else, such as a cancellation, has moved the order meanwhile. */
@@ -82,6 +86,7 @@ export function simulationRoutes(service: Service): Hono<SandboxEnv> {
       status,
       statusDetail: flags?.status_detail ?? usualDetails[partsOf(status).step],
       interpretation: flags?.interpretation,
+      hasMissingResults: flags?.has_missing_results ?? undefined,
     }));
     if (delay > 0) {
       service.track(advanceSlowly(service, order, { steps, delayMs: (delay * 1000) / service.speed }));

@@ -24,6 +24,14 @@ export const interpretation = openEnum(
   },
 );
 
+/** Of results, and of those that a simulated order is to have. */
+export const resultType = openEnum('ResultType', 'What kind of value a result has.', {
+  NUMERIC: 'A number, as text.',
+  RANGE: 'A bound or a range, such as <0.3.',
+  COMMENT: 'A remark of the lab.',
+  CODED_VALUE: 'A value of a fixed list, such as Negative.',
+});
+
 export const orderOrigin = openEnum('OrderOrigin', 'Why an order exists.', {
   INITIAL: 'It was placed.',
   REDRAW: 'An earlier sample could not be used.',

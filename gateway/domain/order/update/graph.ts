@@ -9,10 +9,11 @@ import {
   notFoundRef,
   userErrorRef,
 } from '../../../graph/mutation-result.ts';
+import { openInputFields, requireOpen, uniteOpen } from '../../../graph/open-enum.ts';
 import { needs } from '../../../graph/permissions.ts';
 import { toDay } from '../../../parse/dates.ts';
 import { loadShownOrder } from '../read/actions.ts';
-import { orderRef, orderStatusRef } from '../read/graph.ts';
+import { interpretation, orderRef, orderStatusRef, resultType } from '../read/graph.ts';
 import { readOrderStatus } from '../read/rest-status.ts';
 import {
   type Changed,
@@ -105,6 +106,19 @@ const simulateOrderInput = builder.inputType('SimulateOrderInput', {
     id: t.id({ required: true, description: "The order's id (uuid)." }),
     finalStatus: t.string({ description: finalStatus }),
     delaySeconds: t.int({ description: delaySeconds }),
+    ...openInputFields(t, interpretation, {
+      name: 'interpretation',
+      description: 'What the results are to mean as a whole; NORMAL when left out.',
+      raw: 'The same for a value that the enum lacks, as the service names it, such as unknown.',
+    }),
+    resultTypes: t.field({
+      type: [resultType.ref],
+      description: 'Which kinds of values the results are to have.',
+    }),
+    resultTypesRaw: t.stringList({
+      description: 'The same for kinds that the enum lacks, as the service names them.',
+    }),
+    hasMissingResults: t.boolean({ description: 'Whether expected results are to be missing.' }),
   }),
 });
 type SimulateOrderInput = typeof simulateOrderInput.$inferInput;
@@ -174,6 +188,11 @@ builder.mutationFields((t) => ({
       return requestSimulation(context, readUuid('id', input.id), {
         finalStatus: input.finalStatus ?? null,
         delaySeconds: input.delaySeconds ?? null,
+        results: {
+          interpretation: requireOpen('input', input, 'interpretation'),
+          resultTypes: uniteOpen(input.resultTypes, input.resultTypesRaw),
+          hasMissingResults: input.hasMissingResults ?? null,
+        },
       });
     },
   }),

@@ -44,15 +44,23 @@ export interface Simulation {
   /** The last status to reach; null = one step with the embedded sandbox, the end of the path elsewhere. */
   readonly finalStatus: string | null;
   readonly delaySeconds: number | null;
+  /** What its results are to be; what is left out is left to the service. */
+  readonly results?: {
+    readonly interpretation: string | null;
+    readonly resultTypes: readonly string[] | null;
+    readonly hasMissingResults: boolean | null;
+  };
 }
 
 /** Moves an order along its life (`POST /v3/order/{order_id}/test`); sandbox deployments only. */
 export function simulateOrder(service: Service, order: Order, simulation: Simulation): Promise<true | null> {
+  const flags = toRequestBody(simulation.results ?? {});
   return service.write({
     operation: 'order.simulate',
     method: 'POST',
     path: `${pathOf(order)}/test`,
     query: { final_status: simulation.finalStatus, delay: simulation.delaySeconds },
+    body: Object.keys(flags).length > 0 ? flags : undefined,
     reader: readDone,
     owner: 'anyone',
     scope: 'simulate:orders',
