@@ -1,7 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { EventSource } from 'eventsource';
+import { isObjectType } from 'graphql';
 import { beforeAll, expect, test, vi } from 'vitest';
 import { createLabgraphClient } from '../../client/src/client.ts';
+import { schema } from '../../gateway/domain/schema.ts';
+import type { GapReason } from '../../gateway/events/log.ts';
 import { type Lab, startLab } from '../support/lab.ts';
 
 const text = readFileSync(new URL('../../docs/events.md', import.meta.url), 'utf8');
@@ -96,4 +99,20 @@ test('the example with EventSource shows each change, and comes back with a new 
   expect(before?.get('last-event-id')).toBeNull();
   expect(after?.get('last-event-id')).toEqual(expect.any(String));
   expect(after?.get('authorization')).not.toBe(before?.get('authorization'));
+});
+
+test('the graph and the runbook name every reason for which the history is gone', () => {
+  const reasons: Readonly<Record<GapReason, true>> = {
+    pruned: true,
+    'beyond-end': true,
+    'other-epoch': true,
+    sealed: true,
+  };
+  const reset = schema.getType('StreamReset');
+  const description = isObjectType(reset) ? reset.getFields().reason?.description : null;
+  const operations = readFileSync(new URL('../../docs/operations.md', import.meta.url), 'utf8');
+  for (const reason of Object.keys(reasons)) {
+    expect(description).toContain(reason);
+    expect(operations).toContain(`\`${reason}\``);
+  }
 });

@@ -71,13 +71,14 @@ test('a token limited to one order neither reads nor writes anything else of its
 
   const { data } =
     await ask(`{ viewer { scopes } order(id: "${one?.orderId}") { id user { id demographics { dob } } }
-    user(id: "${user}") { id fallbackBirthDate { value } connectedSources { source { slug } } orders { nodes { id } } }
+    user(id: "${user}") { id createdAt fallbackBirthDate { value } connectedSources { source { slug } } orders { nodes { id } } }
     users { totalCount nodes { id } } }`);
   expect(data).toEqual({
     viewer: { scopes: expect.not.arrayContaining(['read:profile', 'write:profile', 'read:health']) },
     order: { id: one?.orderId, user: { id: user, demographics: null } },
     user: {
       id: user,
+      createdAt: null,
       fallbackBirthDate: null,
       connectedSources: [],
       orders: { nodes: [{ id: one?.orderId }] },

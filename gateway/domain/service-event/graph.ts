@@ -72,7 +72,8 @@ builder.objectRef<ServiceEvent>('StreamReset').implement({
   interfaces: [serviceEventRef],
   fields: (t) => ({
     reason: t.exposeString('reason', {
-      description: 'Why the history is gone: pruned, beyond-end or other-epoch.',
+      description:
+        'Why the history is gone: pruned (deleted), beyond-end (the log lost its end), other-epoch (it is another log) or sealed (no key decrypts it).',
     }),
   }),
 });

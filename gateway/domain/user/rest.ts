@@ -69,7 +69,14 @@ const ownerOf = (user: User): Owner => ({ userId: user.id, teamId: user.teamId }
 /** A token that is limited to some orders sees whose orders they are and nothing more of its user (auth/rights.ts). */
 function toVisible({ rights }: Service, user: User | null): User | null {
   if (user === null || rights.orderIds === null) return user;
-  return { ...user, fallbackTimeZone: null, ingestionStart: null, ingestionEnd: null, connectedSources: [] };
+  return {
+    ...user,
+    createdAt: null,
+    fallbackTimeZone: null,
+    ingestionStart: null,
+    ingestionEnd: null,
+    connectedSources: [],
+  };
 }
 
 /**
