@@ -137,14 +137,15 @@ describe('an input that is refused is named:', () => {
   });
 });
 
-test('a filter that the service refuses is named in a query, without its value', async () => {
+test.each([
+  ['interpretationRaw', '"KESTREL"'],
+  ['collectionMethodsRaw', '["KESTREL"]'],
+])('a filter that the service refuses is named in a query, without its value: %s', async (name, value) => {
   await using lab = await startLab();
-  const answer = await lab.query(
-    '{ orders(first: 1, filter: { interpretationRaw: "KESTREL" }) { totalCount } }',
-  );
+  const answer = await lab.query(`{ orders(first: 1, filter: { ${name}: ${value} }) { totalCount } }`);
   expect(answer.errors).toMatchObject([
     {
-      message: 'The service does not take what was given as filter.interpretationRaw.',
+      message: `The service does not take what was given as filter.${name}.`,
       extensions: { code: 'BAD_USER_INPUT' },
     },
   ]);

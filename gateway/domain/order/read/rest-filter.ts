@@ -47,7 +47,7 @@ export const filterNames = {
   order_transaction_id: 'filter.transactionId',
   interpretation: 'filter.interpretationRaw',
   status: 'filter.stepsRaw',
-  order_type: 'filter.collectionMethods',
+  order_type: 'filter.collectionMethodsRaw',
   order_activation_types: 'filter.activations',
   start_date: 'filter.createdAfter',
   end_date: 'filter.createdBefore',
